@@ -1,0 +1,263 @@
+/**
+ * The connection pool every store function runs on, transactions, and what a database error means for its caller.
+ */
+import pg from 'pg'
+
+/** Oldest PostgreSQL the statements of this folder are written for. */
+export const MINIMUM_SERVER_VERSION = 15
+
+/** One statement. A `name` makes it a prepared statement: give every hot statement one, unique for its text. */
+export interface Statement {
+  readonly name?: string
+  readonly text: string
+  readonly values?: unknown[]
+}
+
+/** What a store function takes as `db`: the pool (each statement commits alone) or a transaction's connection. */
+export interface Queryable {
+  query<Row extends pg.QueryResultRow = pg.QueryResultRow>(
+    statement: Statement | string,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<Row>>
+}
+
+export type Database = pg.Pool
+
+export interface DatabaseOptions {
+  readonly connectionString: string
+  /** Most connections held at once. */
+  readonly poolSize: number
+  /** False behind a pooler that cannot carry prepared statements: names are dropped. Default true. */
+  readonly prepared?: boolean
+  /** Bound on one statement, in the server and here. Default 30,000; 0 leaves it to the server's own setting. */
+  readonly statementTimeoutMs?: number
+  /** Bound on getting a connection, waiting for a free one included. Default 10,000. */
+  readonly connectTimeoutMs?: number
+  readonly applicationName?: string
+  /** Told of connections lost while idle or between statements; such a loss never ends the process. */
+  readonly log?: (message: string, error: Error) => void
+}
+
+/** Extra time the client allows beyond the server's own bound, for an answer still under way. */
+const STATEMENT_GRACE_MS = 5_000
+/** An idle connection is given back after a minute; the next burst opens it again in a few milliseconds. */
+const IDLE_TIMEOUT_MS = 60_000
+const KEEP_ALIVE_DELAY_MS = 10_000
+
+/** Opens the pool. Connections are made when first needed, so an unreachable server shows at the first statement. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
+  const config: pg.PoolConfig = {
+    connectionString: options.connectionString,
+    max: options.poolSize,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
+    application_name: options.applicationName ?? 'aldis',
+    types: TYPES,
+  }
+  if (statementTimeoutMs > 0) {
+    config.query_timeout = statementTimeoutMs + STATEMENT_GRACE_MS
+    // A statement and not a startup parameter: PgBouncer refuses the parameter and forwards the statement.
+    config.onConnect = async (client) => {
+      await client.query('select set_config($1, $2, false)', [
+        'statement_timeout',
+        String(statementTimeoutMs),
+      ])
+    }
+  }
+  if (options.prepared === false) config.Client = UnpreparedClient
+  const pool = new pg.Pool(config)
+  const report = options.log ?? (() => undefined)
+  // An 'error' nobody listens to ends the process. The pool listens to a connection, and passes it on, only while the
+  // connection is idle; the listener on the connection itself hears those and a loss between two statements.
+  pool.on('error', () => undefined)
+  pool.on('connect', (client) => {
+    client.on('error', (error) => report('database connection lost', error))
+  })
+  return pool
+}
+
+/** Drops the names, so that every statement is parsed anew and no server connection need remember it. */
+class UnpreparedClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: the eight overloads of the parent, all passed on unchanged
+  override query(statement: any, ...rest: any[]): any {
+    const plain =
+      typeof statement === 'object' && statement !== null && 'text' in statement && 'name' in statement
+        ? { ...statement, name: undefined }
+        : statement
+    return super.query(plain, ...rest)
+  }
+}
+
+const INT8 = 20
+const INT8_ARRAY = 1016
+const DATE = 1082
+
+/** int8 as a number when that is exact, as a bigint when not. */
+function int8(text: string): number | bigint {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : BigInt(text)
+}
+
+/** The declared type of `oid` lists only the scalar types; array types are found the same way. */
+const parserFor = pg.types.getTypeParser as (oid: number, format: 'text') => (text: string) => unknown
+const int8Array = parserFor(INT8_ARRAY, 'text')
+
+/**
+ * timestamptz gives a Date and numeric an exact string, as `pg` has them; int8 gives a number where that is exact; a
+ * date stays 'YYYY-MM-DD', because a Date at local midnight is another day elsewhere. Kept per pool, so that nothing
+ * else in the process that uses `pg` is changed.
+ */
+const TYPES = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (format === 'binary') return pg.types.getTypeParser(oid, format)
+    if (oid === INT8) return int8
+    if (oid === DATE) return (text: string) => text
+    if (oid === INT8_ARRAY) {
+      return (text: string) =>
+        (int8Array(text) as (string | null)[]).map((item) => (item === null ? null : int8(item)))
+    }
+    return parserFor(oid, 'text')
+  },
+} as pg.CustomTypesConfig
+
+/** The COMMIT was sent and its answer never came: the transaction may or may not stand. Read back to learn which. */
+export class CommitOutcomeUnknownError extends Error {
+  override readonly name = 'CommitOutcomeUnknownError'
+}
+
+/**
+ * Runs `work` in one transaction and gives its value after COMMIT; any throw rolls back and is passed on. No network
+ * I/O other than this connection's belongs inside.
+ */
+export async function withTransaction<T>(
+  db: Database,
+  work: (transaction: Queryable) => Promise<T>,
+): Promise<T> {
+  const client = await db.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('begin')
+    const value = await work(client)
+    await commit(client)
+    return value
+  } catch (error) {
+    if (isConnectionLost(error) || error instanceof CommitOutcomeUnknownError) broken = error as Error
+    else await client.query('rollback').catch((failure: Error) => (broken = failure))
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+async function commit(client: pg.PoolClient): Promise<void> {
+  let result: pg.QueryResult
+  try {
+    result = await client.query('commit')
+  } catch (error) {
+    if (!isConnectionLost(error)) throw error
+    throw new CommitOutcomeUnknownError('connection lost during COMMIT', { cause: error })
+  }
+  // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error: an error swallowed inside `work`.
+  if (result.command !== 'COMMIT')
+    throw new Error('transaction was rolled back: a statement in it had failed')
+}
+
+/** SQLSTATE of the error, or of the error that caused it; undefined when the server did not answer. */
+export function sqlState(error: unknown): string | undefined {
+  if (error instanceof pg.DatabaseError) return error.code
+  if (error instanceof Error && error.cause !== undefined) return sqlState(error.cause)
+  return undefined
+}
+
+/** Retried after a wait, the same statement may succeed (PostgreSQL manual, appendix A: error codes). */
+const TRANSIENT_STATES = new Set([
+  '25006', // read_only_sql_transaction: still connected to a server that has become a standby
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '55P03', // lock_not_available
+  '57014', // query_canceled: the statement's time bound
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '57P05', // idle_session_timeout
+])
+
+/** Class 53, insufficient resources (too many connections, disk full), and 08, connection exceptions. */
+const TRANSIENT_CLASSES = new Set(['53', '08'])
+
+/** The server may have finished the statement before the session ended. */
+const SESSION_ENDED_STATES = new Set(['40003', '57P01', '57P02', '57P05'])
+
+/** True when trying again later may succeed: connection trouble, restart, deadlock, time-out, no room. */
+export function isTransient(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state !== undefined) return TRANSIENT_STATES.has(state) || TRANSIENT_CLASSES.has(state.slice(0, 2))
+  return error instanceof CommitOutcomeUnknownError || isConnectFailure(error) || isConnectionLost(error)
+}
+
+/**
+ * True when the statement (alone, or the COMMIT of a transaction) may have taken effect although it failed here: the
+ * connection went while the answer was awaited. False when it certainly did not, so that it may simply be run again.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof CommitOutcomeUnknownError || isConnectionLost(error)
+}
+
+/** What `pg` and `pg-pool` say when no connection could be had at all; nothing was sent. */
+const CONNECT_FAILURES = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated due to connection timeout',
+  'Cannot use a pool after calling end on the pool',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+]
+
+function isConnectFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError) return error.errors.every(isConnectFailure)
+  const syscall = (error as NodeJS.ErrnoException).syscall
+  return syscall === 'connect' || syscall === 'getaddrinfo' || CONNECT_FAILURES.includes(error.message)
+}
+
+const LOST_CODES = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'ECONNABORTED',
+])
+const LOST_MESSAGES = ['Connection terminated', 'Query read timeout']
+
+function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error) || isConnectFailure(error)) return false
+  const state = sqlState(error)
+  if (state !== undefined) return SESSION_ENDED_STATES.has(state) || state.startsWith('08')
+  if (LOST_CODES.has((error as NodeJS.ErrnoException).code ?? '')) return true
+  return LOST_MESSAGES.some((message) => error.message.startsWith(message))
+}
+
+export interface Durability {
+  /** Server settings that lose committed work, `name=value` each; empty when a COMMIT survives power loss. */
+  readonly faults: readonly string[]
+}
+
+/** Reads whether a COMMIT answered in this database survives a crash of the server and of the machine. */
+export async function checkDurability(db: Queryable): Promise<Durability> {
+  const { rows } = await db.query<{ name: string; setting: string }>(
+    `select name, setting from pg_settings
+     where name in ('fsync', 'synchronous_commit') and setting = 'off' order by name`,
+  )
+  return { faults: rows.map(({ name, setting }) => `${name}=${setting}`) }
+}
+
+/** Major version of the server, for example 18. */
+export async function serverVersion(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ major: number }>(
+    `select current_setting('server_version_num')::int / 10000 as major`,
+  )
+  return rows[0]!.major
+}

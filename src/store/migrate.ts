@@ -1,0 +1,89 @@
+/**
+ * Brings the schema up to date from `migrations/*.sql`, by however many processes at once.
+ */
+import { fileURLToPath } from 'node:url'
+import { runner } from 'node-pg-migrate'
+import pg from 'pg'
+import { isTransient, sqlState } from './database.ts'
+
+export interface MigrateOptions {
+  readonly connectionString: string
+  /** Folder of `NNNN_name.sql`, run in that order. Default: the folder beside this file, in `src` as in `dist`. */
+  readonly directory?: string
+  /** Progress, one line at a time. */
+  readonly log?: (line: string) => void
+  /** Bound on waiting for another process that migrates. Default 120,000. */
+  readonly lockTimeoutMs?: number
+}
+
+const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
+const MIGRATIONS_TABLE = 'schema_migrations'
+/** Key of the advisory lock: 'aldi' as a number. Any constant does; other programs on the same database differ. */
+const LOCK_KEY = 0x616c6469
+const ATTEMPTS = 5
+const RETRY_DELAY_MS = 500
+/** lock_not_available: the wait was the bound itself. */
+const LOCK_TIMEOUT = '55P03'
+
+/**
+ * Runs the migrations this database has not had, all in one transaction, and gives their names ([] when up to date).
+ * Processes that start together wait for each other: the lock is a transaction's, so it also holds behind a pooler and
+ * goes with the connection. A lost connection is tried again up to 5 times; a failing migration is not.
+ */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const log = options.log ?? (() => undefined)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await migrateOnce(options, log)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isTransient(error) || sqlState(error) === LOCK_TIMEOUT) throw error
+      log(`migration interrupted (${(error as Error).message}), trying again`)
+      await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS * attempt))
+    }
+  }
+}
+
+async function migrateOnce(options: MigrateOptions, log: (line: string) => void): Promise<string[]> {
+  const client = new pg.Client({
+    connectionString: options.connectionString,
+    application_name: 'aldis migrate',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  })
+  // A lost connection fails the statement under way; the event beside it must not end the process.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('begin')
+    await takeLock(client, options.lockTimeoutMs ?? 120_000)
+    const done = await runner({
+      dbClient: client,
+      dir: options.directory ?? MIGRATIONS,
+      direction: 'up',
+      migrationsTable: MIGRATIONS_TABLE,
+      singleTransaction: true,
+      // Ours is held already; the runner's belongs to the session, which a transaction pooler takes away.
+      noLock: true,
+      logger: progressLogger(log),
+    })
+    await client.query('commit')
+    return done.map(({ name }) => name)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+/** Waits for the lock, then lifts the time bound of statements: a migration of a large table takes what it takes. */
+async function takeLock(client: pg.Client, timeoutMs: number): Promise<void> {
+  await client.query(
+    `select set_config('lock_timeout', $1, true), set_config('statement_timeout', '0', true)`,
+    [String(timeoutMs)],
+  )
+  await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY])
+}
+
+/** The runner's lines without its decoration; its per-statement error text is in the error it throws as well. */
+function progressLogger(log: (line: string) => void) {
+  const line = (text: string) => log(text.replace(/^[>#\s-]+|[#\s]+$/g, ''))
+  return { debug: () => undefined, info: line, warn: line, error: line }
+}
