@@ -1,0 +1,66 @@
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** Milliseconds before attempt 1, 2, 3 …, each counted from the end of the attempt before it (design §4, Webhooks). */
+export const ATTEMPT_DELAYS_MS: readonly number[] = [
+  0,
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+]
+
+export const MAX_ATTEMPTS: number = ATTEMPT_DELAYS_MS.length
+
+/** Jitter, so that receivers that failed together are not tried together. */
+const JITTER = 0.2
+
+/** What moves the next attempt: `random` in [0, 1), and the receiver's Retry-After when it sent one. */
+export interface RetryCircumstances {
+  random: number
+  retryAfterMs: number | null
+}
+
+/**
+ * When to try again after `attempt` attempts have failed (0 before the first).
+ *
+ * The delay is the schedule's ±20 %; a Retry-After replaces it, held to [base, 2 × base] so that a receiver can
+ * slow us down but neither hurry us nor put us off for good.
+ */
+export function nextAttempt(
+  attempt: number,
+  circumstances: RetryCircumstances,
+): { delayMs: number } | 'exhausted' {
+  const baseMs = ATTEMPT_DELAYS_MS[attempt]
+  if (baseMs === undefined) return 'exhausted'
+  const { random, retryAfterMs } = circumstances
+  if (retryAfterMs !== null && attempt > 0) {
+    return { delayMs: Math.min(Math.max(retryAfterMs, baseMs), 2 * baseMs) }
+  }
+  return { delayMs: Math.round(baseMs * (1 - JITTER + 2 * JITTER * random)) }
+}
+
+/** Ten days: more than any retry waits, and far from overflow. */
+const MAX_RETRY_AFTER_MS = 240 * HOUR_MS
+
+/**
+ * Reads a Retry-After field (RFC 9110 §10.2.3): seconds, or an HTTP-date judged against `nowMs`.
+ * Gives milliseconds from now, at least 0, or null when absent or unreadable.
+ */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
+  if (value === undefined) return null
+  const text = value.trim()
+  if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * SECOND_MS, MAX_RETRY_AFTER_MS)
+  // IMF-fixdate only, as senders must generate it: Date.parse alone reads "1-2" as a date.
+  if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)) return null
+  const atMs = Date.parse(text)
+  return Number.isNaN(atMs) ? null : Math.min(Math.max(atMs - nowMs, 0), MAX_RETRY_AFTER_MS)
+}
