@@ -1,0 +1,87 @@
+/** Addresses: recipients, senders, and what they are on an SMPP link. */
+
+export type SenderKind = 'short-code' | 'e164' | 'alphanumeric'
+
+/** An address as PDUs carry it: type of number and numbering plan (SMPP 3.4 §5.2.5, §5.2.6). */
+export type CarrierAddress = { ton: number; npi: number; address: string }
+
+const TON_UNKNOWN = 0
+const TON_INTERNATIONAL = 1
+const TON_ALPHANUMERIC = 5
+
+const E164 = /^\+[1-9][0-9]{6,14}$/
+const SHORT_CODE = /^[0-9]{3,8}$/
+const ALPHANUMERIC = /^[A-Za-z0-9 ._&-]{1,11}$/
+const LETTER = /[A-Za-z]/
+const BARE_NUMBER = /^[1-9][0-9]{6,14}$/
+const BARE_WITH_PREFIX = /^00[1-9][0-9]{6,14}$/
+
+/** An SMPP address field has 20 characters (SMPP 3.4 §5.2.8); more is kept from senders of vendor forms, not without end. */
+const MAX_INBOUND_LENGTH = 64
+
+/** `+`, then 7 to 15 digits that do not begin with 0 (ITU-T E.164 §6.2.1 has 15 as the most). */
+export function isE164(address: string): boolean {
+  return E164.test(address)
+}
+
+/**
+ * What kind of sender this is, or null when it is none: 3-8 digits; E.164; or 1-11 of ASCII letters, digits, space and
+ * `.` `_` `-` `&` with at least one letter and no space at the ends (spec §2.1).
+ */
+export function classifySender(from: string): SenderKind | null {
+  if (SHORT_CODE.test(from)) return 'short-code'
+  if (E164.test(from)) return 'e164'
+  if (!ALPHANUMERIC.test(from) || !LETTER.test(from)) return null
+  return from.startsWith(' ') || from.endsWith(' ') ? null : 'alphanumeric'
+}
+
+/**
+ * Type of number and numbering plan of a sender. International numbers are ISDN (1/1) and alphanumeric senders have no
+ * plan (5/0). A short code means something only inside the carrier's own network: network specific (3/0).
+ */
+export function tonNpi(kind: SenderKind): { ton: number; npi: number } {
+  switch (kind) {
+    case 'e164':
+      return { ton: 1, npi: 1 }
+    case 'alphanumeric':
+      return { ton: 5, npi: 0 }
+    case 'short-code':
+      return { ton: 3, npi: 0 }
+  }
+}
+
+/** A validated sender or recipient as a PDU carries it: an international number without its `+`. */
+export function toCarrierAddress(address: string): CarrierAddress {
+  const kind = classifySender(address) ?? 'alphanumeric'
+  return { ...tonNpi(kind), address: kind === 'e164' ? address.slice(1) : address }
+}
+
+/**
+ * An address of an inbound PDU in our form: an international number gets its `+`, whether TON says so or it is a bare
+ * number of 7-15 digits (also after 00) under TON unknown; short codes, national numbers, whose country TON
+ * does not tell, and alphanumeric senders stay as they came. Control characters are dropped; never throws.
+ */
+export function fromCarrierAddress(address: string, ton: number): string {
+  const printable = withoutControls(address.slice(0, MAX_INBOUND_LENGTH)).trim()
+  if (ton === TON_ALPHANUMERIC) return printable
+  const compact = printable.replace(/[ ().-]/g, '')
+  if (E164.test(compact)) return compact
+  if (ton !== TON_INTERNATIONAL && ton !== TON_UNKNOWN) return printable
+  if (BARE_WITH_PREFIX.test(compact)) return `+${compact.slice(2)}`
+  return BARE_NUMBER.test(compact) ? `+${compact}` : printable
+}
+
+/**
+ * An address for logs, where no personal number may stand: four leading digits (country and area) and the last two of a
+ * number of nine digits or more, two characters of anything shorter or of a name.
+ */
+export function maskMsisdn(address: string): string {
+  const printable = withoutControls(address.slice(0, MAX_INBOUND_LENGTH))
+  const digits = printable.startsWith('+') ? printable.slice(1) : printable
+  if (!/^[0-9]{9,}$/.test(digits)) return `${printable.slice(0, printable.startsWith('+') ? 3 : 2)}•••`
+  return `${printable.startsWith('+') ? '+' : ''}${digits.slice(0, 4)}•••${digits.slice(-2)}`
+}
+
+function withoutControls(text: string): string {
+  return text.replace(/\p{Cc}/gu, '')
+}

@@ -1,0 +1,107 @@
+/**
+ * Long messages in parts: user data headers (3GPP TS 23.040 §9.2.3.24) and the SAR TLVs (SMPP 3.4 §5.3.2.22-24), to
+ * build and to read.
+ */
+
+/** esm_class flag: the user data begins with a header (SMPP 3.4 §5.2.12). */
+export const UDHI = 0x40
+
+/** Octets of the header that buildConcatenationHeader makes. */
+export const CONCATENATION_HEADER_LENGTH = 6
+
+const IE_CONCATENATION_8_BIT = 0x00
+const IE_CONCATENATION_16_BIT = 0x08
+
+/** Which part of which message. `kind` belongs to the key: equal references of different kinds are different messages. */
+export type Part = {
+  reference: number
+  total: number
+  sequence: number
+  kind: 'udh8' | 'udh16' | 'sar'
+}
+
+export type UserData = {
+  esmClass: number
+  shortMessage: Buffer
+  tlvs: {
+    message_payload?: Buffer | undefined
+    sar_msg_ref_num?: number | undefined
+    sar_total_segments?: number | undefined
+    sar_segment_seqnum?: number | undefined
+  }
+}
+
+/** User data header 05 00 03 ref total seq. `reference` 0..255, `total` 1..255, `sequence` 1..total. */
+export function buildConcatenationHeader(reference: number, total: number, sequence: number): Buffer {
+  return Buffer.from([0x05, IE_CONCATENATION_8_BIT, 0x03, reference, total, sequence])
+}
+
+/**
+ * Splits what a deliver_sm carries into content and part. message_payload counts only when short_message is empty
+ * (SMPP 3.4 §5.3.2.32). A header whose lengths do not fit is no header: the raw content is a single message. One that
+ * fits but has an impossible part number (total 0, sequence 0 or above total) is removed and the part number ignored
+ * (3GPP 23.040 §9.2.3.24.1). A "part 1 of 1" is a single message too. Never throws.
+ */
+export function parseUserData({ esmClass, shortMessage, tlvs }: UserData): {
+  payload: Buffer
+  part: Part | null
+} {
+  const raw = shortMessage.length > 0 ? shortMessage : (tlvs.message_payload ?? shortMessage)
+  const header = (esmClass & UDHI) === 0 ? null : parseHeader(raw)
+  const payload = header === null ? raw : raw.subarray(header.length)
+  return { payload, part: header?.part ?? sarPart(tlvs) }
+}
+
+/** Content of the parts in the order of their sequence numbers; of a repeated part the first is taken. */
+export function joinParts(parts: ReadonlyArray<{ sequence: number; payload: Buffer }>): Buffer {
+  return Buffer.concat(inSequence(parts).map((part) => part.payload))
+}
+
+/** The parts sorted by sequence number, without repeats. */
+export function inSequence<T extends { sequence: number }>(parts: ReadonlyArray<T>): T[] {
+  const bySequence = new Map<number, T>()
+  for (const part of parts) if (!bySequence.has(part.sequence)) bySequence.set(part.sequence, part)
+  return [...bySequence.values()].sort((a, b) => a.sequence - b.sequence)
+}
+
+/** null when the lengths of the header or of one of its elements do not fit. `length` includes the length octet. */
+function parseHeader(raw: Buffer): { length: number; part: Part | null } | null {
+  const length = (raw[0] ?? 0xff) + 1
+  if (length > raw.length) return null
+  let part: Part | null = null
+  let offset = 1
+  while (offset < length) {
+    const start = offset + 2
+    const end = start + (raw[offset + 1] ?? 0xff)
+    if (start > length || end > length) return null
+    // Of an element that occurs twice the last counts (3GPP 23.040 §9.2.3.24).
+    const element = elementPart(raw[offset] as number, raw.subarray(start, end))
+    if (element === 'broken') return null
+    part = element ?? part
+    offset = end
+  }
+  return { length, part }
+}
+
+function elementPart(identifier: number, data: Buffer): Part | 'broken' | null {
+  if (identifier === IE_CONCATENATION_8_BIT) {
+    if (data.length !== 3) return 'broken'
+    return checkedPart('udh8', data.readUInt8(0), data.readUInt8(1), data.readUInt8(2))
+  }
+  if (identifier === IE_CONCATENATION_16_BIT) {
+    if (data.length !== 4) return 'broken'
+    return checkedPart('udh16', data.readUInt16BE(0), data.readUInt8(2), data.readUInt8(3))
+  }
+  return null
+}
+
+function sarPart(tlvs: UserData['tlvs']): Part | null {
+  const { sar_msg_ref_num: reference, sar_total_segments: total, sar_segment_seqnum: sequence } = tlvs
+  if (reference === undefined || total === undefined || sequence === undefined) return null
+  return checkedPart('sar', reference, total, sequence)
+}
+
+function checkedPart(kind: Part['kind'], reference: number, total: number, sequence: number): Part | null {
+  const possible = total >= 2 && total <= 255 && sequence >= 1 && sequence <= total
+  return possible ? { reference, total, sequence, kind } : null
+}

@@ -1,0 +1,92 @@
+/**
+ * GSM 7-bit default alphabet and its extension table (3GPP TS 23.038 §6.2.1, the old GSM 03.38), unpacked: one septet
+ * in each octet, as SMPP carries it (data_coding 0).
+ */
+
+/** Announces a character of the extension table (3GPP 23.038 §6.2.1.1). */
+export const ESCAPE = 0x1b
+
+/** Code n is the n-th character; the ESC position holds a space, which is how a lone ESC is shown. */
+const DEFAULT_ALPHABET =
+  '@£$¥èéùìòÇ\nØø\rÅå' +
+  'Δ_ΦΓΛΩΠΨΣΘΞ ÆæßÉ' +
+  ' !"#¤%&\'()*+,-./' +
+  '0123456789:;<=>?' +
+  '¡ABCDEFGHIJKLMNO' +
+  'PQRSTUVWXYZÄÖÑÜ§' +
+  '¿abcdefghijklmno' +
+  'pqrstuvwxyzäöñüà'
+
+const EXTENSION: ReadonlyArray<readonly [code: number, character: string]> = [
+  [0x0a, '\f'],
+  [0x14, '^'],
+  [0x28, '{'],
+  [0x29, '}'],
+  [0x2f, '\\'],
+  [0x3c, '['],
+  [0x3d, '~'],
+  [0x3e, ']'],
+  [0x40, '|'],
+  [0x65, '€'],
+]
+
+/** The euro sign (U+20AC) is the highest code unit of both tables. */
+const HIGHEST_UNIT = 0x20ac
+
+/** Code unit -> septets it takes: 0 (no code), 1 (default alphabet) or 2 (ESC and an extension code). */
+const SEPTETS = new Uint8Array(HIGHEST_UNIT + 1)
+/** Code unit -> its last septet. */
+const CODES = new Uint8Array(HIGHEST_UNIT + 1)
+const EXTENSION_CHARACTERS = new Map<number, string>(EXTENSION)
+
+for (let code = 0; code < DEFAULT_ALPHABET.length; code += 1) {
+  if (code === ESCAPE) continue
+  SEPTETS[DEFAULT_ALPHABET.charCodeAt(code)] = 1
+  CODES[DEFAULT_ALPHABET.charCodeAt(code)] = code
+}
+for (const [code, character] of EXTENSION) {
+  SEPTETS[character.charCodeAt(0)] = 2
+  CODES[character.charCodeAt(0)] = code
+}
+
+/** Septets a UTF-16 code unit takes: 1, 2 (extension table), or 0 when the alphabet has no such character. */
+export function septetsOf(unit: number): 0 | 1 | 2 {
+  return unit <= HIGHEST_UNIT ? (SEPTETS[unit] as 0 | 1 | 2) : 0
+}
+
+/** Encodes to one septet per octet; null when a character has no code (the message then needs UCS-2). */
+export function encodeGsm(text: string): Buffer | null {
+  const bytes = Buffer.allocUnsafe(text.length * 2)
+  let length = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    const septets = septetsOf(unit)
+    if (septets === 0) return null
+    if (septets === 2) bytes[length++] = ESCAPE
+    bytes[length++] = CODES[unit] as number
+  }
+  return bytes.subarray(0, length)
+}
+
+/**
+ * Decodes one septet per octet. Never throws: ESC at the end or before another ESC is a space, ESC before a code that
+ * the extension table lacks gives the default character (3GPP 23.038 §6.2.1.1), and an octet above 0x7F, which no
+ * septet can be, is taken for Latin-1, the alphabet that SMSCs without a GSM one send under data_coding 0.
+ */
+export function decodeGsm(bytes: Uint8Array): string {
+  let text = ''
+  for (let index = 0; index < bytes.length; index += 1) {
+    let code = bytes[index] as number
+    if (code === ESCAPE && index + 1 < bytes.length) {
+      index += 1
+      code = bytes[index] as number
+      const extended = EXTENSION_CHARACTERS.get(code)
+      if (extended !== undefined) {
+        text += extended
+        continue
+      }
+    }
+    text += code < 0x80 ? DEFAULT_ALPHABET[code] : String.fromCharCode(code)
+  }
+  return text
+}

@@ -1,0 +1,244 @@
+/** Delivery receipts inside deliver_sm: the text form (SMPP 3.4 Appendix B) and the TLV form (§5.3.2.12, .27, .31). */
+
+/** What the carrier says of a message: the receipt words of Appendix B, and SCHEDULED and SKIPPED of SMPP 5.0 §4.7.15. */
+export type CarrierState =
+  | 'SCHEDULED'
+  | 'ENROUTE'
+  | 'ACCEPTD'
+  | 'DELIVRD'
+  | 'EXPIRED'
+  | 'DELETED'
+  | 'UNDELIV'
+  | 'REJECTD'
+  | 'SKIPPED'
+  | 'UNKNOWN'
+
+export type Receipt = {
+  /** As the carrier wrote it: an id can be hexadecimal, decimal above 2^53 or a UUID, so it stays a string. */
+  carrierMessageId: string | null
+  state: CarrierState
+  /** The carrier's raw code: `err:` as written, or network_error_code in decimal, 3 digits at least. */
+  errorCode: string | null
+  /** First octet of network_error_code when errorCode came from it (1 ANSI-136, 2 IS-95, 3 GSM), else null. */
+  networkType: number | null
+  /** 5 or 6 digits. */
+  mccmnc: string | null
+  /** As written: the clock and zone of these are the carrier's own business. */
+  submitDate: string | null
+  doneDate: string | null
+}
+
+export type ReceiptTlvs = {
+  receipted_message_id?: string | undefined
+  message_state?: number | undefined
+  network_error_code?: Buffer | undefined
+  /** From a vendor TLV, where the carrier has one. */
+  mccmnc?: string | undefined
+}
+
+/** A receipt that its SMSC builds has at most some 300 characters; what lies beyond this is not read. */
+const MAX_TEXT_LENGTH = 4096
+const MAX_VALUE_LENGTH = 64
+const MAX_KEY_LENGTH = 12
+
+const MESSAGE_TYPE_BITS = 0x3c
+const DELIVERY_RECEIPT = 0x04
+const INTERMEDIATE_NOTIFICATION = 0x20
+
+const STATE_VALUES: readonly CarrierState[] = [
+  'SCHEDULED',
+  'ENROUTE',
+  'DELIVRD',
+  'EXPIRED',
+  'DELETED',
+  'UNDELIV',
+  'ACCEPTD',
+  'UNKNOWN',
+  'REJECTD',
+  'SKIPPED',
+]
+
+/** Spellings seen, each with the fewest letters that a truncated one must keep to stay unmistakable. */
+const SPELLINGS: ReadonlyArray<readonly [spelling: string, fewestLetters: number, state: CarrierState]> = [
+  ['DELIVRD', 6, 'DELIVRD'],
+  ['DELIVERED', 7, 'DELIVRD'],
+  ['UNDELIVRD', 5, 'UNDELIV'],
+  ['UNDELIVERED', 5, 'UNDELIV'],
+  ['UNDELIVERABLE', 5, 'UNDELIV'],
+  ['REJECTD', 6, 'REJECTD'],
+  ['REJECTED', 6, 'REJECTD'],
+  ['EXPIRED', 5, 'EXPIRED'],
+  ['DELETED', 5, 'DELETED'],
+  ['ACCEPTD', 6, 'ACCEPTD'],
+  ['ACCEPTED', 6, 'ACCEPTD'],
+  ['ENROUTE', 6, 'ENROUTE'],
+  ['EN_ROUTE', 7, 'ENROUTE'],
+  ['SKIPPED', 5, 'SKIPPED'],
+  ['SCHEDULED', 5, 'SCHEDULED'],
+  ['UNKNOWN', 7, 'UNKNOWN'],
+]
+
+const STATE_WORDS = new Map<string, CarrierState>()
+for (const [spelling, fewestLetters, state] of SPELLINGS) {
+  for (let length = fewestLetters; length <= spelling.length; length += 1) {
+    STATE_WORDS.set(spelling.slice(0, length), state)
+  }
+}
+
+type Field = 'id' | 'sub' | 'dlvrd' | 'submitDate' | 'doneDate' | 'stat' | 'err' | 'mccmnc' | 'text'
+
+/** Keys in lower case without spaces, underscores and hyphens. */
+const KEYS = new Map<string, Field>([
+  ['id', 'id'],
+  ['msgid', 'id'],
+  ['messageid', 'id'],
+  ['sub', 'sub'],
+  ['dlvrd', 'dlvrd'],
+  ['submitdate', 'submitDate'],
+  ['donedate', 'doneDate'],
+  ['stat', 'stat'],
+  ['status', 'stat'],
+  ['err', 'err'],
+  ['error', 'err'],
+  ['mccmnc', 'mccmnc'],
+  ['text', 'text'],
+])
+
+/** Whether a deliver_sm is a receipt: by the message type bits of esm_class (SMPP 3.4 §5.2.12), not by its text. */
+export function isReceipt(esmClass: number): boolean {
+  const type = esmClass & MESSAGE_TYPE_BITS
+  return type !== 0 && (type & ~(DELIVERY_RECEIPT | INTERMEDIATE_NOTIFICATION)) === 0
+}
+
+/**
+ * Reads a receipt. TLVs win over the text where they are readable; a state that is missing or not in our lists is
+ * UNKNOWN. null when neither a message id nor a state is given at all. Linear in the text, never throws.
+ */
+export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | null {
+  const fields = readFields(text.slice(0, MAX_TEXT_LENGTH))
+  const carrierMessageId = firstWord(tlvs.receipted_message_id) ?? firstWord(fields.get('id'))
+  const word = firstWord(fields.get('stat'))
+  if (carrierMessageId === null && word === null && tlvs.message_state === undefined) return null
+  const network = readNetworkError(tlvs.network_error_code)
+  return {
+    carrierMessageId,
+    state: carrierState(word, tlvs.message_state),
+    errorCode: network?.code ?? firstWord(fields.get('err')),
+    networkType: network?.type ?? null,
+    mccmnc: fiveOrSixDigits(tlvs.mccmnc) ?? fiveOrSixDigits(fields.get('mccmnc')),
+    submitDate: cleaned(fields.get('submitDate')),
+    doneDate: cleaned(fields.get('doneDate')),
+  }
+}
+
+/** message_state 0 is SCHEDULED in SMPP 5.0 but nothing in 3.4, where some send it for "not set": the word then wins. */
+function carrierState(word: string | null, messageState: number | undefined): CarrierState {
+  const told = word === null ? undefined : STATE_WORDS.get(word.toUpperCase())
+  const coded = messageState === undefined ? undefined : STATE_VALUES[messageState]
+  if (messageState === 0 && told !== undefined) return told
+  return coded ?? told ?? 'UNKNOWN'
+}
+
+/** Octet 1 is the network type, octets 2 and 3 the code (SMPP 3.4 §5.3.2.31). */
+function readNetworkError(tlv: Buffer | undefined): { type: number; code: string } | null {
+  if (tlv?.length !== 3) return null
+  return { type: tlv.readUInt8(0), code: String(tlv.readUInt16BE(1)).padStart(3, '0') }
+}
+
+/**
+ * Values by field. Of a field that comes twice the first counts, and everything after `text:` is the message's own
+ * words, which may say `stat:` too. Only a receipt that puts `text:` before its id and state is read on, and
+ * then the last value of each counts.
+ */
+function readFields(text: string): Map<Field, string> {
+  const marks = findMarks(text)
+  const textAt = marks.findIndex((mark) => mark.field === 'text')
+  const head = textAt === -1 ? marks : marks.slice(0, textAt + 1)
+  const beginsWithText = !head.some((mark) => mark.field === 'id' || mark.field === 'stat')
+  const fields = new Map<Field, string>()
+  const read = beginsWithText ? marks : head
+  for (const [index, mark] of read.entries()) {
+    if (mark.field === 'text' || (fields.has(mark.field) && !beginsWithText)) continue
+    fields.set(mark.field, text.slice(mark.valueAt, read[index + 1]?.keyAt ?? text.length))
+  }
+  return fields
+}
+
+type Mark = { field: Field; keyAt: number; valueAt: number }
+
+/** Every known key followed by a colon or an equals sign, in order. Looks back from each sign, a bounded way. */
+function findMarks(text: string): Mark[] {
+  const marks: Mark[] = []
+  for (let index = 0; index < text.length; index += 1) {
+    if (text[index] !== ':' && text[index] !== '=') continue
+    const mark = keyBefore(text, index)
+    if (mark !== null) marks.push(mark)
+  }
+  return marks
+}
+
+function keyBefore(text: string, signAt: number): Mark | null {
+  const word = wordBefore(text, signAt)
+  if (word === null) return null
+  let { start } = word
+  let name = word.name
+  if (name === 'date') {
+    const first = wordBefore(text, start)
+    if (first === null) return null
+    start = first.start
+    name = first.name + name
+  }
+  const field = KEYS.get(name)
+  return field === undefined ? null : { field, keyAt: start, valueAt: signAt + 1 }
+}
+
+/** The word that ends before `end`, with spaces and quotes between allowed; null when none or longer than any key. */
+function wordBefore(text: string, end: number): { name: string; start: number } | null {
+  const floor = Math.max(0, end - 2 * MAX_KEY_LENGTH)
+  let stop = end
+  while (stop > floor && isGap(text.charCodeAt(stop - 1))) stop -= 1
+  let start = stop
+  while (start > floor && isWordUnit(text.charCodeAt(start - 1))) start -= 1
+  if (start === stop || stop - start > MAX_KEY_LENGTH) return null
+  const name = text.slice(start, stop).toLowerCase().replaceAll('_', '').replaceAll('-', '')
+  return { name, start }
+}
+
+/** White space, control characters and both quotes. */
+function isGap(unit: number): boolean {
+  return unit <= 0x20 || unit === 0x22 || unit === 0x27
+}
+
+/** Letters, digits, underscore and hyphen. */
+function isWordUnit(unit: number): boolean {
+  if (unit >= 0x61) return unit <= 0x7a
+  if (unit >= 0x41) return unit <= 0x5a || unit === 0x5f
+  return (unit >= 0x30 && unit <= 0x39) || unit === 0x2d
+}
+
+function isPadding(unit: number): boolean {
+  return isGap(unit) || unit === 0x2c || unit === 0x3b
+}
+
+/** Without spaces, quotes, commas and semicolons at its ends, cut to 64 characters; null when nothing is left. */
+function cleaned(value: string | undefined): string | null {
+  if (value === undefined) return null
+  let start = 0
+  let end = value.length
+  while (start < end && isPadding(value.charCodeAt(start))) start += 1
+  while (end > start && isPadding(value.charCodeAt(end - 1))) end -= 1
+  return start === end ? null : value.slice(start, Math.min(end, start + MAX_VALUE_LENGTH))
+}
+
+function firstWord(value: string | undefined): string | null {
+  const whole = cleaned(value)
+  if (whole === null) return null
+  let end = 1
+  while (end < whole.length && !isPadding(whole.charCodeAt(end))) end += 1
+  return whole.slice(0, end)
+}
+
+function fiveOrSixDigits(value: string | undefined): string | null {
+  const word = firstWord(value)
+  return word !== null && /^\d{5,6}$/.test(word) ? word : null
+}

@@ -1,0 +1,80 @@
+/** What a submit_sm_resp means for the message, by its command_status (SMPP 3.4 §5.1.3), and when to try again. */
+
+/**
+ * - accepted: the carrier has it
+ * - throttled: slow down; never fails a message, no attempt consumed
+ * - retry: try until validity is over
+ * - limited-retry: three tries in all
+ * - rebind: the link is at fault; bind again, no attempt consumed
+ * - permanent: the message has failed
+ */
+export type SubmitOutcome = 'accepted' | 'throttled' | 'retry' | 'limited-retry' | 'rebind' | 'permanent'
+
+export const SUBMIT_OUTCOMES: readonly SubmitOutcome[] = [
+  'accepted',
+  'throttled',
+  'retry',
+  'limited-retry',
+  'rebind',
+  'permanent',
+]
+
+const OUTCOMES = new Map<number, SubmitOutcome>([
+  [0x00, 'accepted'], // ESME_ROK
+  [0x04, 'rebind'], // ESME_RINVBNDSTS
+  [0x05, 'rebind'], // ESME_RALYBND
+  [0x08, 'retry'], // ESME_RSYSERR
+  [0x0d, 'rebind'], // ESME_RBINDFAIL
+  [0x0e, 'rebind'], // ESME_RINVPASWD
+  [0x0f, 'rebind'], // ESME_RINVSYSID
+  [0x14, 'retry'], // ESME_RMSGQFUL
+  [0x45, 'limited-retry'], // ESME_RSUBMITFAIL
+  [0x53, 'rebind'], // ESME_RINVSYSTYP
+  [0x58, 'throttled'], // ESME_RTHROTTLED
+  [0x64, 'retry'], // ESME_RX_T_APPN
+  [0xfe, 'limited-retry'], // ESME_RDELIVERYFAILURE
+  [0xff, 'limited-retry'], // ESME_RUNKNOWNERR
+])
+
+/** Reserved for SMSC vendors (SMPP 3.4 §5.1.3). */
+const VENDOR_FIRST = 0x400
+const VENDOR_LAST = 0x4ff
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60_000
+const DELAYS_MS: readonly number[] = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS]
+
+/** Tries in all of a message whose outcome is limited-retry. */
+export const LIMITED_TRIES = 3
+
+/** From acceptance until a message that no carrier took has failed. */
+export const VALIDITY_MS = 24 * 60 * MINUTE_MS
+
+/** Classifies a command_status; a carrier's own table, when given, is asked first. */
+export function submitOutcome(
+  commandStatus: number,
+  overrides?: ReadonlyMap<number, SubmitOutcome>,
+): { kind: SubmitOutcome } {
+  const vendor = commandStatus >= VENDOR_FIRST && commandStatus <= VENDOR_LAST
+  const kind = overrides?.get(commandStatus) ?? OUTCOMES.get(commandStatus)
+  return { kind: kind ?? (vendor ? 'limited-retry' : 'permanent') }
+}
+
+/** Wait after the `attempt`-th failed try (1 is the first): 5 s, 30 s, 2 min, then 10 min; `jitter` 0..1 gives -20..+20 %. */
+export function retryDelayMs(attempt: number, jitter: number): number {
+  const step = Math.min(Math.max(attempt, 1), DELAYS_MS.length) - 1
+  return Math.round((DELAYS_MS[step] as number) * (0.8 + 0.4 * jitter))
+}
+
+/**
+ * Wait before the next try of a message whose `attempt`-th try gave `kind`, or null when it has failed: three tries are
+ * used up, or the next would come after its validity. `ageMs` is the time since it was accepted.
+ */
+export function nextTryMs(
+  kind: 'retry' | 'limited-retry',
+  { attempt, ageMs, jitter }: { attempt: number; ageMs: number; jitter: number },
+): number | null {
+  if (kind === 'limited-retry' && attempt >= LIMITED_TRIES) return null
+  const delayMs = retryDelayMs(attempt, jitter)
+  return ageMs + delayMs < VALIDITY_MS ? delayMs : null
+}
