@@ -117,6 +117,7 @@ end $$;
 
 create table nodes (
   node_id integer generated always as identity primary key,
+  name text not null unique,
   started_at timestamptz not null default now(),
   expires_at timestamptz not null
 );
@@ -137,8 +138,8 @@ create table messages (
   status message_status not null default 'QUEUED',
   event_seq smallint not null default 0,
   segments smallint not null,
-  delivered_segments smallint not null default 0,
-  unknown_segments smallint not null default 0,
+  delivered_segments bigint not null default 0,
+  unknown_segments bigint not null default 0,
   carrier_id integer,
   sent_at timestamptz,
   updated_at timestamptz not null,
@@ -157,6 +158,7 @@ create table messages (
 ) partition by range (msg_id);
 create index messages_recipient on messages (plan_id, recipient, msg_id);
 comment on column messages.event_seq is 'number of status changes so far; the sequence of the event that announced the last';
+comment on column messages.delivered_segments is 'bit n: segment n is delivered; a repeated receipt changes nothing';
 comment on column messages.carrier_code is 'the carrier''s own status or error, for the operator';
 
 -- What is still to be submitted. Gone once the outcome is recorded.
@@ -166,14 +168,16 @@ create table dispatches (
   plan_id integer not null,
   holder integer,
   attempt smallint not null default 0,
+  submitted_segments bigint not null default 0,
   ambiguous boolean not null default false,
   due_at timestamptz not null,
   expires_at timestamptz not null,
   primary key (bucket, msg_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);
-create index dispatches_waiting on dispatches (bucket, due_at) where holder is null;
+create index dispatches_waiting on dispatches (due_at) where holder is null;
 comment on column dispatches.holder is 'node that has it in memory and may have sent it; null: waiting for due_at';
+comment on column dispatches.submitted_segments is 'bit n: the carrier has accepted segment n';
 comment on column dispatches.ambiguous is 'may have reached the carrier in an earlier attempt';
 
 -- One row per segment a carrier accepted: what its receipt is matched on.
@@ -182,7 +186,7 @@ create table submissions (
   carrier_message_id text not null,
   msg_id uuid not null,
   plan_id integer not null,
-  outcome message_status,
+  segment smallint not null,
   primary key (carrier_id, carrier_message_id, msg_id)
 ) partition by range (msg_id);
 comment on column submissions.carrier_message_id is 'canonical form under the carrier''s id rule';
@@ -257,7 +261,7 @@ create table webhook_events (
   primary key (bucket, msg_id, seq)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);
-create index webhook_events_waiting on webhook_events (bucket, due_at) where holder is null;
+create index webhook_events_waiting on webhook_events (due_at) where holder is null;
 comment on column webhook_events.seq is '0 for an inbound message; 1, 2, … for the status changes of an outbound one';
 
 create table webhook_attempts (
