@@ -1,0 +1,97 @@
+import {
+  type CallbackPolicy,
+  type CallbackTarget,
+  type CallbackUrlFault,
+  isAllowedAddress,
+  isAllowedHost,
+  judgeCallbackUrl,
+  refuse,
+} from '../domain/callback-url.ts'
+import type { NameResolver, Resolution } from './resolver.ts'
+
+export type CallbackVerdict = { ok: true } | { ok: false; code: CallbackUrlFault; message: string }
+
+/** Where a webhook may go right now: the URL taken apart and the addresses it may be sent to, best first. */
+export type DialVerdict =
+  | { ok: true; target: CallbackTarget; addresses: readonly string[] }
+  | { ok: false; error: DialRefusal }
+
+export type DialRefusal =
+  | 'FORBIDDEN_URL'
+  | 'FORBIDDEN_ADDRESS'
+  | 'DNS_NOT_FOUND'
+  | 'DNS_TIMEOUT'
+  | 'DNS_FAILURE'
+
+/** Addresses offered to the dispatcher: it tries a few of them, never hundreds. */
+const MAX_DIAL_ADDRESSES = 8
+
+/** The one classifier of callback URLs, asked when a URL is accepted and again at each delivery. */
+export class CallbackGuard {
+  readonly #policy: CallbackPolicy
+  readonly #resolver: NameResolver
+  /** One verdict per DNS answer: the dials that share the answer share its judgement. */
+  readonly #judged = new WeakMap<readonly string[], boolean>()
+
+  constructor(policy: CallbackPolicy, resolver: NameResolver) {
+    this.#policy = policy
+    this.#resolver = resolver
+  }
+
+  /**
+   * Whether a callbackUrl is accepted (spec §2.1). Takes at most the resolver's deadline; a name whose servers do
+   * not answer is accepted, because the dial asks again and fails closed. Never rejects.
+   */
+  async check(raw: unknown): Promise<CallbackVerdict> {
+    const judgement = judgeCallbackUrl(raw, this.#policy)
+    if (!judgement.ok) return judgement
+    const { hostname } = judgement.url
+    if (!judgement.needsDns || isAllowedHost(hostname, this.#policy)) return { ok: true }
+    const resolution = await this.#resolver.resolveForAccept(hostname)
+    if (resolution.kind === 'not-found' && !this.#policy.allowUnresolvable) {
+      return refuse('HOST_NOT_FOUND', 'must have a host name that resolves to an address')
+    }
+    if (resolution.kind === 'addresses' && !this.#isAllowed(resolution.addresses)) {
+      return refuse('FORBIDDEN_ADDRESS', 'must not point at an internal or reserved address')
+    }
+    return { ok: true }
+  }
+
+  /**
+   * Judges a URL for a delivery, with an answer of DNS at most a second old. One address that is not allowed
+   * refuses them all: a name with a public and a private address is how rebinding looks.
+   */
+  judgeForDial(raw: string): DialVerdict | Promise<DialVerdict> {
+    const judgement = judgeCallbackUrl(raw, this.#policy)
+    if (!judgement.ok) {
+      const inner = judgement.code === 'FORBIDDEN_ADDRESS' ? 'FORBIDDEN_ADDRESS' : 'FORBIDDEN_URL'
+      return { ok: false, error: inner }
+    }
+    const target = judgement.url
+    if (target.address !== null) return { ok: true, target, addresses: [target.address] }
+    const resolution = this.#resolver.resolveForDial(target.hostname)
+    // A kept answer is used in the same tick: no promise on the common path.
+    if (resolution instanceof Promise) return resolution.then((late) => this.#verdictOf(target, late))
+    return this.#verdictOf(target, resolution)
+  }
+
+  #verdictOf(target: CallbackTarget, resolution: Resolution): DialVerdict {
+    if (resolution.kind === 'not-found') return { ok: false, error: 'DNS_NOT_FOUND' }
+    if (resolution.kind === 'timeout') return { ok: false, error: 'DNS_TIMEOUT' }
+    if (resolution.kind === 'failure') return { ok: false, error: 'DNS_FAILURE' }
+    const { addresses } = resolution
+    if (!isAllowedHost(target.hostname, this.#policy) && !this.#isAllowed(addresses)) {
+      return { ok: false, error: 'FORBIDDEN_ADDRESS' }
+    }
+    return { ok: true, target, addresses: addresses.slice(0, MAX_DIAL_ADDRESSES) }
+  }
+
+  #isAllowed(addresses: readonly string[]): boolean {
+    let allowed = this.#judged.get(addresses)
+    if (allowed === undefined) {
+      allowed = addresses.every((address) => isAllowedAddress(address, this.#policy))
+      this.#judged.set(addresses, allowed)
+    }
+    return allowed
+  }
+}

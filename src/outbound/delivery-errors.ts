@@ -1,0 +1,81 @@
+import type { DialRefusal } from './callback-guard.ts'
+
+/** Why a connection could not be made. Nothing of the request was sent. */
+export type DialErrorName =
+  | 'FORBIDDEN_ADDRESS'
+  | 'CONNECT_REFUSED'
+  | 'CONNECT_UNREACHABLE'
+  | 'CONNECT_TIMEOUT'
+  | 'CONNECT_FAILED'
+  | 'TLS_CERTIFICATE_EXPIRED'
+  | 'TLS_CERTIFICATE_UNTRUSTED'
+  | 'TLS_HOSTNAME_MISMATCH'
+  | 'TLS_HANDSHAKE'
+
+/** The closed list of reasons an attempt fails, before, during and after the request. */
+export type DeliveryErrorName =
+  | DialRefusal
+  | DialErrorName
+  | 'QUEUE_FULL'
+  | 'QUEUE_TIMEOUT'
+  | 'INVALID_REQUEST'
+  | 'CONNECTION_RESET'
+  | 'PROTOCOL_ERROR'
+  | 'RESPONSE_TIMEOUT'
+  | 'RESPONSE_TOO_LARGE'
+  | 'REDIRECT'
+  | 'HTTP_STATUS'
+  | 'ABORTED'
+
+/** A failed dial. Its `code` must not be one of undici's own: on those it would dial again by itself. */
+export class DialError extends Error {
+  readonly code: DialErrorName
+
+  constructor(code: DialErrorName) {
+    super(code)
+    this.name = 'DialError'
+    this.code = code
+  }
+}
+
+const UNREACHABLE = new Set([
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+  'EHOSTDOWN',
+  'ENETDOWN',
+])
+
+/** Names an error met before the connection stood; `certificateFault` is OpenSSL's verdict on the certificate. */
+export function dialErrorOf(error: Error, phase: 'tcp' | 'tls', certificateFault: string | null): DialError {
+  if (error instanceof DialError) return error
+  const code = codeOf(error)
+  if (code === 'ECONNREFUSED') return new DialError('CONNECT_REFUSED')
+  if (code === 'ETIMEDOUT') return new DialError('CONNECT_TIMEOUT')
+  if (UNREACHABLE.has(code)) return new DialError('CONNECT_UNREACHABLE')
+  if (phase === 'tcp') return new DialError('CONNECT_FAILED')
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return new DialError('TLS_HOSTNAME_MISMATCH')
+  if (certificateFault === null) return new DialError('TLS_HANDSHAKE')
+  const expired = certificateFault === 'CERT_HAS_EXPIRED' || certificateFault === 'CERT_NOT_YET_VALID'
+  return new DialError(expired ? 'TLS_CERTIFICATE_EXPIRED' : 'TLS_CERTIFICATE_UNTRUSTED')
+}
+
+/** Names an error undici gave for a request. */
+export function deliveryErrorOf(error: Error): DeliveryErrorName {
+  if (error instanceof DialError) return error.code
+  const code = codeOf(error)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'RESPONSE_TOO_LARGE'
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return 'INVALID_REQUEST'
+  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED' || code === 'UND_ERR_ABORTED')
+    return 'ABORTED'
+  // undici tells an unasked upgrade and a response it cannot take apart only by the message.
+  if (code === 'UND_ERR_SOCKET') return /^bad /.test(error.message) ? 'PROTOCOL_ERROR' : 'CONNECTION_RESET'
+  if (code.startsWith('HPE_') || error.name === 'HTTPParserError') return 'PROTOCOL_ERROR'
+  return 'CONNECTION_RESET'
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
