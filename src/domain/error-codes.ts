@@ -82,7 +82,7 @@ const CODE_OF_SUBMIT_STATUS = new Map<number, FailureCode>([
   [0xc4, '203'], // ESME_RINVOPTPARAMVAL
 ])
 
-const CODE_OF_STATE: Readonly<Record<CarrierState, FailureCode | keyof typeof SUCCESSES>> = {
+const CODE_OF_STATE: Readonly<Record<CarrierState, FailureCode | 'SENT' | 'DELIVERED'>> = {
   SCHEDULED: 'SENT',
   ENROUTE: 'SENT',
   ACCEPTD: 'SENT',

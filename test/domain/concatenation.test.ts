@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  buildConcatenationHeader,
+  CONCATENATION_HEADER_LENGTH,
+  joinParts,
+  parseUserData,
+  UDHI,
+} from '../../src/domain/concatenation.ts'
+
+function parse(hex: string, esmClass = UDHI) {
+  const { payload, part } = parseUserData({ esmClass, shortMessage: Buffer.from(hex, 'hex'), tlvs: {} })
+  return { payload: payload.toString('hex'), part }
+}
+
+describe('user data headers', () => {
+  const part = { reference: 0xab, total: 3, sequence: 2, kind: 'udh8' as const }
+
+  test('8-bit reference', () => {
+    expect(parse('050003ab03024142')).toEqual({ payload: '4142', part })
+  })
+
+  test('16-bit reference', () => {
+    const expected = { reference: 0x0102, total: 3, sequence: 2, kind: 'udh16' }
+    expect(parse('06080401020302414243')).toEqual({ payload: '414243', part: expected })
+  })
+
+  test('beside another element, before it and after it', () => {
+    expect(parse('0b05041f90000000' + '03ab030241')).toEqual({ payload: '41', part })
+    expect(parse('0b0003ab0302' + '05041f900000' + '41')).toEqual({ payload: '41', part })
+  })
+
+  test('of a repeated element the last counts', () => {
+    expect(parse('0a' + '0003ab0301' + '0003ab0302' + '41')).toEqual({ payload: '41', part })
+  })
+
+  test('without concatenation the header is removed all the same', () => {
+    expect(parse('0605041f90000041')).toEqual({ payload: '41', part: null })
+  })
+
+  test('without the UDHI flag there is no header', () => {
+    expect(parse('050003ab03024142', 0x04)).toEqual({ payload: '050003ab03024142', part: null })
+  })
+
+  test('part 1 of 1 is a single message', () => {
+    expect(parse('050003ab010141')).toEqual({ payload: '41', part: null })
+  })
+
+  test.each([
+    ['total 0', '050003ab000141'],
+    ['sequence 0', '050003ab030041'],
+    ['sequence above total', '050003ab030441'],
+    ['total 0, 16-bit', '060804abcd000141'],
+  ])('%s: the number is ignored', (_name, hex) => {
+    expect(parse(hex)).toEqual({ payload: '41', part: null })
+  })
+
+  test.each([
+    ['empty', ''],
+    ['header longer than the content', 'ff0003ab0302'],
+    ['header that ends inside an element', '040003ab030241'],
+    ['element longer than the header', '050009ab030241'],
+    ['element without a length', '0100'],
+    ['element of the wrong length', '040002030241'],
+    ['16-bit element of the wrong length', '050803ab030241'],
+  ])('%s: the raw content is a single message', (_name, hex) => {
+    expect(parse(hex)).toEqual({ payload: hex, part: null })
+  })
+
+  test('buildConcatenationHeader is read back', () => {
+    fc.assert(
+      fc.property(fc.nat(255), fc.integer({ min: 2, max: 255 }), fc.nat(1000), (reference, total, n) => {
+        const sequence = 1 + (n % total)
+        const header = buildConcatenationHeader(reference, total, sequence)
+        expect(header).toHaveLength(CONCATENATION_HEADER_LENGTH)
+        expect(parse(header.toString('hex')).part).toEqual({ reference, total, sequence, kind: 'udh8' })
+      }),
+    )
+  })
+})
+
+describe('TLVs', () => {
+  const sar = { sar_msg_ref_num: 0x1234, sar_total_segments: 2, sar_segment_seqnum: 1 }
+  const content = Buffer.from('A')
+
+  test('SAR', () => {
+    const { payload, part } = parseUserData({ esmClass: 0, shortMessage: content, tlvs: sar })
+    expect(payload).toEqual(content)
+    expect(part).toEqual({ reference: 0x1234, total: 2, sequence: 1, kind: 'sar' })
+  })
+
+  test.each([
+    ['incomplete', { ...sar, sar_total_segments: undefined }],
+    ['total 0', { ...sar, sar_total_segments: 0 }],
+    ['sequence above total', { ...sar, sar_segment_seqnum: 3 }],
+  ])('SAR %s: a single message', (_name, tlvs) => {
+    expect(parseUserData({ esmClass: 0, shortMessage: content, tlvs }).part).toBeNull()
+  })
+
+  test('message_payload counts only when short_message is empty', () => {
+    const tlvs = { message_payload: Buffer.from('long') }
+    expect(parseUserData({ esmClass: 0, shortMessage: Buffer.alloc(0), tlvs }).payload.toString()).toBe(
+      'long',
+    )
+    expect(parseUserData({ esmClass: 0, shortMessage: content, tlvs }).payload.toString()).toBe('A')
+  })
+
+  test('message_payload may begin with a header', () => {
+    const tlvs = { message_payload: Buffer.from('050003ab030241', 'hex') }
+    const { payload, part } = parseUserData({ esmClass: UDHI, shortMessage: Buffer.alloc(0), tlvs })
+    expect([payload.toString(), part?.sequence]).toEqual(['A', 2])
+  })
+})
+
+test('no octets throw, and what is read is possible', () => {
+  const octets = fc.uint8Array({ maxLength: 200 })
+  fc.assert(
+    fc.property(octets, fc.option(octets, { nil: undefined }), fc.nat(255), (bytes, more, esmClass) => {
+      const { payload, part } = parseUserData({
+        esmClass,
+        shortMessage: Buffer.from(bytes),
+        tlvs: { message_payload: more && Buffer.from(more) },
+      })
+      expect(payload.length).toBeLessThanOrEqual(Math.max(bytes.length, more?.length ?? 0))
+      if (part !== null) expect(part.sequence).toBeLessThanOrEqual(part.total)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('joinParts sorts, and takes the first of a repeated part', () => {
+  const part = (sequence: number, text: string) => ({ sequence, payload: Buffer.from(text) })
+  expect(joinParts([part(3, 'c'), part(1, 'a'), part(2, 'b'), part(2, 'x')]).toString()).toBe('abc')
+  expect(joinParts([])).toHaveLength(0)
+})

@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decodeInbound, decodeInboundParts } from '../../src/domain/inbound-text.ts'
+
+const CASES: ReadonlyArray<[string, number, string, string]> = [
+  ['default alphabet', 0x00, '00411b65', '@A€'],
+  ['default alphabet, bare ESC at the end', 0x00, '411b', 'A '],
+  ['IA5', 0x01, '404124', '@A$'],
+  ['binary that is text', 0x02, '48690a', 'Hi\n'],
+  ['binary that is none', 0x04, '0001ff', '0001ff'],
+  ['Latin-1', 0x03, 'e9a4', 'é¤'],
+  ['an SMPP value we have no alphabet for', 0x05, 'e9', 'é'],
+  ['Cyrillic', 0x06, 'bfe0d8d2d5e2', 'Привет'],
+  ['Hebrew', 0x07, 'f9ece5ed', 'שלום'],
+  ['UCS-2', 0x08, '04390041', 'йA'],
+  ['UCS-2, a pair', 0x08, 'd83dde00', '😀'],
+  ['UCS-2, odd last octet', 0x08, '0041d8', 'A'],
+  ['UCS-2, lone surrogates', 0x08, 'd83d0041de00', '\ufffdA\ufffd'],
+  ['UCS-2, NUL dropped', 0x08, '00000041', 'A'],
+  ['UCS-2, a byte order mark is content', 0x08, 'feff0041', '\ufeffA'],
+  ['ISO-2022-JP', 0x0a, '1b2442467c1b2842', '日'],
+  ['EUC-KR', 0x0e, 'c7d1', '한'],
+  ['Latin-1, NUL dropped', 0x03, '410042', 'AB'],
+  ['general group, class 0, default alphabet', 0x10, '00', '@'],
+  ['general group, class 0, 8-bit', 0x14, '00', '00'],
+  ['general group, class 0, UCS-2', 0x18, '0439', 'й'],
+  ['general group, reserved alphabet', 0x1c, 'e9', 'é'],
+  ['automatic deletion group, UCS-2', 0x48, '0439', 'й'],
+  ['reserved group', 0x80, 'e9', 'é'],
+  ['message waiting, default alphabet', 0xc0, '00', '@'],
+  ['message waiting, stored', 0xd8, '00', '@'],
+  ['message waiting, UCS-2', 0xe0, '0439', 'й'],
+  ['message class, default alphabet', 0xf0, '00', '@'],
+  ['message class, 8-bit', 0xf4, '4869', 'Hi'],
+  ['message class 3, 8-bit', 0xff, 'ff', 'ÿ'],
+]
+
+describe('decodeInbound', () => {
+  test.each(CASES)('%s (0x%s)', (_name, dataCoding, hex, text) => {
+    expect(decodeInbound(Buffer.from(hex, 'hex'), dataCoding)).toBe(text)
+  })
+
+  test('any octets under any data_coding give well-formed text without U+0000', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(300), (bytes, dataCoding) => {
+        const text = decodeInbound(bytes, dataCoding)
+        expect(text.isWellFormed()).toBe(true)
+        expect(text).not.toContain('\0')
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('the octets given are left as they were', () => {
+    const bytes = Buffer.from('04390041', 'hex')
+    decodeInbound(bytes, 8)
+    expect(bytes.toString('hex')).toBe('04390041')
+  })
+})
+
+describe('decodeInboundParts', () => {
+  test('a surrogate pair split between parts is whole again', () => {
+    const parts = [
+      { sequence: 2, payload: Buffer.from('de00', 'hex'), dataCoding: 8 },
+      { sequence: 1, payload: Buffer.from('d83d', 'hex'), dataCoding: 8 },
+    ]
+    expect(decodeInboundParts(parts)).toBe('😀')
+  })
+
+  test('an escape sequence split between parts is whole again', () => {
+    const parts = [
+      { sequence: 1, payload: Buffer.from([0x41, 0x1b]), dataCoding: 0 },
+      { sequence: 2, payload: Buffer.from([0x65]), dataCoding: 0 },
+    ]
+    expect(decodeInboundParts(parts)).toBe('A€')
+  })
+
+  test('parts of different data_coding are decoded each by its own', () => {
+    const parts = [
+      { sequence: 1, payload: Buffer.from([0x00]), dataCoding: 0 },
+      { sequence: 2, payload: Buffer.from([0x04, 0x39]), dataCoding: 8 },
+      { sequence: 3, payload: Buffer.from([0x00]), dataCoding: 0 },
+    ]
+    expect(decodeInboundParts(parts)).toBe('@й@')
+  })
+
+  test('a missing part and a repeated one', () => {
+    const part = (sequence: number, text: string) => ({ sequence, payload: Buffer.from(text), dataCoding: 0 })
+    expect(decodeInboundParts([part(3, 'c'), part(1, 'a'), part(1, 'x')])).toBe('ac')
+    expect(decodeInboundParts([])).toBe('')
+  })
+})
