@@ -1,4 +1,5 @@
 import type { SenderKind } from './addresses.ts'
+import type { IdRule } from './carrier-message-ids.ts'
 
 /** A customer. `id` is the database key; `accountId` is the public 24-hex identifier. */
 export interface Account {
@@ -50,7 +51,6 @@ export interface Route {
 }
 
 export type BindMode = 'transceiver' | 'transmitter' | 'receiver' | 'transmitter+receiver'
-export type IdRule = 'exact' | 'normalised' | 'decimal-hex'
 
 export interface Carrier {
   readonly id: number

@@ -29,7 +29,7 @@ create table carriers (
   system_type text not null default '',
   send_window integer not null default 10 check (send_window between 1 and 1000),
   messages_per_second integer check (messages_per_second > 0),
-  id_rule text not null default 'exact' check (id_rule in ('exact', 'normalised', 'decimal-hex')),
+  id_rule text not null default 'exact' check (id_rule in ('exact', 'normalised', 'decimal-hex', 'hex-decimal')),
   created_at timestamptz not null default now()
 );
 comment on column carriers.password is 'sealed with the secret key (AES-256-GCM)';

@@ -1,0 +1,92 @@
+import type { Queryable } from './database.ts'
+
+/** A message to be submitted, with everything the submitter needs. */
+export interface Dispatch {
+  readonly planId: number
+  readonly msgId: string
+  readonly sender: string
+  readonly recipient: string
+  readonly body: string
+  readonly segments: number
+  /** Submit attempts so far that count against a limit. */
+  readonly attempt: number
+  /** Bit n: the carrier has accepted segment n. */
+  readonly submittedSegments: bigint
+  /** It may have reached the carrier in an earlier attempt. */
+  readonly ambiguous: boolean
+  readonly expiresAt: Date
+}
+
+interface DispatchRow extends Omit<Dispatch, 'submittedSegments'> {
+  readonly submittedSegments: string
+}
+
+/**
+ * Takes waiting dispatches that are due into memory: the node becomes their holder. Only the owner of a bucket asks for
+ * its rows, so nothing is locked or skipped. At most `limit`, oldest due first.
+ */
+export async function holdDueDispatches(
+  db: Queryable,
+  args: { nodeId: number; buckets: readonly number[]; planIds: readonly number[]; limit: number },
+): Promise<Dispatch[]> {
+  const { rows } = await db.query<DispatchRow>({
+    name: 'hold_due_dispatches',
+    text: `
+      with due as (
+        select bucket, msg_id from dispatches
+        where holder is null and due_at <= now() and bucket = any ($2::smallint[]) and plan_id = any ($3::integer[])
+        order by due_at limit $4
+      ), held as (
+        update dispatches d set holder = $1 from due
+        where d.bucket = due.bucket and d.msg_id = due.msg_id
+        returning d.*
+      )
+      select h.plan_id as "planId", h.msg_id as "msgId", m.sender, m.recipient, m.body, m.segments, h.attempt,
+             h.submitted_segments::text as "submittedSegments", h.ambiguous, h.expires_at as "expiresAt"
+      from held h join messages m on m.plan_id = h.plan_id and m.msg_id = h.msg_id
+      order by h.due_at`,
+    values: [args.nodeId, args.buckets, args.planIds, args.limit],
+  })
+  return rows.map((row) => ({ ...row, submittedSegments: BigInt(row.submittedSegments) }))
+}
+
+export interface Postponement {
+  readonly msg_id: string
+  readonly attempt: number
+  /** Decimal: 64 bits do not fit a JSON number. */
+  readonly submitted_segments: string
+  readonly ambiguous: boolean
+  readonly delay_ms: number
+}
+
+/** Gives dispatches back to the database, due again after `delay_ms`. */
+export async function postponeDispatches(db: Queryable, rows: readonly Postponement[]): Promise<void> {
+  await db.query({
+    name: 'postpone_dispatches',
+    text: `
+      update dispatches d
+      set holder = null, attempt = i.attempt, submitted_segments = i.submitted_segments, ambiguous = i.ambiguous,
+          due_at = now() + i.delay_ms * interval '1 ms'
+      from json_to_recordset($1) as i (
+        msg_id uuid, attempt smallint, submitted_segments bigint, ambiguous boolean, delay_ms bigint)
+      where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id`,
+    values: [JSON.stringify(rows)],
+  })
+}
+
+/**
+ * After a takeover: what another node held may have been sent by it, so it waits before anything is decided. `nodeId` is
+ * the new owner, whose own rows stay.
+ */
+export async function releaseDispatches(
+  db: Queryable,
+  args: { nodeId: number; buckets: readonly number[]; waitMs: number },
+): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      update dispatches set holder = null, ambiguous = true, due_at = now() + $3 * interval '1 ms'
+      where bucket = any ($2::smallint[]) and holder <> $1`,
+    values: [args.nodeId, args.buckets, args.waitMs],
+  })
+  return rowCount ?? 0
+}

@@ -1,0 +1,169 @@
+import type { Message } from '../domain/messages.ts'
+import type { Queryable } from './database.ts'
+
+/** The columns of a Message, in the order of the table; `m` is the alias of messages. */
+export const MESSAGE_COLUMNS = `
+  m.plan_id as "planId", m.msg_id as "msgId", m.status, m.sender, m.recipient, m.body, m.segments,
+  m.callback_url as "callbackUrl", m.country, m.mccmnc, m.error_code as "errorCode", m.price, m.ptf, m.currency,
+  m.sent_at as "sentAt", m.updated_at as "updatedAt"`
+
+/** A message to be stored, and whether this node keeps it in memory to submit it at once (`holder`). */
+export interface NewMessage {
+  readonly plan_id: number
+  readonly msg_id: string
+  readonly sender: string
+  readonly recipient: string
+  readonly body: string
+  readonly segments: number
+  readonly country: string | null
+  readonly callback_url: string | null
+  readonly holder: number | null
+  readonly created_ms: number
+}
+
+export interface KeyedMessage extends NewMessage {
+  /** SHA-256, hex. */
+  readonly key_hash: string
+  readonly request_hash: string
+}
+
+/** Stores messages with their dispatch rows: one statement, so all of them or none. */
+export async function insertMessages(
+  db: Queryable,
+  messages: readonly NewMessage[],
+  validityMs: number,
+): Promise<void> {
+  await db.query({
+    name: 'insert_messages',
+    text: `
+      with input as (
+        select * from json_to_recordset($1) as i (
+          plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
+          callback_url text, holder integer, created_ms bigint)
+      ), stored as (
+        insert into messages (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at)
+        select plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
+               to_timestamp(created_ms / 1000.0) from input
+      )
+      insert into dispatches (bucket, msg_id, plan_id, holder, due_at, expires_at)
+      select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, holder, to_timestamp(created_ms / 1000.0),
+             to_timestamp((created_ms + $2) / 1000.0) from input`,
+    values: [JSON.stringify(messages), validityMs],
+  })
+}
+
+/**
+ * The same for messages with an Idempotency-Key, which must differ within the batch. Gives the ids that were stored; the
+ * others met a key that is still live.
+ */
+export async function insertKeyedMessages(
+  db: Queryable,
+  messages: readonly KeyedMessage[],
+  validityMs: number,
+  keyLifetimeMs: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{ msg_id: string }>({
+    name: 'insert_keyed_messages',
+    text: `
+      with input as (
+        select * from json_to_recordset($1) as i (
+          plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
+          callback_url text, holder integer, created_ms bigint, key_hash text, request_hash text)
+      ), keys as (
+        insert into idempotency_keys as k (plan_id, key_hash, request_hash, msg_id, created_at)
+        select plan_id, decode(key_hash, 'hex'), decode(request_hash, 'hex'), msg_id,
+               to_timestamp(created_ms / 1000.0) from input
+        on conflict (plan_id, key_hash) do update
+          set request_hash = excluded.request_hash, msg_id = excluded.msg_id, created_at = excluded.created_at
+          where k.created_at < excluded.created_at - $3 * interval '1 ms'
+        returning msg_id
+      ), fresh as (
+        select * from input where msg_id in (select msg_id from keys)
+      ), stored as (
+        insert into messages (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at)
+        select plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
+               to_timestamp(created_ms / 1000.0) from fresh
+      )
+      insert into dispatches (bucket, msg_id, plan_id, holder, due_at, expires_at)
+      select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, holder, to_timestamp(created_ms / 1000.0),
+             to_timestamp((created_ms + $2) / 1000.0) from fresh
+      returning msg_id`,
+    values: [JSON.stringify(messages), validityMs, keyLifetimeMs],
+  })
+  return rows.map((row) => row.msg_id)
+}
+
+export interface KeyedFirst extends Message {
+  readonly keyHash: string
+  readonly requestHash: string
+}
+
+/** The messages first stored under these live keys. */
+export async function findByIdempotencyKeys(
+  db: Queryable,
+  keys: readonly { plan_id: number; key_hash: string }[],
+): Promise<KeyedFirst[]> {
+  const { rows } = await db.query<KeyedFirst>({
+    name: 'find_by_idempotency_keys',
+    text: `
+      select ${MESSAGE_COLUMNS}, encode(k.key_hash, 'hex') as "keyHash", encode(k.request_hash, 'hex') as "requestHash"
+      from json_to_recordset($1) as i (plan_id integer, key_hash text)
+      join idempotency_keys k on k.plan_id = i.plan_id and k.key_hash = decode(i.key_hash, 'hex')
+      join messages m on m.plan_id = k.plan_id and m.msg_id = k.msg_id`,
+    values: [JSON.stringify(keys)],
+  })
+  return rows
+}
+
+/**
+ * Settles messages whose COMMIT was lost: stores each as FAILED unless it is there already. Ids that come back were not
+ * there, and can never be stored as QUEUED afterwards; every other one was committed by the lost statement.
+ */
+export async function settleLostMessages(
+  db: Queryable,
+  messages: readonly NewMessage[],
+  errorCode: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ msg_id: string }>({
+    name: 'settle_lost_messages',
+    text: `
+      insert into messages (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at,
+                            status, error_code)
+      select i.*, now(), 'FAILED', $2 from json_to_recordset($1) as i (
+        plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
+        callback_url text)
+      on conflict (plan_id, msg_id) do nothing
+      returning msg_id`,
+    values: [JSON.stringify(messages), errorCode],
+  })
+  return rows.map((row) => row.msg_id)
+}
+
+/** One message of any of these plans. */
+export async function findMessage(
+  db: Queryable,
+  planIds: readonly number[],
+  msgId: string,
+): Promise<Message | null> {
+  const { rows } = await db.query<Message>({
+    name: 'find_message',
+    text: `select ${MESSAGE_COLUMNS} from messages m where m.plan_id = any ($1::integer[]) and m.msg_id = $2`,
+    values: [planIds, msgId],
+  })
+  return rows[0] ?? null
+}
+
+/** Messages without a final receipt long after their validity become UNKNOWN; gives at most `limit` msg ids to settle. */
+export async function findOverdueMessages(
+  db: Queryable,
+  range: { fromMsgId: string; toMsgId: string },
+  limit: number,
+): Promise<{ planId: number; msgId: string }[]> {
+  const { rows } = await db.query<{ planId: number; msgId: string }>({
+    text: `
+      select plan_id as "planId", msg_id as "msgId" from messages
+      where msg_id between $1 and $2 and status = 'SENT' limit $3`,
+    values: [range.fromMsgId, range.toMsgId, limit],
+  })
+  return rows
+}

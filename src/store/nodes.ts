@@ -1,0 +1,92 @@
+import type { Queryable } from './database.ts'
+
+/** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards. */
+export const LEASE_MS = 15_000
+
+/**
+ * Registers a node. A node that was started before under the same name is replaced at once: its next heartbeat finds
+ * itself gone.
+ */
+export async function registerNode(db: Queryable, name: string): Promise<number> {
+  const { rows } = await db.query<{ node_id: number }>({
+    text: `
+      insert into nodes (name, expires_at) values ($1, now() + $2 * interval '1 ms')
+      on conflict (name) do update set node_id = default, started_at = now(), expires_at = excluded.expires_at
+      returning node_id`,
+    values: [name, LEASE_MS],
+  })
+  return rows[0]!.node_id
+}
+
+export interface Heartbeat {
+  /** False: this node was replaced or taken for dead; it must stop working. */
+  readonly alive: boolean
+  readonly liveNodes: number
+}
+
+/** Renews the lease, and removes nodes whose lease is over. */
+export async function heartbeat(db: Queryable, nodeId: number): Promise<Heartbeat> {
+  const { rows } = await db.query<Heartbeat>({
+    text: `
+      with renewed as (
+        update nodes set expires_at = now() + $2 * interval '1 ms' where node_id = $1 returning node_id
+      ), dead as (
+        delete from nodes where expires_at < now() and node_id <> $1 returning node_id
+      )
+      select exists (select from renewed) as alive,
+             (select count(*) from nodes where node_id not in (select node_id from dead))::integer as "liveNodes"`,
+    values: [nodeId, LEASE_MS],
+  })
+  return rows[0]!
+}
+
+/** Takes up to `limit` buckets that no live node owns. Gives all that this node owns afterwards. */
+export async function takeBuckets(
+  db: Queryable,
+  nodeId: number,
+  limit: number,
+): Promise<{ owned: number[]; taken: number[] }> {
+  const { rows } = await db.query<{ bucket: number; taken: boolean }>({
+    text: `
+      with free as (
+        select bucket from buckets
+        where node_id is null or node_id not in (select node_id from nodes where expires_at >= now())
+        order by bucket limit greatest($2 - (select count(*) from buckets where node_id = $1), 0)
+        for update
+      ), taken as (
+        update buckets b set node_id = $1 from free where b.bucket = free.bucket
+          and (b.node_id is null or b.node_id not in (select node_id from nodes where expires_at >= now()))
+        returning b.bucket
+      )
+      select bucket, true as taken from taken
+      union all
+      select bucket, false from buckets where node_id = $1 and bucket not in (select bucket from taken)`,
+    values: [nodeId, limit],
+  })
+  return {
+    owned: rows.map((row) => row.bucket),
+    taken: rows.filter((row) => row.taken).map((row) => row.bucket),
+  }
+}
+
+/** Gives buckets up, so that another node may take them. */
+export async function releaseBuckets(
+  db: Queryable,
+  nodeId: number,
+  buckets: readonly number[],
+): Promise<void> {
+  await db.query({
+    text: 'update buckets set node_id = null where node_id = $1 and bucket = any ($2::smallint[])',
+    values: [nodeId, buckets],
+  })
+}
+
+/** Takes a node off the list; its buckets are free at once. */
+export async function removeNode(db: Queryable, nodeId: number): Promise<void> {
+  await db.query({
+    text: `
+      with freed as (update buckets set node_id = null where node_id = $1)
+      delete from nodes where node_id = $1`,
+    values: [nodeId],
+  })
+}

@@ -1,0 +1,47 @@
+import type { Queryable } from './database.ts'
+
+/** Tables partitioned by day of msg_id. */
+export const PARTITIONED_TABLES = ['messages', 'submissions', 'inbound_messages', 'webhook_attempts'] as const
+
+export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
+
+/** Storage options of a day's partition: room in each page for the two later versions of a message (HOT updates). */
+const STORAGE: Record<PartitionedTable, string> = {
+  messages: 'fillfactor = 60',
+  submissions: 'fillfactor = 100',
+  inbound_messages: 'fillfactor = 100',
+  webhook_attempts: 'fillfactor = 100',
+}
+
+/** Creates the partition of one day, `day` as YYYYMMDD, unless it is there. Bounds are the first ids of the days. */
+export async function createPartition(
+  db: Queryable,
+  table: PartitionedTable,
+  day: { name: string; fromMsgId: string; toMsgId: string },
+): Promise<void> {
+  const name = partitionName(table, day.name)
+  await db.query(
+    `create table if not exists ${name} partition of ${table}
+     for values from ('${day.fromMsgId}') to ('${day.toMsgId}') with (${STORAGE[table]})`,
+  )
+}
+
+/** Days (YYYYMMDD) that a table has partitions for, oldest first. */
+export async function listPartitions(db: Queryable, table: PartitionedTable): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>({
+    text: `
+      select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = $1::regclass order by 1`,
+    values: [table],
+  })
+  return rows.map((row) => row.name.slice(table.length + 1))
+}
+
+export async function dropPartition(db: Queryable, table: PartitionedTable, day: string): Promise<void> {
+  await db.query(`drop table if exists ${partitionName(table, day)}`)
+}
+
+function partitionName(table: PartitionedTable, day: string): string {
+  if (!/^\d{8}$/.test(day)) throw new Error(`not a day: ${day}`)
+  return `${table}_${day}`
+}

@@ -1,0 +1,169 @@
+import type { Queryable } from './database.ts'
+import { MESSAGE_COLUMNS } from './messages.ts'
+import type { ChangedMessage, EventHolder } from './submissions.ts'
+
+/** What one receipt says of one segment. A batch holds at most one per (carrier, id). */
+export interface ReceiptRow {
+  readonly carrier_id: number
+  /** Canonical form under the carrier's id rule. */
+  readonly carrier_message_id: string
+  readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
+  readonly error_code: string
+  readonly carrier_code: string | null
+  readonly mccmnc: string | null
+  /** ISO 8601. */
+  readonly received_at: string
+  /** Set when the receipt comes out of parked_receipts, where it ends if it matches. */
+  readonly parked_id: number | null
+}
+
+/**
+ * Applies a batch of receipts. Each is matched to the newest submission of its id; segment outcomes are kept as bits, so
+ * a repeated receipt changes nothing. DELIVERED when all segments are, FAILED as soon as one is, UNKNOWN when all have
+ * an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives way for `unknownReversibleMs`. A
+ * receipt without a submission is parked. An event is held only if this node holds every earlier one of its message.
+ * `changedAt` must differ from batch to batch. Gives the messages that changed.
+ */
+export async function recordReceipts(
+  db: Queryable,
+  args: {
+    receipts: readonly ReceiptRow[]
+    changedAt: string
+    unknownReversibleMs: number
+    events: EventHolder
+  },
+): Promise<ChangedMessage[]> {
+  const { rows } = await db.query<ChangedMessage>({
+    name: 'record_receipts',
+    text: `
+      with input as (
+        select * from json_to_recordset($1) as i (
+          carrier_id integer, carrier_message_id text, outcome message_status, error_code text, carrier_code text,
+          mccmnc text, received_at timestamptz, parked_id bigint)
+      ), matched as (
+        select i.*, s.plan_id, s.msg_id, s.segment
+        from input i left join lateral (
+          select plan_id, msg_id, segment from submissions
+          where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id
+          order by msg_id desc limit 1
+        ) s on true
+      ), parked as (
+        insert into parked_receipts (carrier_id, carrier_message_id, outcome, error_code, carrier_code, mccmnc,
+                                     received_at)
+        select carrier_id, carrier_message_id, outcome, error_code, carrier_code, mccmnc, received_at
+        from matched where msg_id is null and parked_id is null
+      ), applied as (
+        delete from parked_receipts p using matched x
+        where x.parked_id is not null and x.msg_id is not null
+          and p.carrier_id = x.carrier_id and p.carrier_message_id = x.carrier_message_id and p.id = x.parked_id
+      ), per_message as (
+        select plan_id, msg_id, max(mccmnc) as mccmnc,
+               coalesce(bit_or(1::bigint << segment) filter (where outcome = 'DELIVERED'), 0) as delivered,
+               coalesce(bit_or(1::bigint << segment) filter (where outcome = 'UNKNOWN'), 0) as unknown,
+               bool_or(outcome = 'FAILED') as failed,
+               (array_agg(error_code order by (outcome = 'FAILED') desc))[1] as error_code,
+               (array_agg(carrier_code order by (outcome = 'FAILED') desc))[1] as carrier_code
+        from matched where msg_id is not null
+        group by plan_id, msg_id
+      ), changed as (
+        update messages m
+        set (status, event_seq, updated_at, delivered_segments, unknown_segments, mccmnc, error_code, carrier_code) = (
+          select n.status,
+                 m.event_seq + (n.status <> m.status)::integer,
+                 case when n.status <> m.status then $2::timestamptz else m.updated_at end,
+                 m.delivered_segments | r.delivered,
+                 (m.unknown_segments | r.unknown) & ~(m.delivered_segments | r.delivered),
+                 coalesce(r.mccmnc, m.mccmnc),
+                 case n.status when m.status then m.error_code when 'DELIVERED' then '000' else r.error_code end,
+                 coalesce(r.carrier_code, m.carrier_code)
+          from (select (1::bigint << m.segments) - 1 as whole, m.delivered_segments | r.delivered as delivered,
+                       m.unknown_segments | r.unknown as unknown) b,
+               lateral (select case when r.failed then 'FAILED'
+                                    when b.delivered = b.whole then 'DELIVERED'
+                                    when b.delivered | b.unknown = b.whole then 'UNKNOWN'
+                                    else m.status end as status) n)
+        from per_message r
+        where m.plan_id = r.plan_id and m.msg_id = r.msg_id
+          and (m.status in ('QUEUED', 'SENT')
+               or m.status = 'UNKNOWN' and m.updated_at > $2::timestamptz - $3 * interval '1 ms')
+        returning m.*
+      ), announced as (
+        insert into webhook_events (bucket, msg_id, seq, plan_id, holder, due_at, status, error_code, mccmnc, price,
+                                    ptf, currency, sent_at, occurred_at)
+        select e.bucket, m.msg_id, m.event_seq, m.plan_id,
+               case when e.bucket = any ($5::smallint[]) and not exists (
+                 select from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
+                                                and w.seq < m.event_seq and w.holder is distinct from $4::integer
+               ) then $4::integer end,
+               m.updated_at, m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
+        from changed m
+        join service_plans p on p.id = m.plan_id
+        join accounts a on a.id = p.account_id
+        cross join lateral (select get_byte(uuid_send(m.msg_id), 15)::smallint as bucket) e
+        where m.updated_at = $2::timestamptz and (m.callback_url is not null or a.default_dlr_url is not null)
+        on conflict do nothing
+        returning msg_id, holder
+      )
+      select ${MESSAGE_COLUMNS}, m.event_seq as seq, e.msg_id is not null as announced, e.holder is not null as held
+      from changed m left join announced e on e.msg_id = m.msg_id
+      where m.updated_at = $2::timestamptz`,
+    values: [
+      JSON.stringify(args.receipts),
+      args.changedAt,
+      args.unknownReversibleMs,
+      args.events.holder,
+      args.events.buckets,
+    ],
+  })
+  return rows
+}
+
+interface ParkedRow extends Omit<ReceiptRow, 'received_at'> {
+  readonly received_at: Date
+}
+
+/** Parked receipts of these ids: those that came before their submission was recorded. */
+export async function findParkedReceipts(
+  db: Queryable,
+  ids: readonly { carrier_id: number; carrier_message_id: string }[],
+): Promise<ReceiptRow[]> {
+  const { rows } = await db.query<ParkedRow>({
+    name: 'find_parked_receipts',
+    text: `
+      select p.carrier_id, p.carrier_message_id, p.outcome, p.error_code, p.carrier_code, p.mccmnc, p.received_at,
+             p.id as parked_id
+      from json_to_recordset($1) as i (carrier_id integer, carrier_message_id text)
+      join parked_receipts p on p.carrier_id = i.carrier_id and p.carrier_message_id = i.carrier_message_id
+      order by p.id`,
+    values: [JSON.stringify(ids)],
+  })
+  return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }))
+}
+
+/**
+ * Parked receipts whose submission is known by now: the two were recorded by different nodes at the same moment. At most
+ * `limit`.
+ */
+export async function findMatchableReceipts(db: Queryable, limit: number): Promise<ReceiptRow[]> {
+  const { rows } = await db.query<ParkedRow>({
+    name: 'find_matchable_receipts',
+    text: `
+      select p.carrier_id, p.carrier_message_id, p.outcome, p.error_code, p.carrier_code, p.mccmnc, p.received_at,
+             p.id as parked_id
+      from parked_receipts p
+      where exists (select from submissions s where s.carrier_id = p.carrier_id
+                                                and s.carrier_message_id = p.carrier_message_id)
+      order by p.id limit $1`,
+    values: [limit],
+  })
+  return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }))
+}
+
+/** Forgets parked receipts older than `ageMs`. */
+export async function deleteOldParkedReceipts(db: Queryable, ageMs: number): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `delete from parked_receipts where received_at < now() - $1 * interval '1 ms'`,
+    values: [ageMs],
+  })
+  return rowCount ?? 0
+}

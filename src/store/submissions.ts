@@ -1,0 +1,100 @@
+import type { Status } from '../domain/message-states.ts'
+import type { Message } from '../domain/messages.ts'
+import type { Queryable } from './database.ts'
+import { MESSAGE_COLUMNS } from './messages.ts'
+
+/** The end of a message's submission: SENT, FAILED, or UNKNOWN where it must not be repeated. */
+export interface Settlement {
+  readonly plan_id: number
+  readonly msg_id: string
+  readonly status: Exclude<Status, 'QUEUED' | 'DELIVERED'>
+  readonly carrier_id: number | null
+  readonly error_code: string
+  readonly carrier_code: string | null
+}
+
+/** A segment the carrier accepted, under the id its receipt will name. */
+export interface Submission {
+  readonly carrier_id: number
+  readonly carrier_message_id: string
+  readonly msg_id: string
+  readonly plan_id: number
+  readonly segment: number
+}
+
+/** Who announces the changes of a batch: events of `buckets` are held by `holder` when that is not null. */
+export interface EventHolder {
+  readonly holder: number | null
+  readonly buckets: readonly number[]
+}
+
+/** A message whose status has changed, and whether an event announces it. */
+export interface ChangedMessage extends Message {
+  readonly seq: number
+  readonly announced: boolean
+  /** The event is this node's to deliver from memory. */
+  readonly held: boolean
+}
+
+/**
+ * Records a batch of submissions: the accepted segments, the new status of each settled message with the event that
+ * announces it, and the end of its dispatch. `changedAt` must differ from batch to batch. A message that has moved on
+ * already (status not QUEUED) is left as it is. Gives the messages that changed.
+ */
+export async function recordSubmissions(
+  db: Queryable,
+  args: {
+    settlements: readonly Settlement[]
+    submissions: readonly Submission[]
+    changedAt: string
+    events: EventHolder
+  },
+): Promise<ChangedMessage[]> {
+  const { rows } = await db.query<ChangedMessage>({
+    name: 'record_submissions',
+    text: `
+      with input as (
+        select * from json_to_recordset($1) as i (
+          plan_id integer, msg_id uuid, status message_status, carrier_id integer, error_code text, carrier_code text)
+      ), accepted as (
+        insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment)
+        select * from json_to_recordset($2) as s (
+          carrier_id integer, carrier_message_id text, msg_id uuid, plan_id integer, segment smallint)
+        on conflict do nothing
+      ), ended as (
+        delete from dispatches d using input i
+        where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id
+      ), changed as (
+        update messages m
+        set status = i.status, event_seq = m.event_seq + 1, carrier_id = coalesce(i.carrier_id, m.carrier_id),
+            sent_at = case when i.status = 'SENT' then $3::timestamptz end, updated_at = $3::timestamptz,
+            error_code = i.error_code, carrier_code = i.carrier_code
+        from input i
+        where m.plan_id = i.plan_id and m.msg_id = i.msg_id and m.status = 'QUEUED'
+        returning m.*
+      ), announced as (
+        insert into webhook_events (bucket, msg_id, seq, plan_id, holder, due_at, status, error_code, mccmnc, price,
+                                    ptf, currency, sent_at, occurred_at)
+        select e.bucket, m.msg_id, m.event_seq, m.plan_id,
+               case when e.bucket = any ($5::smallint[]) then $4::integer end, m.updated_at, m.status, m.error_code,
+               m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
+        from changed m
+        join service_plans p on p.id = m.plan_id
+        join accounts a on a.id = p.account_id
+        cross join lateral (select get_byte(uuid_send(m.msg_id), 15)::smallint as bucket) e
+        where m.callback_url is not null or a.default_dlr_url is not null
+        on conflict do nothing
+        returning msg_id, holder
+      )
+      select ${MESSAGE_COLUMNS}, m.event_seq as seq, e.msg_id is not null as announced, e.holder is not null as held
+      from changed m left join announced e on e.msg_id = m.msg_id`,
+    values: [
+      JSON.stringify(args.settlements),
+      JSON.stringify(args.submissions),
+      args.changedAt,
+      args.events.holder,
+      args.events.buckets,
+    ],
+  })
+  return rows
+}
