@@ -1,0 +1,119 @@
+import type { BindMode, IdRule } from '../domain/directory.ts'
+import type { Queryable } from './database.ts'
+
+export interface CarrierSettings {
+  readonly name: string
+  readonly enabled: boolean
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+  readonly bindMode: BindMode
+  readonly systemId: string
+  readonly systemType: string
+  /** submit_sm without an answer at once. */
+  readonly window: number
+  readonly messagesPerSecond: number | null
+  readonly idRule: IdRule
+}
+
+export interface CarrierRecord extends CarrierSettings {
+  readonly carrierId: number
+  readonly createdAt: Date
+}
+
+const COLUMNS = `id as "carrierId", name, enabled, host, port, tls, bind_mode as "bindMode",
+  system_id as "systemId", system_type as "systemType", send_window as "window",
+  messages_per_second as "messagesPerSecond", id_rule as "idRule", created_at as "createdAt"`
+
+/** A number for a carrier to come: its password is sealed for that number before the row is written. */
+export async function reserveCarrierId(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(
+    `select nextval(pg_get_serial_sequence('carriers', 'id'))::integer as id`,
+  )
+  return rows[0]!.id
+}
+
+/** `password` sealed. A taken name is a unique violation. */
+export async function insertCarrier(
+  db: Queryable,
+  carrierId: number,
+  carrier: CarrierSettings,
+  password: string,
+): Promise<CarrierRecord> {
+  const { rows } = await db.query<CarrierRecord>(
+    `insert into carriers (id, name, enabled, host, port, tls, bind_mode, system_id, system_type, send_window,
+       messages_per_second, id_rule, password)
+     overriding system value values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning ${COLUMNS}`,
+    [carrierId, ...values(carrier), password],
+  )
+  return rows[0]!
+}
+
+/** By name, or by number in decimal: a name begins with a letter. */
+export async function findCarrier(db: Queryable, nameOrId: string): Promise<CarrierRecord | undefined> {
+  const { rows } = await db.query<CarrierRecord>(
+    `select ${COLUMNS} from carriers where name = $1 or id::text = $1`,
+    [nameOrId],
+  )
+  return rows[0]
+}
+
+/** As findCarrier, and holds the row against other writers until the transaction ends. */
+export async function lockCarrier(db: Queryable, nameOrId: string): Promise<CarrierRecord | undefined> {
+  const { rows } = await db.query<CarrierRecord>(
+    `select ${COLUMNS} from carriers where name = $1 or id::text = $1 for update`,
+    [nameOrId],
+  )
+  return rows[0]
+}
+
+/** By name, from the one behind `after`. */
+export async function listCarriers(
+  db: Queryable,
+  page: { after: string; limit: number },
+): Promise<CarrierRecord[]> {
+  const { rows } = await db.query<CarrierRecord>(
+    `select ${COLUMNS} from carriers where name > $1 order by name limit $2`,
+    [page.after, page.limit],
+  )
+  return rows
+}
+
+/** `password` sealed; null keeps the one there is. */
+export async function updateCarrier(
+  db: Queryable,
+  carrierId: number,
+  carrier: CarrierSettings,
+  password: string | null,
+): Promise<CarrierRecord> {
+  const { rows } = await db.query<CarrierRecord>(
+    `update carriers set name = $2, enabled = $3, host = $4, port = $5, tls = $6, bind_mode = $7, system_id = $8,
+       system_type = $9, send_window = $10, messages_per_second = $11, id_rule = $12,
+       password = coalesce($13, password)
+     where id = $1 returning ${COLUMNS}`,
+    [carrierId, ...values(carrier), password],
+  )
+  return rows[0]!
+}
+
+/** False when there is none; a route that uses it is a foreign-key violation. */
+export async function deleteCarrier(db: Queryable, nameOrId: string): Promise<boolean> {
+  const { rowCount } = await db.query('delete from carriers where name = $1 or id::text = $1', [nameOrId])
+  return rowCount === 1
+}
+
+function values(carrier: CarrierSettings): unknown[] {
+  return [
+    carrier.name,
+    carrier.enabled,
+    carrier.host,
+    carrier.port,
+    carrier.tls,
+    carrier.bindMode,
+    carrier.systemId,
+    carrier.systemType,
+    carrier.window,
+    carrier.messagesPerSecond,
+    carrier.idRule,
+  ]
+}
