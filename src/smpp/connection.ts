@@ -1,0 +1,391 @@
+import net from 'node:net'
+import tls from 'node:tls'
+import { encodePdu } from './encoding.ts'
+import type { BindPdu, BindRespPdu, RequestInput, RequestPdu, ResponseBody, ResponsePdu } from './pdu.ts'
+import { PromisedRequest, SmppRequestError } from './promised-request.ts'
+import { Session } from './session.ts'
+import type { Anomaly, CloseReason, ConnectionHandlers, SessionHandlers } from './session-handlers.ts'
+import { type SessionOptions, type SessionSettings, sessionSettings } from './session-options.ts'
+
+/**
+ * SMPP sessions over TCP or TLS: the only file here that has sockets, reads the clock and sets timers.
+ *
+ *   const link = connect<Job>(
+ *     { host, port, bind: { command: 'bind_transceiver', system_id, password }, windowSize: 10 },
+ *     {
+ *       onBound() { pump() },
+ *       onResponse(job, pdu) { pdu.command === 'submit_sm_resp' && pdu.status === 0 ... },
+ *       onRequest(pdu, link) { link.respond(pdu, STATUSES.ESME_ROK) },          // deliver_sm, data_sm
+ *       onClose(reason, jobs) { ... jobs: outcome unknown; connect anew after a pause ... },
+ *     })
+ *   link.send({ command: 'submit_sm', destination_addr, short_message }, job)   // sequence, or <= 0: not taken
+ *
+ *   const server = await listen({ port: 0 }, () => ({
+ *     onBind(pdu, link) { link.respond(pdu, STATUSES.ESME_ROK, { system_id: 'SMSC' }) },
+ *     onRequest(pdu, link) { link.respond(pdu, STATUSES.ESME_ROK, { message_id: '1' }) },
+ *   }))
+ *
+ * The handlers are described in session-handlers.ts, the options in session-options.ts, PDUs in pdu.ts. A connection
+ * lives once: nothing here reconnects. `onClose` is called exactly once, also when the connection was never made.
+ * What is sent in one turn of the event loop leaves in one write, Nagle's algorithm off.
+ */
+
+interface TransportOptions {
+  /** How often timers are looked at. Default 250. */
+  readonly tickMs?: number
+  /** Unwritten octets above which reading stops until all are written. Default 1 MiB. */
+  readonly writeLimit?: number
+  /** After our last octets, how long the peer has to close too. Default 1,000. */
+  readonly lingerMs?: number
+}
+
+export interface ConnectOptions extends SessionOptions, TransportOptions {
+  readonly host: string
+  readonly port: number
+  /** True for TLS with the defaults of Node (the certificate is checked against `host`). */
+  readonly tls?: true | tls.ConnectionOptions
+  /** Default 10,000; the TLS handshake included. */
+  readonly connectTimeoutMs?: number
+}
+
+export interface ListenOptions extends Omit<SessionOptions, 'bind'>, TransportOptions {
+  readonly port: number
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  readonly tls?: tls.TlsOptions
+  /** Further connections are dropped at once. Default 1,000. */
+  readonly maxConnections?: number
+  /** A fault of the listener itself after it was up (such as no file descriptors left). */
+  readonly onError?: (error: Error) => void
+}
+
+export class Connection<Token = unknown> {
+  readonly #session: Session<Token | PromisedRequest>
+  readonly #handlers: ConnectionHandlers<Token>
+  readonly #socket: net.Socket
+  readonly #writeLimit: number
+  readonly #lingerMs: number
+  readonly #closed = Promise.withResolvers<void>()
+  readonly #bound = Promise.withResolvers<BindRespPdu>()
+  #ticker: NodeJS.Timeout | null = null
+  #flushScheduled = false
+  #paused = false
+  #destroyed = false
+
+  /** Made by `connect` and `listen`. */
+  constructor(
+    socket: net.Socket,
+    settings: SessionSettings,
+    handlersOf: (connection: Connection<Token>) => ConnectionHandlers<Token>,
+    transport: TransportOptions,
+  ) {
+    this.#socket = socket
+    this.#writeLimit = transport.writeLimit ?? 1024 * 1024
+    this.#lingerMs = transport.lingerMs ?? 1_000
+    this.#bound.promise.catch(() => undefined)
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, KEEP_ALIVE_MS)
+    this.#handlers = handlersOf(this)
+    this.#session = new Session(settings, this.#sessionHandlers())
+    socket.on('data', (chunk: Buffer) => this.#enter(() => this.#session.receive(chunk, performance.now())))
+    socket.on('drain', () => this.#enter(() => this.#session.outputBlocked(false, performance.now())))
+    socket.on('end', () => this.#enter(() => this.#session.close({ code: 'peer_closed' })))
+    socket.on('error', (error) => this.#enter(() => this.#session.close(this.#socketFault(error))))
+    socket.on('close', () => {
+      this.#closed.resolve()
+      this.#enter(() => this.#session.close({ code: 'peer_closed' }))
+    })
+  }
+
+  /** OPEN, BOUND_TX, BOUND_RX, BOUND_TRX, UNBINDING, CLOSED; CONNECTING before. */
+  get state(): Session<Token>['state'] {
+    return this.#session.state
+  }
+
+  /** How many requests `send` would take now: 0 unless bound. */
+  get windowFree(): number {
+    return this.#session.windowFree
+  }
+
+  /** Our requests without a response. */
+  get unanswered(): number {
+    return this.#session.unanswered
+  }
+
+  /** Counts of what the peer did wrong, by kind. */
+  get anomalies(): Readonly<Record<Anomaly, number>> {
+    return this.#session.anomalies
+  }
+
+  /** Unwritten octets of the socket. */
+  get writableLength(): number {
+    return this.#socket.writableLength
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress
+  }
+
+  /**
+   * Sends a request; its answer comes to `onResponse` (or `onTimeout`, `onClose`) with `token`. Returns the sequence
+   * number (> 0), WINDOW_FULL (0) or NOT_BOUND (-1).
+   * @throws RangeError a field does not fit (see `encodePdu`); nothing is sent then.
+   */
+  send(pdu: RequestInput, token: Token): number {
+    return this.#send(pdu, token)
+  }
+
+  /**
+   * Sends a request and gives its answer, whatever its status. Rejects with SmppRequestError: `not_sent` (window full
+   * or not bound), `timeout`, `closed`; or with the RangeError of `send`. For tools and tests: `send` is cheaper.
+   */
+  request(pdu: RequestInput): Promise<ResponsePdu> {
+    const promised = new PromisedRequest()
+    // A caller who drops the promise must not end the process.
+    promised.promise.catch(() => undefined)
+    try {
+      if (this.#send(pdu, promised) <= 0) promised.reject(new SmppRequestError('not_sent'))
+    } catch (error) {
+      promised.reject(error)
+    }
+    return promised.promise
+  }
+
+  /**
+   * Answers a request of the peer. False when it takes no answer: already answered, or the session is over.
+   * @throws RangeError a field of `body` does not fit; the request is then still unanswered.
+   */
+  respond(request: RequestPdu, status: number, body?: ResponseBody): boolean {
+    const taken = this.#session.respond(request, status, body, performance.now())
+    this.#settle()
+    return taken
+  }
+
+  /** The accepted bind; rejects with SmppRequestError `closed` when the connection ends without one. */
+  whenBound(): Promise<BindRespPdu> {
+    return this.#bound.promise
+  }
+
+  /** When the socket is closed. Never rejects. */
+  whenClosed(): Promise<void> {
+    return this.#closed.promise
+  }
+
+  /**
+   * Orderly end: takes no more requests, waits for what is in flight (unbindTimeoutMs), sends unbind, waits for its
+   * answer (unbindTimeoutMs), closes. Resolves when the socket is closed; never rejects.
+   */
+  unbind(): Promise<void> {
+    this.#enter(() => this.#session.unbind(performance.now()))
+    return this.#closed.promise
+  }
+
+  /** Ends the session at once, without an unbind; what was sent is still written. Resolves as `unbind`. */
+  close(): Promise<void> {
+    this.#enter(() => this.#session.close({ code: 'local' }))
+    return this.#closed.promise
+  }
+
+  /** Ends the session and drops the socket with whatever is unwritten. */
+  destroy(): void {
+    this.#destroyed = true
+    this.#enter(() => this.#session.close({ code: 'local' }))
+    this.#socket.destroy()
+  }
+
+  /** Called by `connect` and `listen` when the transport is open. */
+  opened(tickMs: number): void {
+    if (this.#session.state !== 'CONNECTING') return
+    // Behind the poll phase: after a stall of this process, what the peer sent meanwhile is read first.
+    const tick = () => this.#enter(() => this.#session.tick(performance.now()))
+    this.#ticker = setInterval(() => setImmediate(tick), tickMs).unref()
+    this.#enter(() => this.#session.open(performance.now()))
+  }
+
+  /** Called by `connect` when the transport does not open in time. */
+  connectTimedOut(): void {
+    if (this.#session.state === 'CONNECTING')
+      this.#enter(() => this.#session.close({ code: 'connect_timeout' }))
+  }
+
+  #send(pdu: RequestInput, token: Token | PromisedRequest): number {
+    const sequence = this.#session.send(pdu, token, performance.now())
+    if (sequence > 0) this.#settle()
+    return sequence
+  }
+
+  #socketFault(error: Error): CloseReason {
+    return { code: this.#session.state === 'CONNECTING' ? 'connect_failed' : 'socket_error', error }
+  }
+
+  /** Runs the session; a handler that throws ends it, since what it left undone cannot be known. */
+  #enter(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#session.close({
+        code: 'handler_error',
+        error: error instanceof Error ? error : new Error(String(error)),
+      })
+    }
+    this.#settle()
+  }
+
+  /** Carries out what the session asks of the socket. */
+  #settle(): void {
+    const paused = this.#session.readPaused && this.#session.state !== 'CLOSED'
+    if (paused !== this.#paused) {
+      this.#paused = paused
+      if (paused) this.#socket.pause()
+      else this.#socket.resume()
+    }
+    if (this.#flushScheduled || !this.#session.hasOutput) return
+    this.#flushScheduled = true
+    setImmediate(this.#flush)
+  }
+
+  readonly #flush = (): void => {
+    this.#flushScheduled = false
+    const pieces = this.#session.takeOutput()
+    if (pieces.length === 0 || this.#socket.destroyed || !this.#socket.writable) return
+    if (pieces.length > 1) this.#socket.cork()
+    for (const piece of pieces) this.#socket.write(piece)
+    if (pieces.length > 1) this.#socket.uncork()
+    if (this.#socket.writableLength <= this.#writeLimit) return
+    this.#session.outputBlocked(true, performance.now())
+    this.#settle()
+  }
+
+  #sessionHandlers(): SessionHandlers<Token | PromisedRequest> {
+    const handlers = this.#handlers
+    return {
+      onBound: (pdu) => {
+        this.#bound.resolve(pdu)
+        handlers.onBound?.(pdu, this)
+      },
+      ...(handlers.onBind && { onBind: (pdu: BindPdu) => handlers.onBind?.(pdu, this) }),
+      ...(handlers.onRequest && { onRequest: (pdu: RequestPdu) => handlers.onRequest?.(pdu, this) }),
+      onResponse: (token, pdu) => {
+        if (token instanceof PromisedRequest) token.resolve(pdu)
+        else handlers.onResponse?.(token, pdu, this)
+      },
+      onTimeout: (token) => {
+        if (token instanceof PromisedRequest) token.reject(new SmppRequestError('timeout'))
+        else handlers.onTimeout?.(token, this)
+      },
+      onLateResponse: (token, pdu) => {
+        if (!(token instanceof PromisedRequest)) handlers.onLateResponse?.(token, pdu, this)
+      },
+      onAnomaly: (anomaly, pdu) => handlers.onAnomaly?.(anomaly, pdu, this),
+      onClose: (reason, unanswered) => this.#ended(reason, unanswered),
+    }
+  }
+
+  /** The session is over: the last octets leave, then the socket goes, at the latest after lingerMs. */
+  #ended(reason: CloseReason, unanswered: (Token | PromisedRequest)[]): void {
+    if (this.#ticker !== null) clearInterval(this.#ticker)
+    if (this.#ticker === null || this.#destroyed || reason.code === 'write_timeout') {
+      this.#socket.destroy()
+    } else {
+      this.#flush()
+      this.#socket.end()
+      // Read on to see the peer's end; what still comes is dropped.
+      this.#socket.resume()
+      const linger = setTimeout(() => this.#socket.destroy(), this.#lingerMs).unref()
+      this.#socket.once('close', () => clearTimeout(linger))
+    }
+    const error = new SmppRequestError('closed', reason)
+    this.#bound.reject(error)
+    const tokens: Token[] = []
+    for (const token of unanswered) {
+      if (token instanceof PromisedRequest) token.reject(error)
+      else tokens.push(token)
+    }
+    this.#handlers.onClose?.(reason, tokens, this)
+  }
+}
+
+/**
+ * Opens an ESME session. Returns at once; `onBound` or `onClose` tells how it went.
+ * @throws RangeError a field of `bind` does not fit, or the port is out of range.
+ */
+export function connect<Token = unknown>(
+  options: ConnectOptions,
+  handlers: ConnectionHandlers<Token> = {},
+): Connection<Token> {
+  // Checked here, where the caller can see it, rather than when the transport opens.
+  if (options.bind !== undefined) encodePdu(options.bind)
+  const { host, port } = options
+  const socket =
+    options.tls === undefined
+      ? net.connect({ host, port })
+      : tls.connect({
+          ...(net.isIP(host) === 0 && { servername: host }),
+          ...(options.tls === true ? {} : options.tls),
+          host,
+          port,
+        })
+  const connection = new Connection<Token>(socket, sessionSettings('esme', options), () => handlers, options)
+  const timeout = setTimeout(() => connection.connectTimedOut(), options.connectTimeoutMs ?? 10_000).unref()
+  socket.once('close', () => clearTimeout(timeout))
+  socket.once(options.tls === undefined ? 'connect' : 'secureConnect', () => {
+    clearTimeout(timeout)
+    connection.opened(options.tickMs ?? DEFAULT_TICK_MS)
+  })
+  return connection
+}
+
+/** A listening SMSC. */
+export interface SmscServer<Token = unknown> {
+  readonly port: number
+  readonly connections: ReadonlySet<Connection<Token>>
+  /** Stops listening and drops every connection (unbind them first for an orderly end). Resolves when all are gone. */
+  close(): Promise<void>
+}
+
+/**
+ * Listens as an SMSC. `onConnection` is called for each peer and gives its handlers; `onBind` among them judges the
+ * bind.
+ * @throws (rejects) the listener's error, such as EADDRINUSE.
+ */
+export function listen<Token = unknown>(
+  options: ListenOptions,
+  onConnection: (connection: Connection<Token>) => ConnectionHandlers<Token>,
+): Promise<SmscServer<Token>> {
+  const settings = sessionSettings('smsc', options)
+  const connections = new Set<Connection<Token>>()
+  const accept = (socket: net.Socket) => {
+    const connection = new Connection<Token>(socket, settings, onConnection, options)
+    connections.add(connection)
+    socket.once('close', () => connections.delete(connection))
+    connection.opened(options.tickMs ?? DEFAULT_TICK_MS)
+  }
+  const server: net.Server =
+    options.tls === undefined
+      ? net.createServer(accept)
+      : tls.createServer({ handshakeTimeout: 10_000, ...options.tls }, accept)
+  // The plain sockets below TLS: those still in their handshake would hold up close().
+  const sockets = new Set<net.Socket>()
+  server.on('connection', (socket: net.Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.maxConnections = options.maxConnections ?? 1_000
+  const { promise, resolve, reject } = Promise.withResolvers<SmscServer<Token>>()
+  server.once('error', reject)
+  server.listen(options.port, options.host ?? '127.0.0.1', () => {
+    server.off('error', reject)
+    server.on('error', (error) => options.onError?.(error))
+    const close = async (): Promise<void> => {
+      const closed = new Promise<void>((done) => server.close(() => done()))
+      for (const connection of connections) connection.destroy()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    }
+    resolve({ port: (server.address() as net.AddressInfo).port, connections, close })
+  })
+  return promise
+}
+
+const DEFAULT_TICK_MS = 250
+const KEEP_ALIVE_MS = 30_000

@@ -1,0 +1,107 @@
+export interface TimerLimits {
+  /** From the open transport to the completed bind, either role. */
+  readonly bindTimeoutMs: number
+  /** Silence after which an enquire_link is sent, and how long its answer may take. */
+  readonly enquireLinkIntervalMs: number
+  readonly enquireLinkTimeoutMs: number
+  /** From the first octet of a PDU to its last. */
+  readonly pduReadTimeoutMs: number
+  /** How long reading may stay paused, be it for unwritten output or for unanswered requests of the peer. */
+  readonly stallTimeoutMs: number
+  /** How long an unbind waits for what is in flight, then for unbind_resp. */
+  readonly unbindTimeoutMs: number
+}
+
+type TimerEvent =
+  | 'bind_timeout'
+  | 'enquire_link'
+  | 'enquire_link_timeout'
+  | 'pdu_read_timeout'
+  | 'write_timeout'
+  | 'inbound_stalled'
+  | 'send_unbind'
+  | 'unbind_timeout'
+
+/**
+ * The session's timers as a value: moments are noted as they happen, `due` says what is due at a given moment. Null
+ * means not running. Reads no clock; all times in milliseconds of one monotonic clock.
+ */
+export class SessionTimers {
+  readonly #limits: TimerLimits
+  #bindSinceMs: number | null = null
+  #lastReceivedMs = 0
+  #enquiredMs: number | null = null
+  #partialSinceMs: number | null = null
+  #pausedSinceMs: number | null = null
+  #pausedByOutput = false
+  #unbindRequestedMs: number | null = null
+  #unbindSentMs: number | null = null
+
+  constructor(limits: TimerLimits) {
+    this.#limits = limits
+  }
+
+  opened(nowMs: number): void {
+    this.#bindSinceMs = nowMs
+    this.#lastReceivedMs = nowMs
+  }
+
+  bound(): void {
+    this.#bindSinceMs = null
+  }
+
+  /** After each chunk: `partial`, an incomplete PDU is left over; `completed`, the chunk ended at least one. */
+  received(nowMs: number, partial: boolean, completed: boolean): void {
+    this.#lastReceivedMs = nowMs
+    if (!partial) this.#partialSinceMs = null
+    else if (completed || this.#partialSinceMs === null) this.#partialSinceMs = nowMs
+  }
+
+  enquired(nowMs: number): void {
+    this.#enquiredMs = nowMs
+  }
+
+  enquiryAnswered(): void {
+    this.#enquiredMs = null
+  }
+
+  /** While we do not read, silence says nothing about the peer: only the stall is timed. */
+  readingPaused(nowMs: number, byOutput: boolean): void {
+    this.#pausedSinceMs ??= nowMs
+    this.#pausedByOutput = byOutput
+  }
+
+  /** The peer's time starts anew. */
+  readingResumed(nowMs: number): void {
+    this.#pausedSinceMs = null
+    this.#lastReceivedMs = nowMs
+    if (this.#enquiredMs !== null) this.#enquiredMs = nowMs
+    if (this.#partialSinceMs !== null) this.#partialSinceMs = nowMs
+  }
+
+  unbindRequested(nowMs: number): void {
+    this.#unbindRequestedMs = nowMs
+  }
+
+  unbindSent(nowMs: number): void {
+    this.#unbindSentMs = nowMs
+  }
+
+  /** The most pressing thing due at `nowMs`; null when nothing is. */
+  due(nowMs: number): TimerEvent | null {
+    const limits = this.#limits
+    const over = (sinceMs: number | null, limitMs: number) => sinceMs !== null && nowMs - sinceMs >= limitMs
+    if (over(this.#unbindSentMs, limits.unbindTimeoutMs)) return 'unbind_timeout'
+    if (this.#unbindSentMs === null && over(this.#unbindRequestedMs, limits.unbindTimeoutMs))
+      return 'send_unbind'
+    if (this.#pausedSinceMs !== null) {
+      if (!over(this.#pausedSinceMs, limits.stallTimeoutMs)) return null
+      return this.#pausedByOutput ? 'write_timeout' : 'inbound_stalled'
+    }
+    if (over(this.#bindSinceMs, limits.bindTimeoutMs)) return 'bind_timeout'
+    if (over(this.#partialSinceMs, limits.pduReadTimeoutMs)) return 'pdu_read_timeout'
+    if (over(this.#enquiredMs, limits.enquireLinkTimeoutMs)) return 'enquire_link_timeout'
+    if (this.#bindSinceMs !== null || this.#enquiredMs !== null || this.#unbindSentMs !== null) return null
+    return over(this.#lastReceivedMs, limits.enquireLinkIntervalMs) ? 'enquire_link' : null
+  }
+}
