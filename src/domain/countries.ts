@@ -16,7 +16,7 @@ const CODES = new Set(
 
 const MAX_CALLING_CODE_LENGTH = 3
 
-/** In North America the area code alone tells the country; elsewhere the patterns look at five digits at most. */
+/** Digits that tell the country: in North America the area code; elsewhere no pattern of a lesser country needs more than 6. */
 const NANP = '1'
 const NANP_AREA_LENGTH = 3
 const TELLING_LENGTH = 6

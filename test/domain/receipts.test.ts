@@ -1,0 +1,228 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type CarrierState, isReceipt, parseReceipt } from '../../src/domain/receipts.ts'
+
+describe('isReceipt', () => {
+  test.each([
+    [0x00, false],
+    [0x04, true],
+    [0x20, true],
+    [0x24, true],
+    [0x44, true],
+    [0x07, true],
+    [0x08, false],
+    [0x10, false],
+    [0x18, false],
+    [0x0c, false],
+    [0x40, false],
+    [0xc3, false],
+  ])('esm_class 0x%s: %s', (esmClass, expected) => {
+    expect(isReceipt(esmClass)).toBe(expected)
+  })
+})
+
+const STANDARD =
+  'id:0123456789 sub:001 dlvrd:001 submit date:2401011200 done date:2401011201 stat:DELIVRD err:000 text:Hello'
+
+const FULL = {
+  carrierMessageId: '0123456789',
+  state: 'DELIVRD',
+  errorCode: '000',
+  networkType: null,
+  mccmnc: null,
+  submitDate: '2401011200',
+  doneDate: '2401011201',
+}
+
+describe('the text form', () => {
+  test.each([
+    ['as in Appendix B', STANDARD],
+    ['capitals', STANDARD.toUpperCase().replace('HELLO', 'Hello')],
+    ['capital initials', STANDARD.replace('id:', 'Id:').replace('stat:', 'Stat:').replace('err:', 'Err:')],
+    ['underscores', STANDARD.replace('submit date', 'submit_date').replace('done date', 'done_date')],
+    ['one word', STANDARD.replace('submit date', 'submitdate').replace('done date', 'DoneDate')],
+    ['spaces after colons', STANDARD.replaceAll(':', ': ')],
+    ['spaces before colons', STANDARD.replaceAll(':', ' :')],
+    ['double spaces', STANDARD.replaceAll(' ', '  ')],
+    ['lines', STANDARD.replaceAll(' s', '\ns').replaceAll(' d', '\r\nd')],
+    ['quotes', STANDARD.replace('0123456789', '"0123456789"').replace('DELIVRD', "'DELIVRD'")],
+    ['equals signs', STANDARD.replaceAll(':', '=')],
+    ['commas', STANDARD.replaceAll(' sub', ', sub').replaceAll(' err', ', err')],
+    ['text that says stat:', `${STANDARD} stat:UNDELIV id:666 err:999`],
+    ['text with every key', `${STANDARD} ${STANDARD.replaceAll('0', '9')}`],
+    ['NUL at the end', `${STANDARD}\0`],
+    [
+      'another order',
+      'stat:DELIVRD err:000 done date:2401011201 submit date:2401011200 dlvrd:001 id:0123456789 text:x',
+    ],
+    [
+      'text first',
+      'text:Hello stat:UNDELIV id:666 id:0123456789 submit date:2401011200 done date:2401011201 stat:DELIVRD err:000',
+    ],
+    [
+      'JSON',
+      '{"id":"0123456789","submit_date":"2401011200","done_date":"2401011201","stat":"DELIVRD","err":"000"}',
+    ],
+  ])('%s', (_name, text) => {
+    const receipt = parseReceipt(text)
+    expect({ ...receipt, state: receipt?.state }).toEqual(
+      text.startsWith('{') ? { ...FULL, errorCode: '000"}'.slice(0, 3) } : FULL,
+    )
+  })
+
+  test.each([
+    ['hexadecimal', '1a2B3c'],
+    ['decimal above 2^53', '18446744073709551615'],
+    ['22 digits', '4062581461565934000241'],
+    ['a UUID', '018f5e2a-7b1c-7cde-8f00-0123456789ab'],
+    ['with punctuation', 'smsc.7/AB_c-9@x'],
+  ])('an id that is %s stays as written', (_name, id) => {
+    expect(parseReceipt(STANDARD.replace('0123456789', id))?.carrierMessageId).toBe(id)
+  })
+
+  test.each<[string, CarrierState]>([
+    ['DELIVRD', 'DELIVRD'],
+    ['delivrd', 'DELIVRD'],
+    ['DELIVERED', 'DELIVRD'],
+    ['DELIVER', 'DELIVRD'],
+    ['UNDELIV', 'UNDELIV'],
+    ['UNDELIVERABLE', 'UNDELIV'],
+    ['UNDELIVRD', 'UNDELIV'],
+    ['UNDEL', 'UNDELIV'],
+    ['REJECTD', 'REJECTD'],
+    ['Rejected', 'REJECTD'],
+    ['REJECT', 'REJECTD'],
+    ['EXPIRED', 'EXPIRED'],
+    ['EXPIR', 'EXPIRED'],
+    ['DELETED', 'DELETED'],
+    ['ACCEPTD', 'ACCEPTD'],
+    ['ACCEPTED', 'ACCEPTD'],
+    ['ENROUTE', 'ENROUTE'],
+    ['SKIPPED', 'SKIPPED'],
+    ['SCHEDULED', 'SCHEDULED'],
+    ['SCHEDUL', 'SCHEDULED'],
+    ['UNKNOWN', 'UNKNOWN'],
+    ['FAILED', 'UNKNOWN'],
+    ['DELIVERY_FAILED', 'UNKNOWN'],
+    ['DELIV', 'UNKNOWN'],
+    ['__proto__', 'UNKNOWN'],
+    ['', 'UNKNOWN'],
+  ])('stat:%s is %s', (word, state) => {
+    expect(parseReceipt(`id:1 stat:${word} err:000`)?.state).toBe(state)
+  })
+
+  test('fields that are missing are null', () => {
+    expect(parseReceipt('id:7')).toEqual({
+      carrierMessageId: '7',
+      state: 'UNKNOWN',
+      errorCode: null,
+      networkType: null,
+      mccmnc: null,
+      submitDate: null,
+      doneDate: null,
+    })
+    expect(parseReceipt('stat:DELIVRD')).toMatchObject({ carrierMessageId: null, state: 'DELIVRD' })
+  })
+
+  test('dates are kept as written', () => {
+    const receipt = parseReceipt('id:7 submit date:2024-01-01 12:00:05 done date: 240101120005 stat:DELIVRD')
+    expect([receipt?.submitDate, receipt?.doneDate]).toEqual(['2024-01-01 12:00:05', '240101120005'])
+  })
+
+  test.each([
+    ['mccmnc:310260', '310260'],
+    ['mccmnc:23415', '23415'],
+    ['MCCMNC: 310260', '310260'],
+    ['mccmnc:3102', null],
+    ['mccmnc:3102601', null],
+    ['mccmnc:31026x', null],
+  ])('%s', (field, mccmnc) => {
+    expect(parseReceipt(`id:7 stat:DELIVRD err:000 ${field} text:hi`)?.mccmnc).toBe(mccmnc)
+    expect(parseReceipt(`id:7 stat:DELIVRD err:000 text:${field}`)?.mccmnc).toBeNull()
+  })
+
+  test.each([
+    '',
+    'Hello there',
+    'text:id:1 nothing'.replace('id:1', 'none'),
+    'uuid:5 restat:DELIVRD',
+    ':::',
+    'id:',
+  ])('%j is no receipt', (text) => {
+    expect(parseReceipt(text)).toBeNull()
+  })
+})
+
+describe('the TLV form', () => {
+  test('TLVs win over the text', () => {
+    const tlvs = {
+      receipted_message_id: 'abc\0',
+      message_state: 5,
+      network_error_code: Buffer.from([3, 0, 6]),
+      mccmnc: '23415',
+    }
+    expect(parseReceipt(`${STANDARD.replace('text', 'mccmnc:310260 text')}`, tlvs)).toEqual({
+      ...FULL,
+      carrierMessageId: 'abc',
+      state: 'UNDELIV',
+      errorCode: '006',
+      networkType: 3,
+      mccmnc: '23415',
+    })
+  })
+
+  test.each<[number, CarrierState]>([
+    [0, 'SCHEDULED'],
+    [1, 'ENROUTE'],
+    [2, 'DELIVRD'],
+    [3, 'EXPIRED'],
+    [4, 'DELETED'],
+    [5, 'UNDELIV'],
+    [6, 'ACCEPTD'],
+    [7, 'UNKNOWN'],
+    [8, 'REJECTD'],
+    [9, 'SKIPPED'],
+    [200, 'UNKNOWN'],
+  ])('message_state %i alone is %s', (messageState, state) => {
+    expect(parseReceipt('', { receipted_message_id: '1', message_state: messageState })?.state).toBe(state)
+  })
+
+  test('an unreadable TLV leaves the text its say', () => {
+    const tlvs = {
+      receipted_message_id: '\0',
+      message_state: 77,
+      network_error_code: Buffer.from([3]),
+      mccmnc: 'x',
+    }
+    expect(parseReceipt(STANDARD, tlvs)).toEqual(FULL)
+    expect(parseReceipt(STANDARD, { message_state: 0 })?.state).toBe('DELIVRD')
+  })
+})
+
+describe('any text', () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 500 }),
+    fc
+      .array(fc.constantFrom('id', 'stat', ':', ' ', 'submit', 'date', '=', '"', 'text', 'x', '\0', 'é'), {
+        maxLength: 200,
+      })
+      .map((words) => words.join('')),
+  )
+
+  test('is read without throwing, in bounded values', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const receipt = parseReceipt(text)
+        for (const value of Object.values(receipt ?? {})) {
+          if (typeof value === 'string') expect(value.length).toBeLessThanOrEqual(64)
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('what lies beyond the bound is not read', () => {
+    expect(parseReceipt(`${' '.repeat(5000)}${STANDARD}`)).toBeNull()
+    expect(parseReceipt(`${STANDARD} ${'date :'.repeat(1_000_000)}`)).toEqual(FULL)
+  })
+})
