@@ -64,10 +64,7 @@ describe('the text form', () => {
       '{"id":"0123456789","submit_date":"2401011200","done_date":"2401011201","stat":"DELIVRD","err":"000"}',
     ],
   ])('%s', (_name, text) => {
-    const receipt = parseReceipt(text)
-    expect({ ...receipt, state: receipt?.state }).toEqual(
-      text.startsWith('{') ? { ...FULL, errorCode: '000"}'.slice(0, 3) } : FULL,
-    )
+    expect(parseReceipt(text)).toEqual(FULL)
   })
 
   test.each([
@@ -141,16 +138,12 @@ describe('the text form', () => {
     expect(parseReceipt(`id:7 stat:DELIVRD err:000 text:${field}`)?.mccmnc).toBeNull()
   })
 
-  test.each([
-    '',
-    'Hello there',
-    'text:id:1 nothing'.replace('id:1', 'none'),
-    'uuid:5 restat:DELIVRD',
-    ':::',
-    'id:',
-  ])('%j is no receipt', (text) => {
-    expect(parseReceipt(text)).toBeNull()
-  })
+  test.each(['', 'Hello there', 'text:nothing', 'uuid:5 restat:DELIVRD', ':::', 'id:'])(
+    '%j is no receipt',
+    (text) => {
+      expect(parseReceipt(text)).toBeNull()
+    },
+  )
 })
 
 describe('the TLV form', () => {
