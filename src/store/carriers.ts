@@ -1,4 +1,5 @@
-import type { BindMode, IdRule } from '../domain/directory.ts'
+import type { IdRule } from '../domain/carrier-message-ids.ts'
+import type { BindMode } from '../domain/directory.ts'
 import type { Queryable } from './database.ts'
 
 export interface CarrierSettings {

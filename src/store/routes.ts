@@ -24,7 +24,9 @@ const SELECT = `select r.id as "routeId", r.name, r.created_at as "createdAt",
 
 /** Gives the route's number. A taken name is a unique violation. */
 export async function insertRoute(db: Queryable, name: string): Promise<number> {
-  const { rows } = await db.query<{ id: number }>('insert into routes (name) values ($1) returning id', [name])
+  const { rows } = await db.query<{ id: number }>('insert into routes (name) values ($1) returning id', [
+    name,
+  ])
   return rows[0]!.id
 }
 

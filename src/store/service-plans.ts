@@ -69,9 +69,10 @@ export async function lockServicePlan(
   db: Queryable,
   servicePlanId: string,
 ): Promise<ServicePlanRecord | undefined> {
-  const { rows } = await db.query<ServicePlanRecord>(`${SELECT} where p.service_plan_id = $1 for update of p`, [
-    servicePlanId,
-  ])
+  const { rows } = await db.query<ServicePlanRecord>(
+    `${SELECT} where p.service_plan_id = $1 for update of p`,
+    [servicePlanId],
+  )
   return rows[0]
 }
 

@@ -1,0 +1,70 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
+
+/**
+ * Secrets at rest: AES-256-GCM (NIST SP 800-38D). A sealed secret is
+ * `v1.<key id, 8 hex digits>.<base64url of iv, ciphertext and tag>`. The key id tells a wrong key from damaged data.
+ */
+const VERSION = 'v1'
+const KEY_BYTES = 32
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/
+
+export type KeyPurpose = 'secrets' | 'cursors'
+
+/** The secret was not sealed with this key, or not for this context, or is damaged. The message names no secret. */
+export class SecretError extends Error {
+  override readonly name = 'SecretError'
+}
+
+/** A 32-byte key for one purpose, by HKDF-SHA-256 (RFC 5869), so that no two uses share a key. */
+export function deriveKey(masterKey: Uint8Array, purpose: KeyPurpose): Buffer {
+  if (masterKey.length < KEY_BYTES) {
+    throw new RangeError(`the master key has at least ${KEY_BYTES} bytes`)
+  }
+  return Buffer.from(hkdfSync('sha256', masterKey, '', `aldis ${purpose}`, KEY_BYTES))
+}
+
+/**
+ * Seals a text. `iv` is 12 fresh random bytes. `context` says whose secret it is (`account 5f… webhook`): opened under
+ * another context it fails, so one row's secret cannot be put into another.
+ */
+export function sealSecret(key: Uint8Array, plaintext: string, iv: Uint8Array, context: string): string {
+  if (iv.length !== IV_BYTES) throw new RangeError(`the initialisation vector has ${IV_BYTES} bytes`)
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context))
+  const sealed = Buffer.concat([iv, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  return `${VERSION}.${keyId(key)}.${sealed.toString('base64url')}`
+}
+
+/** The text of a sealed secret. Throws SecretError. */
+export function openSecret(key: Uint8Array, sealed: string, context: string): string {
+  const parts = SEALED.exec(sealed)
+  if (parts === null) throw new SecretError(`secret of ${context}: not a sealed secret`)
+  if (parts[1] !== keyId(key)) {
+    throw new SecretError(`secret of ${context}: sealed with another key than the one configured`)
+  }
+  const bytes = Buffer.from(parts[2]!, 'base64url')
+  if (bytes.length < IV_BYTES + TAG_BYTES) throw new SecretError(`secret of ${context}: truncated`)
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES))
+  try {
+    const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES))
+    return Buffer.concat([text, decipher.final()]).toString('utf8')
+  } catch {
+    throw new SecretError(`secret of ${context}: damaged, or sealed for something else`)
+  }
+}
+
+export function accountSecretContext(accountId: string): string {
+  return `account ${accountId}`
+}
+
+export function carrierSecretContext(carrierId: number): string {
+  return `carrier ${carrierId}`
+}
+
+function keyId(key: Uint8Array): string {
+  return createHmac('sha256', key).update('key id').digest('hex').slice(0, 8)
+}

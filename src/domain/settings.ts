@@ -1,0 +1,49 @@
+import type { SenderKind } from './addresses.ts'
+import type { AmbiguousSubmits, BindMode } from './directory.ts'
+import { parseIpAddress } from './ip-addresses.ts'
+
+/** Values an operator may choose among, and the rules of settings that a schema cannot say. */
+
+export const SENDER_KINDS = ['short-code', 'e164', 'alphanumeric'] as const satisfies readonly SenderKind[]
+export const AMBIGUOUS_SUBMITS = ['resubmit', 'unknown'] as const satisfies readonly AmbiguousSubmits[]
+export const BIND_MODES = [
+  'transceiver',
+  'transmitter',
+  'receiver',
+  'transmitter+receiver',
+] as const satisfies readonly BindMode[]
+
+/** Names of carriers and routes stand in paths beside numeric ids: they begin with a letter. */
+export const LINK_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/
+/** A number that messages are sent to: E.164, or a short code. */
+export const INBOUND_NUMBER = /^(?:\+[1-9][0-9]{6,14}|[0-9]{3,8})$/
+/** One word: what a keyword is matched against is the first token of a message. */
+export const KEYWORD = /^\S{1,32}$/
+
+const HOST_LABEL = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/
+const MAX_HOST_CHARACTERS = 253
+
+/** A host name or an IP literal without brackets: where a carrier's SMSC is dialled. */
+export function isCarrierHost(host: string): boolean {
+  if (parseIpAddress(host) !== null) return true
+  const labels = host.split('.')
+  // All digits and dots is an address that did not parse, and resolvers would read it as one.
+  if (host.length > MAX_HOST_CHARACTERS || /^[0-9.]+$/.test(host)) return false
+  return labels.every((label) => HOST_LABEL.test(label))
+}
+
+/** The first keyword that equals an earlier one but for case, or null. */
+export function repeatedKeyword(keywords: readonly string[]): string | null {
+  const seen = new Set<string>()
+  for (const keyword of keywords) {
+    const folded = keyword.normalize('NFC').toLowerCase()
+    if (seen.has(folded)) return keyword
+    seen.add(folded)
+  }
+  return null
+}
+
+/** The first value that occurs twice, or null. */
+export function repeatedValue(values: readonly string[]): string | null {
+  return values.find((value, position) => values.indexOf(value) !== position) ?? null
+}

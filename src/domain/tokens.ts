@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/**
+ * Access tokens: `aldis_`, 43 base62 digits of 256 random bits, 6 base62 digits of CRC-32 over what stands before.
+ * The prefix lets secret scanners find a leaked one; the checksum tells a mistyped one without a look-up.
+ */
+const PREFIX = 'aldis_'
+const RANDOM_BYTES = 32
+/** 62^43 > 2^256 and 62^6 > 2^32. */
+const RANDOM_DIGITS = 43
+const CHECKSUM_DIGITS = 6
+const TOKEN = /^aldis_[0-9A-Za-z]{49}$/
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Longest Authorization credential that is looked at, in characters. */
+export const MAX_TOKEN_LENGTH = 512
+
+/** Makes a token of exactly 32 random bytes. Throws RangeError on any other number. */
+export function makeToken(random: Uint8Array): string {
+  if (random.length !== RANDOM_BYTES) throw new RangeError(`a token is made of ${RANDOM_BYTES} random bytes`)
+  const start = PREFIX + base62(BigInt(`0x${Buffer.from(random).toString('hex')}`), RANDOM_DIGITS)
+  return start + checksum(start)
+}
+
+/** Whether the text has the form of our tokens, checksum included. Says nothing about its being known. */
+export function isWellFormedToken(text: string): boolean {
+  if (!TOKEN.test(text)) return false
+  const start = text.slice(0, -CHECKSUM_DIGITS)
+  return text.slice(-CHECKSUM_DIGITS) === checksum(start)
+}
+
+/** SHA-256, lower-case hex: what is stored. 256 random bits need no slow hash. */
+export function hashToken(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** What lists show of a token, enough to tell it from others: `aldis_…` and its last four characters. */
+export function tokenHint(token: string): string {
+  return `${PREFIX}…${token.slice(-4)}`
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), CHECKSUM_DIGITS)
+}
+
+function base62(value: bigint, digits: number): string {
+  let text = ''
+  for (let rest = value; text.length < digits; rest /= 62n) text = ALPHABET[Number(rest % 62n)] + text
+  return text
+}

@@ -1,0 +1,138 @@
+import type { Directory } from '../domain/directory.ts'
+import { openSecret } from '../domain/secrets.ts'
+import type { Queryable } from '../store/database.ts'
+import { readDirectory, readDirectoryVersion } from '../store/directory.ts'
+
+export interface DirectoryServiceOptions {
+  readonly db: Queryable
+  /** Opens carrier passwords and webhook secrets (`deriveKey(masterKey, 'secrets')`). */
+  readonly secretKey: Uint8Array
+  /** Milliseconds that only ever go forward (`performance.now`). */
+  readonly clock: () => number
+  /** Told of a failed poll, once per run of failures. */
+  readonly onError: (error: unknown) => void
+}
+
+type Listener = (directory: Directory) => void
+
+/**
+ * How often the version is read, and how old knowledge may get before it is called stale. Together with the time-out
+ * of a request being answered, a revoked token is refused everywhere within 5 s.
+ */
+const POLL_INTERVAL_MS = 1_000
+const STALE_AFTER_MS = 4_000
+
+/** Keeps the configuration of the whole installation in memory, at most seconds old. */
+export class DirectoryService {
+  readonly #options: DirectoryServiceOptions
+  readonly #listeners = new Set<Listener>()
+  #directory: Directory | null = null
+  #confirmedAtMs = Number.NEGATIVE_INFINITY
+  #running: Promise<void> | null = null
+  #queued: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #started = false
+  #failing = false
+
+  constructor(options: DirectoryServiceOptions) {
+    this.#options = options
+  }
+
+  /** Loads for the first time, then polls. Rejects, and does not poll, when the first load fails. */
+  async start(): Promise<void> {
+    await this.refresh()
+    this.#started = true
+    this.#schedule()
+  }
+
+  /** No poll begins after this; resolves when the one under way has ended. */
+  async stop(): Promise<void> {
+    this.#started = false
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    await (this.#queued ?? this.#running)?.catch(() => undefined)
+  }
+
+  /** One poll: reads the version, and everything when it has changed. */
+  runOnce(): Promise<void> {
+    return this.refresh()
+  }
+
+  /**
+   * Resolves when the snapshot holds everything committed before the call. A poll under way may have read before
+   * that, so it is waited for and another follows; callers that come together share that one.
+   */
+  refresh(): Promise<void> {
+    if (this.#queued !== null) return this.#queued
+    if (this.#running === null) return this.#run()
+    this.#queued = this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#queued = null
+        return this.#run()
+      })
+    return this.#queued
+  }
+
+  /** The snapshot. Throws before the first load. */
+  current(): Directory {
+    if (this.#directory === null) throw new Error('the directory is not loaded yet')
+    return this.#directory
+  }
+
+  /** True when the snapshot was not confirmed for 4 s: what it allows may have been revoked since. */
+  stale(): boolean {
+    return this.#options.clock() - this.#confirmedAtMs > STALE_AFTER_MS
+  }
+
+  /** Calls `listener` after every change of the snapshot, the first load included. Gives what ends that. */
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #run(): Promise<void> {
+    const run = this.#load().finally(() => {
+      if (this.#running === run) this.#running = null
+    })
+    this.#running = run
+    return run
+  }
+
+  async #load(): Promise<void> {
+    const { db, secretKey, clock } = this.#options
+    const beganAtMs = clock()
+    const version = await readDirectoryVersion(db)
+    if (version !== this.#directory?.contents.version) {
+      const directory = await readDirectory(db, (sealed, context) => openSecret(secretKey, sealed, context))
+      this.#directory = directory
+      for (const listener of this.#listeners) this.#tell(listener, directory)
+    }
+    this.#confirmedAtMs = beganAtMs
+    this.#failing = false
+  }
+
+  /** A listener that throws must fail neither the others nor the admin request that caused the change. */
+  #tell(listener: Listener, directory: Directory): void {
+    try {
+      listener(directory)
+    } catch (error) {
+      this.#options.onError(error)
+    }
+  }
+
+  #schedule(): void {
+    if (!this.#started) return
+    this.#timer = setTimeout(() => void this.#poll(), POLL_INTERVAL_MS)
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      await this.runOnce()
+    } catch (error) {
+      if (!this.#failing) this.#options.onError(error)
+      this.#failing = true
+    }
+    this.#schedule()
+  }
+}

@@ -1,0 +1,167 @@
+import type { SenderKind } from '../domain/addresses.ts'
+import {
+  type Account,
+  type AmbiguousSubmits,
+  type Carrier,
+  Directory,
+  type InboundNumber,
+  type RateLimit,
+  type Route,
+  type ServicePlan,
+  senderKey,
+  type Token,
+} from '../domain/directory.ts'
+import { accountSecretContext, carrierSecretContext } from '../domain/secrets.ts'
+import type { Queryable } from './database.ts'
+
+/** Opens a sealed secret; throws when it cannot. */
+export type SecretOpener = (sealed: string, context: string) => string
+
+interface Rate {
+  readonly messagesPerSecond: number | null
+  readonly burst: number | null
+}
+
+interface AccountRow extends Rate {
+  readonly id: number
+  readonly accountId: string
+  readonly name: string
+  readonly defaultDlrUrl: string | null
+  readonly secret: string
+  readonly previousSecret: string | null
+}
+
+interface PlanRow extends Rate {
+  readonly id: number
+  readonly servicePlanId: string
+  readonly account: number
+  readonly name: string
+  readonly active: boolean
+  readonly route: number | null
+  readonly inboundUrl: string | null
+  readonly senderTypes: SenderKind[]
+  readonly ambiguousSubmits: AmbiguousSubmits
+}
+
+interface DirectoryRow {
+  readonly version: string
+  readonly accounts: AccountRow[]
+  readonly plans: PlanRow[]
+  readonly tokens: { id: number; account: number; planIds: number[] | null; sha256: string }[]
+  readonly senders: { planId: number; sender: string; status: string }[]
+  readonly carriers: Carrier[]
+  readonly routes: Route[]
+  readonly numbers: { number: string; planId: number; keywords: string[] }[]
+}
+
+/** Raised by every change of configuration. One index-free read of one row: cheap enough for every second. */
+export async function readDirectoryVersion(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ version: string }>({
+    name: 'directory_version',
+    text: 'select version::text from directory_version',
+  })
+  return rows[0]!.version
+}
+
+/**
+ * The whole configuration as of one instant: one statement sees one snapshot, where several would need a transaction
+ * of a higher isolation level. Throws what `open` throws.
+ */
+export async function readDirectory(db: Queryable, open: SecretOpener): Promise<Directory> {
+  const { rows } = await db.query<DirectoryRow>(`
+    select (select version::text from directory_version) as version,
+      (select coalesce(json_agg(a), '[]') from (
+        select id, account_id as "accountId", name, default_dlr_url as "defaultDlrUrl", webhook_secret as secret,
+          previous_webhook_secret as "previousSecret", messages_per_second as "messagesPerSecond", burst
+        from accounts order by id) a) as accounts,
+      (select coalesce(json_agg(p), '[]') from (
+        select id, service_plan_id as "servicePlanId", account_id as account, name, active, route_id as route,
+          inbound_url as "inboundUrl", messages_per_second as "messagesPerSecond", burst,
+          sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits"
+        from service_plans order by id) p) as plans,
+      (select coalesce(json_agg(t), '[]') from (
+        select id, account_id as account, plan_ids as "planIds", encode(hash, 'hex') as sha256
+        from tokens where revoked_at is null) t) as tokens,
+      (select coalesce(json_agg(s), '[]') from (
+        select plan_id as "planId", sender, status from sender_subscriptions) s) as senders,
+      (select coalesce(json_agg(c), '[]') from (
+        select id, name, enabled, host, port, tls, bind_mode as "bindMode", system_id as "systemId", password,
+          system_type as "systemType", send_window as "window", messages_per_second as "messagesPerSecond",
+          id_rule as "idRule"
+        from carriers order by id) c) as carriers,
+      (select coalesce(json_agg(r), '[]') from (
+        select id, name, coalesce((
+          select json_agg(json_build_object('carrierId', carrier_id, 'priority', priority, 'weight', weight)
+                          order by priority, carrier_id)
+          from route_carriers where route_id = routes.id), '[]') as carriers
+        from routes order by id) r) as routes,
+      (select coalesce(json_agg(n), '[]') from (
+        select number, plan_id as "planId", keywords from inbound_numbers) n) as numbers`)
+  return assemble(rows[0]!, open)
+}
+
+function assemble(row: DirectoryRow, open: SecretOpener): Directory {
+  const accounts = new Map(row.accounts.map((account) => [account.id, accountOf(account, open)]))
+  const routes = new Map(row.routes.map((route) => [route.id, route]))
+  const plans = new Map(row.plans.map((plan) => [plan.id, planOf(plan, accounts, routes)]))
+  const tokens = row.tokens.map(({ id, account, planIds, sha256 }): [string, Token] => [
+    sha256,
+    { id, account: accounts.get(account)!, planIds: planIds === null ? null : new Set(planIds) },
+  ])
+  const numbers = row.numbers.map(({ number, planId, keywords }): [string, InboundNumber] => [
+    number,
+    { number, plan: plans.get(planId)!, keywords },
+  ])
+  const carriers = row.carriers.map((carrier) => ({
+    ...carrier,
+    password: open(carrier.password, carrierSecretContext(carrier.id)),
+  }))
+  return new Directory({
+    version: row.version,
+    accounts: [...accounts.values()],
+    plans: [...plans.values()],
+    tokens: new Map(tokens),
+    senders: new Map(row.senders.map(({ planId, sender, status }) => [senderKey(planId, sender), status])),
+    carriers,
+    routes: row.routes,
+    inboundNumbers: new Map(numbers),
+  })
+}
+
+function accountOf(row: AccountRow, open: SecretOpener): Account {
+  const context = accountSecretContext(row.accountId)
+  const secrets = row.previousSecret === null ? [row.secret] : [row.secret, row.previousSecret]
+  return {
+    id: row.id,
+    accountId: row.accountId,
+    name: row.name,
+    defaultDlrUrl: row.defaultDlrUrl,
+    webhookSecrets: secrets.map((sealed) => open(sealed, context)),
+    rateLimit: rateLimitOf(row),
+  }
+}
+
+function planOf(
+  row: PlanRow,
+  accounts: ReadonlyMap<number, Account>,
+  routes: ReadonlyMap<number, Route>,
+): ServicePlan {
+  return {
+    id: row.id,
+    servicePlanId: row.servicePlanId,
+    account: accounts.get(row.account)!,
+    name: row.name,
+    active: row.active,
+    route: row.route === null ? null : routes.get(row.route)!,
+    inboundUrl: row.inboundUrl,
+    rateLimit: rateLimitOf(row),
+    senderTypes: new Set(row.senderTypes),
+    ambiguousSubmits: row.ambiguousSubmits,
+  }
+}
+
+/** Without a burst of its own a limit allows one second's worth at once. */
+function rateLimitOf({ messagesPerSecond, burst }: Rate): RateLimit | null {
+  if (messagesPerSecond === null) return null
+  return { perSecond: messagesPerSecond, burst: burst ?? messagesPerSecond }
+}
