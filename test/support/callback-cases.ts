@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import type { DnsRecords } from './dns-server.ts'
+
+/** One case of vectors/callback-url.json. */
+export interface CallbackCase {
+  id: string
+  url: unknown
+  class: string
+  expect: 'accept' | 'reject-400' | 'accept-or-503' | 'reject-at-dial'
+  note?: string
+  dns?: DnsRecords & { delayMs?: number; note?: string }
+}
+
+export const CALLBACK_CASES: readonly CallbackCase[] = JSON.parse(
+  readFileSync(new URL('../vectors/callback-url.json', import.meta.url), 'utf8'),
+)
+
+/** The policy a case is judged under: strict, but for the cases about a setting. */
+export function policyOf({ id, class: kind }: CallbackCase): CallbackPolicy {
+  if (kind === 'allowlist') return { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] }
+  if (id === 'S325') return { ...STRICT_CALLBACK_POLICY, ownOrigins: ['https://receiver.example.com'] }
+  return STRICT_CALLBACK_POLICY
+}
+
+/** What the DNS server answers for a case; a name without records has a public address. */
+export function recordsOf({ dns }: CallbackCase): DnsRecords {
+  if (dns === undefined) return { A: ['93.184.216.34'] }
+  if (dns.delayMs !== undefined) return { silent: true }
+  if (dns.note !== 'expand to 1000') return dns
+  const addresses = Array.from({ length: 1_000 }, (_, index) => `93.184.${216 + (index >> 8)}.${index & 255}`)
+  return { ...dns, A: addresses }
+}
