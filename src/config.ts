@@ -1,0 +1,318 @@
+/**
+ * Configuration: the environment, read once, checked whole, frozen. Every variable is a row of `VARIABLES`; the type
+ * `Config` and the documentation are made from the same rows.
+ */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseCidr, parseIpAddress } from './domain/ip-addresses.ts'
+import { hashToken } from './domain/tokens.ts'
+
+/** A value, or what is wrong with the text, worded to follow the variable's name; it must not hold the text itself. */
+type Parsed<T> = { readonly value: T } | { readonly fault: string }
+
+interface Variable<T> {
+  readonly name: string
+  readonly description: string
+  /** Text used when the variable is unset or empty; without one the variable is required or gives undefined. */
+  readonly fallback?: string
+  readonly required?: true
+  readonly secret?: true
+  readonly parse: (text: string) => Parsed<T>
+}
+
+export type Role = 'api' | 'carrier' | 'webhook'
+
+const VARIABLES = {
+  databaseUrl: optional({
+    name: 'DATABASE_URL',
+    description:
+      'PostgreSQL 15 or newer, postgresql://user:password@host:port/name. Unset: an embedded one in DATA_DIR.',
+    secret: true,
+    parse: databaseUrl,
+  }),
+  databasePoolSize: {
+    name: 'DATABASE_POOL_SIZE',
+    description: 'Most connections one process holds.',
+    fallback: '10',
+    parse: integer(2, 200),
+  },
+  databasePrepared: {
+    name: 'DATABASE_PREPARED',
+    description: 'Prepared statements; off behind a pooler that cannot carry them (PgBouncer before 1.21).',
+    fallback: 'on',
+    parse: onOff,
+  },
+  databaseStatementTimeoutMs: {
+    name: 'DATABASE_STATEMENT_TIMEOUT_MS',
+    description: "Bound on one statement, in milliseconds; 0 leaves it to the server's own setting.",
+    fallback: '30000',
+    parse: integer(0, 600_000),
+  },
+  allowUnsafeDurability: {
+    name: 'ALLOW_UNSAFE_DURABILITY',
+    description:
+      'Run although the database has fsync or synchronous_commit off: accepted messages can be lost.',
+    fallback: 'off',
+    parse: onOff,
+  },
+  dataDir: {
+    name: 'DATA_DIR',
+    description: 'Folder of the embedded database; made when missing.',
+    fallback: '.aldis',
+    parse: (text) => ({ value: resolve(text) }),
+  },
+  httpHost: {
+    name: 'HTTP_HOST',
+    description: 'Address the HTTP server listens on.',
+    fallback: '0.0.0.0',
+    parse: matching(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be an address or a host name'),
+  },
+  httpPort: {
+    name: 'HTTP_PORT',
+    description: 'Port the HTTP server listens on; 0 takes a free one.',
+    fallback: '8080',
+    parse: integer(0, 65_535),
+  },
+  baseUrl: optional({
+    name: 'BASE_URL',
+    description: 'Address under which clients reach the service; Location headers begin with it.',
+    parse: baseUrl,
+  }),
+  secretKey: {
+    name: 'SECRET_KEY',
+    description:
+      '32 random bytes, as 64 hex digits or base64: seals stored secrets and cursors. The same on every node.',
+    required: true,
+    secret: true,
+    parse: secretKey,
+  },
+  operatorTokenHashes: {
+    name: 'OPERATOR_TOKEN',
+    description:
+      'Token of /admin/v1, 32 characters or more; several, separated by commas, while one is replaced.',
+    required: true,
+    secret: true,
+    parse: operatorTokens,
+  },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    description: 'Least severe line that is logged: trace, debug, info, warn, error, fatal or silent.',
+    fallback: 'info',
+    parse: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+  },
+  roles: {
+    name: 'ROLES',
+    description: 'What this process does: api, carrier, webhook, separated by commas.',
+    fallback: 'api,carrier,webhook',
+    parse: list<Role>(oneOf(['api', 'carrier', 'webhook']), 1),
+  },
+  workers: {
+    name: 'WORKERS',
+    description: 'Processes that share the work on this machine.',
+    fallback: '1',
+    parse: integer(1, 64),
+  },
+  nodeId: optional({
+    name: 'NODE_ID',
+    description: 'Name of this node in logs and leases. Unset: host name and process id.',
+    parse: matching(/^[A-Za-z0-9._-]{1,63}$/, 'must be 1 to 63 letters, digits, dots, dashes or underscores'),
+  }),
+  retentionDays: {
+    name: 'RETENTION_DAYS',
+    description: 'Age at which message records are dropped, in days.',
+    fallback: '90',
+    parse: integer(1, 3_650),
+  },
+  drainTimeoutMs: {
+    name: 'DRAIN_TIMEOUT_MS',
+    description: 'Time for unfinished work after SIGTERM, in milliseconds.',
+    fallback: '30000',
+    parse: integer(0, 600_000),
+  },
+  webhookAllowCidrs: {
+    name: 'WEBHOOK_ALLOW_CIDRS',
+    description: 'Address ranges that webhooks may reach although they are not public, separated by commas.',
+    fallback: '',
+    parse: list(cidr),
+  },
+  webhookAllowHosts: {
+    name: 'WEBHOOK_ALLOW_HOSTS',
+    description:
+      'Host names that webhooks may reach although their addresses are not public, separated by commas.',
+    fallback: '',
+    parse: list(matching(/^[A-Za-z0-9.:[\]-]{1,253}$/, 'must be a host name')),
+  },
+  webhookCaPem: optional({
+    name: 'WEBHOOK_EXTRA_CA',
+    description: 'File of certificate authorities (PEM) trusted for webhooks beside the public ones.',
+    parse: pemFile,
+  }),
+  dnsServers: {
+    name: 'DNS_SERVERS',
+    description:
+      "Resolvers for webhook hosts, address or address:port, separated by commas. Unset: the system's.",
+    fallback: '',
+    parse: list(dnsServer),
+  },
+} satisfies Record<string, Variable<unknown>>
+
+type Variables = typeof VARIABLES
+type ValueOf<V> = V extends { parse: (text: string) => Parsed<infer T> } ? T : never
+export type Config = { readonly [K in keyof Variables]: ValueOf<Variables[K]> }
+
+export type LoadedConfig =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly string[] }
+
+/** Reads and checks every variable. Faults name the variable and what is wrong, all of them at once, no values. */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): LoadedConfig {
+  const faults: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [key, variable] of Object.entries<Variable<unknown>>(VARIABLES)) {
+    const result = read(variable, env[variable.name])
+    if ('fault' in result) faults.push(`${variable.name} ${result.fault}`)
+    else values[key] = result.value
+  }
+  if (faults.length > 0) return { ok: false, faults }
+  return { ok: true, config: Object.freeze(values) as unknown as Config }
+}
+
+function read(variable: Variable<unknown>, text: string | undefined): Parsed<unknown> {
+  const given = text?.trim() ?? ''
+  if (given !== '') return variable.parse(given)
+  if (variable.required) return { fault: `is required: ${variable.description}` }
+  return variable.fallback === undefined ? { value: undefined } : variable.parse(variable.fallback)
+}
+
+export interface ConfigDescription {
+  readonly name: string
+  readonly description: string
+  readonly fallback: string | undefined
+  readonly required: boolean
+  readonly secret: boolean
+}
+
+/** Every variable, in the order of the table, for `aldis config` and the documentation. */
+export function describeConfig(): readonly ConfigDescription[] {
+  return Object.values<Variable<unknown>>(VARIABLES).map((variable) => ({
+    name: variable.name,
+    description: variable.description,
+    fallback: variable.fallback || undefined,
+    required: variable.required ?? false,
+    secret: variable.secret ?? false,
+  }))
+}
+
+/** Says in the type that the value may be undefined. */
+function optional<T>(variable: Variable<T>): Variable<T | undefined> {
+  return variable
+}
+
+function integer(minimum: number, maximum: number) {
+  return (text: string): Parsed<number> => {
+    const value = Number(text)
+    const fits = /^\d{1,15}$/.test(text) && value >= minimum && value <= maximum
+    return fits ? { value } : { fault: `must be a whole number from ${minimum} to ${maximum}` }
+  }
+}
+
+function onOff(text: string): Parsed<boolean> {
+  if (['on', 'true', '1', 'yes'].includes(text.toLowerCase())) return { value: true }
+  if (['off', 'false', '0', 'no'].includes(text.toLowerCase())) return { value: false }
+  return { fault: 'must be on or off' }
+}
+
+function oneOf<const T extends string>(choices: readonly T[]) {
+  return (text: string): Parsed<T> => {
+    const value = choices.find((choice) => choice === text)
+    return value === undefined ? { fault: `must be one of ${choices.join(', ')}` } : { value }
+  }
+}
+
+function matching(pattern: RegExp, fault: string) {
+  return (text: string): Parsed<string> => (pattern.test(text) ? { value: text } : { fault })
+}
+
+/** Longest list, far above any sensible one. */
+const MAX_ITEMS = 1_000
+
+/** Items separated by commas, without repetition; the fault counts from 1 which item it means. */
+function list<T>(parse: (text: string) => Parsed<T>, minimum = 0) {
+  return (text: string): Parsed<readonly T[]> => {
+    const items = [...new Set(text.split(',').map((item) => item.trim()))].filter((item) => item !== '')
+    if (items.length < minimum || items.length > MAX_ITEMS) {
+      return { fault: `must have ${minimum} to ${MAX_ITEMS} items` }
+    }
+    const values: T[] = []
+    for (const [index, item] of items.entries()) {
+      const result = parse(item)
+      if ('fault' in result) return { fault: `item ${index + 1} ${result.fault}` }
+      values.push(result.value)
+    }
+    return { value: Object.freeze(values) }
+  }
+}
+
+function databaseUrl(text: string): Parsed<string> {
+  const url = URL.parse(text)
+  const known = url !== null && ['postgres:', 'postgresql:'].includes(url.protocol)
+  return known ? { value: text } : { fault: 'must be an address that begins with postgresql://' }
+}
+
+/** Kept without its last slash, so that paths can be put behind it. */
+function baseUrl(text: string): Parsed<string> {
+  const url = URL.parse(text)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    return { fault: 'must be an address that begins with https:// or http://' }
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    return { fault: 'must have no user, query or fragment' }
+  }
+  return { value: url.href.replace(/\/+$/, '') }
+}
+
+const SECRET_KEY_BYTES = 32
+
+function secretKey(text: string): Parsed<Buffer> {
+  const fault = `must be ${SECRET_KEY_BYTES} bytes, as 64 hex digits or base64`
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return { value: Buffer.from(text, 'hex') }
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return { fault }
+  const value = Buffer.from(text, 'base64')
+  return value.length === SECRET_KEY_BYTES ? { value } : { fault }
+}
+
+const MIN_OPERATOR_TOKEN_CHARACTERS = 32
+
+/** Only the SHA-256 of a token is kept, as for any other token. */
+function operatorTokens(text: string): Parsed<readonly string[]> {
+  return list((token) => {
+    if (token.length < MIN_OPERATOR_TOKEN_CHARACTERS) {
+      return { fault: `must have at least ${MIN_OPERATOR_TOKEN_CHARACTERS} characters` }
+    }
+    if (!/^[\x21-\x7e]+$/.test(token)) return { fault: 'must be printable ASCII without spaces' }
+    return { value: hashToken(token) }
+  }, 1)(text)
+}
+
+function cidr(text: string): Parsed<string> {
+  return parseCidr(text) === null ? { fault: 'must be an address range like 10.0.0.0/8' } : { value: text }
+}
+
+function dnsServer(text: string): Parsed<string> {
+  const withPort = /^\[(.+)\]:(\d{1,5})$/.exec(text) ?? /^([^:]+):(\d{1,5})$/.exec(text)
+  const address = withPort?.[1] ?? text
+  const port = Number(withPort?.[2] ?? 53)
+  const valid = parseIpAddress(address) !== null && port >= 1 && port <= 65_535
+  return valid ? { value: text } : { fault: 'must be an IP address, or one with a port' }
+}
+
+function pemFile(path: string): Parsed<string> {
+  let pem: string
+  try {
+    pem = readFileSync(path, 'utf8')
+  } catch (error) {
+    return { fault: `names a file that cannot be read (${(error as NodeJS.ErrnoException).code})` }
+  }
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) return { fault: 'names a file without a PEM certificate' }
+  return { value: pem }
+}
