@@ -1,0 +1,277 @@
+import { countryOf } from '../domain/countries.ts'
+import type { ServicePlan } from '../domain/directory.ts'
+import { createdAtMs } from '../domain/message-ids.ts'
+import type { Draft, Message } from '../domain/messages.ts'
+import { countSegments } from '../domain/segments.ts'
+import { VALIDITY_MS } from '../domain/submit-outcomes.ts'
+import { type Database, isOutcomeUnknown } from '../store/database.ts'
+import type { Dispatch } from '../store/dispatches.ts'
+import {
+  findByIdempotencyKeys,
+  insertKeyedMessages,
+  insertMessages,
+  type KeyedMessage,
+  type NewMessage,
+  refuseMessages,
+  settleLostMessages,
+} from '../store/messages.ts'
+import { Batcher, writeInHalves } from './batches.ts'
+
+export interface AcceptRequest {
+  readonly plan: ServicePlan
+  readonly draft: Draft
+  readonly idempotency: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
+}
+
+export type AcceptOutcome =
+  /** Stored and queued: 202. */
+  | { readonly kind: 'queued'; readonly message: Message }
+  /** The first record of this Idempotency-Key, as first answered: 202. */
+  | { readonly kind: 'replayed'; readonly message: Message }
+  /** The key was used with another request: 422. */
+  | { readonly kind: 'key-reused' }
+  /** Not stored, and never sent later: 500 with a FAILED record. */
+  | { readonly kind: 'failed'; readonly message: Message }
+
+export interface MessageAccepter {
+  /** Answers after COMMIT. Never rejects. */
+  accept(request: AcceptRequest): Promise<AcceptOutcome>
+}
+
+/** Where a new message goes: its id, and whether this node keeps it in memory to submit it at once. */
+export interface Placement {
+  /** `held` reserves room for one message until `keep` or `release`. */
+  place(plan: ServicePlan): { msgId: string; holder: number | null }
+  keep(dispatch: Dispatch): void
+  release(): void
+}
+
+export interface AccepterOptions {
+  readonly db: Database
+  readonly placement: Placement
+  /** How long a lost COMMIT is asked after before 500 is answered. Default 10 s. */
+  readonly lostCommitMs?: number
+  readonly onError?: (message: string, error: unknown) => void
+}
+
+/** How long an Idempotency-Key is remembered. */
+export const IDEMPOTENCY_LIFETIME_MS = 24 * 3_600_000
+const LOST_COMMIT_MS = 10_000
+const LOST_COMMIT_RETRY_MS = 250
+const MAX_BATCH = 200
+/** Refusals still to be written when the database is back. Beyond this the node accepts nothing more. */
+const MAX_REFUSED = 50_000
+/** errorCode of a message that could not be queued. */
+const NOT_QUEUED = '100'
+
+interface Item {
+  readonly row: NewMessage
+  readonly key: { readonly key_hash: string; readonly request_hash: string } | null
+}
+
+/** Accepts messages in groups: one INSERT round trip for all that arrive together, each answered after its COMMIT. */
+export class GroupAccepter implements MessageAccepter {
+  readonly #db: Database
+  readonly #placement: Placement
+  readonly #lostCommitMs: number
+  readonly #onError: (message: string, error: unknown) => void
+  readonly #plain: Batcher<Item, AcceptOutcome>
+  readonly #keyed: Batcher<Item, AcceptOutcome>
+  /** Answered 500 with the outcome of their COMMIT unknown: refused in the database as soon as it answers. */
+  #refused: NewMessage[] = []
+  #refusing = false
+
+  constructor(options: AccepterOptions) {
+    this.#db = options.db
+    this.#placement = options.placement
+    this.#lostCommitMs = options.lostCommitMs ?? LOST_COMMIT_MS
+    this.#onError = options.onError ?? (() => undefined)
+    const write = (items: readonly Item[]) => this.#write(items)
+    this.#plain = new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight: 2 })
+    this.#keyed = new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight: 1 })
+  }
+
+  async accept({ plan, draft, idempotency }: AcceptRequest): Promise<AcceptOutcome> {
+    const { msgId, holder } = this.#placement.place(plan)
+    const row: NewMessage = {
+      plan_id: plan.id,
+      msg_id: msgId,
+      sender: draft.sender,
+      recipient: draft.recipient,
+      body: draft.body,
+      segments: countSegments(draft.body).segments,
+      country: countryOf(draft.recipient),
+      callback_url: draft.callbackUrl,
+      holder,
+      created_ms: createdAtMs(msgId),
+    }
+    const key = idempotency && {
+      key_hash: idempotency.keyHash.toString('hex'),
+      request_hash: idempotency.requestHash.toString('hex'),
+    }
+    let outcome: AcceptOutcome
+    try {
+      if (this.#refused.length >= MAX_REFUSED) throw new Error('too many refusals wait for the database')
+      outcome = await (key ? this.#keyed : this.#plain).add({ row, key })
+    } catch (error) {
+      this.#onError('message not queued', error)
+      outcome = failed(row)
+    }
+    if (holder !== null) this.#settlePlacement(row, outcome)
+    return outcome
+  }
+
+  #settlePlacement(row: NewMessage, outcome: AcceptOutcome): void {
+    if (outcome.kind === 'queued') this.#placement.keep(dispatchOf(row))
+    else this.#placement.release()
+  }
+
+  async #write(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
+    const insert = items[0]!.key ? this.#insertKeyed : this.#insertPlain
+    try {
+      return await writeInHalves(items, insert, (item, error) => {
+        this.#onError('message not queued', error)
+        return failed(item.row)
+      })
+    } catch (error) {
+      if (!isOutcomeUnknown(error)) throw error
+      return await this.#settleLost(items)
+    }
+  }
+
+  readonly #insertPlain = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
+    await insertMessages(
+      this.#db,
+      items.map((item) => item.row),
+      VALIDITY_MS,
+    )
+    return items.map((item) => queued(item.row))
+  }
+
+  readonly #insertKeyed = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
+    const firsts = new Map<string, Item>()
+    for (const item of items) if (!firsts.has(keyOf(item))) firsts.set(keyOf(item), item)
+    const rows = [...firsts.values()].map((item): KeyedMessage => ({ ...item.row, ...item.key! }))
+    const stored = new Set(await insertKeyedMessages(this.#db, rows, VALIDITY_MS, IDEMPOTENCY_LIFETIME_MS))
+    const others = items.filter((item) => !stored.has(item.row.msg_id))
+    const earlier = others.length === 0 ? new Map() : await this.#firstRecords(others)
+    return items.map((item) => {
+      if (stored.has(item.row.msg_id)) return queued(item.row)
+      const first = earlier.get(keyOf(item))
+      if (first === undefined) return failed(item.row)
+      if (first.requestHash !== item.key!.request_hash) return { kind: 'key-reused' }
+      return { kind: 'replayed', message: first.message }
+    })
+  }
+
+  async #firstRecords(
+    items: readonly Item[],
+  ): Promise<Map<string, { message: Message; requestHash: string }>> {
+    const keys = items.map((item) => ({ plan_id: item.row.plan_id, key_hash: item.key!.key_hash }))
+    const found = await findByIdempotencyKeys(this.#db, keys)
+    return new Map(
+      found.map(({ keyHash, requestHash, ...message }) => [
+        `${message.planId}:${keyHash}`,
+        { requestHash, message: asFirstAnswered(message) },
+      ]),
+    )
+  }
+
+  /** The connection went during COMMIT: asks until the database answers what became of the batch. */
+  async #settleLost(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
+    const rows = items.map((item) => item.row)
+    const deadlineMs = Date.now() + this.#lostCommitMs
+    while (Date.now() < deadlineMs) {
+      try {
+        const refused = new Set(await settleLostMessages(this.#db, rows, NOT_QUEUED))
+        return rows.map((row) => (refused.has(row.msg_id) ? failed(row) : queued(row)))
+      } catch (error) {
+        this.#onError('outcome of a COMMIT still unknown', error)
+        await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS))
+      }
+    }
+    this.#refused.push(...rows)
+    void this.#refuse()
+    return rows.map(failed)
+  }
+
+  /** Sees to it that what was answered 500 is never sent, once the database answers again. */
+  async #refuse(): Promise<void> {
+    if (this.#refusing) return
+    this.#refusing = true
+    while (this.#refused.length > 0) {
+      const rows = this.#refused.slice(0, MAX_BATCH)
+      try {
+        await refuseMessages(this.#db, rows, NOT_QUEUED)
+        this.#refused = this.#refused.slice(rows.length)
+      } catch (error) {
+        this.#onError('messages answered 500 still to be refused', error)
+        await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS).unref())
+      }
+    }
+    this.#refusing = false
+  }
+}
+
+function keyOf(item: Item): string {
+  return `${item.row.plan_id}:${item.key!.key_hash}`
+}
+
+function queued(row: NewMessage): AcceptOutcome {
+  return { kind: 'queued', message: messageOf(row, 'QUEUED', '000') }
+}
+
+function failed(row: NewMessage): AcceptOutcome {
+  return { kind: 'failed', message: messageOf(row, 'FAILED', NOT_QUEUED) }
+}
+
+function messageOf(row: NewMessage, status: 'QUEUED' | 'FAILED', errorCode: string): Message {
+  return {
+    planId: row.plan_id,
+    msgId: row.msg_id,
+    status,
+    sender: row.sender,
+    recipient: row.recipient,
+    body: row.body,
+    segments: row.segments,
+    callbackUrl: row.callback_url,
+    country: row.country,
+    mccmnc: null,
+    errorCode,
+    price: null,
+    ptf: null,
+    currency: null,
+    sentAt: null,
+    updatedAt: new Date(row.created_ms),
+  }
+}
+
+/** Everything a later change has added is taken away again. */
+function asFirstAnswered(message: Message): Message {
+  return {
+    ...message,
+    status: 'QUEUED',
+    errorCode: '000',
+    mccmnc: null,
+    price: null,
+    ptf: null,
+    currency: null,
+    sentAt: null,
+    updatedAt: new Date(createdAtMs(message.msgId)),
+  }
+}
+
+function dispatchOf(row: NewMessage): Dispatch {
+  return {
+    planId: row.plan_id,
+    msgId: row.msg_id,
+    sender: row.sender,
+    recipient: row.recipient,
+    body: row.body,
+    segments: row.segments,
+    attempt: 0,
+    submittedSegments: 0n,
+    ambiguous: false,
+    expiresAt: new Date(row.created_ms + VALIDITY_MS),
+  }
+}

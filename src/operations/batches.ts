@@ -1,0 +1,90 @@
+import { isOutcomeUnknown, isTransient } from '../store/database.ts'
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface BatcherOptions<Item, Result> {
+  /** Writes a batch and gives one result per item, in order. */
+  readonly write: (items: readonly Item[]) => Promise<readonly Result[]>
+  readonly maxBatch: number
+  /** Batches under way at once. Two keep the database busy while the next one gathers. */
+  readonly maxInFlight: number
+}
+
+/**
+ * Group commit: what arrives in one turn of the event loop, or while batches are under way, is written together. The
+ * queue is bounded by its callers, each of which waits for its own item.
+ */
+export class Batcher<Item, Result> {
+  readonly #options: BatcherOptions<Item, Result>
+  #waiting: Waiting<Item, Result>[] = []
+  #inFlight = 0
+  #scheduled = false
+
+  constructor(options: BatcherOptions<Item, Result>) {
+    this.#options = options
+  }
+
+  /** Items waiting to be written. */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  add(item: Item): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    this.#waiting.push({ item, resolve, reject })
+    this.#schedule()
+    return promise
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight >= this.#options.maxInFlight || this.#waiting.length === 0) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      void this.#writeNext()
+    })
+  }
+
+  async #writeNext(): Promise<void> {
+    const { maxBatch, write } = this.#options
+    const batch = this.#waiting.length <= maxBatch ? this.#waiting : this.#waiting.slice(0, maxBatch)
+    this.#waiting = batch === this.#waiting ? [] : this.#waiting.slice(maxBatch)
+    if (batch.length === 0) return
+    this.#inFlight += 1
+    this.#schedule()
+    try {
+      const results = await write(batch.map((waiting) => waiting.item))
+      batch.forEach((waiting, index) => void waiting.resolve(results[index]!))
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error)
+    } finally {
+      this.#inFlight -= 1
+      this.#schedule()
+    }
+  }
+}
+
+/**
+ * Writes a batch; one that the database refuses for what is in it is written in halves, so that a single bad row fails
+ * alone. Gives for each item, in order, its result or what `refused` makes of it. A failure that says nothing about the
+ * rows (connection lost, restart, deadlock) is thrown.
+ */
+export async function writeInHalves<Item, Result>(
+  items: readonly Item[],
+  write: (items: readonly Item[]) => Promise<readonly Result[]>,
+  refused: (item: Item, error: unknown) => Result,
+): Promise<readonly Result[]> {
+  try {
+    return await write(items)
+  } catch (error) {
+    if (isTransient(error) || isOutcomeUnknown(error)) throw error
+    if (items.length === 1) return [refused(items[0]!, error)]
+    const half = items.length >> 1
+    const first = await writeInHalves(items.slice(0, half), write, refused)
+    return [...first, ...(await writeInHalves(items.slice(half), write, refused))]
+  }
+}
