@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { describeConfig, loadConfig } from '../src/config.ts'
+import { hashToken } from '../src/domain/tokens.ts'
+
+const SECRET_KEY = 'ab'.repeat(32)
+const OPERATOR_TOKEN = 'operator-token-of-more-than-32-characters'
+const REQUIRED = { SECRET_KEY, OPERATOR_TOKEN }
+
+function configOf(env: NodeJS.ProcessEnv) {
+  const loaded = loadConfig({ ...REQUIRED, ...env })
+  if (!loaded.ok) throw new Error(loaded.faults.join('\n'))
+  return loaded.config
+}
+
+function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  const loaded = loadConfig({ ...REQUIRED, ...env })
+  return loaded.ok ? [] : loaded.faults
+}
+
+test('the two secrets are all that must be set', () => {
+  expect(configOf({})).toEqual({
+    databaseUrl: undefined,
+    databasePoolSize: 10,
+    databasePrepared: true,
+    databaseStatementTimeoutMs: 30_000,
+    allowUnsafeDurability: false,
+    dataDir: resolve('.aldis'),
+    httpHost: '0.0.0.0',
+    httpPort: 8080,
+    baseUrl: undefined,
+    secretKey: Buffer.from(SECRET_KEY, 'hex'),
+    operatorTokenHashes: [hashToken(OPERATOR_TOKEN)],
+    logLevel: 'info',
+    roles: ['api', 'carrier', 'webhook'],
+    workers: 1,
+    nodeId: undefined,
+    retentionDays: 90,
+    drainTimeoutMs: 30_000,
+    webhookAllowCidrs: [],
+    webhookAllowHosts: [],
+    webhookCaPem: undefined,
+    dnsServers: [],
+  })
+})
+
+test('the configuration and its lists are frozen', () => {
+  const config = configOf({ ROLES: 'api' })
+  expect(Object.isFrozen(config)).toBe(true)
+  expect(Object.isFrozen(config.roles)).toBe(true)
+  expect(Object.isFrozen(config.operatorTokenHashes)).toBe(true)
+})
+
+test('every variable is read', () => {
+  const key = randomBytes(32)
+  const config = configOf({
+    DATABASE_URL: 'postgresql://u:p@db.example:5432/aldis?sslmode=require',
+    DATABASE_POOL_SIZE: '25',
+    DATABASE_PREPARED: 'off',
+    DATABASE_STATEMENT_TIMEOUT_MS: '0',
+    ALLOW_UNSAFE_DURABILITY: 'true',
+    DATA_DIR: '/var/data',
+    HTTP_HOST: '::1',
+    HTTP_PORT: '0',
+    BASE_URL: 'https://sms.example/api/',
+    SECRET_KEY: key.toString('base64'),
+    OPERATOR_TOKEN: `${OPERATOR_TOKEN}, ${'n'.repeat(32)}`,
+    LOG_LEVEL: 'debug',
+    ROLES: ' carrier , api,api',
+    WORKERS: '2',
+    NODE_ID: 'node-1',
+    RETENTION_DAYS: '30',
+    DRAIN_TIMEOUT_MS: '5000',
+    WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8,127.0.0.1',
+    WEBHOOK_ALLOW_HOSTS: 'hooks.internal,[::1]',
+    DNS_SERVERS: '127.0.0.1:5353,::1,[::1]:53',
+  })
+  expect(config).toEqual({
+    databaseUrl: 'postgresql://u:p@db.example:5432/aldis?sslmode=require',
+    databasePoolSize: 25,
+    databasePrepared: false,
+    databaseStatementTimeoutMs: 0,
+    allowUnsafeDurability: true,
+    dataDir: '/var/data',
+    httpHost: '::1',
+    httpPort: 0,
+    baseUrl: 'https://sms.example/api',
+    secretKey: key,
+    operatorTokenHashes: [hashToken(OPERATOR_TOKEN), hashToken('n'.repeat(32))],
+    logLevel: 'debug',
+    roles: ['carrier', 'api'],
+    workers: 2,
+    nodeId: 'node-1',
+    retentionDays: 30,
+    drainTimeoutMs: 5000,
+    webhookAllowCidrs: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1'],
+    webhookAllowHosts: ['hooks.internal', '[::1]'],
+    webhookCaPem: undefined,
+    dnsServers: ['127.0.0.1:5353', '::1', '[::1]:53'],
+  })
+})
+
+test('an empty variable is an unset one', () => {
+  expect(configOf({ HTTP_PORT: '', DATABASE_URL: '  ', ROLES: '' })).toEqual(configOf({}))
+})
+
+const WRONG: [name: string, text: string][] = [
+  ['DATABASE_URL', 'mysql://u:hunter2hunter2@db/x'],
+  ['DATABASE_POOL_SIZE', '1'],
+  ['DATABASE_PREPARED', 'perhaps'],
+  ['DATABASE_STATEMENT_TIMEOUT_MS', '-1'],
+  ['ALLOW_UNSAFE_DURABILITY', 'maybe'],
+  ['HTTP_HOST', 'not a host'],
+  ['HTTP_PORT', '65536'],
+  ['BASE_URL', 'https://user:hunter2hunter2@sms.example'],
+  ['SECRET_KEY', 'hunter2hunter2'],
+  ['OPERATOR_TOKEN', 'hunter2hunter2'],
+  ['LOG_LEVEL', 'loud'],
+  ['ROLES', 'api,teapot'],
+  ['WORKERS', '1.5'],
+  ['NODE_ID', 'a b'],
+  ['RETENTION_DAYS', '0'],
+  ['DRAIN_TIMEOUT_MS', '1e3'],
+  ['WEBHOOK_ALLOW_CIDRS', '10.0.0.1/8'],
+  ['WEBHOOK_ALLOW_HOSTS', 'a b'],
+  ['WEBHOOK_EXTRA_CA', '/nowhere/at/all.pem'],
+  ['DNS_SERVERS', '127.0.0.1,dns.example'],
+]
+
+test('every fault is reported at once, each by the name of its variable', () => {
+  const faults = faultsOf(Object.fromEntries(WRONG))
+  expect(faults.map((fault) => fault.split(' ')[0])).toEqual(WRONG.map(([name]) => name))
+})
+
+test.each(WRONG)('%s alone is refused, and its text is not repeated', (name, text) => {
+  const faults = faultsOf({ [name]: text })
+  expect(faults).toHaveLength(1)
+  expect(faults[0]).toMatch(new RegExp(`^${name} `))
+  expect(faults[0]).not.toContain('hunter2')
+})
+
+test('missing secrets are named', () => {
+  const loaded = loadConfig({})
+  expect(loaded.ok ? [] : loaded.faults.map((fault) => fault.split(':')[0])).toEqual([
+    'SECRET_KEY is required',
+    'OPERATOR_TOKEN is required',
+  ])
+})
+
+test('no text of a secret variable ever shows in a fault', () => {
+  const text = fc.string({ minLength: 6, unit: fc.constantFrom(...'QXZJK#%§~') })
+  fc.assert(
+    fc.property(text, text, text, (url, key, token) => {
+      const loaded = loadConfig({ DATABASE_URL: url, SECRET_KEY: key, OPERATOR_TOKEN: token })
+      const said = loaded.ok ? '' : loaded.faults.join('\n')
+      return ![url, key, token].some((secret) => said.includes(secret))
+    }),
+  )
+})
+
+test('a secret key of another length is refused', () => {
+  expect(faultsOf({ SECRET_KEY: randomBytes(31).toString('base64') })).toHaveLength(1)
+  expect(faultsOf({ SECRET_KEY: randomBytes(33).toString('base64') })).toHaveLength(1)
+  expect(faultsOf({ SECRET_KEY: randomBytes(31).toString('hex') })).toHaveLength(1)
+})
+
+test('WEBHOOK_EXTRA_CA gives the certificates in the file, and a file without one is a fault', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'aldis-config-'))
+  const good = join(directory, 'ca.pem')
+  const bad = join(directory, 'other.pem')
+  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
+  writeFileSync(good, pem)
+  writeFileSync(bad, 'hello')
+  expect(configOf({ WEBHOOK_EXTRA_CA: good }).webhookCaPem).toBe(pem)
+  expect(faultsOf({ WEBHOOK_EXTRA_CA: bad })).toEqual([
+    'WEBHOOK_EXTRA_CA names a file without a PEM certificate',
+  ])
+  rmSync(directory, { recursive: true })
+})
+
+test('the description lists every variable once, with its default', () => {
+  const described = describeConfig()
+  const names = described.map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+  expect(names).toHaveLength(Object.keys(configOf({})).length)
+  expect(described.find(({ name }) => name === 'HTTP_PORT')).toMatchObject({
+    fallback: '8080',
+    secret: false,
+  })
+  expect(described.filter(({ required }) => required).map(({ name }) => name)).toEqual([
+    'SECRET_KEY',
+    'OPERATOR_TOKEN',
+  ])
+})
