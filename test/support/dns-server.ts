@@ -69,7 +69,7 @@ async function listenTwice(reply: Reply): Promise<{ udp: Socket; tcp: Server; po
     const { port } = tcp.address() as AddressInfo
     const udp = createSocket('udp4')
     udp.on('message', (query, peer) => {
-      const response = reply(Buffer.isBuffer(query) ? query : Buffer.from(query))
+      const response = reply(query)
       if (response !== null) udp.send(truncated(response), peer.port, peer.address)
     })
     const isBound = await new Promise<boolean>((resolve) => {
@@ -85,7 +85,7 @@ async function listenTwice(reply: Reply): Promise<{ udp: Socket; tcp: Server; po
 
 function serveTcp(socket: TcpSocket, reply: Reply): void {
   let received = Buffer.alloc(0)
-  socket.on('data', (chunk) => {
+  socket.on('data', (chunk: Buffer) => {
     received = Buffer.concat([received, chunk])
     while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
       const length = received.readUInt16BE(0)
