@@ -1,9 +1,9 @@
 /**
  * The PostgreSQL binaries that npm installed for this platform.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { EmbeddedPostgresError } from './failure.ts'
 
 export interface Binaries {
@@ -34,9 +34,28 @@ export function locateBinaries(): Binaries {
   } catch (error) {
     throw unsupported(name, error)
   }
-  const binaries = binariesIn(join(dirname(dirname(entry)), 'native'))
+  const folder = dirname(dirname(entry))
+  const binaries = binariesIn(join(folder, 'native'))
   if (!existsSync(binaries.postgres) || !existsSync(binaries.initdb)) throw unsupported(name)
+  completeLinks(folder)
   return binaries
+}
+
+/**
+ * An npm package cannot hold symbolic links, so this one lists its libraries' and makes them in an install script, which
+ * npm 12 runs only when told to. Missing ones are made here; where that is not allowed the server says what it lacks.
+ */
+export function completeLinks(folder: string): void {
+  const list = join(folder, 'native', 'pg-symlinks.json')
+  if (!existsSync(list)) return
+  for (const link of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const path = join(folder, link.target)
+    try {
+      if (!existsSync(path)) symlinkSync(basename(link.source), path)
+    } catch {
+      // Made by another process meanwhile, or a folder that is not ours to write.
+    }
+  }
 }
 
 function unsupported(name: string, cause?: unknown): EmbeddedPostgresError {

@@ -1,0 +1,29 @@
+/**
+ * Makes `dist/`, what the npm package holds: `src` as JavaScript, and the files beside the code that it reads.
+ */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, rmSync, statSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const source = join(root, 'src')
+const target = join(root, 'dist')
+
+rmSync(target, { recursive: true, force: true })
+
+const compiler = join(root, 'node_modules', '.bin', 'tsc')
+const compiled = spawnSync(compiler, ['--project', join(root, 'tsconfig.build.json')], { stdio: 'inherit' })
+if (compiled.error) throw compiled.error
+
+if (compiled.status === 0) {
+  // Migrations and other data: everything that is not compiled keeps its place.
+  cpSync(source, target, {
+    recursive: true,
+    filter: (path) => statSync(path).isDirectory() || extname(path) !== '.ts',
+  })
+  // The compiler keeps the `#!` line of main.ts and makes a plain file of it.
+  const program = join(target, 'main.js')
+  if (existsSync(program)) chmodSync(program, 0o755)
+}
+process.exitCode = compiled.status ?? 1
