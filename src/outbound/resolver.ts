@@ -115,6 +115,11 @@ export class NameResolver {
     return this.#dial.peek(hostname) ?? this.#dial.ask(hostname)
   }
 
+  /** Ends the lookups in flight as failures, so that a stopping process need not wait for them. */
+  close(): void {
+    this.#dns.cancel()
+  }
+
   async #resolve(hostname: string): Promise<Resolution> {
     if (isLocalhost(hostname))
       return { kind: 'addresses', addresses: ['127.0.0.1', '::1'], ttlMs: DIAL_MAX_AGE_MS }

@@ -95,7 +95,7 @@ describe('judgeForDial', () => {
   ])('%s: %s', async (url, error) => {
     dns.set('mixed.example.com', { A: ['93.184.216.34'], AAAA: ['::1'] })
     dns.set('silent.example.com', { silent: true })
-    const resolver = new NameResolver({ servers: [dns.address], deadlineMs: 100 })
+    const resolver = new NameResolver({ servers: [dns.address], deadlineMs: 1_000 })
     expect(await new CallbackGuard(STRICT_CALLBACK_POLICY, resolver).judgeForDial(url)).toEqual({
       ok: false,
       error,

@@ -63,6 +63,14 @@ describe('a resolution', () => {
     expect(resolution.kind === 'addresses' && resolution.addresses.length).toBe(1_024)
   })
 
+  test('is a failure when the resolver is closed meanwhile', async () => {
+    dns.set('pending.example.com', { silent: true })
+    const closing = resolver()
+    const pending = closing.resolveForDial('pending.example.com')
+    closing.close()
+    expect(await pending).toEqual({ kind: 'failure' })
+  })
+
   test('beyond the lookups allowed at once is a timeout at once', async () => {
     dns.set('slow.example.com', { silent: true })
     dns.set('quick.example.com', { A: ['192.0.2.4'] })

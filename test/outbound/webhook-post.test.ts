@@ -1,6 +1,8 @@
-import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { nextAttempt } from '../../src/domain/webhook-schedule.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
@@ -43,7 +45,7 @@ afterEach(async () => {
 afterAll(() => dns.close())
 
 function dispatcher(options: DispatcherOptions = {}, policy = RECEIVER_POLICY): WebhookDispatcher {
-  const guard = new CallbackGuard(policy, new NameResolver({ servers: [dns.address], deadlineMs: 500 }))
+  const guard = new CallbackGuard(policy, new NameResolver({ servers: [dns.address] }))
   const made = new WebhookDispatcher(guard, { caPem: authority.certPem, ...options })
   opened.push({ close: () => made.destroy() })
   return made
@@ -337,7 +339,7 @@ describe('an answer', () => {
 
   test('whose body never ends is judged by the status when the time is over', async () => {
     const to = await rawReceiver((socket) => socket.write('HTTP/1.1 500 No\r\ncontent-length: 9\r\n\r\noh'))
-    const outcome = await post(dispatcher({ totalTimeoutMs: 200 }), urlAt(to.port))
+    const outcome = await post(dispatcher({ totalTimeoutMs: 1_000 }), urlAt(to.port))
     expect(outcome).toMatchObject({ error: 'HTTP_STATUS', status: 500, responseHead: 'oh' })
     await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
   })
@@ -353,7 +355,7 @@ describe('an answer', () => {
 
   test('that does not come in time', async () => {
     const to = await rawReceiver(() => undefined)
-    const outcome = await post(dispatcher({ totalTimeoutMs: 200 }), urlAt(to.port))
+    const outcome = await post(dispatcher({ totalTimeoutMs: 1_000 }), urlAt(to.port))
     expect(outcome).toMatchObject({ kind: 'failure', status: null, error: 'RESPONSE_TIMEOUT' })
     await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
   })
@@ -384,6 +386,33 @@ describe('no connection', () => {
     }
   })
 
+  test('an untrusted certificate stays so whatever the environment says', async () => {
+    const stranger = await createServerCertificate(await createTestAuthority('Stranger'), HOSTS)
+    const to = await receiver({ certificate: stranger })
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    try {
+      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ error: 'TLS_CERTIFICATE_UNTRUSTED' })
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  test('TLS 1.1 at most', async () => {
+    const old = createTlsServer({
+      cert: certificate.certPem,
+      key: certificate.keyPem,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    })
+    old.on('tlsClientError', () => undefined)
+    old.listen(0, '127.0.0.1')
+    await once(old, 'listening')
+    opened.push({ close: async () => void (await new Promise((resolve) => old.close(resolve))) })
+    const { port } = old.address() as AddressInfo
+    expect(await post(dispatcher(), urlAt(port))).toMatchObject({ error: 'TLS_HANDSHAKE', status: null })
+  })
+
   test('no TLS spoken', async () => {
     const to = await rawReceiver(() => undefined, false)
     const outcome = post(dispatcher(), urlAt(to.port))
@@ -394,7 +423,7 @@ describe('no connection', () => {
 
   test('too many requests on their way', async () => {
     const to = await rawReceiver(() => undefined)
-    const through = dispatcher({ maxRequestsPerOrigin: 1, totalTimeoutMs: 500 })
+    const through = dispatcher({ maxRequestsPerOrigin: 1, totalTimeoutMs: 1_000 })
     const first = post(through, urlAt(to.port))
     await expect.poll(() => to.sockets.length).toBe(1)
     expect(await post(through, urlAt(to.port))).toMatchObject({ error: 'QUEUE_FULL', status: null })
@@ -404,7 +433,7 @@ describe('no connection', () => {
   test('no socket came free; it is not sent later either', async () => {
     const answers: (() => void)[] = []
     const to = await receiver({ answer: (_received, response) => void answers.push(() => response.end()) })
-    const long = dispatcher({ maxSocketsPerOrigin: 1, totalTimeoutMs: 400 })
+    const long = dispatcher({ maxSocketsPerOrigin: 1, totalTimeoutMs: 1_000 })
     const first = post(long, urlAt(to.port))
     const second = post(long, urlAt(to.port))
     await to.next()
