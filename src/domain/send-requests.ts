@@ -1,0 +1,60 @@
+import { classifySender, isE164 } from './addresses.ts'
+import type { Directory, ServicePlan } from './directory.ts'
+import { type Fault, fault } from './faults.ts'
+
+/** The fields of a send as the caller wrote them, types and lengths already checked (spec §2.1). */
+export interface SendRequest {
+  readonly servicePlanId: string
+  readonly channel: 'SMS'
+  readonly from: string
+  readonly to: string
+  readonly body: string
+  readonly callbackUrl?: string
+}
+
+/** Spec §2.1: characters are code points. */
+export const MAX_BODY_CHARACTERS = 1600
+
+/**
+ * Faults that a schema cannot tell: the forms of addresses, and text that no Unicode encoding can carry or no carrier takes.
+ * Values that are not strings, and an empty body, are the schema's to report and are passed over.
+ */
+export function fieldFaults(request: { from?: unknown; to?: unknown; body?: unknown }): Fault[] {
+  const { from, to, body } = request
+  const faults: Fault[] = []
+  if (typeof from === 'string' && classifySender(from) === null) {
+    faults.push(
+      fault('from', 'INVALID_FORMAT', 'must be a short code, an E.164 number or an alphanumeric sender'),
+    )
+  }
+  if (typeof to === 'string' && !isE164(to)) {
+    faults.push(fault('to', 'INVALID_FORMAT', 'must be one E.164 number'))
+  }
+  if (typeof body !== 'string') return faults
+  if (!body.isWellFormed()) {
+    faults.push(fault('body', 'INVALID_TEXT', 'must be well-formed Unicode, without lone surrogates'))
+  }
+  if (body.includes('\u0000')) faults.push(fault('body', 'INVALID_TEXT', 'must not contain U+0000'))
+  return faults
+}
+
+export type SenderRefusal = 'SENDER_NOT_AUTHORIZED' | 'SENDER_PENDING_APPROVAL' | 'SENDER_STATUS_UNKNOWN'
+
+/**
+ * Whether the plan may send from this sender; null when it may. No subscription, a denied one and a kind of sender that the
+ * plan does not allow are one refusal; a status we do not know is another (spec §4.1: 403, 409, 422).
+ */
+export function judgeSender(directory: Directory, plan: ServicePlan, sender: string): SenderRefusal | null {
+  const kind = classifySender(sender)
+  if (kind === null || !plan.senderTypes.has(kind)) return 'SENDER_NOT_AUTHORIZED'
+  const status = directory.senderStatus(plan.id, sender)
+  if (status === 'approved') return null
+  if (status === undefined || status === 'denied') return 'SENDER_NOT_AUTHORIZED'
+  return status === 'pending' ? 'SENDER_PENDING_APPROVAL' : 'SENDER_STATUS_UNKNOWN'
+}
+
+/** Size of the texts of a stored record, in UTF-8 bytes. */
+export function recordBytes({ from, to, body, callbackUrl }: SendRequest): number {
+  const url = callbackUrl === undefined ? 0 : Buffer.byteLength(callbackUrl)
+  return Buffer.byteLength(body) + from.length + to.length + url
+}
