@@ -1,0 +1,107 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyRequest,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import { hashToken, MAX_TOKEN_LENGTH } from '../../../domain/tokens.ts'
+import { AppError } from '../../../errors.ts'
+import type { DirectoryService } from '../../../services/directory.ts'
+import type { Database } from '../../../store/database.ts'
+import { registerAccounts } from './accounts.ts'
+import { registerCarriers } from './carriers.ts'
+import { registerInboundNumbers } from './inbound-numbers.ts'
+import { registerMessages } from './messages.ts'
+import { registerRoutes } from './routes.ts'
+import { registerSenders } from './senders.ts'
+import { registerServicePlans } from './service-plans.ts'
+import { registerTokens } from './tokens.ts'
+import { compileAdminValidator } from './validation.ts'
+
+export type UrlVerdict = { ok: true } | { ok: false; code: string; message: string }
+
+/** What a carrier's link is doing on this node. */
+export interface CarrierLinkStatus {
+  readonly state: string
+  /** ISO 8601; since when. */
+  readonly since: string | null
+  readonly lastError: string | null
+}
+
+export interface AdminDeps {
+  readonly db: Database
+  readonly directory: Pick<DirectoryService, 'refresh' | 'current'>
+  /** `deriveKey(masterKey, 'secrets')`. */
+  readonly secretKey: Uint8Array
+  /** SHA-256 of each operator token, hex. */
+  readonly operatorTokenHashes: readonly string[]
+  readonly guard: { check(raw: unknown): Promise<UrlVerdict> }
+  /** Absent where this node runs no carrier links. */
+  readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
+}
+
+export type AdminScope = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** Registers the operator's API under `/admin/v1`, for callers with an operator token only. */
+export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  app.register(
+    async (plain) => {
+      const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
+      scope.setValidatorCompiler(compileAdminValidator)
+      const operators = deps.operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
+      scope.addHook('onRequest', async (request) => requireOperator(request, operators, deps))
+      scope.addHook('onSend', async (request, reply) => {
+        if (request.method === 'GET' || reply.statusCode >= 400) return
+        await showChange(request, deps)
+      })
+      registerAccounts(scope, deps)
+      registerServicePlans(scope, deps)
+      registerTokens(scope, deps)
+      registerSenders(scope, deps)
+      registerInboundNumbers(scope, deps)
+      registerCarriers(scope, deps)
+      registerRoutes(scope, deps)
+      registerMessages(scope, deps)
+    },
+    { prefix: '/admin/v1' },
+  )
+}
+
+/** 401 without an operator token; 403 for a service token, which is known and may do other things. */
+function requireOperator(request: FastifyRequest, operators: readonly Buffer[], deps: AdminDeps): void {
+  const credentials = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  if (credentials === undefined || credentials.length > MAX_TOKEN_LENGTH) throw unauthenticated()
+  const hash = hashToken(credentials)
+  const bytes = Buffer.from(hash, 'hex')
+  // Every operator token is compared, each in constant time: the answer's time tells nothing.
+  const matches = operators.filter((operator) => timingSafeEqual(operator, bytes))
+  if (matches.length > 0) return
+  if (deps.directory.current().tokenByHash(hash) === undefined) throw unauthenticated()
+  throw new AppError('FORBIDDEN', { message: 'An operator token is required' })
+}
+
+function unauthenticated(): AppError {
+  return new AppError('UNAUTHENTICATED', { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+/**
+ * An operator's change is in this node's directory before it is answered, so that what it allows works at once. The
+ * change is committed: should the refresh fail, the next poll brings it, and the answer is still the truth.
+ */
+async function showChange(request: FastifyRequest, deps: AdminDeps): Promise<void> {
+  try {
+    await deps.directory.refresh()
+  } catch (error) {
+    request.log.warn({ err: error }, 'directory not refreshed after a change')
+  }
+}

@@ -1,0 +1,113 @@
+import { Type } from 'typebox'
+import { INBOUND_NUMBER, KEYWORD, LINK_NAME } from '../../../domain/settings.ts'
+import type { AccountSettings } from '../../../store/accounts.ts'
+
+/** Fields that several resources of the admin API have, and how pages and errors look. */
+
+/** What a pattern asks for in words, by its source: what the fault says. */
+export const PATTERN_MEANINGS = new Map<string, string>()
+
+function patterned(pattern: RegExp, meaning: string, options: { description?: string } = {}) {
+  PATTERN_MEANINGS.set(pattern.source, meaning)
+  return Type.String({ pattern: pattern.source, ...options })
+}
+
+export const PublicId = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits')
+export const LinkName = patterned(
+  LINK_NAME,
+  'must begin with a letter and have at most 63 letters, digits, dots, underscores or dashes',
+)
+/** Of a carrier or route: its name or its number. */
+export const LinkKey = patterned(/^[A-Za-z0-9._-]{1,63}$/, 'must be a name or a number')
+export const InboundNumberField = patterned(INBOUND_NUMBER, 'must be an E.164 number or 3 to 8 digits')
+export const MessageId = patterned(
+  /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/,
+  'must be a message id (UUID)',
+)
+export const TokenId = patterned(/^[1-9][0-9]{0,8}$/, 'must be a token number')
+/** A name for people: any printable text, no control characters, no space at the ends. */
+export const DisplayName = patterned(
+  /^(?=.{1,100}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
+  'must have 1 to 100 printable characters and no space at the ends',
+)
+export const Keyword = patterned(KEYWORD, 'must be one word of at most 32 characters')
+export const SubscriptionStatus = patterned(
+  /^(?=.{1,32}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
+  'must have 1 to 32 printable characters and no space at the ends',
+)
+/** Characters that a C-octet string of a bind PDU may have (SMPP 3.4 §3.1). */
+export function octetString(maximum: number, minimum = 0) {
+  return patterned(
+    new RegExp(`^[\\x20-\\x7e]{${minimum},${maximum}}$`),
+    `must have ${minimum} to ${maximum} ASCII characters`,
+  )
+}
+
+export const CallbackUrl = Type.String({ maxLength: 2048 })
+export const Timestamp = Type.String({ format: 'date-time' })
+export const PositiveInteger = Type.Integer({ minimum: 1, maximum: 1_000_000 })
+
+export const RateLimitField = Type.Object(
+  { messagesPerSecond: PositiveInteger, burst: Type.Optional(PositiveInteger) },
+  { additionalProperties: false },
+)
+
+export function Nullable<T extends Type.TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** `rateLimit` of a request as its columns; an absent one changes nothing, null lifts the limit. */
+export function rateLimitColumns(
+  rateLimit: { messagesPerSecond: number; burst?: number } | null | undefined,
+): Partial<Pick<AccountSettings, 'messagesPerSecond' | 'burst'>> {
+  if (rateLimit === undefined) return {}
+  return { messagesPerSecond: rateLimit?.messagesPerSecond ?? null, burst: rateLimit?.burst ?? null }
+}
+
+/** The columns as `rateLimit` of an answer. */
+export function rateLimitField(columns: { messagesPerSecond: number | null; burst: number | null }) {
+  const { messagesPerSecond, burst } = columns
+  return messagesPerSecond === null ? null : { messagesPerSecond, burst: burst ?? messagesPerSecond }
+}
+
+const DEFAULT_LIMIT = 100
+
+const Limit = patterned(/^(?:[1-9][0-9]{0,2}|1000)$/, 'must be a whole number from 1 to 1000')
+
+/** Query of a list: `after` is the key of the last item of the page before. */
+export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filters: F) {
+  return Type.Object(
+    { limit: Type.Optional(Limit), after: Type.Optional(after as Type.TString), ...filters },
+    { additionalProperties: false },
+  )
+}
+
+export function pageOf<T extends Type.TSchema>(item: T) {
+  return Type.Object({ items: Type.Array(item), nextAfter: Nullable(Type.String()) })
+}
+
+/** How many items a list asks the store for: one more than it shows, which tells whether there is another page. */
+export function limitOf(query: { limit?: string }): { shown: number; fetched: number } {
+  const shown = Number(query.limit ?? DEFAULT_LIMIT)
+  return { shown, fetched: shown + 1 }
+}
+
+/** The page of what was fetched by `limitOf`. */
+export function page<Row, Item>(
+  rows: readonly Row[],
+  shown: number,
+  key: (row: Row) => string,
+  present: (row: Row) => Item,
+): { items: Item[]; nextAfter: string | null } {
+  const last = rows.length > shown ? rows[shown - 1] : undefined
+  return { items: rows.slice(0, shown).map(present), nextAfter: last === undefined ? null : key(last) }
+}
+
+export const ErrorBody = Type.Object({
+  errorCode: Type.String(),
+  errorMessage: Type.String(),
+  errors: Type.Optional(
+    Type.Array(Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() })),
+  ),
+  requestId: Type.String(),
+})

@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import {
+  planKey,
+  removeSenderSubscription,
+  setSenderSubscription,
+} from '../../../operations/manage-senders.ts'
+import { refuseMissing } from '../../../operations/refuse-administration.ts'
+import {
+  findSenderSubscription,
+  listSenderSubscriptions,
+  type SenderSubscriptionRecord,
+} from '../../../store/sender-subscriptions.ts'
+import type { AdminDeps, AdminScope } from './api.ts'
+import { limitOf, PublicId, page, pageOf, pageQuery, SubscriptionStatus, Timestamp } from './fields.ts'
+import { answers } from './responses.ts'
+
+const Body = Type.Object({ status: SubscriptionStatus }, { additionalProperties: false })
+const SenderKey = Type.String({ minLength: 1, maxLength: 16 })
+const PlanParams = Type.Object({ servicePlanId: PublicId })
+const Params = Type.Object({ servicePlanId: PublicId, sender: SenderKey })
+const Sender = Type.Object({
+  servicePlanId: Type.String(),
+  sender: Type.String(),
+  status: Type.String(),
+  createdAt: Timestamp,
+})
+
+export function registerSenders(scope: AdminScope, { db }: AdminDeps): void {
+  const tags = ['senders']
+  const path = '/service-plans/:servicePlanId/senders'
+
+  scope.put(
+    `${path}/:sender`,
+    { schema: { tags, params: Params, body: Body, response: { ...answers(200, Sender), 201: Sender } } },
+    async ({ params, body }, reply) => {
+      const { servicePlanId, sender } = params
+      const subscription = await setSenderSubscription(db, servicePlanId, sender, body.status)
+      reply.code(subscription.created ? 201 : 200)
+      return present(servicePlanId)(subscription)
+    },
+  )
+
+  const Query = pageQuery(SenderKey, {})
+  scope.get(
+    path,
+    { schema: { tags, params: PlanParams, querystring: Query, response: answers(200, pageOf(Sender)) } },
+    async ({ params, query }) => {
+      const { shown, fetched } = limitOf(query)
+      const planId = await planKey(db, params.servicePlanId)
+      const rows = await listSenderSubscriptions(db, planId, { after: query.after ?? '', limit: fetched })
+      return page(rows, shown, (row) => row.sender, present(params.servicePlanId))
+    },
+  )
+
+  scope.get(
+    `${path}/:sender`,
+    { schema: { tags, params: Params, response: answers(200, Sender) } },
+    async ({ params }) => {
+      const planId = await planKey(db, params.servicePlanId)
+      const subscription = await findSenderSubscription(db, planId, params.sender)
+      if (subscription === undefined) throw refuseMissing('sender subscription')
+      return present(params.servicePlanId)(subscription)
+    },
+  )
+
+  scope.delete(
+    `${path}/:sender`,
+    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
+    async ({ params }, reply) => {
+      await removeSenderSubscription(db, params.servicePlanId, params.sender)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function present(servicePlanId: string) {
+  return ({ sender, status, createdAt }: SenderSubscriptionRecord) => ({
+    servicePlanId: canonicalPublicId(servicePlanId),
+    sender,
+    status,
+    createdAt: createdAt.toISOString(),
+  })
+}

@@ -1,0 +1,145 @@
+import { Type } from 'typebox'
+import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../../../domain/settings.ts'
+import {
+  changeServicePlan,
+  createServicePlan,
+  removeServicePlan,
+} from '../../../operations/manage-service-plans.ts'
+import { refuseMissing } from '../../../operations/refuse-administration.ts'
+import { findServicePlan, listServicePlans, type ServicePlanRecord } from '../../../store/service-plans.ts'
+import type { AdminDeps, AdminScope } from './api.ts'
+import { checkUrl } from './callback-urls.ts'
+import {
+  CallbackUrl,
+  DisplayName,
+  LinkKey,
+  limitOf,
+  Nullable,
+  PublicId,
+  page,
+  pageOf,
+  pageQuery,
+  RateLimitField,
+  rateLimitColumns,
+  rateLimitField,
+  Timestamp,
+} from './fields.ts'
+import { answers } from './responses.ts'
+
+const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS]), { minItems: 1, uniqueItems: true })
+const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS])
+const settings = {
+  active: Type.Optional(Type.Boolean()),
+  route: Type.Optional(Nullable(LinkKey)),
+  inboundUrl: Type.Optional(Nullable(CallbackUrl)),
+  rateLimit: Type.Optional(Nullable(RateLimitField)),
+  senderTypes: Type.Optional(SenderTypes),
+  ambiguousSubmits: Type.Optional(AmbiguousSubmits),
+}
+const Creation = Type.Object(
+  { servicePlanId: Type.Optional(PublicId), accountId: PublicId, name: DisplayName, ...settings },
+  { additionalProperties: false },
+)
+const Change = Type.Object(
+  { name: Type.Optional(DisplayName), ...settings },
+  { additionalProperties: false, minProperties: 1 },
+)
+const Params = Type.Object({ servicePlanId: PublicId })
+const ServicePlan = Type.Object({
+  servicePlanId: Type.String(),
+  accountId: Type.String(),
+  name: Type.String(),
+  active: Type.Boolean(),
+  complete: Type.Boolean({ description: 'has a route: it can send' }),
+  route: Nullable(Type.String()),
+  inboundUrl: Nullable(Type.String()),
+  rateLimit: Nullable(RateLimitField),
+  senderTypes: SenderTypes,
+  ambiguousSubmits: AmbiguousSubmits,
+  createdAt: Timestamp,
+})
+const DEFAULTS = {
+  active: true,
+  route: null,
+  inboundUrl: null,
+  messagesPerSecond: null,
+  burst: null,
+  senderTypes: SENDER_KINDS,
+  ambiguousSubmits: 'resubmit',
+} as const
+
+export function registerServicePlans(scope: AdminScope, { db, guard }: AdminDeps): void {
+  const tags = ['service plans']
+
+  scope.post(
+    '/service-plans',
+    { schema: { tags, body: Creation, response: answers(201, ServicePlan) } },
+    async ({ body }, reply) => {
+      const { rateLimit, ...rest } = body
+      await checkUrl(guard, 'inboundUrl', rest.inboundUrl)
+      const plan = await createServicePlan(db, { ...DEFAULTS, ...rest, ...rateLimitColumns(rateLimit) })
+      reply.code(201).header('location', `/admin/v1/service-plans/${plan.servicePlanId}`)
+      return present(plan)
+    },
+  )
+
+  const Query = pageQuery(PublicId, { accountId: Type.Optional(PublicId) })
+  scope.get(
+    '/service-plans',
+    { schema: { tags, querystring: Query, response: answers(200, pageOf(ServicePlan)) } },
+    async ({ query }) => {
+      const { shown, fetched } = limitOf(query)
+      const accountId = query.accountId === undefined ? null : canonicalPublicId(query.accountId)
+      const after = canonicalPublicId(query.after ?? '')
+      const rows = await listServicePlans(db, { after, limit: fetched, accountId })
+      return page(rows, shown, (row) => row.servicePlanId, present)
+    },
+  )
+
+  scope.get(
+    '/service-plans/:servicePlanId',
+    { schema: { tags, params: Params, response: answers(200, ServicePlan) } },
+    async ({ params }) => {
+      const plan = await findServicePlan(db, canonicalPublicId(params.servicePlanId))
+      if (plan === undefined) throw refuseMissing('service plan')
+      return present(plan)
+    },
+  )
+
+  scope.patch(
+    '/service-plans/:servicePlanId',
+    { schema: { tags, params: Params, body: Change, response: answers(200, ServicePlan) } },
+    async ({ params, body }) => {
+      const { rateLimit, ...rest } = body
+      await checkUrl(guard, 'inboundUrl', rest.inboundUrl)
+      const change = { ...rest, ...rateLimitColumns(rateLimit) }
+      return present(await changeServicePlan(db, params.servicePlanId, change))
+    },
+  )
+
+  scope.delete(
+    '/service-plans/:servicePlanId',
+    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
+    async ({ params }, reply) => {
+      await removeServicePlan(db, params.servicePlanId)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function present(plan: ServicePlanRecord) {
+  return {
+    servicePlanId: plan.servicePlanId,
+    accountId: plan.accountId,
+    name: plan.name,
+    active: plan.active,
+    complete: plan.route !== null,
+    route: plan.route,
+    inboundUrl: plan.inboundUrl,
+    rateLimit: rateLimitField(plan),
+    senderTypes: [...plan.senderTypes],
+    ambiguousSubmits: plan.ambiguousSubmits,
+    createdAt: plan.createdAt.toISOString(),
+  }
+}

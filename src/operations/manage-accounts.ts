@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
+import { accountSecretContext, sealSecret } from '../domain/secrets.ts'
+import { formatWebhookSecret } from '../domain/webhook-signatures.ts'
+import {
+  type AccountRecord,
+  type AccountSettings,
+  deleteAccount,
+  insertAccount,
+  lockAccount,
+  updateAccount,
+  updateWebhookSecrets,
+} from '../store/accounts.ts'
+import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
+
+const WEBHOOK_KEY_BYTES = 32
+const IV_BYTES = 12
+
+/** Creates an account; its webhook secret is in the answer and nowhere else in plain text. */
+export async function createAccount(
+  db: Queryable,
+  secretKey: Uint8Array,
+  input: AccountSettings & { accountId?: string },
+): Promise<{ account: AccountRecord; webhookSecret: string }> {
+  const accountId = canonicalPublicId(input.accountId ?? publicId(randomBytes(12)))
+  const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
+  const account = await sayConflicts({ taken: `account ${accountId} exists already` }, () =>
+    insertAccount(db, { ...input, accountId, webhookSecret: seal(secretKey, webhookSecret, accountId) }),
+  )
+  return { account, webhookSecret }
+}
+
+/** Settings that are not in `change` stay. */
+export async function changeAccount(
+  db: Database,
+  accountId: string,
+  change: Partial<AccountSettings>,
+): Promise<AccountRecord> {
+  return withTransaction(db, async (transaction) => {
+    const account = await locked(transaction, accountId)
+    return updateAccount(transaction, account.id, { ...account, ...change })
+  })
+}
+
+/** Removes an account that has no plans and no live tokens. */
+export async function removeAccount(db: Database, accountId: string): Promise<void> {
+  await sayConflicts({ inUse: 'the account still has service plans or live tokens' }, () =>
+    withTransaction(db, async (transaction) => {
+      const account = await locked(transaction, accountId)
+      await deleteAccount(transaction, account.id)
+    }),
+  )
+}
+
+/**
+ * Gives the account a new webhook secret; the present one goes on signing beside it until it is removed. Refused while
+ * an older one is still there: it would be dropped while receivers may rely on it.
+ */
+export async function rotateWebhookSecret(
+  db: Database,
+  secretKey: Uint8Array,
+  accountId: string,
+): Promise<string> {
+  const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
+  await withTransaction(db, async (transaction) => {
+    const account = await locked(transaction, accountId)
+    if (account.previousWebhookSecret !== null) {
+      throw refuseConflict('the previous webhook secret is still live: remove it before the next rotation')
+    }
+    await updateWebhookSecrets(transaction, account.id, {
+      current: seal(secretKey, webhookSecret, account.accountId),
+      previous: account.webhookSecret,
+    })
+  })
+  return webhookSecret
+}
+
+/** Ends a rotation. Without a previous secret there is nothing to do, and that is fine. */
+export async function removePreviousWebhookSecret(db: Database, accountId: string): Promise<void> {
+  await withTransaction(db, async (transaction) => {
+    const account = await locked(transaction, accountId)
+    await updateWebhookSecrets(transaction, account.id, { current: account.webhookSecret, previous: null })
+  })
+}
+
+async function locked(transaction: Queryable, accountId: string): Promise<AccountRecord> {
+  const account = await lockAccount(transaction, canonicalPublicId(accountId))
+  if (account === undefined) throw refuseMissing('account')
+  return account
+}
+
+function seal(secretKey: Uint8Array, webhookSecret: string, accountId: string): string {
+  return sealSecret(secretKey, webhookSecret, randomBytes(IV_BYTES), accountSecretContext(accountId))
+}

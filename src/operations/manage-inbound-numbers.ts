@@ -1,0 +1,58 @@
+import { canonicalPublicId } from '../domain/identifiers.ts'
+import { repeatedKeyword } from '../domain/settings.ts'
+import type { Queryable } from '../store/database.ts'
+import * as store from '../store/inbound-numbers.ts'
+import { findServicePlan } from '../store/service-plans.ts'
+import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+
+const PLAN_GONE = 'the service plan was removed meanwhile'
+
+/** Gives a number to a plan. One number has one owner. */
+export async function createInboundNumber(
+  db: Queryable,
+  input: { number: string; servicePlanId: string; keywords: readonly string[] },
+): Promise<store.InboundNumberRecord> {
+  checkKeywords(input.keywords)
+  const planId = await planOf(db, input.servicePlanId)
+  await sayConflicts({ taken: `inbound number ${input.number} exists already`, inUse: PLAN_GONE }, () =>
+    store.insertInboundNumber(db, { number: input.number, planId, keywords: input.keywords }),
+  )
+  return found(db, input.number)
+}
+
+/** Settings that are not in `change` stay. */
+export async function changeInboundNumber(
+  db: Queryable,
+  number: string,
+  change: { servicePlanId?: string; keywords?: readonly string[] },
+): Promise<store.InboundNumberRecord> {
+  checkKeywords(change.keywords ?? [])
+  const planId = change.servicePlanId === undefined ? null : await planOf(db, change.servicePlanId)
+  const changed = await sayConflicts({ inUse: PLAN_GONE }, () =>
+    store.updateInboundNumber(db, number, { planId, keywords: change.keywords ?? null }),
+  )
+  if (!changed) throw refuseMissing('inbound number')
+  return found(db, number)
+}
+
+export async function removeInboundNumber(db: Queryable, number: string): Promise<void> {
+  if (!(await store.deleteInboundNumber(db, number))) throw refuseMissing('inbound number')
+}
+
+async function found(db: Queryable, number: string): Promise<store.InboundNumberRecord> {
+  const record = await store.findInboundNumber(db, number)
+  if (record === undefined) throw refuseMissing('inbound number')
+  return record
+}
+
+function checkKeywords(keywords: readonly string[]): void {
+  const repeated = repeatedKeyword(keywords)
+  if (repeated === null) return
+  throw refuseField('keywords', 'REPEATED', `must differ in more than case: ${repeated} is there twice`)
+}
+
+async function planOf(db: Queryable, servicePlanId: string): Promise<number> {
+  const plan = await findServicePlan(db, canonicalPublicId(servicePlanId))
+  if (plan === undefined) throw refuseField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
+  return plan.id
+}

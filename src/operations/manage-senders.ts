@@ -1,0 +1,42 @@
+import { classifySender } from '../domain/addresses.ts'
+import { canonicalPublicId } from '../domain/identifiers.ts'
+import type { Queryable } from '../store/database.ts'
+import * as store from '../store/sender-subscriptions.ts'
+import { findServicePlan } from '../store/service-plans.ts'
+import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+
+/** Subscribes a plan to a sender, or sets the status of the subscription there is. */
+export async function setSenderSubscription(
+  db: Queryable,
+  servicePlanId: string,
+  sender: string,
+  status: string,
+): Promise<store.SenderSubscriptionRecord & { created: boolean }> {
+  if (classifySender(sender) === null) {
+    throw refuseField(
+      'sender',
+      'INVALID_FORMAT',
+      'must be 3-8 digits, an E.164 number, or 1-11 letters, digits, space . _ - & with at least one letter',
+    )
+  }
+  const planId = await planKey(db, servicePlanId)
+  return sayConflicts({ inUse: 'the service plan was removed meanwhile' }, () =>
+    store.upsertSenderSubscription(db, planId, sender, status),
+  )
+}
+
+export async function removeSenderSubscription(
+  db: Queryable,
+  servicePlanId: string,
+  sender: string,
+): Promise<void> {
+  const planId = await planKey(db, servicePlanId)
+  if (!(await store.deleteSenderSubscription(db, planId, sender))) throw refuseMissing('sender subscription')
+}
+
+/** The database key of a plan. */
+export async function planKey(db: Queryable, servicePlanId: string): Promise<number> {
+  const plan = await findServicePlan(db, canonicalPublicId(servicePlanId))
+  if (plan === undefined) throw refuseMissing('service plan')
+  return plan.id
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
+import { findAccount } from '../store/accounts.ts'
+import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import { findRoute } from '../store/routes.ts'
+import {
+  deleteServicePlan,
+  findServicePlan,
+  insertServicePlan,
+  lockServicePlan,
+  type ServicePlanRecord,
+  type ServicePlanSettings,
+  servicePlanUses,
+  updateServicePlan,
+} from '../store/service-plans.ts'
+import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+
+/** `route` by name; null: the plan is incomplete and cannot send. */
+export async function createServicePlan(
+  db: Database,
+  input: ServicePlanSettings & { accountId: string; servicePlanId?: string; route: string | null },
+): Promise<ServicePlanRecord> {
+  const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
+  return sayConflicts({ taken: `service plan ${servicePlanId} exists already` }, () =>
+    withTransaction(db, async (transaction) => {
+      const account = await findAccount(transaction, canonicalPublicId(input.accountId))
+      if (account === undefined) throw refuseField('accountId', 'NOT_FOUND', 'must be an existing account')
+      const routeId = await routeIdOf(transaction, input.route)
+      await insertServicePlan(transaction, { ...input, servicePlanId, account: account.id, routeId })
+      return (await findServicePlan(transaction, servicePlanId))!
+    }),
+  )
+}
+
+/** Settings that are not in `change` stay; a plan does not move to another account. */
+export async function changeServicePlan(
+  db: Database,
+  servicePlanId: string,
+  change: Partial<ServicePlanSettings> & { route?: string | null },
+): Promise<ServicePlanRecord> {
+  return withTransaction(db, async (transaction) => {
+    const plan = await locked(transaction, servicePlanId)
+    const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
+    await updateServicePlan(transaction, plan.id, { ...plan, ...change, routeId })
+    return (await findServicePlan(transaction, plan.servicePlanId))!
+  })
+}
+
+/** Removes a plan that nothing names: no senders, numbers, live tokens or messages. Others can be made inactive. */
+export async function removeServicePlan(db: Database, servicePlanId: string): Promise<void> {
+  await sayConflicts({ inUse: 'the service plan still has senders or inbound numbers' }, () =>
+    withTransaction(db, async (transaction) => {
+      const plan = await locked(transaction, servicePlanId)
+      const uses = await servicePlanUses(transaction, plan.id)
+      if (uses.length > 0) {
+        throw refuseConflict(`the service plan still has ${uses.join(' and ')}; make it inactive instead`)
+      }
+      await deleteServicePlan(transaction, plan.id)
+    }),
+  )
+}
+
+async function locked(transaction: Queryable, servicePlanId: string): Promise<ServicePlanRecord> {
+  const plan = await lockServicePlan(transaction, canonicalPublicId(servicePlanId))
+  if (plan === undefined) throw refuseMissing('service plan')
+  return plan
+}
+
+async function routeIdOf(transaction: Queryable, name: string | null): Promise<number | null> {
+  if (name === null) return null
+  const route = await findRoute(transaction, name)
+  if (route === undefined) throw refuseField('route', 'NOT_FOUND', 'must be an existing route')
+  return route.routeId
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { canonicalPublicId } from '../domain/identifiers.ts'
+import { hashToken, makeToken, tokenHint } from '../domain/tokens.ts'
+import { findAccount } from '../store/accounts.ts'
+import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import { findPlansOfAccount } from '../store/service-plans.ts'
+import * as store from '../store/tokens.ts'
+import { refuseField, refuseMissing } from './refuse-administration.ts'
+
+/** Issues a token: it is in the answer and never again. `servicePlanIds` null: every plan of the account. */
+export async function issueToken(
+  db: Database,
+  input: { accountId: string; name: string; servicePlanIds: readonly string[] | null },
+): Promise<{ record: store.TokenRecord; token: string }> {
+  const token = makeToken(randomBytes(32))
+  const record = await withTransaction(db, async (transaction) => {
+    const account = await findAccount(transaction, canonicalPublicId(input.accountId))
+    if (account === undefined) throw refuseField('accountId', 'NOT_FOUND', 'must be an existing account')
+    const planIds = await planKeys(transaction, account.id, input.servicePlanIds)
+    const tokenId = await store.insertToken(transaction, {
+      account: account.id,
+      planIds,
+      name: input.name,
+      hint: tokenHint(token),
+      sha256: hashToken(token),
+    })
+    return (await store.findToken(transaction, tokenId))!
+  })
+  return { record, token }
+}
+
+/** Ends a token for good; revoking it again changes nothing. */
+export async function revokeToken(db: Queryable, tokenId: number, at: Date): Promise<void> {
+  if (!(await store.revokeToken(db, tokenId, at))) throw refuseMissing('token')
+}
+
+async function planKeys(
+  transaction: Queryable,
+  account: number,
+  servicePlanIds: readonly string[] | null,
+): Promise<number[] | null> {
+  if (servicePlanIds === null) return null
+  const wanted = servicePlanIds.map(canonicalPublicId)
+  const plans = await findPlansOfAccount(transaction, account, wanted)
+  const found = new Set(plans.map((plan) => plan.servicePlanId))
+  const missing = wanted.find((servicePlanId) => !found.has(servicePlanId))
+  if (missing !== undefined) {
+    throw refuseField(
+      'servicePlanIds',
+      'NOT_FOUND',
+      `must be service plans of the account: ${missing} is none`,
+    )
+  }
+  return plans.map((plan) => plan.id)
+}
