@@ -1,0 +1,70 @@
+import { fromSubmitStatus } from './error-codes.ts'
+import { type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
+
+/** How the submission of a message ends, once none of its segments is under way. */
+export type SubmissionEnd =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'failed'; readonly errorCode: string; readonly commandStatus: number }
+  | { readonly kind: 'retry'; readonly limited: boolean; readonly commandStatus: number }
+  /** A segment left without an answer: the carrier may have it. */
+  | { readonly kind: 'ambiguous' }
+  /** Segments are to be sent (again) as soon as the carrier takes them; no attempt is consumed. */
+  | { readonly kind: 'unfinished' }
+
+/** Which segments of a message are to be sent, under way and accepted, and what their answers amount to. */
+export class SubmissionProgress {
+  /** Bit n: the carrier has accepted segment n. */
+  accepted: bigint
+  readonly #pending: number[] = []
+  #underWay = 0
+  #failure: { commandStatus: number } | null = null
+  #retry: { limited: boolean; commandStatus: number } | null = null
+  #ambiguous = false
+
+  constructor(total: number, accepted: bigint) {
+    this.accepted = accepted
+    for (let segment = 0; segment < total; segment += 1)
+      if ((accepted & (1n << BigInt(segment))) === 0n) this.#pending.push(segment)
+  }
+
+  /** The next segment to send, or null while there is none: all are sent, or one has already spoilt the attempt. */
+  get next(): number | null {
+    if (this.#failure !== null || this.#retry !== null || this.#ambiguous) return null
+    return this.#pending[0] ?? null
+  }
+
+  /** The segment that `next` gave is under way. */
+  sent(): void {
+    this.#pending.shift()
+    this.#underWay += 1
+  }
+
+  /** An answer came. Gives what kind of answer it was. */
+  answered(segment: number, commandStatus: number): SubmitOutcome {
+    this.#underWay -= 1
+    const { kind } = submitOutcome(commandStatus)
+    if (kind === 'accepted') this.accepted |= 1n << BigInt(segment)
+    else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(segment)
+    else if (kind === 'permanent') this.#failure ??= { commandStatus }
+    else this.#retry ??= { limited: kind === 'limited-retry', commandStatus }
+    return kind
+  }
+
+  /** A segment's answer will not come. */
+  lost(): void {
+    this.#underWay -= 1
+    this.#ambiguous = true
+  }
+
+  /** Null while an answer is awaited, or `next` is to be sent. */
+  get end(): SubmissionEnd | null {
+    if (this.#underWay > 0) return null
+    if (this.#failure !== null) {
+      const { commandStatus } = this.#failure
+      return { kind: 'failed', errorCode: fromSubmitStatus(commandStatus).errorCode, commandStatus }
+    }
+    if (this.#ambiguous) return { kind: 'ambiguous' }
+    if (this.#retry !== null) return { kind: 'retry', ...this.#retry }
+    return this.#pending.length > 0 ? { kind: 'unfinished' } : { kind: 'sent' }
+  }
+}

@@ -1,0 +1,108 @@
+import { BUCKETS } from '../domain/message-ids.ts'
+import type { Database } from '../store/database.ts'
+import { heartbeat, LEASE_MS, registerNode, releaseBuckets, removeNode, takeBuckets } from '../store/nodes.ts'
+
+export interface NodeLeaseOptions {
+  readonly db: Database
+  /** A node that starts under the name of another takes its work over at once. */
+  readonly name: string
+  /** What the taken buckets' former owners held must be released before this node works on them. */
+  readonly onTaken: (buckets: readonly number[], nodeId: number) => Promise<void>
+  /** Another node has taken this one's place: it must stop. */
+  readonly onReplaced: () => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly heartbeatMs?: number
+}
+
+const HEARTBEAT_MS = 5_000
+/** Work stops this long before the lease ends, so that what was begun ends within it. */
+const SAFETY_MS = 4_000
+
+/**
+ * This node's share of the buckets. Every node owns an equal part of the live ones; the work of a dead node is taken
+ * over when its lease is over, at most LEASE_MS after its last sign of life.
+ */
+export class NodeLease {
+  readonly #options: NodeLeaseOptions
+  #nodeId = 0
+  #buckets: readonly number[] = []
+  #next = 0
+  #renewedAtMs = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  constructor(options: NodeLeaseOptions) {
+    this.#options = options
+  }
+
+  get nodeId(): number {
+    return this.#nodeId
+  }
+
+  /** Buckets this node owns, or none while its lease may be over: then nothing may be sent. */
+  get buckets(): readonly number[] {
+    return this.alive ? this.#buckets : []
+  }
+
+  /** Judged by a monotonic clock: a process that was stopped for longer than its lease knows it here. */
+  get alive(): boolean {
+    return performance.now() - this.#renewedAtMs < LEASE_MS - SAFETY_MS
+  }
+
+  /** A bucket for a new id: the owned ones in turn; any bucket while none is owned. */
+  nextBucket(): number {
+    const owned = this.#buckets
+    this.#next += 1
+    return owned.length === 0 ? this.#next % BUCKETS : owned[this.#next % owned.length]!
+  }
+
+  async start(): Promise<void> {
+    this.#nodeId = await registerNode(this.#options.db, this.#options.name)
+    await this.runOnce()
+    this.#schedule()
+  }
+
+  /** One heartbeat: renews the lease and evens out the shares. */
+  async runOnce(): Promise<void> {
+    const { db, onTaken, onReplaced } = this.#options
+    const startedAtMs = performance.now()
+    const { alive, liveNodes } = await heartbeat(db, this.#nodeId)
+    if (!alive) {
+      this.#buckets = []
+      this.#renewedAtMs = Number.NEGATIVE_INFINITY
+      onReplaced()
+      return
+    }
+    const share = Math.ceil(BUCKETS / liveNodes)
+    const { owned, taken } = await takeBuckets(db, this.#nodeId, share)
+    if (taken.length > 0) await onTaken(taken, this.#nodeId)
+    this.#renewedAtMs = startedAtMs
+    this.#buckets = owned
+    if (owned.length > share) await this.#giveUp(owned.slice(share))
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#running
+    this.#buckets = []
+    await removeNode(this.#options.db, this.#nodeId)
+  }
+
+  /** What is in memory of a bucket given up stays held by this node until it is recorded; new work goes elsewhere. */
+  async #giveUp(buckets: readonly number[]): Promise<void> {
+    const surplus = new Set(buckets)
+    this.#buckets = this.#buckets.filter((bucket) => !surplus.has(bucket))
+    await releaseBuckets(this.#options.db, this.#nodeId, buckets)
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => {
+      this.#running = this.runOnce()
+        .catch((error) => this.#options.onError('heartbeat failed', error))
+        .then(() => this.#schedule())
+    }, this.#options.heartbeatMs ?? HEARTBEAT_MS)
+  }
+}

@@ -1,0 +1,194 @@
+import { InstantSource } from '../domain/instants.ts'
+import { UNKNOWN_REVERSIBLE_MS } from '../domain/message-states.ts'
+import { writeInHalves } from '../operations/batches.ts'
+import type { Database } from '../store/database.ts'
+import { type Postponement, postponeDispatches } from '../store/dispatches.ts'
+import { findParkedReceipts, type ReceiptRow, recordReceipts } from '../store/receipts.ts'
+import {
+  type ChangedMessage,
+  type EventHolder,
+  recordSubmissions,
+  type Settlement,
+  type Submission,
+} from '../store/submissions.ts'
+
+export interface RecorderOptions {
+  readonly db: Database
+  /** Who delivers the events of the next batch. */
+  readonly eventHolder: () => EventHolder
+  readonly onChanged: (messages: readonly ChangedMessage[]) => void
+  readonly onError: (message: string, error: unknown) => void
+}
+
+/** A receipt, and what to do when it is recorded (true) or cannot be (false): its deliver_sm_resp. */
+export interface ReceiptItem {
+  readonly row: ReceiptRow
+  readonly done: ((recorded: boolean) => void) | null
+}
+
+const MAX_BATCH = 500
+/** Receipts waiting beyond this are refused at once, so that the carrier keeps them (ESME_RX_T_APPN). */
+const MAX_RECEIPTS = 20_000
+const RETRY_MS = 500
+
+/**
+ * Writes down what the carriers say: submissions first, then receipts, in batches and one after the other. So a receipt
+ * that arrived after its submit_sm_resp always finds its submission; one that came before it is parked and found
+ * again when the submission is written.
+ */
+export class Recorder {
+  readonly #options: RecorderOptions
+  readonly #instants = new InstantSource()
+  #settlements: Settlement[] = []
+  #submissions: Submission[] = []
+  #postponements: Postponement[] = []
+  #receipts: ReceiptItem[] = []
+  #running: Promise<void> | null = null
+  #failing = false
+
+  constructor(options: RecorderOptions) {
+    this.#options = options
+  }
+
+  /** Everything that is not yet in the database. */
+  get backlog(): number {
+    return (
+      this.#settlements.length + this.#submissions.length + this.#postponements.length + this.#receipts.length
+    )
+  }
+
+  /** True while the database does not take what is recorded: nothing new should be sent then. */
+  get failing(): boolean {
+    return this.#failing
+  }
+
+  settle(settlement: Settlement): void {
+    this.#settlements.push(settlement)
+    this.#wake()
+  }
+
+  submitted(submission: Submission): void {
+    this.#submissions.push(submission)
+    this.#wake()
+  }
+
+  postpone(postponement: Postponement): void {
+    this.#postponements.push(postponement)
+    this.#wake()
+  }
+
+  receipt(item: ReceiptItem): void {
+    if (this.#receipts.length >= MAX_RECEIPTS) {
+      item.done?.(false)
+      return
+    }
+    this.#receipts.push(item)
+    this.#wake()
+  }
+
+  /** Resolves when all that was given so far is written or, after `timeoutMs`, given up. */
+  async drain(timeoutMs: number): Promise<void> {
+    const deadlineMs = performance.now() + timeoutMs
+    while (this.backlog > 0 || this.#running !== null) {
+      const leftMs = deadlineMs - performance.now()
+      if (leftMs <= 0) return
+      await Promise.race([this.#running, new Promise((resolve) => setTimeout(resolve, leftMs).unref())])
+    }
+  }
+
+  #wake(): void {
+    if (this.#running !== null) return
+    this.#running = new Promise((resolve) => {
+      setImmediate(async () => {
+        await this.#run()
+        this.#running = null
+        resolve()
+        if (this.backlog > 0) this.#wake()
+      })
+    })
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#recordSubmissions()
+      await this.#recordReceipts()
+      await this.#recordPostponements()
+      this.#failing = false
+    } catch (error) {
+      this.#failing = true
+      this.#options.onError('carrier outcomes not recorded yet', error)
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+
+  async #recordSubmissions(): Promise<void> {
+    if (this.#settlements.length === 0 && this.#submissions.length === 0) return
+    // A message's submissions come before its settlement: a batch may hold the first without the second, not the reverse.
+    const settlements = this.#settlements.slice(0, MAX_BATCH)
+    const submissions = this.#submissions.slice()
+    const changed = await recordSubmissions(this.#options.db, {
+      settlements,
+      submissions,
+      changedAt: this.#instants.next(Date.now()),
+      events: this.#options.eventHolder(),
+    })
+    this.#settlements = this.#settlements.slice(settlements.length)
+    this.#submissions = this.#submissions.slice(submissions.length)
+    this.#options.onChanged(changed)
+    if (submissions.length === 0) return
+    const parked = await findParkedReceipts(
+      this.#options.db,
+      submissions.map(({ carrier_id, carrier_message_id }) => ({ carrier_id, carrier_message_id })),
+    )
+    this.#receipts.unshift(...parked.map((row) => ({ row, done: null })))
+  }
+
+  async #recordReceipts(): Promise<void> {
+    if (this.#receipts.length === 0) return
+    const items = this.#receipts.slice(0, MAX_BATCH)
+    const events = this.#options.eventHolder()
+    const write = async (rows: readonly ReceiptRow[]): Promise<readonly boolean[]> => {
+      const changed = await recordReceipts(this.#options.db, {
+        receipts: rows,
+        changedAt: this.#instants.next(Date.now()),
+        unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
+        events,
+      })
+      this.#options.onChanged(changed)
+      return rows.map(() => true)
+    }
+    const { rows, repeated } = oneForEachId(items)
+    const recorded = await writeInHalves(rows, write, (_row, error) => {
+      this.#options.onError('receipt refused by the database', error)
+      return true
+    })
+    this.#receipts = this.#receipts.slice(items.length)
+    // Later receipts of an id follow in a batch of their own when the first was not final.
+    this.#receipts.unshift(...repeated)
+    const again = new Set(repeated)
+    for (const item of items) if (!again.has(item)) item.done?.(recorded.length > 0)
+  }
+
+  async #recordPostponements(): Promise<void> {
+    if (this.#postponements.length === 0) return
+    const batch = this.#postponements.slice(0, MAX_BATCH)
+    await postponeDispatches(this.#options.db, batch)
+    this.#postponements = this.#postponements.slice(batch.length)
+  }
+}
+
+/**
+ * The first receipt of each id; later ones of the same id are `repeated` where they may still change something, that is
+ * after an UNKNOWN, and dropped after a final one (first final wins).
+ */
+function oneForEachId(items: readonly ReceiptItem[]): { rows: ReceiptRow[]; repeated: ReceiptItem[] } {
+  const first = new Map<string, ReceiptRow>()
+  const repeated: ReceiptItem[] = []
+  for (const item of items) {
+    const key = `${item.row.carrier_id}:${item.row.carrier_message_id}`
+    const earlier = first.get(key)
+    if (earlier === undefined) first.set(key, item.row)
+    else if (earlier.outcome === 'UNKNOWN' || item.row.parked_id !== null) repeated.push(item)
+  }
+  return { rows: [...first.values()], repeated }
+}

@@ -1,0 +1,69 @@
+import { toCarrierAddress } from '../domain/addresses.ts'
+import type { Carrier } from '../domain/directory.ts'
+import { type SegmentedText, segmentText } from '../domain/segments.ts'
+import { SubmissionProgress } from '../domain/submission-progress.ts'
+import { Throttle } from '../domain/throttles.ts'
+import type { RequestInput } from '../smpp/pdu.ts'
+import type { Dispatch } from '../store/dispatches.ts'
+
+/** One segment under way: the token its response comes back with. */
+export interface SubmitToken {
+  readonly job: SubmitJob
+  readonly segment: number
+}
+
+export interface SubmitJob {
+  readonly dispatch: Dispatch
+  readonly carrier: Carrier
+  readonly text: SegmentedText
+  readonly progress: SubmissionProgress
+}
+
+/** A message on its way to a carrier. The reference of its segments follows from its id, so that it survives a crash. */
+export function submitJob(dispatch: Dispatch, carrier: Carrier): SubmitJob {
+  const text = segmentText(dispatch.body, Number.parseInt(dispatch.msgId.slice(24, 26), 16))
+  const progress = new SubmissionProgress(text.segments.length, dispatch.submittedSegments)
+  return { dispatch, carrier, text, progress }
+}
+
+/** The queue of one carrier: what this node holds for it. */
+export class CarrierQueue {
+  readonly jobs: SubmitJob[] = []
+  readonly throttle: Throttle
+  readonly messagesPerSecond: number | null
+  timer: NodeJS.Timeout | null = null
+
+  constructor(carrier: Carrier) {
+    this.messagesPerSecond = carrier.messagesPerSecond
+    this.throttle = new Throttle(carrier.messagesPerSecond, performance.now())
+  }
+
+  /** Takes out a job that has ended. One of a single segment is never in the queue while it is under way. */
+  remove(job: SubmitJob): void {
+    if (job.text.segments.length === 1) return
+    const index = this.jobs.indexOf(job)
+    if (index >= 0) this.jobs.splice(index, 1)
+  }
+}
+
+const REGISTERED_DELIVERY = 1
+const ESM_CLASS_UDHI = 0x40
+
+/** The submit_sm of one segment (SMPP 3.4 §4.4.1), with a receipt asked for. */
+export function submitSm({ dispatch, text }: SubmitJob, segment: number): RequestInput {
+  const source = toCarrierAddress(dispatch.sender)
+  const destination = toCarrierAddress(dispatch.recipient)
+  return {
+    command: 'submit_sm',
+    source_addr_ton: source.ton,
+    source_addr_npi: source.npi,
+    source_addr: source.address,
+    dest_addr_ton: destination.ton,
+    dest_addr_npi: destination.npi,
+    destination_addr: destination.address,
+    esm_class: text.hasUdh ? ESM_CLASS_UDHI : 0,
+    registered_delivery: REGISTERED_DELIVERY,
+    data_coding: text.dataCoding,
+    short_message: text.segments[segment]!,
+  }
+}

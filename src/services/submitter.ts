@@ -1,0 +1,351 @@
+import { canonicalId } from '../domain/carrier-message-ids.ts'
+import type { Carrier, Directory, ServicePlan } from '../domain/directory.ts'
+import { fromSubmitStatus } from '../domain/error-codes.ts'
+import { createdAtMs, messageId } from '../domain/message-ids.ts'
+import { chooseCarrier } from '../domain/routing.ts'
+import { nextTryMs } from '../domain/submit-outcomes.ts'
+import type { Placement } from '../operations/accept-messages.ts'
+import type { ResponsePdu } from '../smpp/pdu.ts'
+import type { Database } from '../store/database.ts'
+import { type Dispatch, holdDueDispatches } from '../store/dispatches.ts'
+import type { CarrierLink } from './carrier-link.ts'
+import type { CarrierLinks } from './carrier-links.ts'
+import type { NodeLease } from './node-lease.ts'
+import type { Recorder } from './recorder.ts'
+import { CarrierQueue, type SubmitJob, type SubmitToken, submitJob, submitSm } from './submit-job.ts'
+
+export interface SubmitterOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly lease: NodeLease
+  readonly links: () => CarrierLinks<SubmitToken>
+  readonly recorder: Recorder
+  readonly random: (bytes: number) => Uint8Array
+  readonly onError: (message: string, error: unknown) => void
+  /** How long an ambiguous submit waits for news before it is decided. Default 120 s. */
+  readonly ambiguityWaitMs?: number
+  readonly pollMs?: number
+}
+
+export const AMBIGUITY_WAIT_MS = 120_000
+const POLL_MS = 200
+/** Messages in memory; those beyond stay in the database, in the order they became due. */
+const MAX_HELD = 5_000
+/** Outcomes not yet written beyond which nothing more is sent. */
+const MAX_BACKLOG = 5_000
+/** Pause before a message whose carriers are all down is looked at again. */
+const NO_CARRIER_MS = 1_000
+/** ESME_RINVMSGLEN: what a carrier would answer to a PDU that cannot even be written. */
+const RINVMSGLEN = 0x01
+
+/** Sends held messages to their carriers as fast as windows and limits allow, and hands every outcome to the recorder. */
+export class Submitter implements Placement {
+  readonly #options: SubmitterOptions
+  readonly #queues = new Map<number, CarrierQueue>()
+  /** Messages in memory or about to be: queued, under way, or reserved by `place`. */
+  #held = 0
+  #timer: NodeJS.Timeout | null = null
+  #claiming: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  constructor(options: SubmitterOptions) {
+    this.#options = options
+  }
+
+  get held(): number {
+    return this.#held
+  }
+
+  // Placement of accepted messages.
+
+  place(plan: ServicePlan): { msgId: string; holder: number | null } {
+    const { lease, random, recorder } = this.#options
+    const msgId = messageId(Date.now(), random(9), lease.nextBucket())
+    const holds =
+      !this.#stopped &&
+      this.#held < MAX_HELD &&
+      lease.buckets.length > 0 &&
+      !recorder.failing &&
+      this.#canSubmit(plan)
+    if (holds) this.#held += 1
+    return { msgId, holder: holds ? lease.nodeId : null }
+  }
+
+  keep(dispatch: Dispatch): void {
+    this.#enqueue(dispatch)
+  }
+
+  release(): void {
+    this.#held -= 1
+  }
+
+  // Life.
+
+  start(): void {
+    this.#schedule()
+  }
+
+  /** Takes what is due from the database into memory, as far as there is room. */
+  async runOnce(): Promise<void> {
+    const { db, directory, lease, recorder } = this.#options
+    const room = MAX_HELD - this.#held
+    const planIds = directory()
+      .contents.plans.filter((plan) => this.#canSubmit(plan))
+      .map((plan) => plan.id)
+    const { buckets, nodeId } = lease
+    if (room < MAX_HELD / 2 || planIds.length === 0 || buckets.length === 0 || recorder.failing) return
+    this.#held += room
+    let taken: Dispatch[] = []
+    try {
+      taken = await holdDueDispatches(db, { nodeId, buckets, planIds, limit: room })
+    } finally {
+      this.#held -= room - taken.length
+    }
+    for (const dispatch of taken) this.#enqueue(dispatch)
+  }
+
+  /** Stops taking work, waits for what is under way, gives back what was not sent. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#claiming
+    for (const queue of this.#queues.values()) {
+      if (queue.timer !== null) clearTimeout(queue.timer)
+      // Those with a segment under way follow when it is answered.
+      for (const job of queue.jobs.splice(0)) if (job.progress.end?.kind === 'unfinished') this.#giveBack(job)
+    }
+    const deadlineMs = performance.now() + timeoutMs
+    while (this.#held > 0 && performance.now() < deadlineMs)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  // What the links tell.
+
+  onReady(link: CarrierLink<SubmitToken>): void {
+    this.#pump(link.carrier.id)
+  }
+
+  onResponse({ job, segment }: SubmitToken, pdu: ResponsePdu, link: CarrierLink<SubmitToken>): void {
+    const kind = job.progress.answered(segment, pdu.status)
+    if (kind === 'accepted') this.#accepted(job, segment, pdu)
+    if (kind === 'throttled') this.#queue(job.carrier).throttle.throttled(performance.now())
+    if (kind === 'rebind') link.rebind()
+    this.#advance(job)
+    this.#pump(job.carrier.id)
+  }
+
+  onTimeout({ job }: SubmitToken): void {
+    job.progress.lost()
+    this.#advance(job)
+    this.#pump(job.carrier.id)
+  }
+
+  /** The message was postponed as ambiguous; now its fate is known, and a waiting dispatch ends with the settlement. */
+  onLateResponse({ job, segment }: SubmitToken, pdu: ResponsePdu): void {
+    if (pdu.status !== 0) return
+    this.#accepted(job, segment, pdu)
+    job.progress.accepted |= 1n << BigInt(segment)
+    if (job.progress.accepted === (1n << BigInt(job.text.segments.length)) - 1n) this.#settle(job, 'SENT')
+  }
+
+  onLost(tokens: SubmitToken[], link: CarrierLink<SubmitToken>): void {
+    for (const { job } of tokens) job.progress.lost()
+    for (const job of new Set(tokens.map((token) => token.job))) this.#advance(job)
+    const queue = this.#queues.get(link.carrier.id)
+    if (queue === undefined || this.#options.links().canSubmit(link.carrier.id)) return
+    // The carrier is down: its messages go to another of their route, or wait in the database.
+    for (const { dispatch, progress } of queue.jobs.splice(0))
+      this.#enqueue({ ...dispatch, submittedSegments: progress.accepted })
+  }
+
+  // Sending.
+
+  #canSubmit(plan: ServicePlan): boolean {
+    const links = this.#options.links()
+    return plan.active && plan.route !== null && plan.route.carriers.some((c) => links.canSubmit(c.carrierId))
+  }
+
+  #enqueue(dispatch: Dispatch): void {
+    const { directory, links } = this.#options
+    const plan = directory().planById(dispatch.planId)
+    if (dispatch.expiresAt.getTime() <= Date.now()) return this.#end(dispatch, 'FAILED', '501')
+    if (dispatch.ambiguous && plan?.ambiguousSubmits === 'unknown')
+      return this.#end(dispatch, 'UNKNOWN', '103')
+    const carrierId =
+      plan?.route && !this.#stopped
+        ? chooseCarrier(plan.route, (id) => links().canSubmit(id), Math.random())
+        : null
+    const carrier = carrierId === null ? undefined : directory().carrierById(carrierId)
+    if (carrier === undefined) {
+      this.#postpone(dispatch, { delayMs: this.#stopped ? 0 : NO_CARRIER_MS })
+      return
+    }
+    this.#queue(carrier).jobs.push(submitJob(dispatch, carrier))
+    this.#pump(carrier.id)
+  }
+
+  #queue(carrier: Carrier): CarrierQueue {
+    let queue = this.#queues.get(carrier.id)
+    if (queue === undefined || queue.messagesPerSecond !== carrier.messagesPerSecond) {
+      const jobs = queue?.jobs ?? []
+      queue = new CarrierQueue(carrier)
+      queue.jobs.push(...jobs)
+      this.#queues.set(carrier.id, queue)
+    }
+    return queue
+  }
+
+  /** Sends as much as window, rate and recorder allow. */
+  #pump(carrierId: number): void {
+    const queue = this.#queues.get(carrierId)
+    const { lease, links, recorder } = this.#options
+    if (queue === undefined || queue.timer !== null) return
+    let sent = 0
+    while (sent < queue.jobs.length) {
+      const link = links().freest(carrierId)
+      if (link === null) break
+      if (recorder.failing || recorder.backlog > MAX_BACKLOG || !lease.alive) {
+        this.#pumpAfter(queue, carrierId, POLL_MS)
+        break
+      }
+      const waitMs = queue.throttle.take(performance.now())
+      if (waitMs > 0) {
+        this.#pumpAfter(queue, carrierId, waitMs)
+        break
+      }
+      const job = queue.jobs[sent]!
+      if (!this.#sendNext(job, link)) break
+      if (job.progress.next === null) sent += 1
+    }
+    if (sent > 0) queue.jobs.splice(0, sent)
+  }
+
+  #pumpAfter(queue: CarrierQueue, carrierId: number, waitMs: number): void {
+    queue.timer = setTimeout(() => {
+      queue.timer = null
+      this.#pump(carrierId)
+    }, waitMs)
+  }
+
+  #sendNext(job: SubmitJob, link: CarrierLink<SubmitToken>): boolean {
+    const segment = job.progress.next
+    if (segment === null) return true
+    try {
+      if (!link.submit(submitSm(job, segment), { job, segment })) return false
+    } catch (error) {
+      this.#options.onError('message does not fit a PDU', error)
+      job.progress.sent()
+      job.progress.answered(segment, RINVMSGLEN)
+      this.#advance(job)
+      return true
+    }
+    job.progress.sent()
+    return true
+  }
+
+  // Outcomes.
+
+  #accepted({ carrier, dispatch }: SubmitJob, segment: number, pdu: ResponsePdu): void {
+    const id = pdu.command === 'submit_sm_resp' ? pdu.message_id : ''
+    if (id === '') return
+    this.#options.recorder.submitted({
+      carrier_id: carrier.id,
+      carrier_message_id: canonicalId(id, carrier.idRule, 'submit'),
+      msg_id: dispatch.msgId,
+      plan_id: dispatch.planId,
+      segment,
+    })
+  }
+
+  /** Draws the consequence when no segment of the message is under way. */
+  #advance(job: SubmitJob): void {
+    const { end } = job.progress
+    if (end === null) return
+    if (end.kind === 'unfinished') {
+      this.#resume(job)
+      return
+    }
+    this.#queue(job.carrier).remove(job)
+    if (end.kind === 'sent') this.#settle(job, 'SENT', true)
+    else if (end.kind === 'failed') this.#settle(job, 'FAILED', true, end)
+    else if (end.kind === 'retry') this.#retry(job, end)
+    else {
+      const delayMs = this.#options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
+      this.#postpone(job.dispatch, { delayMs, ambiguous: true, accepted: job.progress.accepted })
+    }
+  }
+
+  /** Back to the front of the queue: throttled, or interrupted by a rebind. Its place is kept while it is being sent. */
+  #resume(job: SubmitJob): void {
+    const { jobs } = this.#queue(job.carrier)
+    if (this.#stopped) this.#giveBack(job)
+    else if (!jobs.includes(job)) jobs.unshift(job)
+  }
+
+  #retry(job: SubmitJob, { limited, commandStatus }: { limited: boolean; commandStatus: number }): void {
+    const attempt = job.dispatch.attempt + 1
+    const ageMs = Date.now() - createdAtMs(job.dispatch.msgId)
+    const kind = limited ? 'limited-retry' : 'retry'
+    const delayMs = nextTryMs(kind, { attempt, ageMs, jitter: Math.random() })
+    if (delayMs !== null)
+      return this.#postpone(job.dispatch, { delayMs, attempt, accepted: job.progress.accepted })
+    const errorCode = limited ? fromSubmitStatus(commandStatus).errorCode : '501'
+    this.#settle(job, 'FAILED', true, { errorCode, commandStatus })
+  }
+
+  #settle(
+    job: SubmitJob,
+    status: 'SENT' | 'FAILED',
+    held = false,
+    failure?: { errorCode: string; commandStatus: number },
+  ): void {
+    if (held) this.#held -= 1
+    this.#options.recorder.settle({
+      plan_id: job.dispatch.planId,
+      msg_id: job.dispatch.msgId,
+      status,
+      carrier_id: job.carrier.id,
+      error_code: failure?.errorCode ?? '000',
+      carrier_code: failure ? `0x${failure.commandStatus.toString(16).padStart(8, '0')}` : null,
+    })
+  }
+
+  #end(dispatch: Dispatch, status: 'FAILED' | 'UNKNOWN', errorCode: string): void {
+    this.#held -= 1
+    this.#options.recorder.settle({
+      plan_id: dispatch.planId,
+      msg_id: dispatch.msgId,
+      status,
+      carrier_id: null,
+      error_code: errorCode,
+      carrier_code: null,
+    })
+  }
+
+  #giveBack(job: SubmitJob): void {
+    this.#postpone(job.dispatch, { delayMs: 0, accepted: job.progress.accepted })
+  }
+
+  #postpone(
+    dispatch: Dispatch,
+    change: { delayMs: number; attempt?: number; ambiguous?: boolean; accepted?: bigint },
+  ): void {
+    this.#held -= 1
+    this.#options.recorder.postpone({
+      msg_id: dispatch.msgId,
+      attempt: change.attempt ?? dispatch.attempt,
+      submitted_segments: String(change.accepted ?? dispatch.submittedSegments),
+      ambiguous: change.ambiguous ?? dispatch.ambiguous,
+      delay_ms: change.delayMs,
+    })
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => {
+      this.#claiming = this.runOnce()
+        .catch((error) => this.#options.onError('due messages not read', error))
+        .then(() => this.#schedule())
+    }, this.#options.pollMs ?? POLL_MS)
+  }
+}
