@@ -161,7 +161,7 @@ export class Connection<Token = unknown> {
     return taken
   }
 
-  /** The accepted bind; rejects with SmppRequestError `closed` when the connection ends without one. */
+  /** ESME: the accepted bind; rejects with SmppRequestError `closed` when the connection ends without one. */
   whenBound(): Promise<BindRespPdu> {
     return this.#bound.promise
   }

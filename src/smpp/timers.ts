@@ -29,7 +29,7 @@ type TimerEvent =
 export class SessionTimers {
   readonly #limits: TimerLimits
   #bindSinceMs: number | null = null
-  #lastReceivedMs = 0
+  #lastReceivedMs: number | null = null
   #enquiredMs: number | null = null
   #partialSinceMs: number | null = null
   #pausedSinceMs: number | null = null
