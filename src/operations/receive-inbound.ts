@@ -1,0 +1,236 @@
+import type { Part } from '../domain/concatenation.ts'
+import type { Directory, InboundNumber, ServicePlan } from '../domain/directory.ts'
+import { decodeInbound, decodeInboundParts } from '../domain/inbound-text.ts'
+import { matchKeyword } from '../domain/keywords.ts'
+import { createdAtMs } from '../domain/message-ids.ts'
+import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import { insertInboundMessages, type NewInboundMessage } from '../store/inbound-messages.ts'
+import {
+  type InboundPart,
+  insertInboundParts,
+  type StoredPart,
+  takeCompleteSets,
+  takeFinishedSets,
+  takeOldSets,
+  takeSupersededSets,
+} from '../store/inbound-parts.ts'
+import type { EventHolder } from '../store/submissions.ts'
+import type { InboundMessage } from '../store/webhook-events.ts'
+
+/** One deliver_sm (or data_sm) that is not a receipt: addresses in our form, content without its user data header. */
+export interface InboundSegment {
+  readonly carrierId: number
+  readonly sender: string
+  readonly recipient: string
+  readonly dataCoding: number
+  readonly payload: Buffer
+  readonly part: Part | null
+  readonly receivedAtMs: number
+}
+
+export interface InboundDeps {
+  readonly db: Database
+  readonly directory: Directory
+  /** A new id in a bucket of this node; its millisecond is the message's receivedAt. */
+  readonly newMessageId: () => string
+  readonly holder: EventHolder
+  /** Told how many messages went to numbers that nobody owns; they are kept for the operator. */
+  readonly onUnowned?: (count: number) => void
+}
+
+/** A recorded message that somebody owns. */
+export interface ReceivedInbound {
+  readonly inbound: InboundMessage
+  readonly plan: ServicePlan
+  /** Its event is this node's to deliver from memory. */
+  readonly held: boolean
+}
+
+/**
+ * Parts kept of one sender with one carrier; above that its oldest incomplete messages are recorded as they stand. To
+ * refuse the surplus instead would have the carrier offer it again and again, in the way of everybody else's messages,
+ * and would favour the abandoned parts over the new ones. With a new sender in each part a flood is bounded by what the
+ * link carries in 30 minutes; it costs disk, never memory.
+ */
+const MAX_PARTS_PER_SENDER = 1_000
+
+/** An incomplete message is recorded as it stands when its oldest part has waited this long. */
+const INCOMPLETE_AFTER_MS = 30 * 60_000
+
+/** Sets (parts, for the old ones) taken in one transaction of a sweep, and transactions in one sweep. */
+const SWEEP_LIMIT = 500
+const MAX_SWEEPS = 20
+
+/** A whole message, or what there is of it. */
+interface Content {
+  readonly carrierId: number
+  readonly sender: string
+  readonly recipient: string
+  readonly text: string
+}
+
+/**
+ * Records a batch in one transaction; a deliver_sm is acknowledged only after it resolves. Gives the messages that are
+ * whole now and have an owner. When it rejects nothing was recorded, unless the outcome of the COMMIT is unknown; the
+ * carrier is then to send the batch again, and a message may be there twice.
+ */
+export async function receiveInbound(
+  deps: InboundDeps,
+  segments: readonly InboundSegment[],
+): Promise<ReceivedInbound[]> {
+  const contents = segments.filter(({ part }) => part === null).map(singleContent)
+  const rounds = roundsOf(segments.flatMap(partOf))
+  if (rounds.length === 0) return counted(deps, await record(deps.db, deps, contents))
+  const recorded = await withTransaction(deps.db, async (transaction) => {
+    for (const parts of rounds) {
+      contents.push(...joinedContents(await takeSupersededSets(transaction, parts)))
+      await insertInboundParts(transaction, parts)
+      const senders = parts.map(({ carrierId, sender }) => ({ carrier_id: carrierId, sender }))
+      contents.push(...joinedContents(await takeFinishedSets(transaction, senders, MAX_PARTS_PER_SENDER)))
+    }
+    return record(transaction, deps, contents)
+  })
+  return counted(deps, recorded)
+}
+
+/**
+ * Records messages whose missing parts did not come within `olderThanMs` as they stand: in sequence, gaps skipped.
+ * Bounded; what is left waits for the next call. Safe on several nodes at once.
+ */
+export async function deliverIncompleteSets(
+  deps: InboundDeps,
+  olderThanMs = INCOMPLETE_AFTER_MS,
+): Promise<ReceivedInbound[]> {
+  return sweep(deps, (transaction) => takeOldSets(transaction, olderThanMs, SWEEP_LIMIT))
+}
+
+/**
+ * Records messages whose last two parts two nodes stored at the same moment, each without seeing the other's. Bounded and
+ * safe like the other sweep.
+ */
+export async function deliverCompleteSets(deps: InboundDeps): Promise<ReceivedInbound[]> {
+  return sweep(deps, (transaction) => takeCompleteSets(transaction, SWEEP_LIMIT))
+}
+
+async function sweep(
+  deps: InboundDeps,
+  take: (transaction: Queryable) => Promise<StoredPart[]>,
+): Promise<ReceivedInbound[]> {
+  const received: ReceivedInbound[] = []
+  for (let sweeps = 0; sweeps < MAX_SWEEPS; sweeps += 1) {
+    const recorded = await withTransaction(deps.db, async (transaction) =>
+      record(transaction, deps, joinedContents(await take(transaction))),
+    )
+    if (recorded.received.length + recorded.unowned === 0) break
+    received.push(...counted(deps, recorded))
+  }
+  return received
+}
+
+interface Recorded {
+  readonly received: ReceivedInbound[]
+  readonly unowned: number
+}
+
+async function record(db: Queryable, deps: InboundDeps, contents: readonly Content[]): Promise<Recorded> {
+  if (contents.length === 0) return { received: [], unowned: 0 }
+  const messages = contents.map((content) => addressed(deps, content))
+  const rows = messages.map(({ row }) => row)
+  const held = new Set(await insertInboundMessages(db, rows, deps.holder))
+  const received = messages.flatMap(({ row, owner }) =>
+    owner === undefined
+      ? []
+      : [{ inbound: inboundOf(row, owner), plan: owner.plan, held: held.has(row.msg_id) }],
+  )
+  return { received, unowned: messages.length - received.length }
+}
+
+/** Counted after the COMMIT: what was rolled back comes again. */
+function counted({ onUnowned }: InboundDeps, { received, unowned }: Recorded): ReceivedInbound[] {
+  if (unowned > 0) onUnowned?.(unowned)
+  return received
+}
+
+/** The owner's number is recorded as it was configured, however the carrier wrote it. */
+function addressed(
+  { directory, newMessageId }: InboundDeps,
+  content: Content,
+): { row: NewInboundMessage; owner: InboundNumber | undefined } {
+  const owner = ownerOf(directory, content.recipient)
+  const msgId = newMessageId()
+  const row = {
+    plan_id: owner?.plan.id ?? null,
+    msg_id: msgId,
+    carrier_id: content.carrierId,
+    sender: content.sender,
+    recipient: owner?.number ?? content.recipient,
+    body: content.text,
+    keyword: owner ? matchKeyword(content.text, owner.keywords) : null,
+    announced: owner !== undefined && owner.plan.inboundUrl !== null,
+    received_ms: createdAtMs(msgId),
+  }
+  return { row, owner }
+}
+
+/**
+ * Carriers write a number with and without its `+`, and a short code of 7 or 8 digits under TON unknown was taken for an
+ * international number and given one.
+ */
+function ownerOf(directory: Directory, recipient: string): InboundNumber | undefined {
+  return (
+    directory.inboundNumber(recipient) ??
+    directory.inboundNumber(recipient.startsWith('+') ? recipient.slice(1) : `+${recipient}`)
+  )
+}
+
+function inboundOf(row: NewInboundMessage, owner: InboundNumber): InboundMessage {
+  return {
+    planId: owner.plan.id,
+    msgId: row.msg_id,
+    sender: row.sender,
+    recipient: row.recipient,
+    body: row.body,
+    keyword: row.keyword,
+  }
+}
+
+function singleContent({ carrierId, sender, recipient, payload, dataCoding }: InboundSegment): Content {
+  return { carrierId, sender, recipient, text: decodeInbound(payload, dataCoding) }
+}
+
+function partOf({ part, ...segment }: InboundSegment): InboundPart[] {
+  return part === null ? [] : [{ ...segment, ...part }]
+}
+
+/** Parts of any number of sets, each set joined in sequence. */
+function joinedContents(parts: readonly StoredPart[]): Content[] {
+  return [...Map.groupBy(parts, setKey).values()].map((set) => {
+    const { carrierId, sender, recipient } = set[0]!
+    return { carrierId, sender, recipient, text: decodeInboundParts(set) }
+  })
+}
+
+/**
+ * One round, unless the batch holds the same part with different contents: the second is of another message under the
+ * same reference and is stored after the first. A mere repetition is dropped.
+ */
+function roundsOf(parts: readonly InboundPart[]): InboundPart[][] {
+  const rounds: Map<string, InboundPart>[] = []
+  for (const part of parts) {
+    const key = `${part.sequence} ${setKey(part)}`
+    let index = 0
+    while (rounds[index]?.has(key) && !sameContent(rounds[index]!.get(key)!, part)) index += 1
+    const round = rounds[index] ?? new Map<string, InboundPart>()
+    rounds[index] = round
+    if (!round.has(key)) round.set(key, part)
+  }
+  return rounds.map((round) => [...round.values()])
+}
+
+function setKey({ carrierId, sender, recipient, kind, reference, total }: StoredPart): string {
+  return JSON.stringify([carrierId, sender, recipient, kind, reference, total])
+}
+
+function sameContent(one: StoredPart, other: StoredPart): boolean {
+  return one.dataCoding === other.dataCoding && one.payload.equals(other.payload)
+}

@@ -1,0 +1,217 @@
+import type { Directory } from '../domain/directory.ts'
+import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
+import { RECEIPT_GRACE_MS } from '../domain/message-states.ts'
+import { VALIDITY_MS } from '../domain/submit-outcomes.ts'
+import { IDEMPOTENCY_LIFETIME_MS } from '../operations/accept-messages.ts'
+import {
+  deliverCompleteSets,
+  deliverIncompleteSets,
+  type InboundDeps,
+} from '../operations/receive-inbound.ts'
+import type { Database } from '../store/database.ts'
+import { deleteOldIdempotencyKeys } from '../store/idempotency-keys.ts'
+import { deleteUnownedBefore } from '../store/inbound-messages.ts'
+import { expireOverdueMessages } from '../store/overdue-messages.ts'
+import { deleteOldParkedReceipts, findMatchableReceipts, type ReceiptRow } from '../store/receipts.ts'
+import { deleteEventsBefore } from '../store/retention.ts'
+import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
+
+export { ensurePartitions } from './day-partitions.ts'
+
+export interface MaintenanceOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly newMessageId: () => string
+  /** Days that messages, inbound messages and webhook attempts are kept. */
+  readonly retentionDays: number
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+  /** Applies parked receipts, at most one per (carrier, id); resolves when that is recorded. */
+  readonly applyReceipts: (receipts: readonly ReceiptRow[]) => Promise<unknown>
+  /** Told of a job that failed; it runs again after its interval. */
+  readonly onError: (job: string, error: unknown) => void
+  readonly onUnowned?: (count: number) => void
+}
+
+interface Job {
+  readonly name: string
+  readonly intervalMs: number
+  readonly run: () => Promise<void>
+}
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** First runs after the start, one after the other. */
+const STAGGER_MS = 250
+
+/** Rows changed in one statement, and statements in one run of a job. */
+const BATCH_ROWS = 1_000
+/** 200,000 rows each minute: more than keys can be added in a minute. */
+const MAX_BATCHES = 200
+
+const RECEIPT_BATCH = 500
+const MAX_RECEIPT_BATCHES = 10
+/** How long a receipt without a submission waits for one. */
+const PARKED_LIFETIME_MS = 72 * HOUR_MS
+
+/** errorCode of a message whose receipt did not come in time. */
+const NO_RECEIPT = '601'
+const OVERDUE_AFTER_MS = VALIDITY_MS + RECEIPT_GRACE_MS
+/** Messages are looked through in the order of their creation, this much at a time. */
+const OVERDUE_STEP_MS = 10 * MINUTE_MS
+const MAX_OVERDUE_STEPS = 50
+/** How far back a node begins when it starts: a week-end on which nothing ran is made up for. */
+const OVERDUE_LOOKBACK_MS = 72 * HOUR_MS
+
+/**
+ * The housekeeping of the database. It runs on every node at once without any agreement between them: each job is made
+ * of statements that find nothing to do where another node was first. Ages of queued rows are by the database's clock,
+ * days and message ids by `nowMs`.
+ */
+export class Maintenance {
+  readonly #options: MaintenanceOptions
+  readonly #jobs: readonly Job[]
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #running = new Set<Promise<void>>()
+  #stopping = false
+  /** Messages created before this are known not to be overdue, or are UNKNOWN by now. */
+  #overdueFromMs: number | null = null
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options
+    this.#jobs = [
+      { name: 'partitions', intervalMs: HOUR_MS, run: () => ensurePartitions(options.db, options.nowMs()) },
+      { name: 'parked receipts', intervalMs: 5 * SECOND_MS, run: () => this.#applyParkedReceipts() },
+      { name: 'complete inbound messages', intervalMs: 10 * SECOND_MS, run: () => this.#deliverComplete() },
+      { name: 'incomplete inbound messages', intervalMs: MINUTE_MS, run: () => this.#deliverIncomplete() },
+      { name: 'overdue messages', intervalMs: MINUTE_MS, run: () => this.#expireOverdue() },
+      { name: 'idempotency keys', intervalMs: MINUTE_MS, run: () => this.#forgetKeys() },
+      { name: 'old parked receipts', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetReceipts() },
+      { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
+    ]
+  }
+
+  /** Every job runs soon, then again after its interval. `ensurePartitions` is to be called before. */
+  start(): void {
+    this.#stopping = false
+    for (const [index, job] of this.#jobs.entries()) this.#schedule(job, (index + 1) * STAGGER_MS)
+  }
+
+  /** Nothing begins after this; resolves when the statements under way have ended. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
+    await Promise.all(this.#running)
+  }
+
+  /** Runs every job once, one after the other. Never rejects: failures go to `onError`. */
+  async runOnce(): Promise<void> {
+    for (const job of this.#jobs) await this.#run(job)
+  }
+
+  #schedule(job: Job, delayMs: number): void {
+    if (this.#stopping) return
+    const timer = setTimeout(async () => {
+      await this.#run(job)
+      this.#schedule(job, job.intervalMs)
+    }, delayMs)
+    this.#timers.set(job.name, timer)
+  }
+
+  async #run(job: Job): Promise<void> {
+    const run = job.run().catch((error: unknown) => this.#options.onError(job.name, error))
+    this.#running.add(run)
+    await run
+    this.#running.delete(run)
+  }
+
+  async #applyParkedReceipts(): Promise<void> {
+    await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
+      const found = await findMatchableReceipts(this.#options.db, RECEIPT_BATCH)
+      if (found.length === 0) return false
+      // Of one id only the first: the second follows in the next batch, after its effect.
+      const firsts = [...Map.groupBy(found, receiptKey).values()].map((receipts) => receipts[0]!)
+      await this.#options.applyReceipts(firsts)
+      return firsts.length < found.length || found.length === RECEIPT_BATCH
+    })
+  }
+
+  async #deliverComplete(): Promise<void> {
+    await deliverCompleteSets(this.#inboundDeps())
+  }
+
+  async #deliverIncomplete(): Promise<void> {
+    await deliverIncompleteSets(this.#inboundDeps())
+  }
+
+  /** The events are left to the owners of their buckets: nothing here waits for them. */
+  #inboundDeps(): InboundDeps {
+    const { db, directory, newMessageId, onUnowned } = this.#options
+    const holder = { holder: null, buckets: [] }
+    return { db, directory: directory(), newMessageId, holder, ...(onUnowned ? { onUnowned } : {}) }
+  }
+
+  /** Goes on where the last run ended, so every message is looked at once and not a whole day each minute. */
+  async #expireOverdue(): Promise<void> {
+    const { db, nowMs } = this.#options
+    const endMs = nowMs() - OVERDUE_AFTER_MS
+    this.#overdueFromMs ??= endMs - OVERDUE_LOOKBACK_MS
+    await this.#repeat(MAX_OVERDUE_STEPS, async () => {
+      const fromMs = this.#overdueFromMs!
+      if (fromMs > endMs) return false
+      const toMs = Math.min(fromMs + OVERDUE_STEP_MS - 1, endMs)
+      const changed = await expireOverdueMessages(db, {
+        fromMsgId: lowestIdAt(fromMs),
+        toMsgId: highestIdAt(toMs),
+        errorCode: NO_RECEIPT,
+        changedAt: new Date(nowMs()).toISOString(),
+        limit: BATCH_ROWS,
+      })
+      if (changed < BATCH_ROWS) this.#overdueFromMs = toMs + 1
+      return true
+    })
+  }
+
+  async #forgetKeys(): Promise<void> {
+    await this.#repeat(MAX_BATCHES, async () => {
+      const gone = await deleteOldIdempotencyKeys(this.#options.db, IDEMPOTENCY_LIFETIME_MS, BATCH_ROWS)
+      return gone === BATCH_ROWS
+    })
+  }
+
+  async #forgetReceipts(): Promise<void> {
+    await deleteOldParkedReceipts(this.#options.db, PARKED_LIFETIME_MS)
+  }
+
+  /** Events first: one must never be found without its message. */
+  async #enforceRetention(): Promise<void> {
+    const { db, nowMs, retentionDays } = this.#options
+    const now = nowMs()
+    const keptId = firstKeptId(now, retentionDays)
+    await this.#repeat(
+      MAX_BATCHES,
+      async () => (await deleteUnownedBefore(db, keptId, BATCH_ROWS)) === BATCH_ROWS,
+    )
+    const eventsGone = await this.#repeat(
+      MAX_BATCHES,
+      async () => (await deleteEventsBefore(db, keptId, BATCH_ROWS)) === BATCH_ROWS,
+    )
+    if (eventsGone) await dropOldPartitions(db, now, retentionDays)
+  }
+
+  /** Repeats `step` while it gives true, at most `times`, not beyond a stop. True when there was nothing more to do. */
+  async #repeat(times: number, step: () => Promise<boolean>): Promise<boolean> {
+    for (let round = 0; round < times; round += 1) {
+      if (this.#stopping) return false
+      if (!(await step())) return true
+    }
+    return false
+  }
+}
+
+function receiptKey({ carrier_id, carrier_message_id }: ReceiptRow): string {
+  return `${carrier_id}:${carrier_message_id}`
+}

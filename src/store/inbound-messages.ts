@@ -1,0 +1,65 @@
+import type { Queryable } from './database.ts'
+import type { EventHolder } from './submissions.ts'
+
+/** An inbound message and who owns the number it was sent to. */
+export interface NewInboundMessage {
+  /** null: nobody owns the number. */
+  readonly plan_id: number | null
+  readonly msg_id: string
+  readonly carrier_id: number
+  readonly sender: string
+  readonly recipient: string
+  readonly body: string
+  readonly keyword: string | null
+  /** An event is to announce it: its plan has an inbound URL. */
+  readonly announced: boolean
+  readonly received_ms: number
+}
+
+/**
+ * Stores inbound messages with the events that announce them, and those that nobody owns apart: one statement, so all of
+ * them or none. Gives the ids of the messages whose event this node holds.
+ */
+export async function insertInboundMessages(
+  db: Queryable,
+  messages: readonly NewInboundMessage[],
+  events: EventHolder,
+): Promise<string[]> {
+  const { rows } = await db.query<{ msg_id: string }>({
+    name: 'insert_inbound_messages',
+    text: `
+      with input as (
+        select *, get_byte(uuid_send(msg_id), 15)::smallint as bucket,
+               to_timestamp(received_ms / 1000.0) as received_at
+        from json_to_recordset($1) as i (
+          plan_id integer, msg_id uuid, carrier_id integer, sender text, recipient text, body text, keyword text,
+          announced boolean, received_ms bigint)
+      ), owned as (
+        insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body, keyword)
+        select plan_id, msg_id, carrier_id, sender, recipient, body, keyword from input where plan_id is not null
+      ), unowned as (
+        insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
+        select msg_id, carrier_id, sender, recipient, body from input where plan_id is null
+      ), events as (
+        insert into webhook_events (bucket, msg_id, seq, plan_id, holder, due_at, occurred_at)
+        select bucket, msg_id, 0, plan_id, case when bucket = any ($3::smallint[]) then $2::integer end,
+               received_at, received_at
+        from input where announced and plan_id is not null
+        returning msg_id, holder
+      )
+      select msg_id from events where holder is not null`,
+    values: [JSON.stringify(messages), events.holder, events.buckets],
+  })
+  return rows.map((row) => row.msg_id)
+}
+
+/** Forgets messages to numbers that nobody owns, with ids below `msgId`, at most `limit`. Gives how many. */
+export async function deleteUnownedBefore(db: Queryable, msgId: string, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      delete from unowned_inbound_messages where msg_id in (
+        select msg_id from unowned_inbound_messages where msg_id < $1 order by msg_id limit $2)`,
+    values: [msgId, limit],
+  })
+  return rowCount ?? 0
+}

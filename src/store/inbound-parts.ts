@@ -1,0 +1,152 @@
+import type { Part } from '../domain/concatenation.ts'
+import type { Queryable } from './database.ts'
+
+/** A part of a message that is not complete yet. The first six fields say which message: the set it belongs to. */
+export interface InboundPart {
+  readonly carrierId: number
+  readonly sender: string
+  readonly recipient: string
+  readonly kind: Part['kind']
+  readonly reference: number
+  readonly total: number
+  readonly sequence: number
+  readonly dataCoding: number
+  readonly payload: Buffer
+  readonly receivedAtMs: number
+}
+
+export type StoredPart = Omit<InboundPart, 'receivedAtMs'>
+
+/** Which columns of inbound_parts make a set. */
+const SET = 'carrier_id, sender, recipient, kind, reference, total'
+
+const INPUT = `
+  select carrier_id, sender, recipient, kind, reference, total, sequence, data_coding,
+         decode(payload, 'hex') as payload, to_timestamp(received_ms / 1000.0) as received_at
+  from json_to_recordset($1) as i (
+    carrier_id integer, sender text, recipient text, kind text, reference integer, total smallint, sequence smallint,
+    data_coding smallint, payload text, received_ms bigint)`
+
+/**
+ * Takes the sets named by a query `chosen` out. Everyone who takes locks the parts in the order of the key: of two who
+ * choose the same set one gets all of it and the other nothing, without a deadlock.
+ */
+const TAKE_CHOSEN = `
+  , locked as (
+    select ${SET}, p.sequence from inbound_parts p join chosen using (${SET})
+    order by ${SET}, p.sequence
+    for update of p
+  )
+  delete from inbound_parts p using locked l
+  where p.carrier_id = l.carrier_id and p.sender = l.sender and p.recipient = l.recipient and p.kind = l.kind
+    and p.reference = l.reference and p.total = l.total and p.sequence = l.sequence
+  returning p.carrier_id as "carrierId", p.sender, p.recipient, p.kind, p.reference, p.total, p.sequence,
+            p.data_coding as "dataCoding", p.payload`
+
+/** Keeps parts; one that is there already stays as it is. Sorted, so that nodes that keep the same parts do not deadlock. */
+export async function insertInboundParts(db: Queryable, parts: readonly InboundPart[]): Promise<void> {
+  await db.query({
+    name: 'insert_inbound_parts',
+    text: `
+      insert into inbound_parts (${SET}, sequence, data_coding, payload, received_at)
+      ${INPUT} order by ${SET}, sequence
+      on conflict do nothing`,
+    values: [input(parts)],
+  })
+}
+
+/**
+ * Takes out the sets in which one of `parts` stands with other content: the sender has begun to use the reference again,
+ * and what is missing of the earlier message will not come.
+ */
+export async function takeSupersededSets(
+  db: Queryable,
+  parts: readonly InboundPart[],
+): Promise<StoredPart[]> {
+  const { rows } = await db.query<StoredPart>({
+    name: 'take_superseded_sets',
+    text: `
+      with input as (${INPUT}), chosen as (
+        select distinct ${SET} from input i join inbound_parts p using (${SET}, sequence)
+        where p.payload <> i.payload or p.data_coding <> i.data_coding
+      )${TAKE_CHOSEN}`,
+    values: [input(parts)],
+  })
+  return rows
+}
+
+/**
+ * Takes out the sets of these senders that are complete, and of the others the oldest, as many as it takes to leave no
+ * sender more than `maxParts` parts with a carrier.
+ */
+export async function takeFinishedSets(
+  db: Queryable,
+  senders: readonly { carrier_id: number; sender: string }[],
+  maxParts: number,
+): Promise<StoredPart[]> {
+  const { rows } = await db.query<StoredPart>({
+    name: 'take_finished_sets',
+    text: `
+      with senders as (
+        select distinct carrier_id, sender from json_to_recordset($1) as i (carrier_id integer, sender text)
+      ), sets as (
+        select ${SET}, count(*) as parts, max(received_at) as newest
+        from senders join inbound_parts using (carrier_id, sender)
+        group by ${SET}
+      ), ranked as (
+        select ${SET}, parts, sum(parts) filter (where parts < total) over (
+          partition by carrier_id, sender order by newest desc, recipient, kind, reference, total) as kept
+        from sets
+      ), chosen as (
+        select ${SET} from ranked where parts >= total or kept > $2
+      )${TAKE_CHOSEN}`,
+    values: [JSON.stringify(senders), maxParts],
+  })
+  return rows
+}
+
+/** Takes out complete sets, at most `limit`. */
+export async function takeCompleteSets(db: Queryable, limit: number): Promise<StoredPart[]> {
+  const { rows } = await db.query<StoredPart>({
+    name: 'take_complete_sets',
+    text: `
+      with chosen as (
+        select ${SET} from inbound_parts group by ${SET} having count(*) >= total limit $1
+      )${TAKE_CHOSEN}`,
+    values: [limit],
+  })
+  return rows
+}
+
+/** Takes out the sets that have a part received more than `ageMs` ago, at most `limit`, oldest first. */
+export async function takeOldSets(db: Queryable, ageMs: number, limit: number): Promise<StoredPart[]> {
+  const { rows } = await db.query<StoredPart>({
+    name: 'take_old_sets',
+    text: `
+      with old as (
+        select ${SET} from inbound_parts where received_at < now() - $1 * interval '1 ms'
+        order by received_at limit $2
+      ), chosen as (
+        select distinct ${SET} from old
+      )${TAKE_CHOSEN}`,
+    values: [ageMs, limit],
+  })
+  return rows
+}
+
+function input(parts: readonly InboundPart[]): string {
+  return JSON.stringify(
+    parts.map((part) => ({
+      carrier_id: part.carrierId,
+      sender: part.sender,
+      recipient: part.recipient,
+      kind: part.kind,
+      reference: part.reference,
+      total: part.total,
+      sequence: part.sequence,
+      data_coding: part.dataCoding,
+      payload: part.payload.toString('hex'),
+      received_ms: part.receivedAtMs,
+    })),
+  )
+}
