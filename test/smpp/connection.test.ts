@@ -1,98 +1,23 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  type Connection,
-  type ConnectOptions,
-  connect,
-  type ListenOptions,
-  listen,
-  type SmscServer,
-} from '../../src/smpp/connection.ts'
+import { type Connection, listen } from '../../src/smpp/connection.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'
-import type { RequestPdu, ResponsePdu } from '../../src/smpp/pdu.ts'
-import type { CloseReason, ConnectionHandlers } from '../../src/smpp/session-handlers.ts'
+import type { CloseReason } from '../../src/smpp/session-handlers.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
+import {
+  BIND,
+  boundEsme,
+  boundPeer,
+  cleanUp,
+  DELIVER,
+  esmeTo,
+  later,
+  SUBMIT,
+  smscServer,
+} from './connection-harness.ts'
 import { RawPeer, rawServer } from './raw-peer.ts'
 import { rawFrame } from './session-harness.ts'
 
-const SUBMIT = { command: 'submit_sm', destination_addr: '447700900123' } as const
-const DELIVER = { command: 'deliver_sm', source_addr: '447700900123' } as const
-const BIND = { command: 'bind_transceiver', system_id: 'esme', password: 'pw' } as const
-
-const cleanups: (() => unknown)[] = []
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-})
-
-/** Our SMSC: accepts every bind, answers each request with its sequence number as message_id. */
-async function smscServer(
-  handlers: ConnectionHandlers<string> = {},
-  options: Partial<ListenOptions> = {},
-): Promise<SmscServer<string>> {
-  const server = await listen<string>({ port: 0, tickMs: 5, ...options }, () => ({
-    onBind: (pdu, link) => link.respond(pdu, STATUSES.ESME_ROK, { system_id: 'smsc' }),
-    onRequest: (pdu, link) => link.respond(pdu, STATUSES.ESME_ROK, { message_id: `${pdu.sequence}` }),
-    ...handlers,
-  }))
-  cleanups.push(() => server.close())
-  return server
-}
-
-/** A raw peer bound to a fresh SMSC of ours. */
-async function boundPeer(
-  handlers?: ConnectionHandlers<string>,
-  options?: Partial<ListenOptions>,
-): Promise<RawPeer> {
-  const peer = await RawPeer.connect((await smscServer(handlers, options)).port)
-  await peer.bind()
-  return peer
-}
-
-interface Link {
-  connection: Connection<string>
-  responses: [string, ResponsePdu][]
-  requests: RequestPdu[]
-  late: string[]
-  ended: Promise<[CloseReason, string[]]>
-}
-
-/** Our ESME, everything it reports written down. */
-function esmeTo(
-  port: number,
-  options: Partial<ConnectOptions> = {},
-  handlers: ConnectionHandlers<string> = {},
-): Link {
-  const ended = Promise.withResolvers<[CloseReason, string[]]>()
-  const link: Omit<Link, 'connection'> = { responses: [], requests: [], late: [], ended: ended.promise }
-  const connection = connect<string>(
-    { host: '127.0.0.1', port, bind: BIND, tickMs: 5, ...options },
-    {
-      onResponse: (token, pdu) => link.responses.push([token, pdu]),
-      onRequest: (pdu) => link.requests.push(pdu),
-      onLateResponse: (token) => link.late.push(token),
-      onClose: (reason, unanswered) => ended.resolve([reason, unanswered]),
-      ...handlers,
-    },
-  )
-  cleanups.push(() => connection.destroy())
-  return { ...link, connection }
-}
-
-/** Our ESME bound to a raw SMSC; its bind was sequence 1. */
-async function boundEsme(
-  options: Partial<ConnectOptions> = {},
-  handlers: ConnectionHandlers<string> = {},
-): Promise<Link & { peer: RawPeer }> {
-  const { port, accepted, server } = await rawServer({ allowHalfOpen: true })
-  cleanups.push(() => server.close())
-  const link = esmeTo(port, options, handlers)
-  const peer = await accepted
-  cleanups.push(() => peer.socket.destroy())
-  await peer.next()
-  peer.write({ command: 'bind_transceiver_resp', sequence: 1, system_id: 'raw' })
-  await link.connection.whenBound()
-  return { ...link, peer }
-}
+afterEach(cleanUp)
 
 describe('as SMSC, to a raw peer', () => {
   test('B336 PDUs in 1-byte segments are read as usual', async () => {
@@ -194,6 +119,34 @@ describe('as SMSC, to a raw peer', () => {
     peer.socket.destroy()
   })
 
+  test('a peer that reads late gets every answer', async () => {
+    const limit = 65_536
+    const server = await smscServer({}, { writeLimit: limit })
+    const peer = await RawPeer.connect(server.port)
+    await peer.bind()
+    const [link] = server.connections
+    const before = peer.chunks.reduce((sum, octets) => sum + octets, 0)
+    peer.socket.pause()
+    const flood = Buffer.concat(
+      Array.from({ length: 4_096 }, () => encodePdu({ command: 'enquire_link', sequence: 9 })),
+    )
+    let written = 0
+    const more = () => {
+      let room = true
+      while (room && link!.writableLength <= limit) {
+        written += flood.length
+        room = peer.socket.write(flood)
+      }
+    }
+    peer.socket.on('drain', more)
+    more()
+    await expect.poll(() => link!.writableLength).toBeGreaterThan(limit)
+    peer.socket.off('drain', more)
+    peer.socket.resume()
+    const answered = () => peer.chunks.reduce((sum, octets) => sum + octets, -before)
+    await expect.poll(answered, { timeout: 10_000 }).toBe(written)
+  })
+
   test('more peers than allowed are dropped', async () => {
     const { port } = await smscServer({}, { maxConnections: 1 })
     const [first, second] = [await RawPeer.connect(port), await RawPeer.connect(port)]
@@ -276,7 +229,7 @@ describe('as ESME, to a raw SMSC', () => {
 
   test('B390 bind_resp never arriving: closed', async () => {
     const { port, accepted, server } = await rawServer()
-    cleanups.push(() => server.close())
+    later(() => server.close())
     const { connection, ended } = esmeTo(port, { bindTimeoutMs: 30 })
     expect((await (await accepted).next()).command).toBe('bind_transceiver')
     await expect(connection.whenBound()).rejects.toMatchObject({
@@ -345,57 +298,6 @@ describe('as ESME, to a raw SMSC', () => {
     connection.send(SUBMIT, 'a')
     peer.write(DELIVER)
     expect(await ended).toEqual([{ code: 'handler_error', error: fault }, ['a']])
-  })
-})
-
-describe('connecting', () => {
-  test('to a closed port: connect_failed, reported once, and every wait ends', async () => {
-    const { port, server } = await rawServer()
-    await new Promise((closed) => server.close(closed))
-    const { connection, ended } = esmeTo(port)
-    const [reason] = await ended
-    expect(reason).toMatchObject({ code: 'connect_failed', error: { code: 'ECONNREFUSED' } })
-    await connection.unbind()
-    await expect(connection.whenBound()).rejects.toThrow('closed: connect_failed')
-  })
-
-  test('to a peer that never completes the TLS handshake: connect_timeout', async () => {
-    const { port, server } = await rawServer()
-    cleanups.push(() => server.close())
-    const { connection, ended } = esmeTo(port, { tls: true, connectTimeoutMs: 30 })
-    expect((await ended)[0]).toEqual({ code: 'connect_timeout' })
-    await connection.whenClosed()
-  })
-
-  test('a bind that does not fit is refused by connect itself', () => {
-    expect(() => connect({ host: '127.0.0.1', port: 1, bind: { ...BIND, password: '123456789' } })).toThrow(
-      /^password: /,
-    )
-  })
-
-  test('closed before it is open', async () => {
-    const { port, server } = await rawServer()
-    cleanups.push(() => server.close())
-    const { connection, ended } = esmeTo(port)
-    await connection.close()
-    expect(await ended).toEqual([{ code: 'local' }, []])
-  })
-
-  test('over TLS, both sides ours', async () => {
-    // A pre-shared key spares the test a certificate.
-    const psk = { ciphers: 'PSK-AES128-GCM-SHA256', maxVersion: 'TLSv1.2' } as const
-    const key = Buffer.alloc(16, 7)
-    const { port } = await smscServer({}, { tls: { ...psk, pskCallback: () => key } })
-    const { connection } = esmeTo(port, {
-      tls: {
-        ...psk,
-        pskCallback: () => ({ psk: key, identity: 'esme' }),
-        checkServerIdentity: () => undefined,
-      },
-    })
-    expect(await connection.whenBound()).toMatchObject({ system_id: 'smsc' })
-    expect(await connection.request(SUBMIT)).toMatchObject({ command: 'submit_sm_resp', message_id: '2' })
-    await connection.unbind()
   })
 })
 

@@ -141,6 +141,11 @@ test.each(MALFORMED)('malformed, %s: %s names its fault', (_case, name, body, fa
   expect(pdu).toMatchObject({ command: 'malformed', of: name, sequence: 9, fault, field, answer })
 })
 
+test('a short_message of 255 octets (SMPP 5.0) is understood from a peer', () => {
+  const pdu = decodePdu(frame('deliver_sm', `00 000000 000000 000000 00 00 00000000 ff ${'31'.repeat(255)}`))
+  expect(pdu).toMatchObject({ command: 'deliver_sm', short_message: Buffer.alloc(255, 0x31) })
+})
+
 test('less than a header is malformed, a command id outside the table is unknown', () => {
   expect(decodePdu(Buffer.alloc(15))).toMatchObject({ command: 'malformed', of: null, field: 'header' })
   const bytes = frame('unbind', '0102')

@@ -31,47 +31,49 @@ const ask = (
   fields = {},
 ) => new Promise<NodePdu>((answered) => session[command](fields, answered))
 
+/** The SMSC of the first test: after the first submit it sends a receipt, an MO and an enquire_link. */
+function serve(session: NodeSession, submits: NodePdu[], delivered: NodePdu[]): void {
+  session.on('error', () => undefined)
+  session.on('bind_transceiver', (pdu: NodePdu) => {
+    const known = pdu.system_id === BIND.system_id && pdu.password === BIND.password
+    session.send(pdu.response({ system_id: 'node', command_status: known ? 0 : STATUSES.ESME_RINVPASWD }))
+  })
+  session.on('submit_sm', async (pdu: NodePdu) => {
+    submits.push(pdu)
+    session.send(pdu.response({ message_id: `m-${submits.length}` }))
+    if (submits.length > 1) return
+    const receipt = {
+      esm_class: 4,
+      source_addr: '447700900123',
+      destination_addr: 'Aldis',
+      short_message: Buffer.from(RECEIPT),
+      receipted_message_id: 'm-1',
+      message_state: 2,
+      network_error_code: Buffer.from([3, 0, 0]),
+    }
+    const mo = {
+      source_addr: '447700900123',
+      destination_addr: '12345',
+      data_coding: 8,
+      message_payload: Buffer.from('00480069', 'hex'),
+    }
+    delivered.push(
+      await ask(session, 'deliver_sm', receipt),
+      await ask(session, 'deliver_sm', mo),
+      await ask(session, 'enquire_link'),
+    )
+  })
+  session.on('unbind', (pdu: NodePdu) => {
+    session.send(pdu.response())
+    session.close()
+  })
+}
+
 describe('our ESME, the npm package smpp as SMSC', () => {
   test('bind, submit, receipt, MO, concatenated submit, enquire_link, unbind', async () => {
     const submits: NodePdu[] = []
     const delivered: NodePdu[] = []
-    const unbound = Promise.withResolvers<void>()
-    const port = await nodeSmsc((session) => {
-      session.on('error', () => undefined)
-      session.on('bind_transceiver', (pdu: NodePdu) => {
-        const known = pdu.system_id === BIND.system_id && pdu.password === BIND.password
-        session.send(pdu.response({ system_id: 'node', command_status: known ? 0 : STATUSES.ESME_RINVPASWD }))
-      })
-      session.on('submit_sm', async (pdu: NodePdu) => {
-        submits.push(pdu)
-        session.send(pdu.response({ message_id: `m-${submits.length}` }))
-        if (submits.length > 1) return
-        delivered.push(
-          await ask(session, 'deliver_sm', {
-            esm_class: 4,
-            source_addr: '447700900123',
-            destination_addr: 'Aldis',
-            short_message: Buffer.from(RECEIPT),
-            receipted_message_id: 'm-1',
-            message_state: 2,
-            network_error_code: Buffer.from([3, 0, 0]),
-          }),
-          await ask(session, 'deliver_sm', {
-            source_addr: '447700900123',
-            destination_addr: '12345',
-            data_coding: 8,
-            message_payload: Buffer.from('00480069', 'hex'),
-          }),
-          await ask(session, 'enquire_link'),
-        )
-      })
-      session.on('unbind', (pdu: NodePdu) => {
-        session.send(pdu.response())
-        session.close()
-        unbound.resolve()
-      })
-    })
-
+    const port = await nodeSmsc((session) => serve(session, submits, delivered))
     const requests: RequestPdu[] = []
     const link = connect(
       { host: '127.0.0.1', port, bind: { command: 'bind_transceiver', ...BIND } },
@@ -129,7 +131,6 @@ describe('our ESME, the npm package smpp as SMSC', () => {
     expect(messageOctets(mo!).swap16().toString('utf16le')).toBe('Hi')
 
     await link.unbind()
-    await unbound.promise
     expect(Object.values(link.anomalies).every((count) => count === 0)).toBe(true)
   })
 

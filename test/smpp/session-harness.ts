@@ -31,7 +31,7 @@ export function rawFrame(
 }
 
 /** The PDUs in these octets. */
-export function pdusOf(bytes: Buffer): Pdu[] {
+function pdusOf(bytes: Buffer): Pdu[] {
   const framer = new Framer()
   const pdus: Pdu[] = []
   framer.push(bytes)
