@@ -4,7 +4,6 @@ import { encodePdu } from '../../src/smpp/encoding.ts'
 import type { CloseReason } from '../../src/smpp/session-handlers.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import {
-  BIND,
   boundEsme,
   boundPeer,
   cleanUp,
