@@ -1,0 +1,103 @@
+import { type Command, Option } from 'commander'
+import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../domain/settings.ts'
+import { type ConnectionOptions, given, orNull, segment } from './admin-client.ts'
+import { addRateOptions, type RateOptions, rateLimit } from './rate-options.ts'
+import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+
+const PATH = '/service-plans'
+const EXAMPLES = `
+Examples:
+  aldis plan create --account 64f0c0ffee0123456789abcd --name alerts --route default
+  aldis plan update 65a1c0ffee0123456789abcd --inbound-url https://example.com/inbound
+  aldis plan update 65a1c0ffee0123456789abcd --inactive`
+
+interface PlanOptions extends ConnectionOptions, RateOptions {
+  readonly id?: string
+  readonly account?: string
+  readonly name?: string
+  readonly active?: boolean
+  readonly inactive?: boolean
+  readonly route?: string | false
+  readonly inboundUrl?: string | false
+  readonly senderTypes?: string
+  readonly ambiguousSubmits?: string
+}
+
+export function register(program: Command): void {
+  const plan = program
+    .command('plan')
+    .description('service plans: what messages are sent and received under')
+    .addHelpText('after', EXAMPLES)
+
+  const create = addAction(plan, 'create', 'create a service plan')
+    .requiredOption('--account <accountId>', 'account it belongs to')
+    .requiredOption('--name <name>', 'name for people')
+    .option('--id <servicePlanId>', '24 hex digits (default: made up)')
+    .option('--inactive', 'refuse its messages for now')
+  addSettings(create)
+  addRateOptions(create, false).action((options: PlanOptions) => {
+    const body = { servicePlanId: options.id, accountId: options.account, ...fields(options) }
+    return requestAndPrint(options, 'POST', PATH, given(body))
+  })
+
+  addList(
+    plan,
+    {
+      description: 'list service plans',
+      path: PATH,
+      columns: [
+        ['SERVICE PLAN', 'servicePlanId'],
+        ['ACCOUNT', 'accountId'],
+        ['NAME', 'name'],
+        ['ACTIVE', 'active'],
+        ['ROUTE', 'route'],
+        ['INBOUND URL', 'inboundUrl'],
+        ['RATE', 'rateLimit.messagesPerSecond'],
+      ],
+    },
+    { accountId: { flag: '--account <accountId>', description: 'of this account only' } },
+  )
+  addShow(plan, { key: 'servicePlanId', path: PATH, description: 'show a service plan' })
+
+  const update = addAction(plan, 'update <servicePlanId>', 'change a service plan; what is not given stays')
+    .option('--name <name>', 'name for people')
+    .option('--active', 'accept its messages')
+    .addOption(new Option('--inactive', 'refuse its messages').conflicts('active'))
+  addSettings(update)
+    .option('--no-route', 'have no route: the plan cannot send')
+    .option('--no-inbound-url', 'have no inbound URL')
+  addRateOptions(update, true).action((servicePlanId: string, options: PlanOptions) =>
+    requestAndPrint(options, 'PATCH', `${PATH}/${segment(servicePlanId)}`, given(fields(options))),
+  )
+
+  addDelete(plan, {
+    key: 'servicePlanId',
+    path: PATH,
+    description: 'delete a service plan that nothing uses (else make it inactive)',
+  })
+}
+
+function addSettings(command: Command): Command {
+  return command
+    .option('--route <route>', 'route its messages take')
+    .option('--inbound-url <url>', 'where its inbound messages go')
+    .option('--sender-types <list>', `senders it may use, of ${SENDER_KINDS.join(',')}`)
+    .addOption(
+      new Option(
+        '--ambiguous-submits <rule>',
+        'when a message may or may not have reached the carrier',
+      ).choices(AMBIGUOUS_SUBMITS),
+    )
+}
+
+function fields(options: PlanOptions): Record<string, unknown> {
+  return {
+    name: options.name,
+    active: options.inactive ? false : options.active,
+    route: orNull(options.route),
+    inboundUrl: orNull(options.inboundUrl),
+    rateLimit: rateLimit(options),
+    senderTypes: options.senderTypes?.split(',').map((kind) => kind.trim()),
+    ambiguousSubmits: options.ambiguousSubmits,
+  }
+}

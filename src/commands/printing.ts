@@ -1,0 +1,53 @@
+/** What the CLI prints: tables and fields for people, JSON for programs. */
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** One column of a table: its heading and the field it shows (`rateLimit.burst` goes inside). */
+export type Column = readonly [heading: string, field: string]
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Columns as wide as their widest cell, two spaces apart. */
+export function printTable(rows: readonly Fields[], columns: readonly Column[]): void {
+  const lines = [
+    columns.map(([heading]) => heading),
+    ...rows.map((row) => columns.map(([, field]) => cell(valueAt(row, field)))),
+  ]
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)))
+  for (const line of lines) {
+    const padded = line.map((text, index) => text.padEnd(widths[index]!))
+    process.stdout.write(`${padded.join('  ').trimEnd()}\n`)
+  }
+}
+
+/** One field a line, names in a column. */
+export function printFields(fields: Fields): void {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length))
+  for (const [name, value] of Object.entries(fields)) {
+    process.stdout.write(`${name.padEnd(width)}  ${cell(value)}\n`)
+  }
+}
+
+function valueAt(fields: Fields, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((value, name) => (value as Fields | null | undefined)?.[name], fields)
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(inner).join(', ')
+  return inner(value)
+}
+
+/** An object inside a field: `messagesPerSecond 10, burst 20`. */
+function inner(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.entries(value)
+    .filter(([, field]) => field !== null)
+    .map(([name, field]) => `${name} ${String(field)}`)
+    .join(' ')
+}

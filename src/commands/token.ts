@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { type ConnectionOptions, given, repeated } from './admin-client.ts'
+import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+
+const PATH = '/tokens'
+const EXAMPLES = `
+Examples:
+  aldis token create --account 64f0c0ffee0123456789abcd --name backend
+  aldis token create --account 64f0c0ffee0123456789abcd --name alerts --plan 65a1c0ffee0123456789abcd
+  aldis token revoke 7`
+
+interface TokenOptions extends ConnectionOptions {
+  readonly account: string
+  readonly name: string
+  readonly plan?: string[]
+}
+
+export function register(program: Command): void {
+  const token = program
+    .command('token')
+    .description('access tokens of the public API')
+    .addHelpText('after', EXAMPLES)
+
+  addAction(token, 'create', 'issue a token; it is shown this once')
+    .requiredOption('--account <accountId>', 'account it belongs to')
+    .requiredOption('--name <name>', 'what it is for')
+    .option(
+      '--plan <servicePlanId>',
+      'limit it to this plan; may be repeated (default: every plan)',
+      repeated,
+    )
+    .action((options: TokenOptions) => {
+      const body = { accountId: options.account, name: options.name, servicePlanIds: options.plan }
+      return requestAndPrint(options, 'POST', PATH, given(body))
+    })
+
+  addList(
+    token,
+    {
+      description: 'list tokens, revoked ones too',
+      path: PATH,
+      columns: [
+        ['TOKEN', 'tokenId'],
+        ['ACCOUNT', 'accountId'],
+        ['NAME', 'name'],
+        ['HINT', 'hint'],
+        ['PLANS', 'servicePlanIds'],
+        ['CREATED', 'createdAt'],
+        ['REVOKED', 'revokedAt'],
+      ],
+    },
+    { accountId: { flag: '--account <accountId>', description: 'of this account only' } },
+  )
+  addShow(token, { key: 'tokenId', path: PATH, description: 'show a token, not its secret' })
+  addDelete(token, {
+    key: 'tokenId',
+    path: PATH,
+    word: 'revoke',
+    description: 'revoke a token for good, on every node within 5 s',
+  })
+}
