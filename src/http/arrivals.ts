@@ -1,0 +1,57 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
+import { AppError, invalid } from '../errors.ts'
+import { KnownPaths } from './known-paths.ts'
+
+/**
+ * On every answer, the constant part of them: nothing is cached, guessed at, framed, or lent to other origins. The values
+ * are Helmet's for an API; its middleware, set up anew for each request, cost more than the rest of an accept.
+ */
+const ANSWER_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+/** The first look at every request, before authentication and before the body is read: call before routes are added. */
+export function checkArrivals(app: FastifyInstance): void {
+  const paths = new KnownPaths()
+  app.addHook('onRoute', ({ url, method }) => paths.add(url, Array.isArray(method) ? method : [method]))
+  app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
+    reply.headers(ANSWER_HEADERS).header('x-request-id', request.id)
+    if (request.is404) return done(refuseRoute(paths, request))
+    if (!hasOneHost(request)) return done(invalid([fault('Host', 'REQUIRED', 'must be given once')]))
+    done()
+  })
+}
+
+function refuseRoute(paths: KnownPaths, request: FastifyRequest): AppError {
+  const methods = paths.methodsOf(request.raw.url ?? '')
+  if (methods.length === 0) return new AppError('NOT_FOUND')
+  return new AppError('METHOD_NOT_ALLOWED', { headers: { allow: methods.join(', ') } })
+}
+
+/** RFC 9112 §3.2: none, or more than one, is 400. Node keeps the first and drops the rest. */
+function hasOneHost({ raw }: FastifyRequest): boolean {
+  const { rawHeaders } = raw
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0')
+}
+
+/** Bad percent-encoding and the like, which Fastify refuses before any hook runs. */
+export function answerUnroutable(
+  reply: FastifyReply,
+  request: FastifyRequest,
+  answer: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void,
+): void {
+  reply.headers(ANSWER_HEADERS).header('x-request-id', request.id)
+  answer(invalid([fault(WHOLE_REQUEST, 'MALFORMED_URL', 'must be properly percent-encoded')]), request, reply)
+}

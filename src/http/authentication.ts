@@ -1,0 +1,53 @@
+import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { Directory, Token } from '../domain/directory.ts'
+import { hashToken, MAX_TOKEN_LENGTH } from '../domain/tokens.ts'
+import { AppError } from '../errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by `authenticateCustomer`; null on routes without it. */
+    token: Token | null
+  }
+}
+
+/** Credentials of RFC 6750 §2.1; the scheme in any case (RFC 9110 §11.1). */
+const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
+const MAX_HEADER_LENGTH = MAX_TOKEN_LENGTH + 'Bearer '.length
+
+/** SHA-256 (hex) of the bearer token, or null when there is none or the header is malformed. */
+function presentedHash(request: FastifyRequest): string | null {
+  const header = request.headers.authorization
+  if (header === undefined || header.length > MAX_HEADER_LENGTH) return null
+  const match = BEARER.exec(header)
+  return match === null ? null : hashToken(match[1]!)
+}
+
+type Hook = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
+
+/** Lets a customer's token pass and sets `request.token`. Runs before the body is read; anything else is 401. */
+export function authenticateCustomer(directory: () => Directory): Hook {
+  return (request, _reply, done) => {
+    const hash = presentedHash(request)
+    const token = hash === null ? undefined : directory().tokenByHash(hash)
+    if (token === undefined) return done(new AppError('UNAUTHENTICATED'))
+    request.token = token
+    done()
+  }
+}
+
+/** Lets operators pass. A customer's token is known and has no business here: 403. */
+export function authenticateOperator(hashes: ReadonlySet<string>, directory: () => Directory): Hook {
+  return (request, _reply, done) => {
+    const hash = presentedHash(request)
+    if (hash !== null && hashes.has(hash)) return done()
+    const isCustomer = hash !== null && directory().tokenByHash(hash) !== undefined
+    if (!isCustomer) return done(new AppError('UNAUTHENTICATED'))
+    done(new AppError('FORBIDDEN', { message: 'The token is not an operator token' }))
+  }
+}
+
+/** The token of an authenticated request. */
+export function tokenOf(request: FastifyRequest): Token {
+  if (request.token === null) throw new Error('route without authentication')
+  return request.token
+}

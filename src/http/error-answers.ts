@@ -1,0 +1,47 @@
+import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
+import { AppError, type ErrorCode, invalid } from '../errors.ts'
+import { sqlState } from '../store/database.ts'
+import { schemaFaults } from './schema-faults.ts'
+import { errorBody } from './schemas/error-body.ts'
+
+/** Answers any failure of a request as JSON. What is not ours is a defect: logged, and told as INTERNAL_ERROR alone. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const failure = appErrorOf(error)
+  if (failure.status >= 500) {
+    request.log.error({ requestId: request.id, err: loggable(failure.cause ?? error) }, 'request failed')
+  }
+  if (failure.status === 401) reply.header('www-authenticate', 'Bearer realm="aldis"')
+  if (failure.headers !== undefined) reply.headers(failure.headers)
+  reply.code(failure.status).send(errorBody(failure, request.id))
+}
+
+interface RaisedByFastify {
+  readonly statusCode?: number
+  readonly validation?: readonly FastifySchemaValidationError[]
+}
+
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  404: 'NOT_FOUND',
+  408: 'REQUEST_TIMEOUT',
+  413: 'MESSAGE_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+}
+
+function appErrorOf(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const { statusCode, validation } = (error ?? {}) as RaisedByFastify
+  if (validation !== undefined) return invalid(schemaFaults(validation))
+  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) {
+    return new AppError('INTERNAL_ERROR', { cause: error })
+  }
+  const code = CODE_OF_STATUS[statusCode]
+  if (code !== undefined) return new AppError(code)
+  return invalid([fault(WHOLE_REQUEST, 'MALFORMED', 'could not be read')])
+}
+
+/** What the log keeps of an error: never its properties, where drivers put the values of a statement. */
+function loggable(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error }
+  return { type: error.name, message: error.message, sqlState: sqlState(error), stack: error.stack }
+}

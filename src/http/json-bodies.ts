@@ -1,0 +1,55 @@
+import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
+import { type AppError, invalid } from '../errors.ts'
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Parses a JSON body: bytes that are UTF-8 (RFC 8259 §8.1), nested at most `maxDepth` deep. A key `__proto__` becomes an
+ * ordinary property. Throws VALIDATION_ERROR.
+ */
+export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
+  let text: string
+  try {
+    text = UTF8.decode(bytes)
+  } catch {
+    throw refuse('INVALID_UTF8', 'must be UTF-8')
+  }
+  if (isDeeperThan(text, maxDepth)) throw refuse('TOO_DEEP', `must be nested at most ${maxDepth} deep`)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw refuse('MALFORMED_JSON', text.trim() === '' ? 'needs a JSON body' : 'must be valid JSON')
+  }
+}
+
+function refuse(code: string, message: string): AppError {
+  return invalid([fault(WHOLE_REQUEST, code, message)])
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN = new Set([0x7b, 0x5b])
+const CLOSE = new Set([0x7d, 0x5d])
+
+/** Looked at before parsing, in one pass that builds nothing. Brackets inside strings do not count. */
+function isDeeperThan(text: string, maxDepth: number): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === QUOTE) at = endOfString(text, at)
+    else if (OPEN.has(unit)) depth += 1
+    else if (CLOSE.has(unit)) depth -= 1
+    if (depth > maxDepth) return true
+  }
+  return false
+}
+
+/** Where the string that opens at `start` closes; the end of the text when it does not. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === BACKSLASH) at += 1
+    else if (unit === QUOTE) return at
+  }
+  return text.length
+}

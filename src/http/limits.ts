@@ -1,0 +1,33 @@
+import type { RateLimit } from '../domain/directory.ts'
+
+/** Bounds of the HTTP server. Times in milliseconds, sizes in bytes. */
+export interface HttpLimits {
+  readonly bodyBytes: number
+  /** Texts of a stored record; more is 413. */
+  readonly recordBytes: number
+  readonly jsonDepth: number
+  readonly headerBytes: number
+  readonly headersTimeoutMs: number
+  readonly requestTimeoutMs: number
+  /** How often the two above are checked. */
+  readonly timeoutCheckMs: number
+  /** How long an idle connection is kept. */
+  readonly keepAliveTimeoutMs: number
+  readonly connections: number
+  /** Lookups and lists, per account. */
+  readonly reads: RateLimit
+}
+
+/** Design: HTTP 9, 10. */
+export const HTTP_LIMITS: HttpLimits = {
+  bodyBytes: 64 * 1024,
+  recordBytes: 16 * 1024,
+  jsonDepth: 8,
+  headerBytes: 16 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  timeoutCheckMs: 1_000,
+  keepAliveTimeoutMs: 60_000,
+  connections: 10_000,
+  reads: { perSecond: 200, burst: 400 },
+}

@@ -1,0 +1,30 @@
+import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { Account, RateLimit } from '../domain/directory.ts'
+import { type RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
+import { AppError } from '../errors.ts'
+import { tokenOf } from './authentication.ts'
+
+/** Takes one token from the bucket `key`, or throws 429. `name` stands in the RateLimit headers. */
+export function takeOrRefuse(
+  limiter: RateLimiter,
+  { name, key, limit, nowMs }: { name: string; key: number; limit: RateLimit; nowMs: number },
+): void {
+  const waitMs = limiter.take(key, limit, nowMs)
+  if (waitMs > 0) throw new AppError('RATE_LIMITED', { headers: refusalHeaders(name, limit, waitMs) })
+}
+
+/** A hook that holds each account to a limit of its own; null is no limit. */
+export function limitAccounts(options: {
+  name: string
+  limiter: RateLimiter
+  limitOf: (account: Account) => RateLimit | null
+  clock: () => number
+}) {
+  const { name, limiter, limitOf, clock } = options
+  return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction) => {
+    const { account } = tokenOf(request)
+    const limit = limitOf(account)
+    if (limit !== null) takeOrRefuse(limiter, { name, key: account.id, limit, nowMs: clock() })
+    done()
+  }
+}

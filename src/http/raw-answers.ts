@@ -1,0 +1,77 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
+import { AppError, ERRORS, type ErrorCode, invalid } from '../errors.ts'
+import { errorBody } from './schemas/error-body.ts'
+
+/** Answers to what never becomes a request: bytes Node's parser refuses, time-outs, expectations, CONNECT. */
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  431: 'Request Header Fields Too Large',
+}
+
+const CODE_OF_PARSER_ERROR: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'MESSAGE_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+}
+
+const UNREADABLE = fault(WHOLE_REQUEST, 'MALFORMED_HTTP', 'must be HTTP/1.1')
+
+export interface RawAnswers {
+  /** For Fastify's `clientErrorHandler`. */
+  onClientError(error: NodeJS.ErrnoException, socket: Duplex): void
+  /** Takes over the events of a server that Fastify leaves to Node. */
+  attach(server: Server): void
+}
+
+/** `observe` is told the status of each such answer. */
+export function rawAnswers(nextRequestId: () => string, observe: (status: number) => void): RawAnswers {
+  function end(socket: Duplex, code: ErrorCode): void {
+    const { status } = ERRORS[code]
+    const requestId = nextRequestId()
+    const failure = code === 'VALIDATION_ERROR' ? invalid([UNREADABLE]) : new AppError(code)
+    const body = JSON.stringify(errorBody(failure, requestId))
+    observe(status)
+    socket.end(
+      `HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+        `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\n` +
+        `cache-control: no-store\r\nconnection: close\r\n\r\n${body}`,
+    )
+  }
+  return {
+    onClientError(error, socket) {
+      if (error.code === 'ECONNRESET' || !socket.writable || hasAnswerUnderWay(socket)) {
+        socket.destroy()
+        return
+      }
+      end(socket, CODE_OF_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR')
+    },
+    attach(server) {
+      server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+        const requestId = nextRequestId()
+        observe(417)
+        response.writeHead(417, {
+          'content-type': 'application/json; charset=utf-8',
+          'x-request-id': requestId,
+          'cache-control': 'no-store',
+          connection: 'close',
+        })
+        response.end(JSON.stringify(errorBody(new AppError('EXPECTATION_FAILED'), requestId)))
+      })
+      server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+        end(socket, 'METHOD_NOT_ALLOWED')
+      })
+    },
+  }
+}
+
+/** Node keeps the response of a socket there; bytes of ours in the middle of it would corrupt it. */
+function hasAnswerUnderWay(socket: Duplex): boolean {
+  const { _httpMessage: response } = socket as Duplex & { _httpMessage?: ServerResponse | null }
+  return response?.headersSent === true
+}

@@ -1,0 +1,137 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
+import type { Directory, ServicePlan } from '../../domain/directory.ts'
+import { type Fault, fault } from '../../domain/faults.ts'
+import { idempotencyKeyHash, isIdempotencyKey, requestHash } from '../../domain/idempotency.ts'
+import { planForSending } from '../../domain/plan-scopes.ts'
+import { RateLimiter } from '../../domain/rate-limits.ts'
+import { fieldFaults, judgeSender, recordBytes, type SendRequest } from '../../domain/send-requests.ts'
+import { AppError, invalid } from '../../errors.ts'
+import type { AcceptOutcome, MessageAccepter } from '../../operations/accept-messages.ts'
+import type { CallbackGuard } from '../../outbound/callback-guard.ts'
+import { authenticateCustomer, tokenOf } from '../authentication.ts'
+import type { HttpLimits } from '../limits.ts'
+import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
+import { schemaFaults } from '../schema-faults.ts'
+import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
+import { ErrorBodySchema, failures } from '../schemas/error-body.ts'
+import { SendSmsSchema } from '../schemas/send-sms.ts'
+
+export interface SendDeps {
+  readonly directory: () => Directory
+  readonly accepter: MessageAccepter
+  readonly guard: Pick<CallbackGuard, 'check'>
+  readonly limits: Pick<HttpLimits, 'recordBytes'>
+  readonly baseUrl: string | null
+  readonly clock: () => number
+}
+
+const SCHEMA = {
+  summary: 'Send one SMS',
+  description: 'Accepted and queued: the record says QUEUED, and receipts follow. Spec §4.1.',
+  tags: ['Messages'],
+  security: [{ bearer: [] }],
+  headers: Type.Object({
+    'idempotency-key': Type.Optional(
+      Type.String({ description: 'Up to 255 visible ASCII characters; the same key within 24 h sends once' }),
+    ),
+  }),
+  body: SendSmsSchema,
+  response: {
+    202: DeliveryReceiptSchema,
+    ...failures(400, 401, 403, 404, 409, 413, 415, 422, 429),
+    500: {
+      ...Type.Union([DeliveryReceiptSchema, ErrorBodySchema]),
+      description: 'INTERNAL_ERROR, or the record with status FAILED',
+    },
+  },
+}
+
+/** `POST /v1/sendsms`. Checks in the order of design HTTP 2; the token and the account's rate before the body is read. */
+export function sendRoute(app: FastifyInstance, deps: SendDeps): void {
+  const accounts = new RateLimiter()
+  const plans = new RateLimiter()
+  app.route({
+    method: 'POST',
+    url: '/v1/sendsms',
+    schema: SCHEMA,
+    attachValidation: true,
+    onRequest: [
+      authenticateCustomer(deps.directory),
+      limitAccounts({
+        name: 'account',
+        limiter: accounts,
+        limitOf: (account) => account.rateLimit,
+        clock: deps.clock,
+      }),
+    ],
+    handler: async (request, reply) => {
+      const key = request.headers['idempotency-key'] as string | undefined
+      const sms = await validated(request, key, deps.guard)
+      const plan = authorizedPlan(deps, request, plans, sms)
+      const bytes = recordBytes(sms)
+      if (bytes > deps.limits.recordBytes) throw new AppError('MESSAGE_TOO_LARGE')
+      const callbackUrl = sms.callbackUrl ?? null
+      const outcome = await deps.accepter.accept({
+        plan,
+        draft: { planId: plan.id, sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl },
+        idempotency:
+          key === undefined
+            ? null
+            : { keyHash: idempotencyKeyHash(key), requestHash: requestHash({ ...sms, callbackUrl }) },
+      })
+      return answer(reply, outcome, plan, deps.baseUrl)
+    },
+  })
+}
+
+/** The request with every fault of it found: of its schema, its rules, its callbackUrl and its key. */
+async function validated(
+  request: FastifyRequest,
+  key: string | undefined,
+  guard: SendDeps['guard'],
+): Promise<SendRequest> {
+  const body = isObject(request.body) ? request.body : {}
+  const faults: Fault[] = [...schemaFaults(request.validationError?.validation ?? []), ...fieldFaults(body)]
+  if (typeof body.callbackUrl === 'string') {
+    const verdict = await guard.check(body.callbackUrl)
+    if (!verdict.ok) faults.push(fault('callbackUrl', verdict.code, verdict.message))
+  }
+  if (key !== undefined && !isIdempotencyKey(key)) {
+    faults.push(fault('Idempotency-Key', 'INVALID_FORMAT', 'must be 1 to 255 visible ASCII characters'))
+  }
+  if (faults.length > 0) throw invalid(faults)
+  return body as unknown as SendRequest
+}
+
+function authorizedPlan(
+  { directory, clock }: SendDeps,
+  request: FastifyRequest,
+  limiter: RateLimiter,
+  sms: SendRequest,
+): ServicePlan {
+  const snapshot = directory()
+  const plan = planForSending(snapshot, tokenOf(request), sms.servicePlanId)
+  if (typeof plan === 'string') throw new AppError(plan)
+  const limit = plan.rateLimit
+  if (limit !== null) takeOrRefuse(limiter, { name: 'plan', key: plan.id, limit, nowMs: clock() })
+  const refusal = judgeSender(snapshot, plan, sms.from)
+  if (refusal !== null) throw new AppError(refusal)
+  return plan
+}
+
+function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, baseUrl: string | null) {
+  if (outcome.kind === 'key-reused') throw new AppError('IDEMPOTENCY_KEY_REUSED')
+  const receipt = deliveryReceipt(outcome.message, plan)
+  if (outcome.kind === 'failed') return reply.code(500).send(receipt)
+  if (outcome.kind === 'replayed') reply.header('idempotent-replayed', 'true')
+  return reply
+    .code(202)
+    .header('location', `${baseUrl ?? ''}/v1/messages/${receipt.msgId}`)
+    .send(receipt)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

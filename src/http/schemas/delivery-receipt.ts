@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import { STATUSES } from '../../domain/message-states.ts'
+import { nullableInteger, nullableNumber, nullableString, oneOf } from './nullable.ts'
+
+/** Spec §2.2, in the order of its table. */
+export const DeliveryReceiptSchema = Type.Object(
+  {
+    accountId: nullableString({ description: 'Account that owns the message' }),
+    servicePlanId: nullableString({ description: 'Service plan that owns the message' }),
+    msgId: Type.String({ format: 'uuid' }),
+    channel: oneOf(['SMS', 'MMS']),
+    direction: Type.String({ description: 'MT' }),
+    from: nullableString({ description: 'Sender' }),
+    to: nullableString({ description: 'Destination' }),
+    body: nullableString({ description: 'Text, exactly as sent' }),
+    status: oneOf(STATUSES),
+    errorCode: Type.String({ description: '000 on success, otherwise the failure code' }),
+    errorMessage: Type.String(),
+    segments: nullableInteger(),
+    price: nullableNumber({ description: 'Null until billing data is available' }),
+    ptf: nullableNumber({ description: 'Pass-through fee, null until available' }),
+    currency: nullableString(),
+    mccmnc: nullableString({ description: 'Mobile country and network code' }),
+    country: nullableString({ description: 'ISO 3166-1 alpha-2' }),
+    createdAt: Type.String({ format: 'date-time' }),
+    sentAt: nullableString({ format: 'date-time' }),
+    updatedAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'DeliveryReceipt' },
+)

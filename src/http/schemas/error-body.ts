@@ -1,0 +1,50 @@
+import { Type } from 'typebox'
+import type { Fault } from '../../domain/faults.ts'
+import { type AppError, ERRORS, type ErrorCode } from '../../errors.ts'
+import { oneOf } from './nullable.ts'
+
+/** What every failure answers (design: HTTP 1). */
+export const ErrorBodySchema = Type.Object(
+  {
+    errorCode: oneOf(Object.keys(ERRORS) as ErrorCode[]),
+    errorMessage: Type.String(),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object({
+          field: Type.String({ description: 'Field, parameter or header; `request` for the whole' }),
+          code: Type.String(),
+          message: Type.String(),
+        }),
+      ),
+    ),
+    requestId: Type.String({ description: 'Also in the x-request-id header, and in the log' }),
+  },
+  { title: 'Error' },
+)
+
+export interface ErrorBody {
+  errorCode: ErrorCode
+  errorMessage: string
+  errors?: readonly Fault[]
+  requestId: string
+}
+
+export function errorBody(error: AppError, requestId: string): ErrorBody {
+  const { code: errorCode, message: errorMessage, errors } = error
+  return errors === undefined
+    ? { errorCode, errorMessage, requestId }
+    : { errorCode, errorMessage, errors, requestId }
+}
+
+/** Response schemas of a route's failures, for its documentation and its serialiser. */
+export function failures(...statuses: number[]): Record<number, typeof ErrorBodySchema> {
+  return Object.fromEntries(
+    statuses.map((status) => [status, { ...ErrorBodySchema, description: codesOf(status).join(', ') }]),
+  )
+}
+
+function codesOf(status: number): string[] {
+  return Object.entries(ERRORS)
+    .filter(([, entry]) => entry.status === status)
+    .map(([code]) => code)
+}

@@ -1,0 +1,32 @@
+import { Type } from 'typebox'
+import { MAX_BODY_CHARACTERS } from '../../domain/send-requests.ts'
+import { oneOf } from './nullable.ts'
+
+/**
+ * Spec §2.1. The schema holds presence, types, lengths and the plan's form; what addresses, text and callbackUrl may
+ * be is judged by the domain, which has the same rules for every entrance.
+ */
+export const SendSmsSchema = Type.Object(
+  {
+    servicePlanId: Type.String({
+      pattern: '^[a-fA-F0-9]{24}$',
+      examples: ['65f0c0ffee65f0c0ffee65f0'],
+      description: '24 hex digits',
+    }),
+    channel: oneOf(['SMS']),
+    from: Type.String({
+      examples: ['12345', '+15550001111', 'Aldis'],
+      description: 'Short code of 3-8 digits, E.164 number, or up to 11 letters and digits with a letter',
+    }),
+    to: Type.String({ examples: ['+15551230001'], description: 'One E.164 number' }),
+    body: Type.String({
+      minLength: 1,
+      maxLength: MAX_BODY_CHARACTERS,
+      description: 'Text, in code points; no U+0000',
+    }),
+    callbackUrl: Type.Optional(
+      Type.String({ format: 'uri', description: 'Public https URL for delivery receipts of this message' }),
+    ),
+  },
+  { title: 'SendSmsRequest' },
+)

@@ -1,0 +1,122 @@
+import type { Server } from 'node:http'
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Registry } from 'prom-client'
+import { RateLimiter } from '../domain/rate-limits.ts'
+import { answerUnroutable, checkArrivals } from './arrivals.ts'
+import { authenticateCustomer, authenticateOperator } from './authentication.ts'
+import { answerError } from './error-answers.ts'
+import { parseJson } from './json-bodies.ts'
+import type { HttpLimits } from './limits.ts'
+import { httpMetrics } from './metrics.ts'
+import { documentRoutes } from './openapi.ts'
+import { limitAccounts } from './rate-limiting.ts'
+import { rawAnswers } from './raw-answers.ts'
+import { recordRequests } from './request-records.ts'
+import { healthRoutes, type Readiness } from './routes/health.ts'
+import { type ListDeps, listRoute } from './routes/message-list.ts'
+import { type LookupDeps, lookupRoutes } from './routes/message-lookups.ts'
+import { metricsRoute } from './routes/metrics.ts'
+import { type SendDeps, sendRoute } from './routes/sendsms.ts'
+
+export interface ServerDeps extends SendDeps, LookupDeps, ListDeps {
+  readonly limits: HttpLimits
+  /** SHA-256 (hex) of the operator tokens. */
+  readonly operatorTokenHashes: ReadonlySet<string>
+  readonly ready: () => Promise<Readiness>
+  readonly log: FastifyBaseLogger
+  readonly registry: Registry
+  /** Registers the routes of `/admin/v1`, whose paths it gives whole; operators only. */
+  readonly adminRoutes?: (admin: FastifyInstance) => void | Promise<void>
+}
+
+/** The HTTP server, with every route and not yet listening. */
+export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
+  const { limits } = deps
+  const metrics = httpMetrics(deps.registry)
+  const nextRequestId = requestIds(deps.random)
+  const raw = rawAnswers(nextRequestId, (status) => metrics.observe('ANY', 'unparsed', status, 0))
+  const app = fastify({
+    loggerInstance: deps.log,
+    // One line for each request is ours to write; a logger for each request is not needed for it.
+    logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (logger) => logger,
+    genReqId: nextRequestId,
+    requestIdHeader: false,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.timeoutCheckMs,
+      maxHeaderSize: limits.headerBytes,
+      // Checked with the other headers: Node's own answer has no body.
+      requireHostHeader: false,
+    },
+    // A request that a draining server has already been sent is still answered.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: limits.headerBytes },
+    ajv: {
+      customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: true },
+      // The callback guard judges URLs; a second opinion by regular expression would be slower and different.
+      onCreate: (ajv: { addFormat(name: string, format: true): unknown }) => ajv.addFormat('uri', true),
+    },
+    clientErrorHandler: (error, socket) => raw.onClientError(error, socket),
+    frameworkErrors: (_error, request, reply) => answerUnroutable(reply, request, answerError),
+  }) as unknown as FastifyInstance
+  raw.attach(app.server as Server)
+  app.server.maxConnections = limits.connections
+  app.decorateRequest('token', null)
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
+  acceptJsonOnly(app, limits)
+  checkArrivals(app)
+  recordRequests(app, metrics)
+  await documentRoutes(app, deps.baseUrl)
+  await addRoutes(app, deps)
+  return app
+}
+
+async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> {
+  healthRoutes(app, deps.ready)
+  metricsRoute(app, deps.registry)
+  sendRoute(app, deps)
+  await app.register(async (reads) => {
+    // The domain reads the texts of queries and paths and lists their faults.
+    reads.setValidatorCompiler(() => () => true)
+    reads.addHook('onRequest', authenticateCustomer(deps.directory))
+    const { reads: limit } = deps.limits
+    reads.addHook(
+      'onRequest',
+      limitAccounts({ name: 'reads', limiter: new RateLimiter(), limitOf: () => limit, clock: deps.clock }),
+    )
+    lookupRoutes(reads, deps)
+    listRoute(reads, deps)
+  })
+  const { adminRoutes } = deps
+  if (adminRoutes === undefined) return
+  await app.register(async (admin) => {
+    admin.addHook('onRequest', authenticateOperator(deps.operatorTokenHashes, deps.directory))
+    await adminRoutes(admin)
+  })
+}
+
+/** Any other content type, text/plain of Fastify's defaults too, is 415. */
+function acceptJsonOnly(app: FastifyInstance, limits: HttpLimits): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    try {
+      done(null, parseJson(bytes as Buffer, limits.jsonDepth))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+/** Short ids, unique for this process and unlikely to be another's. */
+function requestIds(random: (bytes: number) => Buffer): () => string {
+  const prefix = random(6).toString('hex')
+  let count = 0
+  return () => {
+    count += 1
+    return `${prefix}-${count.toString(36)}`
+  }
+}
