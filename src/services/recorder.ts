@@ -117,6 +117,8 @@ export class Recorder {
     } catch (error) {
       this.#failing = true
       this.#options.onError('carrier outcomes not recorded yet', error)
+      // The carriers keep what is not acknowledged; parked ones are in the database anyhow.
+      for (const item of this.#receipts.splice(0)) item.done?.(false)
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }

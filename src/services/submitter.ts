@@ -162,15 +162,20 @@ export class Submitter implements Placement {
 
   #canSubmit(plan: ServicePlan): boolean {
     const links = this.#options.links()
-    return plan.active && plan.route !== null && plan.route.carriers.some((c) => links.canSubmit(c.carrierId))
+    return plan.active && (plan.route?.carriers.some((c) => links.canSubmit(c.carrierId)) ?? false)
   }
 
   #enqueue(dispatch: Dispatch): void {
     const { directory, links } = this.#options
     const plan = directory().planById(dispatch.planId)
-    if (dispatch.expiresAt.getTime() <= Date.now()) return this.#end(dispatch, 'FAILED', '501')
-    if (dispatch.ambiguous && plan?.ambiguousSubmits === 'unknown')
-      return this.#end(dispatch, 'UNKNOWN', '103')
+    if (dispatch.expiresAt.getTime() <= Date.now()) {
+      this.#end(dispatch, 'FAILED', '501')
+      return
+    }
+    if (dispatch.ambiguous && plan?.ambiguousSubmits === 'unknown') {
+      this.#end(dispatch, 'UNKNOWN', '103')
+      return
+    }
     const carrierId =
       plan?.route && !this.#stopped
         ? chooseCarrier(plan.route, (id) => links().canSubmit(id), Math.random())
@@ -287,8 +292,10 @@ export class Submitter implements Placement {
     const ageMs = Date.now() - createdAtMs(job.dispatch.msgId)
     const kind = limited ? 'limited-retry' : 'retry'
     const delayMs = nextTryMs(kind, { attempt, ageMs, jitter: Math.random() })
-    if (delayMs !== null)
-      return this.#postpone(job.dispatch, { delayMs, attempt, accepted: job.progress.accepted })
+    if (delayMs !== null) {
+      this.#postpone(job.dispatch, { delayMs, attempt, accepted: job.progress.accepted })
+      return
+    }
     const errorCode = limited ? fromSubmitStatus(commandStatus).errorCode : '501'
     this.#settle(job, 'FAILED', true, { errorCode, commandStatus })
   }

@@ -93,7 +93,8 @@ export async function recordReceipts(
         select e.bucket, m.msg_id, m.event_seq, m.plan_id,
                case when e.bucket = any ($5::smallint[]) and not exists (
                  select from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
-                                                and w.seq < m.event_seq and w.holder is distinct from $4::integer
+                                                and w.seq < m.event_seq and w.due_at < 'infinity'
+                                                and w.holder is distinct from $4::integer
                ) then $4::integer end,
                m.updated_at, m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
         from changed m

@@ -58,7 +58,8 @@ export async function holdDueEvents(
         select bucket, msg_id, seq from webhook_events e
         where holder is null and due_at <= now() and bucket = any ($2::smallint[])
           and not exists (select from webhook_events earlier where earlier.bucket = e.bucket
-                                                               and earlier.msg_id = e.msg_id and earlier.seq < e.seq)
+                                                               and earlier.msg_id = e.msg_id and earlier.seq < e.seq
+                                                               and earlier.due_at < 'infinity')
         order by due_at limit $3
       ), held as (
         update webhook_events e set holder = $1 from due
@@ -133,17 +134,18 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
   })
 }
 
-/** Gives events back that were held but not attempted, due at once. */
+/** Gives events back that were held but not attempted, due after `delayMs`. */
 export async function returnEvents(
   db: Queryable,
   events: readonly { msg_id: string; seq: number }[],
+  delayMs: number,
 ): Promise<void> {
   await db.query({
     text: `
-      update webhook_events e set holder = null, due_at = now()
+      update webhook_events e set holder = null, due_at = now() + $2 * interval '1 ms'
       from json_to_recordset($1) as i (msg_id uuid, seq smallint)
       where e.bucket = get_byte(uuid_send(i.msg_id), 15) and e.msg_id = i.msg_id and e.seq = i.seq`,
-    values: [JSON.stringify(events)],
+    values: [JSON.stringify(events), delayMs],
   })
 }
 

@@ -1,0 +1,16 @@
+import { openSecret, sealSecret } from './secrets.ts'
+
+const CONTEXT = 'callback URL'
+/** What a sealed secret begins with; no URL does. */
+const SEALED = /^v\d+\./
+
+/** As it is stored: sealed when it carries credentials (user info), plain otherwise. `iv`: 12 fresh random bytes. */
+export function sealCallbackUrl(key: Uint8Array, href: string, iv: () => Uint8Array): string {
+  const { username, password } = new URL(href)
+  return username === '' && password === '' ? href : sealSecret(key, href, iv(), CONTEXT)
+}
+
+/** The URL to be called. @throws SecretError sealed with another key. */
+export function openCallbackUrl(key: Uint8Array, stored: string): string {
+  return SEALED.test(stored) ? openSecret(key, stored, CONTEXT) : stored
+}

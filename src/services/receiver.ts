@@ -1,0 +1,136 @@
+import { fromCarrierAddress } from '../domain/addresses.ts'
+import { canonicalId } from '../domain/carrier-message-ids.ts'
+import { parseUserData } from '../domain/concatenation.ts'
+import type { Carrier, Directory } from '../domain/directory.ts'
+import { fromReceipt } from '../domain/error-codes.ts'
+import { decodeInbound } from '../domain/inbound-text.ts'
+import { messageId } from '../domain/message-ids.ts'
+import { eventOf, STATUS_OF_EVENT } from '../domain/message-states.ts'
+import { isReceipt, parseReceipt, type Receipt } from '../domain/receipts.ts'
+import { Batcher } from '../operations/batches.ts'
+import { type InboundSegment, type ReceivedInbound, receiveInbound } from '../operations/receive-inbound.ts'
+import type { Connection } from '../smpp/connection.ts'
+import { messageOctets, type PduOf, type RequestPdu } from '../smpp/pdu.ts'
+import { STATUSES } from '../smpp/statuses.ts'
+import type { Database } from '../store/database.ts'
+import type { EventHolder } from '../store/submissions.ts'
+import type { NodeLease } from './node-lease.ts'
+import type { Recorder } from './recorder.ts'
+
+export interface ReceiverOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly lease: NodeLease
+  readonly recorder: Recorder
+  readonly eventHolder: () => EventHolder
+  readonly random: (bytes: number) => Uint8Array
+  readonly onReceived: (received: readonly ReceivedInbound[]) => void
+  readonly onError: (message: string, error: unknown) => void
+}
+
+type Incoming = PduOf<'deliver_sm' | 'data_sm'>
+
+const MAX_BATCH = 100
+
+/** Takes what carriers send: receipts to the recorder, MO messages into the database. Answered only after COMMIT. */
+export class Receiver {
+  readonly #options: ReceiverOptions
+  readonly #inbound: Batcher<InboundSegment, true>
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options
+    this.#inbound = new Batcher({
+      write: (segments) => this.#receive(segments),
+      maxBatch: MAX_BATCH,
+      maxInFlight: 1,
+    })
+  }
+
+  onRequest(pdu: RequestPdu, connection: Connection<unknown>, carrier: Carrier): void {
+    if (pdu.command !== 'deliver_sm' && pdu.command !== 'data_sm') {
+      connection.respond(pdu, STATUSES.ESME_RINVCMDID)
+      return
+    }
+    const answer = (recorded: boolean) => {
+      connection.respond(pdu, recorded ? STATUSES.ESME_ROK : STATUSES.ESME_RX_T_APPN)
+    }
+    if (this.#options.recorder.failing) answer(false)
+    else if (isReceipt(pdu.esm_class) || pdu.tlvs.receipted_message_id !== undefined)
+      this.#onReceipt(pdu, carrier, answer)
+    else this.#onInbound(pdu, carrier, answer)
+  }
+
+  #onReceipt(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => void): void {
+    const text = decodeInbound(messageOctets(pdu), pdu.data_coding)
+    const receipt = parseReceipt(text, {
+      receipted_message_id: pdu.tlvs.receipted_message_id,
+      message_state: pdu.tlvs.message_state,
+      network_error_code: pdu.tlvs.network_error_code,
+    })
+    if (receipt?.carrierMessageId == null) {
+      // Nothing to match it with, now or ever; refusing it would only bring it back.
+      this.#options.onError('receipt without a message id', new Error(`from carrier ${carrier.name}`))
+      answer(true)
+      return
+    }
+    const outcome = STATUS_OF_EVENT[eventOf(receipt.state)]
+    if (outcome === 'SENT') {
+      // On its way: a message whose receipt this is was submitted, so it is SENT already.
+      answer(true)
+      return
+    }
+    this.#options.recorder.receipt({ row: this.#row(receipt, outcome, carrier), done: answer })
+  }
+
+  #row(receipt: Receipt, outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN', carrier: Carrier) {
+    return {
+      carrier_id: carrier.id,
+      carrier_message_id: canonicalId(receipt.carrierMessageId!, carrier.idRule, 'receipt'),
+      outcome,
+      error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
+      carrier_code: receipt.errorCode === null ? receipt.state : `${receipt.state} ${receipt.errorCode}`,
+      mccmnc: receipt.mccmnc,
+      received_at: new Date().toISOString(),
+      parked_id: null,
+    }
+  }
+
+  #onInbound(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => void): void {
+    const { payload, part } = parseUserData({
+      esmClass: pdu.esm_class,
+      shortMessage: pdu.command === 'deliver_sm' ? pdu.short_message : Buffer.alloc(0),
+      tlvs: pdu.tlvs,
+    })
+    const segment: InboundSegment = {
+      carrierId: carrier.id,
+      sender: fromCarrierAddress(pdu.source_addr, pdu.source_addr_ton),
+      recipient: fromCarrierAddress(pdu.destination_addr, pdu.dest_addr_ton),
+      dataCoding: pdu.data_coding,
+      payload,
+      part,
+      receivedAtMs: Date.now(),
+    }
+    this.#inbound.add(segment).then(
+      () => answer(true),
+      (error) => {
+        this.#options.onError('inbound message not recorded', error)
+        answer(false)
+      },
+    )
+  }
+
+  async #receive(segments: readonly InboundSegment[]): Promise<readonly true[]> {
+    const { db, directory, lease, random, eventHolder, onReceived } = this.#options
+    const received = await receiveInbound(
+      {
+        db,
+        directory: directory(),
+        newMessageId: () => messageId(Date.now(), random(9), lease.nextBucket()),
+        holder: eventHolder(),
+      },
+      segments,
+    )
+    onReceived(received)
+    return segments.map(() => true)
+  }
+}
