@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { type Command, InvalidArgumentError } from 'commander'
+import { counterLine } from '../simulator/counters.ts'
+import type { SimulatorOptions } from '../simulator/options.ts'
+import { type Simulator, startSimulator } from '../simulator/simulator.ts'
+import { MAX_THROUGHPUT } from '../simulator/throughput.ts'
+
+interface Flags {
+  readonly port: number
+  readonly host: string
+  readonly systemId?: string
+  readonly password?: string
+  readonly receiptDelayMs?: readonly [least: number, most: number]
+  readonly throughput?: number
+  readonly quiet?: true
+}
+
+const COUNTER_INTERVAL_MS = 10_000
+/** A day: above 2^31 ms a timer would fire at once. */
+const MAX_DELAY_MS = 86_400_000
+
+/** Adds `aldis simulate-carrier`: an SMSC of its own, until SIGTERM or SIGINT. */
+export function register(program: Command): void {
+  program
+    .command('simulate-carrier')
+    .description('Run an SMSC (SMPP 3.4 server) that simulates a carrier; see docs/simulator.md')
+    .option('--port <number>', 'port to listen on, 0 for any free one', integer(0, 65_535), 2775)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--system-id <id>', 'system_id that may bind (default: any)')
+    .option('--password <password>', 'its password (default: any)')
+    .option('--receipt-delay-ms <delay>', 'delay of receipts, N or MIN-MAX (default: 50-300)', delayRange)
+    .option(
+      '--throughput <number>',
+      'submits accepted in a second (default: no limit)',
+      integer(1, MAX_THROUGHPUT),
+    )
+    .option('--quiet', 'print nothing but errors')
+    .action(simulateCarrier)
+}
+
+async function simulateCarrier(flags: Flags): Promise<void> {
+  const stopped = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
+  if (flags.password !== undefined && flags.systemId === undefined) {
+    fail('--password needs --system-id')
+    return
+  }
+  const say = flags.quiet === true ? () => undefined : print
+  let simulator: Simulator
+  try {
+    simulator = await startSimulator(optionsOf(flags, say))
+  } catch (error) {
+    fail(startFault(error, flags))
+    return
+  }
+  say(`Simulated carrier listening on ${flags.host}:${simulator.port}`)
+  const counters = flags.quiet === true ? null : printCounters(simulator)
+  if (!stopped.signal.aborted) await once(stopped.signal, 'abort')
+  clearInterval(counters ?? undefined)
+  await simulator.stop()
+}
+
+function optionsOf(flags: Flags, say: (line: string) => void): SimulatorOptions {
+  const { port, host, systemId, password, receiptDelayMs, throughput } = flags
+  const credential = systemId !== undefined && {
+    credentials: [password === undefined ? { systemId } : { systemId, password }],
+  }
+  return {
+    port,
+    host,
+    ...credential,
+    ...(receiptDelayMs !== undefined && { receiptDelayMs }),
+    ...(throughput !== undefined && { throughput }),
+    onBind: (bind) => say(`${bind.mode} ${shown(bind.systemId)} from ${bind.remoteAddress ?? 'unknown'}`),
+    onUnbind: (bind, reason) => say(`unbound ${shown(bind.systemId)}: ${reason.code}`),
+  }
+}
+
+/** One line whenever there was something to count. */
+function printCounters(simulator: Simulator): NodeJS.Timeout {
+  let earlier = simulator.stats
+  return setInterval(() => {
+    const now = simulator.stats
+    if (JSON.stringify(now) !== JSON.stringify(earlier)) print(counterLine(now, earlier, COUNTER_INTERVAL_MS))
+    earlier = now
+  }, COUNTER_INTERVAL_MS).unref()
+}
+
+function startFault(error: unknown, { port, host }: Flags): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') return `port ${port} on ${host} is already in use`
+  if (code === 'EACCES') return `not allowed to listen on port ${port} of ${host}`
+  return `cannot listen on ${host}:${port}: ${code ?? message}`
+}
+
+/** A peer's own words, in one line whatever they are. */
+function shown(systemId: string): string {
+  return JSON.stringify(systemId)
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+function fail(message: string): void {
+  process.stderr.write(`aldis: ${message}\n`)
+  process.exitCode = 1
+}
+
+function integer(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= least && value <= most) return value
+    throw new InvalidArgumentError(`Not an integer from ${least} to ${most}.`)
+  }
+}
+
+function delayRange(text: string): readonly [least: number, most: number] {
+  const [, least, most = least] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(text) ?? []
+  const range = [Number(least), Number(most)] as const
+  if (range[0] <= range[1] && range[1] <= MAX_DELAY_MS) return range
+  throw new InvalidArgumentError(`Not N or MIN-MAX, in milliseconds up to ${MAX_DELAY_MS}.`)
+}

@@ -1,0 +1,33 @@
+import { messageOctets } from '../smpp/pdu.ts'
+import type { SubmitPdu } from './receipts.ts'
+
+export interface Submission {
+  readonly messageId: string
+  /** As on the wire. */
+  readonly source: string
+  readonly destination: string
+  /** short_message or message_payload, user data header included. */
+  readonly payload: Buffer
+  readonly receivedAt: Date
+}
+
+/** The accepted submits, oldest first; when there are more than `limit`, the oldest tenth goes. */
+export class Submissions {
+  readonly list: Submission[] = []
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add(pdu: SubmitPdu, messageId: string, nowMs: number): void {
+    if (this.list.length >= this.#limit) this.list.splice(0, Math.ceil(this.#limit / 10))
+    this.list.push({
+      messageId,
+      source: pdu.source_addr,
+      destination: pdu.destination_addr,
+      payload: Buffer.from(messageOctets(pdu)),
+      receivedAt: new Date(nowMs),
+    })
+  }
+}
