@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { ID_RULES } from '../domain/carrier-message-ids.ts'
 import { BIND_MODES } from '../domain/settings.ts'
@@ -10,6 +11,8 @@ Examples:
   ALDIS_CARRIER_PASSWORD=secret aldis carrier create acme --host smpp.example.net --system-id aldis
   aldis carrier update acme --window 50 --rate 200
   aldis carrier update acme --disable`
+
+const PASSWORD_HELP = 'password to bind with; - reads it from standard input, where nobody else sees it'
 
 interface CarrierOptions extends ConnectionOptions {
   readonly name?: string
@@ -37,9 +40,10 @@ export function register(program: Command): void {
     .requiredOption('--host <host>', 'host name or address of its SMSC')
     .requiredOption('--system-id <id>', 'system_id to bind with')
     .option('--disable', 'do not connect yet')
+    .addOption(new Option('--password <password>', PASSWORD_HELP).env('ALDIS_CARRIER_PASSWORD'))
   addSettings(create).action((name: string, options: CarrierOptions) => {
     if (options.password === undefined) {
-      throw new Error('a password is needed: set ALDIS_CARRIER_PASSWORD or give --password')
+      throw new Error('a password is needed: set ALDIS_CARRIER_PASSWORD or give --password -')
     }
     return requestAndPrint(options, 'POST', PATH, given({ ...fields(options), name }))
   })
@@ -66,6 +70,7 @@ export function register(program: Command): void {
     .option('--name <name>', 'new name')
     .option('--host <host>', 'host name or address of its SMSC')
     .option('--system-id <id>', 'system_id to bind with')
+    .option('--password <password>', PASSWORD_HELP)
     .option('--enable', 'connect')
     .addOption(new Option('--disable', 'disconnect').conflicts('enable'))
   addSettings(update)
@@ -80,11 +85,6 @@ export function register(program: Command): void {
 
 function addSettings(command: Command): Command {
   return command
-    .addOption(
-      new Option('--password <password>', 'password to bind with; on the command line others can see it').env(
-        'ALDIS_CARRIER_PASSWORD',
-      ),
-    )
     .option('--port <port>', 'TCP port (new carriers: 2775)', wholeNumber)
     .option('--tls', 'connect with TLS')
     .addOption(new Option('--bind-mode <mode>', 'how to bind').choices(BIND_MODES))
@@ -105,10 +105,14 @@ function fields(options: CarrierOptions): Record<string, unknown> {
     tls: options.tls,
     bindMode: options.bindMode,
     systemId: options.systemId,
-    password: options.password,
+    password: passwordOf(options),
     systemType: options.systemType,
     window: options.window,
     messagesPerSecond: orNull(options.rate),
     idRule: options.idRule,
   }
+}
+
+function passwordOf({ password }: CarrierOptions): string | undefined {
+  return password === '-' ? readFileSync(0, 'utf8').replace(/\r?\n$/, '') : password
 }

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type {
   FastifyBaseLogger,
@@ -8,8 +7,6 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
-import { hashToken, MAX_TOKEN_LENGTH } from '../../../domain/tokens.ts'
-import { AppError } from '../../../errors.ts'
 import type { DirectoryService } from '../../../services/directory.ts'
 import type { Database } from '../../../store/database.ts'
 import { registerAccounts } from './accounts.ts'
@@ -34,11 +31,9 @@ export interface CarrierLinkStatus {
 
 export interface AdminDeps {
   readonly db: Database
-  readonly directory: Pick<DirectoryService, 'refresh' | 'current'>
+  readonly directory: Pick<DirectoryService, 'refresh'>
   /** `deriveKey(masterKey, 'secrets')`. */
   readonly secretKey: Uint8Array
-  /** SHA-256 of each operator token, hex. */
-  readonly operatorTokenHashes: readonly string[]
   readonly guard: { check(raw: unknown): Promise<UrlVerdict> }
   /** Absent where this node runs no carrier links. */
   readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
@@ -52,14 +47,15 @@ export type AdminScope = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** Registers the operator's API under `/admin/v1`, for callers with an operator token only. */
+/** Registers the operator's API under `/admin/v1`, in a scope that lets only operators in. */
 export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.register(
     async (plain) => {
       const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
       scope.setValidatorCompiler(compileAdminValidator)
-      const operators = deps.operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
-      scope.addHook('onRequest', async (request) => requireOperator(request, operators, deps))
+      scope.addHook('onRoute', ({ schema }) => {
+        if (schema !== undefined) Object.assign(schema, { security: [{ bearer: [] }] })
+      })
       scope.addHook('onSend', async (request, reply) => {
         if (request.method === 'GET' || reply.statusCode >= 400) return
         await showChange(request, deps)
@@ -75,23 +71,6 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
     },
     { prefix: '/admin/v1' },
   )
-}
-
-/** 401 without an operator token; 403 for a service token, which is known and may do other things. */
-function requireOperator(request: FastifyRequest, operators: readonly Buffer[], deps: AdminDeps): void {
-  const credentials = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  if (credentials === undefined || credentials.length > MAX_TOKEN_LENGTH) throw unauthenticated()
-  const hash = hashToken(credentials)
-  const bytes = Buffer.from(hash, 'hex')
-  // Every operator token is compared, each in constant time: the answer's time tells nothing.
-  const matches = operators.filter((operator) => timingSafeEqual(operator, bytes))
-  if (matches.length > 0) return
-  if (deps.directory.current().tokenByHash(hash) === undefined) throw unauthenticated()
-  throw new AppError('FORBIDDEN', { message: 'An operator token is required' })
-}
-
-function unauthenticated(): AppError {
-  return new AppError('UNAUTHENTICATED', { headers: { 'www-authenticate': 'Bearer' } })
 }
 
 /**

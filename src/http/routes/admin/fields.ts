@@ -52,8 +52,9 @@ export const RateLimitField = Type.Object(
   { additionalProperties: false },
 )
 
-export function Nullable<T extends Type.TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()])
+/** As a type list: one fault for a bad value, and no trial of schemas when it is written. */
+export function Nullable<T extends Type.TSchema & { type: string }>(schema: T) {
+  return Type.Unsafe<Type.Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 }
 
 /** `rateLimit` of a request as its columns; an absent one changes nothing, null lifts the limit. */
@@ -102,12 +103,3 @@ export function page<Row, Item>(
   const last = rows.length > shown ? rows[shown - 1] : undefined
   return { items: rows.slice(0, shown).map(present), nextAfter: last === undefined ? null : key(last) }
 }
-
-export const ErrorBody = Type.Object({
-  errorCode: Type.String(),
-  errorMessage: Type.String(),
-  errors: Type.Optional(
-    Type.Array(Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() })),
-  ),
-  requestId: Type.String(),
-})

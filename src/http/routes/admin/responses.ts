@@ -1,13 +1,10 @@
 import type { Type } from 'typebox'
-import { ErrorBody } from './fields.ts'
+import { failures } from '../../schemas/error-body.ts'
 
-/** The `response` schemas of a route: its success and the error body for all else. */
+/** The `response` schemas of a route: what it answers when done, and the error body. */
 export function answers<Status extends 200 | 201 | 204, Body extends Type.TSchema>(
   status: Status,
   body: Body,
-): Record<Status, Body> & { '4xx': typeof ErrorBody; '5xx': typeof ErrorBody } {
-  return { [status]: body, '4xx': ErrorBody, '5xx': ErrorBody } as Record<Status, Body> & {
-    '4xx': typeof ErrorBody
-    '5xx': typeof ErrorBody
-  }
+): Record<Status, Body> {
+  return { ...failures(400, 401, 403, 404, 409), [status]: body } as Record<Status, Body>
 }

@@ -22,19 +22,13 @@ export function compileAdminValidator({ schema }: { schema: unknown }) {
 
 type SchemaError = TLocalizedValidationError
 
-/** One fault for each field: of the branches of a nullable field, what its main branch says. */
+/** One fault for each field, the first. */
 function faultsOf(errors: readonly SchemaError[]): Fault[] {
-  const telling = errors.filter((error) => error.keyword !== 'anyOf' && !isNullBranch(error))
-  const kept = telling.length > 0 ? telling : errors
   const byField = new Map<string, Fault>()
-  for (const found of kept.flatMap(faultsOfError)) {
+  for (const found of errors.flatMap(faultsOfError)) {
     if (!byField.has(found.field)) byField.set(found.field, found)
   }
   return [...byField.values()]
-}
-
-function isNullBranch(error: SchemaError): boolean {
-  return error.keyword === 'type' && error.params.type === 'null'
 }
 
 function faultsOfError(error: SchemaError): Fault[] {
@@ -56,7 +50,7 @@ function faultsOfError(error: SchemaError): Fault[] {
     }
     case 'enum': {
       const allowed = error.params.allowedValues.join(', ')
-      return [fault(field, 'INVALID_VALUE', `must be one of ${allowed}`)]
+      return [fault(field, 'NOT_ALLOWED', `must be one of ${allowed}`)]
     }
     case 'maxLength':
       return [fault(field, 'TOO_LONG', `must have at most ${error.params.limit} characters`)]
@@ -74,7 +68,7 @@ function faultsOfError(error: SchemaError): Fault[] {
     case 'maximum':
       return [fault(field, 'OUT_OF_RANGE', `must be ${error.params.comparison} ${error.params.limit}`)]
     default:
-      return [fault(field, 'INVALID_VALUE', error.message)]
+      return [fault(field, 'INVALID', error.message)]
   }
 }
 
