@@ -10,7 +10,7 @@ import {
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { type AccountRecord, findAccount, listAccounts } from '../../../store/accounts.ts'
 import type { AdminDeps, AdminScope } from './api.ts'
-import { checkUrl } from './callback-urls.ts'
+import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   CallbackUrl,
   DisplayName,
@@ -53,13 +53,21 @@ const Rotated = Type.Object({ accountId: Type.String(), webhookSecret: Type.Stri
 
 export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
   const { db, secretKey } = deps
+  const present = (account: AccountRecord) => ({
+    accountId: account.accountId,
+    name: account.name,
+    defaultDlrUrl: shownUrl(secretKey, account.defaultDlrUrl),
+    rateLimit: rateLimitField(account),
+    previousWebhookSecretLive: account.previousWebhookSecret !== null,
+    createdAt: account.createdAt.toISOString(),
+  })
 
   scope.post(
     '/accounts',
     { schema: { tags: ['accounts'], body: Creation, response: answers(201, Created) } },
     async (request, reply) => {
-      const { rateLimit, defaultDlrUrl = null, ...rest } = request.body
-      await checkUrl(deps.guard, 'defaultDlrUrl', defaultDlrUrl)
+      const { rateLimit, ...rest } = request.body
+      const defaultDlrUrl = await storableUrl(deps, 'defaultDlrUrl', rest.defaultDlrUrl ?? null)
       const { account, webhookSecret } = await createAccount(db, secretKey, {
         messagesPerSecond: null,
         burst: null,
@@ -103,9 +111,14 @@ export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
     '/accounts/:accountId',
     { schema: { tags: ['accounts'], params: Params, body: Change, response: answers(200, Account) } },
     async ({ params, body }) => {
-      const { rateLimit, ...rest } = body
-      await checkUrl(deps.guard, 'defaultDlrUrl', rest.defaultDlrUrl)
-      return present(await changeAccount(db, params.accountId, { ...rest, ...rateLimitColumns(rateLimit) }))
+      const { rateLimit, defaultDlrUrl, ...rest } = body
+      const url = await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl)
+      const change = {
+        ...rest,
+        ...rateLimitColumns(rateLimit),
+        ...(url === undefined ? {} : { defaultDlrUrl: url }),
+      }
+      return present(await changeAccount(db, params.accountId, change))
     },
   )
 
@@ -139,15 +152,4 @@ function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps):
       return reply.code(204).send(null)
     },
   )
-}
-
-function present(account: AccountRecord) {
-  return {
-    accountId: account.accountId,
-    name: account.name,
-    defaultDlrUrl: account.defaultDlrUrl,
-    rateLimit: rateLimitField(account),
-    previousWebhookSecretLive: account.previousWebhookSecret !== null,
-    createdAt: account.createdAt.toISOString(),
-  }
 }

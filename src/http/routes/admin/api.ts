@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type {
   FastifyBaseLogger,
@@ -7,6 +8,8 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import { hashToken, MAX_TOKEN_LENGTH } from '../../../domain/tokens.ts'
+import { AppError } from '../../../errors.ts'
 import type { DirectoryService } from '../../../services/directory.ts'
 import type { Database } from '../../../store/database.ts'
 import { registerAccounts } from './accounts.ts'
@@ -31,9 +34,11 @@ export interface CarrierLinkStatus {
 
 export interface AdminDeps {
   readonly db: Database
-  readonly directory: Pick<DirectoryService, 'refresh'>
+  readonly directory: Pick<DirectoryService, 'refresh' | 'current'>
   /** `deriveKey(masterKey, 'secrets')`. */
   readonly secretKey: Uint8Array
+  /** SHA-256 of each operator token, hex. */
+  readonly operatorTokenHashes: readonly string[]
   readonly guard: { check(raw: unknown): Promise<UrlVerdict> }
   /** Absent where this node runs no carrier links. */
   readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
@@ -47,12 +52,14 @@ export type AdminScope = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** Registers the operator's API under `/admin/v1`, in a scope that lets only operators in. */
+/** Registers the operator's API under `/admin/v1`, for callers with an operator token only. */
 export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.register(
     async (plain) => {
       const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
       scope.setValidatorCompiler(compileAdminValidator)
+      const operators = deps.operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
+      scope.addHook('onRequest', async (request) => requireOperator(request, operators, deps))
       scope.addHook('onRoute', ({ schema }) => {
         if (schema !== undefined) Object.assign(schema, { security: [{ bearer: [] }] })
       })
@@ -71,6 +78,22 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
     },
     { prefix: '/admin/v1' },
   )
+}
+
+const MAX_HEADER_LENGTH = MAX_TOKEN_LENGTH + 'Bearer '.length
+
+/** 401 without an operator token; 403 for a customer's token, which is known and may do other things. */
+function requireOperator(request: FastifyRequest, operators: readonly Buffer[], deps: AdminDeps): void {
+  const header = request.headers.authorization ?? ''
+  const credentials = header.length > MAX_HEADER_LENGTH ? null : /^Bearer +([\x21-\x7e]+)$/i.exec(header)
+  if (credentials === null) throw new AppError('UNAUTHENTICATED')
+  const hash = hashToken(credentials[1]!)
+  const bytes = Buffer.from(hash, 'hex')
+  // Every operator token is compared, each in constant time: the answer's time tells nothing.
+  const matches = operators.filter((operator) => timingSafeEqual(operator, bytes))
+  if (matches.length > 0) return
+  if (deps.directory.current().tokenByHash(hash) === undefined) throw new AppError('UNAUTHENTICATED')
+  throw new AppError('FORBIDDEN', { message: 'The token is not an operator token' })
 }
 
 /**

@@ -1,14 +1,27 @@
+import { randomBytes } from 'node:crypto'
+import { openCallbackUrl, sealCallbackUrl } from '../../../domain/callback-credentials.ts'
 import { fault } from '../../../domain/faults.ts'
 import { invalid } from '../../../errors.ts'
-import type { UrlVerdict } from './api.ts'
+import type { AdminDeps } from './api.ts'
 
-/** Holds a URL that webhooks will go to against the guard; absent and null pass. Throws VALIDATION_ERROR. */
-export async function checkUrl(
-  guard: { check(raw: unknown): Promise<UrlVerdict> },
+/** URLs that webhooks will go to: judged by the guard, sealed when they carry credentials, shown without them. */
+
+const IV_BYTES = 12
+
+/** The form to store; null and undefined stay what they are. Throws VALIDATION_ERROR with the guard's words. */
+export async function storableUrl<T extends null | undefined>(
+  { guard, secretKey }: Pick<AdminDeps, 'guard' | 'secretKey'>,
   field: string,
-  url: string | null | undefined,
-): Promise<void> {
-  if (url === undefined || url === null) return
+  url: string | T,
+): Promise<string | T> {
+  if (typeof url !== 'string') return url
   const verdict = await guard.check(url)
   if (!verdict.ok) throw invalid([fault(field, verdict.code, verdict.message)])
+  return sealCallbackUrl(secretKey, url, () => randomBytes(IV_BYTES))
+}
+
+/** The URL as an operator sees it: the user info in it is a secret of the customer. */
+export function shownUrl(secretKey: Uint8Array, stored: string | null): string | null {
+  if (stored === null) return null
+  return openCallbackUrl(secretKey, stored).replace(/^(https?:\/\/)[^/?#]*@/i, '$1')
 }

@@ -3,6 +3,7 @@ import { createdAtMs } from '../../../domain/message-ids.ts'
 import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
 import type { AdminDeps, AdminScope } from './api.ts'
+import { shownUrl } from './callback-urls.ts'
 import { limitOf, MessageId, Nullable, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 
@@ -38,7 +39,7 @@ const UnownedInbound = Type.Object({
   receivedAt: Timestamp,
 })
 
-export function registerMessages(scope: AdminScope, { db }: AdminDeps): void {
+export function registerMessages(scope: AdminScope, { db, secretKey }: AdminDeps): void {
   const tags = ['messages']
 
   scope.get(
@@ -50,7 +51,7 @@ export function registerMessages(scope: AdminScope, { db }: AdminDeps): void {
       const { sender, recipient, ...rest } = message
       return {
         ...rest,
-        callbackUrl: withoutCredentials(message.callbackUrl),
+        callbackUrl: shownUrl(secretKey, message.callbackUrl),
         from: sender,
         to: recipient,
         createdAt: createdAtOf(message.msgId),
@@ -86,9 +87,4 @@ export function registerMessages(scope: AdminScope, { db }: AdminDeps): void {
 
 function createdAtOf(msgId: string): string {
   return new Date(createdAtMs(msgId)).toISOString()
-}
-
-/** The customer's user info in a callback URL is a secret of theirs: no operator needs it. */
-function withoutCredentials(callbackUrl: string | null): string | null {
-  return callbackUrl?.replace(/^(https?:\/\/)[^/?#@]*@/i, '$1') ?? null
 }

@@ -9,7 +9,7 @@ import {
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findServicePlan, listServicePlans, type ServicePlanRecord } from '../../../store/service-plans.ts'
 import type { AdminDeps, AdminScope } from './api.ts'
-import { checkUrl } from './callback-urls.ts'
+import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   CallbackUrl,
   DisplayName,
@@ -69,7 +69,8 @@ const DEFAULTS = {
   ambiguousSubmits: 'resubmit',
 } as const
 
-export function registerServicePlans(scope: AdminScope, { db, guard }: AdminDeps): void {
+export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
+  const { db, secretKey } = deps
   const tags = ['service plans']
 
   scope.post(
@@ -77,10 +78,15 @@ export function registerServicePlans(scope: AdminScope, { db, guard }: AdminDeps
     { schema: { tags, body: Creation, response: answers(201, ServicePlan) } },
     async ({ body }, reply) => {
       const { rateLimit, ...rest } = body
-      await checkUrl(guard, 'inboundUrl', rest.inboundUrl)
-      const plan = await createServicePlan(db, { ...DEFAULTS, ...rest, ...rateLimitColumns(rateLimit) })
+      const inboundUrl = await storableUrl(deps, 'inboundUrl', rest.inboundUrl ?? null)
+      const plan = await createServicePlan(db, {
+        ...DEFAULTS,
+        ...rest,
+        inboundUrl,
+        ...rateLimitColumns(rateLimit),
+      })
       reply.code(201).header('location', `/admin/v1/service-plans/${plan.servicePlanId}`)
-      return present(plan)
+      return present(plan, secretKey)
     },
   )
 
@@ -93,7 +99,12 @@ export function registerServicePlans(scope: AdminScope, { db, guard }: AdminDeps
       const accountId = query.accountId === undefined ? null : canonicalPublicId(query.accountId)
       const after = canonicalPublicId(query.after ?? '')
       const rows = await listServicePlans(db, { after, limit: fetched, accountId })
-      return page(rows, shown, (row) => row.servicePlanId, present)
+      return page(
+        rows,
+        shown,
+        (row) => row.servicePlanId,
+        (row) => present(row, secretKey),
+      )
     },
   )
 
@@ -103,7 +114,7 @@ export function registerServicePlans(scope: AdminScope, { db, guard }: AdminDeps
     async ({ params }) => {
       const plan = await findServicePlan(db, canonicalPublicId(params.servicePlanId))
       if (plan === undefined) throw refuseMissing('service plan')
-      return present(plan)
+      return present(plan, secretKey)
     },
   )
 
@@ -111,10 +122,14 @@ export function registerServicePlans(scope: AdminScope, { db, guard }: AdminDeps
     '/service-plans/:servicePlanId',
     { schema: { tags, params: Params, body: Change, response: answers(200, ServicePlan) } },
     async ({ params, body }) => {
-      const { rateLimit, ...rest } = body
-      await checkUrl(guard, 'inboundUrl', rest.inboundUrl)
-      const change = { ...rest, ...rateLimitColumns(rateLimit) }
-      return present(await changeServicePlan(db, params.servicePlanId, change))
+      const { rateLimit, inboundUrl, ...rest } = body
+      const url = await storableUrl(deps, 'inboundUrl', inboundUrl)
+      const change = {
+        ...rest,
+        ...rateLimitColumns(rateLimit),
+        ...(url === undefined ? {} : { inboundUrl: url }),
+      }
+      return present(await changeServicePlan(db, params.servicePlanId, change), secretKey)
     },
   )
 
@@ -128,7 +143,7 @@ export function registerServicePlans(scope: AdminScope, { db, guard }: AdminDeps
   )
 }
 
-function present(plan: ServicePlanRecord) {
+function present(plan: ServicePlanRecord, secretKey: Uint8Array) {
   return {
     servicePlanId: plan.servicePlanId,
     accountId: plan.accountId,
@@ -136,7 +151,7 @@ function present(plan: ServicePlanRecord) {
     active: plan.active,
     complete: plan.route !== null,
     route: plan.route,
-    inboundUrl: plan.inboundUrl,
+    inboundUrl: shownUrl(secretKey, plan.inboundUrl),
     rateLimit: rateLimitField(plan),
     senderTypes: [...plan.senderTypes],
     ambiguousSubmits: plan.ambiguousSubmits,
