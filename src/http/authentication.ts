@@ -22,27 +22,14 @@ function presentedHash(request: FastifyRequest): string | null {
   return match === null ? null : hashToken(match[1]!)
 }
 
-type Hook = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
-
 /** Lets a customer's token pass and sets `request.token`. Runs before the body is read; anything else is 401. */
-export function authenticateCustomer(directory: () => Directory): Hook {
-  return (request, _reply, done) => {
+export function authenticateCustomer(directory: () => Directory) {
+  return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction) => {
     const hash = presentedHash(request)
     const token = hash === null ? undefined : directory().tokenByHash(hash)
     if (token === undefined) return done(new AppError('UNAUTHENTICATED'))
     request.token = token
     done()
-  }
-}
-
-/** Lets operators pass. A customer's token is known and has no business here: 403. */
-export function authenticateOperator(hashes: ReadonlySet<string>, directory: () => Directory): Hook {
-  return (request, _reply, done) => {
-    const hash = presentedHash(request)
-    if (hash !== null && hashes.has(hash)) return done()
-    const isCustomer = hash !== null && directory().tokenByHash(hash) !== undefined
-    if (!isCustomer) return done(new AppError('UNAUTHENTICATED'))
-    done(new AppError('FORBIDDEN', { message: 'The token is not an operator token' }))
   }
 }
 

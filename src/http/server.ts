@@ -3,7 +3,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Registry } from 'prom-client'
 import { RateLimiter } from '../domain/rate-limits.ts'
 import { answerUnroutable, checkArrivals } from './arrivals.ts'
-import { authenticateCustomer, authenticateOperator } from './authentication.ts'
+import { authenticateCustomer } from './authentication.ts'
 import { answerError } from './error-answers.ts'
 import { parseJson } from './json-bodies.ts'
 import type { HttpLimits } from './limits.ts'
@@ -20,13 +20,11 @@ import { type SendDeps, sendRoute } from './routes/sendsms.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, ListDeps {
   readonly limits: HttpLimits
-  /** SHA-256 (hex) of the operator tokens. */
-  readonly operatorTokenHashes: ReadonlySet<string>
   readonly ready: () => Promise<Readiness>
   readonly log: FastifyBaseLogger
   readonly registry: Registry
-  /** Registers the routes of `/admin/v1`, whose paths it gives whole; operators only. */
-  readonly adminRoutes?: (admin: FastifyInstance) => void | Promise<void>
+  /** Registers `/admin/v1`, which authenticates its operators itself. */
+  readonly adminRoutes?: (app: FastifyInstance) => void
 }
 
 /** The HTTP server, with every route and not yet listening. */
@@ -91,12 +89,7 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
     lookupRoutes(reads, deps)
     listRoute(reads, deps)
   })
-  const { adminRoutes } = deps
-  if (adminRoutes === undefined) return
-  await app.register(async (admin) => {
-    admin.addHook('onRequest', authenticateOperator(deps.operatorTokenHashes, deps.directory))
-    await adminRoutes(admin)
-  })
+  deps.adminRoutes?.(app)
 }
 
 /** Any other content type, text/plain of Fastify's defaults too, is 415. */

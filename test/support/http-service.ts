@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import pino from 'pino'
+import { Registry } from 'prom-client'
+import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import {
+  type Account,
+  Directory,
+  type RateLimit,
+  type Route,
+  type ServicePlan,
+  senderKey,
+  type Token,
+} from '../../src/domain/directory.ts'
+import { messageId } from '../../src/domain/message-ids.ts'
+import { hashToken, makeToken } from '../../src/domain/tokens.ts'
+import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts'
+import type { Readiness } from '../../src/http/routes/health.ts'
+import { buildServer } from '../../src/http/server.ts'
+import { GroupAccepter } from '../../src/operations/accept-messages.ts'
+import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
+import { NameResolver } from '../../src/outbound/resolver.ts'
+import type { Database } from '../../src/store/database.ts'
+import { freshDatabase } from './database.ts'
+import { type DnsServer, startDnsServer } from './dns-server.ts'
+import { exchange, type HttpAnswer, type HttpRequest, requestBytes } from './raw-http.ts'
+
+/** Plans of two tenants. Hex with letters, so that upper and lower case differ. */
+export const PLAN = '65f0c0ffee65f0c0ffee65f0'
+export const PLAN_SECOND = '65f0c0ffee65f0c0ffee65f1'
+export const PLAN_INACTIVE = '65f0c0ffee65f0c0ffee65f2'
+export const PLAN_INCOMPLETE = '65f0c0ffee65f0c0ffee65f3'
+export const PLAN_SHORT_CODES = '65f0c0ffee65f0c0ffee65f4'
+export const PLAN_OTHER = 'abcdefabcdefabcdefabcdef'
+export const ACCOUNT = 'a0a0a0a0a0a0a0a0a0a0a0a0'
+
+/** Senders of PLAN, by the status of their subscription; `constructor` is a name like any other. */
+export const SENDER = '12345'
+export const SENDERS = {
+  approved: [SENDER, '+15550001111', 'Aldis', 'constructor', '__proto__'],
+  pending: ['Pending'],
+  denied: ['Denied'],
+  archived: ['Archived'],
+}
+export const SENDER_OTHER = 'OtherBrand'
+
+/** Of the account, of the account but for PLAN alone, and of the other tenant. */
+export const TOKEN = makeToken(randomBytes(32))
+export const TOKEN_LIMITED = makeToken(randomBytes(32))
+export const TOKEN_OTHER = makeToken(randomBytes(32))
+
+export interface HttpServiceOptions {
+  readonly limits?: Partial<HttpLimits>
+  readonly accountRateLimit?: RateLimit
+  readonly planRateLimit?: RateLimit
+  readonly baseUrl?: string
+  readonly policy?: Partial<CallbackPolicy>
+  readonly clock?: () => number
+  readonly ready?: () => Promise<Readiness>
+  readonly cursorKeys?: { cursor: Buffer; oldCursors?: readonly Buffer[] }
+}
+
+export interface HttpService {
+  readonly app: FastifyInstance
+  readonly port: number
+  readonly db: Database
+  readonly connectionString: string
+  readonly dns: DnsServer
+  readonly cursorKey: Buffer
+  /** Everything logged, one entry per line. */
+  readonly logs: string[]
+  /** One request over a connection of its own, with TOKEN unless the headers say otherwise. */
+  request(request: HttpRequest): Promise<HttpAnswer>
+  get(path: string, headers?: Record<string, string>): Promise<HttpAnswer>
+  /** `POST /v1/sendsms` of a valid message with these fields changed; undefined leaves one out. */
+  send(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<HttpAnswer>
+  /** Rows stored in messages. */
+  storedMessages(): Promise<number>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** The HTTP server on a port of its own, over a real database, with the real accepter and callback guard. */
+export async function startHttpService(options: HttpServiceOptions = {}): Promise<HttpService> {
+  const database = await freshDatabase()
+  const { db } = database
+  // One partition for messages of any day: lists are tested with old ones too.
+  await db.query('create table messages_any_day partition of messages default')
+  const dns = await startDnsServer()
+  dns.set('hooks.example.com', { A: ['93.184.216.34'] })
+  const resolver = new NameResolver({ servers: [dns.address] })
+  const logs: string[] = []
+  const cursorKey = options.cursorKeys?.cursor ?? randomBytes(32)
+  const directory = testDirectory(options)
+  const app = await buildServer({
+    directory: () => directory,
+    accepter: new GroupAccepter({
+      db,
+      placement: PLACEMENT,
+      secretKey: randomBytes(32),
+      random: randomBytes,
+    }),
+    db,
+    guard: new CallbackGuard({ ...STRICT_CALLBACK_POLICY, ...options.policy }, resolver),
+    keys: options.cursorKeys ?? { cursor: cursorKey },
+    limits: { ...HTTP_LIMITS, ...options.limits },
+    baseUrl: options.baseUrl ?? null,
+    ready: options.ready ?? (async () => ({ ok: true, checks: { database: 'ok' } })),
+    clock: options.clock ?? Date.now,
+    random: randomBytes,
+    log: pino({ level: 'debug' }, { write: (line: string) => logs.push(line) }),
+    registry: new Registry(),
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const request = async (wanted: HttpRequest): Promise<HttpAnswer> => {
+    const headers = { authorization: `Bearer ${TOKEN}`, ...wanted.headers }
+    const answer = await exchange(port, requestBytes({ ...wanted, headers }))
+    if (answer === null) throw new Error(`no answer to ${wanted.method} ${wanted.path}`)
+    return answer
+  }
+  return {
+    app,
+    port,
+    db,
+    connectionString: database.connectionString,
+    dns,
+    cursorKey,
+    logs,
+    request,
+    get: (path, headers = {}) => request({ method: 'GET', path, headers }),
+    send: (fields = {}, headers = {}) =>
+      request({
+        method: 'POST',
+        path: '/v1/sendsms',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ ...validMessage(), ...fields }),
+      }),
+    async storedMessages() {
+      const { rows } = await db.query<{ count: number }>('select count(*)::int as count from messages')
+      return rows[0]!.count
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      resolver.close()
+      await dns.close()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export function validMessage() {
+  return { servicePlanId: PLAN, channel: 'SMS', from: SENDER, to: '+15551230001', body: 'hello' }
+}
+
+/** Nothing is submitted in these tests: messages wait in the database. */
+const PLACEMENT = {
+  place: () => ({ msgId: messageId(Date.now(), randomBytes(9), randomBytes(1)[0]!), holder: null }),
+  keep: () => undefined,
+  release: () => undefined,
+}
+
+const ROUTE: Route = { id: 1, name: 'main', carriers: [{ carrierId: 1, priority: 0, weight: 1 }] }
+
+function testDirectory({ accountRateLimit, planRateLimit }: HttpServiceOptions): Directory {
+  const account = accountNamed(1, ACCOUNT, accountRateLimit ?? null)
+  const other = accountNamed(2, 'b0b0b0b0b0b0b0b0b0b0b0b0', null)
+  const plans = [
+    planNamed(1, PLAN, account, { rateLimit: planRateLimit ?? null }),
+    planNamed(2, PLAN_SECOND, account),
+    planNamed(3, PLAN_INACTIVE, account, { active: false }),
+    planNamed(4, PLAN_INCOMPLETE, account, { route: null }),
+    planNamed(5, PLAN_SHORT_CODES, account, { senderTypes: new Set(['short-code']) }),
+    planNamed(6, PLAN_OTHER, other),
+  ]
+  const senders = new Map<string, string>([[senderKey(6, SENDER_OTHER), 'approved']])
+  for (const plan of plans.slice(0, 5)) {
+    for (const [status, names] of Object.entries(SENDERS)) {
+      for (const name of names) senders.set(senderKey(plan.id, name), status)
+    }
+  }
+  senders.set(senderKey(6, SENDER), 'approved')
+  const tokens = new Map<string, Token>([
+    [hashToken(TOKEN), { id: 1, account, planIds: null }],
+    [hashToken(TOKEN_LIMITED), { id: 2, account, planIds: new Set([1]) }],
+    [hashToken(TOKEN_OTHER), { id: 3, account: other, planIds: null }],
+  ])
+  return new Directory({
+    version: '1',
+    accounts: [account, other],
+    plans,
+    tokens,
+    senders,
+    carriers: [],
+    routes: [ROUTE],
+    inboundNumbers: new Map(),
+  })
+}
+
+function accountNamed(id: number, accountId: string, rateLimit: RateLimit | null): Account {
+  return { id, accountId, name: accountId, defaultDlrUrl: null, webhookSecrets: [], rateLimit }
+}
+
+function planNamed(
+  id: number,
+  servicePlanId: string,
+  account: Account,
+  changes: Partial<ServicePlan> = {},
+): ServicePlan {
+  return {
+    id,
+    servicePlanId,
+    account,
+    name: servicePlanId,
+    active: true,
+    route: ROUTE,
+    inboundUrl: null,
+    rateLimit: null,
+    senderTypes: new Set(['short-code', 'e164', 'alphanumeric']),
+    ambiguousSubmits: 'resubmit',
+    ...changes,
+  }
+}
