@@ -61,9 +61,10 @@ const NO_RECEIPT = '601'
 const OVERDUE_AFTER_MS = VALIDITY_MS + RECEIPT_GRACE_MS
 /** Messages are looked through in the order of their creation, this much at a time. */
 const OVERDUE_STEP_MS = 10 * MINUTE_MS
-const MAX_OVERDUE_STEPS = 50
 /** How far back a node begins when it starts: a week-end on which nothing ran is made up for. */
 const OVERDUE_LOOKBACK_MS = 72 * HOUR_MS
+/** Enough for the whole look back in the first run, and for 50,000 messages of one step. */
+const MAX_OVERDUE_STEPS = OVERDUE_LOOKBACK_MS / OVERDUE_STEP_MS + 50
 
 /**
  * The housekeeping of the database. It runs on every node at once without any agreement between them: each job is made

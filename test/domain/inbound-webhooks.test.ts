@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import type { ServicePlan } from '../../src/domain/directory.ts'
+import { toInboundWebhook } from '../../src/domain/inbound-webhooks.ts'
+import { messageId } from '../../src/domain/message-ids.ts'
+
+const plan: ServicePlan = {
+  id: 1,
+  servicePlanId: '111111111111111111111111',
+  account: {
+    id: 1,
+    accountId: 'aaaaaaaaaaaaaaaaaaaaaaaa',
+    name: 'Example',
+    defaultDlrUrl: null,
+    webhookSecrets: [],
+    rateLimit: null,
+  },
+  name: 'plan',
+  active: true,
+  route: null,
+  inboundUrl: 'https://example.com/mo',
+  rateLimit: null,
+  senderTypes: new Set(),
+  ambiguousSubmits: 'resubmit',
+}
+
+const inbound = {
+  msgId: messageId(Date.UTC(2026, 2, 10, 12, 0, 0, 7), new Uint8Array(9), 5),
+  sender: '+491701234567',
+  recipient: '12345',
+  body: 'Stop it',
+  keyword: 'STOP',
+}
+
+const whole = {
+  accountId: 'aaaaaaaaaaaaaaaaaaaaaaaa',
+  servicePlanId: '111111111111111111111111',
+  msgId: inbound.msgId,
+  channel: 'SMS',
+  direction: 'MO',
+  from: '+491701234567',
+  to: '12345',
+  keyword: 'STOP',
+  body: 'Stop it',
+  receivedAt: '2026-03-10T12:00:00.007Z',
+}
+
+test('has every field of spec §2.4', () => {
+  expect(toInboundWebhook(inbound, plan)).toEqual(whole)
+})
+
+test('has no keyword when none matched', () => {
+  const { keyword: _, ...rest } = whole
+  const body = toInboundWebhook({ ...inbound, keyword: null }, plan)
+  expect(body).toEqual(rest)
+  expect('keyword' in body).toBe(false)
+})
