@@ -9,7 +9,7 @@ import { errorBody } from './schemas/error-body.ts'
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = appErrorOf(error)
   if (failure.status >= 500) {
-    request.log.error({ requestId: request.id, err: loggable(failure.cause ?? error) }, 'request failed')
+    request.log.error({ requestId: request.id, error: loggable(failure.cause ?? error) }, 'request failed')
   }
   if (failure.status === 401) reply.header('www-authenticate', 'Bearer realm="aldis"')
   if (failure.headers !== undefined) reply.headers(failure.headers)

@@ -13,6 +13,8 @@ export interface HttpLimits {
   readonly timeoutCheckMs: number
   /** How long an idle connection is kept. */
   readonly keepAliveTimeoutMs: number
+  /** How long a closing server waits for the requests under way. */
+  readonly drainTimeoutMs: number
   readonly connections: number
   /** Lookups and lists, per account. */
   readonly reads: RateLimit
@@ -28,6 +30,7 @@ export const HTTP_LIMITS: HttpLimits = {
   requestTimeoutMs: 15_000,
   timeoutCheckMs: 1_000,
   keepAliveTimeoutMs: 60_000,
+  drainTimeoutMs: 10_000,
   connections: 10_000,
   reads: { perSecond: 200, burst: 400 },
 }

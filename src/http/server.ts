@@ -63,6 +63,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   }) as unknown as FastifyInstance
   raw.attach(app.server as Server)
   app.server.maxConnections = limits.connections
+  boundDrain(app, limits)
   app.decorateRequest('token', null)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   acceptJsonOnly(app, limits)
@@ -90,6 +91,15 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
     listRoute(reads, deps)
   })
   deps.adminRoutes?.(app)
+}
+
+/** A closing server no longer checks its time-outs: without this, one slow request would hold it open for ever. */
+function boundDrain(app: FastifyInstance, limits: HttpLimits): void {
+  app.addHook('preClose', (done) => {
+    const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainTimeoutMs)
+    app.server.once('close', () => clearTimeout(timer))
+    done()
+  })
 }
 
 /** Any other content type, text/plain of Fastify's defaults too, is 415. */

@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sealCursor } from '../../src/domain/cursors.ts'
+import {
+  type HttpService,
+  PLAN,
+  PLAN_OTHER,
+  SENDER,
+  SENDER_OTHER,
+  startHttpService,
+  TOKEN,
+  TOKEN_OTHER,
+} from '../support/http-service.ts'
+import { exchange, type HttpAnswer, requestBytes } from '../support/raw-http.ts'
+
+/** The cases of vectors/bad-input.json that are one HTTP request. `transport` ones are in bad-bytes.test.ts. */
+interface BadInput {
+  id: string
+  area: string
+  request: {
+    method: string
+    path: string
+    headers?: Record<string, string>
+    body?: unknown
+    rawBody?: string | { hex: string }
+  }
+  expect: { status: number[]; errorCode?: string; errorsFields?: string[]; invariant?: string }
+  note?: string
+}
+
+const CASES: readonly BadInput[] = JSON.parse(
+  readFileSync(new URL('../vectors/bad-input.json', import.meta.url), 'utf8'),
+).filter(({ request }: BadInput) => request.path !== undefined)
+
+let service: HttpService
+let values: ReadonlyMap<string, string>
+
+beforeAll(async () => {
+  service = await startHttpService()
+  const other = await service.send(
+    { servicePlanId: PLAN_OTHER, body: 'of the other tenant' },
+    { authorization: `Bearer ${TOKEN_OTHER}` },
+  )
+  const mine = await service.send()
+  await service.send()
+  const page = await service.get(`/v1/messages/sms?servicePlanId=${PLAN}&status=QUEUED&limit=1`)
+  const cursor: string = page.json.pagination.nextCursor
+  values = new Map([
+    ['PLAN', PLAN],
+    ['PLAN_UPPER', PLAN.toUpperCase()],
+    ['PLAN_OTHER', PLAN_OTHER],
+    ['SENDER', SENDER],
+    ['SENDER_OTHER', SENDER_OTHER],
+    ['TOKEN', TOKEN],
+    ['TOKEN[:-1]', TOKEN.slice(0, -1)],
+    ['TOKEN_UPPERCASED', TOKEN.toUpperCase()],
+    ['MSGID', mine.json.msgId],
+    ['MSGID_OTHER', other.json.msgId],
+    ['CURSOR', cursor],
+    ['CURSOR_FLIP_1_BIT', flipBit(cursor, 200)],
+    ['CURSOR_EXPIRED', forged(service.cursorKey, Date.now() - 1)],
+    ['CURSOR_FOREIGN_KEY', forged(randomBytes(32), Date.now() + 60_000)],
+  ])
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+/** Placeholders that are none of ours stay: `{{7*7}}` is a text like any other. */
+function fill(text: string): string {
+  return text.replace(/\{\{([A-Z0-9_]+(?:\[:-1\])?)\}\}/g, (whole, name: string) => values.get(name) ?? whole)
+}
+
+function bodyOf({ body, rawBody }: BadInput['request']): string | Buffer | undefined {
+  if (typeof rawBody === 'string') return fill(rawBody)
+  if (rawBody !== undefined) return Buffer.from(rawBody.hex, 'hex')
+  return body === undefined ? undefined : fill(JSON.stringify(body))
+}
+
+async function answerTo({ request }: Pick<BadInput, 'request'>): Promise<HttpAnswer> {
+  const headers = Object.fromEntries(
+    Object.entries(request.headers ?? {}).map(([name, value]) => [name, fill(value)]),
+  )
+  const { method, path } = request
+  const answer = await exchange(
+    service.port,
+    requestBytes({ method, path: fill(path), headers, body: bodyOf(request) }),
+  )
+  if (answer === null) throw new Error('closed without an answer')
+  return answer
+}
+
+function expectAnswer(answer: HttpAnswer, { request, expect: wanted }: BadInput): void {
+  expect(wanted.status).toContain(answer.status)
+  if (request.method === 'HEAD') return
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  if (answer.status < 400) return
+  expect(answer.json.errorCode).toMatch(/^[A-Z_]+$/)
+  expect(answer.json.requestId).toBe(answer.headers.get('x-request-id'))
+  if (wanted.errorCode !== undefined) expect(answer.json.errorCode).toBe(wanted.errorCode)
+  if (wanted.errorsFields === undefined) return
+  const fields = new Set(answer.json.errors.map((fault: { field: string }) => fault.field))
+  expect([...fields]).toEqual(wanted.errorsFields)
+}
+
+describe.each(CASES)('$id $area: $note', (badInput) => {
+  it(`${badInput.request.method} answers ${badInput.expect.status.join(' or ')} and nothing else happens`, async () => {
+    const before = await service.storedMessages()
+    const answer = await answerTo(badInput)
+    expectAnswer(answer, badInput)
+    expect(await service.storedMessages()).toBe(before + (answer.status === 202 ? 1 : 0))
+    await INVARIANTS[badInput.id]?.(answer, badInput)
+    if (badInput.area === 'unicode' && answer.status === 202) await keepsBody(answer, badInput)
+    if (badInput.area === 'query' && answer.status === 200) expect(foreignRows(answer)).toEqual([])
+  })
+})
+
+/** What single cases ask for beyond their status. */
+const INVARIANTS: Record<string, (answer: HttpAnswer, badInput: BadInput) => Promise<void>> = {
+  B029: (answer) => isAnsweredAlike(answer, `/v1/messages/sms/${UNKNOWN_ID}?servicePlanId=${PLAN}`),
+  B030: (answer) => isAnsweredAlike(answer, `/v1/messages/sms/${UNKNOWN_ID}?servicePlanId=${UNKNOWN_PLAN}`),
+  B033: (answer) => isAnsweredAlike(answer, `/v1/messages/sms/${UNKNOWN_ID}?servicePlanId=${PLAN_OTHER}`),
+  B036: (answer) => isAnsweredAlike(answer, `/v1/messages/${UNKNOWN_ID}?servicePlanId=${PLAN}`),
+  B038: async (answer) => {
+    expect(anonymous(answer)).toBe(anonymous(await service.send({ servicePlanId: UNKNOWN_PLAN })))
+  },
+  B145: async (answer) => {
+    const fields = answer.json.errors.map((fault: { field: string }) => fault.field).sort()
+    expect(fields).toEqual(['body', 'channel', 'from', 'servicePlanId', 'to'])
+  },
+  B159: async (answer) => expect(answer.json.to).toBe('+15559999999'),
+  B171: isStillValidated,
+  B173: isStillValidated,
+  B280: async (_answer, badInput) => {
+    const cursor = values.get('CURSOR')!
+    const bits = Buffer.from(cursor, 'base64url').length * 8
+    for (let n = 0; n < 64; n += 1) {
+      const flipped = flipBit(cursor, randomBytes(4).readUInt32BE() % bits)
+      const path = `/v1/messages/sms?servicePlanId=${PLAN}&cursor=${flipped}`
+      expectAnswer(await service.get(path), badInput)
+    }
+  },
+}
+
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+const UNKNOWN_PLAN = 'f'.repeat(24)
+
+async function isAnsweredAlike(answer: HttpAnswer, path: string): Promise<void> {
+  expect(anonymous(answer)).toBe(anonymous(await service.get(path)))
+}
+
+/** The whole body but for the id that every request has of its own. */
+function anonymous(answer: HttpAnswer): string {
+  return `${answer.status} ${answer.text.replace(answer.json.requestId, '')}`
+}
+
+async function isStillValidated(_answer: HttpAnswer, { request }: BadInput): Promise<void> {
+  const answer = await answerTo({ request: { ...request, body: { to: 'bypass' } } })
+  expect(answer.status).toBe(400)
+}
+
+async function keepsBody(answer: HttpAnswer, { request }: BadInput): Promise<void> {
+  const { body } = request.body as { body: string }
+  const record = await service.get(`/v1/messages/sms/${answer.json.msgId}?servicePlanId=${PLAN}`)
+  expect(record.json.body).toBe(body)
+  expect(record.headers.get('x-content-type-options')).toBe('nosniff')
+}
+
+function foreignRows(answer: HttpAnswer): unknown[] {
+  return answer.json.items.filter((item: { servicePlanId: string }) => item.servicePlanId !== PLAN)
+}
+
+function flipBit(cursor: string, bit: number): string {
+  const bytes = Buffer.from(cursor, 'base64url')
+  bytes[bit >> 3]! ^= 1 << (bit & 7)
+  return bytes.toString('base64url')
+}
+
+function forged(key: Uint8Array, expiresAtMs: number): string {
+  const filters = {
+    from: null,
+    to: null,
+    status: 'QUEUED' as const,
+    country: null,
+    mccmnc: null,
+    fromDate: null,
+    toDate: null,
+  }
+  const cursor = { planId: 1, filters, limit: 20, beforeMsgId: UNKNOWN_ID, expiresAtMs }
+  return sealCursor(cursor, key, randomBytes(12))
+}
