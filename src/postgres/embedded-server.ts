@@ -3,8 +3,16 @@
  */
 
 import { randomInt } from 'node:crypto'
-import { accessSync, constants, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { locateBinaries } from './binaries.ts'
 import { type Cluster, DATABASE, prepareCluster, ROLE } from './cluster.ts'
@@ -88,13 +96,24 @@ function once(work: () => Promise<void>): () => Promise<void> {
 
 function writableDirectory(path: string): string {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeDirectory(resolve(path))
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     return realpathSync(path)
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
     const message = `cannot write the data directory ${resolve(path)} (${reason})`
     throw new EmbeddedPostgresError('DATA_DIR_UNWRITABLE', message, { cause: error })
+  }
+}
+
+/** Not mkdir's own recursion, which never ends where the kernel answers ENOENT below an existing folder, as in /proc. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return
+  makeDirectory(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

@@ -38,8 +38,16 @@ export async function clearLeftovers(cluster: string): Promise<number> {
       `a PostgreSQL of an earlier run still uses ${cluster} (process ${rest.join(', ')}): stop it`,
     )
   }
-  rmSync(join(cluster, 'postmaster.pid'), { force: true })
+  removeLockFiles(cluster)
   return found.length
+}
+
+/** PostgreSQL takes each for a living server's when its process id has been given anew, or is that of a zombie. */
+function removeLockFiles(cluster: string): void {
+  const stale = readdirSync(cluster).filter(
+    (name) => name === 'postmaster.pid' || name.startsWith('.s.PGSQL.'),
+  )
+  for (const name of stale) rmSync(join(cluster, name), { force: true })
 }
 
 /** Process id in postmaster.pid's first line, whether or not such a process lives. */
