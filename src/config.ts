@@ -20,8 +20,6 @@ interface Variable<T> {
   readonly parse: (text: string) => Parsed<T>
 }
 
-export type Role = 'api' | 'carrier' | 'webhook'
-
 const VARIABLES = {
   databaseUrl: optional({
     name: 'DATABASE_URL',
@@ -100,18 +98,6 @@ const VARIABLES = {
     fallback: 'info',
     parse: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
   },
-  roles: {
-    name: 'ROLES',
-    description: 'What this process does: api, carrier, webhook, separated by commas.',
-    fallback: 'api,carrier,webhook',
-    parse: list<Role>(oneOf(['api', 'carrier', 'webhook']), 1),
-  },
-  workers: {
-    name: 'WORKERS',
-    description: 'Processes that share the work on this machine.',
-    fallback: '1',
-    parse: integer(1, 64),
-  },
   nodeId: optional({
     name: 'NODE_ID',
     description: 'Name of this node in logs and leases. Unset: host name and process id.',
@@ -175,6 +161,14 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): LoadedConfig {
   }
   if (faults.length > 0) return { ok: false, faults }
   return { ok: true, config: Object.freeze(values) as unknown as Config }
+}
+
+/** DATABASE_URL alone, for a command that needs nothing else. @throws Error in one line. */
+export function databaseUrlOf(env: NodeJS.ProcessEnv = process.env): string {
+  const result = read(VARIABLES.databaseUrl, env[VARIABLES.databaseUrl.name])
+  if ('fault' in result) throw new Error(`DATABASE_URL ${result.fault}`)
+  if (result.value === undefined) throw new Error('DATABASE_URL is required')
+  return result.value as string
 }
 
 function read(variable: Variable<unknown>, text: string | undefined): Parsed<unknown> {

@@ -36,8 +36,6 @@ test('the two secrets are all that must be set', () => {
     secretKey: Buffer.from(SECRET_KEY, 'hex'),
     operatorTokenHashes: [hashToken(OPERATOR_TOKEN)],
     logLevel: 'info',
-    roles: ['api', 'carrier', 'webhook'],
-    workers: 1,
     nodeId: undefined,
     retentionDays: 90,
     drainTimeoutMs: 30_000,
@@ -49,9 +47,9 @@ test('the two secrets are all that must be set', () => {
 })
 
 test('the configuration and its lists are frozen', () => {
-  const config = configOf({ ROLES: 'api' })
+  const config = configOf({ WEBHOOK_ALLOW_HOSTS: 'hooks.example.com' })
   expect(Object.isFrozen(config)).toBe(true)
-  expect(Object.isFrozen(config.roles)).toBe(true)
+  expect(Object.isFrozen(config.webhookAllowHosts)).toBe(true)
   expect(Object.isFrozen(config.operatorTokenHashes)).toBe(true)
 })
 
@@ -70,8 +68,6 @@ test('every variable is read', () => {
     SECRET_KEY: key.toString('base64'),
     OPERATOR_TOKEN: `${OPERATOR_TOKEN}, ${'n'.repeat(32)}`,
     LOG_LEVEL: 'debug',
-    ROLES: ' carrier , api,api',
-    WORKERS: '2',
     NODE_ID: 'node-1',
     RETENTION_DAYS: '30',
     DRAIN_TIMEOUT_MS: '5000',
@@ -92,8 +88,6 @@ test('every variable is read', () => {
     secretKey: key,
     operatorTokenHashes: [hashToken(OPERATOR_TOKEN), hashToken('n'.repeat(32))],
     logLevel: 'debug',
-    roles: ['carrier', 'api'],
-    workers: 2,
     nodeId: 'node-1',
     retentionDays: 30,
     drainTimeoutMs: 5000,
@@ -105,7 +99,7 @@ test('every variable is read', () => {
 })
 
 test('an empty variable is an unset one', () => {
-  expect(configOf({ HTTP_PORT: '', DATABASE_URL: '  ', ROLES: '' })).toEqual(configOf({}))
+  expect(configOf({ HTTP_PORT: '', DATABASE_URL: '  ' })).toEqual(configOf({}))
 })
 
 const WRONG: [name: string, text: string][] = [
@@ -120,8 +114,6 @@ const WRONG: [name: string, text: string][] = [
   ['SECRET_KEY', 'hunter2hunter2'],
   ['OPERATOR_TOKEN', 'hunter2hunter2'],
   ['LOG_LEVEL', 'loud'],
-  ['ROLES', 'api,teapot'],
-  ['WORKERS', '1.5'],
   ['NODE_ID', 'a b'],
   ['RETENTION_DAYS', '0'],
   ['DRAIN_TIMEOUT_MS', '1e3'],

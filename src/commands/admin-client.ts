@@ -26,6 +26,17 @@ interface ErrorBody {
   readonly errors?: readonly { field: string; message: string }[]
 }
 
+/** The service understood the request and did not do it. */
+export class AdminRefusal extends Error {
+  override readonly name = 'AdminRefusal'
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
 /** Sends one request below `/admin/v1`; gives the parsed answer, undefined when it has no body. Throws Error. */
 export async function requestAdmin(
   options: ConnectionOptions,
@@ -52,7 +63,10 @@ export async function requestAdmin(
   })
   const parsed = parseBody(answer.text)
   if (answer.status >= 200 && answer.status < 300) return parsed
-  throw new Error(explainRefusal(answer.status, parsed as ErrorBody | undefined, options.url))
+  throw new AdminRefusal(
+    answer.status,
+    explainRefusal(answer.status, parsed as ErrorBody | undefined, options.url),
+  )
 }
 
 async function send(

@@ -32,12 +32,12 @@ export function bucketOf(msgId: string): number {
 
 /** Least id of a millisecond: every id made at `ms` or later is not below it. */
 export function lowestIdAt(ms: number): string {
-  return boundary(ms, '0000-0000-0000-000000000000')
+  return boundary(ms, '0000-0000-000000000000')
 }
 
 /** Greatest id of a millisecond: every id made at `ms` or earlier is not above it. */
 export function highestIdAt(ms: number): string {
-  return boundary(ms, 'ffff-ffff-ffff-ffffffffffff')
+  return boundary(ms, 'ffff-ffff-ffffffffffff')
 }
 
 const LAST_MS = 2 ** 48 - 1

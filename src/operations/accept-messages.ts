@@ -1,3 +1,4 @@
+import { sealCallbackUrl } from '../domain/callback-credentials.ts'
 import { countryOf } from '../domain/countries.ts'
 import type { ServicePlan } from '../domain/directory.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
@@ -49,6 +50,9 @@ export interface Placement {
 export interface AccepterOptions {
   readonly db: Database
   readonly placement: Placement
+  /** Seals callback URLs that carry credentials. */
+  readonly secretKey: Uint8Array
+  readonly random: (bytes: number) => Uint8Array
   /** How long a lost COMMIT is asked after before 500 is answered. Default 10 s. */
   readonly lostCommitMs?: number
   readonly onError?: (message: string, error: unknown) => void
@@ -72,6 +76,7 @@ interface Item {
 /** Accepts messages in groups: one INSERT round trip for all that arrive together, each answered after its COMMIT. */
 export class GroupAccepter implements MessageAccepter {
   readonly #db: Database
+  readonly #sealUrl: (url: string) => string
   readonly #placement: Placement
   readonly #lostCommitMs: number
   readonly #onError: (message: string, error: unknown) => void
@@ -84,6 +89,7 @@ export class GroupAccepter implements MessageAccepter {
   constructor(options: AccepterOptions) {
     this.#db = options.db
     this.#placement = options.placement
+    this.#sealUrl = (url) => sealCallbackUrl(options.secretKey, url, () => options.random(12))
     this.#lostCommitMs = options.lostCommitMs ?? LOST_COMMIT_MS
     this.#onError = options.onError ?? (() => undefined)
     const write = (items: readonly Item[]) => this.#write(items)
@@ -101,7 +107,7 @@ export class GroupAccepter implements MessageAccepter {
       body: draft.body,
       segments: countSegments(draft.body).segments,
       country: countryOf(draft.recipient),
-      callback_url: draft.callbackUrl,
+      callback_url: draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl),
       holder,
       created_ms: createdAtMs(msgId),
     }

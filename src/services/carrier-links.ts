@@ -66,6 +66,19 @@ export class CarrierLinks<Token> {
     return this.#links.get(carrierId)?.links.map((link) => link.status) ?? []
   }
 
+  /** One line for the operator; null when the carrier has no link here. */
+  summary(carrierId: number): { state: string; since: string | null; lastError: string | null } | null {
+    const links = this.status(carrierId)
+    if (links.length === 0) return null
+    const bound = links.filter((link) => link.boundSince !== null)
+    const latest = bound.map((link) => link.boundSince!.toISOString()).sort()
+    return {
+      state: links.map((link) => link.state).join(', '),
+      since: bound.length === links.length ? (latest.at(-1) ?? null) : null,
+      lastError: links.map((link) => link.lastClose).find((close) => close !== null) ?? null,
+    }
+  }
+
   /** Requests on all links that still wait for their response. */
   get unanswered(): number {
     let sum = 0

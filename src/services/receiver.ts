@@ -46,6 +46,12 @@ export class Receiver {
     })
   }
 
+  /** An id in a bucket of this node. */
+  newMessageId(): string {
+    const { lease, random } = this.#options
+    return messageId(Date.now(), random(9), lease.nextBucket())
+  }
+
   onRequest(pdu: RequestPdu, connection: Connection<unknown>, carrier: Carrier): void {
     if (pdu.command !== 'deliver_sm' && pdu.command !== 'data_sm') {
       connection.respond(pdu, STATUSES.ESME_RINVCMDID)
@@ -120,12 +126,12 @@ export class Receiver {
   }
 
   async #receive(segments: readonly InboundSegment[]): Promise<readonly true[]> {
-    const { db, directory, lease, random, eventHolder, onReceived } = this.#options
+    const { db, directory, eventHolder, onReceived } = this.#options
     const received = await receiveInbound(
       {
         db,
         directory: directory(),
-        newMessageId: () => messageId(Date.now(), random(9), lease.nextBucket()),
+        newMessageId: () => this.newMessageId(),
         holder: eventHolder(),
       },
       segments,

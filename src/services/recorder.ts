@@ -86,6 +86,11 @@ export class Recorder {
     this.#wake()
   }
 
+  /** Applies receipts out of parked_receipts; resolves when that is recorded, or given up for now. */
+  async applyParked(rows: readonly ReceiptRow[]): Promise<void> {
+    await Promise.all(rows.map((row) => new Promise((done) => this.receipt({ row, done }))))
+  }
+
   /** Resolves when all that was given so far is written or, after `timeoutMs`, given up. */
   async drain(timeoutMs: number): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs

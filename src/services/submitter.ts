@@ -6,6 +6,7 @@ import { chooseCarrier } from '../domain/routing.ts'
 import { nextTryMs } from '../domain/submit-outcomes.ts'
 import type { Placement } from '../operations/accept-messages.ts'
 import type { ResponsePdu } from '../smpp/pdu.ts'
+import { STATUSES } from '../smpp/statuses.ts'
 import type { Database } from '../store/database.ts'
 import { type Dispatch, holdDueDispatches } from '../store/dispatches.ts'
 import type { CarrierLink } from './carrier-link.ts'
@@ -35,8 +36,6 @@ const MAX_HELD = 5_000
 const MAX_BACKLOG = 5_000
 /** Pause before a message whose carriers are all down is looked at again. */
 const NO_CARRIER_MS = 1_000
-/** ESME_RINVMSGLEN: what a carrier would answer to a PDU that cannot even be written. */
-const RINVMSGLEN = 0x01
 
 /** Sends held messages to their carriers as fast as windows and limits allow, and hands every outcome to the recorder. */
 export class Submitter implements Placement {
@@ -126,7 +125,9 @@ export class Submitter implements Placement {
   }
 
   onResponse({ job, segment }: SubmitToken, pdu: ResponsePdu, link: CarrierLink<SubmitToken>): void {
-    const kind = job.progress.answered(segment, pdu.status)
+    // A generic_nack without a reason is still no acceptance.
+    const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
+    const kind = job.progress.answered(segment, status)
     if (kind === 'accepted') this.#accepted(job, segment, pdu)
     if (kind === 'throttled') this.#queue(job.carrier).throttle.throttled(performance.now())
     if (kind === 'rebind') link.rebind()
@@ -240,7 +241,7 @@ export class Submitter implements Placement {
     } catch (error) {
       this.#options.onError('message does not fit a PDU', error)
       job.progress.sent()
-      job.progress.answered(segment, RINVMSGLEN)
+      job.progress.answered(segment, STATUSES.ESME_RINVMSGLEN)
       this.#advance(job)
       return true
     }

@@ -30,6 +30,7 @@ it('sorts by creation time, and lies between the boundaries of its millisecond',
   fc.assert(
     fc.property(instants, randoms, buckets, (ms, random, bucket) => {
       const id = messageId(ms, random, bucket)
+      expect(isUuid(lowestIdAt(ms)) && isUuid(highestIdAt(ms))).toBe(true)
       expect(id >= lowestIdAt(ms) && id <= highestIdAt(ms)).toBe(true)
       expect(id > highestIdAt(ms - 1) || ms === 0).toBe(true)
     }),

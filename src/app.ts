@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import type { CallbackPolicy } from './domain/callback-url.ts'
+import { deriveKey } from './domain/secrets.ts'
+import { HTTP_LIMITS, type HttpLimits } from './http/limits.ts'
+import { processRegistry } from './http/metrics.ts'
+import { registerAdminRoutes } from './http/routes/admin/api.ts'
+import type { Readiness } from './http/routes/health.ts'
+import { buildServer } from './http/server.ts'
+import { GroupAccepter } from './operations/accept-messages.ts'
+import type { ReceivedInbound } from './operations/receive-inbound.ts'
+import { CallbackGuard } from './outbound/callback-guard.ts'
+import { WebhookDispatcher } from './outbound/dispatcher.ts'
+import { NameResolver } from './outbound/resolver.ts'
+import type { LinkTimings } from './services/carrier-link.ts'
+import { CarrierLinks } from './services/carrier-links.ts'
+import { ensurePartitions } from './services/day-partitions.ts'
+import { DirectoryService } from './services/directory.ts'
+import { Maintenance } from './services/maintenance.ts'
+import { serviceMetrics } from './services/metrics.ts'
+import { NodeLease } from './services/node-lease.ts'
+import { Receiver } from './services/receiver.ts'
+import { Recorder } from './services/recorder.ts'
+import type { SubmitToken } from './services/submit-job.ts'
+import { AMBIGUITY_WAIT_MS, Submitter } from './services/submitter.ts'
+import { WebhookDeliverer } from './services/webhook-deliverer.ts'
+import {
+  checkDurability,
+  type Database,
+  MINIMUM_SERVER_VERSION,
+  openDatabase,
+  serverVersion,
+} from './store/database.ts'
+import { releaseDispatches } from './store/dispatches.ts'
+import { migrate } from './store/migrate.ts'
+import type { ChangedMessage } from './store/submissions.ts'
+import { releaseEvents, type WebhookEvent } from './store/webhook-events.ts'
+
+export interface AppOptions {
+  readonly connectionString: string
+  readonly databasePoolSize: number
+  readonly databasePrepared: boolean
+  readonly databaseStatementTimeoutMs: number
+  readonly allowUnsafeDurability: boolean
+  readonly httpHost: string
+  readonly httpPort: number
+  readonly baseUrl: string | null
+  /** Master key, 32 bytes. */
+  readonly secretKey: Buffer
+  /** SHA-256 of each, hex. */
+  readonly operatorTokenHashes: readonly string[]
+  /** Unique among the nodes of a database; a node takes the place of an earlier one of its name at once. */
+  readonly nodeName: string
+  readonly retentionDays: number
+  readonly drainTimeoutMs: number
+  readonly callbackPolicy: CallbackPolicy
+  readonly webhookCaPem?: string | undefined
+  readonly dnsServers: readonly string[]
+  readonly log: Logger
+  /** This node's place was taken by another: it must be stopped. */
+  readonly onReplaced?: () => void
+  readonly ambiguityWaitMs?: number
+  readonly linkTimings?: LinkTimings
+  readonly httpLimits?: HttpLimits
+}
+
+export interface App {
+  /** Where the HTTP server listens, http://address:port. */
+  readonly url: string
+  readonly port: number
+  /** Stops accepting, finishes what is under way, gives the rest back. Never rejects; at most `drainTimeoutMs`. */
+  stop(): Promise<void>
+}
+
+/** A node that cannot run on this database; the message is for the operator. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
+/** Builds a node, starts its parts in order, and gives it when everything answers. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const { log } = options
+  const stops: (() => Promise<unknown> | undefined)[] = []
+  const stopAll = async () => {
+    for (const stop of stops.splice(0).reverse()) {
+      await Promise.resolve(stop()).catch((error) => log.error({ err: error }, 'a part did not stop cleanly'))
+    }
+  }
+  try {
+    const { port } = await startParts(options, stops)
+    const host = options.httpHost.includes(':') ? `[${options.httpHost}]` : options.httpHost
+    return { url: `http://${host}:${port}`, port, stop: stopAll }
+  } catch (error) {
+    await stopAll()
+    throw error
+  }
+}
+
+/** Each part that is up adds to `stops` what takes it down. */
+async function startParts(
+  options: AppOptions,
+  stops: (() => Promise<unknown> | undefined)[],
+): Promise<{ port: number }> {
+  const { log } = options
+  const onError = (message: string, error: unknown) => log.error({ err: error }, message)
+  const random = (bytes: number) => randomBytes(bytes)
+  const secretKey = deriveKey(options.secretKey, 'secrets')
+  const db = await startDatabase(options)
+  stops.push(() => db.end())
+
+  const directory = new DirectoryService({
+    db,
+    secretKey,
+    clock: () => performance.now(),
+    onError: (error) => onError('configuration not read', error),
+  })
+  await directory.start()
+  stops.push(() => directory.stop())
+  const current = () => directory.current()
+
+  const resolver = new NameResolver({ servers: options.dnsServers })
+  stops.push(async () => resolver.close())
+  const guard = new CallbackGuard(options.callbackPolicy, resolver)
+  const dispatcher = new WebhookDispatcher(guard, { caPem: options.webhookCaPem })
+  stops.push(() => dispatcher.close())
+
+  const ambiguityWaitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
+  const lease = new NodeLease({
+    db,
+    name: options.nodeName,
+    onTaken: async (buckets, nodeId) => {
+      const messages = await releaseDispatches(db, { nodeId, buckets, waitMs: ambiguityWaitMs })
+      const events = await releaseEvents(db, { nodeId, buckets })
+      log.info({ buckets: buckets.length, messages, events }, 'took over buckets')
+    },
+    onReplaced: () => {
+      log.fatal('another node has taken the place of this one')
+      options.onReplaced?.()
+    },
+    onError,
+  })
+  await lease.start()
+  stops.push(() => lease.stop())
+
+  const deliverer = new WebhookDeliverer({ db, directory: current, lease, dispatcher, secretKey, onError })
+  stops.push(() => deliverer.stop(options.drainTimeoutMs / 3))
+  const eventHolder = () => deliverer.holder()
+  const recorder = new Recorder({
+    db,
+    eventHolder,
+    onChanged: (messages) => deliverer.enqueue(heldEvents(messages)),
+    onError,
+  })
+  stops.push(() => recorder.drain(options.drainTimeoutMs / 3))
+  const onReceived = (received: readonly ReceivedInbound[]) => deliverer.enqueue(inboundEvents(received))
+  const receiver = new Receiver({
+    db,
+    directory: current,
+    lease,
+    recorder,
+    eventHolder,
+    random,
+    onReceived,
+    onError,
+  })
+
+  const submitter: Submitter = new Submitter({
+    db,
+    directory: current,
+    lease,
+    links: () => links,
+    recorder,
+    random,
+    onError,
+    ambiguityWaitMs,
+  })
+  const links: CarrierLinks<SubmitToken> = new CarrierLinks({
+    events: {
+      onReady: (link) => submitter.onReady(link),
+      onResponse: (token, pdu, link) => submitter.onResponse(token, pdu, link),
+      onTimeout: (token) => submitter.onTimeout(token),
+      onLateResponse: (token, pdu) => submitter.onLateResponse(token, pdu),
+      onLost: (tokens, link) => submitter.onLost(tokens, link),
+      onRequest: (pdu, connection, carrier) => receiver.onRequest(pdu, connection, carrier),
+    },
+    timings: options.linkTimings ?? {},
+    log: (message, details) => log.info(details, message),
+  })
+  stops.push(() => links.stop())
+  stops.push(() => submitter.stop(options.drainTimeoutMs / 3))
+  stops.push(async () => unfollow())
+  const unfollow = directory.onChange((changed) => links.follow(changed))
+  links.follow(current())
+  submitter.start()
+  deliverer.start()
+
+  const maintenance = new Maintenance({
+    db,
+    directory: current,
+    newMessageId: () => receiver.newMessageId(),
+    retentionDays: options.retentionDays,
+    nowMs: Date.now,
+    applyReceipts: (rows) => recorder.applyParked(rows),
+    onError: (job, error) => onError(`maintenance failed: ${job}`, error),
+    onUnowned: (count) => log.warn({ count }, 'inbound messages to numbers nobody owns'),
+  })
+  maintenance.start()
+  stops.push(() => maintenance.stop())
+
+  const accepter = new GroupAccepter({ db, placement: submitter, secretKey, random, onError })
+  const registry = processRegistry()
+  serviceMetrics(registry, { submitter, recorder, deliverer, links, directory: current })
+  const server = await buildServer({
+    directory: current,
+    accepter,
+    db,
+    guard,
+    keys: { cursor: deriveKey(options.secretKey, 'cursors') },
+    limits: options.httpLimits ?? HTTP_LIMITS,
+    baseUrl: options.baseUrl,
+    ready: () => readiness(db, lease, options),
+    clock: Date.now,
+    random,
+    log,
+    registry,
+    adminRoutes: (admin) =>
+      registerAdminRoutes(admin, {
+        db,
+        directory,
+        secretKey,
+        operatorTokenHashes: options.operatorTokenHashes,
+        guard,
+        linkStatus: (carrierId) => links.summary(carrierId),
+      }),
+  })
+  stops.push(() => server.close())
+  await server.listen({ host: options.httpHost, port: options.httpPort })
+  return { port: (server.server.address() as AddressInfo).port }
+}
+
+/** A database that this node can work on: reachable, new enough, durable, with the newest schema and today's partitions. */
+async function startDatabase(options: AppOptions): Promise<Database> {
+  const { connectionString, log } = options
+  const db = openDatabase({
+    connectionString,
+    poolSize: options.databasePoolSize,
+    prepared: options.databasePrepared,
+    statementTimeoutMs: options.databaseStatementTimeoutMs,
+    log: (message, error) => log.warn({ err: error }, message),
+  })
+  try {
+    const version = await serverVersion(db)
+    if (version < MINIMUM_SERVER_VERSION)
+      throw new StartError(`PostgreSQL ${version} is too old: ${MINIMUM_SERVER_VERSION} or newer is needed`)
+    const { faults } = await checkDurability(db)
+    if (faults.length > 0 && !options.allowUnsafeDurability)
+      throw new StartError(
+        `the database can lose accepted messages (${faults.join(', ')}); ALLOW_UNSAFE_DURABILITY=on runs all the same`,
+      )
+    for (const name of await migrate({ connectionString, log: (line) => log.debug(line) }))
+      log.info({ migration: name }, 'schema brought up to date')
+    await ensurePartitions(db, Date.now())
+    return db
+  } catch (error) {
+    await db.end()
+    throw error
+  }
+}
+
+async function readiness(db: Database, lease: NodeLease, options: AppOptions): Promise<Readiness> {
+  const checks: Record<string, string> = { lease: lease.alive ? 'ok' : 'not renewed in time' }
+  try {
+    const { faults } = await checkDurability(db)
+    const unsafe = faults.length > 0 && !options.allowUnsafeDurability
+    checks.database = unsafe ? `accepted messages can be lost: ${faults.join(', ')}` : 'ok'
+  } catch {
+    checks.database = 'does not answer'
+  }
+  return { ok: Object.values(checks).every((check) => check === 'ok'), checks }
+}
+
+/** The events of these changes that this node delivers from memory. */
+function heldEvents(messages: readonly ChangedMessage[]): WebhookEvent[] {
+  return messages
+    .filter((message) => message.held)
+    .map((message) => ({
+      planId: message.planId,
+      msgId: message.msgId,
+      seq: message.seq,
+      attempt: 0,
+      body: { direction: 'MT', message },
+    }))
+}
+
+function inboundEvents(received: readonly ReceivedInbound[]): WebhookEvent[] {
+  return received
+    .filter(({ held }) => held)
+    .map(({ inbound }) => ({
+      planId: inbound.planId,
+      msgId: inbound.msgId,
+      seq: 0,
+      attempt: 0,
+      body: { direction: 'MO', inbound },
+    }))
+}

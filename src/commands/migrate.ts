@@ -1,0 +1,18 @@
+import type { Command } from 'commander'
+
+/** Adds `aldis migrate`: brings the schema of DATABASE_URL up to date and ends. */
+export function register(program: Command): void {
+  program
+    .command('migrate')
+    .description('Bring the schema of DATABASE_URL up to date (aldis serve does it too)')
+    .action(async () => {
+      const { databaseUrlOf } = await import('../config.ts')
+      const { migrate } = await import('../store/migrate.ts')
+      const applied = await migrate({
+        connectionString: databaseUrlOf(),
+        log: (line) => process.stderr.write(`${line}\n`),
+      })
+      const text = applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`
+      process.stdout.write(`${text}\n`)
+    })
+}

@@ -1,0 +1,63 @@
+import { hostname } from 'node:os'
+import type { Command } from 'commander'
+import type { Config } from '../config.ts'
+
+/** Adds `aldis serve`: a node of the service, configured by the environment, until SIGTERM or SIGINT. */
+export function register(program: Command): void {
+  program
+    .command('serve')
+    .description('Run the service, configured by the environment (aldis serve --help lists the variables)')
+    .addHelpText('after', () => '\nThe variables are described in docs/configuration.md.')
+    .action(serve)
+}
+
+async function serve(): Promise<void> {
+  const { loadConfig } = await import('../config.ts')
+  const loaded = loadConfig()
+  if (!loaded.ok) {
+    process.stderr.write(
+      `error: the configuration has faults\n${loaded.faults.map((f) => `  ${f}\n`).join('')}`,
+    )
+    process.exitCode = 1
+    return
+  }
+  await run(loaded.config)
+}
+
+async function run(config: Config): Promise<void> {
+  const { startApp } = await import('../app.ts')
+  const { createLog } = await import('../log.ts')
+  const { untilStopped } = await import('./running.ts')
+  const log = createLog(config.logLevel)
+  const stopped = untilStopped(log)
+  await using resources = new AsyncDisposableStack()
+  let { databaseUrl } = config
+  if (databaseUrl === undefined) {
+    const { startEmbeddedPostgres } = await import('../postgres/embedded-server.ts')
+    const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) })
+    resources.defer(() => postgres.stop())
+    postgres.onExit((exit) => stopped.fail('the embedded PostgreSQL has ended', exit))
+    databaseUrl = postgres.localConnectionString
+  }
+  if (config.webhookAllowCidrs.length + config.webhookAllowHosts.length > 0)
+    log.warn('webhooks may reach addresses that are not public (WEBHOOK_ALLOW_CIDRS, WEBHOOK_ALLOW_HOSTS)')
+  const app = await startApp({
+    ...config,
+    connectionString: databaseUrl,
+    baseUrl: config.baseUrl ?? null,
+    nodeName: config.nodeId ?? `${hostname()}-${process.pid}`,
+    callbackPolicy: {
+      allowCidrs: config.webhookAllowCidrs,
+      allowHosts: config.webhookAllowHosts,
+      allowLoopback: false,
+      allowUnresolvable: false,
+      ownOrigins: config.baseUrl === undefined ? [] : [new URL(config.baseUrl).origin],
+    },
+    log,
+    onReplaced: () => stopped.fail('another node has the same NODE_ID'),
+  })
+  resources.defer(() => app.stop())
+  log.info({ url: app.url }, 'aldis is ready')
+  await stopped.wait()
+  log.info('draining')
+}
