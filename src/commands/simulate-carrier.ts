@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type Command, InvalidArgumentError } from 'commander'
 import { counterLine } from '../simulator/counters.ts'
 import type { SimulatorOptions } from '../simulator/options.ts'
-import { type Simulator, startSimulator } from '../simulator/simulator.ts'
+import type { Simulator } from '../simulator/simulator.ts'
 import { MAX_THROUGHPUT } from '../simulator/throughput.ts'
 
 interface Flags {
@@ -42,22 +42,24 @@ async function simulateCarrier(flags: Flags): Promise<void> {
   const stopped = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
   if (flags.password !== undefined && flags.systemId === undefined) {
-    fail('--password needs --system-id')
-    return
+    throw new Error('--password needs --system-id')
   }
   const say = flags.quiet === true ? () => undefined : print
-  let simulator: Simulator
-  try {
-    simulator = await startSimulator(optionsOf(flags, say))
-  } catch (error) {
-    fail(startFault(error, flags))
-    return
-  }
+  const simulator = await started(flags, say)
   say(`Simulated carrier listening on ${flags.host}:${simulator.port}`)
   const counters = flags.quiet === true ? null : printCounters(simulator)
   if (!stopped.signal.aborted) await once(stopped.signal, 'abort')
   clearInterval(counters ?? undefined)
   await simulator.stop()
+}
+
+async function started(flags: Flags, say: (line: string) => void): Promise<Simulator> {
+  const { startSimulator } = await import('../simulator/simulator.ts')
+  try {
+    return await startSimulator(optionsOf(flags, say))
+  } catch (error) {
+    throw new Error(startFault(error, flags), { cause: error })
+  }
 }
 
 function optionsOf(flags: Flags, say: (line: string) => void): SimulatorOptions {
@@ -100,11 +102,6 @@ function shown(systemId: string): string {
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`)
-}
-
-function fail(message: string): void {
-  process.stderr.write(`aldis: ${message}\n`)
-  process.exitCode = 1
 }
 
 function integer(least: number, most: number): (text: string) => number {
