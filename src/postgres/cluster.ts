@@ -53,9 +53,8 @@ export function prepareCluster(dataDir: string, installed: Binaries): Cluster {
   const link = join(dataDir, 'cluster')
   const owner = statSync(link, { throwIfNoEntry: false })
   const account = chooseAccount(installed.postgres, dataDir, owner)
-  const home = homeFor(dataDir, account)
   const binaries = reachableBinaries(installed, account)
-  if (owner === undefined) initialise(dataDir, home, account, binaries)
+  if (owner === undefined) initialise(dataDir, homeFor(dataDir, account), account, binaries)
   const path = realpathSync(link)
   giveTo(account, path)
   if (!canReach(account, path, binaries.postgres)) {

@@ -14,31 +14,37 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Account, canReach } from './account.ts'
 import { type Binaries, binariesIn } from './binaries.ts'
 
 const SHARED_HOME = '/var/lib/aldis'
 
 /** The folder the cluster is made in: the data directory, or for an account that cannot enter it one that it can. */
-export function homeFor(dataDir: string, account: Account): string {
+export function homeFor(dataDir: string, account: Account, sharedHome: string = SHARED_HOME): string {
   if (account.kind !== 'drop') return dataDir
-  // Passing through is all the account may do here; the other files are root's, mode 0600.
-  chmodSync(dataDir, 0o711)
+  letThrough(dataDir)
   if (canReach(account, dataDir)) return dataDir
-  const home = join(SHARED_HOME, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
-  makeReachable(SHARED_HOME)
-  makeReachable(home)
+  const home = join(sharedHome, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
+  for (const directory of [sharedHome, home]) {
+    mkdirSync(directory, { recursive: true })
+    letThrough(directory)
+  }
   return home
 }
 
 /** The installed programs, or a copy of them where the account can run it (60 MB, made once for each version). */
-export function reachableBinaries(installed: Binaries, account: Account): Binaries {
+export function reachableBinaries(
+  installed: Binaries,
+  account: Account,
+  sharedHome: string = SHARED_HOME,
+): Binaries {
   if (account.kind !== 'drop' || canReach(account, '/', installed.postgres)) return installed
   const { size, mtimeMs } = statSync(installed.postgres)
-  const copy = join(SHARED_HOME, `postgres-${size}-${Math.floor(mtimeMs)}`)
+  const copy = join(sharedHome, `postgres-${size}-${Math.floor(mtimeMs)}`)
   if (!existsSync(copy)) {
-    makeReachable(SHARED_HOME)
+    mkdirSync(sharedHome, { recursive: true })
+    letThrough(sharedHome)
     const partial = `${copy}.${randomBytes(6).toString('hex')}`
     cpSync(installed.root, partial, { recursive: true, verbatimSymlinks: true })
     chmodSync(partial, 0o755)
@@ -57,14 +63,19 @@ function renameOrDrop(from: string, to: string): void {
   }
 }
 
-function makeReachable(directory: string): void {
-  mkdirSync(directory, { recursive: true })
-  chmodSync(directory, 0o711)
+/** Passing through is all the account may do there; other files in it are root's, mode 0600. */
+function letThrough(directory: string): void {
+  chmodSync(directory, statSync(directory).mode | 0o011)
 }
 
-/** A cluster made in a user namespace is root's: an account that runs it without one must be given all of it. */
+/**
+ * Gives an unprivileged account all of a cluster that was made in a user namespace, and so is root's. Where it could not
+ * reach the cluster nothing is changed, for whoever may run it another time.
+ */
 export function giveTo(account: Account, cluster: string): void {
   if (account.kind !== 'drop' || statSync(cluster).uid === account.uid) return
+  letThrough(dirname(cluster))
+  if (!canReach(account, dirname(cluster))) return
   for (const file of readdirSync(cluster, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(cluster, file), account.uid, account.gid)
   }
