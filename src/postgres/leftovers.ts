@@ -51,7 +51,7 @@ function removeLockFiles(cluster: string): void {
 }
 
 /** Process id in postmaster.pid's first line, whether or not such a process lives. */
-export function postmasterPid(cluster: string): number | undefined {
+function postmasterPid(cluster: string): number | undefined {
   const pid = Number.parseInt(postmasterFile(cluster)[0] ?? '', 10)
   return pid > 0 ? pid : undefined
 }

@@ -7,7 +7,7 @@ import pg from 'pg'
 export const MINIMUM_SERVER_VERSION = 15
 
 /** One statement. A `name` makes it a prepared statement: give every hot statement one, unique for its text. */
-export interface Statement {
+interface Statement {
   readonly name?: string
   readonly text: string
   readonly values?: unknown[]

@@ -13,7 +13,7 @@ import pg from 'pg'
 
 const PROGRAM = fileURLToPath(new URL('./holder.ts', import.meta.url))
 
-export interface Line {
+interface Line {
   readonly connectionString?: string
   readonly port?: number
   readonly code?: string
