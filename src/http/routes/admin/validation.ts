@@ -42,6 +42,8 @@ function faultsOfError(error: SchemaError): Fault[] {
       return error.params.additionalProperties.map((name) =>
         fault(inside(error.instancePath, name), 'UNKNOWN_FIELD', 'is not a field of this request'),
       )
+    case 'boolean': // the schema `false` of a field that is not listed
+      return [fault(field, 'UNKNOWN_FIELD', 'is not a field of this request')]
     case 'type':
       return [fault(field, 'WRONG_TYPE', `must be of type ${[error.params.type].flat().join(' or ')}`)]
     case 'pattern': {

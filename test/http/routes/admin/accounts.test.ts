@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openSecret } from '../../../../src/domain/secrets.ts'
+import { parseWebhookSecret } from '../../../../src/domain/webhook-signatures.ts'
+import {
+  type AdminServer,
+  createAccount,
+  createPlan,
+  startAdminServer,
+} from '../../../support/admin-server.ts'
+
+let server: AdminServer
+beforeAll(async () => {
+  server = await startAdminServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+test('201: an account, with its webhook secret shown this once', async () => {
+  const { status, body, headers } = await server.request('POST', '/accounts', {
+    name: 'Example Ltd',
+    defaultDlrUrl: 'https://example.com/dlr',
+    rateLimit: { messagesPerSecond: 50 },
+  })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({
+    accountId: expect.stringMatching(/^[0-9a-f]{24}$/),
+    name: 'Example Ltd',
+    defaultDlrUrl: 'https://example.com/dlr',
+    rateLimit: { messagesPerSecond: 50, burst: 50 },
+    previousWebhookSecretLive: false,
+  })
+  expect(parseWebhookSecret(body.webhookSecret)).toHaveLength(32)
+  expect(headers.get('location')).toBe(`/admin/v1/accounts/${body.accountId}`)
+
+  const shown = await server.request('GET', `/accounts/${body.accountId.toUpperCase()}`)
+  expect(shown.status).toBe(200)
+  const { webhookSecret, ...rest } = body
+  expect(shown.body).toEqual(rest)
+})
+
+test('201 with an accountId of ones own, kept in lower case; 409 when it is taken', async () => {
+  const accountId = 'ABCDEF0123456789ABCDEF01'
+  const { body } = await server.request('POST', '/accounts', { name: 'A', accountId })
+  expect(body.accountId).toBe(accountId.toLowerCase())
+  const again = await server.request('POST', '/accounts', { name: 'B', accountId })
+  expect(`${again.status} ${again.body.errorCode}`).toBe('409 CONFLICT')
+})
+
+test('400 for a default DLR URL that the callback guard refuses', async () => {
+  const { status, body } = await server.request('POST', '/accounts', {
+    name: 'A',
+    defaultDlrUrl: 'https://10.0.0.1/dlr',
+  })
+  expect(status).toBe(400)
+  expect(body.errors).toEqual([
+    { field: 'defaultDlrUrl', code: 'FORBIDDEN_ADDRESS', message: expect.any(String) },
+  ])
+})
+
+test('200: a change keeps what it does not name, and null clears', async () => {
+  const { body: created } = await server.request('POST', '/accounts', {
+    name: 'A',
+    defaultDlrUrl: 'https://example.com/dlr',
+    rateLimit: { messagesPerSecond: 5, burst: 9 },
+  })
+  const path = `/accounts/${created.accountId}`
+  const renamed = await server.request('PATCH', path, { name: 'B' })
+  expect(renamed.status).toBe(200)
+  expect(renamed.body).toMatchObject({
+    name: 'B',
+    defaultDlrUrl: 'https://example.com/dlr',
+    rateLimit: { messagesPerSecond: 5, burst: 9 },
+  })
+  const cleared = await server.request('PATCH', path, { defaultDlrUrl: null, rateLimit: null })
+  expect(cleared.body).toMatchObject({ name: 'B', defaultDlrUrl: null, rateLimit: null })
+})
+
+test('400 for an empty change, and for a limit out of range', async () => {
+  const path = `/accounts/${await createAccount(server)}`
+  expect((await server.request('PATCH', path, {})).status).toBe(400)
+  const { body } = await server.request('PATCH', path, { rateLimit: { messagesPerSecond: 0, burst: '9' } })
+  expect(body.errors.map((fault: { field: string }) => fault.field)).toEqual([
+    'rateLimit.messagesPerSecond',
+    'rateLimit.burst',
+  ])
+})
+
+test('204: an account without plans and tokens goes; 409 while it has any', async () => {
+  const { accountId } = await createPlan(server)
+  const refused = await server.request('DELETE', `/accounts/${accountId}`)
+  expect(`${refused.status} ${refused.body.errorCode}`).toBe('409 CONFLICT')
+
+  const path = `/accounts/${await createAccount(server)}`
+  const { body } = await server.request('POST', '/tokens', { accountId: path.split('/')[2], name: 'backend' })
+  expect((await server.request('DELETE', path)).status).toBe(409)
+  await server.request('DELETE', `/tokens/${body.tokenId}`)
+  expect((await server.request('DELETE', path)).status).toBe(204)
+  expect((await server.request('GET', path)).status).toBe(404)
+})
+
+test('200: a rotation keeps the previous webhook secret until it is removed; 409 for another before that', async () => {
+  const { body: created } = await server.request('POST', '/accounts', { name: 'A' })
+  const path = `/accounts/${created.accountId}`
+  const secrets = () =>
+    server.directory.current().contents.accounts.find((each) => each.accountId === created.accountId)!
+      .webhookSecrets
+  expect(secrets()).toEqual([created.webhookSecret])
+
+  const rotated = await server.request('POST', `${path}/webhook-secret/rotate`)
+  expect(rotated.status).toBe(200)
+  expect(rotated.body.webhookSecret).not.toBe(created.webhookSecret)
+  expect(secrets()).toEqual([rotated.body.webhookSecret, created.webhookSecret])
+  expect((await server.request('GET', path)).body.previousWebhookSecretLive).toBe(true)
+  expect((await server.request('POST', `${path}/webhook-secret/rotate`)).status).toBe(409)
+
+  expect((await server.request('DELETE', `${path}/webhook-secret/previous`)).status).toBe(204)
+  expect((await server.request('DELETE', `${path}/webhook-secret/previous`)).status).toBe(204)
+  expect(secrets()).toEqual([rotated.body.webhookSecret])
+})
+
+test('webhook secrets and URLs with credentials are sealed at rest, and credentials are not shown', async () => {
+  const { body } = await server.request('POST', '/accounts', {
+    name: 'Sealed',
+    defaultDlrUrl: 'https://user:opensesame@example.com/dlr',
+  })
+  expect(body.defaultDlrUrl).toBe('https://example.com/dlr')
+  const { rows } = await server.database.db.query('select * from accounts where account_id = $1', [
+    body.accountId,
+  ])
+  const stored = JSON.stringify(rows)
+  expect(stored).not.toContain('opensesame')
+  expect(stored).not.toContain(body.webhookSecret.slice('whsec_'.length, -4))
+  const opened = openSecret(server.secretKey, rows[0].webhook_secret, `account ${body.accountId}`)
+  expect(opened).toBe(body.webhookSecret)
+})
+
+test('200: lists go on behind the last item until there is none', async () => {
+  for (let count = 0; count < 5; count++) await createAccount(server, `Listed ${count}`)
+  const seen: string[] = []
+  let after = ''
+  for (;;) {
+    const { status, body } = await server.request('GET', `/accounts?limit=2${after}`)
+    expect(status).toBe(200)
+    seen.push(...body.items.map((item: { accountId: string }) => item.accountId))
+    if (body.nextAfter === null) break
+    after = `&after=${body.nextAfter}`
+  }
+  const { body } = await server.request('GET', '/accounts?limit=1000')
+  expect(seen).toEqual(body.items.map((item: { accountId: string }) => item.accountId))
+  expect(new Set(seen).size).toBe(seen.length)
+})

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type AdminServer, createAccount, startAdminServer } from '../../../support/admin-server.ts'
+
+let server: AdminServer
+beforeAll(async () => {
+  server = await startAdminServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const ID = '0123456789abcdef01234567'
+const MSG = '01890000-0000-7000-8000-000000000000'
+const ROUTES: [method: string, path: string, body?: object][] = [
+  ['GET', '/accounts'],
+  ['POST', '/accounts', { name: 'Example' }],
+  ['GET', `/accounts/${ID}`],
+  ['PATCH', `/accounts/${ID}`, { name: 'Example' }],
+  ['DELETE', `/accounts/${ID}`],
+  ['POST', `/accounts/${ID}/webhook-secret/rotate`],
+  ['DELETE', `/accounts/${ID}/webhook-secret/previous`],
+  ['GET', '/service-plans'],
+  ['POST', '/service-plans', { accountId: ID, name: 'alerts' }],
+  ['GET', `/service-plans/${ID}`],
+  ['PATCH', `/service-plans/${ID}`, { active: false }],
+  ['DELETE', `/service-plans/${ID}`],
+  ['GET', `/service-plans/${ID}/senders`],
+  ['GET', `/service-plans/${ID}/senders/Example`],
+  ['PUT', `/service-plans/${ID}/senders/Example`, { status: 'approved' }],
+  ['DELETE', `/service-plans/${ID}/senders/Example`],
+  ['GET', '/tokens'],
+  ['POST', '/tokens', { accountId: ID, name: 'backend' }],
+  ['GET', '/tokens/99999'],
+  ['DELETE', '/tokens/99999'],
+  ['GET', '/inbound-numbers'],
+  ['POST', '/inbound-numbers', { number: '+46701234567', servicePlanId: ID }],
+  ['GET', '/inbound-numbers/+46701234567'],
+  ['PATCH', '/inbound-numbers/+46701234567', { keywords: [] }],
+  ['DELETE', '/inbound-numbers/+46701234567'],
+  ['GET', '/carriers'],
+  ['POST', '/carriers', { name: 'acme', host: 'smpp.example.net', systemId: 'a', password: 'b' }],
+  ['GET', '/carriers/acme'],
+  ['PATCH', '/carriers/acme', { enabled: false }],
+  ['DELETE', '/carriers/acme'],
+  ['GET', '/routes'],
+  ['POST', '/routes', { name: 'default', carriers: [] }],
+  ['GET', '/routes/default'],
+  ['PATCH', '/routes/default', { carriers: [] }],
+  ['DELETE', '/routes/default'],
+  ['GET', `/messages/${MSG}`],
+  ['GET', '/unowned-inbound-messages'],
+]
+
+describe.each(ROUTES)('%s %s', (method, path, body) => {
+  test('401 without a token, before anything else is looked at', async () => {
+    const { status, body: answer, headers } = await server.request(method, path, body, null)
+    expect(status).toBe(401)
+    expect(answer).toMatchObject({ errorCode: 'UNAUTHENTICATED', requestId: expect.any(String) })
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer/)
+  })
+
+  test('401 with a token that nobody knows', async () => {
+    const { status } = await server.request(method, path, body, 'x'.repeat(40))
+    expect(status).toBe(401)
+  })
+})
+
+test('a database that was just made has none of these: 404', async () => {
+  for (const [method, path, body] of ROUTES) {
+    if (!/[0-9]|acme$|default$/.test(path)) continue
+    const { status, body: answer } = await server.request(method, path, body)
+    expect(`${status} ${answer.errorCode}`, `${method} ${path}`).toMatch(/^404 (MESSAGE_)?NOT_FOUND$/)
+  }
+})
+
+test("403 with a customer's token", async () => {
+  const accountId = await createAccount(server)
+  const { body } = await server.request('POST', '/tokens', { accountId, name: 'backend' })
+  for (const [method, path, sent] of ROUTES) {
+    const { status, body: answer } = await server.request(method, path, sent, body.token)
+    expect(`${status} ${answer.errorCode}`, `${method} ${path}`).toBe('403 FORBIDDEN')
+  }
+})
+
+test('400 lists every fault of a body, unknown fields too', async () => {
+  const { status, body } = await server.request('POST', '/carriers', {
+    name: '1acme',
+    port: '2775',
+    window: 0,
+    bindMode: 'both',
+    pasword: 'typing error',
+    idRule: null,
+  })
+  expect(status).toBe(400)
+  expect(body.errorCode).toBe('VALIDATION_ERROR')
+  const faults = Object.fromEntries(
+    body.errors.map((each: { field: string; code: string }) => [each.field, each.code]),
+  )
+  expect(faults).toEqual({
+    name: 'INVALID_FORMAT',
+    host: 'REQUIRED',
+    systemId: 'REQUIRED',
+    password: 'REQUIRED',
+    port: 'WRONG_TYPE',
+    window: 'OUT_OF_RANGE',
+    bindMode: 'NOT_ALLOWED',
+    pasword: 'UNKNOWN_FIELD',
+    idRule: expect.any(String),
+  })
+})
+
+test.each([
+  ['no JSON', '{'],
+  ['an array', []],
+  ['null', 'null'],
+  ['a string', '"name"'],
+  ['nothing', undefined],
+])('400 when the body is %s', async (_name, body) => {
+  const { status, body: answer } = await server.request('POST', '/accounts', body)
+  expect(`${status} ${answer.errorCode}`).toBe('400 VALIDATION_ERROR')
+})
+
+test.each(['limit=0', 'limit=1001', 'limit=ten', 'limit=1&limit=2', 'after=x', 'colour=red'])(
+  '400 for the query %s of a list',
+  async (query) => {
+    const { status, body } = await server.request('GET', `/accounts?${query}`)
+    expect(`${status} ${body.errorCode}`).toBe('400 VALIDATION_ERROR')
+    expect(body.errors[0].field).toBe(query.split('=')[0])
+  },
+)
+
+test('the constructor and the prototype are no fields', async () => {
+  const text = '{"name":"Example","__proto__":{"x":1},"constructor":1}'
+  const { status } = await server.request('POST', '/accounts', text)
+  expect(status).toBe(400)
+})
+
+test('405 for a method a resource does not answer, 404 for a path there is not', async () => {
+  expect((await server.request('PUT', '/accounts', {})).status).toBe(405)
+  expect((await server.request('GET', '/nothing')).status).toBe(404)
+})
+
+test('every operation is in the OpenAPI document, with its security', async () => {
+  const response = await fetch(`${server.baseUrl}/openapi.json`)
+  const document = (await response.json()) as {
+    paths: Record<string, Record<string, { security?: unknown }>>
+  }
+  for (const [method, path] of ROUTES) {
+    const template = Object.keys(document.paths).find((known) =>
+      new RegExp(`^${known.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(`/admin/v1${path}`),
+    )
+    const operation = document.paths[template ?? '']?.[method.toLowerCase()]
+    expect(operation?.security, `${method} ${path}`).toEqual([{ bearer: [] }])
+  }
+})

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AdminServer, CARRIER, startAdminServer } from '../../../support/admin-server.ts'
+
+let server: AdminServer
+const LINK = { state: 'bound', since: '2026-01-01T00:00:00.000Z', lastError: null }
+beforeAll(async () => {
+  server = await startAdminServer({ linkStatus: (carrierId) => (carrierId === 1 ? LINK : null) })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+test('201: a carrier with defaults and the state of its link, its password only sealed', async () => {
+  const { status, body } = await server.request('POST', '/carriers', CARRIER)
+  expect(status).toBe(201)
+  expect(body).toEqual({
+    carrierId: 1,
+    name: 'acme',
+    host: 'smpp.example.net',
+    systemId: 'aldis',
+    enabled: true,
+    port: 2775,
+    tls: false,
+    bindMode: 'transceiver',
+    systemType: '',
+    window: 10,
+    messagesPerSecond: null,
+    idRule: 'exact',
+    link: LINK,
+    createdAt: expect.any(String),
+  })
+  expect((await server.request('GET', '/carriers/acme')).body).toEqual(body)
+  expect((await server.request('GET', '/carriers/1')).body).toEqual(body)
+  expect(server.directory.current().carrierById(1)).toMatchObject({ password: CARRIER.password, window: 10 })
+  const { rows } = await server.database.db.query('select c::text as text from carriers c')
+  expect(JSON.stringify(rows)).not.toContain(CARRIER.password)
+})
+
+test('409 when the name is taken, by a new carrier and by a change', async () => {
+  expect((await server.request('POST', '/carriers', CARRIER)).status).toBe(409)
+  await server.request('POST', '/carriers', { ...CARRIER, name: 'backup' })
+  const { status, body } = await server.request('PATCH', '/carriers/backup', { name: 'acme' })
+  expect(`${status} ${body.errorMessage}`).toBe('409 carrier acme exists already')
+})
+
+test.each([
+  ['host', { host: 'http://smpp.example.net' }],
+  ['password', { password: 'ninechars' }],
+  ['systemId', { systemId: 'sixteencharacter' }],
+  ['port', { port: 0 }],
+  ['name', { name: '7' }],
+  ['window', { window: 1.5 }],
+  ['messagesPerSecond', { messagesPerSecond: -1 }],
+])('400 names %s for %j', async (field, fields) => {
+  const { status, body } = await server.request('POST', '/carriers', { ...CARRIER, name: 'other', ...fields })
+  expect(status).toBe(400)
+  expect(body.errors.map((fault: { field: string }) => fault.field)).toEqual([field])
+})
+
+test('200: a change keeps the password, unless it brings one', async () => {
+  const { body: created } = await server.request('POST', '/carriers', { ...CARRIER, name: 'changing' })
+  const inDirectory = () => server.directory.current().carrierById(created.carrierId)!
+  const { status, body } = await server.request('PATCH', '/carriers/changing', {
+    window: 50,
+    messagesPerSecond: 200,
+  })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ window: 50, messagesPerSecond: 200, host: CARRIER.host })
+  expect(inDirectory().password).toBe(CARRIER.password)
+  await server.request('PATCH', '/carriers/changing', {
+    password: 'another',
+    messagesPerSecond: null,
+    name: 'changed',
+  })
+  expect(inDirectory()).toMatchObject({ password: 'another', messagesPerSecond: null, name: 'changed' })
+  expect((await server.request('GET', '/carriers/changing')).status).toBe(404)
+})
+
+test('204: a carrier goes; 409 while a route uses it', async () => {
+  await server.request('POST', '/carriers', { ...CARRIER, name: 'routed' })
+  await server.request('POST', '/routes', { name: 'via', carriers: [{ carrier: 'routed' }] })
+  expect((await server.request('DELETE', '/carriers/routed')).status).toBe(409)
+  await server.request('DELETE', '/routes/via')
+  expect((await server.request('DELETE', '/carriers/routed')).status).toBe(204)
+  expect((await server.request('DELETE', '/carriers/routed')).status).toBe(404)
+})
+
+test('200: the list, by name', async () => {
+  const { body } = await server.request('GET', '/carriers')
+  const names = body.items.map((carrier: { name: string }) => carrier.name)
+  expect(names).toEqual([...names].sort())
+  expect(JSON.stringify(body)).not.toContain('password')
+})

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AdminServer, CARRIER, createAccount, startAdminServer } from '../../../support/admin-server.ts'
+
+let server: AdminServer
+beforeAll(async () => {
+  server = await startAdminServer()
+  await server.request('POST', '/carriers', CARRIER)
+  await server.request('POST', '/carriers', { ...CARRIER, name: 'backup' })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+test('201: a route over carriers, by priority', async () => {
+  const carriers = [{ carrier: 'backup', priority: 1 }, { carrier: 'acme' }]
+  const { status, body } = await server.request('POST', '/routes', { name: 'default', carriers })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({
+    name: 'default',
+    carriers: [
+      { carrier: 'acme', priority: 0, weight: 1 },
+      { carrier: 'backup', priority: 1, weight: 1 },
+    ],
+  })
+  expect((await server.request('GET', '/routes/default')).body).toEqual(body)
+  expect((await server.request('GET', `/routes/${body.routeId}`)).body).toEqual(body)
+  const { routes } = server.directory.current().contents
+  expect(routes.find((route) => route.name === 'default')!.carriers).toEqual([
+    { carrierId: 1, priority: 0, weight: 1 },
+    { carrierId: 2, priority: 1, weight: 1 },
+  ])
+  expect((await server.request('POST', '/routes', { name: 'default', carriers: [] })).status).toBe(409)
+})
+
+test.each([
+  ['carriers', [{ carrier: 'nobody' }]],
+  ['carriers', [{ carrier: 'acme' }, { carrier: 'acme', priority: 1 }]],
+  ['carriers.0.weight', [{ carrier: 'acme', weight: 0 }]],
+  ['carriers.0.carrier', [{}]],
+  ['carriers.0.prio', [{ carrier: 'acme', prio: 1 }]],
+])('400 names %s for %j, and no route is made', async (field, carriers) => {
+  const { status, body } = await server.request('POST', '/routes', { name: 'bad', carriers })
+  expect(status).toBe(400)
+  expect(body.errors[0].field).toBe(field)
+  expect((await server.request('GET', '/routes/bad')).status).toBe(404)
+})
+
+test('200: a change of carriers takes the place of all, a new name keeps them', async () => {
+  await server.request('POST', '/routes', { name: 'changing', carriers: [{ carrier: 'acme' }] })
+  const changed = await server.request('PATCH', '/routes/changing', {
+    carriers: [{ carrier: 'backup', weight: 3 }],
+  })
+  expect(changed.body.carriers).toEqual([{ carrier: 'backup', priority: 0, weight: 3 }])
+  const refused = await server.request('PATCH', '/routes/changing', { carriers: [{ carrier: 'nobody' }] })
+  expect(refused.status).toBe(400)
+  const renamed = await server.request('PATCH', '/routes/changing', { name: 'changed' })
+  expect(renamed.body).toMatchObject({ name: 'changed', carriers: [{ carrier: 'backup' }] })
+  expect((await server.request('PATCH', '/routes/changed', { name: 'default' })).status).toBe(409)
+})
+
+test('204: a route goes with its entries; 409 while a plan uses it', async () => {
+  await server.request('POST', '/routes', { name: 'used', carriers: [{ carrier: 'acme' }] })
+  const accountId = await createAccount(server)
+  const { body } = await server.request('POST', '/service-plans', { accountId, name: 'a', route: 'used' })
+  expect((await server.request('DELETE', '/routes/used')).status).toBe(409)
+  await server.request('PATCH', `/service-plans/${body.servicePlanId}`, { route: null })
+  expect((await server.request('DELETE', '/routes/used')).status).toBe(204)
+  expect((await server.request('DELETE', '/routes/used')).status).toBe(404)
+})
+
+test('200: the list, in pages', async () => {
+  const { body } = await server.request('GET', '/routes?limit=1')
+  expect(body.items).toHaveLength(1)
+  expect(body.nextAfter).toBe(body.items[0].name)
+})

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AdminServer, createPlan, startAdminServer } from '../../../support/admin-server.ts'
+
+let server: AdminServer
+beforeAll(async () => {
+  server = await startAdminServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+test.each(['Example', '12345', '+46701234567', 'A & B', 'constructor'])(
+  '201, then 200: sender %s',
+  async (sender) => {
+    const { servicePlanId } = await createPlan(server)
+    const path = `/service-plans/${servicePlanId}/senders/${encodeURIComponent(sender)}`
+    const created = await server.request('PUT', path, { status: 'pending' })
+    expect(created.status).toBe(201)
+    expect(created.body).toMatchObject({ servicePlanId, sender, status: 'pending' })
+    const changed = await server.request('PUT', path, { status: 'approved' })
+    expect(changed.status).toBe(200)
+    expect((await server.request('GET', path)).body).toEqual({ ...created.body, status: 'approved' })
+    const directory = server.directory.current()
+    expect(directory.senderStatus(directory.planByPublicId(servicePlanId)!.id, sender)).toBe('approved')
+  },
+)
+
+test('any status is kept as it was written; 400 for none', async () => {
+  const { servicePlanId } = await createPlan(server)
+  const path = `/service-plans/${servicePlanId}/senders/Example`
+  expect((await server.request('PUT', path, { status: 'in review' })).body.status).toBe('in review')
+  for (const status of ['', ' ', 'x'.repeat(33), 1, null]) {
+    expect((await server.request('PUT', path, { status })).status, String(status)).toBe(400)
+  }
+})
+
+test.each(['1', 'ThisIsFarTooLong', '+0123', 'snö'])('400: %s is no sender', async (sender) => {
+  const { servicePlanId } = await createPlan(server)
+  const path = `/service-plans/${servicePlanId}/senders/${encodeURIComponent(sender)}`
+  const { status, body } = await server.request('PUT', path, { status: 'approved' })
+  expect(status).toBe(400)
+  expect(body.errors[0].field).toBe('sender')
+})
+
+test('204: a subscription ends; 404 when there is none', async () => {
+  const { servicePlanId } = await createPlan(server)
+  const path = `/service-plans/${servicePlanId}/senders/Example`
+  await server.request('PUT', path, { status: 'approved' })
+  expect((await server.request('DELETE', path)).status).toBe(204)
+  expect((await server.request('DELETE', path)).status).toBe(404)
+  const directory = server.directory.current()
+  expect(directory.senderStatus(directory.planByPublicId(servicePlanId)!.id, 'Example')).toBeUndefined()
+})
+
+test('200: the senders of one plan, in pages', async () => {
+  const { servicePlanId } = await createPlan(server)
+  const path = `/service-plans/${servicePlanId}/senders`
+  for (const sender of ['Alpha', 'Beta', 'Gamma']) {
+    await server.request('PUT', `${path}/${sender}`, { status: 'approved' })
+  }
+  const first = await server.request('GET', `${path}?limit=2`)
+  expect(first.body.items.map((item: { sender: string }) => item.sender)).toEqual(['Alpha', 'Beta'])
+  const second = await server.request('GET', `${path}?limit=2&after=${first.body.nextAfter}`)
+  expect(second.body.items.map((item: { sender: string }) => item.sender)).toEqual(['Gamma'])
+  expect(second.body.nextAfter).toBeNull()
+})

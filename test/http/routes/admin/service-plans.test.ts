@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { messageId } from '../../../../src/domain/message-ids.ts'
+import {
+  type AdminServer,
+  createAccount,
+  createPlan,
+  startAdminServer,
+} from '../../../support/admin-server.ts'
+
+let server: AdminServer
+beforeAll(async () => {
+  server = await startAdminServer()
+  await server.request('POST', '/routes', { name: 'default', carriers: [] })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+test('201: a plan with defaults, at once in the directory', async () => {
+  const accountId = await createAccount(server)
+  const { status, body, headers } = await server.request('POST', '/service-plans', {
+    accountId,
+    name: 'alerts',
+  })
+  expect(status).toBe(201)
+  expect(body).toEqual({
+    servicePlanId: expect.stringMatching(/^[0-9a-f]{24}$/),
+    accountId,
+    name: 'alerts',
+    active: true,
+    complete: false,
+    route: null,
+    inboundUrl: null,
+    rateLimit: null,
+    senderTypes: ['short-code', 'e164', 'alphanumeric'],
+    ambiguousSubmits: 'resubmit',
+    createdAt: expect.any(String),
+  })
+  expect(headers.get('location')).toBe(`/admin/v1/service-plans/${body.servicePlanId}`)
+  const plan = server.directory.current().planByPublicId(body.servicePlanId)
+  expect(plan).toMatchObject({ active: true, route: null, account: { accountId } })
+})
+
+test('201 with every setting', async () => {
+  const settings = {
+    servicePlanId: 'FFEEddccbbaa998877665544',
+    name: 'everything',
+    active: false,
+    route: 'default',
+    inboundUrl: 'https://example.com/mo',
+    rateLimit: { messagesPerSecond: 10, burst: 20 },
+    senderTypes: ['alphanumeric'],
+    ambiguousSubmits: 'unknown',
+  }
+  const accountId = await createAccount(server)
+  const { status, body } = await server.request('POST', '/service-plans', { accountId, ...settings })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ ...settings, servicePlanId: 'ffeeddccbbaa998877665544', complete: true })
+  const plan = server.directory.current().planByPublicId(settings.servicePlanId)!
+  expect(plan).toMatchObject({
+    active: false,
+    route: { name: 'default' },
+    rateLimit: { perSecond: 10, burst: 20 },
+    ambiguousSubmits: 'unknown',
+  })
+  expect([...plan.senderTypes]).toEqual(['alphanumeric'])
+  const again = await server.request('POST', '/service-plans', { accountId, ...settings })
+  expect(`${again.status} ${again.body.errorCode}`).toBe('409 CONFLICT')
+})
+
+test.each([
+  ['accountId', { accountId: '0'.repeat(24) }, 'NOT_FOUND'],
+  ['route', { route: 'nowhere' }, 'NOT_FOUND'],
+  ['inboundUrl', { inboundUrl: 'http://example.com/' }, 'INVALID_SCHEME'],
+  ['senderTypes', { senderTypes: [] }, 'TOO_SHORT'],
+  ['senderTypes.0', { senderTypes: ['pigeon'] }, 'NOT_ALLOWED'],
+  ['servicePlanId', { servicePlanId: 'xyz' }, 'INVALID_FORMAT'],
+  ['active', { active: 'yes' }, 'WRONG_TYPE'],
+  ['name', { name: ' a' }, 'INVALID_FORMAT'],
+])('400 names %s for %j', async (field, settings, code) => {
+  const accountId = await createAccount(server)
+  const { status, body } = await server.request('POST', '/service-plans', {
+    accountId,
+    name: 'a',
+    ...settings,
+  })
+  expect(status).toBe(400)
+  expect(body.errors).toEqual([{ field, code, message: expect.any(String) }])
+})
+
+test('200: a change keeps what it does not name, null clears', async () => {
+  const { servicePlanId } = await createPlan(server, {
+    route: 'default',
+    inboundUrl: 'https://example.com/mo',
+  })
+  const path = `/service-plans/${servicePlanId}`
+  const inactive = await server.request('PATCH', path, { active: false })
+  expect(inactive.body).toMatchObject({
+    active: false,
+    route: 'default',
+    inboundUrl: 'https://example.com/mo',
+  })
+  expect(server.directory.current().planByPublicId(servicePlanId)?.active).toBe(false)
+  const cleared = await server.request('PATCH', path, { route: null, inboundUrl: null })
+  expect(cleared.body).toMatchObject({ active: false, route: null, inboundUrl: null, complete: false })
+  expect((await server.request('PATCH', path, { route: 'nowhere' })).status).toBe(400)
+  expect((await server.request('PATCH', path, { accountId: '0'.repeat(24) })).status).toBe(400)
+})
+
+test('204: an unused plan goes; 409 while senders, numbers, tokens or messages need it', async () => {
+  const { accountId, servicePlanId } = await createPlan(server)
+  const path = `/service-plans/${servicePlanId}`
+  const refused = async () => (await server.request('DELETE', path)).body.errorMessage
+
+  await server.request('PUT', `${path}/senders/Example`, { status: 'approved' })
+  expect(await refused()).toContain('senders')
+  await server.request('DELETE', `${path}/senders/Example`)
+
+  const { body } = await server.request('POST', '/tokens', {
+    accountId,
+    name: 'a',
+    servicePlanIds: [servicePlanId],
+  })
+  expect(await refused()).toContain('live tokens')
+  await server.request('DELETE', `/tokens/${body.tokenId}`)
+
+  expect((await server.request('DELETE', path)).status).toBe(204)
+  expect((await server.request('GET', path)).status).toBe(404)
+  expect(server.directory.current().planByPublicId(servicePlanId)).toBeUndefined()
+})
+
+test('409: a plan with messages stays, so that their records keep their owner', async () => {
+  const { servicePlanId } = await createPlan(server)
+  const { db } = server.database
+  await db.query('create table messages_all partition of messages default')
+  await db.query(
+    `insert into messages (plan_id, msg_id, segments, updated_at, sender, recipient, body)
+     select id, $2, 1, now(), 'Example', '+46701234567', 'hej' from service_plans where service_plan_id = $1`,
+    [servicePlanId, messageId(Date.now(), randomBytes(9), 0)],
+  )
+  const { status, body } = await server.request('DELETE', `/service-plans/${servicePlanId}`)
+  expect(status).toBe(409)
+  expect(body.errorMessage).toContain('messages')
+})
+
+test('200: the list of one account', async () => {
+  const { accountId, servicePlanId } = await createPlan(server)
+  const { status, body } = await server.request('GET', `/service-plans?accountId=${accountId}`)
+  expect(status).toBe(200)
+  expect(body.items.map((plan: { servicePlanId: string }) => plan.servicePlanId)).toEqual([servicePlanId])
+  expect(body.nextAfter).toBeNull()
+})
