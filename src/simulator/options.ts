@@ -4,7 +4,7 @@ import { firstMessageNumber, type IdForm } from './message-ids.ts'
 import { EARLY_RECEIPT_LEAD_MS, LATE_RECEIPT_DELAY_MS, RECEIPT_DELAY_MS } from './outcomes.ts'
 import type { SubmitPdu } from './receipts.ts'
 
-export interface Credential {
+interface Credential {
   readonly systemId: string
   /** Any password when left out. */
   readonly password?: string

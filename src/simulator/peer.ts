@@ -31,7 +31,7 @@ export class Peer implements ConnectionHandlers<Delivery> {
   }
 
   onBind(pdu: BindPdu, connection: Connection<Delivery>): void {
-    if (this.#smsc.holds(() => this.onBind(pdu, connection))) return
+    if (this.#smsc.holds(() => isOpen(connection) && this.onBind(pdu, connection))) return
     const status = this.#smsc.judgeBind(pdu)
     if (status === null) return
     if (status !== STATUSES.ESME_ROK) {
@@ -54,7 +54,7 @@ export class Peer implements ConnectionHandlers<Delivery> {
   }
 
   onRequest(pdu: RequestPdu, connection: Connection<Delivery>): void {
-    if (this.#smsc.holds(() => this.onRequest(pdu, connection))) return
+    if (this.#smsc.holds(() => isOpen(connection) && this.onRequest(pdu, connection))) return
     if (pdu.command !== 'submit_sm' && pdu.command !== 'data_sm') {
       connection.respond(pdu, UNSUPPORTED.get(pdu.command) ?? STATUSES.ESME_RINVCMDID)
     } else if (this.#mailbox === null) {
@@ -76,6 +76,11 @@ export class Peer implements ConnectionHandlers<Delivery> {
     this.#mailbox?.detach(connection, unanswered)
     if (this.#bind !== null) this.#smsc.unbound(this.#bind, reason)
   }
+}
+
+/** What was put aside for a connection that ended meanwhile was never read. */
+function isOpen(connection: Connection<Delivery>): boolean {
+  return connection.state !== 'CLOSED'
 }
 
 /** sc_interface_version: SMPP 3.4 (§5.3.2.25). */

@@ -1,3 +1,6 @@
+import { vi } from 'vitest'
+import { parseUserData } from '../../src/domain/concatenation.ts'
+import { decodeInboundParts } from '../../src/domain/inbound-text.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { type Connection, type ConnectOptions, connect } from '../../src/smpp/connection.ts'
@@ -15,6 +18,11 @@ export function later(cleanup: () => unknown): void {
 /** For afterEach. */
 export async function cleanUp(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+}
+
+/** Resolves when `condition` holds; the deadline is there for a busy machine. */
+export function until(condition: () => boolean): Promise<unknown> {
+  return vi.waitUntil(condition, { interval: 2, timeout: 20_000 })
 }
 
 /** A simulator on a free port that waits for nothing. */
@@ -41,7 +49,7 @@ export interface Esme {
   readonly ended: Promise<CloseReason>
 }
 
-export const BIND: BindInput = { command: 'bind_transceiver', system_id: 'esme', password: 'pw' }
+const BIND: BindInput = { command: 'bind_transceiver', system_id: 'esme', password: 'pw' }
 
 interface EsmeOptions extends Partial<Omit<ConnectOptions, 'bind'>> {
   readonly bind?: Partial<BindInput>
@@ -110,4 +118,17 @@ export async function submit(
   const messageId = response.message_id ?? ''
   esme.events.push(`resp id:${messageId}`)
   return { status: response.status, messageId }
+}
+
+/** What the ESME makes of all it received, as one message. */
+export function receivedText(esme: Esme): string {
+  const parts = esme.delivered.map((pdu) => {
+    const { payload, part } = parseUserData({
+      esmClass: pdu.esm_class,
+      shortMessage: pdu.short_message,
+      tlvs: pdu.tlvs,
+    })
+    return { sequence: part?.sequence ?? 1, payload, dataCoding: pdu.data_coding }
+  })
+  return decodeInboundParts(parts)
 }
