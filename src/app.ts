@@ -62,6 +62,7 @@ export interface AppOptions {
   readonly onReplaced?: () => void
   readonly ambiguityWaitMs?: number
   readonly linkTimings?: LinkTimings
+  readonly heartbeatMs?: number
   readonly httpLimits?: HttpLimits
 }
 
@@ -80,71 +81,80 @@ export class StartError extends Error {
 
 /** Builds a node, starts its parts in order, and gives it when everything answers. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { log } = options
-  const stops: (() => Promise<unknown> | undefined)[] = []
-  const stopAll = async () => {
-    for (const stop of stops.splice(0).reverse()) {
-      await Promise.resolve(stop()).catch((error) => log.error({ err: error }, 'a part did not stop cleanly'))
-    }
-  }
+  const parts = new Parts(options.log)
   try {
-    const { port } = await startParts(options, stops)
+    const base = await startBase(options, parts)
+    const path = await startMessagePath(options, parts, base)
+    const port = await startHttp(options, parts, { ...base, ...path })
     const host = options.httpHost.includes(':') ? `[${options.httpHost}]` : options.httpHost
-    return { url: `http://${host}:${port}`, port, stop: stopAll }
+    return { url: `http://${host}:${port}`, port, stop: () => parts.stop() }
   } catch (error) {
-    await stopAll()
+    await parts.stop()
     throw error
   }
 }
 
-/** Each part that is up adds to `stops` what takes it down. */
-async function startParts(
-  options: AppOptions,
-  stops: (() => Promise<unknown> | undefined)[],
-): Promise<{ port: number }> {
+/** What is running, to be stopped in reverse. */
+class Parts {
+  readonly #log: Logger
+  readonly #stops: { name: string; stop: () => unknown }[] = []
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  add(name: string, stop: () => unknown): void {
+    this.#stops.push({ name, stop })
+  }
+
+  async stop(): Promise<void> {
+    for (const { name, stop } of this.#stops.splice(0).reverse()) {
+      try {
+        await stop()
+      } catch (error) {
+        this.#log.error({ err: error, part: name }, 'a part did not stop cleanly')
+      }
+    }
+  }
+}
+
+/** What everything else stands on. */
+async function startBase(options: AppOptions, parts: Parts) {
   const { log } = options
   const onError = (message: string, error: unknown) => log.error({ err: error }, message)
   const random = (bytes: number) => randomBytes(bytes)
   const secretKey = deriveKey(options.secretKey, 'secrets')
   const db = await startDatabase(options)
-  stops.push(() => db.end())
-
-  const directory = new DirectoryService({
+  parts.add('database', () => db.end())
+  const directoryService = new DirectoryService({
     db,
     secretKey,
     clock: () => performance.now(),
     onError: (error) => onError('configuration not read', error),
   })
-  await directory.start()
-  stops.push(() => directory.stop())
-  const current = () => directory.current()
-
+  await directoryService.start()
+  parts.add('directory', () => directoryService.stop())
   const resolver = new NameResolver({ servers: options.dnsServers })
-  stops.push(async () => resolver.close())
+  parts.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
+  const directory = () => directoryService.current()
+  return { db, directoryService, directory, guard, secretKey, onError, random }
+}
+
+type Base = Awaited<ReturnType<typeof startBase>>
+
+/** From the database to the carriers and the customers' webhooks, and back. */
+async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
+  const { db, directory, guard, secretKey, onError, random } = base
+  const { log } = options
   const dispatcher = new WebhookDispatcher(guard, { caPem: options.webhookCaPem })
-  stops.push(() => dispatcher.close())
+  parts.add('webhook sockets', () => dispatcher.close())
+  const lease = await startLease(options, base)
+  parts.add('lease', () => lease.stop())
 
-  const ambiguityWaitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
-  const lease = new NodeLease({
-    db,
-    name: options.nodeName,
-    onTaken: async (buckets, nodeId) => {
-      const messages = await releaseDispatches(db, { nodeId, buckets, waitMs: ambiguityWaitMs })
-      const events = await releaseEvents(db, { nodeId, buckets })
-      log.info({ buckets: buckets.length, messages, events }, 'took over buckets')
-    },
-    onReplaced: () => {
-      log.fatal('another node has taken the place of this one')
-      options.onReplaced?.()
-    },
-    onError,
-  })
-  await lease.start()
-  stops.push(() => lease.stop())
-
-  const deliverer = new WebhookDeliverer({ db, directory: current, lease, dispatcher, secretKey, onError })
-  stops.push(() => deliverer.stop(options.drainTimeoutMs / 3))
+  const shared = { db, directory, lease, random, onError }
+  const deliverer = new WebhookDeliverer({ ...shared, dispatcher, secretKey })
+  parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs / 3))
   const eventHolder = () => deliverer.holder()
   const recorder = new Recorder({
     db,
@@ -152,29 +162,15 @@ async function startParts(
     onChanged: (messages) => deliverer.enqueue(heldEvents(messages)),
     onError,
   })
-  stops.push(() => recorder.drain(options.drainTimeoutMs / 3))
-  const onReceived = (received: readonly ReceivedInbound[]) => deliverer.enqueue(inboundEvents(received))
+  parts.add('recorder', () => recorder.drain(options.drainTimeoutMs / 3))
   const receiver = new Receiver({
-    db,
-    directory: current,
-    lease,
+    ...shared,
     recorder,
     eventHolder,
-    random,
-    onReceived,
-    onError,
+    onReceived: (received) => deliverer.enqueue(inboundEvents(received)),
   })
-
-  const submitter: Submitter = new Submitter({
-    db,
-    directory: current,
-    lease,
-    links: () => links,
-    recorder,
-    random,
-    onError,
-    ambiguityWaitMs,
-  })
+  const ambiguityWaitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
+  const submitter: Submitter = new Submitter({ ...shared, links: () => links, recorder, ambiguityWaitMs })
   const links: CarrierLinks<SubmitToken> = new CarrierLinks({
     events: {
       onReady: (link) => submitter.onReady(link),
@@ -187,32 +183,70 @@ async function startParts(
     timings: options.linkTimings ?? {},
     log: (message, details) => log.info(details, message),
   })
-  stops.push(() => links.stop())
-  stops.push(() => submitter.stop(options.drainTimeoutMs / 3))
-  stops.push(async () => unfollow())
-  const unfollow = directory.onChange((changed) => links.follow(changed))
-  links.follow(current())
+  parts.add('carrier links', () => links.stop())
+  parts.add('submitter', () => submitter.stop(options.drainTimeoutMs / 3))
+  parts.add(
+    'carrier settings',
+    base.directoryService.onChange((changed) => links.follow(changed)),
+  )
+  links.follow(directory())
   submitter.start()
   deliverer.start()
+  const maintenance = startMaintenance(options, base, { receiver, recorder })
+  parts.add('maintenance', () => maintenance.stop())
+  return { lease, deliverer, recorder, submitter, links }
+}
 
+type MessagePath = Awaited<ReturnType<typeof startMessagePath>>
+
+async function startLease(options: AppOptions, { db, onError }: Base): Promise<NodeLease> {
+  const waitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
+  const lease = new NodeLease({
+    db,
+    name: options.nodeName,
+    onTaken: async (buckets, nodeId) => {
+      const messages = await releaseDispatches(db, { nodeId, buckets, waitMs })
+      const events = await releaseEvents(db, { nodeId, buckets })
+      options.log.info({ buckets: buckets.length, messages, events }, 'took over buckets')
+    },
+    onReplaced: () => {
+      options.log.fatal('another node has taken the place of this one')
+      options.onReplaced?.()
+    },
+    onError,
+    ...(options.heartbeatMs !== undefined && { heartbeatMs: options.heartbeatMs }),
+  })
+  await lease.start()
+  return lease
+}
+
+function startMaintenance(
+  options: AppOptions,
+  { db, directory, onError }: Base,
+  { receiver, recorder }: { receiver: Receiver; recorder: Recorder },
+): Maintenance {
   const maintenance = new Maintenance({
     db,
-    directory: current,
+    directory,
     newMessageId: () => receiver.newMessageId(),
     retentionDays: options.retentionDays,
     nowMs: Date.now,
     applyReceipts: (rows) => recorder.applyParked(rows),
     onError: (job, error) => onError(`maintenance failed: ${job}`, error),
-    onUnowned: (count) => log.warn({ count }, 'inbound messages to numbers nobody owns'),
+    onUnowned: (count) => options.log.warn({ count }, 'inbound messages to numbers nobody owns'),
   })
   maintenance.start()
-  stops.push(() => maintenance.stop())
+  return maintenance
+}
 
-  const accepter = new GroupAccepter({ db, placement: submitter, secretKey, random, onError })
+/** The HTTP server comes last up and first down: nothing is accepted that could not go on. Gives its port. */
+async function startHttp(options: AppOptions, parts: Parts, services: Base & MessagePath): Promise<number> {
+  const { db, directory, directoryService, guard, secretKey, onError, random, lease, links } = services
+  const accepter = new GroupAccepter({ db, placement: services.submitter, secretKey, random, onError })
   const registry = processRegistry()
-  serviceMetrics(registry, { submitter, recorder, deliverer, links, directory: current })
+  serviceMetrics(registry, services)
   const server = await buildServer({
-    directory: current,
+    directory,
     accepter,
     db,
     guard,
@@ -222,32 +256,34 @@ async function startParts(
     ready: () => readiness(db, lease, options),
     clock: Date.now,
     random,
-    log,
+    log: options.log,
     registry,
     adminRoutes: (admin) =>
       registerAdminRoutes(admin, {
         db,
-        directory,
+        directory: directoryService,
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,
         guard,
         linkStatus: (carrierId) => links.summary(carrierId),
       }),
   })
-  stops.push(() => server.close())
+  parts.add('http', () => server.close())
   await server.listen({ host: options.httpHost, port: options.httpPort })
-  return { port: (server.server.address() as AddressInfo).port }
+  return (server.server.address() as AddressInfo).port
 }
 
 /** A database that this node can work on: reachable, new enough, durable, with the newest schema and today's partitions. */
 async function startDatabase(options: AppOptions): Promise<Database> {
   const { connectionString, log } = options
-  const db = openDatabase({
+  const db: Database = openDatabase({
     connectionString,
     poolSize: options.databasePoolSize,
     prepared: options.databasePrepared,
     statementTimeoutMs: options.databaseStatementTimeoutMs,
-    log: (message, error) => log.warn({ err: error }, message),
+    log: (message, error) => {
+      if (!db.ending) log.warn({ err: error }, message)
+    },
   })
   try {
     const version = await serverVersion(db)
