@@ -8,9 +8,9 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import type { Directory } from '../../../domain/directory.ts'
 import { hashToken, MAX_TOKEN_LENGTH } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
-import type { DirectoryService } from '../../../services/directory.ts'
 import type { Database } from '../../../store/database.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerCarriers } from './carriers.ts'
@@ -34,7 +34,7 @@ export interface CarrierLinkStatus {
 
 export interface AdminDeps {
   readonly db: Database
-  readonly directory: Pick<DirectoryService, 'refresh' | 'current'>
+  readonly directory: { current(): Directory; refresh(): Promise<void> }
   /** `deriveKey(masterKey, 'secrets')`. */
   readonly secretKey: Uint8Array
   /** SHA-256 of each operator token, hex. */

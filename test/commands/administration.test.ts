@@ -1,0 +1,183 @@
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AdminServer, startAdminServer } from '../support/admin-server.ts'
+import { runAldis } from '../support/cli.ts'
+
+let server: AdminServer
+let env: Record<string, string>
+beforeAll(async () => {
+  server = await startAdminServer()
+  env = { ALDIS_URL: server.baseUrl, ALDIS_OPERATOR_TOKEN: server.operatorToken }
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+/** Runs a command that must succeed and gives what it printed as JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
+async function json(...args: string[]): Promise<any> {
+  const { code, stdout, stderr } = await runAldis([...args, '--json'], { env })
+  expect({ code, stderr }, args.join(' ')).toEqual({ code: 0, stderr: '' })
+  return stdout === '' ? undefined : JSON.parse(stdout)
+}
+
+async function refused(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runAldis(args, { env })
+  expect({ code, stdout }, args.join(' ')).toEqual({ code: 1, stdout: '' })
+  return stderr
+}
+
+test('everything a plan needs can be set up, changed and taken away again', async () => {
+  await json(
+    'carrier',
+    'create',
+    'acme',
+    '--host',
+    'smpp.example.net',
+    '--system-id',
+    'aldis',
+    '--password',
+    'hush',
+  )
+  await json(
+    'carrier',
+    'create',
+    'backup',
+    '--host',
+    '192.0.2.1',
+    '--system-id',
+    'aldis',
+    '--password',
+    'x',
+    '--disable',
+  )
+  const route = await json('route', 'create', 'default', '--carrier', 'acme:0:3', '--carrier', 'backup:1')
+  expect(route.carriers).toEqual([
+    { carrier: 'acme', priority: 0, weight: 3 },
+    { carrier: 'backup', priority: 1, weight: 1 },
+  ])
+  const { accountId, webhookSecret } = await json(
+    'account',
+    'create',
+    '--name',
+    'Example Ltd',
+    '--rate',
+    '50',
+  )
+  expect(webhookSecret).toMatch(/^whsec_/)
+  const settings = ['--name', 'alerts', '--route', 'default', '--sender-types', 'alphanumeric,e164']
+  const { servicePlanId, complete } = await json('plan', 'create', '--account', accountId, ...settings)
+  expect(complete).toBe(true)
+  const token = await json(
+    'token',
+    'create',
+    '--account',
+    accountId,
+    '--name',
+    'backend',
+    '--plan',
+    servicePlanId,
+  )
+  expect(token.servicePlanIds).toEqual([servicePlanId])
+  await json('sender', 'set', servicePlanId, 'Example', 'approved')
+  await json('sender', 'set', servicePlanId, '+46701234567', 'pending')
+  const { items } = await json('sender', 'list', servicePlanId)
+  expect(items.map((item: { sender: string }) => item.sender).sort()).toEqual(['+46701234567', 'Example'])
+  const number = await json('number', 'create', '+46701234567', '--plan', servicePlanId, '--keyword', 'JOIN')
+  expect(number.keywords).toEqual(['JOIN'])
+
+  expect(await json('plan', 'update', servicePlanId, '--inactive', '--no-route')).toMatchObject({
+    active: false,
+    route: null,
+    senderTypes: ['alphanumeric', 'e164'],
+  })
+  expect((await json('number', 'update', '+46701234567', '--no-keywords')).keywords).toEqual([])
+  expect(await json('account', 'update', accountId, '--no-rate')).toMatchObject({ rateLimit: null })
+  expect(await json('carrier', 'update', 'backup', '--enable', '--window', '5')).toMatchObject({
+    enabled: true,
+    window: 5,
+  })
+
+  await json('number', 'delete', '+46701234567')
+  await json('sender', 'delete', servicePlanId, 'Example')
+  await json('sender', 'delete', servicePlanId, '+46701234567')
+  await json('token', 'revoke', String(token.tokenId))
+  await json('plan', 'delete', servicePlanId)
+  await json('account', 'delete', accountId)
+  await json('route', 'delete', 'default')
+  await json('carrier', 'delete', 'acme')
+  expect(await refused('carrier', 'show', 'acme')).toBe('error: No such carrier\n')
+})
+
+test('people get tables and fields', async () => {
+  const created = await runAldis(['account', 'create', '--name', 'Tables Ltd', '--rate', '5'], { env })
+  expect(created.stdout).toMatch(/^name +Tables Ltd$/m)
+  expect(created.stdout).toMatch(/^rateLimit +messagesPerSecond 5 burst 5$/m)
+  expect(created.stdout).toMatch(/^webhookSecret +whsec_\S+$/m)
+  const { stdout } = await runAldis(['account', 'list'], { env })
+  const [heading, ...rows] = stdout.trimEnd().split('\n')
+  expect(heading).toMatch(/^ACCOUNT +NAME +DEFAULT DLR URL +RATE$/)
+  expect(rows.find((row) => row.includes('Tables Ltd'))).toMatch(/^[0-9a-f]{24} {2}Tables Ltd +- +5$/)
+})
+
+test('a list says how to go on', async () => {
+  await json('route', 'create', 'list-a')
+  await json('route', 'create', 'list-b')
+  const first = await runAldis(['route', 'list', '--limit', '1'], { env })
+  expect(first.stderr).toBe("more: --after 'list-a'\n")
+  const { items } = await json('route', 'list', '--after', 'list-a')
+  expect(items.map((item: { name: string }) => item.name)).toEqual(['list-b'])
+})
+
+test('a carrier password comes from the environment or standard input, and is never printed', async () => {
+  const args = ['carrier', 'create', 'quiet', '--host', 'smpp.example.net', '--system-id', 'aldis']
+  const missing = await runAldis(args, { env })
+  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('ALDIS_CARRIER_PASSWORD') })
+  const created = await runAldis(args, { env: { ...env, ALDIS_CARRIER_PASSWORD: 'from-env' } })
+  expect(created.code).toBe(0)
+  const password = () =>
+    server.directory.current().contents.carriers.find((carrier) => carrier.name === 'quiet')!.password
+  expect(password()).toBe('from-env')
+  const changed = await runAldis(['carrier', 'update', 'quiet', '--password', '-'], {
+    env,
+    stdin: 'fromstdi\n',
+  })
+  expect(changed.code).toBe(0)
+  expect(password()).toBe('fromstdi')
+  expect(created.stdout + changed.stdout).not.toContain('from')
+})
+
+test('a refusal of the service is one line with every fault', async () => {
+  const line = await refused('account', 'create', '--name', ' x ', '--default-dlr-url', 'https://10.0.0.1/')
+  expect(line).toMatch(/^error: The request is not valid: name .*\n$/)
+  expect(await refused('account', 'show', 'xyz')).toBe(
+    'error: The request is not valid: accountId must be 24 hex digits\n',
+  )
+  expect(await refused('account', 'update', '0'.repeat(24), '--burst', '5')).toBe(
+    'error: --burst needs --rate\n',
+  )
+  expect(await refused('route', 'create', 'r', '--carrier', 'a:b')).toContain(
+    'Expected name[:priority[:weight]].',
+  )
+  expect(await refused('account', 'list', '--limit', 'x')).toContain('Expected a whole number.')
+})
+
+test('a missing and an unknown operator token', async () => {
+  const without = await runAldis(['account', 'list'], { env: { ALDIS_URL: server.baseUrl } })
+  expect(without).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error: an operator token is needed.*\n$/),
+  })
+  const wrong = await runAldis(['account', 'list', '--operator-token', 'x'.repeat(40)], { env })
+  expect(wrong).toMatchObject({ code: 1, stderr: 'error: the service does not know this operator token\n' })
+})
+
+test('a service that is not there', async () => {
+  const listener = createServer()
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  const { port } = listener.address() as { port: number }
+  await new Promise((resolve) => listener.close(resolve))
+  const url = `http://127.0.0.1:${port}`
+  expect(await refused('account', 'list', '--url', url)).toBe(
+    `error: cannot reach ${url}: connection refused. Is the service running? Another address is given by --url or ALDIS_URL\n`,
+  )
+  expect(await refused('account', 'list', '--url', 'localhost:8080')).toContain('not an address of a service')
+})

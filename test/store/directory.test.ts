@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readDirectory, readDirectoryVersion } from '../../src/store/directory.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+const open = (sealed: string, context: string) => `${sealed} of ${context}`
+
+test('an empty configuration', async () => {
+  const { contents } = await readDirectory(database.db, open)
+  expect(contents).toEqual({
+    version: '1',
+    accounts: [],
+    plans: [],
+    tokens: new Map(),
+    senders: new Map(),
+    carriers: [],
+    routes: [],
+    inboundNumbers: new Map(),
+  })
+})
+
+test('everything, with its references resolved', async () => {
+  const { db } = database
+  await db.query(`
+    insert into accounts (account_id, name, webhook_secret, previous_webhook_secret, messages_per_second)
+    values ('aaaaaaaaaaaaaaaaaaaaaaaa', 'Example', 'new', 'old', 7)`)
+  await db.query(`
+    insert into carriers (name, host, port, system_id, password) values ('acme', 'localhost', 2775, 'aldis', 'pw')`)
+  await db.query(`insert into routes (name) values ('default'), ('empty')`)
+  await db.query('insert into route_carriers (route_id, carrier_id, priority, weight) values (1, 1, 2, 3)')
+  await db.query(`
+    insert into service_plans (service_plan_id, account_id, name, route_id, messages_per_second, burst)
+    values ('bbbbbbbbbbbbbbbbbbbbbbbb', 1, 'alerts', 1, 5, 50)`)
+  await db.query(`
+    insert into tokens (account_id, plan_ids, name, hint, hash, revoked_at)
+    values (1, '{1}', 'live', '', '\\xabcd', null), (1, null, 'dead', '', '\\xef01', now())`)
+  await db.query(`insert into sender_subscriptions values (1, 'constructor', 'approved')`)
+  await db.query(`insert into inbound_numbers values ('+46701234567', 1, '{STOP}')`)
+
+  const directory = await readDirectory(db, open)
+  const account = directory.accountById(1)!
+  expect(account.webhookSecrets).toEqual([
+    'new of account aaaaaaaaaaaaaaaaaaaaaaaa',
+    'old of account aaaaaaaaaaaaaaaaaaaaaaaa',
+  ])
+  expect(account.rateLimit).toEqual({ perSecond: 7, burst: 7 })
+  const plan = directory.planByPublicId('BBBBbbbbBBBBbbbbBBBBbbbb')!
+  expect(plan.account).toBe(account)
+  expect(plan.route).toEqual({ id: 1, name: 'default', carriers: [{ carrierId: 1, priority: 2, weight: 3 }] })
+  expect(plan.rateLimit).toEqual({ perSecond: 5, burst: 50 })
+  expect(plan.senderTypes).toEqual(new Set(['short-code', 'e164', 'alphanumeric']))
+  expect(directory.tokenByHash('abcd')).toEqual({ id: 1, account, planIds: new Set([1]) })
+  expect(directory.tokenByHash('ef01')).toBeUndefined()
+  expect(directory.senderStatus(1, 'constructor')).toBe('approved')
+  expect(directory.senderStatus(1, 'toString')).toBeUndefined()
+  expect(directory.inboundNumber('+46701234567')).toEqual({
+    number: '+46701234567',
+    plan,
+    keywords: ['STOP'],
+  })
+  expect(directory.carrierById(1)).toMatchObject({ name: 'acme', password: 'pw of carrier 1', window: 10 })
+  expect(directory.contents.routes).toHaveLength(2)
+})
+
+test('every change raises the version, a rolled back one does not', async () => {
+  const { db } = database
+  let version = await readDirectoryVersion(db)
+  const changes = [
+    `update accounts set name = 'Changed'`,
+    `update service_plans set active = false`,
+    `update tokens set revoked_at = now() where revoked_at is null`,
+    `update sender_subscriptions set status = 'denied'`,
+    `delete from inbound_numbers`,
+    `update route_carriers set weight = 4`,
+    `update routes set name = name || '2'`,
+    `update carriers set enabled = false`,
+  ]
+  for (const change of changes) {
+    await db.query(change)
+    const next = await readDirectoryVersion(db)
+    expect(BigInt(next), change).toBeGreaterThan(BigInt(version))
+    version = next
+  }
+  const client = await db.connect()
+  await client.query('begin')
+  await client.query(`update accounts set name = 'Not kept'`)
+  await client.query('rollback')
+  client.release()
+  expect(await readDirectoryVersion(db)).toBe(version)
+})
