@@ -1,0 +1,165 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** What holds the shape of the project (docs/ARCHITECTURE.md). A rule with an exception names it here. */
+
+const ROOT = join(import.meta.dirname, '..')
+
+interface Source {
+  readonly path: string
+  readonly text: string
+}
+
+function sources(folder: string): Source[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      return { path: relative(ROOT, path), text: readFileSync(path, 'utf8') }
+    })
+}
+
+const SRC = sources('src')
+const TESTS = sources('test')
+const ALL = [...SRC, ...TESTS, ...sources('bench'), ...sources('scripts')]
+
+/** The code without comments, so that prose may name what code may not use. */
+function code(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
+}
+
+function offenders(files: readonly Source[], pattern: RegExp): string[] {
+  return files.filter(({ text }) => pattern.test(code(text))).map(({ path }) => path)
+}
+
+/** Layer -> layers it may import. A folder of src is a layer; so is each file at its root. */
+const LAYERS: Record<string, readonly string[]> = {
+  domain: [],
+  smpp: [],
+  errors: ['domain'],
+  log: [],
+  config: ['domain'],
+  postgres: ['domain'],
+  store: ['domain'],
+  outbound: ['domain'],
+  simulator: ['smpp', 'domain'],
+  operations: ['store', 'domain', 'errors'],
+  services: ['operations', 'store', 'outbound', 'smpp', 'domain'],
+  http: ['operations', 'store', 'domain', 'errors'],
+  app: ['http', 'services', 'operations', 'store', 'outbound', 'domain'],
+  commands: ['app', 'config', 'log', 'postgres', 'simulator', 'store', 'domain'],
+  main: ['commands'],
+}
+
+function layerOf(path: string): string {
+  return path.split('/')[1]!.replace(/\.ts$/, '')
+}
+
+describe('imports go one way', () => {
+  const seen = new Set(SRC.map(({ path }) => layerOf(path)))
+
+  it('knows every layer', () => {
+    expect([...seen].filter((layer) => LAYERS[layer] === undefined)).toEqual([])
+  })
+
+  it.each([...seen].sort())('%s', (layer) => {
+    const wrong: string[] = []
+    for (const { path, text } of SRC.filter((source) => layerOf(source.path) === layer)) {
+      for (const [, target] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
+        const imported = layerOf(relative(ROOT, join(ROOT, path, '..', target!)))
+        if (imported !== layer && !LAYERS[layer]!.includes(imported)) wrong.push(`${path} -> ${target}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+
+  it('commands use the database only to migrate it', () => {
+    const commands = SRC.filter(({ path }) => path.startsWith('src/commands/'))
+    expect(offenders(commands, /store\/(?!migrate\.ts)/)).toEqual([])
+  })
+})
+
+describe('everything has its place', () => {
+  it('SQL is in store/', () => {
+    const elsewhere = SRC.filter(({ path }) => !path.startsWith('src/store/'))
+    expect(
+      offenders(elsewhere, /\b(insert into|delete from|update \w+ set|select [^'\n]+ from [a-z_]+)\b/),
+    ).toEqual([])
+  })
+
+  it('the environment is read in config.ts', () => {
+    expect(offenders(SRC, /process\.env/)).toEqual(['src/config.ts'])
+  })
+
+  it('each kind of socket has one file', () => {
+    const allowed = [
+      'src/app.ts', // the type of the listener's address
+      'src/domain/ip-addresses.ts', // isIP is pure
+      'src/commands/listen.ts', // the integrator's own receiver
+      'src/outbound/connector.ts',
+      'src/postgres/embedded-server.ts', // looks for a free port
+      'src/smpp/connection.ts',
+    ]
+    const found = offenders(SRC, /from 'node:(net|tls|dgram)'/)
+    expect(found).toContain('src/smpp/connection.ts')
+    expect(found.filter((path) => !allowed.includes(path))).toEqual([])
+    expect(offenders(SRC, /from 'node:dns(\/promises)?'/)).toEqual(['src/outbound/resolver.ts'])
+  })
+
+  it('pure folders have no clock, no random, no I/O', () => {
+    const pure = SRC.filter(
+      ({ path }) =>
+        path.startsWith('src/domain/') || (path.startsWith('src/smpp/') && !path.endsWith('/connection.ts')),
+    )
+    expect(pure.length).toBeGreaterThan(40)
+    expect(
+      offenders(
+        pure,
+        /\b(Date\.now|performance\.now|Math\.random|randomBytes|randomUUID|new Date\(\))|set(Timeout|Interval|Immediate)\(/,
+      ),
+    ).toEqual([])
+    expect(
+      offenders(pure, /from 'node:(fs|child_process|http|https|net|tls|dns|worker_threads|timers)/),
+    ).toEqual([])
+  })
+
+  it('files are named for what they hold', () => {
+    const vague = /^(utils?|common|helpers?|types?|lib|interfaces?|misc|shared)\.ts$/
+    expect(ALL.filter(({ path }) => vague.test(basename(path)))).toEqual([])
+  })
+})
+
+describe('size', () => {
+  const lines = SRC.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
+
+  it('no file has more than 400 lines', () => {
+    expect(lines.filter((file) => file.lines > 400)).toEqual([])
+  })
+
+  it('half of the files have at most 100', () => {
+    const sorted = lines.map((file) => file.lines).sort((a, b) => a - b)
+    expect(sorted[sorted.length >> 1]).toBeLessThanOrEqual(100)
+  })
+})
+
+describe('tests', () => {
+  const tests = TESTS.filter(({ path }) => path.endsWith('.test.ts') && !path.endsWith('conventions.test.ts'))
+
+  it('none is skipped, focused or left for later', () => {
+    expect(offenders(tests, /\b(it|test|describe)\.(skip|only|todo|fails)\b/)).toEqual([])
+  })
+
+  it('none sleeps', () => {
+    expect(offenders(tests, /setTimeout\(\s*(resolve|done|wake)\b|timers\/promises/)).toEqual([])
+  })
+
+  it('mock nothing that is there', () => {
+    expect(offenders(tests, /\bvi\.(mock|doMock|hoisted)\(/)).toEqual([])
+  })
+})
+
+it('nothing is left undone or silenced', () => {
+  const marks = new RegExp(['TO', 'DO|FIX', 'ME|X', 'XX|@ts-(ignore|nocheck)'].join(''))
+  expect(ALL.filter(({ text }) => marks.test(text)).map(({ path }) => path)).toEqual([])
+})
