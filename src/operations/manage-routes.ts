@@ -3,13 +3,15 @@ import { type Database, type Queryable, withTransaction } from '../store/databas
 import * as store from '../store/routes.ts'
 import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
+const GONE = 'a carrier was removed meanwhile'
+
 /** Creates a route over carriers known by name. */
 export async function createRoute(
   db: Database,
   input: { name: string; carriers: readonly store.RouteCarrierRecord[] },
 ): Promise<store.RouteRecord> {
   checkCarriers(input.carriers)
-  return sayConflicts({ taken: `route ${input.name} exists already` }, () =>
+  return sayConflicts({ taken: `route ${input.name} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
       const routeId = await store.insertRoute(transaction, input.name)
       await putCarriers(transaction, routeId, input.carriers)
@@ -25,7 +27,7 @@ export async function changeRoute(
   change: { name?: string; carriers?: readonly store.RouteCarrierRecord[] },
 ): Promise<store.RouteRecord> {
   if (change.carriers !== undefined) checkCarriers(change.carriers)
-  return sayConflicts({ taken: `route ${change.name} exists already` }, () =>
+  return sayConflicts({ taken: `route ${change.name} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
       const route = await store.lockRoute(transaction, nameOrId)
       if (route === undefined) throw refuseMissing('route')

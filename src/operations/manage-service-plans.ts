@@ -15,13 +15,15 @@ import {
 } from '../store/service-plans.ts'
 import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
+const GONE = 'the account or route was removed meanwhile'
+
 /** `route` by name; null: the plan is incomplete and cannot send. */
 export async function createServicePlan(
   db: Database,
   input: ServicePlanSettings & { accountId: string; servicePlanId?: string; route: string | null },
 ): Promise<ServicePlanRecord> {
   const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
-  return sayConflicts({ taken: `service plan ${servicePlanId} exists already` }, () =>
+  return sayConflicts({ taken: `service plan ${servicePlanId} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
       const account = await findAccount(transaction, canonicalPublicId(input.accountId))
       if (account === undefined) throw refuseField('accountId', 'NOT_FOUND', 'must be an existing account')
@@ -38,12 +40,14 @@ export async function changeServicePlan(
   servicePlanId: string,
   change: Partial<ServicePlanSettings> & { route?: string | null },
 ): Promise<ServicePlanRecord> {
-  return withTransaction(db, async (transaction) => {
-    const plan = await locked(transaction, servicePlanId)
-    const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
-    await updateServicePlan(transaction, plan.id, { ...plan, ...change, routeId })
-    return (await findServicePlan(transaction, plan.servicePlanId))!
-  })
+  return sayConflicts({ inUse: GONE }, () =>
+    withTransaction(db, async (transaction) => {
+      const plan = await locked(transaction, servicePlanId)
+      const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
+      await updateServicePlan(transaction, plan.id, { ...plan, ...change, routeId })
+      return (await findServicePlan(transaction, plan.servicePlanId))!
+    }),
+  )
 }
 
 /** Removes a plan that nothing names: no senders, numbers, live tokens or messages. Others can be made inactive. */

@@ -5,7 +5,7 @@ import { findAccount } from '../store/accounts.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
-import { refuseField, refuseMissing } from './refuse-administration.ts'
+import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** Issues a token: it is in the answer and never again. `servicePlanIds` null: every plan of the account. */
 export async function issueToken(
@@ -13,19 +13,21 @@ export async function issueToken(
   input: { accountId: string; name: string; servicePlanIds: readonly string[] | null },
 ): Promise<{ record: store.TokenRecord; token: string }> {
   const token = makeToken(randomBytes(32))
-  const record = await withTransaction(db, async (transaction) => {
-    const account = await findAccount(transaction, canonicalPublicId(input.accountId))
-    if (account === undefined) throw refuseField('accountId', 'NOT_FOUND', 'must be an existing account')
-    const planIds = await planKeys(transaction, account.id, input.servicePlanIds)
-    const tokenId = await store.insertToken(transaction, {
-      account: account.id,
-      planIds,
-      name: input.name,
-      hint: tokenHint(token),
-      sha256: hashToken(token),
-    })
-    return (await store.findToken(transaction, tokenId))!
-  })
+  const record = await sayConflicts({ inUse: 'the account was removed meanwhile' }, () =>
+    withTransaction(db, async (transaction) => {
+      const account = await findAccount(transaction, canonicalPublicId(input.accountId))
+      if (account === undefined) throw refuseField('accountId', 'NOT_FOUND', 'must be an existing account')
+      const planIds = await planKeys(transaction, account.id, input.servicePlanIds)
+      const tokenId = await store.insertToken(transaction, {
+        account: account.id,
+        planIds,
+        name: input.name,
+        hint: tokenHint(token),
+        sha256: hashToken(token),
+      })
+      return (await store.findToken(transaction, tokenId))!
+    }),
+  )
   return { record, token }
 }
 

@@ -18,7 +18,7 @@ import { NameResolver } from '../../src/outbound/resolver.ts'
 import { DirectoryService } from '../../src/services/directory.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 
-export interface Answer {
+interface Answer {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
   readonly body: any

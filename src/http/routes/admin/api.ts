@@ -22,10 +22,10 @@ import { registerServicePlans } from './service-plans.ts'
 import { registerTokens } from './tokens.ts'
 import { compileAdminValidator } from './validation.ts'
 
-export type UrlVerdict = { ok: true } | { ok: false; code: string; message: string }
+type UrlVerdict = { ok: true } | { ok: false; code: string; message: string }
 
 /** What a carrier's link is doing on this node. */
-export interface CarrierLinkStatus {
+interface CarrierLinkStatus {
   readonly state: string
   /** ISO 8601; since when. */
   readonly since: string | null
