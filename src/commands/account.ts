@@ -19,7 +19,7 @@ interface AccountOptions extends ConnectionOptions, RateOptions {
 export function register(program: Command): void {
   const account = program
     .command('account')
-    .description('customers: who service plans and tokens belong to')
+    .description('Customers: who service plans and tokens belong to')
     .addHelpText('after', EXAMPLES)
 
   const create = addAction(account, 'create', 'create an account; its webhook secret is shown this once')

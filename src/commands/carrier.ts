@@ -33,7 +33,7 @@ interface CarrierOptions extends ConnectionOptions {
 export function register(program: Command): void {
   const carrier = program
     .command('carrier')
-    .description('carriers: SMPP connections messages go out and come in by')
+    .description('Carriers: SMPP connections messages go out and come in by')
     .addHelpText('after', EXAMPLES)
 
   const create = addAction(carrier, 'create <name>', 'create a carrier')

@@ -17,7 +17,7 @@ interface NumberOptions extends ConnectionOptions {
 export function register(program: Command): void {
   const number = program
     .command('number')
-    .description('inbound numbers: whose plan a message to them belongs to')
+    .description('Inbound numbers: whose plan a message to them belongs to')
     .addHelpText('after', EXAMPLES)
 
   addAction(number, 'create <number>', 'give a number to a service plan')

@@ -26,7 +26,7 @@ interface PlanOptions extends ConnectionOptions, RateOptions {
 export function register(program: Command): void {
   const plan = program
     .command('plan')
-    .description('service plans: what messages are sent and received under')
+    .description('Service plans: what messages are sent and received under')
     .addHelpText('after', EXAMPLES)
 
   const create = addAction(plan, 'create', 'create a service plan')

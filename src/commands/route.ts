@@ -25,7 +25,7 @@ interface RouteOptions extends ConnectionOptions {
 export function register(program: Command): void {
   const route = program
     .command('route')
-    .description('routes: which carriers the messages of a plan take')
+    .description('Routes: which carriers the messages of a plan take')
     .addHelpText('after', EXAMPLES)
 
   addAction(route, 'create <name>', 'create a route')

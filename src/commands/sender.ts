@@ -11,7 +11,7 @@ Examples:
 export function register(program: Command): void {
   const sender = program
     .command('sender')
-    .description('senders a service plan is subscribed to')
+    .description('Senders a service plan is subscribed to')
     .addHelpText('after', EXAMPLES)
 
   addAction(

@@ -18,7 +18,7 @@ interface TokenOptions extends ConnectionOptions {
 export function register(program: Command): void {
   const token = program
     .command('token')
-    .description('access tokens of the public API')
+    .description('Access tokens of the public API')
     .addHelpText('after', EXAMPLES)
 
   addAction(token, 'create', 'issue a token; it is shown this once')
