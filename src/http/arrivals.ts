@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { AppError, invalid } from '../errors.ts'
 import { KnownPaths } from './known-paths.ts'
+import type { RawAnswers } from './raw-answers.ts'
 
 /**
  * On every answer, the constant part of them: nothing is cached, guessed at, framed, or lent to other origins. The values
@@ -18,11 +19,12 @@ const ANSWER_HEADERS = {
 }
 
 /** The first look at every request, before authentication and before the body is read: call before routes are added. */
-export function checkArrivals(app: FastifyInstance): void {
+export function checkArrivals(app: FastifyInstance, raw: Pick<RawAnswers, 'noteChunked'>): void {
   const paths = new KnownPaths()
   app.addHook('onRoute', ({ url, method }) => paths.add(url, Array.isArray(method) ? method : [method]))
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     reply.headers(ANSWER_HEADERS).header('x-request-id', request.id)
+    if (request.headers['transfer-encoding'] !== undefined) raw.noteChunked(request.raw.socket)
     if (request.is404) return done(refuseRoute(paths, request))
     if (!hasOneHost(request)) return done(invalid([fault('Host', 'REQUIRED', 'must be given once')]))
     done()

@@ -23,6 +23,8 @@ const CODE_OF_PARSER_ERROR: Readonly<Record<string, ErrorCode>> = {
 const UNREADABLE = fault(WHOLE_REQUEST, 'MALFORMED_HTTP', 'must be HTTP/1.1')
 
 export interface RawAnswers {
+  /** To be told of each request whose body is chunked. */
+  noteChunked(socket: Duplex): void
   /** For Fastify's `clientErrorHandler`. */
   onClientError(error: NodeJS.ErrnoException, socket: Duplex): void
   /** Takes over the events of a server that Fastify leaves to Node. */
@@ -43,25 +45,32 @@ export function rawAnswers(nextRequestId: () => string, observe: (status: number
         `cache-control: no-store\r\nconnection: close\r\n\r\n${body}`,
     )
   }
+  // Sockets whose last request came in chunks. One that announces a chunk no request may have and never sends it
+  // (B301) is malformed; the parser tells no more than that time ran out.
+  const chunked = new WeakSet<Duplex>()
   return {
+    noteChunked: (socket) => chunked.add(socket),
     onClientError(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable || hasAnswerUnderWay(socket)) {
         socket.destroy()
         return
       }
-      end(socket, CODE_OF_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR')
+      const code = CODE_OF_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR'
+      end(socket, code === 'REQUEST_TIMEOUT' && chunked.has(socket) ? 'VALIDATION_ERROR' : code)
     },
     attach(server) {
       server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
         const requestId = nextRequestId()
+        const body = JSON.stringify(errorBody(new AppError('EXPECTATION_FAILED'), requestId))
         observe(417)
         response.writeHead(417, {
           'content-type': 'application/json; charset=utf-8',
+          'content-length': Buffer.byteLength(body),
           'x-request-id': requestId,
           'cache-control': 'no-store',
           connection: 'close',
         })
-        response.end(JSON.stringify(errorBody(new AppError('EXPECTATION_FAILED'), requestId)))
+        response.end(body)
       })
       server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
         end(socket, 'METHOD_NOT_ALLOWED')

@@ -67,7 +67,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorateRequest('token', null)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   acceptJsonOnly(app, limits)
-  checkArrivals(app)
+  checkArrivals(app, raw)
   recordRequests(app, metrics)
   await documentRoutes(app, deps.baseUrl)
   await addRoutes(app, deps)
