@@ -12,6 +12,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['dev', () => import('./commands/dev.ts')],
   ['serve', () => import('./commands/serve.ts')],
   ['migrate', () => import('./commands/migrate.ts')],
+  ['listen', () => import('./commands/listen.ts')],
   ['simulate-carrier', () => import('./commands/simulate-carrier.ts')],
   ['account', () => import('./commands/account.ts')],
   ['plan', () => import('./commands/plan.ts')],
