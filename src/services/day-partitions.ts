@@ -21,10 +21,11 @@ const SUBMISSION_DAYS = 8
 
 /** Longest wait for the exclusive lock of a table; what did not get it is tried again later. */
 const LOCK_WAIT_MS = 1_000
-const CREATE_TRIES = 10
+/** Lost races before it is a failure. */
+const TRIES = 10
 
 /** What creating says when another node was faster, or was at it; looked at again, the partition is there. */
-const RACE_STATES = new Set([
+const CREATE_RACES = new Set([
   '42P07', // duplicate_table
   '23505', // unique_violation, in the system catalogue
   '42710', // duplicate_object: the row type of the table
@@ -32,6 +33,16 @@ const RACE_STATES = new Set([
   '40P01', // deadlock_detected
   '55P03', // lock_not_available
   'XX000', // tuple concurrently updated
+])
+
+/**
+ * What dropping says when another node has just dropped it. Not a lock that was not had: trying at once again would hold
+ * everybody up once more.
+ */
+const DROP_RACES = new Set([
+  '42P01', // undefined_table
+  '40P01', // deadlock_detected
+  'XX000', // could not find tuple for parent of relation
 ])
 
 /**
@@ -44,7 +55,7 @@ export async function ensurePartitions(db: Database, nowMs: number): Promise<voi
 
 async function ensureDays(db: Database, table: PartitionedTable, nowMs: number): Promise<void> {
   let failure: unknown
-  for (let tries = 0; tries < CREATE_TRIES; tries += 1) {
+  for (let tries = 0; tries < TRIES; tries += 1) {
     const present = new Set(await listPartitions(db, table))
     const missing = daysAround(nowMs).filter(({ name }) => !present.has(name))
     if (missing.length === 0) return
@@ -64,7 +75,7 @@ async function createDays(db: Database, table: PartitionedTable, days: readonly 
     }
     return undefined
   } catch (error) {
-    if (!RACE_STATES.has(sqlState(error) ?? '')) throw error
+    if (!CREATE_RACES.has(sqlState(error) ?? '')) throw error
     return error
   }
 }
@@ -73,11 +84,23 @@ async function createDays(db: Database, table: PartitionedTable, days: readonly 
 export async function dropOldPartitions(db: Database, nowMs: number, retentionDays: number): Promise<void> {
   for (const table of PARTITIONED_TABLES) {
     const days = table === 'submissions' ? SUBMISSION_DAYS : retentionDays
-    const firstKept = dayName(nowMs - days * DAY_MS)
-    for (const day of await listPartitions(db, table)) {
-      if (day < firstKept) await dropDay(db, table, day)
+    await dropDaysBefore(db, table, dayName(nowMs - days * DAY_MS))
+  }
+}
+
+async function dropDaysBefore(db: Database, table: PartitionedTable, firstKept: string): Promise<void> {
+  let failure: unknown
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const old = (await listPartitions(db, table)).filter((day) => day < firstKept)
+    if (old.length === 0) return
+    try {
+      for (const day of old) await dropDay(db, table, day)
+    } catch (error) {
+      if (!DROP_RACES.has(sqlState(error) ?? '')) throw error
+      failure = error
     }
   }
+  throw failure
 }
 
 async function dropDay(db: Database, table: PartitionedTable, day: string): Promise<void> {

@@ -16,8 +16,6 @@ import { deleteOldParkedReceipts, findMatchableReceipts, type ReceiptRow } from 
 import { deleteEventsBefore } from '../store/retention.ts'
 import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
 
-export { ensurePartitions } from './day-partitions.ts'
-
 export interface MaintenanceOptions {
   readonly db: Database
   readonly directory: () => Directory

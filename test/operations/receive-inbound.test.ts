@@ -10,7 +10,7 @@ import {
   type ReceivedInbound,
   receiveInbound,
 } from '../../src/operations/receive-inbound.ts'
-import { ensurePartitions } from '../../src/services/maintenance.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
 import { type InboundPart, insertInboundParts, takeFinishedSets } from '../../src/store/inbound-parts.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'

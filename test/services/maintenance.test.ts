@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { highestIdAt, lowestIdAt } from '../../src/domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { receiveInbound } from '../../src/operations/receive-inbound.ts'
-import { ensurePartitions, Maintenance, type MaintenanceOptions } from '../../src/services/maintenance.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { Maintenance, type MaintenanceOptions } from '../../src/services/maintenance.ts'
 import type { Database } from '../../src/store/database.ts'
 import { listPartitions } from '../../src/store/partitions.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
@@ -13,7 +14,6 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 const NOW_MS = Date.UTC(2026, 2, 10, 12)
-/** Validity and the receipt's grace. */
 const OVERDUE_MS = NOW_MS - 72 * HOUR_MS
 /** Statements of this database that wait for a lock. */
 const BLOCKED = `pg_locks l join pg_stat_activity a using (pid)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lowestIdAt } from '../../src/domain/message-ids.ts'
-import { ensurePartitions } from '../../src/services/maintenance.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import {
   deleteUnownedBefore,
   insertInboundMessages,
