@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import type { CallbackPolicy } from './domain/callback-url.ts'
 import { deriveKey } from './domain/secrets.ts'
+import { AppError } from './errors.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http/limits.ts'
 import { processRegistry } from './http/metrics.ts'
 import { registerAdminRoutes } from './http/routes/admin/api.ts'
@@ -17,6 +18,7 @@ import type { LinkTimings } from './services/carrier-link.ts'
 import { CarrierLinks } from './services/carrier-links.ts'
 import { ensurePartitions } from './services/day-partitions.ts'
 import { DirectoryService } from './services/directory.ts'
+import { Holdings } from './services/holdings.ts'
 import { Maintenance } from './services/maintenance.ts'
 import { serviceMetrics } from './services/metrics.ts'
 import { NodeLease } from './services/node-lease.ts'
@@ -149,11 +151,14 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const { log } = options
   const dispatcher = new WebhookDispatcher(guard, { caPem: options.webhookCaPem })
   parts.add('webhook sockets', () => dispatcher.close())
-  const lease = await startLease(options, base)
+  const lease = await startLease(options, base, () => {
+    submitter.forget()
+    deliverer.forget()
+  })
   parts.add('lease', () => lease.stop())
 
   const shared = { db, directory, lease, random, onError }
-  const deliverer = new WebhookDeliverer({ ...shared, dispatcher, secretKey })
+  const deliverer: WebhookDeliverer = new WebhookDeliverer({ ...shared, dispatcher, secretKey })
   parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs / 3))
   const eventHolder = () => deliverer.holder()
   const recorder = new Recorder({
@@ -192,6 +197,9 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   links.follow(directory())
   submitter.start()
   deliverer.start()
+  const holdings = new Holdings({ db, lease, submitter, deliverer, onError })
+  holdings.start()
+  parts.add('holdings', () => holdings.stop())
   const maintenance = startMaintenance(options, base, { receiver, recorder })
   parts.add('maintenance', () => maintenance.stop())
   return { lease, deliverer, recorder, submitter, links }
@@ -199,7 +207,11 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
 
 type MessagePath = Awaited<ReturnType<typeof startMessagePath>>
 
-async function startLease(options: AppOptions, { db, onError }: Base): Promise<NodeLease> {
+async function startLease(
+  options: AppOptions,
+  { db, onError }: Base,
+  onExpired: () => void,
+): Promise<NodeLease> {
   const waitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
   const lease = new NodeLease({
     db,
@@ -208,6 +220,10 @@ async function startLease(options: AppOptions, { db, onError }: Base): Promise<N
       const messages = await releaseDispatches(db, { nodeId, buckets, waitMs })
       const events = await releaseEvents(db, { nodeId, buckets })
       options.log.info({ buckets: buckets.length, messages, events }, 'took over buckets')
+    },
+    onExpired: () => {
+      options.log.warn('the lease of this node was over; it begins a new one')
+      onExpired()
     },
     onReplaced: () => {
       options.log.fatal('another node has taken the place of this one')
@@ -241,7 +257,12 @@ function startMaintenance(
 
 /** The HTTP server comes last up and first down: nothing is accepted that could not go on. Gives its port. */
 async function startHttp(options: AppOptions, parts: Parts, services: Base & MessagePath): Promise<number> {
-  const { db, directory, directoryService, guard, secretKey, onError, random, lease, links } = services
+  const { db, directoryService, guard, secretKey, onError, random, lease, links } = services
+  // A node that cannot learn of a revoked token serves nobody.
+  const directory = () => {
+    if (directoryService.stale()) throw new AppError('INTERNAL_ERROR')
+    return directoryService.current()
+  }
   const accepter = new GroupAccepter({ db, placement: services.submitter, secretKey, random, onError })
   const registry = processRegistry()
   serviceMetrics(registry, services)

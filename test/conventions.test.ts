@@ -47,7 +47,7 @@ const LAYERS: Record<string, readonly string[]> = {
   operations: ['store', 'domain', 'errors'],
   services: ['operations', 'store', 'outbound', 'smpp', 'domain'],
   http: ['operations', 'store', 'domain', 'errors'],
-  app: ['http', 'services', 'operations', 'store', 'outbound', 'domain'],
+  app: ['http', 'services', 'operations', 'store', 'outbound', 'domain', 'errors'],
   commands: ['app', 'config', 'log', 'postgres', 'simulator', 'store', 'domain'],
   main: ['commands'],
 }

@@ -8,7 +8,9 @@ export interface NodeLeaseOptions {
   readonly name: string
   /** What the taken buckets' former owners held must be released before this node works on them. */
   readonly onTaken: (buckets: readonly number[], nodeId: number) => Promise<void>
-  /** Another node has taken this one's place: it must stop. */
+  /** The lease was over: what this node holds may be another's by now, so it must forget what it has not begun. */
+  readonly onExpired: () => void
+  /** Another process has this name: this one must stop. */
   readonly onReplaced: () => void
   readonly onError: (message: string, error: unknown) => void
   readonly heartbeatMs?: number
@@ -65,13 +67,11 @@ export class NodeLease {
 
   /** One heartbeat: renews the lease and evens out the shares. */
   async runOnce(): Promise<void> {
-    const { db, onTaken, onReplaced } = this.#options
+    const { db, name, onTaken } = this.#options
     const startedAtMs = performance.now()
-    const { alive, liveNodes } = await heartbeat(db, this.#nodeId)
-    if (!alive) {
-      this.#buckets = []
-      this.#renewedAtMs = Number.NEGATIVE_INFINITY
-      onReplaced()
+    const { state, liveNodes } = await heartbeat(db, this.#nodeId, name)
+    if (state !== 'alive') {
+      await this.#lost(state)
       return
     }
     const share = Math.ceil(BUCKETS / liveNodes)
@@ -88,6 +88,21 @@ export class NodeLease {
     await this.#running
     this.#buckets = []
     await removeNode(this.#options.db, this.#nodeId)
+  }
+
+  /** A lease that was over is begun anew, as another node; under a name that another process has taken, never. */
+  async #lost(state: 'expired' | 'replaced'): Promise<void> {
+    const { db, name, onExpired, onReplaced } = this.#options
+    this.#buckets = []
+    this.#renewedAtMs = Number.NEGATIVE_INFINITY
+    if (state === 'replaced') {
+      this.#stopped = true
+      onReplaced()
+      return
+    }
+    onExpired()
+    this.#nodeId = await registerNode(db, name)
+    await this.runOnce()
   }
 
   /** What is in memory of a bucket given up stays held by this node until it is recorded; new work goes elsewhere. */

@@ -43,6 +43,7 @@ export class Submitter implements Placement {
   readonly #queues = new Map<number, CarrierQueue>()
   /** Messages in memory or about to be: queued, under way, or reserved by `place`. */
   #held = 0
+  readonly #inMemory = new Set<string>()
   #timer: NodeJS.Timeout | null = null
   #claiming: Promise<void> = Promise.resolve()
   #stopped = false
@@ -101,6 +102,18 @@ export class Submitter implements Placement {
       this.#held -= room - taken.length
     }
     for (const dispatch of taken) this.#enqueue(dispatch)
+  }
+
+  /** Whether the message is in memory. */
+  holds(msgId: string): boolean {
+    return this.#inMemory.has(msgId)
+  }
+
+  /** Drops what is not under way: after a lost lease it is another node's, or will be read again. */
+  forget(): void {
+    for (const queue of this.#queues.values())
+      for (const job of queue.jobs.splice(0))
+        if (job.progress.end?.kind === 'unfinished') this.#drop(job.dispatch)
   }
 
   /** Stops taking work, waits for what is under way, gives back what was not sent. */
@@ -167,6 +180,7 @@ export class Submitter implements Placement {
   }
 
   #enqueue(dispatch: Dispatch): void {
+    this.#inMemory.add(dispatch.msgId)
     const { directory, links } = this.#options
     const plan = directory().planById(dispatch.planId)
     if (dispatch.expiresAt.getTime() <= Date.now()) {
@@ -307,7 +321,7 @@ export class Submitter implements Placement {
     held = false,
     failure?: { errorCode: string; commandStatus: number },
   ): void {
-    if (held) this.#held -= 1
+    if (held) this.#drop(job.dispatch)
     this.#options.recorder.settle({
       plan_id: job.dispatch.planId,
       msg_id: job.dispatch.msgId,
@@ -319,7 +333,7 @@ export class Submitter implements Placement {
   }
 
   #end(dispatch: Dispatch, status: 'FAILED' | 'UNKNOWN', errorCode: string): void {
-    this.#held -= 1
+    this.#drop(dispatch)
     this.#options.recorder.settle({
       plan_id: dispatch.planId,
       msg_id: dispatch.msgId,
@@ -338,7 +352,7 @@ export class Submitter implements Placement {
     dispatch: Dispatch,
     change: { delayMs: number; attempt?: number; ambiguous?: boolean; accepted?: bigint },
   ): void {
-    this.#held -= 1
+    this.#drop(dispatch)
     this.#options.recorder.postpone({
       msg_id: dispatch.msgId,
       attempt: change.attempt ?? dispatch.attempt,
@@ -346,6 +360,11 @@ export class Submitter implements Placement {
       ambiguous: change.ambiguous ?? dispatch.ambiguous,
       delay_ms: change.delayMs,
     })
+  }
+
+  #drop({ msgId }: Dispatch): void {
+    this.#held -= 1
+    this.#inMemory.delete(msgId)
   }
 
   #schedule(): void {

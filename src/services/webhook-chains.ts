@@ -17,6 +17,10 @@ export class WebhookChains {
     return this.#size
   }
 
+  has(msgId: string): boolean {
+    return this.#chains.has(msgId)
+  }
+
   /** `start`: deliver it now; `wait`: an earlier one comes first; `refuse`: an earlier one is postponed. */
   add(event: WebhookEvent, nowMs: number): 'start' | 'wait' | 'refuse' {
     const refusedUntilMs = this.#postponed.get(event.msgId)

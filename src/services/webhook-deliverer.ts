@@ -12,6 +12,7 @@ import type { EventHolder } from '../store/submissions.ts'
 import {
   type AttemptRow,
   holdDueEvents,
+  type ReturnedEvent,
   recordAttempts,
   returnEvents,
   type WebhookEvent,
@@ -52,6 +53,7 @@ export class WebhookDeliverer {
   readonly #chains = new WebhookChains()
   readonly #destinations = new Map<string, Destination>()
   readonly #attempts: Batcher<AttemptRow, true>
+  readonly #returns: Batcher<ReturnedEvent, true>
   readonly #abort = new AbortController()
   #recording = true
   #timer: NodeJS.Timeout | null = null
@@ -60,10 +62,15 @@ export class WebhookDeliverer {
 
   constructor(options: WebhookDelivererOptions) {
     this.#options = options
+    const { db } = options
+    const limits = { maxBatch: MAX_ATTEMPT_BATCH, maxInFlight: 1 }
     this.#attempts = new Batcher({
-      write: (rows) => this.#record(rows),
-      maxBatch: MAX_ATTEMPT_BATCH,
-      maxInFlight: 1,
+      ...limits,
+      write: (rows) => this.#write(rows, (attempts) => recordAttempts(db, attempts)),
+    })
+    this.#returns = new Batcher({
+      ...limits,
+      write: (rows) => this.#write(rows, (events) => returnEvents(db, events)),
     })
   }
 
@@ -103,14 +110,29 @@ export class WebhookDeliverer {
     this.enqueue(events)
   }
 
+  /** Whether events of the message are in memory. */
+  holds(msgId: string): boolean {
+    return this.#chains.has(msgId)
+  }
+
+  /** Drops what is not under way: after a lost lease it is another node's, or will be read again. */
+  forget(): void {
+    for (const destination of this.#destinations.values())
+      for (const event of destination.waiting.splice(0)) this.#chains.take(event.msgId)
+  }
+
+  /** Gives events back that the table says are here, but are not. */
+  disown(events: readonly { msg_id: string; seq: number }[]): void {
+    for (const { msg_id, seq } of events) void this.#returns.add({ msg_id, seq, delay_ms: 0 })
+  }
+
   /** Ends what is under way, within `timeoutMs`, and gives everything else back. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     await this.#claiming
-    for (const destination of this.#destinations.values()) {
+    for (const destination of this.#destinations.values())
       for (const event of destination.waiting.splice(0)) this.#release(event.msgId)
-    }
     const deadlineMs = performance.now() + timeoutMs
     while (this.held > 0 && performance.now() < deadlineMs)
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -204,31 +226,27 @@ export class WebhookDeliverer {
   }
 
   #giveBack(events: readonly WebhookEvent[], delayMs: number): void {
-    if (events.length === 0) return
-    const { db, onError } = this.#options
-    returnEvents(
-      db,
-      events.map(({ msgId, seq }) => ({ msg_id: msgId, seq })),
-      delayMs,
-    ).catch((error) =>
-      onError('webhook events not given back; they wait for this node to be replaced', error),
-    )
+    for (const { msgId, seq } of events) void this.#returns.add({ msg_id: msgId, seq, delay_ms: delayMs })
   }
 
-  /** Keeps trying: an attempt that is not written down would be made again, after everything else has waited. */
-  async #record(rows: readonly AttemptRow[]): Promise<readonly true[]> {
+  /** Keeps trying: what is not written down would be done again, or by nobody. Ends only with the node. */
+  async #write<Row>(
+    rows: readonly Row[],
+    write: (rows: readonly Row[]) => Promise<void>,
+  ): Promise<readonly true[]> {
     for (;;) {
       try {
-        await recordAttempts(this.#options.db, rows)
+        await write(rows)
         this.#recording = true
-        return rows.map(() => true)
+        break
       } catch (error) {
         this.#recording = false
-        this.#options.onError('webhook attempts not recorded yet', error)
-        if (this.#abort.signal.aborted) return rows.map(() => true)
+        this.#options.onError('webhook outcomes not recorded yet', error)
+        if (this.#abort.signal.aborted) break
         await new Promise((resolve) => setTimeout(resolve, RECORD_RETRY_MS))
       }
     }
+    return rows.map(() => true)
   }
 
   #urlOf(event: WebhookEvent): string | null {

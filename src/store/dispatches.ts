@@ -90,3 +90,27 @@ export async function releaseDispatches(
   })
   return rowCount ?? 0
 }
+
+/** Ids of the dispatches that a node is said to have in memory. */
+export async function listHeldDispatches(db: Queryable, nodeId: number): Promise<string[]> {
+  const { rows } = await db.query<{ msg_id: string }>({
+    text: 'select msg_id from dispatches where holder = $1',
+    values: [nodeId],
+  })
+  return rows.map((row) => row.msg_id)
+}
+
+/** Frees dispatches that this node holds by the table but has not in memory: it never sent them. */
+export async function freeDispatches(
+  db: Queryable,
+  nodeId: number,
+  msgIds: readonly string[],
+): Promise<void> {
+  await db.query({
+    text: `
+      update dispatches set holder = null, due_at = now()
+      where holder = $1 and msg_id = any ($2::uuid[])
+        and bucket = any (select get_byte(uuid_send(id), 15)::smallint from unnest($2::uuid[]) as id)`,
+    values: [nodeId, msgIds],
+  })
+}

@@ -19,13 +19,13 @@ export async function registerNode(db: Queryable, name: string): Promise<number>
 }
 
 export interface Heartbeat {
-  /** False: this node was replaced or taken for dead; it must stop working. */
-  readonly alive: boolean
+  /** `expired`: the lease was over and others may have taken the work. `replaced`: another process has this name. */
+  readonly state: 'alive' | 'expired' | 'replaced'
   readonly liveNodes: number
 }
 
 /** Renews the lease, and removes nodes whose lease is over. */
-export async function heartbeat(db: Queryable, nodeId: number): Promise<Heartbeat> {
+export async function heartbeat(db: Queryable, nodeId: number, name: string): Promise<Heartbeat> {
   const { rows } = await db.query<Heartbeat>({
     text: `
       with renewed as (
@@ -33,9 +33,11 @@ export async function heartbeat(db: Queryable, nodeId: number): Promise<Heartbea
       ), dead as (
         delete from nodes where expires_at < now() and node_id <> $1 returning node_id
       )
-      select exists (select from renewed) as alive,
+      select case when exists (select from renewed) then 'alive'
+                  when exists (select from nodes where name = $3 and node_id <> $1) then 'replaced'
+                  else 'expired' end as state,
              (select count(*) from nodes where node_id not in (select node_id from dead))::integer as "liveNodes"`,
-    values: [nodeId, LEASE_MS],
+    values: [nodeId, LEASE_MS, name],
   })
   return rows[0]!
 }

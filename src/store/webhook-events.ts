@@ -134,19 +134,33 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
   })
 }
 
-/** Gives events back that were held but not attempted, due after `delayMs`. */
-export async function returnEvents(
-  db: Queryable,
-  events: readonly { msg_id: string; seq: number }[],
-  delayMs: number,
-): Promise<void> {
+export interface ReturnedEvent {
+  readonly msg_id: string
+  readonly seq: number
+  readonly delay_ms: number
+}
+
+/** Gives events back that were held but not attempted, due after `delay_ms`. */
+export async function returnEvents(db: Queryable, events: readonly ReturnedEvent[]): Promise<void> {
   await db.query({
     text: `
-      update webhook_events e set holder = null, due_at = now() + $2 * interval '1 ms'
-      from json_to_recordset($1) as i (msg_id uuid, seq smallint)
+      update webhook_events e set holder = null, due_at = now() + i.delay_ms * interval '1 ms'
+      from json_to_recordset($1) as i (msg_id uuid, seq smallint, delay_ms bigint)
       where e.bucket = get_byte(uuid_send(i.msg_id), 15) and e.msg_id = i.msg_id and e.seq = i.seq`,
-    values: [JSON.stringify(events), delayMs],
+    values: [JSON.stringify(events)],
   })
+}
+
+/** Ids and sequences of the events that a node is said to have in memory. */
+export async function listHeldEvents(
+  db: Queryable,
+  nodeId: number,
+): Promise<{ msg_id: string; seq: number }[]> {
+  const { rows } = await db.query<{ msg_id: string; seq: number }>({
+    text: 'select msg_id, seq from webhook_events where holder = $1',
+    values: [nodeId],
+  })
+  return rows
 }
 
 /** After a takeover: what another node held is due again; the receiver may see such an event twice. */

@@ -1,0 +1,65 @@
+import type { Database } from '../store/database.ts'
+import { freeDispatches, listHeldDispatches } from '../store/dispatches.ts'
+import { listHeldEvents } from '../store/webhook-events.ts'
+import type { NodeLease } from './node-lease.ts'
+import type { Submitter } from './submitter.ts'
+import type { WebhookDeliverer } from './webhook-deliverer.ts'
+
+export interface HoldingsOptions {
+  readonly db: Database
+  readonly lease: NodeLease
+  readonly submitter: Submitter
+  readonly deliverer: WebhookDeliverer
+  readonly onError: (message: string, error: unknown) => void
+  readonly intervalMs?: number
+}
+
+const INTERVAL_MS = 30_000
+
+/**
+ * Compares what the tables say this node has in memory with what it has. The two part when the answer to a statement
+ * was lost: the row names this node, and nobody would ever take it up. A row that is missing in memory twice in a row,
+ * so that it is not merely on its way in or out, is freed.
+ */
+export class Holdings {
+  readonly #options: HoldingsOptions
+  #suspects = new Set<string>()
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  constructor(options: HoldingsOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => {
+      this.#running = this.runOnce()
+        .catch((error) => this.#options.onError('holdings not compared', error))
+        .then(() => this.start())
+    }, this.#options.intervalMs ?? INTERVAL_MS)
+  }
+
+  async runOnce(): Promise<void> {
+    const { db, lease, submitter, deliverer } = this.#options
+    const { nodeId } = lease
+    const messages = (await listHeldDispatches(db, nodeId)).filter((msgId) => !submitter.holds(msgId))
+    const events = (await listHeldEvents(db, nodeId)).filter(({ msg_id }) => !deliverer.holds(msg_id))
+    const suspects = new Set([...messages, ...events.map(eventKey)])
+    const lost = messages.filter((msgId) => this.#suspects.has(msgId))
+    if (lost.length > 0) await freeDispatches(db, nodeId, lost)
+    deliverer.disown(events.filter((event) => this.#suspects.has(eventKey(event))))
+    this.#suspects = suspects
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#running
+  }
+}
+
+function eventKey({ msg_id, seq }: { msg_id: string; seq: number }): string {
+  return `${msg_id}-${seq}`
+}
