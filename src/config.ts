@@ -115,6 +115,13 @@ const VARIABLES = {
     fallback: '30000',
     parse: integer(0, 600_000),
   },
+  ambiguityWaitMs: {
+    name: 'AMBIGUITY_WAIT_MS',
+    description:
+      'How long a message that may have reached its carrier waits for news before it is decided, in milliseconds.',
+    fallback: '120000',
+    parse: integer(0, 3_600_000),
+  },
   webhookAllowCidrs: {
     name: 'WEBHOOK_ALLOW_CIDRS',
     description: 'Address ranges that webhooks may reach although they are not public, separated by commas.',
