@@ -59,6 +59,14 @@ export interface CallbackUrlRefusal {
   code: CallbackUrlFault
   message: string
 }
+/** What is said of a callback URL when it is configured or accepted. */
+export type CallbackVerdict = { ok: true } | { ok: false; code: CallbackUrlFault; message: string }
+
+/** Judges a URL, its name looked up. Never rejects. */
+export interface CallbackChecker {
+  check(raw: unknown): Promise<CallbackVerdict>
+}
+
 export type CallbackUrlJudgement = { ok: true; url: CallbackTarget; needsDns: boolean } | CallbackUrlRefusal
 
 /** Characters of the caller's text; the normalised form may be longer by percent-encoding. */

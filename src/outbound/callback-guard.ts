@@ -1,15 +1,14 @@
 import {
+  type CallbackChecker,
   type CallbackPolicy,
   type CallbackTarget,
-  type CallbackUrlFault,
+  type CallbackVerdict,
   isAllowedAddress,
   isAllowedHost,
   judgeCallbackUrl,
   refuse,
 } from '../domain/callback-url.ts'
 import type { NameResolver, Resolution } from './resolver.ts'
-
-export type CallbackVerdict = { ok: true } | { ok: false; code: CallbackUrlFault; message: string }
 
 /** Where a webhook may go right now: the URL taken apart and the addresses it may be sent to, best first. */
 export type DialVerdict =
@@ -27,7 +26,7 @@ export type DialRefusal =
 const MAX_DIAL_ADDRESSES = 8
 
 /** The one classifier of callback URLs, asked when a URL is accepted and again at each delivery. */
-export class CallbackGuard {
+export class CallbackGuard implements CallbackChecker {
   readonly #policy: CallbackPolicy
   readonly #resolver: NameResolver
   /** One verdict per DNS answer: the dials that share the answer share its judgement. */

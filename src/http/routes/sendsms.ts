@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { CallbackChecker } from '../../domain/callback-url.ts'
 import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
 import type { Directory, ServicePlan } from '../../domain/directory.ts'
 import { type Fault, fault } from '../../domain/faults.ts'
@@ -9,7 +10,6 @@ import { RateLimiter } from '../../domain/rate-limits.ts'
 import { fieldFaults, judgeSender, recordBytes, type SendRequest } from '../../domain/send-requests.ts'
 import { AppError, invalid } from '../../errors.ts'
 import type { AcceptOutcome, MessageAccepter } from '../../operations/accept-messages.ts'
-import type { CallbackGuard } from '../../outbound/callback-guard.ts'
 import { authenticateCustomer, tokenOf } from '../authentication.ts'
 import type { HttpLimits } from '../limits.ts'
 import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
@@ -21,7 +21,7 @@ import { SendSmsSchema } from '../schemas/send-sms.ts'
 export interface SendDeps {
   readonly directory: () => Directory
   readonly accepter: MessageAccepter
-  readonly guard: Pick<CallbackGuard, 'check'>
+  readonly guard: CallbackChecker
   readonly limits: Pick<HttpLimits, 'recordBytes'>
   readonly baseUrl: string | null
   readonly clock: () => number
@@ -90,7 +90,7 @@ export function sendRoute(app: FastifyInstance, deps: SendDeps): void {
 async function validated(
   request: FastifyRequest,
   key: string | undefined,
-  guard: SendDeps['guard'],
+  guard: CallbackChecker,
 ): Promise<SendRequest> {
   const body = isObject(request.body) ? request.body : {}
   const faults: Fault[] = [...schemaFaults(request.validationError?.validation ?? []), ...fieldFaults(body)]

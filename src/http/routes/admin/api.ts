@@ -8,6 +8,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
 import { hashToken, MAX_TOKEN_LENGTH } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
@@ -21,8 +22,6 @@ import { registerSenders } from './senders.ts'
 import { registerServicePlans } from './service-plans.ts'
 import { registerTokens } from './tokens.ts'
 import { compileAdminValidator } from './validation.ts'
-
-type UrlVerdict = { ok: true } | { ok: false; code: string; message: string }
 
 /** What a carrier's link is doing on this node. */
 interface CarrierLinkStatus {
@@ -39,7 +38,7 @@ export interface AdminDeps {
   readonly secretKey: Uint8Array
   /** SHA-256 of each operator token, hex. */
   readonly operatorTokenHashes: readonly string[]
-  readonly guard: { check(raw: unknown): Promise<UrlVerdict> }
+  readonly guard: CallbackChecker
   /** Absent where this node runs no carrier links. */
   readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
 }
