@@ -11,14 +11,15 @@ const ROUTE = 'default'
 
 /**
  * Sets up what a newcomer needs, through the admin API like anybody else: one account, a complete plan, a token, an
- * approved sender, an inbound number, and the simulated carrier. What is there already stays; gives the token.
+ * approved sender, an inbound number, and the simulated carrier. What is there already stays, but for the carrier's port
+ * and an inbound URL that is new; gives the token.
  */
 export async function seed(
   connection: ConnectionOptions,
   state: DevState & { smppPort: number },
-  inboundUrl: string | null,
+  hasNewInboundUrl: boolean,
 ): Promise<string> {
-  const { accountId, servicePlanId, smppPort } = state
+  const { accountId, servicePlanId, smppPort, inboundUrl } = state
   const create = async (path: string, body: object) => {
     try {
       await requestAdmin(connection, 'POST', path, body)
@@ -38,6 +39,8 @@ export async function seed(
   await requestAdmin(connection, 'PATCH', `/carriers/${CARRIER}`, { port: smppPort })
   await create('/routes', { name: ROUTE, carriers: [{ carrier: CARRIER }] })
   await create('/service-plans', { servicePlanId, accountId, name: 'Development', route: ROUTE, inboundUrl })
+  if (hasNewInboundUrl)
+    await requestAdmin(connection, 'PATCH', `/service-plans/${servicePlanId}`, { inboundUrl })
   await requestAdmin(connection, 'PUT', `/service-plans/${servicePlanId}/senders/${DEV_SENDER}`, {
     status: 'approved',
   })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What `aldis dev` remembers from one start to the next, in its data directory. */
@@ -9,14 +9,19 @@ export interface DevState {
   readonly accountId: string
   readonly servicePlanId: string
   /** Null until it is issued. */
-  token: string | null
-  /** Port of the simulated carrier; null before the first start. */
-  smppPort: number | null
+  readonly token: string | null
+  /** Port of the simulated carrier; null before the first start, like what follows. */
+  readonly smppPort: number | null
+  readonly baseUrl: string | null
+  /** Where webhooks are received. */
+  readonly listenUrl: string | null
+  /** The one that the plan was given; null also with strict callbacks. */
+  readonly inboundUrl: string | null
 }
 
 const FILE = 'dev.json'
 
-/** The state of the directory, or a new one. @throws Error in one line when the directory cannot be used. */
+/** The state of a directory that is there, or a new one. @throws Error in one line when it cannot be used. */
 export function openDevState(dataDir: string): DevState {
   const known = readDevState(dataDir)
   if (known !== null) return known
@@ -27,6 +32,9 @@ export function openDevState(dataDir: string): DevState {
     servicePlanId: randomBytes(12).toString('hex'),
     token: null,
     smppPort: null,
+    baseUrl: null,
+    listenUrl: null,
+    inboundUrl: null,
   }
   saveDevState(dataDir, state)
   return state
@@ -43,14 +51,19 @@ export function readDevState(dataDir: string): DevState | null {
   }
 }
 
-/** Replaces the file at once, so that a crash leaves the old one or the new one. Readable by its owner only. */
 export function saveDevState(dataDir: string, state: DevState): void {
-  const path = join(dataDir, FILE)
+  writeWhole(join(dataDir, FILE), state)
+}
+
+/**
+ * Writes JSON so that a crash leaves the old file or the new one, and a reader sees all of it. Readable by its owner
+ * only. @throws Error in one line
+ */
+export function writeWhole(path: string, value: object): void {
   try {
-    mkdirSync(dataDir, { recursive: true })
-    writeFileSync(`${path}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 })
+    writeFileSync(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
     renameSync(`${path}.new`, path)
   } catch (error) {
-    throw new Error(`cannot write to the data directory ${dataDir}: ${(error as Error).message}`)
+    throw new Error(`cannot write ${path}: ${(error as Error).message}`)
   }
 }

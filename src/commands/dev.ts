@@ -1,12 +1,14 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, Option } from 'commander'
+import { banner, environment } from './dev-banner.ts'
 import { DEV_INBOUND_NUMBER, DEV_SENDER, DEV_SMPP_PASSWORD, DEV_SYSTEM_ID, seed } from './dev-seed.ts'
-import { type DevState, openDevState, readDevState, saveDevState } from './dev-state.ts'
-import { explainStart, untilStopped } from './running.ts'
+import { type DevState, openDevState, readDevState, saveDevState, writeWhole } from './dev-state.ts'
+import { explainStart, LISTEN_PORT, port, untilStopped } from './running.ts'
 
 interface Flags {
   readonly port: number
+  readonly listenPort: number
   readonly dataDir: string
   readonly strictCallbacks?: true
   readonly readyFile?: string
@@ -16,16 +18,29 @@ interface Flags {
 const DATA_DIR = '.aldis'
 const SMPP_PORT = 2775
 const HOST = '127.0.0.1'
-/** Where `aldis listen` waits by default; inbound messages of the development plan are pushed there. */
-const INBOUND_URL = 'http://localhost:9000/inbound'
 
-/** Adds `aldis dev`, and `aldis dev inbound` which sends an inbound message into a running one. */
+/** Adds `aldis dev`; `aldis dev env` and `aldis dev inbound` are for the shell beside a running one. */
 export function register(program: Command): void {
   const dev = program
     .command('dev')
     .description('Run the whole service on this machine, with its own database and a simulated carrier')
-    .option('--port <number>', 'port of the HTTP API, 0 for any free one', port, 8080)
-    .option('--data-dir <folder>', 'where data and tokens are kept', DATA_DIR)
+    .addOption(
+      new Option('--port <number>', 'port of the HTTP API, 0 for any free one')
+        .env('ALDIS_PORT')
+        .default(8080)
+        .argParser(port),
+    )
+    .addOption(
+      new Option('--data-dir <folder>', 'where data and tokens are kept')
+        .env('ALDIS_DATA_DIR')
+        .default(DATA_DIR),
+    )
+    .addOption(
+      new Option('--listen-port <number>', 'port of aldis listen, where inbound messages are pushed to')
+        .env('ALDIS_LISTEN_PORT')
+        .default(LISTEN_PORT)
+        .argParser(port),
+    )
     .option('--strict-callbacks', 'only public HTTPS callback URLs, as in production')
     .option(
       '--ready-file <path>',
@@ -33,6 +48,10 @@ export function register(program: Command): void {
     )
     .option('--log-level <level>', 'trace, debug, info, warn, error', 'warn')
     .action(runDev)
+  dev
+    .command('env')
+    .description('Print addresses and tokens as shell variables: eval "$(aldis dev env)"')
+    .action(printEnvironment)
   dev
     .command('inbound')
     .description('Send an inbound (MO) message, as if a handset had')
@@ -44,7 +63,8 @@ export function register(program: Command): void {
 
 async function runDev(flags: Flags): Promise<void> {
   const dataDir = resolve(flags.dataDir)
-  const state = openDevState(dataDir)
+  // What waits for the file must not find that of an earlier run.
+  if (flags.readyFile !== undefined) rmSync(flags.readyFile, { force: true })
   const { createLog } = await import('../log.ts')
   const log = createLog(flags.logLevel)
   const stopped = untilStopped(log)
@@ -56,20 +76,24 @@ async function runDev(flags: Flags): Promise<void> {
   })
   resources.defer(() => postgres.stop())
   postgres.onExit((exit) => stopped.fail('the embedded PostgreSQL has ended', exit))
+  // From here on the directory is this process's alone.
+  const state = openDevState(dataDir)
   const smppPort = await startCarrier(state, resources)
   const app = await startService(flags, state, postgres.localConnectionString, log, stopped.fail).catch(
     (error) => {
-      throw explainStart(error, flags.port)
+      throw explainStart(error, flags.port, '--port')
     },
   )
   resources.defer(() => app.stop())
-  const baseUrl = `http://localhost:${app.port}`
+  const listenUrl = `http://localhost:${flags.listenPort}`
+  const inboundUrl = flags.strictCallbacks ? null : `${listenUrl}/inbound`
+  const running = { ...state, smppPort, baseUrl: `http://localhost:${app.port}`, listenUrl, inboundUrl }
   const connection = { url: `http://${HOST}:${app.port}`, operatorToken: state.operatorToken }
-  const token = await seed(connection, { ...state, smppPort }, flags.strictCallbacks ? null : INBOUND_URL)
-  saveDevState(dataDir, { ...state, token, smppPort })
+  const token = await seed(connection, running, state.inboundUrl !== inboundUrl)
+  saveDevState(dataDir, { ...running, token })
   await carrierBound(connection)
   const ready = {
-    baseUrl,
+    baseUrl: running.baseUrl,
     accountId: state.accountId,
     servicePlanId: state.servicePlanId,
     token,
@@ -79,8 +103,8 @@ async function runDev(flags: Flags): Promise<void> {
     smppPort,
     databaseUrl: postgres.connectionString,
   }
+  if (flags.readyFile !== undefined) writeWhole(flags.readyFile, ready)
   process.stdout.write(banner(ready, dataDir))
-  if (flags.readyFile !== undefined) writeWhole(flags.readyFile, `${JSON.stringify(ready, null, 2)}\n`)
   await stopped.wait()
   process.stdout.write('Stopping …\n')
 }
@@ -152,60 +176,24 @@ async function carrierBound(connection: { url: string; operatorToken: string }):
   throw new Error('the simulated carrier was not bound in time')
 }
 
+function printEnvironment(_flags: object, command: Command): void {
+  process.stdout.write(environment(runningState(command)))
+}
+
 async function sendInbound(
   { from, to, body }: { from: string; to: string; body: string },
   command: Command,
 ): Promise<void> {
-  const { dataDir } = command.parent!.opts<{ dataDir: string }>()
-  const smppPort = readDevState(resolve(dataDir))?.smppPort
-  if (smppPort == null) throw new Error(`aldis dev was never started in ${dataDir}`)
+  const { smppPort } = runningState(command)
   const { injectInbound } = await import('../simulator/handset.ts')
-  await injectInbound({ host: HOST, port: smppPort, from, to, body })
+  await injectInbound({ host: HOST, port: smppPort!, from, to, body })
   process.stdout.write(`Sent from ${from} to ${to}.\n`)
 }
 
-function banner(
-  ready: {
-    baseUrl: string
-    servicePlanId: string
-    token: string
-    operatorToken: string
-    sender: string
-    inboundNumber: string
-    smppPort: number
-  },
-  dataDir: string,
-): string {
-  return `
-Aldis is ready.
-
-  API              ${ready.baseUrl}          OpenAPI: ${ready.baseUrl}/openapi.json
-  token            ${ready.token}
-  operator token   ${ready.operatorToken}
-  service plan     ${ready.servicePlanId}
-  sender           ${ready.sender}
-  inbound number   ${ready.inboundNumber}
-  carrier          simulated, SMPP on port ${ready.smppPort}
-  data             ${dataDir}
-
-Send a message:
-
-  curl -i ${ready.baseUrl}/v1/sendsms \\
-    -H 'Authorization: Bearer ${ready.token}' -H 'Content-Type: application/json' \\
-    -d '{"servicePlanId":"${ready.servicePlanId}","channel":"SMS","from":"${ready.sender}","to":"+15551230001","body":"Hello"}'
-
-`
-}
-
-/** Readers of the file see all of it or none. */
-function writeWhole(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text, { mode: 0o600 })
-  renameSync(`${path}.new`, path)
-}
-
-function port(text: string): number {
-  const value = Number(text)
-  if (!/^\d{1,5}$/.test(text) || value > 65_535)
-    throw new InvalidArgumentError('a port is a number from 0 to 65535')
-  return value
+/** Of the data directory that the options name; it may have been stopped since. */
+function runningState(command: Command): DevState {
+  const { dataDir } = command.parent!.opts<{ dataDir: string }>()
+  const state = readDevState(resolve(dataDir))
+  if (state?.token == null) throw new Error(`aldis dev was never started in ${resolve(dataDir)}`)
+  return state
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { Webhook } from 'standardwebhooks'
+import { explainStart, LISTEN_PORT, port } from './running.ts'
 import { describeWebhook, type Signature } from './webhook-lines.ts'
 
 interface Flags {
@@ -11,8 +12,6 @@ interface Flags {
   readonly secret?: Webhook
 }
 
-/** Also the port of the inbound URL that `aldis dev` sets up. */
-export const LISTEN_PORT = 9000
 /** The name itself may stand for either address; ::1 is missing on some machines. */
 const HOSTS = ['127.0.0.1', '::1'] as const
 /** Far above any webhook of ours. */
@@ -28,7 +27,7 @@ export function register(program: Command): void {
       new Option('--port <number>', 'port to listen on, 0 for any free one')
         .env('ALDIS_LISTEN_PORT')
         .default(LISTEN_PORT)
-        .argParser(listenPort),
+        .argParser(port),
     )
     .option('--json', 'print JSON for programs, one object a line')
     .option(
@@ -43,10 +42,10 @@ async function listen(flags: Flags): Promise<void> {
   const stopped = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
   const server = createServer((request, response) => void receive(request, response, flags))
-  const port = await bind(server, HOSTS[0], flags.port)
-  const servers = [server, ...(await alsoOnIpv6(server, port))]
+  const bound = await bind(server, HOSTS[0], flags.port)
+  const servers = [server, ...(await alsoOnIpv6(server, bound))]
   const print = flags.json ? (text: string) => process.stderr.write(text) : (text: string) => say(text)
-  print(`Listening on http://localhost:${port} (any path). Ctrl-C ends it.\n`)
+  print(`Listening on http://localhost:${bound} (any path). Ctrl-C ends it.\n`)
   if (!stopped.signal.aborted) await once(stopped.signal, 'abort')
   for (const each of servers) {
     each.close()
@@ -54,23 +53,21 @@ async function listen(flags: Flags): Promise<void> {
   }
 }
 
-async function bind(server: Server, host: string, port: number): Promise<number> {
+async function bind(server: Server, host: string, wanted: number): Promise<number> {
   server.requestTimeout = REQUEST_TIMEOUT_MS
-  server.listen(port, host)
+  server.listen(wanted, host)
   try {
     await once(server, 'listening')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use; choose another with --port`)
-    throw new Error(`cannot listen on ${host}:${port}: ${code ?? message}`)
+    throw explainStart(error, wanted, '--port')
   }
   return (server.address() as AddressInfo).port
 }
 
 /** The same service on ::1, for clients that try only the first address of `localhost`. */
-async function alsoOnIpv6(main: Server, port: number): Promise<Server[]> {
+async function alsoOnIpv6(main: Server, mainPort: number): Promise<Server[]> {
   const server = createServer((request, response) => void main.emit('request', request, response))
-  const bound = await bind(server, HOSTS[1], port).catch(() => null)
+  const bound = await bind(server, HOSTS[1], mainPort).catch(() => null)
   return bound === null ? [] : [server]
 }
 
@@ -122,13 +119,6 @@ function answer(response: ServerResponse, status: number, headers: Record<string
 
 function say(text: string): void {
   process.stdout.write(text)
-}
-
-function listenPort(text: string): number {
-  const value = Number(text)
-  if (!/^\d{1,5}$/.test(text) || value > 65_535)
-    throw new InvalidArgumentError('a port is a number from 0 to 65535')
-  return value
 }
 
 function webhookSecret(text: string): Webhook {

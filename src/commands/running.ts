@@ -1,4 +1,8 @@
+import { InvalidArgumentError } from 'commander'
 import type { Logger } from 'pino'
+
+/** Where `aldis listen` waits, and where `aldis dev` pushes inbound messages to. */
+export const LISTEN_PORT = 9000
 
 export interface Stopped {
   /** Resolves at SIGTERM, SIGINT or `fail`. */
@@ -21,11 +25,19 @@ export function untilStopped(log: Logger): Stopped {
   }
 }
 
-/** A start that failed, in one line a person can act on. */
-export function explainStart(error: unknown, port: number): Error {
+/** A start that failed, in one line a person can act on. `setting` is what chooses the port. */
+export function explainStart(error: unknown, port: number, setting: string): Error {
   const code = (error as NodeJS.ErrnoException)?.code
-  if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; choose another with --port`)
+  if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; choose another with ${setting}`)
   if (code === 'EACCES')
-    return new Error(`port ${port} may not be used by this user; choose another with --port`)
+    return new Error(`port ${port} may not be used by this user; choose another with ${setting}`)
   return error instanceof Error ? error : new Error(String(error))
+}
+
+/** Option parser: a TCP port, or 0 for any free one. */
+export function port(text: string): number {
+  const value = Number(text)
+  if (!/^\d{1,5}$/.test(text) || value > 65_535)
+    throw new InvalidArgumentError('a port is a number from 0 to 65535')
+  return value
 }

@@ -6,8 +6,8 @@ import type { Config } from '../config.ts'
 export function register(program: Command): void {
   program
     .command('serve')
-    .description('Run the service, configured by the environment (aldis serve --help lists the variables)')
-    .addHelpText('after', () => '\nThe variables are described in docs/configuration.md.')
+    .description('Run the service, configured by the environment')
+    .addHelpText('after', '\nThe variables are described in docs/configuration.md.')
     .action(serve)
 }
 
@@ -27,7 +27,7 @@ async function serve(): Promise<void> {
 async function run(config: Config): Promise<void> {
   const { startApp } = await import('../app.ts')
   const { createLog } = await import('../log.ts')
-  const { untilStopped } = await import('./running.ts')
+  const { explainStart, untilStopped } = await import('./running.ts')
   const log = createLog(config.logLevel)
   const stopped = untilStopped(log)
   await using resources = new AsyncDisposableStack()
@@ -55,6 +55,8 @@ async function run(config: Config): Promise<void> {
     },
     log,
     onReplaced: () => stopped.fail('another node has the same NODE_ID'),
+  }).catch((error) => {
+    throw explainStart(error, config.httpPort, 'HTTP_PORT')
   })
   resources.defer(() => app.stop())
   log.info({ url: app.url }, 'aldis is ready')
