@@ -1,0 +1,204 @@
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually, RECIPIENT, type Service, startService } from '../support/service.ts'
+
+let service: Service
+
+beforeAll(async () => {
+  service = await startService()
+})
+
+afterAll(() => service[Symbol.asyncDispose]())
+
+describe('a message that is delivered', () => {
+  test('QUEUED, SENT, DELIVERED: a webhook for each change, in order, signed, equal to the record', async () => {
+    const accepted = await service.send({ body: 'path' })
+    expect(accepted.status).toBe(202)
+    const { msgId } = accepted.body
+    expect(accepted.headers.get('location')).toBe(`/v1/messages/${msgId}`)
+    expect(accepted.body).toMatchObject({
+      accountId: service.accountId,
+      servicePlanId: service.servicePlanId,
+      channel: 'SMS',
+      direction: 'MT',
+      from: 'Aldis',
+      to: RECIPIENT,
+      body: 'path',
+      status: 'QUEUED',
+      errorCode: '000',
+      segments: 1,
+      country: 'US',
+      mccmnc: null,
+      price: null,
+      ptf: null,
+      sentAt: null,
+    })
+    const record = await service.until(msgId, 'DELIVERED')
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const [sent, delivered] = service.receiver.received.filter(({ body }) => body.includes(msgId))
+    expect(JSON.parse(delivered!.body)).toEqual(record)
+    expect(record).toMatchObject({ errorCode: '000', mccmnc: '310260' })
+    expect(JSON.parse(sent!.body)).toEqual({
+      ...record,
+      status: 'SENT',
+      mccmnc: null,
+      errorMessage: expect.any(String),
+      updatedAt: expect.any(String),
+    })
+    expect(Date.parse(record.sentAt)).toBeGreaterThanOrEqual(Date.parse(record.createdAt))
+    expect(Date.parse(record.updatedAt)).toBeGreaterThanOrEqual(Date.parse(record.sentAt))
+    const reference = new Webhook(service.webhookSecret)
+    for (const webhook of [sent!, delivered!]) {
+      expect(webhook).toMatchObject({ method: 'POST', path: '/dlr' })
+      expect(webhook.headers['content-type']).toBe('application/json')
+      expect(reference.verify(webhook.body, webhook.headers as Record<string, string>)).toEqual(
+        JSON.parse(webhook.body),
+      )
+    }
+    expect(sent!.headers['webhook-id']).not.toBe(delivered!.headers['webhook-id'])
+  })
+
+  test('a callbackUrl of its own takes the place of the account\u2019s', async () => {
+    const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/own?x=1` })
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const paths = service.receiver.received.filter(({ body }) => body.includes(msgId)).map(({ path }) => path)
+    expect(paths).toEqual(['/own?x=1', '/own?x=1'])
+  })
+
+  test('credentials of a callbackUrl are sealed in the database and sent as Basic', async () => {
+    const url = service.receiver.origin.replace('https://', 'https://user:s3cret@')
+    const msgId = await service.sent({ callbackUrl: `${url}/basic` })
+    const { rows } = await service.db.query('select callback_url from messages where msg_id = $1', [msgId])
+    expect(rows[0].callback_url).not.toContain('s3cret')
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const [webhook] = service.receiver.received.filter(({ body }) => body.includes(msgId))
+    expect(webhook!.headers.authorization).toBe(`Basic ${Buffer.from('user:s3cret').toString('base64')}`)
+    expect(service.logs.join()).not.toContain('s3cret')
+  })
+
+  test('the queue is empty afterwards', async () => {
+    const msgId = await service.sent()
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const { rows } = await service.db.query('select count(*)::integer as count from dispatches')
+    expect(rows[0].count).toBe(0)
+  })
+})
+
+describe('each outcome of the carrier', () => {
+  test.each([
+    ['1001', 'FAILED', '303', ['SENT', 'FAILED']],
+    ['1002', 'FAILED', '500', ['SENT', 'FAILED']],
+    ['1003', 'FAILED', '200', ['SENT', 'FAILED']],
+    ['1004', 'UNKNOWN', '600', ['SENT', 'UNKNOWN']],
+    ['1005', 'SENT', '000', ['SENT']],
+    ['1006', 'FAILED', '301', ['FAILED']],
+    ['1007', 'DELIVERED', '000', ['SENT', 'DELIVERED']],
+    ['B358 1008', 'DELIVERED', '000', ['SENT', 'DELIVERED']],
+    ['1009', 'DELIVERED', '000', ['SENT', 'DELIVERED']],
+    ['1010', 'DELIVERED', '000', ['SENT', 'DELIVERED']],
+  ])('%s: %s with errorCode %s', async (name, status, errorCode, webhooks) => {
+    const msgId = await service.sent({ to: `+1555123${name.slice(-4)}` })
+    const record = await service.until(msgId, status)
+    expect(record.errorCode).toBe(errorCode)
+    expect(record.errorMessage).not.toBe('')
+    expect(record.sentAt === null).toBe(name === '1006')
+    await service.untilWebhooks(msgId, webhooks)
+  })
+})
+
+describe('long messages', () => {
+  const gsm = `${'Aldis signals by lamp. '.repeat(20)}{€}`
+  const ucs2 = 'Привет, мир 🚢 '.repeat(12)
+
+  test.each([
+    ['GSM', gsm, 4],
+    ['UCS-2', ucs2, 3],
+  ])('%s: one record, all segments submitted, DELIVERED once', async (_name, body, segments) => {
+    const before = service.simulator.submissions.length
+    const msgId = await service.sent({ body })
+    const record = await service.until(msgId, 'DELIVERED')
+    expect(record).toMatchObject({ segments, body })
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const submitted = service.simulator.submissions.slice(before)
+    expect(submitted.map(({ payload }) => payload[5])).toEqual(
+      Array.from({ length: segments }, (_, index) => index + 1),
+    )
+    expect(new Set(submitted.map(({ payload }) => payload[3])).size).toBe(1)
+    const { rows } = await service.db.query('select delivered_segments from messages where msg_id = $1', [
+      msgId,
+    ])
+    expect(Number(rows[0].delivered_segments)).toBe(2 ** segments - 1)
+  })
+
+  test('SENT while one segment is not delivered', async () => {
+    service.simulator.faults.holdReceipts = true
+    const msgId = await service.sent({ body: gsm })
+    await service.until(msgId, 'SENT')
+    await service.untilWebhooks(msgId, ['SENT'])
+    service.simulator.faults.holdReceipts = false
+    await service.until(msgId, 'DELIVERED')
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+  })
+})
+
+describe('Idempotency-Key', () => {
+  test('50 requests at once with one key are one message', async () => {
+    const before = service.simulator.submissions.length
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => service.send({ body: 'once' }, { 'idempotency-key': 'at-once' })),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
+    const ids = new Set(answers.map(({ body }) => body.msgId))
+    expect(ids.size).toBe(1)
+    const first = answers.find(({ headers }) => headers.get('idempotent-replayed') === null)!
+    for (const { body } of answers) expect(body).toEqual(first.body)
+    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(49)
+    const [msgId] = ids
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    expect(service.simulator.submissions.length).toBe(before + 1)
+
+    const replay = await service.send({ body: 'once' }, { 'idempotency-key': 'at-once' })
+    expect(replay).toMatchObject({ status: 202, body: first.body })
+    const other = await service.send({ body: 'twice' }, { 'idempotency-key': 'at-once' })
+    expect(other).toMatchObject({ status: 422, body: { errorCode: 'IDEMPOTENCY_KEY_REUSED' } })
+  })
+})
+
+describe('the list', () => {
+  test('shows messages newest first, filtered and in pages', async () => {
+    const to = '+15551239999'
+    const ids: string[] = []
+    for (let count = 0; count < 5; count += 1) ids.push(await service.sent({ to, body: `page ${count}` }))
+    for (const msgId of ids) await service.until(msgId, 'DELIVERED')
+    const shown: string[] = []
+    let query: Record<string, string> = { to, limit: '2' }
+    for (;;) {
+      const { status, body } = await service.list(query)
+      expect(status).toBe(200)
+      shown.push(...body.items.map((item: { msgId: string }) => item.msgId))
+      if (!body.pagination.hasMore) break
+      query = { cursor: body.pagination.nextCursor }
+    }
+    expect(shown).toEqual(ids.toReversed())
+    const count = async (filters: Record<string, string>) =>
+      (await service.list({ to, ...filters })).body.items.length
+    expect(await count({ status: 'DELIVERED' })).toBe(5)
+    expect(await count({ status: 'FAILED' })).toBe(0)
+    expect(await count({ mccmnc: '310260' })).toBe(5)
+    expect(await count({ country: 'DE' })).toBe(0)
+    const { body } = await service.list({ to, limit: '1' })
+    expect(body.items[0]).toEqual((await service.get(ids.at(-1)!)).body)
+  })
+})
+
+describe('a plan of an account without URLs', () => {
+  test('no webhook, no outbox row', async () => {
+    await using silent = await startService({ webhooks: false })
+    const msgId = await silent.sent()
+    await silent.until(msgId, 'DELIVERED')
+    const { rows } = await silent.db.query('select count(*)::integer as count from webhook_events')
+    expect(rows[0].count).toBe(0)
+    expect(silent.receiver.connections).toHaveLength(0)
+    await eventually(() => silent.simulator.stats.kept === 0)
+  })
+})

@@ -1,0 +1,296 @@
+/**
+ * The whole service: a real node on a database of its own, a simulated carrier over TCP, an HTTPS receiver with its own
+ * authority, set up through the admin API like any installation.
+ */
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { vi } from 'vitest'
+import { type App, type AppOptions, startApp } from '../../src/app.ts'
+import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import { hashToken } from '../../src/domain/tokens.ts'
+import { HTTP_LIMITS } from '../../src/http/limits.ts'
+import type { SimulatorOptions } from '../../src/simulator/options.ts'
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createServerCertificate, createTestAuthority } from './certificates.ts'
+import { freshDatabase } from './database.ts'
+import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
+
+export const SENDER = 'Aldis'
+export const INBOUND_NUMBER = '+15550001000'
+/** Delivered by the simulator. */
+export const RECIPIENT = '+15551230000'
+export const CARRIER = 'main'
+export const ROUTE = 'default'
+
+const DEADLINE_MS = 20_000
+
+export interface ServiceOptions {
+  readonly app?: Partial<AppOptions>
+  readonly simulator?: Partial<SimulatorOptions>
+  /** Fields of the carrier, of the plan, of the account, as the admin API takes them. */
+  readonly carrier?: Record<string, unknown>
+  readonly plan?: Record<string, unknown>
+  readonly account?: Record<string, unknown>
+  /** Port of another SMSC than the simulator. */
+  readonly smscPort?: number
+  /** False: no webhook goes anywhere. Default: the account's DLR URL and the plan's inbound URL are the receiver's. */
+  readonly webhooks?: boolean
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
+  readonly body: any
+}
+
+export interface Service extends AsyncDisposable {
+  /** The node started last. */
+  readonly app: App
+  readonly db: Database
+  readonly connectionString: string
+  readonly simulator: Simulator
+  readonly receiver: WebhookReceiver
+  readonly accountId: string
+  readonly servicePlanId: string
+  /** `whsec_…` of the account. */
+  readonly webhookSecret: string
+  /** What was logged at warn and above, one line each. */
+  readonly logs: string[]
+  /** `POST /v1/sendsms` of a valid message with these fields changed. */
+  send(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>
+  /** Sends, expects 202, gives the msgId. */
+  sent(fields?: Record<string, unknown>): Promise<string>
+  get(msgId: string): Promise<Answer>
+  list(query: Record<string, string>): Promise<Answer>
+  /** Waits until the message has this status; gives its record. */
+  until(msgId: string, status: string): Promise<Answer['body']>
+  /** A request to the admin API; throws unless it succeeds. */
+  admin(method: string, path: string, body?: unknown): Promise<Answer['body']>
+  /** Webhooks that came for a message, as `SENT`, `DELIVERED` …, in order. */
+  statuses(msgId: string): string[]
+  /** Waits until exactly these webhooks came for the message, and none is left in the outbox. */
+  untilWebhooks(msgId: string, statuses: readonly string[]): Promise<void>
+  /** What was postponed is due now. */
+  makeDue(): Promise<void>
+  startNode(options?: Partial<AppOptions>): Promise<App>
+  /** Stops the node and starts it again under the same name. */
+  restart(options?: Partial<AppOptions>): Promise<void>
+}
+
+/** Polls until `condition` gives something other than false, null or undefined. */
+export async function eventually<T>(condition: () => T | Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
+  return (await vi.waitUntil(async () => (await condition()) || null, {
+    interval: 10,
+    timeout: deadlineMs,
+  })) as T
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const cleanups: (() => Promise<unknown>)[] = []
+  const database = await freshDatabase()
+  cleanups.push(() => database[Symbol.asyncDispose]())
+  const authority = await createTestAuthority()
+  const receiver = await startWebhookReceiver({
+    certificate: await createServerCertificate(authority, ['127.0.0.1']),
+  })
+  cleanups.push(() => receiver.close())
+  const simulator = await startSimulator({
+    port: 0,
+    receiptDelayMs: 5,
+    earlyReceiptLeadMs: 20,
+    lateReceiptDelayMs: 50,
+    retryDelayMs: 50,
+    stopTimeoutMs: 200,
+    recordSubmissions: true,
+    ...options.simulator,
+  })
+  cleanups.push(() => simulator.stop())
+
+  const logs: string[] = []
+  const operatorToken = `operator-${randomBytes(24).toString('hex')}`
+  const base: AppOptions = {
+    connectionString: database.connectionString,
+    databasePoolSize: 6,
+    databasePrepared: true,
+    databaseStatementTimeoutMs: 10_000,
+    allowUnsafeDurability: false,
+    httpHost: '127.0.0.1',
+    httpPort: 0,
+    baseUrl: null,
+    secretKey: randomBytes(32),
+    operatorTokenHashes: [hashToken(operatorToken)],
+    nodeName: 'node-a',
+    retentionDays: 30,
+    drainTimeoutMs: 6_000,
+    callbackPolicy: POLICY,
+    webhookCaPem: authority.certPem,
+    dnsServers: [],
+    log: pino({ level: 'warn' }, { write: (line: string) => logs.push(line) }),
+    ambiguityWaitMs: 300,
+    linkTimings: { backoffMs: 20 },
+    httpLimits: { ...HTTP_LIMITS, reads: { perSecond: 10_000, burst: 10_000 }, drainTimeoutMs: 500 },
+    ...options.app,
+  }
+  const nodes = new Set<App>()
+  const startNode = async (overrides: Partial<AppOptions> = {}) => {
+    const node = await startApp({ ...base, ...overrides })
+    nodes.add(node)
+    return node
+  }
+  cleanups.push(() => Promise.all([...nodes].map((node) => node.stop())))
+  let app: App
+  try {
+    app = await startNode()
+  } catch (error) {
+    for (const cleanup of cleanups.reverse()) await cleanup()
+    throw error
+  }
+
+  const admin = async (method: string, path: string, body?: unknown) => {
+    const answer = await call(`${app.url}/admin/v1${path}`, operatorToken, method, body)
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const seeded = await seed(admin, options, receiver, simulator)
+  const { servicePlanId, token } = seeded
+
+  const service: Service = {
+    get app() {
+      return app
+    },
+    db: database.db,
+    connectionString: database.connectionString,
+    simulator,
+    receiver,
+    accountId: seeded.accountId,
+    servicePlanId,
+    webhookSecret: seeded.webhookSecret,
+    logs,
+    send: (fields = {}, headers = {}) =>
+      call(
+        `${app.url}/v1/sendsms`,
+        token,
+        'POST',
+        { servicePlanId, channel: 'SMS', from: SENDER, to: RECIPIENT, body: 'hello', ...fields },
+        headers,
+      ),
+    async sent(fields) {
+      const answer = await service.send(fields)
+      if (answer.status !== 202) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`)
+      return answer.body.msgId
+    },
+    get: (msgId) => call(`${app.url}/v1/messages/sms/${msgId}?servicePlanId=${servicePlanId}`, token),
+    list: (query) =>
+      call(`${app.url}/v1/messages/sms?${new URLSearchParams({ servicePlanId, ...query })}`, token),
+    until: (msgId, status) =>
+      eventually(async () => {
+        const { body } = await service.get(msgId)
+        return body.status === status && body
+      }),
+    admin,
+    statuses: (msgId) =>
+      receiver.received
+        .map(({ body }) => JSON.parse(body))
+        .flatMap((record) => (record.msgId === msgId ? [record.status ?? record.direction] : [])),
+    async untilWebhooks(msgId, statuses) {
+      await eventually(() => service.statuses(msgId).length >= statuses.length)
+      await eventually(async () => (await outbox(database.db, msgId)) === 0)
+      if (service.statuses(msgId).join() !== statuses.join())
+        throw new Error(`webhooks ${service.statuses(msgId)}, wanted ${statuses}`)
+    },
+    async makeDue() {
+      await database.db.query('update dispatches set due_at = now() where holder is null')
+      await database.db.query(
+        `update webhook_events set due_at = now() where holder is null and due_at < 'infinity'`,
+      )
+    },
+    startNode,
+    async restart(overrides) {
+      await app.stop()
+      nodes.delete(app)
+      app = await startNode(overrides)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const cleanup of cleanups.reverse()) await cleanup()
+    },
+  }
+  if (options.smscPort === undefined && options.carrier?.enabled !== false) {
+    await eventually(() => simulator.binds.length > 0)
+    await eventually(async () => (await linkState(service)).startsWith('BOUND'))
+  }
+  return service
+}
+
+/** The state of a carrier's link, as the operator sees it. */
+export async function linkState(service: Pick<Service, 'admin'>, carrier = CARRIER): Promise<string> {
+  return (await service.admin('GET', `/carriers/${carrier}`)).link?.state ?? 'none'
+}
+
+/** The receiver is on loopback. */
+const POLICY: CallbackPolicy = { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] }
+
+async function seed(
+  admin: Service['admin'],
+  options: ServiceOptions,
+  receiver: WebhookReceiver,
+  simulator: Simulator,
+) {
+  const urls = options.webhooks !== false
+  const account = await admin('POST', '/accounts', {
+    name: 'Example',
+    ...(urls && { defaultDlrUrl: `${receiver.origin}/dlr` }),
+    ...options.account,
+  })
+  const { accountId } = account
+  await admin('POST', '/carriers', {
+    name: CARRIER,
+    host: '127.0.0.1',
+    port: options.smscPort ?? simulator.port,
+    systemId: 'aldis',
+    password: 'secret',
+    ...options.carrier,
+  })
+  await admin('POST', '/routes', { name: ROUTE, carriers: [{ carrier: CARRIER }] })
+  const { servicePlanId } = await admin('POST', '/service-plans', {
+    accountId,
+    name: 'Example',
+    route: ROUTE,
+    ...(urls && { inboundUrl: `${receiver.origin}/mo` }),
+    ...options.plan,
+  })
+  await admin('PUT', `/service-plans/${servicePlanId}/senders/${SENDER}`, { status: 'approved' })
+  await admin('POST', '/inbound-numbers', { number: INBOUND_NUMBER, servicePlanId, keywords: ['STOP'] })
+  const { token } = await admin('POST', '/tokens', { accountId, name: 'test' })
+  return { accountId, servicePlanId, token, webhookSecret: account.webhookSecret as string }
+}
+
+async function outbox(db: Database, msgId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::integer as count from webhook_events where msg_id = $1 and due_at < 'infinity'`,
+    [msgId],
+  )
+  return rows[0]!.count
+}
+
+async function call(
+  url: string,
+  token: string,
+  method = 'GET',
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+}
