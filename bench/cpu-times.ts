@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** USER_HZ of Linux, on every architecture Node runs on. */
+const TICKS_PER_SECOND = 100
+
+interface Stat {
+  readonly parent: number
+  readonly cpuMs: number
+}
+
+/** proc_pid_stat(5): user and system time, that of children which ended and were waited for included. */
+function readStat(pid: number): Stat | null {
+  let text: string
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  } catch {
+    return null
+  }
+  // The name, in parentheses, may hold anything; field 3 follows it.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0)
+  return { parent: Number(fields[1]), cpuMs: (ticks * 1_000) / TICKS_PER_SECOND }
+}
+
+/** CPU milliseconds of a process so far. @throws Error when it is gone or this is not Linux. */
+export function processCpuMs(pid: number): number {
+  const stat = readStat(pid)
+  if (stat === null) throw new Error(`no CPU times of process ${pid}: gone, or no /proc here`)
+  return stat.cpuMs
+}
+
+/** CPU milliseconds of a process and its descendants so far; those that ended count through their parents. */
+export function treeCpuMs(root: number): number {
+  const stats = new Map<number, Stat>()
+  for (const name of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(name) ? readStat(Number(name)) : null
+    if (stat !== null) stats.set(Number(name), stat)
+  }
+  if (!stats.has(root)) throw new Error(`no CPU times of process ${root}: gone, or no /proc here`)
+  const belongs = (pid: number): boolean => {
+    if (pid === root) return true
+    const parent = stats.get(pid)?.parent
+    return parent !== undefined && parent > 1 && belongs(parent)
+  }
+  let total = 0
+  for (const [pid, { cpuMs }] of stats) if (belongs(pid)) total += cpuMs
+  return total
+}
+
+/** Share of all processors' time that was used by anybody, between two calls: 1 is all of them. */
+export function machineUse(): () => number {
+  const read = () => {
+    const line = /^cpu +(.+)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1] ?? ''
+    const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0] = line
+      .split(' ')
+      .map(Number)
+    const used = user + nice + system + irq + softirq
+    return { used, all: used + idle + wait + steal }
+  }
+  const before = read()
+  return () => {
+    const after = read()
+    return (after.used - before.used) / Math.max(1, after.all - before.all)
+  }
+}

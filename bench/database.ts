@@ -1,0 +1,50 @@
+import pg from 'pg'
+import { type Percentiles, percentiles } from './percentiles.ts'
+
+/** What the bench asks the database itself, on a connection of its own. */
+
+const TIMED_COMMITS = 300
+
+export async function openDatabase(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  return client
+}
+
+/** Single-row INSERTs, each committed and synced. */
+export async function timeCommits(db: pg.Client): Promise<Percentiles> {
+  await db.query('create table bench_commits (n integer)')
+  const latencies: number[] = []
+  for (let n = 0; n < TIMED_COMMITS; n += 1) {
+    const startMs = performance.now()
+    await db.query({ name: 'commit', text: 'insert into bench_commits values ($1)', values: [n] })
+    latencies.push(performance.now() - startMs)
+  }
+  await db.query('drop table bench_commits')
+  return percentiles(latencies)
+}
+
+export async function serverFacts(db: pg.Client): Promise<{ version: string; settings: string }> {
+  const { rows } = await db.query<{ version: string; settings: string }>(`
+    select current_setting('server_version') as version,
+           (select string_agg(name || '=' || current_setting(name), ', ' order by name) from pg_settings
+            where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'wal_sync_method'))
+             as settings`)
+  return rows[0]!
+}
+
+/** Every message with its status. */
+export async function messageStatuses(db: pg.Client): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ id: string; status: string }>(
+    'select msg_id::text as id, status::text as status from messages',
+  )
+  return new Map(rows.map(({ id, status }) => [id, status]))
+}
+
+/** Rows still in the queues: 0 when everything has come to its end. */
+export async function queuedRows(db: pg.Client): Promise<number> {
+  const { rows } = await db.query<{ n: number }>(
+    'select ((select count(*) from dispatches) + (select count(*) from webhook_events))::integer as n',
+  )
+  return rows[0]!.n
+}

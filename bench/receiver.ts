@@ -1,0 +1,113 @@
+import http from 'node:http'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { configuration, serveParent, tellParent } from './parent.ts'
+import { type Percentiles, percentiles } from './percentiles.ts'
+
+/** The webhook receiver: answers 200 and counts what came for each message. */
+
+export interface ReceiverReport {
+  /** Messages whose SENT and DELIVERED both arrived. */
+  readonly completed: number
+  /** Messages of which anything arrived. */
+  readonly seen: number
+  /** Webhooks that came again, that came before an earlier one of their message, or with another status. */
+  readonly repeated: number
+  readonly disordered: number
+  readonly unexpected: number
+}
+
+export interface ReceiverTimings {
+  /** From the change (updatedAt) to the arrival. */
+  readonly webhookDelayMs: Percentiles
+  /** From the creation (the millisecond in msgId) to the arrival of DELIVERED. */
+  readonly deliveredMs: Percentiles
+}
+
+const SENT = 1
+const DELIVERED = 2
+const COMPLETE = SENT | DELIVERED
+const NEWS_INTERVAL_MS = 5
+
+const { tls } = configuration<{ tls: { certPem: string; keyPem: string } | null }>()
+const received = new Map<string, number>()
+let completed = 0
+let told = 0
+let repeated = 0
+let disordered = 0
+let unexpected = 0
+let webhookDelays: number[] = []
+let deliveries: number[] = []
+
+function field(text: string, name: string): string {
+  const start = text.indexOf(name) + name.length
+  return start < name.length ? '' : text.slice(start, text.indexOf('"', start))
+}
+
+function count(text: string): void {
+  const msgId = field(text, '"msgId":"')
+  const status = field(text, '"status":"')
+  const bit = status === 'SENT' ? SENT : status === 'DELIVERED' ? DELIVERED : 0
+  if (bit === 0) {
+    unexpected += 1
+    return
+  }
+  const before = received.get(msgId) ?? 0
+  if ((before & bit) !== 0) {
+    repeated += 1
+    return
+  }
+  if (bit === SENT && before !== 0) disordered += 1
+  received.set(msgId, before | bit)
+  if ((before | bit) === COMPLETE) completed += 1
+  const nowMs = Date.now()
+  webhookDelays.push(nowMs - Date.parse(field(text, '"updatedAt":"')))
+  if (bit === DELIVERED) deliveries.push(nowMs - Number.parseInt(msgId.slice(0, 8) + msgId.slice(9, 13), 16))
+}
+
+const onRequest: http.RequestListener = (request, response) => {
+  let text = ''
+  request.setEncoding('latin1')
+  request.on('data', (chunk: string) => {
+    text += chunk
+  })
+  request.on('end', () => {
+    count(text)
+    response.writeHead(200, { 'content-length': '0' })
+    response.end()
+  })
+}
+
+const server =
+  tls === null
+    ? http.createServer(onRequest)
+    : https.createServer({ cert: tls.certPem, key: tls.keyPem }, onRequest)
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+
+const newsTimer = setInterval(() => {
+  if (completed === told) return
+  told = completed
+  tellParent(completed)
+}, NEWS_INTERVAL_MS)
+
+serveParent(
+  { port: (server.address() as AddressInfo).port },
+  {
+    /** Starts a new series of timings. */
+    reset() {
+      webhookDelays = []
+      deliveries = []
+    },
+    timings: (): ReceiverTimings => ({
+      webhookDelayMs: percentiles(webhookDelays),
+      deliveredMs: percentiles(deliveries),
+    }),
+    report: (): ReceiverReport => ({ completed, seen: received.size, repeated, disordered, unexpected }),
+    completedIds: () => [...received].filter(([, bits]) => bits === COMPLETE).map(([msgId]) => msgId),
+  },
+  async () => {
+    clearInterval(newsTimer)
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  },
+)

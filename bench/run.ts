@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type pg from 'pg'
+import { createServerCertificate, createTestAuthority } from '../test/support/certificates.ts'
+import { Child } from './children.ts'
+import { openDatabase } from './database.ts'
+import { Load } from './load.ts'
+import { describeMachine } from './machine.ts'
+import { type BenchOptions, readOptions } from './options.ts'
+import { measureAccepts, measureEndToEnd, type Parts } from './phases.ts'
+import { selfTimesText } from './profile.ts'
+import { type Figures, figuresText } from './report.ts'
+import { requestForms } from './requests.ts'
+import type { ServiceConfig, ServiceReady } from './service.ts'
+import { setUp } from './setup.ts'
+import { DatabaseActivity } from './statements.ts'
+import { totalFaults } from './totals.ts'
+
+/** Time for everything besides the measured seconds: start, drains, checks, stop. */
+const ALLOWANCE_MS = 900_000
+const LOG_LINES = 10
+/** pino's number for info. */
+const INFO = 30
+
+/** One run: processes started, figures taken, totals compared, everything stopped again. */
+class Bench {
+  readonly #options: BenchOptions
+  readonly #resources = new AsyncDisposableStack()
+  readonly #fault = Promise.withResolvers<never>()
+  readonly #dir: string
+
+  constructor(options: BenchOptions) {
+    this.#options = options
+    this.#fault.promise.catch(() => undefined)
+    this.#dir = mkdtempSync(join(options.tempDir ?? tmpdir(), 'aldis-bench-'))
+    this.#resources.defer(() => rmSync(this.#dir, { recursive: true, force: true }))
+    const measuredMs = (options.seconds + options.warmUpSeconds + options.acceptSeconds) * 1_000
+    const timer = setTimeout(() => this.fail('the run did not end in time'), measuredMs + ALLOWANCE_MS)
+    this.#resources.defer(() => clearTimeout(timer))
+  }
+
+  /** Ends the run: `run` rejects with this. */
+  fail(reason: string): void {
+    this.#fault.reject(new Error(reason))
+  }
+
+  run(): Promise<Figures> {
+    return Promise.race([this.#run(), this.#fault.promise])
+  }
+
+  /** Stops every process, the last started first, and removes the folder. */
+  async close(): Promise<void> {
+    await this.#resources.disposeAsync()
+  }
+
+  /** What the service said that was no mere information, its last lines. */
+  complaints(): string {
+    try {
+      const lines = readFileSync(this.#logFile, 'utf8').split('\n')
+      return lines
+        .filter((line) => line !== '' && !line.startsWith(`{"level":${INFO}`))
+        .slice(-LOG_LINES)
+        .join('\n')
+    } catch {
+      return ''
+    }
+  }
+
+  async #run(): Promise<Figures> {
+    const options = this.#options
+    const { parts, databaseUrl } = await this.#start()
+    const db = await openDatabase(databaseUrl)
+    this.#resources.defer(() => db.end())
+    const machine = await describeMachine(db)
+    const endToEnd = await (options.profile === null
+      ? measureEndToEnd(parts, options)
+      : this.#profiled(parts, db, options.profile))
+    const accepts = options.acceptSeconds === 0 ? null : await measureAccepts(parts, options.acceptSeconds)
+    const faults = await totalFaults(parts.load.accepted, db, parts.receiver)
+    if (faults.length > 0) throw new Error(faults.join('; '))
+    return { machine, options, endToEnd, accepts, checked: parts.load.accepted.length }
+  }
+
+  async #start(): Promise<{ parts: Parts; databaseUrl: string }> {
+    const { profile, tls, logLevel, window, receiptDelayMs, connections } = this.#options
+    const operatorToken = randomBytes(24).toString('base64url')
+    const authority = tls ? await createTestAuthority() : null
+    const certificate = authority === null ? null : await createServerCertificate(authority, ['127.0.0.1'])
+    const config: ServiceConfig = {
+      dataDir: join(this.#dir, 'data'),
+      logLevel,
+      operatorToken,
+      caPem: authority?.certPem ?? null,
+      countStatements: profile !== null,
+    }
+    const onNews = (completed: number) => load?.completed(completed)
+    const receiver = this.#spawn<{ port: number }>('receiver', { tls: certificate }, { onNews })
+    const carrier = this.#spawn<{ port: number }>('carrier', { receiptDelayMs })
+    const service = this.#spawn<ServiceReady>('service', config, { logFile: this.#logFile })
+    const { url, port, postgresPid, databaseUrl } = await service.ready()
+    const smpp = { port: (await carrier.ready()).port, window }
+    const customer = await setUp({ url, operatorToken }, smpp)
+    const callbackUrl = `${tls ? 'https' : 'http'}://127.0.0.1:${(await receiver.ready()).port}/receipts`
+    const request = requestForms({ port, callbackUrl, ...customer })
+    const load: Load = new Load({ port, connections, request, onFault: (reason) => this.fail(reason) })
+    await load.connect()
+    this.#resources.defer(() => load.close())
+    const fault = this.#fault.promise
+    return { parts: { service, postgresPid, carrier, receiver, load, fault }, databaseUrl }
+  }
+
+  #spawn<Ready>(
+    name: string,
+    config: object,
+    more: { onNews?: (value: number) => void; logFile?: string } = {},
+  ): Child<Ready> {
+    const child = new Child<Ready>(name, config, { onExit: (reason) => this.fail(reason), ...more })
+    this.#resources.defer(() => child.stop())
+    return child
+  }
+
+  get #logFile(): string {
+    return join(this.#dir, 'service.log')
+  }
+
+  /** The end-to-end run with the service's CPU profile and PostgreSQL's own figures beside it. */
+  async #profiled(parts: Parts, db: pg.Client, folder: string) {
+    const activity = new DatabaseActivity(db)
+    let profile: object = {}
+    const endToEnd = await measureEndToEnd(parts, {
+      ...this.#options,
+      onStart: async () => {
+        await activity.start()
+        await parts.service.request('startProfile')
+      },
+      onEnd: async () => {
+        profile = await parts.service.request<object>('stopProfile')
+        await activity.stop()
+      },
+    })
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(resolve(folder, 'aldis.cpuprofile'), JSON.stringify(profile))
+    process.stdout.write(`${selfTimesText(profile)}\n${activity.text(endToEnd.messages)}\n`)
+    return endToEnd
+  }
+}
+
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2))
+  if (options === null) return
+  const bench = new Bench(options)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => bench.fail('interrupted'))
+  try {
+    const figures = await bench.run()
+    process.stdout.write(options.json ? `${JSON.stringify(figures)}\n` : figuresText(figures))
+  } catch (error) {
+    process.exitCode = 1
+    process.stderr.write(`error: no figures: ${(error as Error).message}\n`)
+  }
+  const complaints = bench.complaints()
+  if (complaints !== '') process.stderr.write(`The service complained:\n${complaints}\n`)
+  await bench.close()
+}
+
+await main().catch((error: Error) => {
+  process.exitCode = 1
+  process.stderr.write(`error: ${error.message}\n`)
+})

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startApp } from '../src/app.ts'
+import { hashToken } from '../src/domain/tokens.ts'
+import { createLog } from '../src/log.ts'
+import { startEmbeddedPostgres } from '../src/postgres/embedded-server.ts'
+import { configuration, serveParent } from './parent.ts'
+import { startProfile } from './profile.ts'
+
+/** The service as in production, with its embedded PostgreSQL, in a process of its own. */
+
+export interface ServiceConfig {
+  readonly dataDir: string
+  readonly logLevel: string
+  readonly operatorToken: string
+  readonly caPem: string | null
+  /** Count every statement (pg_stat_statements): costs a little, so only while profiling. */
+  readonly countStatements: boolean
+}
+
+export interface ServiceReady {
+  readonly url: string
+  readonly port: number
+  readonly postgresPid: number
+  readonly databaseUrl: string
+}
+
+const config = configuration<ServiceConfig>()
+const log = createLog(config.logLevel)
+const postgresOptions = { dataDir: config.dataDir, log: (line: string) => log.info(line) }
+
+let postgres = await startEmbeddedPostgres(postgresOptions)
+if (config.countStatements) {
+  const client = new pg.Client({ connectionString: postgres.localConnectionString })
+  await client.connect()
+  await client.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`)
+  await client.query('alter system set track_io_timing = on')
+  await client.end()
+  await postgres.stop()
+  postgres = await startEmbeddedPostgres(postgresOptions)
+}
+
+const app = await startApp({
+  connectionString: postgres.localConnectionString,
+  databasePoolSize: 10,
+  databasePrepared: true,
+  databaseStatementTimeoutMs: 30_000,
+  allowUnsafeDurability: false,
+  httpHost: '127.0.0.1',
+  httpPort: 0,
+  baseUrl: null,
+  secretKey: Buffer.alloc(32, 1),
+  operatorTokenHashes: [hashToken(config.operatorToken)],
+  nodeName: 'bench',
+  retentionDays: 90,
+  drainTimeoutMs: 20_000,
+  callbackPolicy: {
+    allowCidrs: [],
+    allowHosts: [],
+    allowLoopback: true,
+    allowUnresolvable: false,
+    ownOrigins: [],
+  },
+  webhookCaPem: config.caPem ?? undefined,
+  dnsServers: [],
+  log,
+  linkTimings: { backoffMs: 100 },
+})
+
+let stopProfile: (() => Promise<object>) | null = null
+const ready: ServiceReady = {
+  url: app.url,
+  port: app.port,
+  postgresPid: Number(
+    readFileSync(join(config.dataDir, 'cluster', 'postmaster.pid'), 'latin1').split('\n')[0],
+  ),
+  databaseUrl: postgres.localConnectionString,
+}
+serveParent(
+  ready,
+  {
+    memory: () => process.memoryUsage.rss(),
+    async startProfile() {
+      stopProfile = await startProfile()
+    },
+    stopProfile: () => stopProfile?.(),
+  },
+  async () => {
+    await app.stop()
+    await postgres.stop()
+  },
+)

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import { requestAdmin } from '../src/commands/admin-client.ts'
+
+/** What the bench sets up in the service, through its admin API. */
+
+const SENDER = 'Aldis'
+const CARRIER = 'simulator'
+const BOUND_TIMEOUT_MS = 10_000
+const BOUND_POLL_MS = 20
+
+export interface Customer {
+  readonly servicePlanId: string
+  readonly token: string
+  readonly sender: string
+}
+
+interface Connection {
+  readonly url: string
+  readonly operatorToken: string
+}
+
+/** One account with a plan, a token and an approved sender, routed to the carrier; resolves when its link is bound. */
+export async function setUp(
+  connection: Connection,
+  carrier: { port: number; window: number },
+): Promise<Customer> {
+  const accountId = randomBytes(12).toString('hex')
+  const servicePlanId = randomBytes(12).toString('hex')
+  const ask = (method: string, path: string, body?: object) => requestAdmin(connection, method, path, body)
+  await ask('POST', '/accounts', { accountId, name: 'Bench' })
+  const link = { host: '127.0.0.1', systemId: 'aldis', password: 'aldis' }
+  await ask('POST', '/carriers', { name: CARRIER, ...link, ...carrier })
+  await ask('POST', '/routes', { name: 'default', carriers: [{ carrier: CARRIER }] })
+  const plan = { servicePlanId, accountId, name: 'Bench', route: 'default' }
+  await ask('POST', '/service-plans', plan)
+  await ask('PUT', `/service-plans/${servicePlanId}/senders/${SENDER}`, { status: 'approved' })
+  const { token } = (await ask('POST', '/tokens', { accountId, name: 'Bench' })) as { token: string }
+  const deadlineMs = performance.now() + BOUND_TIMEOUT_MS
+  for (;;) {
+    const { link } = (await ask('GET', `/carriers/${CARRIER}`)) as { link: { since: string | null } | null }
+    if (link?.since != null) return { servicePlanId, token, sender: SENDER }
+    if (performance.now() > deadlineMs) throw new Error('the carrier link was not bound in time')
+    await new Promise((wake) => setTimeout(wake, BOUND_POLL_MS))
+  }
+}
