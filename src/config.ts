@@ -105,9 +105,9 @@ const VARIABLES = {
   }),
   retentionDays: {
     name: 'RETENTION_DAYS',
-    description: 'Age at which message records are dropped, in days.',
+    description: 'Age at which message records are dropped, in days; receipts are waited for up to three.',
     fallback: '90',
-    parse: integer(1, 3_650),
+    parse: integer(4, 3_650),
   },
   drainTimeoutMs: {
     name: 'DRAIN_TIMEOUT_MS',

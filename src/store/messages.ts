@@ -178,18 +178,3 @@ export async function findMessage(
   })
   return rows[0] ?? null
 }
-
-/** Messages without a final receipt long after their validity become UNKNOWN; gives at most `limit` msg ids to settle. */
-export async function findOverdueMessages(
-  db: Queryable,
-  range: { fromMsgId: string; toMsgId: string },
-  limit: number,
-): Promise<{ planId: number; msgId: string }[]> {
-  const { rows } = await db.query<{ planId: number; msgId: string }>({
-    text: `
-      select plan_id as "planId", msg_id as "msgId" from messages
-      where msg_id between $1 and $2 and status = 'SENT' limit $3`,
-    values: [range.fromMsgId, range.toMsgId, limit],
-  })
-  return rows
-}
