@@ -1,0 +1,214 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  eventually,
+  lookUp,
+  runAldis,
+  scratchFolder,
+  send,
+  serverProcesses,
+  startDev,
+} from '../support/process.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+
+function statusOf({ body }: { body: string }): string {
+  return (JSON.parse(body) as { status: string }).status
+}
+
+describe('aldis dev', () => {
+  const folder = scratchFolder()
+  let dev: Awaited<ReturnType<typeof startDev>>
+  let receiver: WebhookReceiver
+
+  beforeAll(async () => {
+    receiver = await startWebhookReceiver()
+    dev = await startDev(folder.path, ['--listen-port', String(receiver.port)])
+  })
+  afterAll(async () => {
+    await dev[Symbol.asyncDispose]()
+    await receiver.close()
+    folder[Symbol.dispose]()
+  })
+
+  test('the ready file has everything a client needs, readable by its owner only', async () => {
+    expect(dev.ready).toEqual({
+      baseUrl: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      accountId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      servicePlanId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      token: expect.stringMatching(/^aldis_/),
+      operatorToken: expect.stringMatching(/^operator_/),
+      sender: 'Aldis',
+      inboundNumber: '+15550001000',
+      smppPort: expect.any(Number),
+      databaseUrl: expect.stringMatching(/^postgresql:\/\//),
+    })
+    expect(statSync(join(folder.path, 'ready.json')).mode & 0o777).toBe(0o600)
+  })
+
+  test('a message is delivered, with a webhook for SENT and then one for DELIVERED', async () => {
+    const { status, json } = await send(dev.ready, { callbackUrl: `${receiver.origin}/receipts` })
+    expect([status, json.status]).toEqual([202, 'QUEUED'])
+    const ofMessage = ({ path, body }: { path: string; body: string }) =>
+      path === '/receipts' && body.includes(json.msgId)
+    expect(statusOf(await receiver.next(ofMessage))).toBe('SENT')
+    expect(statusOf(await receiver.next(ofMessage))).toBe('DELIVERED')
+    const found = await lookUp(dev.ready, json.msgId)
+    expect(found.json).toMatchObject({ status: 'DELIVERED', errorCode: '000', mccmnc: '310260', segments: 1 })
+  })
+
+  test("the banner's curl is the request it says", () => {
+    const { baseUrl, token, servicePlanId } = dev.ready
+    const { stdout } = dev.running
+    expect(stdout).toContain(`curl -i ${baseUrl}/v1/sendsms`)
+    expect(stdout).toContain(`-H 'Authorization: Bearer ${token}'`)
+    const body = JSON.parse(/-d '(.+)'/.exec(stdout)![1]!) as object
+    expect(body).toMatchObject({ servicePlanId, channel: 'SMS', from: 'Aldis' })
+  })
+
+  test('dev inbound brings a message to the inbound URL, with the keyword it begins with', async () => {
+    const text = `Hello there ${'é'.repeat(200)}`
+    const from = '+15551230002'
+    const sent = await runAldis(['dev', 'inbound', '--data-dir', dev.dataDir, '--from', from, '--body', text])
+    expect(sent).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: `Sent from ${from} to ${dev.ready.inboundNumber}.\n`,
+    })
+    const { body } = await receiver.next(({ path }) => path === '/inbound')
+    expect(JSON.parse(body)).toEqual({
+      accountId: dev.ready.accountId,
+      servicePlanId: dev.ready.servicePlanId,
+      msgId: expect.any(String),
+      channel: 'SMS',
+      direction: 'MO',
+      from,
+      to: dev.ready.inboundNumber,
+      keyword: 'HELLO',
+      body: text,
+      receivedAt: expect.stringMatching(/Z$/),
+    })
+  })
+
+  test('dev env prints shell variables', async () => {
+    const { ready, dataDir } = dev
+    const { stdout, code } = await runAldis(['dev', 'env', '--data-dir', dataDir])
+    expect(code).toBe(0)
+    expect(stdout.split('\n')).toEqual([
+      `export ALDIS_URL=${ready.baseUrl}`,
+      `export ALDIS_TOKEN=${ready.token}`,
+      `export ALDIS_PLAN=${ready.servicePlanId}`,
+      `export ALDIS_OPERATOR_TOKEN=${ready.operatorToken}`,
+      `export ALDIS_LISTENER=http://localhost:${receiver.port}`,
+      '',
+    ])
+  })
+
+  test('a second one on the same data directory is refused in one line', async () => {
+    const second = await runAldis(['dev', '--port', '0', '--data-dir', dev.dataDir])
+    expect(second).toMatchObject({ code: 1, stdout: '' })
+    expect(second.stderr).toMatch(/^error: the data directory .+ is in use by another aldis process\n$/)
+  })
+
+  test('a port in use is refused in one line', async () => {
+    using other = scratchFolder()
+    const port = new URL(dev.ready.baseUrl).port
+    const second = await runAldis(['dev', '--port', port, '--data-dir', join(other.path, 'data')])
+    expect(second).toMatchObject({ code: 1, stdout: '' })
+    expect(second.stderr).toBe(`error: port ${port} is in use; choose another with --port\n`)
+    expect(serverProcesses(join(other.path, 'data', 'postgres'))).toEqual([])
+  })
+
+  test('kill -9, and the next start on the directory has data and tokens; SIGTERM then leaves nothing', async () => {
+    const before = dev.ready
+    const { json } = await send(before)
+    dev.running.kill('SIGKILL')
+    await dev.running.exited
+    dev = await startDev(folder.path, ['--listen-port', String(receiver.port)])
+    const { baseUrl, ...same } = dev.ready
+    expect(before).toMatchObject(same)
+    expect((await lookUp(dev.ready, json.msgId)).json.msgId).toBe(json.msgId)
+
+    dev.running.kill('SIGTERM')
+    expect(await dev.running.exited).toMatchObject({ code: 0, signal: null, stderr: '' })
+    expect(serverProcesses(join(dev.dataDir, 'postgres'))).toEqual([])
+
+    dev = await startDev(folder.path, ['--listen-port', String(receiver.port)])
+    expect(dev.ready).toMatchObject({ token: before.token, servicePlanId: before.servicePlanId })
+    const sent = await send(dev.ready)
+    await eventually(async () => (await lookUp(dev.ready, sent.json.msgId)).json.status === 'DELIVERED')
+  })
+})
+
+test('--strict-callbacks refuses loopback callbacks; SIGINT ends it with nothing left', async () => {
+  using folder = scratchFolder()
+  await using dev = await startDev(folder.path, ['--strict-callbacks'])
+  for (const callbackUrl of ['http://localhost:9000/x', 'https://127.0.0.1/x', 'http://example.com/x']) {
+    const { status, json } = await send(dev.ready, { callbackUrl })
+    expect([callbackUrl, status, json.errorCode]).toEqual([callbackUrl, 400, 'VALIDATION_ERROR'])
+    expect(json.errors.map(({ field }: { field: string }) => field)).toEqual(['callbackUrl'])
+  }
+  expect((await send(dev.ready)).status).toBe(202)
+  dev.running.kill('SIGINT')
+  expect(await dev.running.exited).toMatchObject({ code: 0, signal: null, stderr: '' })
+  expect(serverProcesses(join(dev.dataDir, 'postgres'))).toEqual([])
+})
+
+test('another program on the port of the carrier is no hindrance', async () => {
+  using folder = scratchFolder()
+  const taken = createServer().listen(2775, '127.0.0.1')
+  taken.on('error', () => undefined)
+  await using dev = await startDev(folder.path)
+  expect(dev.ready.smppPort).not.toBe(2775)
+  const { json } = await send(dev.ready)
+  await eventually(async () => (await lookUp(dev.ready, json.msgId)).json.status === 'DELIVERED')
+  taken.close()
+})
+
+test.each([
+  ['a port that is none', ['--port', 'http'], /'http' is invalid\. a port is a number/],
+  ['a port too high', ['--port', '65536'], /a port is a number from 0 to 65535/],
+  ['an unknown flag', ['--prot', '8080'], /unknown option '--prot' .*--port/],
+  ['an argument too many', ['now'], /unknown command 'now'|too many arguments/],
+])('%s is refused in one line', async (_, args, line) => {
+  const exit = await runAldis(['dev', ...args])
+  expect(exit).toMatchObject({ code: 1, stdout: '' })
+  expect(exit.stderr).toMatch(line)
+  expect(exit.stderr.match(/\n/g)).toHaveLength(1)
+})
+
+test('a directory that cannot be written is refused in one line, whoever asks', async () => {
+  using folder = scratchFolder()
+  const file = join(folder.path, 'file')
+  writeFileSync(file, '')
+  for (const dataDir of [join(file, 'data'), '/proc/aldis']) {
+    const exit = await runAldis(['dev', '--port', '0', '--data-dir', dataDir])
+    expect(exit).toMatchObject({ code: 1, stdout: '' })
+    expect(exit.stderr).toMatch(/^error: cannot write the data directory .+\n$/)
+  }
+})
+
+test('a ready file that cannot be written is refused in one line, and the one of an earlier run is gone', async () => {
+  using folder = scratchFolder()
+  const dataDir = join(folder.path, 'data')
+  const readyFile = join(folder.path, 'missing', 'ready.json')
+  const exit = await runAldis(['dev', '--port', '0', '--data-dir', dataDir, '--ready-file', readyFile])
+  expect(exit).toMatchObject({ code: 1, stdout: '' })
+  expect(exit.stderr).toMatch(/^error: cannot write .+\n$/)
+  expect(serverProcesses(join(dataDir, 'postgres'))).toEqual([])
+
+  const earlier = join(folder.path, 'ready.json')
+  writeFileSync(earlier, '{}')
+  await runAldis(['dev', '--data-dir', '/proc/aldis', '--ready-file', earlier])
+  expect(existsSync(earlier)).toBe(false)
+})
+
+test('dev inbound and dev env where nothing was started: one line', async () => {
+  using folder = scratchFolder()
+  for (const args of [['env'], ['inbound', '--from', '+15551230002', '--body', 'x']]) {
+    const exit = await runAldis(['dev', ...args, '--data-dir', folder.path])
+    expect(exit).toMatchObject({ code: 1, stdout: '' })
+    expect(exit.stderr).toBe(`error: aldis dev was never started in ${folder.path}\n`)
+  }
+})

@@ -1,0 +1,309 @@
+/**
+ * Real child processes: `aldis …` as a person starts it, with a hard end for whatever goes wrong.
+ */
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { requestAdmin } from '../../src/commands/admin-client.ts'
+
+/** The checkout the tests are in. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const MAIN = join(ROOT, 'src', 'main.ts')
+/** Longest life of any child; SIGKILL ends it. */
+const MAX_LIFE_MS = 120_000
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Running {
+  readonly pid: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly exited: Promise<Exit>
+  readonly hasExited: boolean
+  /** Writes to its standard input. */
+  write(text: string): void
+  kill(signal: NodeJS.Signals): void
+  /** SIGKILL to it and everything it started (its process group). */
+  killGroup(): void
+  /** Resolves when `condition` holds; rejects when the process has ended before, or after `deadlineMs`. */
+  until<T>(
+    condition: () => T | undefined | false | Promise<T | undefined | false>,
+    deadlineMs?: number,
+  ): Promise<T>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** The environment without what would configure an Aldis, and with what is given. */
+export function cleanEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const own =
+    /^(ALDIS_|DATABASE_|HTTP_|WEBHOOK_|SECRET_KEY$|OPERATOR_TOKEN$|LOG_LEVEL$|DATA_DIR$|BASE_URL$|NODE_ID$)/
+  const inherited = Object.entries(process.env).filter(([name]) => !own.test(name) && name !== 'NODE_OPTIONS')
+  return { ...Object.fromEntries(inherited), ...env }
+}
+
+/** Starts `aldis` with these arguments, from source, in a process group of its own. */
+export function startAldis(args: readonly string[], options: SpawnOptions = {}): Running {
+  return start(process.execPath, [MAIN, ...args], options)
+}
+
+/** Runs `aldis` to its end. */
+export async function runAldis(args: readonly string[], options: SpawnOptions = {}): Promise<Exit> {
+  await using running = startAldis(args, options)
+  return await running.exited
+}
+
+export function start(command: string, args: readonly string[], options: SpawnOptions = {}): Running {
+  const child = spawn(command, args, {
+    stdio: 'pipe',
+    ...options,
+    detached: true,
+    env: cleanEnvironment(options.env),
+  })
+  return new RunningChild(child)
+}
+
+class RunningChild implements Running {
+  readonly #child: ChildProcess
+  readonly exited: Promise<Exit>
+  stdout = ''
+  stderr = ''
+  hasExited = false
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+    const fuse = setTimeout(() => this.killGroup(), MAX_LIFE_MS)
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text
+    })
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text
+    })
+    child.stdin?.on('error', () => undefined)
+    const { promise, resolve, reject } = Promise.withResolvers<Exit>()
+    this.exited = promise
+    promise.catch(() => undefined)
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      clearTimeout(fuse)
+      this.hasExited = true
+      resolve({ code, signal, stdout: this.stdout, stderr: this.stderr })
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  write(text: string): void {
+    this.#child.stdin!.write(text)
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  killGroup(): void {
+    try {
+      process.kill(-this.pid, 'SIGKILL')
+    } catch {
+      // Everything of it has ended.
+    }
+  }
+
+  async until<T>(
+    condition: () => T | undefined | false | Promise<T | undefined | false>,
+    deadlineMs = 30_000,
+  ): Promise<T> {
+    return await eventually(async () => {
+      const value = await condition()
+      if (value !== undefined && value !== false) return value
+      if (this.hasExited) throw new Error(`it has ended\n${this.stdout}\n${this.stderr}`)
+      return undefined
+    }, deadlineMs)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.killGroup()
+    await this.exited.catch(() => undefined)
+  }
+}
+
+/** The first value of `condition` that is neither undefined nor false, asked for every 20 ms. */
+export async function eventually<T>(
+  condition: () => T | undefined | false | Promise<T | undefined | false>,
+  deadlineMs = 30_000,
+): Promise<T> {
+  const deadline = performance.now() + deadlineMs
+  for (;;) {
+    const value = await condition()
+    if (value !== undefined && value !== false) return value
+    if (performance.now() > deadline) throw new Error(`not within ${deadlineMs} ms: ${condition}`)
+    await new Promise((wake) => setTimeout(wake, 20))
+  }
+}
+
+export interface Scratch {
+  readonly path: string
+  [Symbol.dispose](): void
+}
+
+/** A folder of its own, gone again on disposal. */
+export function scratchFolder(): Scratch {
+  const path = mkdtempSync(join(tmpdir(), 'aldis process-'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
+}
+
+/** What `--ready-file` holds. */
+export interface Ready {
+  readonly baseUrl: string
+  readonly accountId: string
+  readonly servicePlanId: string
+  readonly token: string
+  readonly operatorToken: string
+  readonly sender: string
+  readonly inboundNumber: string
+  readonly smppPort: number
+  readonly databaseUrl: string
+}
+
+/** `aldis dev` on this folder, once it answers. */
+export async function startDev(
+  folder: string,
+  args: readonly string[] = [],
+): Promise<{ running: Running; ready: Ready; dataDir: string } & AsyncDisposable> {
+  const dataDir = join(folder, 'data')
+  const readyFile = join(folder, 'ready.json')
+  const running = startAldis([
+    'dev',
+    '--port',
+    '0',
+    '--data-dir',
+    dataDir,
+    '--ready-file',
+    readyFile,
+    ...args,
+  ])
+  try {
+    await running.until(() => running.stdout.includes('Aldis is ready.'))
+  } catch (error) {
+    await running[Symbol.asyncDispose]()
+    throw error
+  }
+  const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as Ready
+  return { running, ready, dataDir, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
+}
+
+/** The PostgreSQL processes that work on the embedded database of this folder. Linux only. */
+export function serverProcesses(postgresDir: string): number[] {
+  const link = join(postgresDir, 'cluster')
+  if (!existsSync(link)) return []
+  const cluster = realpathSync(link)
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return (
+          readlinkSync(`/proc/${pid}/cwd`) === cluster &&
+          readlinkSync(`/proc/${pid}/exe`).endsWith('/postgres')
+        )
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+}
+
+/** A port that was free a moment ago, for what must know its port before it starts. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: any JSON
+  readonly json: any
+}
+
+type Access = Pick<Ready, 'baseUrl' | 'token' | 'servicePlanId' | 'sender'>
+
+/** POST /v1/sendsms with the fields that are not given filled in. */
+export async function send(ready: Access, fields: Record<string, unknown> = {}): Promise<ApiAnswer> {
+  const { servicePlanId, sender } = ready
+  const body = { servicePlanId, channel: 'SMS', from: sender, to: '+15551230001', body: 'Hello', ...fields }
+  return await answered(
+    fetch(`${ready.baseUrl}/v1/sendsms`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ready.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  )
+}
+
+/** GET /v1/messages/sms/{msgId}. */
+export async function lookUp(ready: Access, msgId: string): Promise<ApiAnswer> {
+  return await answered(
+    fetch(`${ready.baseUrl}/v1/messages/sms/${msgId}?servicePlanId=${ready.servicePlanId}`, {
+      headers: { authorization: `Bearer ${ready.token}` },
+    }),
+  )
+}
+
+async function answered(request: Promise<Response>): Promise<ApiAnswer> {
+  const response = await request
+  return { status: response.status, headers: response.headers, json: await response.json() }
+}
+
+/** An account with a complete plan, sender and token, whose carrier is at `smppPort`. */
+export async function provision(
+  service: { baseUrl: string; operatorToken: string },
+  smppPort: number,
+  carrier: Record<string, unknown> = {},
+): Promise<Ready> {
+  const connection = { url: service.baseUrl, operatorToken: service.operatorToken }
+  const create = async (path: string, body: object, method = 'POST') =>
+    (await requestAdmin(connection, method, path, body)) as Record<string, string>
+  const { accountId } = await create('/accounts', { name: 'Example' })
+  await create('/carriers', {
+    name: 'carrier',
+    host: '127.0.0.1',
+    port: smppPort,
+    systemId: 'esme',
+    password: 'secret',
+    ...carrier,
+  })
+  await create('/routes', { name: 'route', carriers: [{ carrier: 'carrier' }] })
+  const { servicePlanId } = await create('/service-plans', { accountId, name: 'Plan', route: 'route' })
+  await create(`/service-plans/${servicePlanId}/senders/Example`, { status: 'approved' }, 'PUT')
+  const { token } = await create('/tokens', { accountId, name: 'Token' })
+  return {
+    ...service,
+    accountId: accountId!,
+    servicePlanId: servicePlanId!,
+    token: token!,
+    sender: 'Example',
+    inboundNumber: '',
+    smppPort,
+    databaseUrl: '',
+  }
+}
