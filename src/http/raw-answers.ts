@@ -20,6 +20,9 @@ const CODE_OF_PARSER_ERROR: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
 }
 
+/** How long a peer may go on writing after its answer. */
+const LINGER_MS = 1_000
+
 const UNREADABLE = fault(WHOLE_REQUEST, 'MALFORMED_HTTP', 'must be HTTP/1.1')
 
 export interface RawAnswers {
@@ -44,6 +47,9 @@ export function rawAnswers(nextRequestId: () => string, observe: (status: number
         `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\n` +
         `cache-control: no-store\r\nconnection: close\r\n\r\n${body}`,
     )
+    // Destroyed at once, a socket with unread bytes resets the connection, and the answer may be lost with it.
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+    socket.once('close', () => clearTimeout(timer))
   }
   // Sockets whose last request came in chunks. One that announces a chunk no request may have and never sends it
   // (B301) is malformed; the parser tells no more than that time ran out.

@@ -54,12 +54,12 @@ function expectAnswer(answer: HttpAnswer, statuses: readonly number[]): void {
   expect(answer.json.requestId).toBe(answer.headers.get('x-request-id'))
 }
 
+/** The time-outs of the real server are in limits.test.ts. */
+const SHORT = { headersTimeoutMs: 500, requestTimeoutMs: 600, timeoutCheckMs: 50 }
+
 const TRANSPORTS: Record<string, () => Promise<HttpAnswer | null>> = {
   B294: async () => {
-    // The time-outs are short here and checked in limits.test.ts; the connections are as many as the case says.
-    await using quick = await startHttpService({
-      limits: { headersTimeoutMs: 500, requestTimeoutMs: 600, timeoutCheckMs: 50 },
-    })
+    await using quick = await startHttpService({ limits: SHORT })
     const silent: { answer: Promise<HttpAnswer | null> }[] = []
     const open = async () => ({ answer: readToEnd(await openSocket(quick.port)) })
     // In waves: what is beyond the listen backlog waits for its SYN to be sent again, a second or three.
@@ -81,7 +81,7 @@ const TRANSPORTS: Record<string, () => Promise<HttpAnswer | null>> = {
   },
   B300: () => post(['transfer-encoding: xchunked'], '0\r\n\r\n'),
   B301: async () => {
-    await using quick = await startHttpService({ limits: { requestTimeoutMs: 300, timeoutCheckMs: 50 } })
+    await using quick = await startHttpService({ limits: SHORT })
     return await exchange(quick.port, head(['transfer-encoding: chunked']).concat('ffffffffffffffff\r\nx'))
   },
   B304: async () => {

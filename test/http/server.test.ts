@@ -1,0 +1,140 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type HttpService, startHttpService, TOKEN } from '../support/http-service.ts'
+import { exchange, openSocket, readToEnd } from '../support/raw-http.ts'
+
+let service: HttpService
+beforeAll(async () => {
+  service = await startHttpService({ ready: async () => readiness })
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+let readiness = { ok: true, checks: { database: 'ok' } }
+
+describe('any path', () => {
+  it('404 when there is none such, whatever the body and the token', async () => {
+    const headers = { 'content-type': 'text/weird', authorization: 'nonsense' }
+    for (const path of ['/', '/v1', '/v1/sendsms/', '/V1/sendsms', '/admin/v1/accounts']) {
+      const answer = await service.request({ method: 'POST', path, headers, body: '{' })
+      expect([path, answer.status, answer.json.errorCode]).toEqual([path, 404, 'NOT_FOUND'])
+    }
+  })
+
+  it('405 tells which methods there are', async () => {
+    for (const method of ['GET', 'PUT', 'PROPFIND', 'OPTIONS', 'TRACE', 'QUERY']) {
+      const answer = await service.request({ method, path: '/v1/sendsms?x=1' })
+      expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'POST'])
+      expect(answer.json.errorCode).toBe('METHOD_NOT_ALLOWED')
+    }
+    const list = await service.request({ method: 'DELETE', path: '/v1/messages/sms' })
+    expect(list.headers.get('allow')).toBe('GET, HEAD')
+  })
+
+  it('405 to CONNECT', async () => {
+    const answer = await exchange(service.port, 'CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n')
+    expect([answer?.status, answer?.json.errorCode]).toEqual([405, 'METHOD_NOT_ALLOWED'])
+  })
+
+  it('answers HEAD as GET, without the body', async () => {
+    const answer = await service.request({ method: 'HEAD', path: '/livez' })
+    expect([answer.status, answer.text]).toEqual([200, ''])
+  })
+
+  it('400 without a Host header', async () => {
+    const answer = await exchange(service.port, 'GET /livez HTTP/1.1\r\nconnection: close\r\n\r\n')
+    expect([answer?.status, answer?.json.errors[0].field]).toEqual([400, 'Host'])
+  })
+
+  it('carries the security headers, on failures too', async () => {
+    for (const path of ['/livez', '/nowhere', '/v1/messages/sms/%zz']) {
+      const { headers } = await service.get(path)
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-frame-options')).toBe('DENY')
+      expect(headers.has('x-powered-by')).toBe(false)
+    }
+  })
+})
+
+describe('time-outs', () => {
+  const limits = { headersTimeoutMs: 200, requestTimeoutMs: 300, timeoutCheckMs: 50 }
+
+  it('408 to a head and to a body that do not come', async () => {
+    await using quick = await startHttpService({ limits })
+    const start = `POST /v1/sendsms HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TOKEN}\r\n`
+    const body = 'content-type: application/json\r\ncontent-length: 10\r\n\r\n{'
+    for (const bytes of [start, start.concat(body)]) {
+      const answer = await exchange(quick.port, bytes)
+      expect([answer?.status, answer?.json.errorCode]).toEqual([408, 'REQUEST_TIMEOUT'])
+    }
+    expect(await quick.storedMessages()).toBe(0)
+  })
+
+  it('a closing server does not wait for them', async () => {
+    const closing = await startHttpService({ limits: { drainTimeoutMs: 50 } })
+    const socket = await openSocket(closing.port)
+    const closed = readToEnd(socket)
+    socket.write(`POST /v1/sendsms HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 10\r\n`)
+    socket.write(`content-type: application/json\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`)
+    await once(socket, 'data')
+    await closing[Symbol.asyncDispose]()
+    expect(await closed).toBeNull()
+  })
+})
+
+describe('GET /livez', () => {
+  it('200', async () => {
+    expect((await service.get('/livez')).json).toEqual({ ok: true })
+  })
+})
+
+describe('GET /readyz', () => {
+  it('200 with what was checked, 503 when something is not right', async () => {
+    const good = await service.get('/readyz')
+    expect([good.status, good.json]).toEqual([200, { ok: true, checks: { database: 'ok' } }])
+    readiness = { ok: false, checks: { database: 'does not answer' } }
+    const bad = await service.get('/readyz')
+    expect([bad.status, bad.json]).toEqual([503, readiness])
+  })
+})
+
+describe('GET /metrics', () => {
+  it('200 counts requests by route and status', async () => {
+    await service.send()
+    await service.send()
+    const { status, headers, text } = await service.get('/metrics')
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+    expect(text).toContain(
+      'aldis_http_request_duration_seconds_count{method="POST",route="/v1/sendsms",status="202"} 2',
+    )
+  })
+})
+
+describe('GET /openapi.json', () => {
+  it('200 describes every public route in OpenAPI 3.1', async () => {
+    const { status, json } = await service.get('/openapi.json')
+    expect(status).toBe(200)
+    expect(json.openapi).toBe('3.1.0')
+    expect(Object.keys(json.paths).sort()).toEqual([
+      '/v1/messages/sms',
+      '/v1/messages/sms/{msgId}',
+      '/v1/messages/{msgId}',
+      '/v1/sendsms',
+    ])
+    const { post } = json.paths['/v1/sendsms']
+    expect(Object.keys(post.responses).sort()).toEqual(
+      ['202', '400', '401', '403', '404', '409', '413', '415', '422', '429', '500'].sort(),
+    )
+    const request = post.requestBody.content['application/json'].schema
+    expect(request.required).toEqual(['servicePlanId', 'channel', 'from', 'to', 'body'])
+    expect(request.properties.body).toMatchObject({ type: 'string', minLength: 1, maxLength: 1600 })
+    const receipt = post.responses['202'].content['application/json'].schema
+    expect(receipt.properties.price.type).toEqual(['number', 'null'])
+    expect(json.components.securitySchemes.bearer).toEqual({ type: 'http', scheme: 'bearer' })
+    const list = json.paths['/v1/messages/sms'].get.parameters.map(({ name }: { name: string }) => name)
+    expect(list).toEqual(
+      'servicePlanId from to status country mccmnc fromDate toDate limit cursor'.split(' '),
+    )
+  })
+})
