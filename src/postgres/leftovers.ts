@@ -23,13 +23,14 @@ export async function clearLeftovers(cluster: string): Promise<number> {
   const postmaster = postmasterPid(cluster)
   if (postmaster !== undefined && found.includes(postmaster)) {
     signal([postmaster], 'SIGINT')
-    await emptied(cluster, FAST_SHUTDOWN_MS)
+    // It ends last; one that was killed meanwhile leaves busy backends behind, which its signal never reached.
+    await until(() => !serverProcesses(cluster).includes(postmaster), FAST_SHUTDOWN_MS)
   }
   for (const name of ['SIGQUIT', 'SIGKILL'] as const) {
     const rest = serverProcesses(cluster)
     if (rest.length === 0) break
     signal(rest, name)
-    await emptied(cluster, IMMEDIATE_SHUTDOWN_MS)
+    await until(() => serverProcesses(cluster).length === 0, IMMEDIATE_SHUTDOWN_MS)
   }
   const rest = serverProcesses(cluster)
   if (rest.length > 0) {
@@ -104,7 +105,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
   }
 }
 
-async function emptied(cluster: string, timeoutMs: number): Promise<void> {
+async function until(holds: () => boolean, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs
-  while (serverProcesses(cluster).length > 0 && performance.now() < deadline) await delay(POLL_MS)
+  while (!holds() && performance.now() < deadline) await delay(POLL_MS)
 }

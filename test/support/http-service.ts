@@ -21,7 +21,7 @@ import { buildServer } from '../../src/http/server.ts'
 import { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
-import type { Database } from '../../src/store/database.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
 import { freshDatabase } from './database.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { exchange, type HttpAnswer, type HttpRequest, requestBytes } from './raw-http.ts'
@@ -56,6 +56,8 @@ export interface HttpServiceOptions {
   readonly planRateLimit?: RateLimit
   readonly baseUrl?: string
   readonly policy?: Partial<CallbackPolicy>
+  /** Of the database that the server uses. */
+  readonly statementTimeoutMs?: number
   readonly clock?: () => number
   readonly ready?: () => Promise<Readiness>
   readonly cursorKeys?: { cursor: Buffer; oldCursors?: readonly Buffer[] }
@@ -86,6 +88,11 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const { db } = database
   // One partition for messages of any day: lists are tested with old ones too.
   await db.query('create table messages_any_day partition of messages default')
+  const { statementTimeoutMs } = options
+  const serverDb =
+    statementTimeoutMs === undefined
+      ? db
+      : openDatabase({ connectionString: database.connectionString, poolSize: 2, statementTimeoutMs })
   const dns = await startDnsServer()
   dns.set('hooks.example.com', { A: ['93.184.216.34'] })
   const resolver = new NameResolver({ servers: [dns.address] })
@@ -100,7 +107,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       secretKey: randomBytes(32),
       random: randomBytes,
     }),
-    db,
+    db: serverDb,
     guard: new CallbackGuard({ ...STRICT_CALLBACK_POLICY, ...options.policy }, resolver),
     keys: options.cursorKeys ?? { cursor: cursorKey },
     limits: { ...HTTP_LIMITS, ...options.limits },
@@ -144,6 +151,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       await app.close()
       resolver.close()
       await dns.close()
+      if (serverDb !== db) await serverDb.end()
       await database[Symbol.asyncDispose]()
     },
   }
