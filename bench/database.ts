@@ -1,4 +1,6 @@
 import pg from 'pg'
+import { ensurePartitions } from '../src/services/day-partitions.ts'
+import { openDatabase as openPool } from '../src/store/database.ts'
 import { type Percentiles, percentiles } from './percentiles.ts'
 
 /** What the bench asks the database itself, on a connection of its own. */
@@ -9,6 +11,18 @@ export async function openDatabase(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   return client
+}
+
+const DAY_MS = 86_400_000
+/** What one call of ensurePartitions makes: yesterday to a week from now. */
+const DAYS_AT_ONCE = 9
+
+/** Makes the partitions a service has that was started `days` days ago; they stay empty. */
+export async function addPastDays(connectionString: string, days: number): Promise<void> {
+  const pool = openPool({ connectionString, poolSize: 1 })
+  for (let past = DAYS_AT_ONCE; past < days + DAYS_AT_ONCE; past += DAYS_AT_ONCE)
+    await ensurePartitions(pool, Date.now() - Math.min(past, days) * DAY_MS)
+  await pool.end()
 }
 
 /** Single-row INSERTs, each committed and synced. */

@@ -9,6 +9,7 @@ export interface BenchOptions {
   readonly window: number
   /** Least and most, in milliseconds. */
   readonly receiptDelayMs: readonly [number, number]
+  readonly pastDays: number
   readonly tls: boolean
   readonly logLevel: string
   readonly json: boolean
@@ -27,9 +28,10 @@ Usage: npm run bench -- [options]
   --outstanding N       messages between request and last webhook, at most, in the end-to-end run (2000)
   --window N            unanswered submit_sm on the carrier link (100)
   --receipt-delay A-B   milliseconds from submit to receipt, drawn for each message (50-300)
+  --past-days N         days the tables have partitions for before today, up to 89; they are empty (0)
   --tls                 receive webhooks over https
   --log-level LEVEL     of the service (info, as in production; its log goes to a file)
-  --profile FOLDER      keep a CPU profile of the service and print where its and PostgreSQL's time goes
+  --profile FOLDER      keep a CPU profile of the service and plans of its statements there, and print their sums
   --temp-dir FOLDER     where the database is made (the system's); must be a real disk, or commits cost nothing
   --json                print one JSON object instead of tables
   --help
@@ -49,6 +51,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
       outstanding: { type: 'string', default: '2000' },
       window: { type: 'string', default: '100' },
       'receipt-delay': { type: 'string', default: '50-300' },
+      'past-days': { type: 'string', default: '0' },
       tls: { type: 'boolean', default: false },
       'log-level': { type: 'string', default: 'info' },
       profile: { type: 'string' },
@@ -69,6 +72,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     outstanding: whole('outstanding', values.outstanding, 1, 100_000),
     window: whole('window', values.window, 1, 1_000),
     receiptDelayMs: range('receipt-delay', values['receipt-delay']),
+    pastDays: whole('past-days', values['past-days'], 0, 89),
     tls: values.tls,
     logLevel: values['log-level'],
     json: values.json,

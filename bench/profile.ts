@@ -10,6 +10,7 @@ interface CpuProfile {
 
 interface ProfileNode {
   readonly id: number
+  readonly children?: readonly number[]
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
 }
 
@@ -33,31 +34,80 @@ interface SelfTime {
   readonly share: number
 }
 
-/** Self time by function and by part (a package, a folder of the project, Node itself), dearest first. */
-function selfTimes(profile: object): { functions: SelfTime[]; parts: SelfTime[]; idleShare: number } {
+interface SelfTimes {
+  readonly functions: SelfTime[]
+  /** A package, or a file of the project, with what Node and V8 did on its behalf. */
+  readonly owners: SelfTime[]
+  /** Native functions, with the owner they worked for. */
+  readonly natives: SelfTime[]
+  readonly idleShare: number
+}
+
+/** Self time of the sampled main thread, dearest first. */
+function selfTimes(profile: object): SelfTimes {
   const { nodes, samples, timeDeltas } = profile as CpuProfile
+  const owners = ownersOf(nodes)
   const frames = new Map(nodes.map((node) => [node.id, node.callFrame]))
-  const functions = new Map<string, number>()
-  const parts = new Map<string, number>()
+  const times = { functions: new Times(), owners: new Times(), natives: new Times() }
   let busy = 0
   let idle = 0
   for (const [index, id] of samples.entries()) {
-    const frame = frames.get(id)!
+    const { functionName, url, lineNumber } = frames.get(id)!
     const us = timeDeltas[index] ?? 0
-    if (frame.functionName === '(idle)') {
+    if (functionName === '(idle)') {
       idle += us
       continue
     }
     busy += us
-    const place = placeOf(frame.url)
-    const name = `${frame.functionName || '(anonymous)'}  ${place}${frame.url === '' ? '' : `:${frame.lineNumber + 1}`}`
-    functions.set(name, (functions.get(name) ?? 0) + us)
-    const part = frame.url === '' ? frame.functionName || '(native)' : partOf(place)
-    parts.set(part, (parts.get(part) ?? 0) + us)
+    const owner = owners.get(id) ?? functionName
+    const place = url === '' ? '' : `  ${placeOf(url)}:${lineNumber + 1}`
+    times.functions.add(`${functionName || '(anonymous)'}${place}`, us)
+    times.owners.add(owner, us)
+    if (url === '' || url.startsWith('node:'))
+      times.natives.add(`${functionName || '(anonymous)'} for ${owner}`, us)
   }
-  const ranked = (times: Map<string, number>) =>
-    [...times].sort(([, a], [, b]) => b - a).map(([name, us]) => ({ name, share: us / Math.max(1, busy) }))
-  return { functions: ranked(functions), parts: ranked(parts), idleShare: idle / Math.max(1, busy + idle) }
+  return {
+    functions: times.functions.ranked(busy),
+    owners: times.owners.ranked(busy),
+    natives: times.natives.ranked(busy),
+    idleShare: idle / Math.max(1, busy + idle),
+  }
+}
+
+class Times {
+  readonly #us = new Map<string, number>()
+
+  add(name: string, us: number): void {
+    this.#us.set(name, (this.#us.get(name) ?? 0) + us)
+  }
+
+  ranked(total: number): SelfTime[] {
+    const entries = [...this.#us].sort(([, a], [, b]) => b - a)
+    return entries.map(([name, us]) => ({ name, share: us / Math.max(1, total) }))
+  }
+}
+
+/** For each node the nearest frame at or above it that is neither Node's nor V8's. */
+function ownersOf(nodes: readonly ProfileNode[]): Map<number, string> {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const owners = new Map<number, string>()
+  const roots = new Set(byId.keys())
+  for (const { children = [] } of nodes) for (const child of children) roots.delete(child)
+  const waiting: { id: number; inherited: string | null }[] = [...roots].map((id) => ({
+    id,
+    inherited: null,
+  }))
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { callFrame, children = [] } = byId.get(next.id)!
+    const { url, functionName } = callFrame
+    const isForeign = url === '' || url.startsWith('node:')
+    const own = isForeign ? null : partOf(placeOf(url))
+    const inherited = own ?? next.inherited
+    const fallback = url === '' ? functionName : url
+    owners.set(next.id, inherited ?? fallback)
+    for (const id of children) waiting.push({ id, inherited })
+  }
+  return owners
 }
 
 function placeOf(url: string): string {
@@ -68,24 +118,24 @@ function placeOf(url: string): string {
 }
 
 function partOf(place: string): string {
-  if (place.startsWith('node:')) return place
+  if (place.startsWith('src/')) return place
   const [first = '', second = ''] = place.split('/')
-  return first === 'src' || first.startsWith('@') ? `${first}/${second}` : first
+  return first.startsWith('@') ? `${first}/${second}` : first
 }
 
-const SHOWN_FUNCTIONS = 25
-const SHOWN_PARTS = 20
+const SHOWN = 25
 
-/** The dearest functions and parts, for people. */
+/** Where the time went, for people. */
 export function selfTimesText(profile: object): string {
-  const { functions, parts, idleShare } = selfTimes(profile)
+  const { functions, owners, natives, idleShare } = selfTimes(profile)
   const line = ({ name, share }: SelfTime) => `  ${(share * 100).toFixed(1).padStart(5)} %  ${name}`
   return [
-    `Aldis, self time (main thread idle ${(idleShare * 100).toFixed(1)} %):`,
-    ...functions.slice(0, SHOWN_FUNCTIONS).map(line),
-    '',
-    'By part:',
-    ...parts.slice(0, SHOWN_PARTS).map(line),
+    `Aldis, self time by function (main thread idle ${(idleShare * 100).toFixed(1)} %):`,
+    ...functions.slice(0, SHOWN).map(line),
+    'By package and file, with what Node did for them:',
+    ...owners.slice(0, SHOWN).map(line),
+    "Node's functions, and for whom:",
+    ...natives.slice(0, SHOWN).map(line),
     '',
   ].join('\n')
 }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type pg from 'pg'
 import { createServerCertificate, createTestAuthority } from '../test/support/certificates.ts'
 import { Child } from './children.ts'
-import { openDatabase } from './database.ts'
+import { addPastDays, openDatabase } from './database.ts'
 import { Load } from './load.ts'
 import { describeMachine } from './machine.ts'
 import { type BenchOptions, readOptions } from './options.ts'
@@ -73,6 +73,7 @@ class Bench {
     const { parts, databaseUrl } = await this.#start()
     const db = await openDatabase(databaseUrl)
     this.#resources.defer(() => db.end())
+    await addPastDays(databaseUrl, options.pastDays)
     const machine = await describeMachine(db)
     const endToEnd = await (options.profile === null
       ? measureEndToEnd(parts, options)
@@ -93,7 +94,7 @@ class Bench {
       logLevel,
       operatorToken,
       caPem: authority?.certPem ?? null,
-      countStatements: profile !== null,
+      explain: profile !== null,
     }
     const onNews = (completed: number) => load?.completed(completed)
     const receiver = this.#spawn<{ port: number }>('receiver', { tls: certificate }, { onNews })
@@ -141,7 +142,8 @@ class Bench {
       },
     })
     mkdirSync(folder, { recursive: true })
-    writeFileSync(resolve(folder, 'aldis.cpuprofile'), JSON.stringify(profile))
+    writeFileSync(join(folder, 'aldis.cpuprofile'), JSON.stringify(profile))
+    copyFileSync(join(this.#dir, 'data', 'postgres.log'), join(folder, 'plans.log'))
     process.stdout.write(`${selfTimesText(profile)}\n${activity.text(endToEnd.messages)}\n`)
     return endToEnd
   }

@@ -15,8 +15,8 @@ export interface ServiceConfig {
   readonly logLevel: string
   readonly operatorToken: string
   readonly caPem: string | null
-  /** Count every statement (pg_stat_statements): costs a little, so only while profiling. */
-  readonly countStatements: boolean
+  /** Let PostgreSQL count its statements and log some plans. Costs a little, so only while profiling. */
+  readonly explain: boolean
 }
 
 export interface ServiceReady {
@@ -26,16 +26,25 @@ export interface ServiceReady {
   readonly databaseUrl: string
 }
 
+/** One statement in fifty has its plan, with what it really did, in postgres.log. */
+const EXPLAIN_SETTINGS = [
+  `shared_preload_libraries = 'pg_stat_statements', 'auto_explain'`,
+  'auto_explain.log_min_duration = 0',
+  'auto_explain.sample_rate = 0.02',
+  'auto_explain.log_analyze = on',
+  'auto_explain.log_buffers = on',
+  'auto_explain.log_parameter_max_length = 0',
+]
+
 const config = configuration<ServiceConfig>()
 const log = createLog(config.logLevel)
 const postgresOptions = { dataDir: config.dataDir, log: (line: string) => log.info(line) }
 
 let postgres = await startEmbeddedPostgres(postgresOptions)
-if (config.countStatements) {
+if (config.explain) {
   const client = new pg.Client({ connectionString: postgres.localConnectionString })
   await client.connect()
-  await client.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`)
-  await client.query('alter system set track_io_timing = on')
+  for (const setting of EXPLAIN_SETTINGS) await client.query(`alter system set ${setting}`)
   await client.end()
   await postgres.stop()
   postgres = await startEmbeddedPostgres(postgresOptions)
