@@ -36,6 +36,8 @@ const MAX_HELD = 5_000
 const MAX_BACKLOG = 5_000
 /** Pause before a message whose carriers are all down is looked at again. */
 const NO_CARRIER_MS = 1_000
+/** How often messages are looked for whose validity ended while no carrier of theirs was there. */
+const EXPIRED_MS = 5_000
 
 /** Sends held messages to their carriers as fast as windows and limits allow, and hands every outcome to the recorder. */
 export class Submitter implements Placement {
@@ -46,6 +48,7 @@ export class Submitter implements Placement {
   readonly #inMemory = new Set<string>()
   #timer: NodeJS.Timeout | null = null
   #claiming: Promise<void> = Promise.resolve()
+  #expiredAtMs = Number.NEGATIVE_INFINITY
   #stopped = false
 
   constructor(options: SubmitterOptions) {
@@ -93,11 +96,14 @@ export class Submitter implements Placement {
       .contents.plans.filter((plan) => this.#canSubmit(plan))
       .map((plan) => plan.id)
     const { buckets, nodeId } = lease
-    if (room < MAX_HELD / 2 || planIds.length === 0 || buckets.length === 0 || recorder.failing) return
+    const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
+    const wanted = planIds.length > 0 || expired
+    if (room < MAX_HELD / 2 || !wanted || buckets.length === 0 || recorder.failing) return
+    if (expired) this.#expiredAtMs = performance.now()
     this.#held += room
     let taken: Dispatch[] = []
     try {
-      taken = await holdDueDispatches(db, { nodeId, buckets, planIds, limit: room })
+      taken = await holdDueDispatches(db, { nodeId, buckets, planIds, expired, limit: room })
     } finally {
       this.#held -= room - taken.length
     }

@@ -23,19 +23,27 @@ interface DispatchRow extends Omit<Dispatch, 'submittedSegments'> {
 
 /**
  * Takes waiting dispatches that are due into memory: the node becomes their holder. Only the owner of a bucket asks for
- * its rows, so nothing is locked or skipped. At most `limit`, oldest due first.
+ * its rows, so nothing is locked or skipped. Those of `planIds`, and with `expired` also those of other plans whose
+ * validity is over. At most `limit`, oldest due first.
  */
 export async function holdDueDispatches(
   db: Queryable,
-  args: { nodeId: number; buckets: readonly number[]; planIds: readonly number[]; limit: number },
+  args: {
+    nodeId: number
+    buckets: readonly number[]
+    planIds: readonly number[]
+    expired: boolean
+    limit: number
+  },
 ): Promise<Dispatch[]> {
   const { rows } = await db.query<DispatchRow>({
     name: 'hold_due_dispatches',
     text: `
       with due as (
         select bucket, msg_id from dispatches
-        where holder is null and due_at <= now() and bucket = any ($2::smallint[]) and plan_id = any ($3::integer[])
-        order by due_at limit $4
+        where holder is null and due_at <= now() and bucket = any ($2::smallint[])
+          and (plan_id = any ($3::integer[]) or $4 and expires_at <= now())
+        order by due_at limit $5
       ), held as (
         update dispatches d set holder = $1 from due
         where d.bucket = due.bucket and d.msg_id = due.msg_id
@@ -45,7 +53,7 @@ export async function holdDueDispatches(
              h.submitted_segments::text as "submittedSegments", h.ambiguous, h.expires_at as "expiresAt"
       from held h join messages m on m.plan_id = h.plan_id and m.msg_id = h.msg_id
       order by h.due_at`,
-    values: [args.nodeId, args.buckets, args.planIds, args.limit],
+    values: [args.nodeId, args.buckets, args.planIds, args.expired, args.limit],
   })
   return rows.map((row) => ({ ...row, submittedSegments: BigInt(row.submittedSegments) }))
 }
