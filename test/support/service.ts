@@ -80,11 +80,15 @@ export interface Service extends AsyncDisposable {
 }
 
 /** Polls until `condition` gives something other than false, null or undefined. */
-export async function eventually<T>(condition: () => T | Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
-  return (await vi.waitUntil(async () => (await condition()) || null, {
+export async function eventually<T>(
+  condition: () => T | Promise<T>,
+  deadlineMs = DEADLINE_MS,
+): Promise<Exclude<T, null | undefined | false>> {
+  const found = await vi.waitUntil(async () => (await condition()) || null, {
     interval: 10,
     timeout: deadlineMs,
-  })) as T
+  })
+  return found as Exclude<T, null | undefined | false>
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
