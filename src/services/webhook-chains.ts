@@ -45,17 +45,20 @@ export class WebhookChains {
     return chain[0] ?? null
   }
 
-  /** The first event of a message has failed and waits in the database; gives those that were behind it. */
+  /**
+   * Takes a message's events out, because the first has failed or there is no room. Until the database gives one of them
+   * again, later events of the message are refused: a batch that is being written may still think they can follow.
+   */
   postpone(msgId: string, nowMs: number): WebhookEvent[] {
     if (this.#postponed.size >= MAX_POSTPONED) {
       const oldest = this.#postponed.keys().next()
       if (!oldest.done) this.#postponed.delete(oldest.value)
     }
     this.#postponed.set(msgId, nowMs + REFUSE_MS)
-    return this.take(msgId).slice(1)
+    return this.take(msgId)
   }
 
-  /** Takes a message's whole chain out. */
+  /** Takes a message's events out, for good. */
   take(msgId: string): WebhookEvent[] {
     const chain = this.#chains.get(msgId) ?? []
     this.#chains.delete(msgId)

@@ -36,8 +36,6 @@ const POLL_MS = 250
 const MAX_HELD = 5_000
 /** Requests under way to one destination (scheme, host, port). */
 const MAX_PER_DESTINATION = 32
-/** Events of one destination in memory: a slow receiver leaves room for every other. */
-const MAX_HELD_PER_DESTINATION = 1_000
 const CROWDED_DELAY_MS = 2_000
 const RECORD_RETRY_MS = 500
 const MAX_ATTEMPT_BATCH = 500
@@ -153,7 +151,8 @@ export class WebhookDeliverer {
     this.#destinations.set(origin, destination)
     if (this.#stopped) this.#release(event.msgId)
     else if (destination.underWay < MAX_PER_DESTINATION) void this.#deliver(event, url, origin, destination)
-    else if (destination.waiting.length < MAX_HELD_PER_DESTINATION) destination.waiting.push(event)
+    // A destination may fill what is free, so a slow one leaves half of the memory to the others.
+    else if (destination.waiting.length < MAX_HELD - this.held) destination.waiting.push(event)
     else this.#release(event.msgId, CROWDED_DELAY_MS)
   }
 
@@ -217,12 +216,12 @@ export class WebhookDeliverer {
       if (next !== null) this.#assign(next)
       return
     }
-    this.#giveBack(this.#chains.postpone(event.msgId, performance.now()), 0)
+    this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), 0)
   }
 
   /** Gives a message's events back to the database, none of them attempted. */
   #release(msgId: string, delayMs = 0): void {
-    this.#giveBack(this.#chains.take(msgId), delayMs)
+    this.#giveBack(this.#chains.postpone(msgId, performance.now()), delayMs)
   }
 
   #giveBack(events: readonly WebhookEvent[], delayMs: number): void {
