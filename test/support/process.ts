@@ -307,3 +307,33 @@ export async function provision(
     databaseUrl: '',
   }
 }
+
+/** Secrets of a production configuration; the rest of it has defaults. */
+export const SERVE_SECRETS = {
+  SECRET_KEY: '5e'.repeat(32),
+  OPERATOR_TOKEN: 'operator-token-of-a-test-with-enough-characters',
+}
+
+export interface Served extends AsyncDisposable {
+  readonly running: Running
+  readonly baseUrl: string
+  readonly operatorToken: string
+}
+
+/** `aldis serve` with these variables, once it is ready; on a free port of the loopback address unless told otherwise. */
+export async function startServe(env: NodeJS.ProcessEnv): Promise<Served> {
+  const running = startAldis(['serve'], {
+    env: { HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', ...SERVE_SECRETS, ...env },
+  })
+  try {
+    const baseUrl = await running.until(
+      () => /"url":"([^"]+)","msg":"aldis is ready"/.exec(running.stderr)?.[1],
+      60_000,
+    )
+    const operatorToken = SERVE_SECRETS.OPERATOR_TOKEN
+    return { running, baseUrl, operatorToken, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }
+  } catch (error) {
+    await running[Symbol.asyncDispose]()
+    throw error
+  }
+}
