@@ -25,12 +25,23 @@ export function untilStopped(log: Logger): Stopped {
   }
 }
 
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+])
+
 /** A start that failed, in one line a person can act on. `setting` is what chooses the port. */
 export function explainStart(error: unknown, port: number, setting: string): Error {
   const code = (error as NodeJS.ErrnoException)?.code
   if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; choose another with ${setting}`)
   if (code === 'EACCES')
     return new Error(`port ${port} may not be used by this user; choose another with ${setting}`)
+  if (code !== undefined && UNREACHABLE.has(code))
+    return new Error(`the database cannot be reached: ${(error as Error).message || code}`)
   return error instanceof Error ? error : new Error(String(error))
 }
 

@@ -1,0 +1,141 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import { compare, settledMessages } from '../durability/ledgers.ts'
+import { Load } from '../durability/load.ts'
+import { freshDatabase } from '../support/database.ts'
+import {
+  eventually,
+  freePort,
+  lookUp,
+  provision,
+  runAldis,
+  SERVE_SECRETS,
+  scratchFolder,
+  send,
+  serverProcesses,
+  startServe,
+} from '../support/process.ts'
+
+test('the faults of the configuration are listed all at once, and none repeats a secret', async () => {
+  const exit = await runAldis(['serve'], {
+    env: { DATABASE_URL: 'mysql://u:hunter2hunter2@db/x', SECRET_KEY: 'hunter2', HTTP_PORT: '99999' },
+  })
+  expect(exit).toMatchObject({ code: 1, stdout: '' })
+  const lines = exit.stderr.trimEnd().split('\n')
+  expect(lines.map((line) => line.trim().split(' ')[0])).toEqual([
+    'error:',
+    'DATABASE_URL',
+    'HTTP_PORT',
+    'SECRET_KEY',
+    'OPERATOR_TOKEN',
+  ])
+  expect(exit.stderr).not.toContain('hunter2')
+})
+
+test('with its own database: live, ready, set up over HTTP, delivers, ends at SIGTERM with nothing left', async () => {
+  using folder = scratchFolder()
+  const simulator = await startSimulator({ port: 0 })
+  const dataDir = join(folder.path, 'data')
+  await using service = await startServe({ DATA_DIR: dataDir })
+  for (const path of ['/livez', '/readyz']) {
+    const { status } = await fetch(`${service.baseUrl}${path}`)
+    expect([path, status]).toEqual([path, 200])
+  }
+  const access = await provision(service, simulator.port)
+  const { json } = await send(access)
+  await eventually(async () => (await lookUp(access, json.msgId)).json.status === 'DELIVERED')
+  service.running.kill('SIGTERM')
+  expect(await service.running.exited).toMatchObject({ code: 0, signal: null, stdout: '' })
+  expect(serverProcesses(dataDir)).toEqual([])
+  await simulator.stop()
+})
+
+test('every line of the log is JSON, without the number or the text of a message', async () => {
+  await using database = await freshDatabase()
+  const simulator = await startSimulator({ port: 0 })
+  await using service = await startServe({ DATABASE_URL: database.connectionString, LOG_LEVEL: 'trace' })
+  const access = await provision(service, simulator.port)
+  const { json } = await send(access, { to: '+15551237777', body: 'a secret text' })
+  await eventually(async () => (await lookUp(access, json.msgId)).json.status === 'DELIVERED')
+  service.running.kill('SIGTERM')
+  const { code, stderr } = await service.running.exited
+  expect(code).toBe(0)
+  for (const line of stderr.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
+  expect(stderr).not.toMatch(/5551237777|a secret text/)
+  expect(stderr).not.toContain(access.token)
+  await simulator.stop()
+})
+
+test('SIGTERM under load: every request is answered, nothing is lost, nothing sent twice', async () => {
+  await using database = await freshDatabase()
+  const simulator = await startSimulator({ port: 0, recordSubmissions: true })
+  const env = { DATABASE_URL: database.connectionString, NODE_ID: 'node-1' }
+  await using service = await startServe(env)
+  const access = await provision(service, simulator.port)
+  const load = new Load(access)
+  await load.accepted(300)
+  service.running.kill('SIGTERM')
+  await eventually(() => service.running.hasExited, 30_000)
+  await load.stop()
+  expect(await service.running.exited).toMatchObject({ code: 0, signal: null })
+
+  await using next = await startServe(env)
+  expect(next.running.hasExited).toBe(false)
+  const stored = await settledMessages(database.db)
+  // A request whose connection was refused never reached it; one that was taken is answered, so what is stored is known.
+  const { repeated, ...found } = compare(load.entries, stored, simulator.submissions)
+  expect(found).toEqual({ lost: [], wrong: [], unsent: [], sentThough500: [], unknown: [] })
+  expect(repeated).toEqual([])
+  const accepted = load.entries.filter(({ status }) => status === 202)
+  expect(stored.map(({ n }) => n).sort()).toEqual(accepted.map(({ n }) => n).sort())
+  await simulator.stop()
+}, 60_000)
+
+test('a database with synchronous_commit off is refused, unless that is wanted', async () => {
+  await using database = await freshDatabase({ migrated: false })
+  const name = new URL(database.connectionString).pathname.slice(1)
+  await database.db.query(`alter database ${name} set synchronous_commit = off`)
+  const env = { ...SERVE_SECRETS, HTTP_PORT: '0', DATABASE_URL: database.connectionString }
+  const exit = await runAldis(['serve'], { env })
+  expect(exit).toMatchObject({ code: 1, stdout: '' })
+  expect(exit.stderr).toMatch(/^error: the database can lose accepted messages \(.*synchronous_commit.*\n$/)
+  await using service = await startServe({ ...env, ALLOW_UNSAFE_DURABILITY: 'on' })
+  expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)
+})
+
+test('a database that turns unsafe while the service runs makes it not ready', async () => {
+  await using database = await freshDatabase()
+  await using service = await startServe({ DATABASE_URL: database.connectionString })
+  const name = new URL(database.connectionString).pathname.slice(1)
+  await database.db.query(`alter database ${name} set synchronous_commit = off`)
+  // New sessions have it: the present ones are ended.
+  await database.db.query(`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`)
+  await eventually(async () => (await fetch(`${service.baseUrl}/readyz`)).status === 503)
+  expect((await fetch(`${service.baseUrl}/livez`)).status).toBe(200)
+})
+
+test('a database that cannot be reached, and a port in use: one line each', async () => {
+  const nowhere = `postgresql://u:hunter2@127.0.0.1:${await freePort()}/x`
+  const unreachable = await runAldis(['serve'], { env: { ...SERVE_SECRETS, DATABASE_URL: nowhere } })
+  expect(unreachable.code).toBe(1)
+  expect(unreachable.stderr).toMatch(/^error: the database cannot be reached: .*ECONNREFUSED.*\n$/)
+  expect(unreachable.stderr).not.toContain('hunter2')
+
+  await using database = await freshDatabase()
+  await using service = await startServe({ DATABASE_URL: database.connectionString })
+  const { port } = new URL(service.baseUrl)
+  const second = await runAldis(['serve'], {
+    env: {
+      ...SERVE_SECRETS,
+      DATABASE_URL: database.connectionString,
+      LOG_LEVEL: 'warn',
+      HTTP_HOST: '127.0.0.1',
+      HTTP_PORT: port,
+    },
+  })
+  expect(second).toMatchObject({ code: 1, stdout: '' })
+  expect(second.stderr).toBe(`error: port ${port} is in use; choose another with HTTP_PORT\n`)
+})
