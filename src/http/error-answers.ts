@@ -11,6 +11,9 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (failure.status >= 500) {
     request.log.error({ requestId: request.id, error: loggable(failure.cause ?? error) }, 'request failed')
   }
+  // Fastify would close after a body it refused, and the reset might overtake the answer. What is still coming is read
+  // and dropped, until the request's time is over.
+  reply.removeHeader('connection')
   if (failure.status === 401) reply.header('www-authenticate', 'Bearer realm="aldis"')
   if (failure.headers !== undefined) reply.headers(failure.headers)
   reply.code(failure.status).send(errorBody(failure, request.id))

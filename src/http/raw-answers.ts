@@ -48,7 +48,7 @@ export function rawAnswers(nextRequestId: () => string, observe: (status: number
         `cache-control: no-store\r\nconnection: close\r\n\r\n${body}`,
     )
     // Destroyed at once, a socket with unread bytes resets the connection, and the answer may be lost with it.
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
     socket.once('close', () => clearTimeout(timer))
   }
   // Sockets whose last request came in chunks. One that announces a chunk no request may have and never sends it

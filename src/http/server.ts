@@ -96,7 +96,7 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
 /** A closing server no longer checks its time-outs: without this, one slow request would hold it open for ever. */
 function boundDrain(app: FastifyInstance, limits: HttpLimits): void {
   app.addHook('preClose', (done) => {
-    const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainTimeoutMs)
+    const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainTimeoutMs).unref()
     app.server.once('close', () => clearTimeout(timer))
     done()
   })

@@ -52,7 +52,7 @@ export async function exchange(port: number, bytes: Uint8Array | string): Promis
 export async function readToEnd(socket: Socket): Promise<HttpAnswer | null> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  await once(socket, 'close')
+  await new Promise((resolve) => socket.once('close', resolve))
   return parseAnswer(Buffer.concat(chunks))
 }
 

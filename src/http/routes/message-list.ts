@@ -34,6 +34,7 @@ export interface ListDeps {
 }
 
 const SCHEMA = {
+  operationId: 'listMessages',
   summary: 'List messages, newest first',
   description: 'Needs servicePlanId and at least one filter or a cursor. Spec §4.3.',
   tags: ['Messages'],

@@ -19,6 +19,7 @@ export interface LookupDeps {
 }
 
 const SCHEMA = {
+  operationId: 'getMessage',
   summary: 'Get the delivery record of a message',
   tags: ['Messages'],
   security: [{ bearer: [] }],
@@ -29,6 +30,7 @@ const SCHEMA = {
 
 const SHORT_SCHEMA = {
   ...SCHEMA,
+  operationId: 'getMessageAtLocation',
   summary: 'Get the delivery record of a message (the Location of a send)',
   querystring: ShortLookupQuerySchema,
 }

@@ -28,6 +28,7 @@ export interface SendDeps {
 }
 
 const SCHEMA = {
+  operationId: 'sendSms',
   summary: 'Send one SMS',
   description: 'Accepted and queued: the record says QUEUED, and receipts follow. Spec §4.1.',
   tags: ['Messages'],

@@ -96,6 +96,18 @@ describe('POST /v1/sendsms', () => {
     expect(again.headers.get('location')).toBe(first.headers.get('location'))
   })
 
+  it('202 to others while the name servers of a callbackUrl are silent', async () => {
+    service.dns.set('silent.example.com', { silent: true })
+    const finished: string[] = []
+    const slow = service.send({ callbackUrl: 'https://silent.example.com/' }).then(({ status }) => {
+      finished.push(`slow ${status}`)
+    })
+    await expect.poll(() => service.dns.count('silent.example.com', 'A')).toBeGreaterThan(0)
+    finished.push(`other ${(await service.send()).status}`)
+    await slow
+    expect(finished).toEqual(['other 202', 'slow 202'])
+  })
+
   it('400 lists every fault, not the first', async () => {
     const answer = await service.send(
       { servicePlanId: 'x', channel: 'MMS', from: '', to: '1', body: '', callbackUrl: 'http://10.0.0.1' },
@@ -193,6 +205,12 @@ describe('POST /v1/sendsms', () => {
 
   it('413 for a request of more than 64 KiB', async () => {
     expectError(await service.send({ extra: 'x'.repeat(65_536) }), 413, 'MESSAGE_TOO_LARGE')
+  })
+
+  it('413 reaches a client that is still writing', async () => {
+    for (let n = 0; n < 5; n += 1) {
+      expectError(await service.send({ extra: 'x'.repeat(5_000_000) }), 413, 'MESSAGE_TOO_LARGE')
+    }
   })
 
   it('413 for a record of more than the limit', async () => {
