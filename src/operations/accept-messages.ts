@@ -134,13 +134,19 @@ export class GroupAccepter implements MessageAccepter {
 
   async #write(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
     const insert = items[0]!.key ? this.#insertKeyed : this.#insertPlain
+    let written = false
+    const write = async (part: readonly Item[]) => {
+      const outcomes = await insert(part)
+      written = true
+      return outcomes
+    }
     try {
-      return await writeInHalves(items, insert, (item, error) => {
+      return await writeInHalves(items, write, (item, error) => {
         this.#onError('message not queued', error)
         return failed(item.row)
       })
     } catch (error) {
-      if (!isOutcomeUnknown(error)) throw error
+      if (!written && !isOutcomeUnknown(error)) throw error
       return await this.#settleLost(items)
     }
   }

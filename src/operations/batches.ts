@@ -1,4 +1,4 @@
-import { isOutcomeUnknown, isTransient } from '../store/database.ts'
+import { isRowFault } from '../store/database.ts'
 
 interface Waiting<Item, Result> {
   readonly item: Item
@@ -71,7 +71,7 @@ export class Batcher<Item, Result> {
 /**
  * Writes a batch; one that the database refuses for what is in it is written in halves, so that a single bad row fails
  * alone. Gives for each item, in order, its result or what `refused` makes of it. A failure that says nothing about the
- * rows (connection lost, restart, deadlock) is thrown.
+ * rows (connection lost, no privilege, deadlock) is thrown; some of the items may be written by then.
  */
 export async function writeInHalves<Item, Result>(
   items: readonly Item[],
@@ -81,7 +81,7 @@ export async function writeInHalves<Item, Result>(
   try {
     return await write(items)
   } catch (error) {
-    if (isTransient(error) || isOutcomeUnknown(error)) throw error
+    if (!isRowFault(error)) throw error
     if (items.length === 1) return [refused(items[0]!, error)]
     const half = items.length >> 1
     const first = await writeInHalves(items.slice(0, half), write, refused)

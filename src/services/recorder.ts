@@ -1,7 +1,7 @@
 import { InstantSource } from '../domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../domain/message-states.ts'
 import { writeInHalves } from '../operations/batches.ts'
-import type { Database } from '../store/database.ts'
+import { type Database, ping } from '../store/database.ts'
 import { type Postponement, postponeDispatches } from '../store/dispatches.ts'
 import { findParkedReceipts, type ReceiptRow, recordReceipts } from '../store/receipts.ts'
 import {
@@ -45,6 +45,7 @@ export class Recorder {
   #receipts: ReceiptItem[] = []
   #running: Promise<void> | null = null
   #failing = false
+  #ended = false
 
   constructor(options: RecorderOptions) {
     this.#options = options
@@ -91,30 +92,33 @@ export class Recorder {
     await Promise.all(rows.map((row) => new Promise((done) => this.receipt({ row, done }))))
   }
 
-  /** Resolves when all that was given so far is written or, after `timeoutMs`, given up. */
+  /** Resolves when all that was given so far is written or, after `timeoutMs`, given up for good. */
   async drain(timeoutMs: number): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs
-    while (this.backlog > 0 || this.#running !== null) {
+    while (this.backlog > 0 || (this.#running !== null && !this.#failing)) {
       const leftMs = deadlineMs - performance.now()
-      if (leftMs <= 0) return
+      if (leftMs <= 0) break
       await Promise.race([this.#running, new Promise((resolve) => setTimeout(resolve, leftMs).unref())])
     }
+    this.#ended = true
   }
 
   #wake(): void {
-    if (this.#running !== null) return
+    if (this.#running !== null || this.#ended) return
     this.#running = new Promise((resolve) => {
       setImmediate(async () => {
         await this.#run()
         this.#running = null
         resolve()
-        if (this.backlog > 0) this.#wake()
+        if (this.backlog > 0 || this.#failing) this.#wake()
       })
     })
   }
 
   async #run(): Promise<void> {
     try {
+      // While it fails nothing new comes in that would show whether the database is back.
+      if (this.#failing && this.backlog === 0) await ping(this.#options.db)
       await this.#recordSubmissions()
       await this.#recordReceipts()
       await this.#recordPostponements()

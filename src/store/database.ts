@@ -198,6 +198,17 @@ export function isTransient(error: unknown): boolean {
   return error instanceof CommitOutcomeUnknownError || isConnectFailure(error) || isConnectionLost(error)
 }
 
+/** Class 22, data exception; 23, integrity constraint violation; 54, program limit exceeded (an index row too big). */
+const ROW_FAULT_CLASSES = new Set(['22', '23', '54'])
+
+/**
+ * True when the statement was refused for what is in it. Everything else, a missing privilege or database as well as a
+ * lost connection, says nothing about its rows.
+ */
+export function isRowFault(error: unknown): boolean {
+  return ROW_FAULT_CLASSES.has(sqlState(error)?.slice(0, 2) ?? '')
+}
+
 /**
  * True when the statement (alone, or the COMMIT of a transaction) may have taken effect although it failed here: the
  * connection went while the answer was awaited. False when it certainly did not, so that it may simply be run again.
@@ -238,6 +249,11 @@ function isConnectionLost(error: unknown): boolean {
   if (state !== undefined) return SESSION_ENDED_STATES.has(state) || state.startsWith('08')
   if (LOST_CODES.has((error as NodeJS.ErrnoException).code ?? '')) return true
   return LOST_MESSAGES.some((message) => error.message.startsWith(message))
+}
+
+/** Resolves when the database answers. */
+export async function ping(db: Queryable): Promise<void> {
+  await db.query('select 1')
 }
 
 export interface Durability {
