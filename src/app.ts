@@ -65,6 +65,7 @@ export interface AppOptions {
   readonly ambiguityWaitMs?: number
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
+  readonly holdingsMs?: number
   readonly httpLimits?: HttpLimits
 }
 
@@ -197,7 +198,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   links.follow(directory())
   submitter.start()
   deliverer.start()
-  const holdings = new Holdings({ db, lease, submitter, deliverer, onError })
+  const holdings = new Holdings({ db, lease, submitter, deliverer, onError, intervalMs: options.holdingsMs })
   holdings.start()
   parts.add('holdings', () => holdings.stop())
   const maintenance = startMaintenance(options, base, { receiver, recorder })

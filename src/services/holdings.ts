@@ -11,7 +11,7 @@ export interface HoldingsOptions {
   readonly submitter: Submitter
   readonly deliverer: WebhookDeliverer
   readonly onError: (message: string, error: unknown) => void
-  readonly intervalMs?: number
+  readonly intervalMs?: number | undefined
 }
 
 const INTERVAL_MS = 30_000
