@@ -1,0 +1,173 @@
+import pg from 'pg'
+import { describe, expect, inject, test } from 'vitest'
+import { STATUSES } from '../../src/smpp/statuses.ts'
+import { eventually, type Service, startService } from '../support/service.ts'
+import { startSmsc } from '../support/smsc.ts'
+
+/** Ends every connection to the database of the service, from outside it. */
+async function killer(service: Service) {
+  const client = new pg.Pool({ connectionString: inject('serverUrl'), max: 1 })
+  const name = new URL(service.connectionString).pathname.slice(1)
+  return {
+    async kill(): Promise<number> {
+      const { rowCount } = await client.query(
+        'select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1',
+        [name],
+      )
+      return rowCount ?? 0
+    },
+    /** While `work` runs nobody can connect, and whoever was connected is thrown out. */
+    async without(work: () => Promise<void>): Promise<void> {
+      await client.query(`alter database ${name} with allow_connections false`)
+      await this.kill()
+      try {
+        await work()
+      } finally {
+        await client.query(`alter database ${name} with allow_connections true`)
+      }
+    },
+    [Symbol.asyncDispose]: () => client.end(),
+  }
+}
+
+interface Row {
+  msg_id: string
+  status: string
+}
+
+async function rowsByBody(service: Service): Promise<Map<string, Row[]>> {
+  const { rows } = await service.db.query<Row & { body: string }>('select msg_id, status, body from messages')
+  return Map.groupBy(rows, ({ body }) => body)
+}
+
+describe('connections that go while messages are accepted', () => {
+  test('each 202 is there once and delivered; each 500 is FAILED or absent, and never reached the carrier', async () => {
+    const total = 500
+    await using service = await startService({ app: { holdingsMs: 200 } })
+    await using outside = await killer(service)
+    const answers = new Map<string, { status: number; msgId: string }>()
+    let next = 0
+    let killed = 0
+    const client = async () => {
+      while (next < total) {
+        const body = `message ${next}`
+        next += 1
+        const { status, body: record } = await service.send({ body })
+        answers.set(body, { status, msgId: record.msgId })
+        if (answers.size % 25 === 0) killed += await outside.kill()
+      }
+    }
+    await Promise.all(Array.from({ length: 32 }, client))
+    expect(killed).toBeGreaterThan(0)
+    const accepted = [...answers].filter(([, { status }]) => status === 202)
+    const refused = [...answers].filter(([, { status }]) => status !== 202)
+    expect(accepted.length).toBeGreaterThan(total / 2)
+    for (const [, { status }] of refused) expect(status).toBe(500)
+
+    await eventually(async () => {
+      const rows = await rowsByBody(service)
+      return accepted.every(([body]) => rows.get(body)?.[0]?.status === 'DELIVERED')
+    })
+    const rows = await rowsByBody(service)
+    for (const [body, { msgId }] of accepted) expect(rows.get(body)).toMatchObject([{ msg_id: msgId }])
+    const submitted = new Set(service.simulator.submissions.map(({ payload }) => payload.toString('latin1')))
+    for (const [body] of refused) {
+      expect(
+        (rows.get(body) ?? []).map(({ status }) => status).filter((status) => status !== 'FAILED'),
+      ).toEqual([])
+      expect(submitted.has(body)).toBe(false)
+    }
+    await eventually(async () => {
+      const { rows: left } = await service.db.query(
+        'select 1 from webhook_events union all select 1 from dispatches',
+      )
+      return left.length === 0
+    })
+    for (const [, { msgId }] of accepted) {
+      // A webhook whose outcome could not be written is sent again; the order holds all the same.
+      expect(service.statuses(msgId).filter((status, at, all) => status !== all[at - 1])).toEqual([
+        'SENT',
+        'DELIVERED',
+      ])
+    }
+  })
+})
+
+describe('a database that is gone for a while', () => {
+  test('receipts are refused with ESME_RX_T_APPN, come again, and nothing is lost', async () => {
+    await using smsc = await startSmsc()
+    await using service = await startService({ smscPort: smsc.port, app: { holdingsMs: 200 } })
+    await using outside = await killer(service)
+    const ids = await Promise.all(Array.from({ length: 20 }, () => service.sent()))
+    for (const msgId of ids) await service.until(msgId, 'SENT')
+    await outside.without(async () => {
+      expect(await smsc.receipt('m-0', 'DELIVRD')).toBe(STATUSES.ESME_RX_T_APPN)
+      // Once it is known, refused at once.
+      expect(await smsc.receipt('m-1', 'DELIVRD')).toBe(STATUSES.ESME_RX_T_APPN)
+      const mo = {
+        source_addr: '15550002222',
+        destination_addr: '15550001000',
+        short_message: Buffer.from('mo'),
+      }
+      expect(await smsc.deliver(mo)).toBe(STATUSES.ESME_RX_T_APPN)
+    })
+    for (let index = 0; index < ids.length; index += 1)
+      await eventually(async () => (await smsc.receipt(`m-${index}`, 'DELIVRD')) === STATUSES.ESME_ROK)
+    for (const msgId of ids) await service.until(msgId, 'DELIVERED')
+    for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+  })
+
+  test('sends are answered 500 meanwhile, and answers of the carrier are recorded afterwards', async () => {
+    await using smsc = await startSmsc()
+    await using service = await startService({ smscPort: smsc.port, app: { holdingsMs: 200 } })
+    await using outside = await killer(service)
+    const answers: (() => void)[] = []
+    smsc.answerSubmits((pdu, link, index) => {
+      answers.push(() => link.respond(pdu, STATUSES.ESME_ROK, { message_id: `late-${index}` }))
+    })
+    const ids = await Promise.all(Array.from({ length: 5 }, () => service.sent()))
+    await eventually(() => answers.length === 5)
+    await outside.without(async () => {
+      for (const answer of answers) answer()
+      const refused = await service.send({ body: 'refused' })
+      expect(refused).toMatchObject({ status: 500, body: { status: 'FAILED', errorCode: '100' } })
+      expect((await service.get(ids[0]!)).status).toBe(500)
+    })
+    for (const msgId of ids) await service.until(msgId, 'SENT')
+    for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT'])
+    expect(smsc.submits).toHaveLength(5)
+    for (let index = 0; index < 5; index += 1) expect(await smsc.receipt(`late-${index}`, 'DELIVRD')).toBe(0)
+    for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+  })
+
+  test('a table that is locked for a moment delays, and loses nothing', async () => {
+    await using service = await startService({ app: { databaseStatementTimeoutMs: 200, holdingsMs: 200 } })
+    const msgId = await service.sent()
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const locker = await service.db.connect()
+    await locker.query('begin')
+    await locker.query('lock table messages in access exclusive mode')
+    const answer = await service.send({ body: 'locked out' })
+    expect(answer.status).toBe(500)
+    await locker.query('commit')
+    locker.release()
+    await service.untilWebhooks(await service.sent(), ['SENT', 'DELIVERED'])
+    const rows = await rowsByBody(service)
+    expect((rows.get('locked out') ?? []).every(({ status }) => status === 'FAILED')).toBe(true)
+  })
+
+  test('a node that is stopped meanwhile stops in time', async () => {
+    await using service = await startService({ app: { drainTimeoutMs: 1_500 } })
+    await using outside = await killer(service)
+    service.simulator.faults.holdReceipts = true
+    const msgId = await service.sent()
+    await service.until(msgId, 'SENT')
+    await outside.without(async () => {
+      service.simulator.faults.holdReceipts = false
+      await eventually(() => service.simulator.stats.resent > 0)
+      await service.app.stop()
+    })
+    await service.restart()
+    await service.until(msgId, 'DELIVERED')
+  })
+})
