@@ -29,7 +29,7 @@ export type ListQueryVerdict = { ok: true; query: ListQuery } | { ok: false; fau
 export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100
 /** Spec §4.3 rule 2; exactly 31 days are allowed. */
-export const MAX_WINDOW_MS = 31 * 24 * 3_600_000
+const MAX_WINDOW_MS = 31 * 24 * 3_600_000
 
 const FILTERS = ['from', 'to', 'status', 'country', 'mccmnc', 'fromDate', 'toDate'] as const
 type FilterName = (typeof FILTERS)[number]

@@ -37,7 +37,7 @@ export const ACCOUNT = 'a0a0a0a0a0a0a0a0a0a0a0a0'
 
 /** Senders of PLAN, by the status of their subscription; `constructor` is a name like any other. */
 export const SENDER = '12345'
-export const SENDERS = {
+const SENDERS = {
   approved: [SENDER, '+15550001111', 'Aldis', 'constructor', '__proto__'],
   pending: ['Pending'],
   denied: ['Denied'],

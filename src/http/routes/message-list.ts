@@ -20,7 +20,7 @@ import { failures } from '../schemas/error-body.ts'
 import { ListQuerySchema, MessageListSchema } from '../schemas/message-query.ts'
 
 /** Keys of 32 bytes. New cursors are sealed with `cursor`; the old ones still open what was sealed before a rotation. */
-export interface CursorKeys {
+interface CursorKeys {
   readonly cursor: Buffer
   readonly oldCursors?: readonly Buffer[]
 }
