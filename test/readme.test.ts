@@ -1,0 +1,169 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  cleanEnvironment,
+  eventually,
+  freePort,
+  ROOT,
+  type Running,
+  scratchFolder,
+  serverProcesses,
+  start,
+} from './support/process.ts'
+
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+
+/** The text of a section, from its heading to the next of the same level. */
+function section(heading: string): string {
+  return README.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))!
+}
+
+/** The fenced blocks of a language, in their order. */
+function blocks(text: string, language: string): string[] {
+  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    .filter(([, found]) => found === language)
+    .map(([, , block]) => block!)
+}
+
+const WALK = section('A walk through it')
+const [LISTEN, ...COMMANDS] = blocks(WALK, 'sh')
+
+/** Everything that differs from one run to the next. */
+function withoutChance(text: string): string {
+  return text
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'DATE')
+    .replace(/\d\d:\d\d:\d\d\.\d{3}/g, 'TIME')
+    .replace(/"(accountId|servicePlanId)":\s*"[0-9a-f]{24}"/g, '"$1":"HEX"')
+    .replace(/^(simulator +127\.0\.0\.1 +)\d+ +/gm, '$1PORT ')
+}
+
+/** A shell that stays: each block is typed into it, as a person would. */
+class Shell {
+  readonly #shell: Running
+  #count = 0
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#shell = start('/bin/sh', [], { cwd: ROOT, env })
+  }
+
+  /** Standard output of the block; rejects when its last command fails. */
+  async type(block: string): Promise<string> {
+    this.#count += 1
+    const mark = `--- ${this.#count}:`
+    const from = this.#shell.stdout.length
+    this.#shell.write(`${block}\nprintf '%s' "${mark}$?;"\n`)
+    const end = await this.#shell.until(() => {
+      const [, status] = this.#shell.stdout.slice(from).split(mark)
+      return status?.endsWith(';') && status
+    })
+    if (end !== '0;') throw new Error(`it failed: ${block}\n${this.#shell.stderr}`)
+    return this.#shell.stdout.slice(from).split(mark)[0]!
+  }
+
+  close(): Promise<void> {
+    return this.#shell[Symbol.asyncDispose]()
+  }
+}
+
+describe('the commands of the README, on what npm start starts', () => {
+  const folder = scratchFolder()
+  let env: NodeJS.ProcessEnv
+  let service: Running
+  let listener: Running
+  let shell: Shell
+
+  beforeAll(async () => {
+    env = {
+      ALDIS_PORT: String(await freePort()),
+      ALDIS_LISTEN_PORT: String(await freePort()),
+      ALDIS_DATA_DIR: join(folder.path, 'data'),
+      // The warnings of whoever's npm configuration is here are not ours.
+      npm_config_loglevel: 'error',
+    }
+    service = start('/bin/sh', ['-c', 'npm start'], { cwd: ROOT, env })
+    await service.until(() => service.stdout.includes('Aldis is ready.'))
+    listener = start('/bin/sh', ['-c', LISTEN!], { cwd: ROOT, env })
+    await listener.until(() => listener.stdout.includes('Listening'))
+    shell = new Shell(env)
+  })
+  afterAll(async () => {
+    await shell?.close()
+    await listener?.[Symbol.asyncDispose]()
+    // Ctrl-C goes to everything that the terminal runs.
+    if (service !== undefined) process.kill(-service.pid, 'SIGINT')
+    await service?.exited
+    expect(serverProcesses(join(folder.path, 'data', 'postgres'))).toEqual([])
+    folder[Symbol.dispose]()
+  })
+
+  test('the walk gives what is shown', async () => {
+    const [env, send, lookUp, list, inbound, carriers, ...more] = COMMANDS as [string, ...string[]]
+    expect(more).toEqual([])
+    const [queued, delivered, page] = blocks(WALK, 'json').map((text) => JSON.parse(text))
+    const [receipts, sent, received, table] = blocks(WALK, 'text').map(withoutChance)
+    const same = (text: string, shown: object) =>
+      expect(JSON.parse(withoutChance(text))).toEqual(JSON.parse(withoutChance(JSON.stringify(shown))))
+    const heard = () => withoutChance(listener.stdout.split('Ctrl-C ends it.\n')[1]!)
+
+    await shell.type(env)
+    same(await shell.type(send!), queued)
+    await eventually(() => heard().includes('DELIVERED'))
+    expect(heard()).toBe(receipts)
+    same(await shell.type(lookUp!), delivered)
+    const { items, pagination } = JSON.parse(await shell.type(list!))
+    expect(pagination).toEqual(page)
+    same(JSON.stringify(items), [delivered])
+    expect(await shell.type(inbound!)).toBe(sent)
+    await eventually(() => heard().includes('inbound'))
+    expect(heard()).toBe(receipts! + received!)
+    expect(withoutChance(await shell.type(carriers!))).toBe(table)
+  })
+
+  test("the banner's curl is answered 202", async () => {
+    const curl = /^ {2}curl .+?'$/ms.exec(service.stdout.split('Send a message:')[1]!)![0]
+    expect(await shell.type(curl)).toMatch(/^HTTP\/1\.1 202 Accepted\r\n/m)
+  })
+
+  test('the set-up of production works on a new service', async () => {
+    const setUp = blocks(section('Production'), 'sh').at(-1)!
+    const { ALDIS_URL, ALDIS_OPERATOR_TOKEN } = Object.fromEntries(
+      (await shell.type('npm run -s aldis -- dev env'))
+        .trim()
+        .split('\n')
+        .map((line) => line.replace('export ', '').split('=') as [string, string]),
+    )
+    const filledIn = setUp
+      .replace('https://sms.example.net', ALDIS_URL!)
+      .replace('ALDIS_OPERATOR_TOKEN=…', `ALDIS_OPERATOR_TOKEN=${ALDIS_OPERATOR_TOKEN}`)
+      .replace('ALDIS_CARRIER_PASSWORD=…', 'ALDIS_CARRIER_PASSWORD=secret')
+    expect(filledIn).not.toContain('…')
+    const output = await shell.type(`set -e; aldis() { npm run -s aldis -- "$@"; }\n${filledIn}`)
+    expect(output).toMatch(/webhookSecret +whsec_/)
+    expect(output).toMatch(/token +aldis_/)
+  })
+})
+
+test('every relative link of the documents leads to a file', () => {
+  const documents = [
+    'README.md',
+    'CHANGELOG.md',
+    ...readdirSync(join(ROOT, 'docs'), { recursive: true })
+      .map(String)
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join('docs', name)),
+  ]
+  const broken = documents.flatMap((name) =>
+    [...readFileSync(join(ROOT, name), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .map(([, link]) => link!)
+      .filter((link) => !existsSync(join(ROOT, dirname(name), link)))
+      .map((link) => `${name}: ${link}`),
+  )
+  expect(broken).toEqual([])
+})
+
+test('the environment of the tests does not reach the commands', () => {
+  expect(cleanEnvironment({ A: 'b' }).ALDIS_URL).toBeUndefined()
+  expect(cleanEnvironment({ A: 'b' }).A).toBe('b')
+})
