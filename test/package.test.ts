@@ -1,0 +1,64 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually, lookUp, type Ready, ROOT, scratchFolder, send, start } from './support/process.ts'
+
+const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string
+  dependencies: Record<string, string>
+}
+const folder = scratchFolder()
+const modules = join(folder.path, 'app', 'node_modules')
+const installed = join(modules, 'aldis')
+const program = join(installed, 'dist', 'main.js')
+
+async function run(command: string, args: readonly string[], cwd = ROOT): Promise<string> {
+  await using running = start(command, args, { cwd })
+  const { code, stdout, stderr } = await running.exited
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${code}\n${stdout}\n${stderr}`)
+  return stdout
+}
+
+/** As npm would install it, without asking a registry: what it depends on is linked from this checkout, nothing else. */
+beforeAll(async () => {
+  await run('npm', ['pack', '--pack-destination', folder.path])
+  mkdirSync(installed, { recursive: true })
+  const tarball = join(folder.path, `aldis-${MANIFEST.version}.tgz`)
+  await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
+  for (const name of Object.keys(MANIFEST.dependencies)) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true })
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
+  }
+}, 60_000)
+afterAll(() => folder[Symbol.dispose]())
+
+test('the package has program, documents and licence, and neither sources nor tests', () => {
+  for (const name of [
+    'README.md',
+    'CHANGELOG.md',
+    'LICENSE',
+    'docs/configuration.md',
+    'dist/store/migrations',
+  ])
+    expect([name, existsSync(join(installed, name))]).toEqual([name, true])
+  for (const name of ['src', 'test', 'bench', 'scripts', 'tsconfig.json'])
+    expect([name, existsSync(join(installed, name))]).toEqual([name, false])
+})
+
+test('aldis --version', async () => {
+  // The program itself: it is executable and names its interpreter.
+  expect(await run(program, ['--version'])).toBe(`${MANIFEST.version}\n`)
+})
+
+test('aldis dev starts, delivers a message and ends', async () => {
+  const data = join(folder.path, 'data')
+  const readyFile = join(folder.path, 'ready.json')
+  const args = ['dev', '--port', '0', '--data-dir', data, '--ready-file', readyFile]
+  await using running = start(program, args, { cwd: join(folder.path, 'app') })
+  await running.until(() => running.stdout.includes('Aldis is ready.'))
+  const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as Ready
+  const { json } = await send(ready)
+  await eventually(async () => (await lookUp(ready, json.msgId)).json.status === 'DELIVERED')
+  running.kill('SIGTERM')
+  expect(await running.exited).toMatchObject({ code: 0, signal: null, stderr: '' })
+})
