@@ -26,7 +26,7 @@ export interface ServiceReady {
   readonly databaseUrl: string
 }
 
-/** One statement in fifty has its plan, with what it really did, in postgres.log. */
+/** One statement in fifty has its plan, with what it really did, in postgres.log; so has every wait for a lock. */
 const EXPLAIN_SETTINGS = [
   `shared_preload_libraries = 'pg_stat_statements', 'auto_explain'`,
   'auto_explain.log_min_duration = 0',
@@ -34,6 +34,11 @@ const EXPLAIN_SETTINGS = [
   'auto_explain.log_analyze = on',
   'auto_explain.log_buffers = on',
   'auto_explain.log_parameter_max_length = 0',
+  // Anything slow, without its values, and who waited for whose lock.
+  'log_min_duration_statement = 500',
+  'log_parameter_max_length = 0',
+  'log_lock_waits = on',
+  `deadlock_timeout = '200ms'`,
 ]
 
 const config = configuration<ServiceConfig>()

@@ -8,6 +8,7 @@ interface Statement {
   readonly rows: number
   readonly execMs: number
   readonly planMs: number
+  readonly maxMs: number
   readonly hits: number
   readonly reads: number
   readonly walBytes: number
@@ -44,7 +45,8 @@ export class DatabaseActivity {
     this.#walAfter = await this.#walBytes()
     const statements = await this.#db.query<Statement>(`
       select regexp_replace(query, '\\s+', ' ', 'g') as query, calls::integer, rows::integer,
-             total_exec_time as "execMs", total_plan_time as "planMs", shared_blks_hit::float8 as hits,
+             total_exec_time as "execMs", total_plan_time as "planMs", max_exec_time as "maxMs",
+             shared_blks_hit::float8 as hits,
              shared_blks_read::float8 as reads, wal_bytes::float8 as "walBytes"
       from pg_stat_statements order by total_exec_time desc limit 15`)
     this.#statements = statements.rows
@@ -69,10 +71,10 @@ export class DatabaseActivity {
       )
     }
     lines.push('', 'Statements, ms of execution and planning for one message:')
-    for (const { query, calls, rows, execMs, planMs, hits, reads, walBytes } of this.#statements) {
+    for (const { query, calls, rows, execMs, planMs, maxMs, hits, reads, walBytes } of this.#statements) {
       lines.push(
         `  ${each(execMs, 4)} + ${each(planMs, 4)}  ${calls} calls of ${(rows / calls).toFixed(1)} rows,` +
-          ` ${(execMs / calls).toFixed(2)} ms, ${each(hits, 1)} buffers hit, ${each(reads, 2)} read,` +
+          ` ${(execMs / calls).toFixed(2)} ms (most ${maxMs.toFixed(0)}), ${each(hits, 1)} buffers hit, ${each(reads, 2)} read,` +
           ` ${each(walBytes, 0)} WAL bytes  ${query.trim().slice(0, 90)}`,
       )
     }
