@@ -6,7 +6,7 @@ export interface NodeLeaseOptions {
   readonly db: Database
   /** A node that starts under the name of another takes its work over at once. */
   readonly name: string
-  /** What the taken buckets' former owners held must be released before this node works on them. */
+  /** What dead nodes held of these buckets must be released before this node works on them. */
   readonly onTaken: (buckets: readonly number[], nodeId: number) => Promise<void>
   /** The lease was over: what this node holds may be another's by now, so it must forget what it has not begun. */
   readonly onExpired: () => void
@@ -28,6 +28,7 @@ export class NodeLease {
   readonly #options: NodeLeaseOptions
   #nodeId = 0
   #buckets: readonly number[] = []
+  #nodes: readonly number[] = []
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | null = null
@@ -69,14 +70,17 @@ export class NodeLease {
   async runOnce(): Promise<void> {
     const { db, name, onTaken } = this.#options
     const startedAtMs = performance.now()
-    const { state, liveNodes } = await heartbeat(db, this.#nodeId, name)
+    const { state, nodes } = await heartbeat(db, this.#nodeId, name)
     if (state !== 'alive') {
       await this.#lost(state)
       return
     }
-    const share = Math.ceil(BUCKETS / liveNodes)
+    const share = Math.ceil(BUCKETS / nodes.length)
     const { owned, taken } = await takeBuckets(db, this.#nodeId, share)
-    if (taken.length > 0) await onTaken(taken, this.#nodeId)
+    // A node that died may have held work of buckets that it had given up before, to this one.
+    const released = this.#nodes.every((id) => nodes.includes(id)) ? taken : owned
+    if (released.length > 0) await onTaken(released, this.#nodeId)
+    this.#nodes = nodes
     this.#renewedAtMs = startedAtMs
     this.#buckets = owned
     if (owned.length > share) await this.#giveUp(owned.slice(share))

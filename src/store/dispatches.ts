@@ -83,8 +83,8 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
 }
 
 /**
- * After a takeover: what another node held may have been sent by it, so it waits before anything is decided. `nodeId` is
- * the new owner, whose own rows stay.
+ * After a takeover: what a dead node held may have been sent by it, so it waits before anything is decided. `nodeId` is
+ * the new owner, whose own rows stay, like those of a living node that has given a bucket up.
  */
 export async function releaseDispatches(
   db: Queryable,
@@ -93,7 +93,7 @@ export async function releaseDispatches(
   const { rowCount } = await db.query({
     text: `
       update dispatches set holder = null, ambiguous = true, due_at = now() + $3 * interval '1 ms'
-      where bucket = any ($2::smallint[]) and holder <> $1`,
+      where bucket = any ($2::smallint[]) and holder <> $1 and holder not in (select node_id from nodes)`,
     values: [args.nodeId, args.buckets, args.waitMs],
   })
   return rowCount ?? 0

@@ -21,7 +21,8 @@ export async function registerNode(db: Queryable, name: string): Promise<number>
 export interface Heartbeat {
   /** `expired`: the lease was over and others may have taken the work. `replaced`: another process has this name. */
   readonly state: 'alive' | 'expired' | 'replaced'
-  readonly liveNodes: number
+  /** Every node that is not dead, this one included. */
+  readonly nodes: readonly number[]
 }
 
 /** Renews the lease, and removes nodes whose lease is over. */
@@ -36,13 +37,14 @@ export async function heartbeat(db: Queryable, nodeId: number, name: string): Pr
       select case when exists (select from renewed) then 'alive'
                   when exists (select from nodes where name = $3 and node_id <> $1) then 'replaced'
                   else 'expired' end as state,
-             (select count(*) from nodes where node_id not in (select node_id from dead))::integer as "liveNodes"`,
+             (select coalesce(array_agg(node_id), '{}') from nodes where node_id not in (select node_id from dead))
+               as nodes`,
     values: [nodeId, LEASE_MS, name],
   })
   return rows[0]!
 }
 
-/** Takes up to `limit` buckets that no live node owns. Gives all that this node owns afterwards. */
+/** Takes up to `limit` buckets that no node owns: a node is dead once its row is gone. Gives all that are owned then. */
 export async function takeBuckets(
   db: Queryable,
   nodeId: number,
@@ -52,12 +54,12 @@ export async function takeBuckets(
     text: `
       with free as (
         select bucket from buckets
-        where node_id is null or node_id not in (select node_id from nodes where expires_at >= now())
+        where node_id is null or node_id not in (select node_id from nodes)
         order by bucket limit greatest($2 - (select count(*) from buckets where node_id = $1), 0)
         for update
       ), taken as (
         update buckets b set node_id = $1 from free where b.bucket = free.bucket
-          and (b.node_id is null or b.node_id not in (select node_id from nodes where expires_at >= now()))
+          and (b.node_id is null or b.node_id not in (select node_id from nodes))
         returning b.bucket
       )
       select bucket, true as taken from taken

@@ -163,7 +163,7 @@ export async function listHeldEvents(
   return rows
 }
 
-/** After a takeover: what another node held is due again; the receiver may see such an event twice. */
+/** After a takeover: what a dead node held is due again; the receiver may see such an event twice. */
 export async function releaseEvents(
   db: Queryable,
   args: { nodeId: number; buckets: readonly number[] },
@@ -171,7 +171,7 @@ export async function releaseEvents(
   const { rowCount } = await db.query({
     text: `
       update webhook_events set holder = null, due_at = now()
-      where bucket = any ($2::smallint[]) and holder <> $1`,
+      where bucket = any ($2::smallint[]) and holder <> $1 and holder not in (select node_id from nodes)`,
     values: [args.nodeId, args.buckets],
   })
   return rowCount ?? 0
