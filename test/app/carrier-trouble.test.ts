@@ -85,7 +85,7 @@ describe('a link that breaks', () => {
   })
 
   test('validity over while no carrier is there: FAILED 501', async () => {
-    await using service = await startService({ carrier: { enabled: false } })
+    await using service = await startService({ bound: false, carrier: { enabled: false } })
     const msgId = await service.sent()
     await service.db.query('update dispatches set expires_at = now()')
     const record = await service.until(msgId, 'FAILED')

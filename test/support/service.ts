@@ -34,6 +34,8 @@ export interface ServiceOptions {
   readonly account?: Record<string, unknown>
   /** Port of another SMSC than the simulator. */
   readonly smscPort?: number
+  /** False: does not wait for the carrier's link. */
+  readonly bound?: boolean
   /** False: no webhook goes anywhere. Default: the account's DLR URL and the plan's inbound URL are the receiver's. */
   readonly webhooks?: boolean
 }
@@ -74,6 +76,8 @@ export interface Service extends AsyncDisposable {
   untilWebhooks(msgId: string, statuses: readonly string[]): Promise<void>
   /** What was postponed is due now. */
   makeDue(): Promise<void>
+  /** Another receiver whose certificate the service trusts. */
+  anotherReceiver(): Promise<WebhookReceiver>
   startNode(options?: Partial<AppOptions>): Promise<App>
   /** Stops the node and starts it again under the same name. */
   restart(options?: Partial<AppOptions>): Promise<void>
@@ -96,10 +100,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const database = await freshDatabase()
   cleanups.push(() => database[Symbol.asyncDispose]())
   const authority = await createTestAuthority()
-  const receiver = await startWebhookReceiver({
-    certificate: await createServerCertificate(authority, ['127.0.0.1']),
-  })
-  cleanups.push(() => receiver.close())
+  const anotherReceiver = async () => {
+    const certificate = await createServerCertificate(authority, ['127.0.0.1'])
+    const another = await startWebhookReceiver({ certificate })
+    cleanups.push(() => another.close())
+    return another
+  }
+  const receiver = await anotherReceiver()
   const simulator = await startSimulator({
     port: 0,
     receiptDelayMs: 5,
@@ -211,6 +218,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         `update webhook_events set due_at = now() where holder is null and due_at < 'infinity'`,
       )
     },
+    anotherReceiver,
     startNode,
     async restart(overrides) {
       await app.stop()
@@ -221,10 +229,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       for (const cleanup of cleanups.reverse()) await cleanup()
     },
   }
-  if (options.smscPort === undefined && options.carrier?.enabled !== false) {
-    await eventually(() => simulator.binds.length > 0)
-    await eventually(async () => (await linkState(service)).startsWith('BOUND'))
-  }
+  if (options.bound !== false) await eventually(async () => (await linkState(service)).startsWith('BOUND'))
   return service
 }
 

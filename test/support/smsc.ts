@@ -40,7 +40,7 @@ export async function startSmsc(port = 0): Promise<Smsc> {
   let decide: (pdu: BindPdu) => number | null = () => STATUSES.ESME_ROK
   let answer: (pdu: Submit, link: Connection, index: number) => void = (pdu, link, index) =>
     accept(pdu, link, `m-${index}`)
-  const server = await listen({ port, tickMs: 10, unbindTimeoutMs: 100 }, () => ({
+  const server = await listen({ port, tickMs: 10, windowSize: 1_000, unbindTimeoutMs: 100 }, () => ({
     onBind(pdu, link) {
       binds.push(pdu)
       bindTimesMs.push(performance.now())

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { eventually, type Service, startService } from '../support/service.ts'
+import { acknowledge, answerStatus, type ReceivedWebhook } from '../support/webhook-receiver.ts'
+
+let service: Service
+
+beforeEach(async () => {
+  service = await startService()
+})
+
+afterEach(() => service[Symbol.asyncDispose]())
+
+interface Attempt {
+  seq: number
+  attempt: number
+  response_status: number | null
+  error: string | null
+}
+
+async function attempts(msgId: string): Promise<Attempt[]> {
+  const { rows } = await service.db.query<Attempt>(
+    'select seq, attempt, response_status, error from webhook_attempts where msg_id = $1 order by seq, attempt',
+    [msgId],
+  )
+  return rows
+}
+
+/** Waits until so many attempts are written down. */
+function untilAttempts(msgId: string, count: number): Promise<unknown> {
+  return eventually(async () => (await attempts(msgId)).length >= count)
+}
+
+function of(msgId: string): ReceivedWebhook[] {
+  return service.receiver.received.filter(({ body }) => body.includes(msgId))
+}
+
+describe('a receiver that fails', () => {
+  test('500, then 200: the same webhook-id, and SENT before DELIVERED although that came meanwhile', async () => {
+    service.receiver.answerWith(answerStatus(500))
+    const msgId = await service.sent()
+    await service.until(msgId, 'DELIVERED')
+    await untilAttempts(msgId, 1)
+    expect(service.statuses(msgId)).toEqual(['SENT'])
+    await service.makeDue()
+    await untilAttempts(msgId, 2)
+    service.receiver.answerWith(acknowledge)
+    await service.makeDue()
+    await service.untilWebhooks(msgId, ['SENT', 'SENT', 'SENT', 'DELIVERED'])
+    const ids = of(msgId).map(({ headers }) => headers['webhook-id'])
+    expect(new Set(ids.slice(0, 3)).size).toBe(1)
+    expect(ids[3]).not.toBe(ids[0])
+    expect(
+      new Set(
+        of(msgId)
+          .slice(0, 3)
+          .map(({ body }) => body),
+      ).size,
+    ).toBe(1)
+    expect(await attempts(msgId)).toMatchObject([
+      { seq: 1, attempt: 1, response_status: 500 },
+      { seq: 1, attempt: 2, response_status: 500 },
+      { seq: 1, attempt: 3, response_status: 200 },
+      { seq: 2, attempt: 1, response_status: 200 },
+    ])
+  })
+
+  test('it is not asked again before its time', async () => {
+    service.receiver.answerWith(answerStatus(503, { 'retry-after': '9' }))
+    const msgId = await service.sent()
+    await untilAttempts(msgId, 1)
+    const { rows } = await service.db.query(
+      'select extract(epoch from due_at - now()) as seconds from webhook_events where msg_id = $1 and seq = 1',
+      [msgId],
+    )
+    expect(Number(rows[0].seconds)).toBeGreaterThan(5)
+    expect(Number(rows[0].seconds)).toBeLessThanOrEqual(9)
+  })
+
+  test('410: abandoned and kept, the next event follows', async () => {
+    service.receiver.answerWith((received, response) =>
+      JSON.parse(received.body).status === 'SENT'
+        ? answerStatus(410)(received, response)
+        : acknowledge(received, response),
+    )
+    const msgId = await service.sent()
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    await service.makeDue()
+    const { rows } = await service.db.query(
+      'select seq, holder, due_at from webhook_events where msg_id = $1',
+      [msgId],
+    )
+    expect(rows).toEqual([{ seq: 1, holder: null, due_at: Number.POSITIVE_INFINITY }])
+  })
+
+  test('a redirect is a failure and not followed', async () => {
+    service.receiver.answerWith(answerStatus(307, { location: `${service.receiver.origin}/elsewhere` }))
+    const msgId = await service.sent()
+    await untilAttempts(msgId, 1)
+    expect(of(msgId).map(({ path }) => path)).toEqual(['/dlr'])
+    expect(await attempts(msgId)).toMatchObject([{ response_status: 307, error: 'REDIRECT' }])
+    service.receiver.answerWith(acknowledge)
+    await service.makeDue()
+    await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
+  })
+
+  test('a connection that breaks: tried again', async () => {
+    service.receiver.answerWith((_received, response) => response.destroy())
+    const msgId = await service.sent()
+    await untilAttempts(msgId, 1)
+    expect(await attempts(msgId)).toMatchObject([{ response_status: null, error: expect.any(String) }])
+    service.receiver.answerWith(acknowledge)
+    await service.makeDue()
+    await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
+  })
+
+  test('an inbound message is announced again too', async () => {
+    service.receiver.answerWith(answerStatus(500))
+    await service.simulator.sendInbound({ from: '+15550002222', to: '+15550001000', body: 'again' })
+    const first = await service.receiver.next()
+    const { msgId } = JSON.parse(first.body)
+    await untilAttempts(msgId, 1)
+    service.receiver.answerWith(acknowledge)
+    await service.makeDue()
+    await service.untilWebhooks(msgId, ['MO', 'MO'])
+    expect(of(msgId)[1]!.headers['webhook-id']).toBe(first.headers['webhook-id'])
+  })
+})
+
+describe('several destinations', () => {
+  test('one that never answers does not hold up another', async () => {
+    const slow = await service.anotherReceiver()
+    const held: (() => void)[] = []
+    slow.answerWith((received, response) => held.push(() => acknowledge(received, response)))
+    const slowIds = await Promise.all(
+      Array.from({ length: 60 }, () => service.sent({ callbackUrl: `${slow.origin}/slow` })),
+    )
+    await eventually(() => held.length > 0)
+    const ids = await Promise.all(Array.from({ length: 20 }, () => service.sent()))
+    for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    slow.answerWith(acknowledge)
+    for (const answer of held) answer()
+    await eventually(() => slow.received.length === 120)
+    for (const msgId of slowIds) {
+      const bodies = slow.received.map(({ body }) => JSON.parse(body)).filter((body) => body.msgId === msgId)
+      expect(bodies.map(({ status }) => status)).toEqual(['SENT', 'DELIVERED'])
+    }
+  })
+})
+
+describe('a node that stops', () => {
+  test('events that wait are delivered by the next', async () => {
+    service.receiver.answerWith(answerStatus(500))
+    const ids = await Promise.all(Array.from({ length: 10 }, () => service.sent()))
+    for (const msgId of ids) await service.until(msgId, 'DELIVERED')
+    for (const msgId of ids) await untilAttempts(msgId, 1)
+    await service.app.stop()
+    service.receiver.answerWith(acknowledge)
+    await service.restart()
+    await service.makeDue()
+    for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
+  })
+
+  test('one under way is given back, and delivered once more', async () => {
+    const asked = Promise.withResolvers<void>()
+    service.receiver.answerWith(() => asked.resolve())
+    const msgId = await service.sent()
+    await asked.promise
+    await service.until(msgId, 'DELIVERED')
+    await service.app.stop()
+    const { rows } = await service.db.query(
+      'select seq, holder from webhook_events where msg_id = $1 order by seq',
+      [msgId],
+    )
+    expect(rows).toEqual([
+      { seq: 1, holder: null },
+      { seq: 2, holder: null },
+    ])
+    service.receiver.answerWith(acknowledge)
+    await service.restart()
+    await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
+  })
+})
