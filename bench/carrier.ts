@@ -3,7 +3,11 @@ import { configuration, serveParent } from './parent.ts'
 
 /** The carrier: the project's simulator, as a process of its own. */
 
-const { receiptDelayMs } = configuration<{ receiptDelayMs: readonly [number, number] }>()
-const simulator: Simulator = await startSimulator({ port: 0, receiptDelayMs })
+interface CarrierConfig {
+  readonly receiptDelayMs: readonly [number, number]
+  readonly deliverWindow: number
+}
+
+const simulator: Simulator = await startSimulator({ port: 0, ...configuration<CarrierConfig>() })
 
 serveParent({ port: simulator.port }, { stats: () => simulator.stats }, () => simulator.stop())

@@ -7,6 +7,7 @@ export interface BenchOptions {
   readonly connections: number
   readonly outstanding: number
   readonly window: number
+  readonly deliverWindow: number
   /** Least and most, in milliseconds. */
   readonly receiptDelayMs: readonly [number, number]
   readonly pastDays: number
@@ -27,6 +28,7 @@ Usage: npm run bench -- [options]
   --connections N       keep-alive connections of the load generator (64)
   --outstanding N       messages between request and last webhook, at most, in the end-to-end run (2000)
   --window N            unanswered submit_sm on the carrier link (100)
+  --deliver-window N    receipts the carrier leaves unanswered, at most (100)
   --receipt-delay A-B   milliseconds from submit to receipt, drawn for each message (50-300)
   --past-days N         days the tables have partitions for before today, up to 89; they are empty (0)
   --tls                 receive webhooks over https
@@ -50,6 +52,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
       connections: { type: 'string', default: '64' },
       outstanding: { type: 'string', default: '2000' },
       window: { type: 'string', default: '100' },
+      'deliver-window': { type: 'string', default: '100' },
       'receipt-delay': { type: 'string', default: '50-300' },
       'past-days': { type: 'string', default: '0' },
       tls: { type: 'boolean', default: false },
@@ -71,6 +74,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     connections: whole('connections', values.connections, 1, 1_000),
     outstanding: whole('outstanding', values.outstanding, 1, 100_000),
     window: whole('window', values.window, 1, 1_000),
+    deliverWindow: whole('deliver-window', values['deliver-window'], 1, 1_000),
     receiptDelayMs: range('receipt-delay', values['receipt-delay']),
     pastDays: whole('past-days', values['past-days'], 0, 89),
     tls: values.tls,
