@@ -77,6 +77,9 @@ export interface App {
   stop(): Promise<void>
 }
 
+/** Shares of drainTimeoutMs that the parts may take to stop, one after the other; an unbind takes its share twice. */
+const DRAIN = { requests: 0.2, submits: 0.3, unbinds: 0.1, outcomes: 0.1, webhooks: 0.15 }
+
 /** A node that cannot run on this database; the message is for the operator. */
 export class StartError extends Error {
   override readonly name = 'StartError'
@@ -101,6 +104,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 class Parts {
   readonly #log: Logger
   readonly #stops: { name: string; stop: () => unknown }[] = []
+  #stopping: Promise<void> | null = null
 
   constructor(log: Logger) {
     this.#log = log
@@ -110,8 +114,13 @@ class Parts {
     this.#stops.push({ name, stop })
   }
 
-  async stop(): Promise<void> {
-    for (const { name, stop } of this.#stops.splice(0).reverse()) {
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    for (const { name, stop } of this.#stops.reverse()) {
       try {
         await stop()
       } catch (error) {
@@ -160,7 +169,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
 
   const shared = { db, directory, lease, random, onError }
   const deliverer: WebhookDeliverer = new WebhookDeliverer({ ...shared, dispatcher, secretKey })
-  parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs / 3))
+  parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs * DRAIN.webhooks))
   const eventHolder = () => deliverer.holder()
   const recorder = new Recorder({
     db,
@@ -168,7 +177,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
     onChanged: (messages) => deliverer.enqueue(heldEvents(messages)),
     onError,
   })
-  parts.add('recorder', () => recorder.drain(options.drainTimeoutMs / 3))
+  parts.add('recorder', () => recorder.drain(options.drainTimeoutMs * DRAIN.outcomes))
   const receiver = new Receiver({
     ...shared,
     recorder,
@@ -186,11 +195,11 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
       onLost: (tokens, link) => submitter.onLost(tokens, link),
       onRequest: (pdu, connection, carrier) => receiver.onRequest(pdu, connection, carrier),
     },
-    timings: options.linkTimings ?? {},
+    timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
     log: (message, details) => log.info(details, message),
   })
   parts.add('carrier links', () => links.stop())
-  parts.add('submitter', () => submitter.stop(options.drainTimeoutMs / 3))
+  parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
   parts.add(
     'carrier settings',
     base.directoryService.onChange((changed) => links.follow(changed)),
@@ -267,13 +276,15 @@ async function startHttp(options: AppOptions, parts: Parts, services: Base & Mes
   const accepter = new GroupAccepter({ db, placement: services.submitter, secretKey, random, onError })
   const registry = processRegistry()
   serviceMetrics(registry, services)
+  const limits = options.httpLimits ?? HTTP_LIMITS
+  const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
   const server = await buildServer({
     directory,
     accepter,
     db,
     guard,
     keys: { cursor: deriveKey(options.secretKey, 'cursors') },
-    limits: options.httpLimits ?? HTTP_LIMITS,
+    limits: { ...limits, drainTimeoutMs },
     baseUrl: options.baseUrl,
     ready: () => readiness(db, lease, options),
     clock: Date.now,

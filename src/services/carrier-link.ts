@@ -22,6 +22,8 @@ export interface LinkTimings {
   readonly responseTimeoutMs?: number
   readonly enquireLinkIntervalMs?: number
   readonly bindTimeoutMs?: number
+  /** How long the end of a link waits for what is in flight, then for unbind_resp. */
+  readonly unbindTimeoutMs?: number
   /** First pause before a new connection; it doubles up to MAX_BACKOFF_MS. */
   readonly backoffMs?: number
 }
@@ -89,7 +91,7 @@ export class CarrierLink<Token> {
   start(): void {
     if (this.#stopped) return
     const { carrier } = this
-    const { responseTimeoutMs, enquireLinkIntervalMs, bindTimeoutMs } = this.#timings
+    const { backoffMs: _, ...timings } = this.#timings
     try {
       this.#connection = connect<Token>(
         {
@@ -103,9 +105,7 @@ export class CarrierLink<Token> {
             system_type: carrier.systemType,
           },
           windowSize: carrier.window,
-          ...(responseTimeoutMs !== undefined && { responseTimeoutMs }),
-          ...(enquireLinkIntervalMs !== undefined && { enquireLinkIntervalMs }),
-          ...(bindTimeoutMs !== undefined && { bindTimeoutMs }),
+          ...timings,
         },
         {
           onBound: () => this.#bound(),
