@@ -208,3 +208,40 @@ describe('two carriers on a route', () => {
     expect(service.simulator.submissions).toHaveLength(10)
   })
 })
+
+describe('a node that stops', () => {
+  test('waits for the answers under way, then unbinds; nothing is sent twice', async () => {
+    await using smsc = await startSmsc()
+    await using service = await startService({ smscPort: smsc.port })
+    const answers: (() => void)[] = []
+    smsc.answerSubmits((pdu, link, index) => answers.push(() => accept(pdu, link, `m-${index}`)))
+    const ids = await Promise.all(Array.from({ length: 15 }, () => service.sent()))
+    await eventually(() => answers.length === WINDOW)
+    const stopped = service.app.stop()
+    // No second stop ends before the first.
+    const again = service.app.stop()
+    for (const answer of answers) answer()
+    await Promise.all([stopped, again])
+    expect(smsc.submits).toHaveLength(WINDOW)
+    const { rows } = await service.db.query('select holder, ambiguous from dispatches')
+    expect(rows).toEqual(Array.from({ length: 5 }, () => ({ holder: null, ambiguous: false })))
+    smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
+    await service.restart()
+    for (const msgId of ids) await service.until(msgId, 'SENT')
+    expect(smsc.submits).toHaveLength(15)
+  })
+
+  test('of what is never answered it keeps note: sent again by the next, after the wait', async () => {
+    await using smsc = await startSmsc()
+    await using service = await startService({ smscPort: smsc.port, app: { drainTimeoutMs: 500 } })
+    smsc.answerSubmits(() => undefined)
+    const msgId = await service.sent()
+    await eventually(() => smsc.submits.length === 1)
+    await service.app.stop()
+    const { rows } = await service.db.query('select holder, ambiguous from dispatches')
+    expect(rows).toEqual([{ holder: null, ambiguous: true }])
+    smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
+    await service.restart()
+    await service.until(msgId, 'SENT')
+  })
+})

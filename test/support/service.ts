@@ -134,7 +134,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     operatorTokenHashes: [hashToken(operatorToken)],
     nodeName: 'node-a',
     retentionDays: 30,
-    drainTimeoutMs: 6_000,
+    drainTimeoutMs: 3_000,
     callbackPolicy: POLICY,
     webhookCaPem: authority.certPem,
     dnsServers: [],
