@@ -132,26 +132,46 @@ export class Recorder {
     }
   }
 
+  /** Every settlement that is there, before any receipt: SENT is announced first, however long the queue. */
   async #recordSubmissions(): Promise<void> {
-    if (this.#settlements.length === 0 && this.#submissions.length === 0) return
-    // A message's submissions come before its settlement: a batch may hold the first without the second, not the reverse.
-    const settlements = this.#settlements.slice(0, MAX_BATCH)
+    let left = this.#settlements.length
     const submissions = this.#submissions.slice()
-    const changed = await recordSubmissions(this.#options.db, {
-      settlements,
-      submissions,
-      changedAt: this.#instants.next(Date.now()),
-      events: this.#options.eventHolder(),
-    })
-    this.#settlements = this.#settlements.slice(settlements.length)
+    if (left === 0 && submissions.length === 0) return
+    // A message's submissions come before its settlement: a batch may hold the first without the second, not the reverse.
+    left -= await this.#settleNext(submissions, left)
     this.#submissions = this.#submissions.slice(submissions.length)
-    this.#options.onChanged(changed)
+    while (left > 0) left -= await this.#settleNext([], left)
     if (submissions.length === 0) return
     const parked = await findParkedReceipts(
       this.#options.db,
       submissions.map(({ carrier_id, carrier_message_id }) => ({ carrier_id, carrier_message_id })),
     )
     this.#receipts.unshift(...parked.map((row) => ({ row, done: null })))
+  }
+
+  /** Writes these submissions and the next settlements, `most` at most. Gives how many settlements that were. */
+  async #settleNext(submissions: readonly Submission[], most: number): Promise<number> {
+    const settlements = this.#settlements.slice(0, Math.min(most, MAX_BATCH))
+    const items = [
+      ...submissions.map((submission) => ({ submission })),
+      ...settlements.map((settlement) => ({ settlement })),
+    ]
+    const write = async (part: readonly (typeof items)[number][]): Promise<readonly true[]> => {
+      const changed = await recordSubmissions(this.#options.db, {
+        submissions: part.flatMap((item) => ('submission' in item ? [item.submission] : [])),
+        settlements: part.flatMap((item) => ('settlement' in item ? [item.settlement] : [])),
+        changedAt: this.#instants.next(Date.now()),
+        events: this.#options.eventHolder(),
+      })
+      this.#options.onChanged(changed)
+      return part.map(() => true)
+    }
+    await writeInHalves(items, write, (_item, error) => {
+      this.#options.onError('submission refused by the database', error)
+      return true
+    })
+    this.#settlements = this.#settlements.slice(settlements.length)
+    return settlements.length
   }
 
   async #recordReceipts(): Promise<void> {
