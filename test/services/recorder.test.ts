@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { Recorder } from '../../src/services/recorder.ts'
+import { insertMessages } from '../../src/store/messages.ts'
+import type { ChangedMessage } from '../../src/store/submissions.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { newId, seedInstallation } from '../support/installation.ts'
+import {
+  announced,
+  countOf,
+  HOLDER,
+  newMessage,
+  receipt,
+  sent,
+  statusOf,
+  storeMessage,
+  submission,
+} from '../support/stored-messages.ts'
+
+let database: FreshDatabase
+let plan: number
+let changed: ChangedMessage[]
+let errors: string[]
+let recorder: Recorder
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  plan = (await seedInstallation(database.db)).announcedPlan
+  await ensurePartitions(database.db, Date.now())
+})
+
+beforeEach(() => {
+  changed = []
+  errors = []
+  recorder = new Recorder({
+    db: database.db,
+    eventHolder: () => HOLDER,
+    onChanged: (messages) => changed.push(...messages),
+    onError: (message) => errors.push(message),
+  })
+})
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+/** Gives a receipt to the recorder; resolves with its answer. */
+function received(...args: Parameters<typeof receipt>): Promise<boolean> {
+  return new Promise((done) => recorder.receipt({ row: receipt(...args), done }))
+}
+
+describe('submissions and receipts', () => {
+  test('a receipt after its submission finds it, however many are written at once', async () => {
+    const count = 1_300
+    const ids = Array.from({ length: count }, (_, index) => newId(Date.now(), index % 256))
+    const rows = ids.map((msg_id) => newMessage(plan, { msg_id }))
+    await insertMessages(database.db, rows, 86_400_000)
+    for (const msgId of ids) {
+      recorder.submitted(submission(plan, msgId, `many-${msgId}`))
+      recorder.settle(sent(plan, msgId))
+    }
+    // The last is delivered first.
+    const answers = ids.toReversed().map((msgId) => received(`many-${msgId}`, 'DELIVERED'))
+    expect(await Promise.all(answers)).toEqual(ids.map(() => true))
+    const perMessage = Map.groupBy(changed, ({ msgId }) => msgId)
+    for (const msgId of ids) {
+      const statuses = perMessage.get(msgId)!.map(({ status, seq }) => `${seq} ${status}`)
+      expect(statuses).toEqual(['1 SENT', '2 DELIVERED'])
+    }
+    const { rows: unsent } = await database.db.query('select 1 from messages where sent_at is null')
+    expect(unsent).toHaveLength(0)
+    expect(await countOf(database.db, 'parked_receipts')).toBe(0)
+  })
+
+  test('a receipt before its submission is parked, acknowledged, and applied afterwards', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    expect(await received(`early-${msgId}`, 'DELIVERED')).toBe(true)
+    expect(await countOf(database.db, 'parked_receipts')).toBe(1)
+    recorder.submitted(submission(plan, msgId, `early-${msgId}`))
+    recorder.settle(sent(plan, msgId))
+    await recorder.drain(5_000)
+    expect(await announced(database.db, msgId)).toEqual(['SENT', 'DELIVERED'])
+    expect(await countOf(database.db, 'parked_receipts')).toBe(0)
+  })
+
+  test('of several receipts for one id in a batch the first final counts, and all are answered', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    recorder.submitted(submission(plan, msgId, `rep-${msgId}`))
+    recorder.settle(sent(plan, msgId))
+    const outcomes = ['UNKNOWN', 'UNKNOWN', 'DELIVERED', 'FAILED', 'UNKNOWN'] as const
+    const answers = outcomes.map((outcome) => received(`rep-${msgId}`, outcome))
+    expect(await Promise.all(answers)).toEqual(outcomes.map(() => true))
+    expect(await announced(database.db, msgId)).toEqual(['SENT', 'UNKNOWN', 'DELIVERED'])
+  })
+
+  test('a bad row among receipts is dropped alone, and answered so that it does not come again', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    recorder.submitted(submission(plan, msgId, `good-${msgId}`))
+    recorder.settle(sent(plan, msgId))
+    const answers = [
+      received(`good-${msgId}`, 'DELIVERED'),
+      received('bad', 'DELIVERED', { received_at: 'yesterday, perhaps' }),
+    ]
+    expect(await Promise.all(answers)).toEqual([true, true])
+    expect(await statusOf(database.db, msgId)).toBe('DELIVERED')
+    expect(errors).toEqual(['receipt refused by the database'])
+    expect(recorder.failing).toBe(false)
+  })
+
+  test('a bad row among submissions does not hold up the others', async () => {
+    const good = await storeMessage(database.db, plan)
+    const bad = await storeMessage(database.db, plan)
+    recorder.submitted(submission(plan, bad, 'bad\0id'))
+    recorder.settle(sent(plan, bad))
+    recorder.submitted(submission(plan, good, `fine-${good}`))
+    recorder.settle(sent(plan, good))
+    expect(await received(`fine-${good}`, 'DELIVERED')).toBe(true)
+    await recorder.drain(2_000)
+    expect(await statusOf(database.db, good)).toBe('DELIVERED')
+    expect(recorder.backlog).toBe(0)
+    expect(recorder.failing).toBe(false)
+  })
+
+  test('beyond its bound receipts are refused at once', async () => {
+    const answers: boolean[] = []
+    for (let index = 0; index <= 20_000; index += 1)
+      recorder.receipt({ row: receipt('flood', 'DELIVERED'), done: (recorded) => answers.push(recorded) })
+    expect(answers).toEqual([false])
+    await recorder.drain(20_000)
+    expect(answers).toHaveLength(20_001)
+  })
+})
+
+describe('postponements', () => {
+  test('are written, with all 64 bits of the segments', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    const accepted = 2n ** 48n - 1n
+    recorder.postpone({
+      msg_id: msgId,
+      attempt: 2,
+      submitted_segments: String(accepted),
+      ambiguous: true,
+      delay_ms: 60_000,
+    })
+    await recorder.drain(5_000)
+    const { rows } = await database.db.query(
+      `select holder, attempt, submitted_segments::text as bits, ambiguous, due_at > now() + interval '50 s' as later
+       from dispatches where msg_id = $1`,
+      [msgId],
+    )
+    expect(rows).toEqual([{ holder: null, attempt: 2, bits: String(accepted), ambiguous: true, later: true }])
+  })
+})

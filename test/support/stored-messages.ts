@@ -1,0 +1,113 @@
+/** Messages in the database without the service: stored as if accepted, and what became of them. */
+import { bucketOf } from '../../src/domain/message-ids.ts'
+import type { Database } from '../../src/store/database.ts'
+import { insertMessages, type NewMessage } from '../../src/store/messages.ts'
+import type { ReceiptRow } from '../../src/store/receipts.ts'
+import type { EventHolder, Settlement, Submission } from '../../src/store/submissions.ts'
+import { newId } from './installation.ts'
+
+export const NODE = 1
+export const CARRIER_ID = 1
+const VALIDITY_MS = 86_400_000
+
+/** The node that holds every event. */
+export const HOLDER: EventHolder = {
+  holder: NODE,
+  buckets: Array.from({ length: 256 }, (_, bucket) => bucket),
+}
+export const NOBODY: EventHolder = { holder: null, buckets: [] }
+
+/** Stores a message held by NODE; gives its id. */
+export async function storeMessage(
+  db: Database,
+  planId: number,
+  changes: Partial<NewMessage> = {},
+): Promise<string> {
+  const atMs = Date.now()
+  const msgId = changes.msg_id ?? newId(atMs)
+  await insertMessages(db, [newMessage(planId, { msg_id: msgId, ...changes })], VALIDITY_MS)
+  return msgId
+}
+
+export function newMessage(planId: number, changes: Partial<NewMessage> = {}): NewMessage {
+  const atMs = Date.now()
+  return {
+    plan_id: planId,
+    msg_id: newId(atMs),
+    sender: 'Aldis',
+    recipient: '+15551230000',
+    body: 'hello',
+    segments: 1,
+    country: 'US',
+    callback_url: 'https://example.com/dlr',
+    holder: NODE,
+    created_ms: atMs,
+    ...changes,
+  }
+}
+
+export function sent(planId: number, msgId: string, changes: Partial<Settlement> = {}): Settlement {
+  return {
+    plan_id: planId,
+    msg_id: msgId,
+    status: 'SENT',
+    carrier_id: CARRIER_ID,
+    error_code: '000',
+    carrier_code: null,
+    ...changes,
+  }
+}
+
+export function submission(planId: number, msgId: string, id: string, segment = 0): Submission {
+  return { carrier_id: CARRIER_ID, carrier_message_id: id, msg_id: msgId, plan_id: planId, segment }
+}
+
+export function receipt(
+  id: string,
+  outcome: ReceiptRow['outcome'],
+  changes: Partial<ReceiptRow> = {},
+): ReceiptRow {
+  return {
+    carrier_id: CARRIER_ID,
+    carrier_message_id: id,
+    outcome,
+    error_code: outcome === 'DELIVERED' ? '000' : outcome === 'FAILED' ? '300' : '600',
+    carrier_code: outcome,
+    mccmnc: '310260',
+    received_at: new Date().toISOString(),
+    parked_id: null,
+    ...changes,
+  }
+}
+
+export interface StoredEvent {
+  readonly seq: number
+  readonly status: string
+  readonly holder: number | null
+}
+
+export async function eventsOf(db: Database, msgId: string): Promise<StoredEvent[]> {
+  const { rows } = await db.query<StoredEvent>(
+    'select seq, status, holder from webhook_events where bucket = $1 and msg_id = $2 order by seq',
+    [bucketOf(msgId), msgId],
+  )
+  return rows
+}
+
+/** Statuses of the events, in their order. */
+export async function announced(db: Database, msgId: string): Promise<string[]> {
+  return (await eventsOf(db, msgId)).map(({ status }) => status)
+}
+
+export async function statusOf(db: Database, msgId: string): Promise<string> {
+  const { rows } = await db.query('select status from messages where msg_id = $1', [msgId])
+  return rows[0]?.status
+}
+
+export async function countOf(
+  db: Database,
+  table: 'dispatches' | 'parked_receipts' | 'submissions' | 'webhook_events',
+): Promise<number> {
+  const { rows } = await db.query(`select count(*)::integer as count from ${table}`)
+  return rows[0].count
+}
