@@ -15,8 +15,8 @@ export interface LoadOptions {
 
 export class Load {
   readonly #options: LoadOptions
-  readonly #connections: LoadConnection[] = []
-  readonly #idle: LoadConnection[] = []
+  readonly #connections = new Set<LoadConnection>()
+  #idle: LoadConnection[] = []
   /** Ids of all accepted messages. */
   readonly accepted: string[] = []
   /** Milliseconds from request to answer, since the last `reset`. */
@@ -32,12 +32,14 @@ export class Load {
     this.#options = options
   }
 
+  /** Opens what is missing: the service closes a connection that was idle for long, as while a backlog drains. */
   async connect(): Promise<void> {
     const { port, connections } = this.#options
-    const sockets = Array.from({ length: connections }, () => open(port))
+    const missing = connections - this.#connections.size
+    const sockets = Array.from({ length: missing }, () => open(port))
     for (const socket of await Promise.all(sockets)) {
       const connection = new LoadConnection(socket, this)
-      this.#connections.push(connection)
+      this.#connections.add(connection)
       this.#idle.push(connection)
     }
   }
@@ -87,6 +89,12 @@ export class Load {
     if (this.#bound === 0 && this.#answered === this.#sent) this.#quiet?.()
   }
 
+  onClose(connection: LoadConnection, isIdle: boolean): void {
+    if (!isIdle) this.onFault('the service closed a connection under a request')
+    this.#connections.delete(connection)
+    this.#idle = this.#idle.filter((other) => other !== connection)
+  }
+
   onFault(reason: string): void {
     this.#options.onFault(reason)
   }
@@ -104,6 +112,7 @@ class LoadConnection {
   readonly #socket: Socket
   readonly #load: Load
   #text = ''
+  /** 0: no request is under way. */
   #sentAtMs = 0
   #closing = false
 
@@ -114,7 +123,7 @@ class LoadConnection {
     socket.on('data', (chunk) => this.#onData(String(chunk)))
     socket.on('error', () => undefined)
     socket.on('close', () => {
-      if (!this.#closing) load.onFault('the service closed a connection')
+      if (!this.#closing) load.onClose(this, this.#sentAtMs === 0)
     })
   }
 
@@ -144,8 +153,9 @@ class LoadConnection {
     const text = this.#text
     this.#text = ''
     if (text.length > end) this.#load.onFault('more came than one answer')
-    const status = Number(text.slice(9, 12))
-    this.#load.onAnswer(status, text.slice(head + 4, end), performance.now() - this.#sentAtMs)
+    const latencyMs = performance.now() - this.#sentAtMs
+    this.#sentAtMs = 0
+    this.#load.onAnswer(Number(text.slice(9, 12)), text.slice(head + 4, end), latencyMs)
     this.send()
   }
 }
