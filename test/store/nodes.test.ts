@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Database } from '../../src/store/database.ts'
+import { heartbeat, registerNode, releaseBuckets, removeNode, takeBuckets } from '../../src/store/nodes.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { otherPool } from '../support/installation.ts'
+
+let database: FreshDatabase
+let db: Database
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  db = database.db
+})
+
+beforeEach(async () => {
+  await db.query('delete from nodes')
+  await db.query('update buckets set node_id = null')
+})
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+const over = (nodeId: number) =>
+  db.query(`update nodes set expires_at = now() - interval '1 s' where node_id = $1`, [nodeId])
+
+describe('a heartbeat', () => {
+  test('renews the lease and tells who is alive', async () => {
+    const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
+    const { state, nodes } = await heartbeat(db, one, 'one')
+    expect(state).toBe('alive')
+    expect(nodes.toSorted()).toEqual([one, two])
+    const { rows } = await db.query(
+      `select expires_at between now() + interval '10 s' and now() + interval '20 s' as renewed from nodes
+       where node_id = $1`,
+      [one],
+    )
+    expect(rows).toEqual([{ renewed: true }])
+  })
+
+  test('removes others whose lease is over; they learn that theirs expired', async () => {
+    const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
+    await over(two)
+    expect(await heartbeat(db, one, 'one')).toEqual({ state: 'alive', nodes: [one] })
+    expect(await heartbeat(db, two, 'two')).toMatchObject({ state: 'expired' })
+  })
+
+  test('tells a node whose name another process has taken', async () => {
+    const first = await registerNode(db, 'same')
+    const second = await registerNode(db, 'same')
+    expect(second).not.toBe(first)
+    expect(await heartbeat(db, first, 'same')).toMatchObject({ state: 'replaced' })
+    expect(await heartbeat(db, second, 'same')).toEqual({ state: 'alive', nodes: [second] })
+  })
+})
+
+describe('buckets', () => {
+  test('are taken up to the share, and told apart from those owned before', async () => {
+    const one = await registerNode(db, 'one')
+    const first = await takeBuckets(db, one, 100)
+    expect([first.owned.length, first.taken.length]).toEqual([100, 100])
+    const more = await takeBuckets(db, one, 256)
+    expect([more.owned.length, more.taken.length]).toEqual([256, 156])
+    expect(await takeBuckets(db, one, 256)).toMatchObject({ taken: [] })
+  })
+
+  test('of a living node are left alone, of one that is gone are free', async () => {
+    const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
+    await takeBuckets(db, one, 256)
+    expect((await takeBuckets(db, two, 128)).taken).toEqual([])
+    await releaseBuckets(db, one, [1, 2, 3])
+    expect((await takeBuckets(db, two, 128)).taken.toSorted()).toEqual([1, 2, 3])
+    await removeNode(db, one)
+    expect((await takeBuckets(db, two, 256)).owned).toHaveLength(256)
+  })
+
+  test('taken by several nodes at once go to one each', async () => {
+    await using other = otherPool(database.connectionString)
+    const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
+    for (let round = 0; round < 10; round += 1) {
+      await db.query('update buckets set node_id = null')
+      await Promise.all([takeBuckets(db, one, 128), takeBuckets(other.db, two, 128)])
+      const shares = await Promise.all([takeBuckets(db, one, 128), takeBuckets(other.db, two, 128)])
+      const owned = shares.flatMap(({ owned: buckets }) => buckets)
+      expect(new Set(owned).size).toBe(owned.length)
+    }
+  })
+})

@@ -1,0 +1,336 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { InstantSource } from '../../src/domain/instants.ts'
+import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import type { Database } from '../../src/store/database.ts'
+import {
+  deleteOldParkedReceipts,
+  findMatchableReceipts,
+  findParkedReceipts,
+  type ReceiptRow,
+  recordReceipts,
+} from '../../src/store/receipts.ts'
+import { type EventHolder, recordSubmissions } from '../../src/store/submissions.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { otherPool, seedInstallation } from '../support/installation.ts'
+import {
+  announced,
+  CARRIER_ID,
+  countOf,
+  eventsOf,
+  HOLDER,
+  NOBODY,
+  NODE,
+  receipt,
+  sent,
+  statusOf,
+  storeMessage,
+  submission,
+} from '../support/stored-messages.ts'
+
+let database: FreshDatabase
+let db: Database
+let plan: number
+const instants = new InstantSource()
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  db = database.db
+  plan = (await seedInstallation(db)).announcedPlan
+  await ensurePartitions(db, Date.now())
+})
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+function apply(
+  receipts: readonly ReceiptRow[],
+  { pool = db, events = HOLDER, inMs = 0 }: { pool?: Database; events?: EventHolder; inMs?: number } = {},
+) {
+  const changedAt = (inMs === 0 ? instants : new InstantSource()).next(Date.now() + inMs)
+  return recordReceipts(pool, { receipts, changedAt, unknownReversibleMs: UNKNOWN_REVERSIBLE_MS, events })
+}
+
+/** A message whose segments were accepted under the ids `<msgId>/<segment>`. */
+async function submitted(segments = 1, changes: Parameters<typeof storeMessage>[2] = {}): Promise<string> {
+  const msgId = await storeMessage(db, plan, { segments, ...changes })
+  await recordSubmissions(db, {
+    settlements: [sent(plan, msgId)],
+    submissions: Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}/${n}`, n)),
+    changedAt: instants.next(Date.now()),
+    events: HOLDER,
+  })
+  return msgId
+}
+
+async function columns(msgId: string) {
+  const { rows } = await db.query(
+    `select status, event_seq, error_code, carrier_code, mccmnc, delivered_segments::text as delivered,
+            unknown_segments::text as unknown, updated_at from messages where msg_id = $1`,
+    [msgId],
+  )
+  return rows[0]
+}
+
+describe('one segment', () => {
+  test.each([
+    ['DELIVERED', '000'],
+    ['FAILED', '300'],
+    ['UNKNOWN', '600'],
+  ] as const)('%s: one event, with what the receipt says', async (outcome, errorCode) => {
+    const msgId = await submitted()
+    const changed = await apply([receipt(`${msgId}/0`, outcome)])
+    expect(changed).toMatchObject([
+      {
+        msgId,
+        planId: plan,
+        status: outcome,
+        seq: 2,
+        announced: true,
+        held: true,
+        errorCode,
+        mccmnc: '310260',
+      },
+    ])
+    expect(await announced(db, msgId)).toEqual(['SENT', outcome])
+    expect(await columns(msgId)).toMatchObject({ status: outcome, event_seq: 2, carrier_code: outcome })
+  })
+
+  test('the same receipt again changes nothing', async () => {
+    const msgId = await submitted()
+    await apply([receipt(`${msgId}/0`, 'DELIVERED')])
+    const before = await columns(msgId)
+    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toEqual([])
+    expect(await columns(msgId)).toEqual(before)
+    expect(await announced(db, msgId)).toEqual(['SENT', 'DELIVERED'])
+  })
+
+  test.each([
+    ['DELIVERED', 'FAILED'],
+    ['DELIVERED', 'UNKNOWN'],
+    ['FAILED', 'DELIVERED'],
+    ['FAILED', 'UNKNOWN'],
+  ] as const)('%s is final: %s after it changes nothing', async (first, second) => {
+    const msgId = await submitted()
+    await apply([receipt(`${msgId}/0`, first)])
+    const before = await columns(msgId)
+    expect(await apply([receipt(`${msgId}/0`, second)])).toEqual([])
+    expect(await columns(msgId)).toEqual(before)
+  })
+
+  test.each(['DELIVERED', 'FAILED'] as const)(
+    'UNKNOWN gives way to %s within 72 h, not after',
+    async (final) => {
+      const [early, late] = [await submitted(), await submitted()]
+      await apply([receipt(`${early}/0`, 'UNKNOWN'), receipt(`${late}/0`, 'UNKNOWN')])
+      expect(await apply([receipt(`${early}/0`, 'UNKNOWN')])).toEqual([])
+      await apply([receipt(`${early}/0`, final)], { inMs: UNKNOWN_REVERSIBLE_MS - 60_000 })
+      expect(await announced(db, early)).toEqual(['SENT', 'UNKNOWN', final])
+      await apply([receipt(`${late}/0`, final)], { inMs: UNKNOWN_REVERSIBLE_MS + 60_000 })
+      expect(await announced(db, late)).toEqual(['SENT', 'UNKNOWN'])
+      expect(await statusOf(db, late)).toBe('UNKNOWN')
+    },
+  )
+
+  test('a network that a later receipt names not is kept', async () => {
+    const msgId = await submitted()
+    await apply([receipt(`${msgId}/0`, 'UNKNOWN')])
+    await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: null, carrier_code: null })])
+    expect(await columns(msgId)).toMatchObject({
+      mccmnc: '310260',
+      error_code: '000',
+      carrier_code: 'UNKNOWN',
+    })
+  })
+
+  test('no URL anywhere: the change, and no event', async () => {
+    const msgId = await submitted(1, { callback_url: null })
+    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([
+      { announced: false, held: false },
+    ])
+    expect(await eventsOf(db, msgId)).toEqual([])
+  })
+})
+
+describe('several segments', () => {
+  test('DELIVERED when all are, whatever the order and the batches', async () => {
+    const msgId = await submitted(49)
+    const at = (n: number) => receipt(`${msgId}/${n}`, 'DELIVERED')
+    const order = Array.from({ length: 49 }, (_, n) => (n * 11) % 49)
+    expect(await apply(order.slice(0, 20).map(at))).toEqual([])
+    expect(await apply(order.slice(10, 48).map(at))).toEqual([])
+    expect(await statusOf(db, msgId)).toBe('SENT')
+    expect(await apply([at(order[48]!)])).toMatchObject([{ msgId, status: 'DELIVERED', seq: 2 }])
+    expect(await columns(msgId)).toMatchObject({ delivered: String(2n ** 49n - 1n), unknown: '0' })
+  })
+
+  test('FAILED as soon as one is, once', async () => {
+    const msgId = await submitted(3)
+    const batch = [
+      receipt(`${msgId}/0`, 'DELIVERED'),
+      receipt(`${msgId}/1`, 'FAILED', { error_code: '302', carrier_code: 'UNDELIV 001' }),
+    ]
+    expect(await apply(batch)).toMatchObject([{ status: 'FAILED', errorCode: '302' }])
+    expect(await apply([receipt(`${msgId}/2`, 'FAILED')])).toEqual([])
+    expect(await columns(msgId)).toMatchObject({ carrier_code: 'UNDELIV 001', event_seq: 2 })
+    expect(await announced(db, msgId)).toEqual(['SENT', 'FAILED'])
+  })
+
+  test('UNKNOWN when all have an outcome and one is unknown; it gives way when that one is delivered', async () => {
+    const msgId = await submitted(2)
+    expect(await apply([receipt(`${msgId}/0`, 'UNKNOWN')])).toEqual([])
+    expect(await apply([receipt(`${msgId}/1`, 'DELIVERED')])).toMatchObject([{ status: 'UNKNOWN', seq: 2 }])
+    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ status: 'DELIVERED', seq: 3 }])
+    expect(await columns(msgId)).toMatchObject({ delivered: '3', unknown: '0' })
+  })
+})
+
+describe('matching', () => {
+  test('receipts of another carrier are not ours', async () => {
+    const msgId = await submitted()
+    await apply([receipt(`${msgId}/0`, 'DELIVERED', { carrier_id: CARRIER_ID + 1 })])
+    expect(await statusOf(db, msgId)).toBe('SENT')
+    await db.query('delete from parked_receipts')
+  })
+
+  test('an id that the carrier used twice means the newest message', async () => {
+    const [first, second] = [await storeMessage(db, plan), await storeMessage(db, plan)]
+    await recordSubmissions(db, {
+      settlements: [sent(plan, first), sent(plan, second)],
+      submissions: [submission(plan, first, 'reused'), submission(plan, second, 'reused')],
+      changedAt: instants.next(Date.now()),
+      events: HOLDER,
+    })
+    await apply([receipt('reused', 'DELIVERED')])
+    const [newest, oldest] = [first, second].sort().toReversed()
+    expect(await statusOf(db, newest!)).toBe('DELIVERED')
+    expect(await statusOf(db, oldest!)).toBe('SENT')
+  })
+
+  test('an unknown id is parked, found by its submission, and gone once applied', async () => {
+    await apply([receipt('unheard-of', 'DELIVERED'), receipt('never', 'FAILED')])
+    expect(await countOf(db, 'parked_receipts')).toBe(2)
+    expect(await findMatchableReceipts(db, 10)).toEqual([])
+    const msgId = await storeMessage(db, plan)
+    await recordSubmissions(db, {
+      settlements: [sent(plan, msgId)],
+      submissions: [submission(plan, msgId, 'unheard-of')],
+      changedAt: instants.next(Date.now()),
+      events: HOLDER,
+    })
+    const found = await findParkedReceipts(db, [{ carrier_id: CARRIER_ID, carrier_message_id: 'unheard-of' }])
+    expect(found).toMatchObject([{ carrier_message_id: 'unheard-of', outcome: 'DELIVERED' }])
+    expect(await findMatchableReceipts(db, 10)).toEqual(found)
+    expect(await apply(found)).toMatchObject([{ msgId, status: 'DELIVERED' }])
+    expect(await countOf(db, 'parked_receipts')).toBe(1)
+    expect(await apply(found)).toEqual([])
+    expect(await deleteOldParkedReceipts(db, 60_000)).toBe(0)
+    expect(await deleteOldParkedReceipts(db, -60_000)).toBe(1)
+  })
+
+  test('one that still matches nothing stays parked, once', async () => {
+    await apply([receipt('patient', 'DELIVERED')])
+    const parked = await findParkedReceipts(db, [{ carrier_id: CARRIER_ID, carrier_message_id: 'patient' }])
+    await apply(parked)
+    expect(await countOf(db, 'parked_receipts')).toBe(1)
+    await db.query('delete from parked_receipts')
+  })
+})
+
+describe('who delivers the event', () => {
+  test('this node, when it holds the one before', async () => {
+    const msgId = await submitted()
+    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ held: true }])
+    expect(await eventsOf(db, msgId)).toMatchObject([{ holder: NODE }, { holder: NODE }])
+  })
+
+  test.each([
+    ['the one before waits in the database', 'holder = null'],
+    ['another node has the one before', 'holder = 77'],
+  ])('nobody yet, when %s', async (_name, change) => {
+    const msgId = await submitted()
+    await db.query(`update webhook_events set ${change} where msg_id = $1`, [msgId])
+    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([
+      { announced: true, held: false },
+    ])
+    expect((await eventsOf(db, msgId))[1]).toMatchObject({ status: 'DELIVERED', holder: null })
+  })
+
+  test('this node, when the one before is abandoned', async () => {
+    const msgId = await submitted()
+    await db.query(`update webhook_events set holder = null, due_at = 'infinity' where msg_id = $1`, [msgId])
+    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ held: true }])
+  })
+
+  test('nobody yet, when the bucket is another node\u2019s', async () => {
+    const msgId = await submitted()
+    expect(
+      await apply([receipt(`${msgId}/0`, 'DELIVERED')], { events: { holder: NODE, buckets: [] } }),
+    ).toMatchObject([{ held: false }])
+    const other = await submitted()
+    expect(await apply([receipt(`${other}/0`, 'DELIVERED')], { events: NOBODY })).toMatchObject([
+      { held: false },
+    ])
+  })
+})
+
+describe('two nodes at once', () => {
+  test('the segments of one message, recorded by both: DELIVERED once', async () => {
+    await using other = otherPool(database.connectionString)
+    for (let round = 0; round < 10; round += 1) {
+      const messages = await Promise.all(Array.from({ length: 8 }, () => submitted(4)))
+      const half = (segments: number[]) =>
+        messages.toSorted().flatMap((msgId) => segments.map((n) => receipt(`${msgId}/${n}`, 'DELIVERED')))
+      const changed = await Promise.all([
+        apply(half([0, 1, 2])),
+        apply(half([1, 2, 3]), { pool: other.db, events: NOBODY }),
+      ])
+      expect(
+        changed
+          .flat()
+          .map(({ msgId }) => msgId)
+          .sort(),
+      ).toEqual(messages.toSorted())
+      for (const msgId of messages) expect(await announced(db, msgId)).toEqual(['SENT', 'DELIVERED'])
+    }
+  })
+
+  test('contradictory receipts: one of them wins, with one event', async () => {
+    await using other = otherPool(database.connectionString)
+    for (let round = 0; round < 10; round += 1) {
+      const msgId = await submitted()
+      const changed = await Promise.all([
+        apply([receipt(`${msgId}/0`, 'DELIVERED')]),
+        apply([receipt(`${msgId}/0`, 'FAILED')], { pool: other.db }),
+      ])
+      expect(changed.flat()).toHaveLength(1)
+      const status = await statusOf(db, msgId)
+      expect(await announced(db, msgId)).toEqual(['SENT', status])
+      expect(await columns(msgId)).toMatchObject({
+        event_seq: 2,
+        error_code: status === 'DELIVERED' ? '000' : '300',
+      })
+    }
+  })
+
+  test('a submission and its receipt: the receipt is applied or parked, never lost', async () => {
+    await using other = otherPool(database.connectionString)
+    for (let round = 0; round < 20; round += 1) {
+      const msgId = await storeMessage(db, plan)
+      await Promise.all([
+        recordSubmissions(db, {
+          settlements: [sent(plan, msgId)],
+          submissions: [submission(plan, msgId, `race-${round}`)],
+          changedAt: instants.next(Date.now()),
+          events: HOLDER,
+        }),
+        apply([receipt(`race-${round}`, 'DELIVERED')], { pool: other.db }),
+      ])
+      const parked = await findMatchableReceipts(db, 10)
+      if (parked.length > 0) await apply(parked)
+      expect(await announced(db, msgId)).toEqual(
+        (await columns(msgId)).event_seq === 1 ? ['DELIVERED'] : ['SENT', 'DELIVERED'],
+      )
+      expect(await countOf(db, 'parked_receipts')).toBe(0)
+    }
+  })
+})

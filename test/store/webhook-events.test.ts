@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { InstantSource } from '../../src/domain/instants.ts'
+import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import type { Database } from '../../src/store/database.ts'
+import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
+import { registerNode } from '../../src/store/nodes.ts'
+import { recordReceipts } from '../../src/store/receipts.ts'
+import { recordSubmissions } from '../../src/store/submissions.ts'
+import {
+  type AttemptRow,
+  holdDueEvents,
+  listHeldEvents,
+  recordAttempts,
+  releaseEvents,
+  returnEvents,
+} from '../../src/store/webhook-events.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { newId, seedInstallation } from '../support/installation.ts'
+import { NOBODY, NODE, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
+
+const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
+const instants = new InstantSource()
+
+let database: FreshDatabase
+let db: Database
+let plan: number
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  db = database.db
+  plan = (await seedInstallation(db)).announcedPlan
+  await ensurePartitions(db, Date.now())
+})
+
+beforeEach(() => db.query('delete from webhook_events'))
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+/** A message with the events SENT and DELIVERED, both waiting. */
+async function delivered(): Promise<string> {
+  const msgId = await storeMessage(db, plan)
+  const common = { changedAt: instants.next(Date.now()), events: NOBODY }
+  await recordSubmissions(db, {
+    settlements: [sent(plan, msgId)],
+    submissions: [submission(plan, msgId, msgId)],
+    ...common,
+  })
+  await recordReceipts(db, {
+    receipts: [receipt(msgId, 'DELIVERED')],
+    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
+    ...common,
+    changedAt: instants.next(Date.now()),
+  })
+  return msgId
+}
+
+const hold = (limit = 100, buckets: readonly number[] = ALL) =>
+  holdDueEvents(db, { nodeId: NODE, buckets, limit })
+
+function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
+  return {
+    plan_id: plan,
+    msg_id: msgId,
+    seq: 1,
+    attempt: 1,
+    attempted_at: new Date().toISOString(),
+    latency_ms: 12,
+    response_status: 200,
+    error: null,
+    response_head: '{"ok":true}',
+    outcome: 'delivered',
+    delay_ms: 0,
+    ...changes,
+  }
+}
+
+async function rows(msgId: string) {
+  const found = await db.query(
+    `select seq, holder, attempt, due_at = 'infinity' as parked, due_at <= now() as due
+     from webhook_events where msg_id = $1 order by seq`,
+    [msgId],
+  )
+  return found.rows
+}
+
+describe('holding what is due', () => {
+  test('the first event of a message alone, as the message was then', async () => {
+    const msgId = await delivered()
+    const [event, ...others] = await hold()
+    expect(others).toEqual([])
+    expect(event).toMatchObject({ planId: plan, msgId, seq: 1, attempt: 0 })
+    expect(event!.body).toMatchObject({
+      direction: 'MT',
+      message: {
+        msgId,
+        status: 'SENT',
+        errorCode: '000',
+        mccmnc: null,
+        body: 'hello',
+        sentAt: expect.any(Date),
+      },
+    })
+    expect(await hold()).toEqual([])
+    await recordAttempts(db, [attempt(msgId)])
+    expect(await hold()).toMatchObject([
+      { seq: 2, body: { direction: 'MT', message: { status: 'DELIVERED', mccmnc: '310260' } } },
+    ])
+  })
+
+  test('not while an earlier one waits for its next attempt; once that is abandoned', async () => {
+    const msgId = await delivered()
+    await hold()
+    await recordAttempts(db, [attempt(msgId, { outcome: 'again', delay_ms: 60_000, response_status: 500 })])
+    expect(await hold()).toEqual([])
+    await recordAttempts(db, [attempt(msgId, { outcome: 'abandoned', attempt: 2, response_status: 410 })])
+    expect(await hold()).toMatchObject([{ seq: 2 }])
+    expect(await rows(msgId)).toMatchObject([
+      { seq: 1, holder: null, attempt: 2, parked: true },
+      { seq: 2, holder: NODE },
+    ])
+  })
+
+  test('only of these buckets, at most the limit', async () => {
+    await Promise.all(Array.from({ length: 5 }, delivered))
+    expect(await hold(100, [])).toEqual([])
+    expect(await hold(3)).toHaveLength(3)
+    expect(await hold(3)).toHaveLength(2)
+  })
+
+  test('an inbound message', async () => {
+    const msgId = newId(Date.now())
+    const message = {
+      plan_id: plan,
+      msg_id: msgId,
+      carrier_id: 1,
+      sender: '+15550002222',
+      recipient: '+49301234567',
+      body: 'STOP',
+      keyword: 'STOP',
+      announced: true,
+      received_ms: Date.now(),
+    }
+    expect(await insertInboundMessages(db, [message], NOBODY)).toEqual([])
+    const inbound = {
+      planId: plan,
+      msgId,
+      sender: '+15550002222',
+      recipient: '+49301234567',
+      body: 'STOP',
+      keyword: 'STOP',
+    }
+    expect(await hold()).toEqual([
+      { planId: plan, msgId, seq: 0, attempt: 0, body: { direction: 'MO', inbound } },
+    ])
+  })
+})
+
+describe('attempts', () => {
+  test('are kept, with their consequence; one written twice is one', async () => {
+    const msgId = await delivered()
+    await hold()
+    const failed = attempt(msgId, {
+      outcome: 'again',
+      delay_ms: 5_000,
+      response_status: null,
+      error: 'CONNECT_TIMEOUT',
+    })
+    await recordAttempts(db, [failed])
+    await recordAttempts(db, [failed])
+    const { rows: kept } = await db.query(
+      'select seq, attempt, latency_ms, response_status, error from webhook_attempts where msg_id = $1',
+      [msgId],
+    )
+    expect(kept).toEqual([
+      { seq: 1, attempt: 1, latency_ms: 12, response_status: null, error: 'CONNECT_TIMEOUT' },
+    ])
+    expect((await rows(msgId))[0]).toEqual({ seq: 1, holder: null, attempt: 1, parked: false, due: false })
+  })
+
+  test('of a delivered event: it is gone', async () => {
+    const msgId = await delivered()
+    await recordAttempts(db, [attempt(msgId), attempt(msgId, { seq: 2 })])
+    expect(await rows(msgId)).toEqual([])
+  })
+})
+
+describe('giving back', () => {
+  test('returned events are due after their delay, with no attempt counted', async () => {
+    const [now, later] = [await delivered(), await delivered()]
+    await hold()
+    expect(new Set((await listHeldEvents(db, NODE)).map(({ msg_id }) => msg_id))).toEqual(
+      new Set([now, later]),
+    )
+    await returnEvents(db, [
+      { msg_id: now, seq: 1, delay_ms: 0 },
+      { msg_id: later, seq: 1, delay_ms: 60_000 },
+    ])
+    expect(await listHeldEvents(db, NODE)).toEqual([])
+    expect(await hold()).toMatchObject([{ msgId: now, seq: 1, attempt: 0 }])
+  })
+
+  test('a takeover frees what dead nodes held, not what living ones hold', async () => {
+    const [me, living] = [await registerNode(db, 'me'), await registerNode(db, 'living')]
+    const [mine, theirs, lost] = [await delivered(), await delivered(), await delivered()]
+    const holders = [
+      [mine, me],
+      [theirs, living],
+      [lost, living + 1_000],
+    ] as const
+    for (const [msgId, holder] of holders)
+      await db.query('update webhook_events set holder = $2 where msg_id = $1 and seq = 1', [msgId, holder])
+    expect(await releaseEvents(db, { nodeId: me, buckets: ALL })).toBe(1)
+    expect((await rows(lost))[0]).toMatchObject({ holder: null, due: true })
+    expect((await rows(mine))[0]).toMatchObject({ holder: me })
+    expect((await rows(theirs))[0]).toMatchObject({ holder: living })
+  })
+})
