@@ -9,8 +9,6 @@ import { type Percentiles, percentiles } from './percentiles.ts'
 export interface ReceiverReport {
   /** Messages whose SENT and DELIVERED both arrived. */
   readonly completed: number
-  /** Messages of which anything arrived. */
-  readonly seen: number
   /** Webhooks that came again, that came before an earlier one of their message, or with another status. */
   readonly repeated: number
   readonly disordered: number
@@ -102,8 +100,9 @@ serveParent(
       webhookDelayMs: percentiles(webhookDelays),
       deliveredMs: percentiles(deliveries),
     }),
-    report: (): ReceiverReport => ({ completed, seen: received.size, repeated, disordered, unexpected }),
-    completedIds: () => [...received].filter(([, bits]) => bits === COMPLETE).map(([msgId]) => msgId),
+    report: (): ReceiverReport => ({ completed, repeated, disordered, unexpected }),
+    /** Every msgId, and whether both its webhooks have come. */
+    arrivals: () => [...received].map(([msgId, bits]): [string, boolean] => [msgId, bits === COMPLETE]),
   },
   async () => {
     clearInterval(newsTimer)

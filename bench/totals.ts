@@ -33,10 +33,10 @@ export async function totalFaults(
     'messages in the database were never accepted',
   )
 
-  const arrived = new Set(await receiver.request<string[]>('completedIds'))
-  say([...ids].filter((id) => !arrived.has(id)).length, 'accepted messages lack a webhook')
+  const arrivals = new Map(await receiver.request<[string, boolean][]>('arrivals'))
+  say([...ids].filter((id) => arrivals.get(id) !== true).length, 'accepted messages lack a webhook')
+  say([...arrivals.keys()].filter((id) => !ids.has(id)).length, 'other messages had webhooks')
   const report = await receiver.request<ReceiverReport>('report')
-  say(report.seen - [...arrived].filter((id) => ids.has(id)).length, 'other messages had webhooks')
   say(report.repeated, 'webhooks came more than once')
   say(report.disordered, 'messages had their webhooks in the wrong order')
   say(report.unexpected, 'webhooks had another status')
