@@ -18,7 +18,7 @@ const RETRY_MS = 50
 const LONG_CHARACTERS = 400
 
 /** Every segment of message n has its number, whole. */
-export function textOf(n: number): string {
+function textOf(n: number): string {
   const mark = `<${n}>`
   return n % 10 === 0 ? mark.repeat(Math.floor(LONG_CHARACTERS / mark.length)) : mark
 }
