@@ -195,8 +195,7 @@ export class GroupAccepter implements MessageAccepter {
     const deadlineMs = Date.now() + this.#lostCommitMs
     while (Date.now() < deadlineMs) {
       try {
-        const refused = new Set(await settleLostMessages(this.#db, rows, NOT_QUEUED))
-        return rows.map((row) => (refused.has(row.msg_id) ? failed(row) : queued(row)))
+        return await writeInHalves(rows, this.#settlePart, failed)
       } catch (error) {
         this.#onError('outcome of a COMMIT still unknown', error)
         await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS))
@@ -207,6 +206,11 @@ export class GroupAccepter implements MessageAccepter {
     return rows.map(failed)
   }
 
+  readonly #settlePart = async (rows: readonly NewMessage[]): Promise<readonly AcceptOutcome[]> => {
+    const refused = new Set(await settleLostMessages(this.#db, rows, NOT_QUEUED))
+    return rows.map((row) => (refused.has(row.msg_id) ? failed(row) : queued(row)))
+  }
+
   /** Sees to it that what was answered 500 is never sent, once the database answers again. */
   async #refuse(): Promise<void> {
     if (this.#refusing) return
@@ -214,7 +218,8 @@ export class GroupAccepter implements MessageAccepter {
     while (this.#refused.length > 0) {
       const rows = this.#refused.slice(0, MAX_BATCH)
       try {
-        await refuseMessages(this.#db, rows, NOT_QUEUED)
+        // A row that the database cannot hold is not there either.
+        await writeInHalves(rows, this.#refusePart, () => true)
         this.#refused = this.#refused.slice(rows.length)
       } catch (error) {
         this.#onError('messages answered 500 still to be refused', error)
@@ -222,6 +227,11 @@ export class GroupAccepter implements MessageAccepter {
       }
     }
     this.#refusing = false
+  }
+
+  readonly #refusePart = async (rows: readonly NewMessage[]): Promise<readonly true[]> => {
+    await refuseMessages(this.#db, rows, NOT_QUEUED)
+    return rows.map(() => true)
   }
 }
 
