@@ -3,7 +3,7 @@ import { configuration, serveParent } from './parent.ts'
 
 /** The carrier: the project's simulator, as a process of its own. */
 
-interface CarrierConfig {
+export interface CarrierConfig {
   readonly receiptDelayMs: readonly [number, number]
   readonly deliverWindow: number
 }

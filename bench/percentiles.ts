@@ -11,7 +11,3 @@ export function percentiles(values: readonly number[]): Percentiles {
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0 }
 }
-
-export function median(values: readonly number[]): number {
-  return percentiles(values).p50
-}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { createServerCertificate, createTestAuthority } from '../test/support/certificates.ts'
+import type { CarrierConfig } from './carrier.ts'
 import { Child } from './children.ts'
 import { addPastDays, openDatabase } from './database.ts'
 import { Load } from './load.ts'
@@ -98,7 +99,8 @@ class Bench {
     }
     const onNews = (completed: number) => load?.completed(completed)
     const receiver = this.#spawn<{ port: number }>('receiver', { tls: certificate }, { onNews })
-    const carrier = this.#spawn<{ port: number }>('carrier', { receiptDelayMs, deliverWindow })
+    const carrierConfig: CarrierConfig = { receiptDelayMs, deliverWindow }
+    const carrier = this.#spawn<{ port: number }>('carrier', carrierConfig)
     const service = this.#spawn<ServiceReady>('service', config, { logFile: this.#logFile })
     const { url, port, postgresPid, databaseUrl } = await service.ready()
     const smpp = { port: (await carrier.ready()).port, window }
