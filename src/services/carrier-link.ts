@@ -21,6 +21,7 @@ export interface LinkEvents<Token> {
 export interface LinkTimings {
   readonly responseTimeoutMs?: number
   readonly enquireLinkIntervalMs?: number
+  readonly enquireLinkTimeoutMs?: number
   readonly bindTimeoutMs?: number
   /** How long the end of a link waits for what is in flight, then for unbind_resp. */
   readonly unbindTimeoutMs?: number
