@@ -29,13 +29,15 @@ export function submitJob(dispatch: Dispatch, carrier: Carrier): SubmitJob {
 /** The queue of one carrier: what this node holds for it. */
 export class CarrierQueue {
   readonly jobs: SubmitJob[] = []
-  readonly throttle: Throttle
-  readonly messagesPerSecond: number | null
+  throttle = new Throttle(null, performance.now())
   timer: NodeJS.Timeout | null = null
+  #messagesPerSecond: number | null = null
 
-  constructor(carrier: Carrier) {
-    this.messagesPerSecond = carrier.messagesPerSecond
-    this.throttle = new Throttle(carrier.messagesPerSecond, performance.now())
+  /** A new rate; what was learned from throttled answers under the old one is forgotten. */
+  limitTo(messagesPerSecond: number | null): void {
+    if (messagesPerSecond === this.#messagesPerSecond) return
+    this.#messagesPerSecond = messagesPerSecond
+    this.throttle = new Throttle(messagesPerSecond, performance.now())
   }
 
   /** Takes out a job that has ended. One of a single segment is never in the queue while it is under way. */

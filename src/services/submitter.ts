@@ -162,7 +162,7 @@ export class Submitter implements Placement {
 
   /** The message was postponed as ambiguous; now its fate is known, and a waiting dispatch ends with the settlement. */
   onLateResponse({ job, segment }: SubmitToken, pdu: ResponsePdu): void {
-    if (pdu.status !== 0) return
+    if (pdu.status !== 0 || pdu.command === 'generic_nack') return
     this.#accepted(job, segment, pdu)
     job.progress.accepted |= 1n << BigInt(segment)
     if (job.progress.accepted === (1n << BigInt(job.text.segments.length)) - 1n) this.#settle(job, 'SENT')
@@ -211,21 +211,17 @@ export class Submitter implements Placement {
   }
 
   #queue(carrier: Carrier): CarrierQueue {
-    let queue = this.#queues.get(carrier.id)
-    if (queue === undefined || queue.messagesPerSecond !== carrier.messagesPerSecond) {
-      const jobs = queue?.jobs ?? []
-      queue = new CarrierQueue(carrier)
-      queue.jobs.push(...jobs)
-      this.#queues.set(carrier.id, queue)
-    }
+    const queue = this.#queues.get(carrier.id) ?? new CarrierQueue()
+    this.#queues.set(carrier.id, queue)
     return queue
   }
 
   /** Sends as much as window, rate and recorder allow. */
   #pump(carrierId: number): void {
     const queue = this.#queues.get(carrierId)
-    const { lease, links, recorder } = this.#options
+    const { directory, lease, links, recorder } = this.#options
     if (queue === undefined || queue.timer !== null) return
+    queue.limitTo(directory().carrierById(carrierId)?.messagesPerSecond ?? null)
     let sent = 0
     while (sent < queue.jobs.length) {
       const link = links().freest(carrierId)
@@ -241,7 +237,8 @@ export class Submitter implements Placement {
       }
       const job = queue.jobs[sent]!
       if (!this.#sendNext(job, link)) break
-      if (job.progress.next === null) sent += 1
+      // One that fits no PDU has left the queue already.
+      if (job.progress.next === null && queue.jobs[sent] === job) sent += 1
     }
     if (sent > 0) queue.jobs.splice(0, sent)
   }
