@@ -1,8 +1,8 @@
 /** Message ids of carriers, which often write one id differently in submit_sm_resp and in the receipt. */
 
 /**
- * - exact: as given
- * - normalised: without surrounding space, case and leading zeros
+ * - exact: as given, without surrounding space
+ * - normalised: also without case and leading zeros
  * - decimal-hex: receipts say it in decimal, submit_sm_resp in hexadecimal (the usual mismatch)
  * - hex-decimal: receipts say it in hexadecimal, submit_sm_resp in decimal
  */
@@ -13,8 +13,8 @@ export const ID_RULES: readonly IdRule[] = ['exact', 'normalised', 'decimal-hex'
 /** Where an id was read. Needed because "16" in decimal and "16" in hexadecimal are two messages of one carrier. */
 export type IdSource = 'submit' | 'receipt'
 
-/** message_id has at most 64 characters (SMPP 3.4 §5.2.23); also what bounds the number arithmetic here. */
-const MAX_NUMBER_LENGTH = 64
+/** message_id has at most 64 characters (SMPP 3.4 §5.2.23); also what bounds the number arithmetic and the index. */
+const MAX_LENGTH = 64
 
 /**
  * The form under which an id is stored and looked up: equal for the two spellings of one id. Under the two number rules
@@ -22,11 +22,13 @@ const MAX_NUMBER_LENGTH = 64
  * hexadecimal wherever it was read.
  */
 export function canonicalId(id: string, rule: IdRule, source: IdSource): string {
-  if (rule === 'exact') return id
-  const normalised = withoutLeadingZeros(id.trim().toLowerCase())
+  // Receipts are read word by word, so space around the id of a response is never part of it.
+  const bounded = id.trim().slice(0, MAX_LENGTH)
+  if (rule === 'exact') return bounded
+  const normalised = withoutLeadingZeros(bounded.toLowerCase())
   const decimalSource: IdSource | null =
     rule === 'decimal-hex' ? 'receipt' : rule === 'hex-decimal' ? 'submit' : null
-  if (source !== decimalSource || normalised.length > MAX_NUMBER_LENGTH) return normalised
+  if (source !== decimalSource) return normalised
   return /^\d+$/.test(normalised) ? BigInt(normalised).toString(16) : normalised
 }
 

@@ -111,6 +111,26 @@ export function isReceipt(esmClass: number): boolean {
 }
 
 /**
+ * Text of a receipt from its octets. Its keys and values are ASCII (Appendix B) and its data_coding is no guide: carriers
+ * copy that of the message it is about. UTF-16 shows by its zero octets; the rest is Latin-1, as ids are elsewhere in
+ * SMPP, where the GSM alphabet would make another id of one with `_`, which it has at 0x11. Never throws, no U+0000.
+ */
+export function receiptText(octets: Buffer): string {
+  const order = byteOrder(octets)
+  if (order === null) return octets.toString('latin1').replaceAll('\0', '').replaceAll('\x11', '_')
+  const even = Buffer.from(octets.subarray(0, octets.length & ~1))
+  return (order === 'be' ? even.swap16() : even).toString('utf16le').replaceAll('\0', '').toWellFormed()
+}
+
+/** Of UTF-16, by its mark or its first two characters; null for octets that are not UTF-16. */
+function byteOrder(octets: Buffer): 'be' | 'le' | null {
+  const [first, second, third, fourth] = octets
+  if (fourth === undefined) return null
+  if ((first === 0xfe && second === 0xff) || (first === 0 && third === 0)) return 'be'
+  return (first === 0xff && second === 0xfe) || (second === 0 && fourth === 0) ? 'le' : null
+}
+
+/**
  * Reads a receipt. TLVs win over the text where they are readable; a state that is missing or not in our lists is
  * UNKNOWN. null when neither a message id nor a state is given at all. Linear in the text, never throws.
  */

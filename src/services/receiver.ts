@@ -3,14 +3,13 @@ import { canonicalId } from '../domain/carrier-message-ids.ts'
 import { parseUserData } from '../domain/concatenation.ts'
 import type { Carrier, Directory } from '../domain/directory.ts'
 import { fromReceipt } from '../domain/error-codes.ts'
-import { decodeInbound } from '../domain/inbound-text.ts'
 import { messageId } from '../domain/message-ids.ts'
 import { eventOf, STATUS_OF_EVENT } from '../domain/message-states.ts'
-import { isReceipt, parseReceipt, type Receipt } from '../domain/receipts.ts'
+import { isReceipt, parseReceipt, type Receipt, receiptText } from '../domain/receipts.ts'
 import { Batcher } from '../operations/batches.ts'
 import { type InboundSegment, type ReceivedInbound, receiveInbound } from '../operations/receive-inbound.ts'
 import type { Connection } from '../smpp/connection.ts'
-import { messageOctets, type PduOf, type RequestPdu } from '../smpp/pdu.ts'
+import type { PduOf, RequestPdu } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 import type { Database } from '../store/database.ts'
 import type { EventHolder } from '../store/submissions.ts'
@@ -67,8 +66,7 @@ export class Receiver {
   }
 
   #onReceipt(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => void): void {
-    const text = decodeInbound(messageOctets(pdu), pdu.data_coding)
-    const receipt = parseReceipt(text, {
+    const receipt = parseReceipt(receiptText(userDataOf(pdu).payload), {
       receipted_message_id: pdu.tlvs.receipted_message_id,
       message_state: pdu.tlvs.message_state,
       network_error_code: pdu.tlvs.network_error_code,
@@ -102,11 +100,7 @@ export class Receiver {
   }
 
   #onInbound(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => void): void {
-    const { payload, part } = parseUserData({
-      esmClass: pdu.esm_class,
-      shortMessage: pdu.command === 'deliver_sm' ? pdu.short_message : Buffer.alloc(0),
-      tlvs: pdu.tlvs,
-    })
+    const { payload, part } = userDataOf(pdu)
     const segment: InboundSegment = {
       carrierId: carrier.id,
       sender: fromCarrierAddress(pdu.source_addr, pdu.source_addr_ton),
@@ -139,4 +133,12 @@ export class Receiver {
     onReceived(received)
     return segments.map(() => true)
   }
+}
+
+function userDataOf(pdu: Incoming): ReturnType<typeof parseUserData> {
+  return parseUserData({
+    esmClass: pdu.esm_class,
+    shortMessage: pdu.command === 'deliver_sm' ? pdu.short_message : Buffer.alloc(0),
+    tlvs: pdu.tlvs,
+  })
 }

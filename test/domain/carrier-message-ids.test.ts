@@ -7,6 +7,8 @@ const PAIRS: ReadonlyArray<[IdRule, string, string, boolean]> = [
   ['exact', 'aB', 'aB', true],
   ['exact', 'aB', 'AB', false],
   ['exact', '007', '7', false],
+  ['exact', 'a7 ', 'a7', true],
+  ['exact', 'x'.repeat(70), 'x'.repeat(64), true],
   ['normalised', 'aB', 'AB', true],
   ['normalised', '007', '7', true],
   ['normalised', ' 7', '7 ', true],
@@ -49,6 +51,6 @@ describe('canonicalId', () => {
         expect(typeof canonicalId(id, rule, 'receipt')).toBe('string')
       }),
     )
-    expect(canonicalId('9'.repeat(1_000_000), 'decimal-hex', 'receipt')).toHaveLength(1_000_000)
+    expect(canonicalId('9'.repeat(1_000_000), 'normalised', 'submit')).toHaveLength(64)
   })
 })

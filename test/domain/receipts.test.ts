@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CarrierState, isReceipt, parseReceipt } from '../../src/domain/receipts.ts'
+import { type CarrierState, isReceipt, parseReceipt, receiptText } from '../../src/domain/receipts.ts'
 
 describe('isReceipt', () => {
   test.each([
@@ -144,6 +144,39 @@ describe('the text form', () => {
       expect(parseReceipt(text)).toBeNull()
     },
   )
+})
+
+describe('receiptText', () => {
+  const utf16le = Buffer.from(STANDARD, 'utf16le')
+  const utf16be = Buffer.from(utf16le).swap16()
+
+  test.each([
+    ['ASCII', Buffer.from(STANDARD)],
+    ['ASCII with a NUL at the end', Buffer.from(`${STANDARD}\0`)],
+    ['UCS-2', utf16be],
+    ['UCS-2 with a byte order mark', Buffer.concat([Buffer.from('feff', 'hex'), utf16be])],
+    ['UCS-2 with an odd octet at the end', Buffer.concat([utf16be, Buffer.of(0)])],
+    ['UTF-16 in the other order', utf16le],
+    ['UTF-16 in the other order with a mark', Buffer.concat([Buffer.from('fffe', 'hex'), utf16le])],
+  ])('%s', (_name, octets) => {
+    expect(parseReceipt(receiptText(octets))).toEqual(FULL)
+  })
+
+  test('an id keeps its underscore, in ASCII and in the GSM alphabet', () => {
+    for (const id of ['a_7$', 'a\x117$'])
+      expect(parseReceipt(receiptText(Buffer.from(`id:${id} stat:DELIVRD`)))).toMatchObject({
+        carrierMessageId: 'a_7$',
+      })
+  })
+
+  test('any octets give well-formed text without U+0000', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (octets) => {
+        const text = receiptText(Buffer.from(octets))
+        expect([text.isWellFormed(), text.includes('\0')]).toEqual([true, false])
+      }),
+    )
+  })
 })
 
 describe('the TLV form', () => {
