@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { STATUSES } from '../../src/smpp/statuses.ts'
+import { CARRIER, eventually, type Service, startService } from '../support/service.ts'
+import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
+
+let smsc: Smsc
+let service: Service
+
+beforeEach(async () => {
+  smsc = await startSmsc()
+  service = await startService({ smscPort: smsc.port })
+})
+
+afterEach(async () => {
+  await service[Symbol.asyncDispose]()
+  await smsc[Symbol.asyncDispose]()
+})
+
+async function sentAs(id: string): Promise<string> {
+  smsc.answerSubmits((pdu, link) => accept(pdu, link, id))
+  const msgId = await service.sent()
+  await service.until(msgId, 'SENT')
+  return msgId
+}
+
+describe('ids that a carrier writes in two ways', () => {
+  test.each([
+    ['decimal-hex', '1F4', '500'],
+    ['decimal-hex', '0000001f4', '0000000500'],
+    ['hex-decimal', '500', '1F4'],
+    ['normalised', '0000ABC', 'abc'],
+    ['decimal-hex', 'ffffffffffffffff', '18446744073709551615'],
+  ])('%s: %s in the answer is %s in the receipt', async (idRule, submitted, receipted) => {
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { idRule })
+    await eventually(() => smsc.binds.length === 2)
+    await eventually(
+      async () => (await service.admin('GET', `/carriers/${CARRIER}`)).link?.state === 'BOUND_TRX',
+    )
+    const msgId = await sentAs(submitted)
+    expect(await smsc.receipt(receipted, 'DELIVRD')).toBe(STATUSES.ESME_ROK)
+    await service.until(msgId, 'DELIVERED')
+  })
+})
+
+describe('what comes in', () => {
+  test('data_sm: a receipt and an inbound message', async () => {
+    const msgId = await sentAs('data-1')
+    const link = await smsc.bound()
+    const receipt = { esm_class: 4, tlvs: { receipted_message_id: 'data-1', message_state: 2 } }
+    expect((await link.request({ command: 'data_sm', ...receipt })).status).toBe(0)
+    await service.until(msgId, 'DELIVERED')
+    const mo = {
+      source_addr: '15550002222',
+      source_addr_ton: 1,
+      destination_addr: '15550001000',
+      tlvs: { message_payload: Buffer.from('by data sm') },
+    }
+    expect((await link.request({ command: 'data_sm', ...mo })).status).toBe(0)
+    const webhook = await service.receiver.next(({ path }) => path === '/mo')
+    expect(JSON.parse(webhook.body).body).toBe('by data sm')
+  })
+
+  test('a receipt by its TLV although esm_class does not say so', async () => {
+    const msgId = await sentAs('tlv-1')
+    const tlvs = { receipted_message_id: 'tlv-1', message_state: 2 }
+    expect(await smsc.deliver({ esm_class: 0, tlvs })).toBe(0)
+    await service.until(msgId, 'DELIVERED')
+  })
+
+  test('a text that looks like a receipt is an inbound message', async () => {
+    const text = 'id:1 sub:001 dlvrd:001 stat:DELIVRD err:000 text:'
+    const fields = { source_addr: '15550002222', source_addr_ton: 1, destination_addr: '15550001000' }
+    expect(await smsc.deliver({ ...fields, short_message: Buffer.from(text) })).toBe(0)
+    const webhook = await service.receiver.next(({ path }) => path === '/mo')
+    expect(JSON.parse(webhook.body).body).toBe(text)
+  })
+
+  test('200 at once are all answered, each stored once', async () => {
+    const fields = { source_addr: '15550002222', source_addr_ton: 1, destination_addr: '15550001000' }
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) =>
+        smsc.deliver({ ...fields, short_message: Buffer.from(`mo ${n}`) }),
+      ),
+    )
+    expect(new Set(answers)).toEqual(new Set([0]))
+    const { rows } = await service.db.query(
+      'select count(distinct body)::integer as count from inbound_messages',
+    )
+    expect(rows).toEqual([{ count: 200 }])
+    await eventually(() => service.receiver.received.length === 200)
+  })
+
+  test('empty, or full of octets that mean nothing: answered', async () => {
+    const fields = { source_addr: '', destination_addr: '15550001000' }
+    expect(await smsc.deliver({ ...fields, short_message: Buffer.alloc(0) })).toBe(0)
+    for (const data_coding of [0, 3, 4, 6, 7, 8, 10, 14, 0x15, 0x7f, 0xc0, 0xe3, 0xf5, 0xff]) {
+      const short_message = Buffer.from(Array.from({ length: 200 }, (_, n) => (n * 37) & 0xff))
+      expect(await smsc.deliver({ ...fields, data_coding, short_message })).toBe(0)
+      expect(await smsc.deliver({ ...fields, data_coding, short_message, esm_class: 0x40 })).toBe(0)
+      expect(await smsc.deliver({ ...fields, data_coding, short_message, esm_class: 4 })).toBe(0)
+    }
+  })
+})

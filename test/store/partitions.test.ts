@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lowestIdAt } from '../../src/domain/message-ids.ts'
+import type { Database } from '../../src/store/database.ts'
+import {
+  createPartition,
+  dropPartition,
+  listPartitions,
+  PARTITIONED_TABLES,
+} from '../../src/store/partitions.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+const DAY_MS = 86_400_000
+const START_MS = Date.UTC(2026, 0, 1)
+
+let database: FreshDatabase
+let db: Database
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  db = database.db
+})
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+const day = (name: string, offset: number) => ({
+  name,
+  fromMsgId: lowestIdAt(START_MS + offset * DAY_MS),
+  toMsgId: lowestIdAt(START_MS + (offset + 1) * DAY_MS),
+})
+
+describe.each(PARTITIONED_TABLES)('%s', (table) => {
+  test('days are created once, listed in order, and dropped', async () => {
+    await createPartition(db, table, day('20260102', 1))
+    await createPartition(db, table, day('20260101', 0))
+    await createPartition(db, table, day('20260101', 0))
+    expect(await listPartitions(db, table)).toEqual(['20260101', '20260102'])
+    await dropPartition(db, table, '20260101')
+    await dropPartition(db, table, '20260101')
+    expect(await listPartitions(db, table)).toEqual(['20260102'])
+  })
+})
+
+test('a name that is no day is refused before it gets into a statement', async () => {
+  await expect(dropPartition(db, 'messages', '2026; drop table nodes')).rejects.toThrow('not a day')
+  await expect(createPartition(db, 'messages', day('today', 5))).rejects.toThrow('not a day')
+})
