@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import type { CallbackPolicy } from './domain/callback-url.ts'
@@ -14,6 +13,7 @@ import type { ReceivedInbound } from './operations/receive-inbound.ts'
 import { CallbackGuard } from './outbound/callback-guard.ts'
 import { WebhookDispatcher } from './outbound/dispatcher.ts'
 import { NameResolver } from './outbound/resolver.ts'
+import { randomPool } from './random-pool.ts'
 import type { LinkTimings } from './services/carrier-link.ts'
 import { CarrierLinks } from './services/carrier-links.ts'
 import { ensurePartitions } from './services/day-partitions.ts'
@@ -26,7 +26,7 @@ import { Receiver } from './services/receiver.ts'
 import { Recorder } from './services/recorder.ts'
 import type { SubmitToken } from './services/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from './services/submitter.ts'
-import { WebhookDeliverer } from './services/webhook-deliverer.ts'
+import { MAX_PER_DESTINATION, WebhookDeliverer } from './services/webhook-deliverer.ts'
 import {
   checkDurability,
   type Database,
@@ -134,7 +134,7 @@ class Parts {
 async function startBase(options: AppOptions, parts: Parts) {
   const { log } = options
   const onError = (message: string, error: unknown) => log.error({ err: error }, message)
-  const random = (bytes: number) => randomBytes(bytes)
+  const random = randomPool()
   const secretKey = deriveKey(options.secretKey, 'secrets')
   const db = await startDatabase(options)
   parts.add('database', () => db.end())
@@ -159,7 +159,10 @@ type Base = Awaited<ReturnType<typeof startBase>>
 async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const { db, directory, guard, secretKey, onError, random } = base
   const { log } = options
-  const dispatcher = new WebhookDispatcher(guard, { caPem: options.webhookCaPem })
+  const dispatcher = new WebhookDispatcher(guard, {
+    caPem: options.webhookCaPem,
+    maxSocketsPerOrigin: MAX_PER_DESTINATION,
+  })
   parts.add('webhook sockets', () => dispatcher.close())
   const lease = await startLease(options, base, () => {
     submitter.forget()

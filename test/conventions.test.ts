@@ -39,6 +39,7 @@ const LAYERS: Record<string, readonly string[]> = {
   smpp: [],
   errors: ['domain'],
   log: [],
+  'random-pool': [],
   config: ['domain'],
   postgres: ['domain'],
   store: ['domain'],
@@ -47,7 +48,7 @@ const LAYERS: Record<string, readonly string[]> = {
   operations: ['store', 'domain', 'errors'],
   services: ['operations', 'store', 'outbound', 'smpp', 'domain'],
   http: ['operations', 'store', 'domain', 'errors'],
-  app: ['http', 'services', 'operations', 'store', 'outbound', 'domain', 'errors'],
+  app: ['http', 'services', 'operations', 'store', 'outbound', 'domain', 'errors', 'random-pool'],
   commands: ['app', 'config', 'log', 'postgres', 'simulator', 'store', 'domain'],
   main: ['commands'],
 }

@@ -1,4 +1,5 @@
 import { InstantSource } from '../domain/instants.ts'
+import { highestIdAt } from '../domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../domain/message-states.ts'
 import { writeInHalves } from '../operations/batches.ts'
 import { type Database, ping } from '../store/database.ts'
@@ -30,6 +31,8 @@ const MAX_BATCH = 500
 /** Receipts waiting beyond this are refused at once, so that the carrier keeps them (ESME_RX_T_APPN). */
 const MAX_RECEIPTS = 20_000
 const RETRY_MS = 500
+/** How far the clock of another node may be ahead. */
+const CLOCK_SKEW_MS = 60_000
 
 /**
  * Writes down what the carriers say: submissions first, then receipts, in batches and one after the other. So a receipt
@@ -184,6 +187,7 @@ export class Recorder {
         changedAt: this.#instants.next(Date.now()),
         unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
         events,
+        newestMsgId: highestIdAt(Date.now() + CLOCK_SKEW_MS),
       })
       this.#options.onChanged(changed)
       return rows.map(() => true)

@@ -35,7 +35,7 @@ const POLL_MS = 250
 /** Events in memory; those beyond stay in the database. */
 const MAX_HELD = 5_000
 /** Requests under way to one destination (scheme, host, port). */
-const MAX_PER_DESTINATION = 32
+export const MAX_PER_DESTINATION = 64
 const CROWDED_DELAY_MS = 2_000
 const RECORD_RETRY_MS = 500
 const MAX_ATTEMPT_BATCH = 500

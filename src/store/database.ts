@@ -44,6 +44,16 @@ const STATEMENT_GRACE_MS = 5_000
 const IDLE_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_DELAY_MS = 10_000
 
+/**
+ * Every statement here finds its rows by an index, at any size of the tables. The planner is told so because a plan it
+ * makes while a table of the day is still empty stays cached while the table grows: sequential scans and hash joins
+ * chosen then held batches up for seconds (docs/adr/0006). A time-out of 0 leaves the server's own.
+ */
+const SESSION_SETTINGS = `
+  select set_config('enable_seqscan', 'off', false), set_config('enable_hashjoin', 'off', false),
+         set_config('enable_mergejoin', 'off', false),
+         case when $1 <> '0' then set_config('statement_timeout', $1, false) end`
+
 /** Opens the pool. Connections are made when first needed, so an unreachable server shows at the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
@@ -57,15 +67,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName ?? 'aldis',
     types: TYPES,
   }
-  if (statementTimeoutMs > 0) {
-    config.query_timeout = statementTimeoutMs + STATEMENT_GRACE_MS
-    // A statement and not a startup parameter: PgBouncer refuses the parameter and forwards the statement.
-    config.onConnect = async (client) => {
-      await client.query('select set_config($1, $2, false)', [
-        'statement_timeout',
-        String(statementTimeoutMs),
-      ])
-    }
+  if (statementTimeoutMs > 0) config.query_timeout = statementTimeoutMs + STATEMENT_GRACE_MS
+  // A statement and not startup parameters: PgBouncer refuses the parameters and forwards the statement.
+  config.onConnect = async (client) => {
+    await client.query(SESSION_SETTINGS, [String(statementTimeoutMs)])
   }
   if (options.prepared === false) config.Client = UnpreparedClient
   const pool = new pg.Pool(config)

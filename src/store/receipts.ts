@@ -31,6 +31,8 @@ export async function recordReceipts(
     changedAt: string
     unknownReversibleMs: number
     events: EventHolder
+    /** No submission is newer: partitions of days to come are not looked into. */
+    newestMsgId: string
   },
 ): Promise<ChangedMessage[]> {
   const { rows } = await db.query<ChangedMessage>({
@@ -44,7 +46,7 @@ export async function recordReceipts(
         select i.*, s.plan_id, s.msg_id, s.segment
         from input i left join lateral (
           select plan_id, msg_id, segment from submissions
-          where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id
+          where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id <= $6
           order by msg_id desc limit 1
         ) s on true
       ), parked as (
@@ -104,9 +106,11 @@ export async function recordReceipts(
         where m.updated_at = $2::timestamptz and (m.callback_url is not null or a.default_dlr_url is not null)
         on conflict do nothing
         returning msg_id, holder
+      ), held as materialized (
+        select coalesce(jsonb_object_agg(msg_id, true) filter (where holder is not null), '{}') as ids from announced
       )
-      select ${MESSAGE_COLUMNS}, m.event_seq as seq, e.msg_id is not null as announced, e.holder is not null as held
-      from changed m left join announced e on e.msg_id = m.msg_id
+      select ${MESSAGE_COLUMNS}, m.event_seq as seq, held.ids ? m.msg_id::text as held
+      from changed m cross join held
       where m.updated_at = $2::timestamptz`,
     values: [
       JSON.stringify(args.receipts),
@@ -114,6 +118,7 @@ export async function recordReceipts(
       args.unknownReversibleMs,
       args.events.holder,
       args.events.buckets,
+      args.newestMsgId,
     ],
   })
   return rows

@@ -28,10 +28,10 @@ export interface EventHolder {
   readonly buckets: readonly number[]
 }
 
-/** A message whose status has changed, and whether an event announces it. */
+/** A message whose status has changed. */
 export interface ChangedMessage extends Message {
+  /** Of the event that announces it, where one does. */
   readonly seq: number
-  readonly announced: boolean
   /** The event is this node's to deliver from memory. */
   readonly held: boolean
 }
@@ -40,6 +40,9 @@ export interface ChangedMessage extends Message {
  * Records a batch of submissions: the accepted segments, the new status of each settled message with the event that
  * announces it, and the end of its dispatch. `changedAt` must differ from batch to batch. A message that has moved on
  * already (status not QUEUED) is left as it is. Gives the messages that changed.
+ *
+ * Which events are held is looked up in one object: a join of two CTEs is planned for one row each, and compared every
+ * message with every event (63 ms for 500).
  */
 export async function recordSubmissions(
   db: Queryable,
@@ -85,9 +88,11 @@ export async function recordSubmissions(
         where m.callback_url is not null or a.default_dlr_url is not null
         on conflict do nothing
         returning msg_id, holder
+      ), held as materialized (
+        select coalesce(jsonb_object_agg(msg_id, true) filter (where holder is not null), '{}') as ids from announced
       )
-      select ${MESSAGE_COLUMNS}, m.event_seq as seq, e.msg_id is not null as announced, e.holder is not null as held
-      from changed m left join announced e on e.msg_id = m.msg_id`,
+      select ${MESSAGE_COLUMNS}, m.event_seq as seq, held.ids ? m.msg_id::text as held
+      from changed m cross join held`,
     values: [
       JSON.stringify(args.settlements),
       JSON.stringify(args.submissions),

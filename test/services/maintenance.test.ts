@@ -10,6 +10,9 @@ import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { type Installation, newId, otherPool, seedInstallation } from '../support/installation.ts'
 
+/** Above every id a test makes. */
+const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
@@ -59,6 +62,7 @@ async function apply(db: Database, receipts: readonly ReceiptRow[]): Promise<voi
     receipts,
     changedAt: new Date(NOW_MS + changes).toISOString(),
     unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
+    newestMsgId: NEWEST,
     events: { holder: null, buckets: [] },
   })
 }

@@ -28,6 +28,9 @@ import {
   submission,
 } from '../support/stored-messages.ts'
 
+/** Above every id a test makes. */
+const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 let database: FreshDatabase
 let db: Database
 let plan: number
@@ -47,7 +50,13 @@ function apply(
   { pool = db, events = HOLDER, inMs = 0 }: { pool?: Database; events?: EventHolder; inMs?: number } = {},
 ) {
   const changedAt = (inMs === 0 ? instants : new InstantSource()).next(Date.now() + inMs)
-  return recordReceipts(pool, { receipts, changedAt, unknownReversibleMs: UNKNOWN_REVERSIBLE_MS, events })
+  return recordReceipts(pool, {
+    receipts,
+    changedAt,
+    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
+    newestMsgId: NEWEST,
+    events,
+  })
 }
 
 /** A message whose segments were accepted under the ids `<msgId>/<segment>`. */
@@ -85,7 +94,7 @@ describe('one segment', () => {
         planId: plan,
         status: outcome,
         seq: 2,
-        announced: true,
+
         held: true,
         errorCode,
         mccmnc: '310260',
@@ -144,9 +153,7 @@ describe('one segment', () => {
 
   test('no URL anywhere: the change, and no event', async () => {
     const msgId = await submitted(1, { callback_url: null })
-    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([
-      { announced: false, held: false },
-    ])
+    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ held: false }])
     expect(await eventsOf(db, msgId)).toEqual([])
   })
 })
@@ -249,9 +256,7 @@ describe('who delivers the event', () => {
   ])('nobody yet, when %s', async (_name, change) => {
     const msgId = await submitted()
     await db.query(`update webhook_events set ${change} where msg_id = $1`, [msgId])
-    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([
-      { announced: true, held: false },
-    ])
+    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ held: false }])
     expect((await eventsOf(db, msgId))[1]).toMatchObject({ status: 'DELIVERED', holder: null })
   })
 

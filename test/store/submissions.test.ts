@@ -51,7 +51,7 @@ describe('a settlement', () => {
       msgId,
       status: 'SENT',
       seq: 1,
-      announced: true,
+
       held: true,
       errorCode: '000',
     })
@@ -111,10 +111,10 @@ describe('a settlement', () => {
 describe('the event', () => {
   test('none without a URL; one with the account\u2019s default', async () => {
     const without = await storeMessage(db, plan, { callback_url: null })
-    expect(await record([sent(plan, without)])).toMatchObject([{ announced: false, held: false }])
+    expect(await record([sent(plan, without)])).toMatchObject([{ held: false }])
     await db.query(`update accounts set default_dlr_url = 'https://example.com/default'`)
     const byDefault = await storeMessage(db, plan, { callback_url: null })
-    expect(await record([sent(plan, byDefault)])).toMatchObject([{ announced: true, callbackUrl: null }])
+    expect(await record([sent(plan, byDefault)])).toMatchObject([{ callbackUrl: null }])
     await db.query('update accounts set default_dlr_url = null')
   })
 

@@ -19,6 +19,9 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { newId, seedInstallation } from '../support/installation.ts'
 import { NOBODY, NODE, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
+/** Above every id a test makes. */
+const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 const instants = new InstantSource()
 
@@ -49,6 +52,7 @@ async function delivered(): Promise<string> {
   await recordReceipts(db, {
     receipts: [receipt(msgId, 'DELIVERED')],
     unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
+    newestMsgId: NEWEST,
     ...common,
     changedAt: instants.next(Date.now()),
   })
