@@ -77,14 +77,25 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
  * Top-level names that are never public: RFC 6761, 6762 (local), 7686 (onion), 8375 (home.arpa), 9476 (alt), ICANN's
- * undelegated corp, home, mail and internal, and names usual inside private networks and clusters.
+ * undelegated corp, home, mail and internal, names usual inside private networks and clusters, and those of other
+ * naming systems than DNS.
  */
 const SPECIAL_USE_TOP_LEVELS = new Set(
   (
-    'alt arpa cluster consul corp docker example home internal intranet invalid kube lan local localdomain ' +
-    'localhost mail onion private svc test workgroup'
+    'alt arpa bit cluster consul corp default dmz docker example exit gnu home i2p internal intranet ' +
+    'invalid kube lan local localdomain localdomain4 localdomain6 localhost mail mshome nomad onion priv private svc ' +
+    'test workgroup zkey'
   ).split(' '),
 )
+
+/** Public names of cloud metadata services; the others are below names above. */
+const METADATA_NAME = /(?:^|\.)metadata\.goog$/
+
+/**
+ * Signs of mathematics: none may be registered (RFC 5892 §2.1), several look like a slash. And a top-level name of
+ * digits only, which is no name but another spelling of an IPv4 address.
+ */
+const DECEPTIVE_HOST = /\p{Sm}|(?:^|\.)\p{N}+$/u
 
 /** "Bad ports" of the WHATWG Fetch standard §2.9: protocols that could be confused by an HTTP request. */
 const BAD_PORTS = new Set([
@@ -174,6 +185,10 @@ function judgeText(raw: string): CallbackUrlRefusal | null {
   if (at !== -1 && (userInfo === '' || userInfo === ':')) {
     return refuse('INVALID_CREDENTIALS', 'must not have empty user information')
   }
+  // Parsers that normalise first (CVE-2019-9636) read another host where a character becomes a delimiter.
+  if (/[/?#@:\\]/.test(authority.replace(/[\0-\x7f]/g, '').normalize('NFKC'))) {
+    return refuse('INVALID_SYNTAX', 'must not contain look-alikes of / ? # @ : before the path')
+  }
   const host = authority.slice(at + 1)
   if (host === '') return refuse('INVALID_HOST', 'must have a host')
   // Format characters (soft hyphen, zero-width, bidi) vanish in IDNA mapping: what is read is not what is dialled.
@@ -206,12 +221,13 @@ function judgeHost(
     return refuse('INVALID_HOST', 'must have a valid host name')
   }
   // An A-label that decodes to nothing stays as it is; no registry has such a name (RFC 5891 §4.4).
-  if (hostname.includes('xn--') && /(?:^|\.)xn--/.test(domainToUnicode(hostname))) {
+  const unicode = hostname.includes('xn--') ? domainToUnicode(hostname) : ''
+  if (/(?:^|\.)xn--/.test(unicode) || DECEPTIVE_HOST.test(unicode)) {
     return refuse('INVALID_HOST', 'must not have an invalid internationalised label')
   }
   if (local) return null
   if (labels.length === 1) return refuse('FORBIDDEN_HOST', 'must have a fully qualified public host name')
-  if (SPECIAL_USE_TOP_LEVELS.has(labels.at(-1) ?? '')) {
+  if (SPECIAL_USE_TOP_LEVELS.has(labels.at(-1) ?? '') || METADATA_NAME.test(hostname)) {
     return refuse('FORBIDDEN_HOST', 'must not use a host name reserved for internal or special use')
   }
   return null

@@ -107,13 +107,15 @@ function networks(...texts: string[]): Cidr[] {
 
 /**
  * IANA IPv4 Special-Purpose Address Registry, plus multicast and class E. The anycast service blocks of AS112
- * (192.31.196/24, 192.175.48/24) and AMT (192.52.193/24) are globally reachable, but no receiver lives there.
+ * (192.31.196/24, 192.175.48/24) and AMT (192.52.193/24) are globally reachable, but no receiver lives there;
+ * nor at the address that Azure uses inside its networks.
  */
 const SPECIAL_IPV4 = networks(
   '0.0.0.0/8', // "this network", RFC 791
   '10.0.0.0/8', // private use, RFC 1918
   '100.64.0.0/10', // shared address space (CGNAT), RFC 6598
   '127.0.0.0/8', // loopback, RFC 1122
+  '168.63.129.16/32', // the platform's own services inside Azure, metadata among them
   '169.254.0.0/16', // link local, cloud metadata services, RFC 3927
   '172.16.0.0/12', // private use, RFC 1918
   '192.0.0.0/24', // IETF protocol assignments, RFC 6890

@@ -21,7 +21,7 @@ function codeOf(raw: unknown, policy = STRICT_CALLBACK_POLICY): string {
   return judgement.ok ? 'ok' : judgement.code
 }
 
-describe('vectors/callback-url.json, judged by the text', () => {
+describe('vectors/callback-url*.json, judged by the text', () => {
   // Cases of DNS and of receivers have an acceptable text: callback-guard.test.ts and webhook-post.test.ts go on.
   test.each(CALLBACK_CASES.map((each) => [each.id, each.class, each] as const))('%s %s', (id, kind, each) => {
     const judgement = judgeCallbackUrl(each.url, policyOf(each))

@@ -16,7 +16,7 @@ function guard(policy: CallbackPolicy = STRICT_CALLBACK_POLICY): CallbackGuard {
   return new CallbackGuard(policy, new NameResolver({ servers: [dns.address] }))
 }
 
-describe('vectors/callback-url.json at accept, with DNS', () => {
+describe('vectors/callback-url*.json at accept, with DNS', () => {
   test.each(CALLBACK_CASES.map((each) => [each.id, each.class, each] as const))(
     '%s %s',
     async (id, _kind, each) => {

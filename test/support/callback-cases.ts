@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import type { DnsRecords } from './dns-server.ts'
 
-/** One case of vectors/callback-url.json. */
+/** One case of vectors/callback-url.json (S…) or callback-url-more.json (C…). */
 export interface CallbackCase {
   id: string
   url: unknown
@@ -12,14 +12,15 @@ export interface CallbackCase {
   dns?: DnsRecords & { delayMs?: number; note?: string }
 }
 
-export const CALLBACK_CASES: readonly CallbackCase[] = JSON.parse(
-  readFileSync(new URL('../vectors/callback-url.json', import.meta.url), 'utf8'),
+export const CALLBACK_CASES: readonly CallbackCase[] = ['callback-url', 'callback-url-more'].flatMap((name) =>
+  JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), 'utf8')),
 )
 
 /** The policy a case is judged under: strict, but for the cases about a setting. */
 export function policyOf({ id, class: kind }: CallbackCase): CallbackPolicy {
   if (kind === 'allowlist') return { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] }
-  if (id === 'S325') return { ...STRICT_CALLBACK_POLICY, ownOrigins: ['https://receiver.example.com'] }
+  if (id === 'S325' || kind === 'self-callback')
+    return { ...STRICT_CALLBACK_POLICY, ownOrigins: ['https://receiver.example.com'] }
   return STRICT_CALLBACK_POLICY
 }
 
