@@ -19,7 +19,10 @@ export const ERRORS = {
   CONFLICT: { status: 409, message: 'The request conflicts with the present state' },
   SENDER_PENDING_APPROVAL: { status: 409, message: 'The sender is waiting for approval' },
   MESSAGE_TOO_LARGE: { status: 413, message: 'The message is too large' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The body must be application/json' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    message: 'The body must be application/json in UTF-8, not compressed',
+  },
   EXPECTATION_FAILED: { status: 417, message: 'The Expect header asks for something unknown' },
   SENDER_STATUS_UNKNOWN: { status: 422, message: 'The status of the sender is not recognized' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'The Idempotency-Key was used for another request' },

@@ -3,7 +3,7 @@ import { normalizeCountry } from './countries.ts'
 import { parseTimestamp } from './dates.ts'
 import { type Fault, fault, WHOLE_REQUEST } from './faults.ts'
 import { STATUSES, type Status } from './message-states.ts'
-import { bracketFaults, planParameter, type Query, singleParameter } from './query-parameters.ts'
+import { bracketFaults, givenNames, planParameter, type Query, singleParameter } from './query-parameters.ts'
 
 /** Filters of the message list, canonical: null is not filtered. Times are Unix milliseconds, both inclusive. */
 export interface MessageFilters {
@@ -45,7 +45,7 @@ export function parseListQuery(query: Query): ListQueryVerdict {
   const filters = readFilters(query, faults)
   const limit = readLimit(query, faults)
   const cursor = singleParameter(query, 'cursor', faults) ?? null
-  if (query.cursor === undefined && FILTERS.every((name) => query[name] === undefined)) {
+  if (!givenNames(query).some((name) => name === 'cursor' || FILTERS.includes(name as FilterName))) {
     faults.push(fault(WHOLE_REQUEST, 'FILTER_REQUIRED', `needs one of ${FILTERS.join(', ')} or cursor`))
   }
   if (servicePlanId === undefined || faults.length > 0) return { ok: false, faults }
@@ -76,15 +76,17 @@ function readFilters(query: Query, faults: Fault[]): MessageFilters {
     fromDate: read('fromDate', (text) => parseTimestamp(text, 'up'), DATE_RULE),
     toDate: read('toDate', (text) => parseTimestamp(text, 'down'), DATE_RULE),
   }
-  faults.push(...windowFaults(filters))
+  faults.push(...windowFaults(filters, query.fromDate))
   return filters
 }
 
 const DATE_RULE = 'must be an RFC 3339 date and time with offset'
 
-function windowFaults({ fromDate, toDate }: MessageFilters): Fault[] {
+function windowFaults({ fromDate, toDate }: MessageFilters, start: Query[string]): Fault[] {
   if (fromDate === null || toDate === null) return []
-  if (fromDate > toDate) return [fault('fromDate', 'INVALID_RANGE', 'must not be after toDate')]
+  // Both ends rounded down: within one millisecond, a start rounded up lies beyond the end, which is empty and not wrong.
+  const startMs = parseTimestamp(String(start), 'down') ?? fromDate
+  if (startMs > toDate) return [fault('fromDate', 'INVALID_RANGE', 'must not be after toDate')]
   if (toDate - fromDate <= MAX_WINDOW_MS) return []
   return [fault('toDate', 'RANGE_TOO_LARGE', 'must be at most 31 days after fromDate')]
 }

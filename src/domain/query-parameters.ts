@@ -36,6 +36,11 @@ export function planParameter(query: Query, required: boolean, faults: Fault[]):
   return undefined
 }
 
+/** Names of the parameters given, `name[]` and the like among them as `name`. */
+export function givenNames(query: Query): string[] {
+  return Object.keys(query).map((key) => /^[^[]*/.exec(key)![0])
+}
+
 /** Faults for `name[]`, `name[0]`, `name[$ne]` …: other servers read them as arrays or operators, here they would be lost. */
 export function bracketFaults(query: Query, names: ReadonlySet<string>): Fault[] {
   return Object.keys(query)

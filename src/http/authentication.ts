@@ -2,6 +2,7 @@ import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Directory, Token } from '../domain/directory.ts'
 import { hashToken, MAX_TOKEN_LENGTH } from '../domain/tokens.ts'
 import { AppError } from '../errors.ts'
+import { countHeader } from './header-counts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,6 +19,7 @@ const MAX_HEADER_LENGTH = MAX_TOKEN_LENGTH + 'Bearer '.length
 function presentedHash(request: FastifyRequest): string | null {
   const header = request.headers.authorization
   if (header === undefined || header.length > MAX_HEADER_LENGTH) return null
+  if (countHeader(request.raw.rawHeaders, 'authorization') > 1) return null
   const match = BEARER.exec(header)
   return match === null ? null : hashToken(match[1]!)
 }

@@ -2,11 +2,13 @@ import type { Server } from 'node:http'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Registry } from 'prom-client'
 import { RateLimiter } from '../domain/rate-limits.ts'
+import { AppError } from '../errors.ts'
 import { answerUnroutable, checkArrivals } from './arrivals.ts'
 import { authenticateCustomer } from './authentication.ts'
 import { answerError } from './error-answers.ts'
 import { parseJson } from './json-bodies.ts'
 import type { HttpLimits } from './limits.ts'
+import { isPlainJson } from './media-types.ts'
 import { httpMetrics } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
 import { limitAccounts } from './rate-limiting.ts'
@@ -102,10 +104,11 @@ function boundDrain(app: FastifyInstance, limits: HttpLimits): void {
   })
 }
 
-/** Any other content type, text/plain of Fastify's defaults too, is 415. */
+/** Any other content type, text/plain of Fastify's defaults too, is 415; so is JSON in another charset, or compressed. */
 function acceptJsonOnly(app: FastifyInstance, limits: HttpLimits): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (!isPlainJson(request.raw)) return done(new AppError('UNSUPPORTED_MEDIA_TYPE'))
     try {
       done(null, parseJson(bytes as Buffer, limits.jsonDepth))
     } catch (error) {

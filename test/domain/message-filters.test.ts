@@ -69,6 +69,20 @@ describe('parseListQuery', () => {
     expect(faultsOf({ servicePlanId: PLAN, cursor: 'x' })).toEqual([])
   })
 
+  it('takes a filter in brackets for a fault of that filter, not for none', () => {
+    expect(faultsOf({ servicePlanId: PLAN, 'status[]': 'SENT' })).toEqual(['status REPEATED'])
+    expect(faultsOf({ servicePlanId: PLAN, 'cursor[0]': 'x' })).toEqual(['cursor REPEATED'])
+  })
+
+  it('takes a window within one millisecond, and none that is reversed', () => {
+    const at = (fraction: string) => `2026-01-01T00:00:00.${fraction}Z`
+    const window = (fromDate: string, toDate: string) => faultsOf({ servicePlanId: PLAN, fromDate, toDate })
+    expect(window(at('1234'), at('1234'))).toEqual([])
+    expect(window(at('1232'), at('1239'))).toEqual([])
+    expect(window(at('124'), at('123'))).toEqual(['fromDate INVALID_RANGE'])
+    expect(window(at('1240'), at('1239'))).toEqual(['fromDate INVALID_RANGE'])
+  })
+
   it('caps the limit, however large', () => {
     const verdict = parseListQuery({ servicePlanId: PLAN, status: 'SENT', limit: '9'.repeat(400) })
     expect(verdict).toMatchObject({ ok: true, query: { limit: 100 } })

@@ -2,19 +2,28 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sealCursor } from '../../src/domain/cursors.ts'
+import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import {
   type HttpService,
   PLAN,
+  PLAN_INACTIVE,
+  PLAN_INCOMPLETE,
   PLAN_OTHER,
+  PLAN_SECOND,
+  PLAN_SHORT_CODES,
   SENDER,
   SENDER_OTHER,
   startHttpService,
   TOKEN,
+  TOKEN_LIMITED,
   TOKEN_OTHER,
 } from '../support/http-service.ts'
 import { exchange, type HttpAnswer, requestBytes } from '../support/raw-http.ts'
 
-/** The cases of vectors/bad-input.json that are one HTTP request. `transport` ones are in bad-bytes.test.ts. */
+/**
+ * The cases of vectors/bad-input.json that are one HTTP request (`transport` ones are in bad-bytes.test.ts), and those of
+ * bad-input-more.json, which fill the gaps between them.
+ */
 interface BadInput {
   id: string
   area: string
@@ -29,45 +38,70 @@ interface BadInput {
   note?: string
 }
 
-const CASES: readonly BadInput[] = JSON.parse(
-  readFileSync(new URL('../vectors/bad-input.json', import.meta.url), 'utf8'),
-).filter(({ request }: BadInput) => request.path !== undefined)
+const CASES: readonly BadInput[] = ['bad-input.json', 'bad-input-more.json']
+  .flatMap((name) => JSON.parse(readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8')))
+  .filter(({ request }: BadInput) => request.path !== undefined)
 
 let service: HttpService
 let values: ReadonlyMap<string, string>
 
 beforeAll(async () => {
-  service = await startHttpService()
-  const other = await service.send(
-    { servicePlanId: PLAN_OTHER, body: 'of the other tenant' },
-    { authorization: `Bearer ${TOKEN_OTHER}` },
-  )
+  // The cases themselves are a flood of reads.
+  service = await startHttpService({ limits: { reads: { perSecond: 10_000, burst: 10_000 } } })
+  const asOther = { authorization: `Bearer ${TOKEN_OTHER}` }
   const mine = await service.send()
-  await service.send()
-  const page = await service.get(`/v1/messages/sms?servicePlanId=${PLAN}&status=QUEUED&limit=1`)
-  const cursor: string = page.json.pagination.nextCursor
+  const other = await service.send({ servicePlanId: PLAN_OTHER }, asOther)
+  const cursor = await cursorOf(PLAN)
   values = new Map([
     ['PLAN', PLAN],
     ['PLAN_UPPER', PLAN.toUpperCase()],
+    ['PLAN_SECOND', PLAN_SECOND],
+    ['PLAN_INACTIVE', PLAN_INACTIVE],
+    ['PLAN_INCOMPLETE', PLAN_INCOMPLETE],
+    ['PLAN_SHORT_CODES', PLAN_SHORT_CODES],
     ['PLAN_OTHER', PLAN_OTHER],
     ['SENDER', SENDER],
     ['SENDER_OTHER', SENDER_OTHER],
     ['TOKEN', TOKEN],
     ['TOKEN[:-1]', TOKEN.slice(0, -1)],
     ['TOKEN_UPPERCASED', TOKEN.toUpperCase()],
+    ['TOKEN_LIMITED', TOKEN_LIMITED],
+    ['TOKEN_OTHER', TOKEN_OTHER],
+    ['TOKEN_REVOKED', makeToken(randomBytes(32))],
+    ['TOKEN_HASH', hashToken(TOKEN)],
     ['MSGID', mine.json.msgId],
+    ['MSGID_UPPER', mine.json.msgId.toUpperCase()],
+    ['MSGID_BARE', mine.json.msgId.replaceAll('-', '')],
     ['MSGID_OTHER', other.json.msgId],
     ['CURSOR', cursor],
+    ['CURSOR_CUT', cursor.slice(0, -1)],
+    ['CURSOR_UPPER', cursor.toUpperCase()],
+    ['CURSOR_REVERSED', [...cursor].reverse().join('')],
     ['CURSOR_FLIP_1_BIT', flipBit(cursor, 200)],
+    ['CURSOR_SECOND_PLAN', await cursorOf(PLAN_SECOND)],
+    ['CURSOR_OTHER_TENANT', await cursorOf(PLAN_OTHER, asOther)],
+    ['CURSOR_EMPTY_FORGED', Buffer.alloc(Buffer.from(cursor, 'base64url').length).toString('base64url')],
     ['CURSOR_EXPIRED', forged(service.cursorKey, Date.now() - 1)],
     ['CURSOR_FOREIGN_KEY', forged(randomBytes(32), Date.now() + 60_000)],
   ])
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-/** Placeholders that are none of ours stay: `{{7*7}}` is a text like any other. */
+/** The second page of a plan's list, one message a page. */
+async function cursorOf(servicePlanId: string, headers: Record<string, string> = {}): Promise<string> {
+  await service.send({ servicePlanId }, headers)
+  await service.send({ servicePlanId }, headers)
+  const path = `/v1/messages/sms?servicePlanId=${servicePlanId}&status=QUEUED&limit=1`
+  return (await service.get(path, headers)).json.pagination.nextCursor
+}
+
+/** Placeholders that are none of ours stay: `{{7*7}}` is a text like any other. `{{repeat:3:ab}}` is `ababab`. */
 function fill(text: string): string {
-  return text.replace(/\{\{([A-Z0-9_]+(?:\[:-1\])?)\}\}/g, (whole, name: string) => values.get(name) ?? whole)
+  return text
+    .replace(/\{\{repeat:(\d+):(.+?)\}\}/g, (_whole, count: string, part: string) =>
+      part.repeat(Number(count)),
+    )
+    .replace(/\{\{([A-Z0-9_]+(?:\[:-1\])?)\}\}/g, (whole, name: string) => values.get(name) ?? whole)
 }
 
 function bodyOf({ body, rawBody }: BadInput['request']): string | Buffer | undefined {
@@ -108,13 +142,14 @@ describe.each(CASES)('$id $area: $note', (badInput) => {
     const answer = await answerTo(badInput)
     expectAnswer(answer, badInput)
     expect(await service.storedMessages()).toBe(before + (answer.status === 202 ? 1 : 0))
-    await INVARIANTS[badInput.id]?.(answer, badInput)
+    const invariant = INVARIANTS[badInput.id] ?? INVARIANTS[badInput.expect.invariant ?? '']
+    await invariant?.(answer, badInput)
     if (badInput.area === 'unicode' && answer.status === 202) await keepsBody(answer, badInput)
     if (badInput.area === 'query' && answer.status === 200) expect(foreignRows(answer)).toEqual([])
   })
 })
 
-/** What single cases ask for beyond their status. */
+/** What single cases ask for beyond their status, by id, or by the words of their invariant. */
 const INVARIANTS: Record<string, (answer: HttpAnswer, badInput: BadInput) => Promise<void>> = {
   B029: (answer) => isAnsweredAlike(answer, `/v1/messages/sms/${UNKNOWN_ID}?servicePlanId=${PLAN}`),
   B030: (answer) => isAnsweredAlike(answer, `/v1/messages/sms/${UNKNOWN_ID}?servicePlanId=${UNKNOWN_PLAN}`),
@@ -139,6 +174,25 @@ const INVARIANTS: Record<string, (answer: HttpAnswer, badInput: BadInput) => Pro
       expectAnswer(await service.get(path), badInput)
     }
   },
+  'every field is named': async (answer) => {
+    const fields = answer.json.errors.map((fault: { field: string }) => fault.field).sort()
+    expect(fields).toEqual(['body', 'callbackUrl', 'channel', 'from', 'servicePlanId', 'to'])
+  },
+  'msgId and status are ours': async (answer) => {
+    expect(answer.json).toMatchObject({ status: 'QUEUED', price: null })
+    expect(answer.json.msgId).not.toBe(values.get('MSGID_OTHER'))
+  },
+  'limit at most 100': async (answer) => {
+    expect(answer.json.pagination.limit).toBeGreaterThanOrEqual(1)
+    expect(answer.json.pagination.limit).toBeLessThanOrEqual(100)
+  },
+  'the same page': async (answer, { request }) => {
+    expect((await answerTo({ request })).json.items).toEqual(answer.json.items)
+    expect(answer.json.items).toHaveLength(1)
+  },
+  'no access-control header': async (answer) => {
+    expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  },
 }
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
@@ -159,7 +213,7 @@ async function isStillValidated(_answer: HttpAnswer, { request }: BadInput): Pro
 }
 
 async function keepsBody(answer: HttpAnswer, { request }: BadInput): Promise<void> {
-  const { body } = request.body as { body: string }
+  const { body } = JSON.parse(bodyOf(request) as string) as { body: string }
   const record = await service.get(`/v1/messages/sms/${answer.json.msgId}?servicePlanId=${PLAN}`)
   expect(record.json.body).toBe(body)
   expect(record.headers.get('x-content-type-options')).toBe('nosniff')

@@ -229,6 +229,14 @@ describe('POST /v1/sendsms', () => {
     expectError(none, 415, 'UNSUPPORTED_MEDIA_TYPE')
   })
 
+  it('415 for JSON in another charset, and for a compressed body', async () => {
+    const utf16 = await service.send({}, { 'content-type': 'application/json; charset=utf-16' })
+    expectError(utf16, 415, 'UNSUPPORTED_MEDIA_TYPE')
+    expectError(await service.send({}, { 'content-encoding': 'gzip' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
+    const utf8 = { 'content-type': 'application/json; charset="UTF-8"', 'content-encoding': 'identity' }
+    expect((await service.send({}, utf8)).status).toBe(202)
+  })
+
   it('422 for a sender whose status is not recognized', async () => {
     expectError(await service.send({ from: 'Archived' }), 422, 'SENDER_STATUS_UNKNOWN')
   })
