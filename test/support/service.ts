@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { vi } from 'vitest'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
-import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
 import { HTTP_LIMITS } from '../../src/http/limits.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
@@ -97,8 +97,25 @@ export async function eventually<T>(
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const cleanups: (() => Promise<unknown>)[] = []
+  try {
+    const service = await assemble(options, cleanups)
+    if (options.bound !== false) await eventually(async () => (await linkState(service)).startsWith('BOUND'))
+    return service
+  } catch (error) {
+    await undo(cleanups)
+    throw error
+  }
+}
+
+/** Last first. */
+async function undo(cleanups: (() => Promise<unknown>)[]): Promise<void> {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+}
+
+async function assemble(options: ServiceOptions, cleanups: (() => Promise<unknown>)[]): Promise<Service> {
   const database = await freshDatabase()
   cleanups.push(() => database[Symbol.asyncDispose]())
+  const { db, connectionString } = database
   const authority = await createTestAuthority()
   const anotherReceiver = async () => {
     const certificate = await createServerCertificate(authority, ['127.0.0.1'])
@@ -107,22 +124,67 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     return another
   }
   const receiver = await anotherReceiver()
-  const simulator = await startSimulator({
-    port: 0,
-    receiptDelayMs: 5,
-    earlyReceiptLeadMs: 20,
-    lateReceiptDelayMs: 50,
-    retryDelayMs: 50,
-    stopTimeoutMs: 200,
-    recordSubmissions: true,
-    ...options.simulator,
-  })
+  const simulator = await startSimulator({ ...FAST_SIMULATOR, ...options.simulator })
   cleanups.push(() => simulator.stop())
 
   const logs: string[] = []
   const operatorToken = `operator-${randomBytes(24).toString('hex')}`
-  const base: AppOptions = {
-    connectionString: database.connectionString,
+  const base = {
+    ...nodeOptions(logs),
+    connectionString,
+    operatorTokenHashes: [hashToken(operatorToken)],
+    webhookCaPem: authority.certPem,
+    ...options.app,
+  }
+  const nodes = new Set<App>()
+  cleanups.push(() => Promise.all([...nodes].map((node) => node.stop())))
+  const startNode = async (overrides: Partial<AppOptions> = {}) => {
+    const node = await startApp({ ...base, ...overrides })
+    nodes.add(node)
+    return node
+  }
+  let app = await startNode()
+  const url = () => app.url
+  const admin = adminClient(url, operatorToken)
+  const seeded = await seed(admin, options, receiver, simulator)
+  return {
+    get app() {
+      return app
+    },
+    db,
+    connectionString,
+    simulator,
+    receiver,
+    logs,
+    accountId: seeded.accountId,
+    servicePlanId: seeded.servicePlanId,
+    webhookSecret: seeded.webhookSecret,
+    admin,
+    ...customerClient(url, seeded),
+    ...observations(db, receiver),
+    anotherReceiver,
+    startNode,
+    async restart(overrides) {
+      await app.stop()
+      nodes.delete(app)
+      app = await startNode(overrides)
+    },
+    [Symbol.asyncDispose]: () => undo(cleanups),
+  }
+}
+
+const FAST_SIMULATOR: SimulatorOptions = {
+  port: 0,
+  receiptDelayMs: 5,
+  earlyReceiptLeadMs: 20,
+  lateReceiptDelayMs: 50,
+  retryDelayMs: 50,
+  stopTimeoutMs: 200,
+  recordSubmissions: true,
+}
+
+function nodeOptions(logs: string[]) {
+  return {
     databasePoolSize: 6,
     databasePrepared: true,
     databaseStatementTimeoutMs: 10_000,
@@ -131,115 +193,82 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     httpPort: 0,
     baseUrl: null,
     secretKey: randomBytes(32),
-    operatorTokenHashes: [hashToken(operatorToken)],
     nodeName: 'node-a',
     retentionDays: 30,
     drainTimeoutMs: 3_000,
-    callbackPolicy: POLICY,
-    webhookCaPem: authority.certPem,
+    // The receiver is on loopback.
+    callbackPolicy: { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] },
     dnsServers: [],
     log: pino({ level: 'warn' }, { write: (line: string) => logs.push(line) }),
     ambiguityWaitMs: 300,
     linkTimings: { backoffMs: 20 },
     httpLimits: { ...HTTP_LIMITS, reads: { perSecond: 10_000, burst: 10_000 }, drainTimeoutMs: 500 },
-    ...options.app,
   }
-  const nodes = new Set<App>()
-  const startNode = async (overrides: Partial<AppOptions> = {}) => {
-    const node = await startApp({ ...base, ...overrides })
-    nodes.add(node)
-    return node
-  }
-  cleanups.push(() => Promise.all([...nodes].map((node) => node.stop())))
-  let app: App
-  try {
-    app = await startNode()
-  } catch (error) {
-    for (const cleanup of cleanups.reverse()) await cleanup()
-    throw error
-  }
+}
 
-  const admin = async (method: string, path: string, body?: unknown) => {
-    const answer = await call(`${app.url}/admin/v1${path}`, operatorToken, method, body)
+function adminClient(url: () => string, operatorToken: string): Service['admin'] {
+  return async (method, path, body) => {
+    const answer = await call(`${url()}/admin/v1${path}`, operatorToken, method, body)
     if (answer.status >= 300)
       throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body
   }
-  const seeded = await seed(admin, options, receiver, simulator)
-  const { servicePlanId, token } = seeded
+}
 
-  const service: Service = {
-    get app() {
-      return app
-    },
-    db: database.db,
-    connectionString: database.connectionString,
-    simulator,
-    receiver,
-    accountId: seeded.accountId,
-    servicePlanId,
-    webhookSecret: seeded.webhookSecret,
-    logs,
-    send: (fields = {}, headers = {}) =>
-      call(
-        `${app.url}/v1/sendsms`,
-        token,
-        'POST',
-        { servicePlanId, channel: 'SMS', from: SENDER, to: RECIPIENT, body: 'hello', ...fields },
-        headers,
-      ),
+function customerClient(
+  url: () => string,
+  { servicePlanId, token }: { servicePlanId: string; token: string },
+): Pick<Service, 'send' | 'sent' | 'get' | 'list' | 'until'> {
+  const valid = { servicePlanId, channel: 'SMS', from: SENDER, to: RECIPIENT, body: 'hello' }
+  const send: Service['send'] = (fields = {}, headers = {}) =>
+    call(`${url()}/v1/sendsms`, token, 'POST', { ...valid, ...fields }, headers)
+  const get: Service['get'] = (msgId) =>
+    call(`${url()}/v1/messages/sms/${msgId}?servicePlanId=${servicePlanId}`, token)
+  return {
+    send,
     async sent(fields) {
-      const answer = await service.send(fields)
+      const answer = await send(fields)
       if (answer.status !== 202) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`)
       return answer.body.msgId
     },
-    get: (msgId) => call(`${app.url}/v1/messages/sms/${msgId}?servicePlanId=${servicePlanId}`, token),
+    get,
     list: (query) =>
-      call(`${app.url}/v1/messages/sms?${new URLSearchParams({ servicePlanId, ...query })}`, token),
+      call(`${url()}/v1/messages/sms?${new URLSearchParams({ servicePlanId, ...query })}`, token),
     until: (msgId, status) =>
       eventually(async () => {
-        const { body } = await service.get(msgId)
+        const { body } = await get(msgId)
         return body.status === status && body
       }),
-    admin,
-    statuses: (msgId) =>
-      receiver.received
-        .map(({ body }) => JSON.parse(body))
-        .flatMap((record) => (record.msgId === msgId ? [record.status ?? record.direction] : [])),
-    async untilWebhooks(msgId, statuses) {
-      await eventually(() => service.statuses(msgId).length >= statuses.length)
-      await eventually(async () => (await outbox(database.db, msgId)) === 0)
-      if (service.statuses(msgId).join() !== statuses.join())
-        throw new Error(`webhooks ${service.statuses(msgId)}, wanted ${statuses}`)
+  }
+}
+
+function observations(
+  db: Database,
+  receiver: WebhookReceiver,
+): Pick<Service, 'statuses' | 'untilWebhooks' | 'makeDue'> {
+  const statuses = (msgId: string) =>
+    receiver.received
+      .map(({ body }) => JSON.parse(body))
+      .flatMap((record) => (record.msgId === msgId ? [record.status ?? record.direction] : []))
+  return {
+    statuses,
+    async untilWebhooks(msgId, wanted) {
+      await eventually(() => statuses(msgId).length >= wanted.length)
+      await eventually(async () => (await outbox(db, msgId)) === 0)
+      if (statuses(msgId).join() !== wanted.join())
+        throw new Error(`webhooks ${statuses(msgId)}, wanted ${wanted}`)
     },
     async makeDue() {
-      await database.db.query('update dispatches set due_at = now() where holder is null')
-      await database.db.query(
-        `update webhook_events set due_at = now() where holder is null and due_at < 'infinity'`,
-      )
-    },
-    anotherReceiver,
-    startNode,
-    async restart(overrides) {
-      await app.stop()
-      nodes.delete(app)
-      app = await startNode(overrides)
-    },
-    async [Symbol.asyncDispose]() {
-      for (const cleanup of cleanups.reverse()) await cleanup()
+      await db.query('update dispatches set due_at = now() where holder is null')
+      await db.query(`update webhook_events set due_at = now() where holder is null and due_at < 'infinity'`)
     },
   }
-  if (options.bound !== false) await eventually(async () => (await linkState(service)).startsWith('BOUND'))
-  return service
 }
 
 /** The state of a carrier's link, as the operator sees it. */
 export async function linkState(service: Pick<Service, 'admin'>, carrier = CARRIER): Promise<string> {
   return (await service.admin('GET', `/carriers/${carrier}`)).link?.state ?? 'none'
 }
-
-/** The receiver is on loopback. */
-const POLICY: CallbackPolicy = { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] }
 
 async function seed(
   admin: Service['admin'],
