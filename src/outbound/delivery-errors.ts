@@ -67,6 +67,7 @@ export function deliveryErrorOf(error: Error): DeliveryErrorName {
   if (error instanceof DialError) return error.code
   const code = codeOf(error)
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'RESPONSE_TOO_LARGE'
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'PROTOCOL_ERROR'
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return 'INVALID_REQUEST'
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED' || code === 'UND_ERR_ABORTED')
     return 'ABORTED'
