@@ -35,7 +35,7 @@ interface TransportOptions {
   readonly tickMs?: number
   /** Unwritten octets above which reading stops until all are written. Default 1 MiB. */
   readonly writeLimit?: number
-  /** After our last octets, how long the peer has to close too. Default 1,000. */
+  /** After our last octets, how long the peer has to close too. Default 500. */
   readonly lingerMs?: number
 }
 
@@ -81,7 +81,7 @@ export class Connection<Token = unknown> {
   ) {
     this.#socket = socket
     this.#writeLimit = transport.writeLimit ?? 1024 * 1024
-    this.#lingerMs = transport.lingerMs ?? 1_000
+    this.#lingerMs = transport.lingerMs ?? 500
     this.#bound.promise.catch(() => undefined)
     socket.setNoDelay(true)
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
