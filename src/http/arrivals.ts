@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { AppError, invalid } from '../errors.ts'
-import { countHeader } from './header-counts.ts'
 import { KnownPaths } from './known-paths.ts'
+import { messageFault } from './message-faults.ts'
 import type { RawAnswers } from './raw-answers.ts'
 
 /**
@@ -26,26 +26,17 @@ export function checkArrivals(app: FastifyInstance, raw: Pick<RawAnswers, 'noteC
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     reply.headers(ANSWER_HEADERS).header('x-request-id', request.id)
     if (request.headers['transfer-encoding'] !== undefined) raw.noteChunked(request.raw.socket)
-    if (request.raw.url?.includes('#')) return done(invalid([FRAGMENT]))
+    const malformed = messageFault(request.raw)
+    if (malformed !== null) return done(invalid([malformed]))
     if (request.is404) return done(refuseRoute(paths, request))
-    if (!hasOneHost(request)) return done(invalid([fault('Host', 'REQUIRED', 'must be given once')]))
     done()
   })
 }
-
-/** RFC 9112 §3.2: a request target has none. The router would cut it off, and others in the path need not. */
-const FRAGMENT = fault(WHOLE_REQUEST, 'MALFORMED_URL', 'must not have a fragment')
 
 function refuseRoute(paths: KnownPaths, request: FastifyRequest): AppError {
   const methods = paths.methodsOf(request.raw.url ?? '')
   if (methods.length === 0) return new AppError('NOT_FOUND')
   return new AppError('METHOD_NOT_ALLOWED', { headers: { allow: methods.join(', ') } })
-}
-
-/** RFC 9112 §3.2: none, or more than one, is 400. */
-function hasOneHost({ raw }: FastifyRequest): boolean {
-  const hosts = countHeader(raw.rawHeaders, 'host')
-  return hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0')
 }
 
 /** Bad percent-encoding and the like, which Fastify refuses before any hook runs. */

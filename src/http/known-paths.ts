@@ -1,3 +1,6 @@
+/** Scheme and authority of a target in absolute form (RFC 9112 §3.2.2), which the router drops as well. */
+const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i
+
 /** The paths the server answers, whatever the method: what tells 405 from 404. */
 export class KnownPaths {
   readonly #paths: { pattern: RegExp; methods: Set<string> }[] = []
@@ -14,8 +17,9 @@ export class KnownPaths {
 
   /** Methods that the path of a request target answers; none when the path is unknown. */
   methodsOf(target: string): string[] {
-    const query = target.indexOf('?')
-    const path = query < 0 ? target : target.slice(0, query)
+    const origin = target.replace(ABSOLUTE_FORM, '')
+    const query = origin.indexOf('?')
+    const path = query < 0 ? origin : origin.slice(0, query)
     const methods = this.#paths
       .filter(({ pattern }) => pattern.test(path))
       .flatMap((known) => [...known.methods])

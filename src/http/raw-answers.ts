@@ -54,15 +54,25 @@ export function rawAnswers(nextRequestId: () => string, observe: (status: number
   // Sockets whose last request came in chunks. One that announces a chunk no request may have and never sends it
   // (B301) is malformed; the parser tells no more than that time ran out.
   const chunked = new WeakSet<Duplex>()
+  const failed = new WeakSet<Duplex>()
   return {
     noteChunked: (socket) => chunked.add(socket),
     onClientError(error, socket) {
-      if (error.code === 'ECONNRESET' || !socket.writable || hasAnswerUnderWay(socket)) {
+      if (error.code === 'ECONNRESET') {
         socket.destroy()
         return
       }
-      const code = CODE_OF_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR'
-      end(socket, code === 'REQUEST_TIMEOUT' && chunked.has(socket) ? 'VALIDATION_ERROR' : code)
+      // Whatever else comes is unreadable too; the first time it was is answered.
+      if (failed.has(socket)) return
+      failed.add(socket)
+      whenAnswered(socket, () => {
+        if (!socket.writable || responseOf(socket)?.headersSent === true) {
+          socket.destroy()
+          return
+        }
+        const code = CODE_OF_PARSER_ERROR[error.code ?? ''] ?? 'VALIDATION_ERROR'
+        end(socket, code === 'REQUEST_TIMEOUT' && chunked.has(socket) ? 'VALIDATION_ERROR' : code)
+      })
     },
     attach(server) {
       server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
@@ -79,14 +89,25 @@ export function rawAnswers(nextRequestId: () => string, observe: (status: number
         response.end(body)
       })
       server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-        end(socket, 'METHOD_NOT_ALLOWED')
+        whenAnswered(socket, () => end(socket, 'METHOD_NOT_ALLOWED'))
       })
     },
   }
 }
 
-/** Node keeps the response of a socket there; bytes of ours in the middle of it would corrupt it. */
-function hasAnswerUnderWay(socket: Duplex): boolean {
+/** Node keeps the response that has its turn on a socket there, and sets the next one when it is finished. */
+function responseOf(socket: Duplex): ServerResponse | null {
   const { _httpMessage: response } = socket as Duplex & { _httpMessage?: ServerResponse | null }
-  return response?.headersSent === true
+  return response ?? null
+}
+
+/**
+ * Calls back once every request that came whole has its answer. What follows it in the pipeline may be unreadable: said
+ * at once, it would stand as the answer to a message that is stored and will be sent. A request that itself is at fault
+ * is not waited for. Every answer comes within the bounds of its own work, or the socket closes.
+ */
+function whenAnswered(socket: Duplex, then: () => void): void {
+  const response = responseOf(socket)
+  if (response?.req.complete && !socket.destroyed) response.once('close', () => whenAnswered(socket, then))
+  else then()
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HTTP_LIMITS } from '../../src/http/limits.ts'
 import {
   type HttpService,
+  PLAN,
   PLAN_OTHER,
   startHttpService,
   TOKEN,
@@ -27,9 +28,20 @@ interface Transport {
   expect: { status?: number[]; invariant?: string }
 }
 
-const CASES: readonly Transport[] = JSON.parse(
-  readFileSync(new URL('../vectors/bad-input.json', import.meta.url), 'utf8'),
-).filter(({ request }: Transport) => request.transport !== undefined)
+/** Of bad-input-more.json: what is written as it is, and the status of the one answer, or of each. */
+interface Bytes {
+  id: string
+  request: { transport: string; bytes: string }
+  expect: { status: number[] } | { sequence: number[] }
+}
+
+const CASES = transportsOf<Transport>('bad-input.json')
+const MORE = transportsOf<Bytes>('bad-input-more.json')
+
+function transportsOf<T extends Transport | Bytes>(name: string): readonly T[] {
+  const cases: T[] = JSON.parse(readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8'))
+  return cases.filter(({ request }) => request.transport !== undefined)
+}
 
 let service: HttpService
 beforeAll(async () => {
@@ -45,6 +57,53 @@ describe.each(CASES)('$id $request.transport', ({ id, expect: wanted }) => {
     expect((await service.send()).status).toBe(202)
   })
 })
+
+describe.each(MORE)('$id $request.transport', ({ request, expect: wanted }) => {
+  const { status, sequence = null } = { status: [], ...wanted } as { status: number[]; sequence?: number[] }
+  it(`answers ${sequence?.join(', then ') ?? status.join(' or ')}`, async () => {
+    const before = await service.storedMessages()
+    const answers = await exchangeAll(service.port, fill(request.bytes))
+    const statuses = answers.map((answer) => answer.status)
+    if (sequence === null) expectAnswer(answers[0]!, status)
+    else expect(statuses).toEqual(sequence)
+    // What was stored was answered so, and nothing else.
+    expect(await service.storedMessages()).toBe(before + statuses.filter((one) => one === 202).length)
+  })
+})
+
+/** Placeholders of bad-input-more.json. */
+function fill(text: string): Buffer {
+  const body = JSON.stringify(validMessage())
+  const send = head([`content-length: ${body.length}`]).concat(body)
+  const values: Record<string, string> = {
+    TOKEN,
+    TOKEN_OTHER,
+    PLAN,
+    BODY: body,
+    LENGTH: String(body.length),
+    HEXLENGTH: body.length.toString(16),
+    SENDLENGTH: String(send.length),
+  }
+  const filled = text.replace(/\{\{([A-Z_]+)\}\}/g, (whole, name: string) => values[name] ?? whole)
+  const repeated = filled.replace(
+    /\{\{repeat:(\d+):(.+?)\}\}(?!\})/gs,
+    (_whole, count: string, part: string) => part.repeat(Number(count)),
+  )
+  return Buffer.from(repeated, 'latin1')
+}
+
+/** Every final answer to these bytes, until the server closes. */
+async function exchangeAll(port: number, bytes: Buffer): Promise<HttpAnswer[]> {
+  const socket = await openSocket(port)
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.write(bytes)
+  await new Promise((resolve) => socket.once('close', resolve))
+  const starts = Buffer.concat(chunks)
+    .toString('latin1')
+    .split(/(?=HTTP\/1\.1 [2-5]\d\d )/)
+  return starts.flatMap((start) => parseAnswer(Buffer.from(start, 'latin1')) ?? [])
+}
 
 function expectAnswer(answer: HttpAnswer, statuses: readonly number[]): void {
   expect(statuses).toContain(answer.status)
