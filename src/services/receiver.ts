@@ -120,13 +120,18 @@ export class Receiver {
   }
 
   async #receive(segments: readonly InboundSegment[]): Promise<readonly true[]> {
-    const { db, directory, eventHolder, onReceived } = this.#options
+    const { db, directory, eventHolder, onError, onReceived } = this.#options
     const received = await receiveInbound(
       {
         db,
         directory: directory(),
         newMessageId: () => this.newMessageId(),
         holder: eventHolder(),
+        onUnowned: (count) =>
+          onError(
+            'inbound messages to numbers that nobody owns',
+            new Error(`${count} kept for the operator`),
+          ),
       },
       segments,
     )

@@ -185,10 +185,11 @@ describe('an inbound message', () => {
     await eventually(() => bodies('').length === 1)
   })
 
-  test('to nobody: kept for the operator', async () => {
+  test('to nobody: kept for the operator, who is told', async () => {
     expect(await mo(Buffer.from('hi'), { destination_addr: '' })).toBe(STATUSES.ESME_ROK)
     const { items } = await service.admin('GET', '/unowned-inbound-messages')
     expect(items).toContainEqual(expect.objectContaining({ from: sender(), to: '' }))
+    expect(service.logs.filter((line) => line.includes('nobody owns'))).toHaveLength(1)
   })
 
   test('in message_payload, 60,000 octets', async () => {
@@ -258,6 +259,6 @@ describe('an inbound message', () => {
 
 test('after all of it the link is the first, and nothing was logged as an error', () => {
   expect(smsc.binds.length).toBe(1)
-  const errors = service.logs.filter((line) => !line.includes('receipt without a message id'))
+  const errors = service.logs.filter((line) => !/receipt without a message id|nobody owns/.test(line))
   expect(errors).toEqual([])
 })
