@@ -9,7 +9,6 @@ import { registerAdminRoutes } from './http/routes/admin/api.ts'
 import type { Readiness } from './http/routes/health.ts'
 import { buildServer } from './http/server.ts'
 import { GroupAccepter } from './operations/accept-messages.ts'
-import type { ReceivedInbound } from './operations/receive-inbound.ts'
 import { CallbackGuard } from './outbound/callback-guard.ts'
 import { WebhookDispatcher } from './outbound/dispatcher.ts'
 import { NameResolver } from './outbound/resolver.ts'
@@ -18,6 +17,7 @@ import type { LinkTimings } from './services/carrier-link.ts'
 import { CarrierLinks } from './services/carrier-links.ts'
 import { ensurePartitions } from './services/day-partitions.ts'
 import { DirectoryService } from './services/directory.ts'
+import { heldEvents, heldInboundEvents } from './services/held-events.ts'
 import { Holdings } from './services/holdings.ts'
 import { Maintenance } from './services/maintenance.ts'
 import { serviceMetrics } from './services/metrics.ts'
@@ -36,8 +36,7 @@ import {
 } from './store/database.ts'
 import { releaseDispatches } from './store/dispatches.ts'
 import { migrate } from './store/migrate.ts'
-import type { ChangedMessage } from './store/submissions.ts'
-import { releaseEvents, type WebhookEvent } from './store/webhook-events.ts'
+import { releaseEvents } from './store/webhook-events.ts'
 
 export interface AppOptions {
   readonly connectionString: string
@@ -100,6 +99,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
+const READ_POOL_SIZE = 4
+const READ_TIMEOUT_MS = 5_000
+
 /** What is running, to be stopped in reverse. */
 class Parts {
   readonly #log: Logger
@@ -138,6 +140,9 @@ async function startBase(options: AppOptions, parts: Parts) {
   const secretKey = deriveKey(options.secretKey, 'secrets')
   const db = await startDatabase(options)
   parts.add('database', () => db.end())
+  // Customers' look-ups and lists have connections of their own: a slow one takes none from the message path.
+  const reads = openPool(options, { poolSize: READ_POOL_SIZE, statementTimeoutMs: READ_TIMEOUT_MS })
+  parts.add('database, reads', () => reads.end())
   const directoryService = new DirectoryService({
     db,
     secretKey,
@@ -150,7 +155,7 @@ async function startBase(options: AppOptions, parts: Parts) {
   parts.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
   const directory = () => directoryService.current()
-  return { db, directoryService, directory, guard, secretKey, onError, random }
+  return { db, reads, directoryService, directory, guard, secretKey, onError, random }
 }
 
 type Base = Awaited<ReturnType<typeof startBase>>
@@ -177,7 +182,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const recorder = new Recorder({
     db,
     eventHolder,
-    onChanged: (messages) => deliverer.enqueue(heldEvents(messages)),
+    onChanged: (messages) => deliverer.enqueue(heldEvents(messages, lease.nodeId)),
     onError,
   })
   parts.add('recorder', () => recorder.drain(options.drainTimeoutMs * DRAIN.outcomes))
@@ -185,7 +190,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
     ...shared,
     recorder,
     eventHolder,
-    onReceived: (received) => deliverer.enqueue(inboundEvents(received)),
+    onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
   const ambiguityWaitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
   const submitter: Submitter = new Submitter({ ...shared, links: () => links, recorder, ambiguityWaitMs })
@@ -210,7 +215,15 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   links.follow(directory())
   submitter.start()
   deliverer.start()
-  const holdings = new Holdings({ db, lease, submitter, deliverer, onError, intervalMs: options.holdingsMs })
+  const holdings = new Holdings({
+    db,
+    lease,
+    submitter,
+    recorder,
+    deliverer,
+    onError,
+    intervalMs: options.holdingsMs,
+  })
   holdings.start()
   parts.add('holdings', () => holdings.stop())
   const maintenance = startMaintenance(options, base, { receiver, recorder })
@@ -270,7 +283,7 @@ function startMaintenance(
 
 /** The HTTP server comes last up and first down: nothing is accepted that could not go on. Gives its port. */
 async function startHttp(options: AppOptions, parts: Parts, services: Base & MessagePath): Promise<number> {
-  const { db, directoryService, guard, secretKey, onError, random, lease, links } = services
+  const { db, reads, directoryService, guard, secretKey, onError, random, lease, links } = services
   // A node that cannot learn of a revoked token serves nobody.
   const directory = () => {
     if (directoryService.stale()) throw new AppError('INTERNAL_ERROR')
@@ -284,7 +297,7 @@ async function startHttp(options: AppOptions, parts: Parts, services: Base & Mes
   const server = await buildServer({
     directory,
     accepter,
-    db,
+    db: reads,
     guard,
     keys: { cursor: deriveKey(options.secretKey, 'cursors') },
     limits: { ...limits, drainTimeoutMs },
@@ -312,14 +325,9 @@ async function startHttp(options: AppOptions, parts: Parts, services: Base & Mes
 /** A database that this node can work on: reachable, new enough, durable, with the newest schema and today's partitions. */
 async function startDatabase(options: AppOptions): Promise<Database> {
   const { connectionString, log } = options
-  const db: Database = openDatabase({
-    connectionString,
+  const db = openPool(options, {
     poolSize: options.databasePoolSize,
-    prepared: options.databasePrepared,
     statementTimeoutMs: options.databaseStatementTimeoutMs,
-    log: (message, error) => {
-      if (!db.ending) log.warn({ err: error }, message)
-    },
   })
   try {
     const version = await serverVersion(db)
@@ -340,6 +348,18 @@ async function startDatabase(options: AppOptions): Promise<Database> {
   }
 }
 
+function openPool(options: AppOptions, bounds: { poolSize: number; statementTimeoutMs: number }): Database {
+  const db: Database = openDatabase({
+    connectionString: options.connectionString,
+    prepared: options.databasePrepared,
+    ...bounds,
+    log: (message, error) => {
+      if (!db.ending) options.log.warn({ err: error }, message)
+    },
+  })
+  return db
+}
+
 async function readiness(db: Database, lease: NodeLease, options: AppOptions): Promise<Readiness> {
   const checks: Record<string, string> = { lease: lease.alive ? 'ok' : 'not renewed in time' }
   try {
@@ -350,29 +370,4 @@ async function readiness(db: Database, lease: NodeLease, options: AppOptions): P
     checks.database = 'does not answer'
   }
   return { ok: Object.values(checks).every((check) => check === 'ok'), checks }
-}
-
-/** The events of these changes that this node delivers from memory. */
-function heldEvents(messages: readonly ChangedMessage[]): WebhookEvent[] {
-  return messages
-    .filter((message) => message.held)
-    .map((message) => ({
-      planId: message.planId,
-      msgId: message.msgId,
-      seq: message.seq,
-      attempt: 0,
-      body: { direction: 'MT', message },
-    }))
-}
-
-function inboundEvents(received: readonly ReceivedInbound[]): WebhookEvent[] {
-  return received
-    .filter(({ held }) => held)
-    .map(({ inbound }) => ({
-      planId: inbound.planId,
-      msgId: inbound.msgId,
-      seq: 0,
-      attempt: 0,
-      body: { direction: 'MO', inbound },
-    }))
 }

@@ -20,6 +20,7 @@ export class Throttle {
   #measuredSinceMs: number
   #sent = 0
   #lastPerS = 0
+  #earlierPerS = 0
 
   /** `limitPerS` null: no limit but the carrier's own. */
   constructor(limitPerS: number | null, nowMs: number) {
@@ -50,13 +51,15 @@ export class Throttle {
     this.#advance(nowMs)
     if (nowMs - this.#halvedAtMs < HALVING_PAUSE_MS) return
     this.#halvedAtMs = nowMs
-    const measured = Math.max(this.#lastPerS, this.#sent)
+    // An answer speaks of what was sent a while ago.
+    const measured = Math.max(this.#earlierPerS, this.#lastPerS, this.#sent)
     this.#ratePerS = Math.max(LOWEST_PER_S, Math.min(this.#ratePerS, measured) / 2)
     this.#tokens = Math.min(this.#tokens, 1)
   }
 
   #advance(nowMs: number): void {
     if (nowMs - this.#measuredSinceMs >= MEASURE_MS) {
+      this.#earlierPerS = this.#lastPerS
       this.#lastPerS = (this.#sent * 1000) / (nowMs - this.#measuredSinceMs)
       this.#sent = 0
       this.#measuredSinceMs = nowMs

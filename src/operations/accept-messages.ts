@@ -44,7 +44,7 @@ export interface Placement {
   /** `held` reserves room for one message until `keep` or `release`. */
   place(plan: ServicePlan): { msgId: string; holder: number | null }
   keep(dispatch: Dispatch): void
-  release(): void
+  release(msgId: string): void
 }
 
 export interface AccepterOptions {
@@ -123,13 +123,13 @@ export class GroupAccepter implements MessageAccepter {
       this.#onError('message not queued', error)
       outcome = failed(row)
     }
-    if (holder !== null) this.#settlePlacement(row, outcome)
+    if (holder !== null) this.#settlePlacement(row, holder, outcome)
     return outcome
   }
 
-  #settlePlacement(row: NewMessage, outcome: AcceptOutcome): void {
-    if (outcome.kind === 'queued') this.#placement.keep(dispatchOf(row))
-    else this.#placement.release()
+  #settlePlacement(row: NewMessage, holder: number, outcome: AcceptOutcome): void {
+    if (outcome.kind === 'queued') this.#placement.keep(dispatchOf(row, holder))
+    else this.#placement.release(row.msg_id)
   }
 
   async #write(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
@@ -163,14 +163,20 @@ export class GroupAccepter implements MessageAccepter {
   readonly #insertKeyed = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
     const firsts = new Map<string, Item>()
     for (const item of items) if (!firsts.has(keyOf(item))) firsts.set(keyOf(item), item)
-    const rows = [...firsts.values()].map((item): KeyedMessage => ({ ...item.row, ...item.key! }))
-    const stored = new Set(await insertKeyedMessages(this.#db, rows, VALIDITY_MS, IDEMPOTENCY_LIFETIME_MS))
+    // In one order everywhere, so that two nodes with the same keys do not lock each other out.
+    const rows = [...firsts.values()]
+      .map((item): KeyedMessage => ({ ...item.row, ...item.key! }))
+      .sort((a, b) => (a.key_hash < b.key_hash ? -1 : 1))
+    const stored = new Set(
+      await insertKeyedMessages(this.#db, rows, VALIDITY_MS, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED),
+    )
     const others = items.filter((item) => !stored.has(item.row.msg_id))
     const earlier = others.length === 0 ? new Map() : await this.#firstRecords(others)
     return items.map((item) => {
       if (stored.has(item.row.msg_id)) return queued(item.row)
       const first = earlier.get(keyOf(item))
-      if (first === undefined) return failed(item.row)
+      // Answered 500, and about to be refused: the key's next use after that is a new message.
+      if (first === undefined || this.#isRefused(first.message.msgId)) return failed(item.row)
       if (first.requestHash !== item.key!.request_hash) return { kind: 'key-reused' }
       return { kind: 'replayed', message: first.message }
     })
@@ -209,6 +215,10 @@ export class GroupAccepter implements MessageAccepter {
   readonly #settlePart = async (rows: readonly NewMessage[]): Promise<readonly AcceptOutcome[]> => {
     const refused = new Set(await settleLostMessages(this.#db, rows, NOT_QUEUED))
     return rows.map((row) => (refused.has(row.msg_id) ? failed(row) : queued(row)))
+  }
+
+  #isRefused(msgId: string): boolean {
+    return this.#refused.some((row) => row.msg_id === msgId)
   }
 
   /** Sees to it that what was answered 500 is never sent, once the database answers again. */
@@ -283,8 +293,9 @@ function asFirstAnswered(message: Message): Message {
   }
 }
 
-function dispatchOf(row: NewMessage): Dispatch {
+function dispatchOf(row: NewMessage, holder: number): Dispatch {
   return {
+    holder,
     planId: row.plan_id,
     msgId: row.msg_id,
     sender: row.sender,

@@ -2,6 +2,7 @@ import type { Database } from '../store/database.ts'
 import { freeDispatches, listHeldDispatches } from '../store/dispatches.ts'
 import { listHeldEvents } from '../store/webhook-events.ts'
 import type { NodeLease } from './node-lease.ts'
+import type { Recorder } from './recorder.ts'
 import type { Submitter } from './submitter.ts'
 import type { WebhookDeliverer } from './webhook-deliverer.ts'
 
@@ -9,12 +10,14 @@ export interface HoldingsOptions {
   readonly db: Database
   readonly lease: NodeLease
   readonly submitter: Submitter
+  readonly recorder: Recorder
   readonly deliverer: WebhookDeliverer
   readonly onError: (message: string, error: unknown) => void
   readonly intervalMs?: number | undefined
 }
 
-const INTERVAL_MS = 30_000
+/** Both queue tables are read whole, so not often. */
+const INTERVAL_MS = 60_000
 
 /**
  * Compares what the tables say this node has in memory with what it has. The two part when the answer to a statement
@@ -42,14 +45,20 @@ export class Holdings {
   }
 
   async runOnce(): Promise<void> {
-    const { db, lease, submitter, deliverer } = this.#options
+    const { db, lease, submitter, recorder, deliverer } = this.#options
     const { nodeId } = lease
-    const messages = (await listHeldDispatches(db, nodeId)).filter((msgId) => !submitter.holds(msgId))
+    const held = await listHeldDispatches(db, nodeId)
+    const unwritten = recorder.unwrittenMessages()
+    const messages = held.filter((msgId) => !submitter.holds(msgId) && !unwritten.has(msgId))
     const events = (await listHeldEvents(db, nodeId)).filter(({ msg_id }) => !deliverer.holds(msg_id))
     const suspects = new Set([...messages, ...events.map(eventKey)])
     const lost = messages.filter((msgId) => this.#suspects.has(msgId))
     if (lost.length > 0) await freeDispatches(db, nodeId, lost)
-    deliverer.disown(events.filter((event) => this.#suspects.has(eventKey(event))))
+    deliverer.disown(
+      events
+        .filter((event) => this.#suspects.has(eventKey(event)))
+        .map((event) => ({ ...event, holder: nodeId })),
+    )
     this.#suspects = suspects
   }
 

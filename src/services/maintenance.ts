@@ -182,7 +182,11 @@ export class Maintenance {
   }
 
   async #forgetReceipts(): Promise<void> {
-    await deleteOldParkedReceipts(this.#options.db, PARKED_LIFETIME_MS)
+    await this.#repeat(
+      MAX_BATCHES,
+      async () =>
+        (await deleteOldParkedReceipts(this.#options.db, PARKED_LIFETIME_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
   }
 
   /** Events first: one must never be found without its message. */

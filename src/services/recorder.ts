@@ -2,7 +2,7 @@ import { InstantSource } from '../domain/instants.ts'
 import { highestIdAt } from '../domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../domain/message-states.ts'
 import { writeInHalves } from '../operations/batches.ts'
-import { type Database, ping } from '../store/database.ts'
+import { type Database, isConflict, ping } from '../store/database.ts'
 import { type Postponement, postponeDispatches } from '../store/dispatches.ts'
 import { findParkedReceipts, type ReceiptRow, recordReceipts } from '../store/receipts.ts'
 import {
@@ -59,6 +59,11 @@ export class Recorder {
     return (
       this.#settlements.length + this.#submissions.length + this.#postponements.length + this.#receipts.length
     )
+  }
+
+  /** Messages whose outcome is known here and not yet in the database. */
+  unwrittenMessages(): Set<string> {
+    return new Set([...this.#settlements, ...this.#postponements].map((row) => row.msg_id))
   }
 
   /** True while the database does not take what is recorded: nothing new should be sent then. */
@@ -127,6 +132,7 @@ export class Recorder {
       await this.#recordPostponements()
       this.#failing = false
     } catch (error) {
+      if (isConflict(error)) return
       this.#failing = true
       this.#options.onError('carrier outcomes not recorded yet', error)
       // The carriers keep what is not acknowledged; parked ones are in the database anyhow.
@@ -141,19 +147,22 @@ export class Recorder {
     const submissions = this.#submissions.slice()
     if (left === 0 && submissions.length === 0) return
     // A message's submissions come before its settlement: a batch may hold the first without the second, not the reverse.
-    left -= await this.#settleNext(submissions, left)
+    const { settled, accepted } = await this.#settleNext(submissions, left)
     this.#submissions = this.#submissions.slice(submissions.length)
-    while (left > 0) left -= await this.#settleNext([], left)
-    if (submissions.length === 0) return
+    for (left -= settled; left > 0; ) left -= (await this.#settleNext([], left)).settled
+    if (accepted.length === 0) return
     const parked = await findParkedReceipts(
       this.#options.db,
-      submissions.map(({ carrier_id, carrier_message_id }) => ({ carrier_id, carrier_message_id })),
+      accepted.map(({ carrier_id, carrier_message_id }) => ({ carrier_id, carrier_message_id })),
     )
     this.#receipts.unshift(...parked.map((row) => ({ row, done: null })))
   }
 
-  /** Writes these submissions and the next settlements, `most` at most. Gives how many settlements that were. */
-  async #settleNext(submissions: readonly Submission[], most: number): Promise<number> {
+  /** Writes these submissions and the next settlements, `most` at most. Gives what was written. */
+  async #settleNext(
+    submissions: readonly Submission[],
+    most: number,
+  ): Promise<{ settled: number; accepted: readonly Submission[] }> {
     const settlements = this.#settlements.slice(0, Math.min(most, MAX_BATCH))
     const items = [
       ...submissions.map((submission) => ({ submission })),
@@ -169,12 +178,12 @@ export class Recorder {
       this.#options.onChanged(changed)
       return part.map(() => true)
     }
-    await writeInHalves(items, write, (_item, error) => {
+    const written = await writeInHalves<(typeof items)[number], boolean>(items, write, (_item, error) => {
       this.#options.onError('submission refused by the database', error)
-      return true
+      return false
     })
     this.#settlements = this.#settlements.slice(settlements.length)
-    return settlements.length
+    return { settled: settlements.length, accepted: submissions.filter((_, index) => written[index]) }
   }
 
   async #recordReceipts(): Promise<void> {

@@ -40,9 +40,8 @@ export class CarrierQueue {
     this.throttle = new Throttle(messagesPerSecond, performance.now())
   }
 
-  /** Takes out a job that has ended. One of a single segment is never in the queue while it is under way. */
+  /** Takes a job out, if it is there. */
   remove(job: SubmitJob): void {
-    if (job.text.segments.length === 1) return
     const index = this.jobs.indexOf(job)
     if (index >= 0) this.jobs.splice(index, 1)
   }

@@ -36,6 +36,11 @@ const MAX_HELD = 5_000
 const MAX_BACKLOG = 5_000
 /** Pause before a message whose carriers are all down is looked at again. */
 const NO_CARRIER_MS = 1_000
+/** Messages taken from the database at once; fewer than the least are not worth the statement. */
+const MAX_CLAIM = 1_000
+const MIN_CLAIM = 100
+/** A message_id has 64 characters (SMPP 3.4 §4.4.2); receipts are read to the same length. */
+const MAX_ID_LENGTH = 64
 /** How often messages are looked for whose validity ended while no carrier of theirs was there. */
 const EXPIRED_MS = 5_000
 
@@ -43,9 +48,10 @@ const EXPIRED_MS = 5_000
 export class Submitter implements Placement {
   readonly #options: SubmitterOptions
   readonly #queues = new Map<number, CarrierQueue>()
-  /** Messages in memory or about to be: queued, under way, or reserved by `place`. */
-  #held = 0
-  readonly #inMemory = new Set<string>()
+  /** Messages in memory or about to be: queued, under way, or promised room by `place` (null). */
+  readonly #inMemory = new Map<string, SubmitJob | null>()
+  /** Room for what is being read from the database. */
+  #reserved = 0
   #timer: NodeJS.Timeout | null = null
   #claiming: Promise<void> = Promise.resolve()
   #expiredAtMs = Number.NEGATIVE_INFINITY
@@ -56,7 +62,7 @@ export class Submitter implements Placement {
   }
 
   get held(): number {
-    return this.#held
+    return this.#inMemory.size + this.#reserved
   }
 
   // Placement of accepted messages.
@@ -66,11 +72,11 @@ export class Submitter implements Placement {
     const msgId = messageId(Date.now(), random(9), lease.nextBucket())
     const holds =
       !this.#stopped &&
-      this.#held < MAX_HELD &&
+      this.held < MAX_HELD &&
       lease.buckets.length > 0 &&
       !recorder.failing &&
       this.#canSubmit(plan)
-    if (holds) this.#held += 1
+    if (holds) this.#inMemory.set(msgId, null)
     return { msgId, holder: holds ? lease.nodeId : null }
   }
 
@@ -78,8 +84,8 @@ export class Submitter implements Placement {
     this.#enqueue(dispatch)
   }
 
-  release(): void {
-    this.#held -= 1
+  release(msgId: string): void {
+    this.#inMemory.delete(msgId)
   }
 
   // Life.
@@ -91,23 +97,22 @@ export class Submitter implements Placement {
   /** Takes what is due from the database into memory, as far as there is room. */
   async runOnce(): Promise<void> {
     const { db, directory, lease, recorder } = this.#options
-    const room = MAX_HELD - this.#held
+    const limit = Math.min(MAX_HELD - this.held, MAX_CLAIM)
     const planIds = directory()
       .contents.plans.filter((plan) => this.#canSubmit(plan))
       .map((plan) => plan.id)
     const { buckets, nodeId } = lease
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
     const wanted = planIds.length > 0 || expired
-    if (room < MAX_HELD / 2 || !wanted || buckets.length === 0 || recorder.failing) return
+    if (limit < MIN_CLAIM || !wanted || buckets.length === 0 || recorder.failing) return
     if (expired) this.#expiredAtMs = performance.now()
-    this.#held += room
-    let taken: Dispatch[] = []
+    this.#reserved = limit
     try {
-      taken = await holdDueDispatches(db, { nodeId, buckets, planIds, expired, limit: room })
+      const taken = await holdDueDispatches(db, { nodeId, buckets, planIds, expired, limit })
+      for (const dispatch of taken) this.#enqueue(dispatch)
     } finally {
-      this.#held -= room - taken.length
+      this.#reserved = 0
     }
-    for (const dispatch of taken) this.#enqueue(dispatch)
   }
 
   /** Whether the message is in memory. */
@@ -119,7 +124,7 @@ export class Submitter implements Placement {
   forget(): void {
     for (const queue of this.#queues.values())
       for (const job of queue.jobs.splice(0))
-        if (job.progress.end?.kind === 'unfinished') this.#drop(job.dispatch)
+        if (job.progress.end?.kind === 'unfinished') this.#inMemory.delete(job.dispatch.msgId)
   }
 
   /** Stops taking work, waits for what is under way, gives back what was not sent. */
@@ -133,7 +138,7 @@ export class Submitter implements Placement {
       for (const job of queue.jobs.splice(0)) if (job.progress.end?.kind === 'unfinished') this.#giveBack(job)
     }
     const deadlineMs = performance.now() + timeoutMs
-    while (this.#held > 0 && performance.now() < deadlineMs)
+    while (this.held > 0 && performance.now() < deadlineMs)
       await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
@@ -165,7 +170,12 @@ export class Submitter implements Placement {
     if (pdu.status !== 0 || pdu.command === 'generic_nack') return
     this.#accepted(job, segment, pdu)
     job.progress.accepted |= 1n << BigInt(segment)
-    if (job.progress.accepted === (1n << BigInt(job.text.segments.length)) - 1n) this.#settle(job, 'SENT')
+    if (job.progress.accepted !== (1n << BigInt(job.text.segments.length)) - 1n) return
+    // Queued again meanwhile: it need not be sent any more.
+    const again = this.#inMemory.get(job.dispatch.msgId)
+    if (again?.progress.end?.kind === 'unfinished') this.#queue(again.carrier).remove(again)
+    else if (again != null) return
+    this.#settle(job.dispatch, 'SENT', { carrier: job.carrier })
   }
 
   onLost(tokens: SubmitToken[], link: CarrierLink<SubmitToken>): void {
@@ -174,8 +184,11 @@ export class Submitter implements Placement {
     const queue = this.#queues.get(link.carrier.id)
     if (queue === undefined || this.#options.links().canSubmit(link.carrier.id)) return
     // The carrier is down: its messages go to another of their route, or wait in the database.
-    for (const { dispatch, progress } of queue.jobs.splice(0))
-      this.#enqueue({ ...dispatch, submittedSegments: progress.accepted })
+    for (const job of queue.jobs.splice(0)) {
+      // One with a segment under way on a former link follows when that is answered, or lost.
+      if (job.progress.end?.kind === 'unfinished')
+        this.#enqueue({ ...job.dispatch, submittedSegments: job.progress.accepted })
+    }
   }
 
   // Sending.
@@ -186,15 +199,15 @@ export class Submitter implements Placement {
   }
 
   #enqueue(dispatch: Dispatch): void {
-    this.#inMemory.add(dispatch.msgId)
+    this.#inMemory.set(dispatch.msgId, null)
     const { directory, links } = this.#options
     const plan = directory().planById(dispatch.planId)
     if (dispatch.expiresAt.getTime() <= Date.now()) {
-      this.#end(dispatch, 'FAILED', '501')
+      this.#expire(dispatch)
       return
     }
     if (dispatch.ambiguous && plan?.ambiguousSubmits === 'unknown') {
-      this.#end(dispatch, 'UNKNOWN', '103')
+      this.#settle(dispatch, 'UNKNOWN', { errorCode: '103' })
       return
     }
     const carrierId =
@@ -206,7 +219,9 @@ export class Submitter implements Placement {
       this.#postpone(dispatch, { delayMs: this.#stopped ? 0 : NO_CARRIER_MS })
       return
     }
-    this.#queue(carrier).jobs.push(submitJob(dispatch, carrier))
+    const job = submitJob(dispatch, carrier)
+    this.#inMemory.set(dispatch.msgId, job)
+    this.#queue(carrier).jobs.push(job)
     this.#pump(carrier.id)
   }
 
@@ -236,6 +251,11 @@ export class Submitter implements Placement {
         break
       }
       const job = queue.jobs[sent]!
+      if (job.dispatch.expiresAt.getTime() <= Date.now() && job.progress.end?.kind === 'unfinished') {
+        queue.jobs.splice(sent, 1)
+        this.#expire(job.dispatch)
+        continue
+      }
       if (!this.#sendNext(job, link)) break
       // One that fits no PDU has left the queue already.
       if (job.progress.next === null && queue.jobs[sent] === job) sent += 1
@@ -273,7 +293,7 @@ export class Submitter implements Placement {
     if (id === '') return
     this.#options.recorder.submitted({
       carrier_id: carrier.id,
-      carrier_message_id: canonicalId(id, carrier.idRule, 'submit'),
+      carrier_message_id: canonicalId(id.slice(0, MAX_ID_LENGTH), carrier.idRule, 'submit'),
       msg_id: dispatch.msgId,
       plan_id: dispatch.planId,
       segment,
@@ -288,13 +308,15 @@ export class Submitter implements Placement {
       this.#resume(job)
       return
     }
-    this.#queue(job.carrier).remove(job)
-    if (end.kind === 'sent') this.#settle(job, 'SENT', true)
-    else if (end.kind === 'failed') this.#settle(job, 'FAILED', true, end)
+    // One of a single segment is never in the queue while it is under way.
+    if (job.text.segments.length > 1) this.#queue(job.carrier).remove(job)
+    const { carrier, dispatch } = job
+    if (end.kind === 'sent') this.#settle(dispatch, 'SENT', { carrier })
+    else if (end.kind === 'failed') this.#settle(dispatch, 'FAILED', { carrier, ...end })
     else if (end.kind === 'retry') this.#retry(job, end)
     else {
       const delayMs = this.#options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
-      this.#postpone(job.dispatch, { delayMs, ambiguous: true, accepted: job.progress.accepted })
+      this.#postpone(dispatch, { delayMs, ambiguous: true, accepted: job.progress.accepted })
     }
   }
 
@@ -315,35 +337,23 @@ export class Submitter implements Placement {
       return
     }
     const errorCode = limited ? fromSubmitStatus(commandStatus).errorCode : '501'
-    this.#settle(job, 'FAILED', true, { errorCode, commandStatus })
+    this.#settle(job.dispatch, 'FAILED', { carrier: job.carrier, errorCode, commandStatus })
   }
 
   #settle(
-    job: SubmitJob,
-    status: 'SENT' | 'FAILED',
-    held = false,
-    failure?: { errorCode: string; commandStatus: number },
+    dispatch: Dispatch,
+    status: 'SENT' | 'FAILED' | 'UNKNOWN',
+    how: { carrier?: Carrier; errorCode?: string; commandStatus?: number } = {},
   ): void {
-    if (held) this.#drop(job.dispatch)
-    this.#options.recorder.settle({
-      plan_id: job.dispatch.planId,
-      msg_id: job.dispatch.msgId,
-      status,
-      carrier_id: job.carrier.id,
-      error_code: failure?.errorCode ?? '000',
-      carrier_code: failure ? `0x${failure.commandStatus.toString(16).padStart(8, '0')}` : null,
-    })
-  }
-
-  #end(dispatch: Dispatch, status: 'FAILED' | 'UNKNOWN', errorCode: string): void {
-    this.#drop(dispatch)
+    this.#inMemory.delete(dispatch.msgId)
+    const { carrier, errorCode = '000', commandStatus } = how
     this.#options.recorder.settle({
       plan_id: dispatch.planId,
       msg_id: dispatch.msgId,
       status,
-      carrier_id: null,
+      carrier_id: carrier?.id ?? null,
       error_code: errorCode,
-      carrier_code: null,
+      carrier_code: commandStatus === undefined ? null : `0x${commandStatus.toString(16).padStart(8, '0')}`,
     })
   }
 
@@ -355,9 +365,10 @@ export class Submitter implements Placement {
     dispatch: Dispatch,
     change: { delayMs: number; attempt?: number; ambiguous?: boolean; accepted?: bigint },
   ): void {
-    this.#drop(dispatch)
+    this.#inMemory.delete(dispatch.msgId)
     this.#options.recorder.postpone({
       msg_id: dispatch.msgId,
+      holder: dispatch.holder,
       attempt: change.attempt ?? dispatch.attempt,
       submitted_segments: String(change.accepted ?? dispatch.submittedSegments),
       ambiguous: change.ambiguous ?? dispatch.ambiguous,
@@ -365,9 +376,10 @@ export class Submitter implements Placement {
     })
   }
 
-  #drop({ msgId }: Dispatch): void {
-    this.#held -= 1
-    this.#inMemory.delete(msgId)
+  /** Validity is over: FAILED, unless an attempt of it may have come through. */
+  #expire(dispatch: Dispatch): void {
+    if (dispatch.ambiguous) this.#settle(dispatch, 'UNKNOWN', { errorCode: '103' })
+    else this.#settle(dispatch, 'FAILED', { errorCode: '501' })
   }
 
   #schedule(): void {

@@ -4,7 +4,7 @@ import type { Directory, ServicePlan } from '../domain/directory.ts'
 import { toInboundWebhook } from '../domain/inbound-webhooks.ts'
 import { nextAttempt } from '../domain/webhook-schedule.ts'
 import { signWebhook } from '../domain/webhook-signatures.ts'
-import { Batcher } from '../operations/batches.ts'
+import { Batcher, writeInHalves } from '../operations/batches.ts'
 import type { WebhookDispatcher } from '../outbound/dispatcher.ts'
 import { type DeliveryOutcome, postWebhook } from '../outbound/webhook-post.ts'
 import type { Database } from '../store/database.ts'
@@ -36,9 +36,20 @@ const POLL_MS = 250
 const MAX_HELD = 5_000
 /** Requests under way to one destination (scheme, host, port). */
 export const MAX_PER_DESTINATION = 64
-const CROWDED_DELAY_MS = 2_000
+const CROWDED_DELAY_MS = 10_000
+/** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
+const UNREADY_DELAY_MS = 5_000
+/** Events taken from the database at once; fewer than the least are not worth the statement. */
+const MAX_CLAIM = 1_000
+const MIN_CLAIM = 100
 const RECORD_RETRY_MS = 500
 const MAX_ATTEMPT_BATCH = 500
+
+interface Delivery {
+  readonly event: WebhookEvent
+  readonly plan: ServicePlan
+  readonly url: string
+}
 
 interface Destination {
   readonly waiting: WebhookEvent[]
@@ -89,7 +100,7 @@ export class WebhookDeliverer {
     for (const event of events) {
       const next = this.#chains.add(event, performance.now())
       if (next === 'start') this.#assign(event)
-      else if (next === 'refuse') this.#giveBack([event], 0)
+      else if (next === 'refuse') this.#giveBack([event], UNREADY_DELAY_MS)
     }
   }
 
@@ -101,9 +112,9 @@ export class WebhookDeliverer {
   async runOnce(): Promise<void> {
     const { db, lease } = this.#options
     const { buckets, nodeId } = lease
-    const room = MAX_HELD - this.held
-    if (room < MAX_HELD / 2 || buckets.length === 0 || !this.#recording) return
-    const events = await holdDueEvents(db, { nodeId, buckets, limit: room })
+    const limit = Math.min(MAX_HELD - this.held, MAX_CLAIM)
+    if (limit < MIN_CLAIM || buckets.length === 0 || !this.#recording) return
+    const events = await holdDueEvents(db, { nodeId, buckets, limit })
     for (const event of events) this.#chains.forget(event.msgId)
     this.enqueue(events)
   }
@@ -120,8 +131,8 @@ export class WebhookDeliverer {
   }
 
   /** Gives events back that the table says are here, but are not. */
-  disown(events: readonly { msg_id: string; seq: number }[]): void {
-    for (const { msg_id, seq } of events) void this.#returns.add({ msg_id, seq, delay_ms: 0 })
+  disown(events: readonly Omit<ReturnedEvent, 'delay_ms'>[]): void {
+    for (const event of events) void this.#returns.add({ ...event, delay_ms: 0 })
   }
 
   /** Ends what is under way, within `timeoutMs`, and gives everything else back. */
@@ -141,7 +152,13 @@ export class WebhookDeliverer {
 
   /** Puts the first event of its message where its receiver's turn comes. */
   #assign(event: WebhookEvent): void {
-    const url = this.#urlOf(event)
+    const plan = this.#options.directory().planById(event.planId)
+    if (plan === undefined) {
+      // Made by a node that knew of a change before this one.
+      this.#release(event.msgId, UNREADY_DELAY_MS)
+      return
+    }
+    const url = this.#urlOf(event, plan)
     if (url === null) {
       void this.#conclude(event, 'abandoned', { error: 'NO_URL', attemptedAtMs: Date.now() })
       return
@@ -150,31 +167,37 @@ export class WebhookDeliverer {
     const destination = this.#destinations.get(origin) ?? { waiting: [], underWay: 0 }
     this.#destinations.set(origin, destination)
     if (this.#stopped) this.#release(event.msgId)
-    else if (destination.underWay < MAX_PER_DESTINATION) void this.#deliver(event, url, origin, destination)
+    else if (destination.underWay < MAX_PER_DESTINATION)
+      void this.#deliver({ event, plan, url }, origin, destination)
     // A destination may fill what is free, so a slow one leaves half of the memory to the others.
     else if (destination.waiting.length < MAX_HELD - this.held) destination.waiting.push(event)
     else this.#release(event.msgId, CROWDED_DELAY_MS)
   }
 
-  async #deliver(event: WebhookEvent, url: string, origin: string, destination: Destination): Promise<void> {
+  /** Never rejects. */
+  async #deliver(delivery: Delivery, origin: string, destination: Destination): Promise<void> {
+    const { event } = delivery
     destination.underWay += 1
     const attemptedAtMs = Date.now()
-    const outcome = await this.#post(event, url)
+    const outcome = await this.#post(delivery).catch((error) => {
+      this.#options.onError('webhook event not put together', error)
+      return null
+    })
     destination.underWay -= 1
-    const next = destination.waiting.shift()
-    if (next !== undefined) this.#assign(next)
-    else if (destination.underWay === 0) this.#destinations.delete(origin)
-    if (outcome.error === 'ABORTED') {
-      this.#release(event.msgId)
+    // Their URL may have changed since they came here, so more than one may leave.
+    while (destination.underWay < MAX_PER_DESTINATION && destination.waiting.length > 0)
+      this.#assign(destination.waiting.shift()!)
+    if (destination.underWay === 0) this.#destinations.delete(origin)
+    if (outcome === null || outcome.error === 'ABORTED') {
+      this.#release(event.msgId, outcome === null ? UNREADY_DELAY_MS : 0)
       return
     }
     const decision = decide(event, outcome)
     await this.#conclude(event, decision.outcome, { ...outcome, attemptedAtMs, delayMs: decision.delayMs })
   }
 
-  #post(event: WebhookEvent, url: string): Promise<DeliveryOutcome> {
-    const { directory, dispatcher } = this.#options
-    const plan = directory().planById(event.planId)!
+  async #post({ event, plan, url }: Delivery): Promise<DeliveryOutcome> {
+    const { dispatcher } = this.#options
     const body = JSON.stringify(
       event.body.direction === 'MT'
         ? deliveryReceipt(event.body.message, plan)
@@ -185,7 +208,7 @@ export class WebhookDeliverer {
       plan.account.webhookSecrets,
     )
     const headers = { 'content-type': 'application/json', 'user-agent': 'Aldis', ...signature }
-    return postWebhook(dispatcher, { url, body, headers, signal: this.#abort.signal })
+    return await postWebhook(dispatcher, { url, body, headers, signal: this.#abort.signal })
   }
 
   /** Writes the attempt down, then lets the message's next event follow. */
@@ -202,6 +225,7 @@ export class WebhookDeliverer {
       plan_id: event.planId,
       msg_id: event.msgId,
       seq: event.seq,
+      holder: event.holder,
       attempt: event.attempt + 1,
       attempted_at: new Date(made.attemptedAtMs).toISOString(),
       latency_ms: made.latencyMs ?? 0,
@@ -216,7 +240,7 @@ export class WebhookDeliverer {
       if (next !== null) this.#assign(next)
       return
     }
-    this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), 0)
+    this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), made.delayMs ?? 0)
   }
 
   /** Gives a message's events back to the database, none of them attempted. */
@@ -225,7 +249,8 @@ export class WebhookDeliverer {
   }
 
   #giveBack(events: readonly WebhookEvent[], delayMs: number): void {
-    for (const { msgId, seq } of events) void this.#returns.add({ msg_id: msgId, seq, delay_ms: delayMs })
+    for (const { msgId, seq, holder } of events)
+      void this.#returns.add({ msg_id: msgId, seq, holder, delay_ms: delayMs })
   }
 
   /** Keeps trying: what is not written down would be done again, or by nobody. Ends only with the node. */
@@ -235,7 +260,14 @@ export class WebhookDeliverer {
   ): Promise<readonly true[]> {
     for (;;) {
       try {
-        await write(rows)
+        const all = async (part: readonly Row[]) => {
+          await write(part)
+          return part.map((): true => true)
+        }
+        await writeInHalves(rows, all, (_row, error) => {
+          this.#options.onError('webhook outcome refused by the database', error)
+          return true
+        })
         this.#recording = true
         break
       } catch (error) {
@@ -248,12 +280,11 @@ export class WebhookDeliverer {
     return rows.map(() => true)
   }
 
-  #urlOf(event: WebhookEvent): string | null {
-    const plan: ServicePlan | undefined = this.#options.directory().planById(event.planId)
+  #urlOf(event: WebhookEvent, plan: ServicePlan): string | null {
     const stored =
       event.body.direction === 'MO'
-        ? plan?.inboundUrl
-        : (event.body.message.callbackUrl ?? plan?.account.defaultDlrUrl)
+        ? plan.inboundUrl
+        : (event.body.message.callbackUrl ?? plan.account.defaultDlrUrl)
     if (stored == null) return null
     try {
       return openCallbackUrl(this.#options.secretKey, stored)

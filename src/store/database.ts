@@ -203,6 +203,11 @@ export function isTransient(error: unknown): boolean {
   return error instanceof CommitOutcomeUnknownError || isConnectFailure(error) || isConnectionLost(error)
 }
 
+/** True when two transactions locked each other out: the same work succeeds at once when it is done again. */
+export function isConflict(error: unknown): boolean {
+  return ['40001', '40P01'].includes(sqlState(error) ?? '')
+}
+
 /** Class 22, data exception; 23, integrity constraint violation; 54, program limit exceeded (an index row too big). */
 const ROW_FAULT_CLASSES = new Set(['22', '23', '54'])
 

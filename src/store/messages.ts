@@ -54,13 +54,14 @@ export async function insertMessages(
 
 /**
  * The same for messages with an Idempotency-Key, which must differ within the batch. Gives the ids that were stored; the
- * others met a key that is still live.
+ * others met a key that is still live. The key of a message that was refused (`refusedCode`) is free again.
  */
 export async function insertKeyedMessages(
   db: Queryable,
   messages: readonly KeyedMessage[],
   validityMs: number,
   keyLifetimeMs: number,
+  refusedCode: string,
 ): Promise<string[]> {
   const { rows } = await db.query<{ msg_id: string }>({
     name: 'insert_keyed_messages',
@@ -76,6 +77,8 @@ export async function insertKeyedMessages(
         on conflict (plan_id, key_hash) do update
           set request_hash = excluded.request_hash, msg_id = excluded.msg_id, created_at = excluded.created_at
           where k.created_at < excluded.created_at - $3 * interval '1 ms'
+             or exists (select from messages m where m.plan_id = k.plan_id and m.msg_id = k.msg_id
+                                                 and m.status = 'FAILED' and m.error_code = $4)
         returning msg_id
       ), fresh as (
         select * from input where msg_id in (select msg_id from keys)
@@ -88,7 +91,7 @@ export async function insertKeyedMessages(
       select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, holder, to_timestamp(created_ms / 1000.0),
              to_timestamp((created_ms + $2) / 1000.0) from fresh
       returning msg_id`,
-    values: [JSON.stringify(messages), validityMs, keyLifetimeMs],
+    values: [JSON.stringify(messages), validityMs, keyLifetimeMs, refusedCode],
   })
   return rows.map((row) => row.msg_id)
 }

@@ -25,14 +25,19 @@ export interface Heartbeat {
   readonly nodes: readonly number[]
 }
 
-/** Renews the lease, and removes nodes whose lease is over. */
+/**
+ * Renews the lease, and removes nodes whose lease is over. Not when its own was over too: then the database was away from
+ * everybody, and the others get time for a heartbeat.
+ */
 export async function heartbeat(db: Queryable, nodeId: number, name: string): Promise<Heartbeat> {
   const { rows } = await db.query<Heartbeat>({
     text: `
       with renewed as (
         update nodes set expires_at = now() + $2 * interval '1 ms' where node_id = $1 returning node_id
       ), dead as (
-        delete from nodes where expires_at < now() and node_id <> $1 returning node_id
+        delete from nodes where expires_at < now() and node_id <> $1
+          and exists (select from nodes where node_id = $1 and expires_at >= now())
+        returning node_id
       )
       select case when exists (select from renewed) then 'alive'
                   when exists (select from nodes where name = $3 and node_id <> $1) then 'replaced'

@@ -13,16 +13,20 @@ const STORAGE: Record<PartitionedTable, string> = {
   webhook_attempts: 'fillfactor = 100',
 }
 
-/** Creates the partition of one day, `day` as YYYYMMDD, unless it is there. Bounds are the first ids of the days. */
+/**
+ * Creates the partition of one day, `day` as YYYYMMDD. Bounds are the first ids of the days. To be called in a
+ * transaction; fails with 42P07 when it is there. Made apart and then attached: that waits for nobody who reads or writes,
+ * while `create table … partition of` would lock the whole table.
+ */
 export async function createPartition(
   db: Queryable,
   table: PartitionedTable,
   day: { name: string; fromMsgId: string; toMsgId: string },
 ): Promise<void> {
   const name = partitionName(table, day.name)
+  await db.query(`create table ${name} (like ${table} including defaults) with (${STORAGE[table]})`)
   await db.query(
-    `create table if not exists ${name} partition of ${table}
-     for values from ('${day.fromMsgId}') to ('${day.toMsgId}') with (${STORAGE[table]})`,
+    `alter table ${table} attach partition ${name} for values from ('${day.fromMsgId}') to ('${day.toMsgId}')`,
   )
 }
 

@@ -21,7 +21,8 @@ export interface ReceiptRow {
  * Applies a batch of receipts. Each is matched to the newest submission of its id; segment outcomes are kept as bits, so
  * a repeated receipt changes nothing. DELIVERED when all segments are, FAILED as soon as one is, UNKNOWN when all have
  * an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives way for `unknownReversibleMs`. A
- * receipt without a submission is parked. An event is held only if this node holds every earlier one of its message.
+ * receipt without a submission is parked. An event is held only if this node holds every earlier one of its message; it
+ * becomes due with an earlier one that waits.
  * `changedAt` must differ from batch to batch. Gives the messages that changed.
  */
 export async function recordReceipts(
@@ -98,7 +99,11 @@ export async function recordReceipts(
                                                 and w.seq < m.event_seq and w.due_at < 'infinity'
                                                 and w.holder is distinct from $4::integer
                ) then $4::integer end,
-               m.updated_at, m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
+               greatest(m.updated_at, (
+                 select max(w.due_at) from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
+                                                              and w.seq < m.event_seq and w.holder is null
+                                                              and w.due_at < 'infinity')),
+               m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
         from changed m
         join service_plans p on p.id = m.plan_id
         join accounts a on a.id = p.account_id
@@ -147,8 +152,8 @@ export async function findParkedReceipts(
 }
 
 /**
- * Parked receipts whose submission is known by now: the two were recorded by different nodes at the same moment. At most
- * `limit`.
+ * Parked receipts of the last ten minutes whose submission is known by now: the two were recorded by different nodes at the
+ * same moment. At most `limit`. Older ones were looked for when their submission was recorded, or have none.
  */
 export async function findMatchableReceipts(db: Queryable, limit: number): Promise<ReceiptRow[]> {
   const { rows } = await db.query<ParkedRow>({
@@ -157,7 +162,8 @@ export async function findMatchableReceipts(db: Queryable, limit: number): Promi
       select p.carrier_id, p.carrier_message_id, p.outcome, p.error_code, p.carrier_code, p.mccmnc, p.received_at,
              p.id as parked_id
       from parked_receipts p
-      where exists (select from submissions s where s.carrier_id = p.carrier_id
+      where p.received_at > now() - interval '10 minutes'
+        and exists (select from submissions s where s.carrier_id = p.carrier_id
                                                 and s.carrier_message_id = p.carrier_message_id)
       order by p.id limit $1`,
     values: [limit],
@@ -165,11 +171,15 @@ export async function findMatchableReceipts(db: Queryable, limit: number): Promi
   return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }))
 }
 
-/** Forgets parked receipts older than `ageMs`. */
-export async function deleteOldParkedReceipts(db: Queryable, ageMs: number): Promise<number> {
+/** Forgets parked receipts older than `ageMs`, at most `limit`. Gives how many. */
+export async function deleteOldParkedReceipts(db: Queryable, ageMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
-    text: `delete from parked_receipts where received_at < now() - $1 * interval '1 ms'`,
-    values: [ageMs],
+    text: `
+      delete from parked_receipts p
+      using (select carrier_id, carrier_message_id, id from parked_receipts
+             where received_at < now() - $1 * interval '1 ms' order by received_at limit $2) old
+      where p.carrier_id = old.carrier_id and p.carrier_message_id = old.carrier_message_id and p.id = old.id`,
+    values: [ageMs, limit],
   })
   return rowCount ?? 0
 }

@@ -7,6 +7,8 @@ export interface WebhookEvent {
   readonly planId: number
   readonly msgId: string
   readonly seq: number
+  /** Node that has it in memory. */
+  readonly holder: number
   /** Attempts made so far. */
   readonly attempt: number
   readonly body: { direction: 'MT'; message: Message } | { direction: 'MO'; inbound: InboundMessage }
@@ -63,7 +65,7 @@ export async function holdDueEvents(
         order by due_at limit $3
       ), held as (
         update webhook_events e set holder = $1 from due
-        where e.bucket = due.bucket and e.msg_id = due.msg_id and e.seq = due.seq
+        where e.bucket = due.bucket and e.msg_id = due.msg_id and e.seq = due.seq and e.holder is null
         returning e.*
       )
       select h.plan_id as "planId", h.msg_id as "msgId", h.seq, h.attempt, h.status,
@@ -77,17 +79,24 @@ export async function holdDueEvents(
       order by h.due_at`,
     values: [args.nodeId, args.buckets, args.limit],
   })
-  return rows.map(eventOf)
+  return rows.map((row) => eventOf(row, args.nodeId))
 }
 
-function eventOf(row: EventRow): WebhookEvent {
+function eventOf(row: EventRow, holder: number): WebhookEvent {
   const { planId, msgId, seq, attempt, keyword, ...message } = row
   const { sender, recipient, body } = row
   if (seq === 0) {
     const inbound = { planId, msgId, sender, recipient, body, keyword }
-    return { planId, msgId, seq, attempt, body: { direction: 'MO', inbound } }
+    return { planId, msgId, seq, holder, attempt, body: { direction: 'MO', inbound } }
   }
-  return { planId, msgId, seq, attempt, body: { direction: 'MT', message: { planId, msgId, ...message } } }
+  return {
+    planId,
+    msgId,
+    seq,
+    holder,
+    attempt,
+    body: { direction: 'MT', message: { planId, msgId, ...message } },
+  }
 }
 
 /** One attempt and what follows from it. */
@@ -95,6 +104,8 @@ export interface AttemptRow {
   readonly plan_id: number
   readonly msg_id: string
   readonly seq: number
+  /** Whose it is to put off: another node may have taken it over since. */
+  readonly holder: number
   readonly attempt: number
   /** ISO 8601. */
   readonly attempted_at: string
@@ -107,24 +118,30 @@ export interface AttemptRow {
   readonly delay_ms: number
 }
 
-/** Records a batch of attempts with their consequences. */
+/**
+ * Records a batch of attempts with their consequences. Later events of a message become due with the one that is tried
+ * again: due before it, they would be looked at in vain each time.
+ */
 export async function recordAttempts(db: Queryable, attempts: readonly AttemptRow[]): Promise<void> {
   await db.query({
     name: 'record_attempts',
     text: `
       with input as (
         select *, get_byte(uuid_send(msg_id), 15) as bucket from json_to_recordset($1) as i (
-          plan_id integer, msg_id uuid, seq smallint, attempt smallint, attempted_at timestamptz, latency_ms integer,
-          response_status smallint, error text, response_head text, outcome text, delay_ms bigint)
+          plan_id integer, msg_id uuid, seq smallint, holder integer, attempt smallint, attempted_at timestamptz,
+          latency_ms integer, response_status smallint, error text, response_head text, outcome text, delay_ms bigint)
       ), ended as (
         delete from webhook_events e using input i
         where i.outcome = 'delivered' and e.bucket = i.bucket and e.msg_id = i.msg_id and e.seq = i.seq
       ), again as (
         update webhook_events e
-        set holder = null, attempt = i.attempt,
-            due_at = case i.outcome when 'again' then now() + i.delay_ms * interval '1 ms' else 'infinity' end
+        set holder = null, attempt = case when e.seq = i.seq then i.attempt else e.attempt end,
+            due_at = case when i.outcome = 'again' then now() + i.delay_ms * interval '1 ms'
+                          when e.seq = i.seq then 'infinity'
+                          else now() end
         from input i
-        where i.outcome <> 'delivered' and e.bucket = i.bucket and e.msg_id = i.msg_id and e.seq = i.seq
+        where i.outcome <> 'delivered' and e.bucket = i.bucket and e.msg_id = i.msg_id
+          and (e.seq = i.seq and e.holder = i.holder or e.seq > i.seq and e.holder is null)
       )
       insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status, error,
                                     response_head)
@@ -137,6 +154,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
 export interface ReturnedEvent {
   readonly msg_id: string
   readonly seq: number
+  readonly holder: number
   readonly delay_ms: number
 }
 
@@ -145,8 +163,9 @@ export async function returnEvents(db: Queryable, events: readonly ReturnedEvent
   await db.query({
     text: `
       update webhook_events e set holder = null, due_at = now() + i.delay_ms * interval '1 ms'
-      from json_to_recordset($1) as i (msg_id uuid, seq smallint, delay_ms bigint)
-      where e.bucket = get_byte(uuid_send(i.msg_id), 15) and e.msg_id = i.msg_id and e.seq = i.seq`,
+      from json_to_recordset($1) as i (msg_id uuid, seq smallint, holder integer, delay_ms bigint)
+      where e.bucket = get_byte(uuid_send(i.msg_id), 15) and e.msg_id = i.msg_id and e.seq = i.seq
+        and e.holder = i.holder`,
     values: [JSON.stringify(events)],
   })
 }

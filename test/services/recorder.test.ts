@@ -9,6 +9,7 @@ import {
   announced,
   countOf,
   HOLDER,
+  NODE,
   newMessage,
   receipt,
   sent,
@@ -135,6 +136,7 @@ describe('postponements', () => {
     const accepted = 2n ** 48n - 1n
     recorder.postpone({
       msg_id: msgId,
+      holder: NODE,
       attempt: 2,
       submitted_segments: String(accepted),
       ambiguous: true,

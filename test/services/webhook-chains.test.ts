@@ -7,7 +7,7 @@ const OTHER = '0198c000-0000-7000-8000-000000000002'
 
 function event(seq: number, msgId = MESSAGE): WebhookEvent {
   const inbound = { planId: 1, msgId, sender: '', recipient: '', body: '', keyword: null }
-  return { planId: 1, msgId, seq, attempt: 0, body: { direction: 'MO', inbound } }
+  return { planId: 1, msgId, seq, holder: 1, attempt: 0, body: { direction: 'MO', inbound } }
 }
 
 let chains: WebhookChains

@@ -11,7 +11,7 @@ import {
 import { registerNode } from '../../src/store/nodes.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { newId, otherPool, seedInstallation } from '../support/installation.ts'
-import { storeMessage } from '../support/stored-messages.ts'
+import { NODE, storeMessage } from '../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 
@@ -62,6 +62,7 @@ describe('holding what is due', () => {
       {
         planId: plan,
         msgId,
+        holder: 1,
         sender: 'Aldis',
         recipient: '+15551230000',
         body: 'due',
@@ -117,13 +118,20 @@ describe('holding what is due', () => {
 
 test('postponing gives back, due after the delay', async () => {
   const [soon, later] = [await storeMessage(db, plan), await storeMessage(db, plan)]
-  const change = { attempt: 1, submitted_segments: '5', ambiguous: true }
+  const change = { holder: NODE, attempt: 1, submitted_segments: '5', ambiguous: true }
   await postponeDispatches(db, [
     { msg_id: soon, ...change, delay_ms: 0 },
     { msg_id: later, ...change, delay_ms: 60_000 },
   ])
   expect(await row(soon)).toEqual({ holder: null, attempt: 1, ambiguous: true, segments: '5', due: true })
   expect(await row(later)).toEqual({ holder: null, attempt: 1, ambiguous: true, segments: '5', due: false })
+})
+
+test('a node that no longer holds a message cannot postpone it', async () => {
+  const msgId = await storeMessage(db, plan)
+  const change = { holder: NODE + 1, attempt: 1, submitted_segments: '5', ambiguous: false, delay_ms: 0 }
+  await postponeDispatches(db, [{ msg_id: msgId, ...change }])
+  expect(await row(msgId)).toMatchObject({ holder: NODE, attempt: 0 })
 })
 
 describe('a takeover', () => {

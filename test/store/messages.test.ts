@@ -43,7 +43,7 @@ const keyed = (key: string, request = 'request', changes: Parameters<typeof newM
 })
 
 const insertKeyed = (rows: ReturnType<typeof keyed>[], pool = db) =>
-  insertKeyedMessages(pool, rows, VALIDITY_MS, KEY_LIFETIME_MS)
+  insertKeyedMessages(pool, rows, VALIDITY_MS, KEY_LIFETIME_MS, '100')
 
 async function dispatched(msgId: string): Promise<boolean> {
   return (await db.query('select 1 from dispatches where msg_id = $1', [msgId])).rows.length === 1

@@ -32,7 +32,7 @@ describe.each(PARTITIONED_TABLES)('%s', (table) => {
   test('days are created once, listed in order, and dropped', async () => {
     await createPartition(db, table, day('20260102', 1))
     await createPartition(db, table, day('20260101', 0))
-    await createPartition(db, table, day('20260101', 0))
+    await expect(createPartition(db, table, day('20260101', 0))).rejects.toMatchObject({ code: '42P07' })
     expect(await listPartitions(db, table)).toEqual(['20260101', '20260102'])
     await dropPartition(db, table, '20260101')
     await dropPartition(db, table, '20260101')

@@ -230,8 +230,8 @@ describe('matching', () => {
     expect(await apply(found)).toMatchObject([{ msgId, status: 'DELIVERED' }])
     expect(await countOf(db, 'parked_receipts')).toBe(1)
     expect(await apply(found)).toEqual([])
-    expect(await deleteOldParkedReceipts(db, 60_000)).toBe(0)
-    expect(await deleteOldParkedReceipts(db, -60_000)).toBe(1)
+    expect(await deleteOldParkedReceipts(db, 60_000, 10)).toBe(0)
+    expect(await deleteOldParkedReceipts(db, -60_000, 10)).toBe(1)
   })
 
   test('one that still matches nothing stays parked, once', async () => {

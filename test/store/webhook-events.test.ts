@@ -67,6 +67,7 @@ function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
     plan_id: plan,
     msg_id: msgId,
     seq: 1,
+    holder: NODE,
     attempt: 1,
     attempted_at: new Date().toISOString(),
     latency_ms: 12,
@@ -117,6 +118,8 @@ describe('holding what is due', () => {
     await hold()
     await recordAttempts(db, [attempt(msgId, { outcome: 'again', delay_ms: 60_000, response_status: 500 })])
     expect(await hold()).toEqual([])
+    await db.query('update webhook_events set due_at = now() where msg_id = $1', [msgId])
+    expect(await hold()).toMatchObject([{ seq: 1 }])
     await recordAttempts(db, [attempt(msgId, { outcome: 'abandoned', attempt: 2, response_status: 410 })])
     expect(await hold()).toMatchObject([{ seq: 2 }])
     expect(await rows(msgId)).toMatchObject([
@@ -155,12 +158,28 @@ describe('holding what is due', () => {
       keyword: 'STOP',
     }
     expect(await hold()).toEqual([
-      { planId: plan, msgId, seq: 0, attempt: 0, body: { direction: 'MO', inbound } },
+      { planId: plan, msgId, seq: 0, holder: NODE, attempt: 0, body: { direction: 'MO', inbound } },
     ])
   })
 })
 
 describe('attempts', () => {
+  test('of a node that no longer holds the event change nothing but the log', async () => {
+    const msgId = await delivered()
+    await hold()
+    const late = attempt(msgId, {
+      holder: NODE + 1,
+      outcome: 'again',
+      delay_ms: 60_000,
+      response_status: 500,
+    })
+    await recordAttempts(db, [late])
+    expect(await rows(msgId)).toMatchObject([
+      { seq: 1, holder: NODE, attempt: 0 },
+      { seq: 2, holder: null },
+    ])
+  })
+
   test('are kept, with their consequence; one written twice is one', async () => {
     const msgId = await delivered()
     await hold()
@@ -197,8 +216,8 @@ describe('giving back', () => {
       new Set([now, later]),
     )
     await returnEvents(db, [
-      { msg_id: now, seq: 1, delay_ms: 0 },
-      { msg_id: later, seq: 1, delay_ms: 60_000 },
+      { msg_id: now, seq: 1, holder: NODE, delay_ms: 0 },
+      { msg_id: later, seq: 1, holder: NODE, delay_ms: 60_000 },
     ])
     expect(await listHeldEvents(db, NODE)).toEqual([])
     expect(await hold()).toMatchObject([{ msgId: now, seq: 1, attempt: 0 }])

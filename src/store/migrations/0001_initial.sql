@@ -176,7 +176,8 @@ create table dispatches (
   primary key (bucket, msg_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);
-create index dispatches_waiting on dispatches (due_at) where holder is null;
+create index dispatches_waiting on dispatches (plan_id, due_at) where holder is null;
+create index dispatches_expiring on dispatches (expires_at) where holder is null;
 comment on column dispatches.holder is 'node that has it in memory and may have sent it; null: waiting for due_at';
 comment on column dispatches.submitted_segments is 'bit n: the carrier has accepted segment n';
 comment on column dispatches.ambiguous is 'may have reached the carrier in an earlier attempt';
