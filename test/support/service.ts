@@ -16,7 +16,7 @@ import { createServerCertificate, createTestAuthority } from './certificates.ts'
 import { freshDatabase } from './database.ts'
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
 
-export const SENDER = 'Aldis'
+const SENDER = 'Aldis'
 export const INBOUND_NUMBER = '+15550001000'
 /** Delivered by the simulator. */
 export const RECIPIENT = '+15551230000'
@@ -40,7 +40,7 @@ export interface ServiceOptions {
   readonly webhooks?: boolean
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it

@@ -6,7 +6,7 @@ import type { BindPdu, PduInput, PduOf, RequestPdu } from '../../src/smpp/pdu.ts
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually } from './service.ts'
 
-export type Submit = PduOf<'submit_sm'>
+type Submit = PduOf<'submit_sm'>
 
 export interface Smsc extends AsyncDisposable {
   readonly port: number
