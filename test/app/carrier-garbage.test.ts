@@ -59,43 +59,41 @@ const half = encodePdu({ command: 'deliver_sm', sequence: 5, short_message: Buff
   30,
 )
 
-describe('a carrier whose first session goes wrong after the bind: bound again, and the message is sent', () => {
-  test.each<[string, (peer: RawPeer) => void]>([
-    ['B330 command_length 0', (peer) => peer.write(Buffer.alloc(16))],
-    ['B333 command_length 0xFFFFFFFF', (peer) => peer.write(Buffer.alloc(16, 0xff))],
-    ['HTTP', (peer) => peer.write(Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'))],
-    [
-      'a reset in the middle of a PDU',
-      (peer) => peer.socket.write(half, () => peer.socket.resetAndDestroy()),
-    ],
-    ['an end in the middle of a PDU', (peer) => void peer.socket.end(half)],
-    ['unbind at once', (peer) => peer.write({ command: 'unbind', sequence: 1 })],
-  ])('%s', async (_name, misbehave) => {
+/** What becomes of one session after the other. */
+const MISHAPS: readonly ((peer: RawPeer, bind: Pdu) => void)[] = [
+  (peer, { sequence }) => peer.write(bindResponse(sequence, STATUSES.ESME_RINVPASWD)),
+  (peer, { sequence }) => peer.write(bindResponse(sequence, STATUSES.ESME_RTHROTTLED)),
+  (peer, { sequence }) => peer.write({ command: 'generic_nack', sequence, status: 3 }),
+  (peer) => void peer.socket.end(),
+  afterBind((peer) => peer.write(Buffer.alloc(16))),
+  afterBind((peer) => peer.write(Buffer.alloc(16, 0xff))),
+  afterBind((peer) => peer.write(Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'))),
+  afterBind((peer) => peer.socket.write(half, () => peer.socket.resetAndDestroy())),
+  afterBind((peer) => void peer.socket.end(half)),
+  afterBind((peer) => peer.write({ command: 'unbind', sequence: 1 })),
+]
+
+function afterBind(mishap: (peer: RawPeer) => void): (peer: RawPeer, bind: Pdu) => void {
+  return (peer, bind) => {
+    behave(bind, peer)
+    mishap(peer)
+  }
+}
+
+describe('a carrier', () => {
+  test('B330 B333 that refuses binds, ends sessions and sends garbage is bound until it behaves; nothing is lost', async () => {
     const carrier = await garbageCarrier((pdu, peer, binds) => {
-      behave(pdu, peer)
-      if (pdu.command === 'bind_transceiver' && binds === 1) misbehave(peer)
+      const mishap = MISHAPS[binds - 1]
+      if (mishap === undefined) behave(pdu, peer)
+      else if (pdu.command === 'bind_transceiver') mishap(peer, pdu)
     })
     await using service = await startService({ smscPort: carrier.port, bound: false })
     const msgId = await service.sent()
     await service.until(msgId, 'SENT')
     await service.untilWebhooks(msgId, ['SENT'])
-    expect(carrier.heard.filter(({ command }) => command === 'bind_transceiver')).toHaveLength(2)
-  })
-})
-
-describe('a carrier whose first answers are no use', () => {
-  test.each<[string, (sequence: number) => PduInput]>([
-    ['ESME_RINVPASWD', (sequence) => bindResponse(sequence, STATUSES.ESME_RINVPASWD)],
-    ['ESME_RALYBND', (sequence) => bindResponse(sequence, STATUSES.ESME_RALYBND)],
-    ['ESME_RTHROTTLED', (sequence) => bindResponse(sequence, STATUSES.ESME_RTHROTTLED)],
-    ['a generic_nack', (sequence) => ({ command: 'generic_nack', sequence, status: 3 })],
-  ])('bind refused with %s: bound later, and the message is sent', async (_name, refusal) => {
-    const carrier = await garbageCarrier((pdu, peer, binds) => {
-      if (pdu.command === 'bind_transceiver' && binds <= 2) peer.write(refusal(pdu.sequence))
-      else behave(pdu, peer)
-    })
-    await using service = await startService({ smscPort: carrier.port, bound: false })
-    await service.until(await service.sent(), 'SENT')
+    expect(carrier.heard.filter(({ command }) => command === 'bind_transceiver')).toHaveLength(
+      MISHAPS.length + 1,
+    )
   })
 
   test('generic_nack to a submit, without a reason: tried again, and sent', async () => {
