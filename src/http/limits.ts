@@ -16,6 +16,8 @@ export interface HttpLimits {
   /** How long a closing server waits for the requests under way. */
   readonly drainTimeoutMs: number
   readonly connections: number
+  /** Under way on one connection; more are not read until some are answered. */
+  readonly pipelinedRequests: number
   /** Lookups and lists, per account. */
   readonly reads: RateLimit
 }
@@ -32,5 +34,6 @@ export const HTTP_LIMITS: HttpLimits = {
   keepAliveTimeoutMs: 60_000,
   drainTimeoutMs: 10_000,
   connections: 10_000,
+  pipelinedRequests: 256,
   reads: { perSecond: 200, burst: 400 },
 }

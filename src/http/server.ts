@@ -11,6 +11,7 @@ import type { HttpLimits } from './limits.ts'
 import { isPlainJson } from './media-types.ts'
 import { httpMetrics } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
+import { boundPipelines } from './pipelines.ts'
 import { limitAccounts } from './rate-limiting.ts'
 import { rawAnswers } from './raw-answers.ts'
 import { recordRequests } from './request-records.ts'
@@ -69,6 +70,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorateRequest('token', null)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   acceptJsonOnly(app, limits)
+  boundPipelines(app, limits.pipelinedRequests)
   checkArrivals(app, raw)
   recordRequests(app, metrics)
   await documentRoutes(app, deps.baseUrl)

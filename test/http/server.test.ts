@@ -70,6 +70,36 @@ describe('time-outs', () => {
     expect(await quick.storedMessages()).toBe(0)
   })
 
+  it('408 to a body that comes byte by byte for ever', async () => {
+    await using quick = await startHttpService({ limits })
+    const socket = await openSocket(quick.port)
+    const closed = readToEnd(socket)
+    socket.write(`POST /v1/sendsms HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TOKEN}\r\n`)
+    socket.write('content-type: application/json\r\ncontent-length: 60000\r\n\r\n')
+    const drip = setInterval(() => socket.write(' '), 20)
+    const answer = await closed
+    clearInterval(drip)
+    expect([answer?.status, answer?.json.errorCode]).toEqual([408, 'REQUEST_TIMEOUT'])
+  })
+
+  it('a closing server answers what is under way, and takes nothing new', async () => {
+    const closing = await startHttpService()
+    const lock = await closing.db.connect()
+    await lock.query('begin')
+    await lock.query('lock table messages in exclusive mode')
+    const begun = once(closing.app.server, 'request')
+    const answer = closing.send()
+    await begun
+    const closed = closing.app.close()
+    await expect(openSocket(closing.port)).rejects.toThrow()
+    await lock.query('rollback')
+    lock.release()
+    expect((await answer).status).toBe(202)
+    await closed
+    expect(await closing.storedMessages()).toBe(1)
+    await closing[Symbol.asyncDispose]()
+  })
+
   it('a closing server does not wait for them', async () => {
     const closing = await startHttpService({ limits: { drainTimeoutMs: 50 } })
     const socket = await openSocket(closing.port)

@@ -96,6 +96,26 @@ describe('POST /v1/sendsms', () => {
     expect(again.headers.get('location')).toBe(first.headers.get('location'))
   })
 
+  it('202 to a hundred at once with one Idempotency-Key, and one message; on another plan it is another', async () => {
+    const headers = { 'idempotency-key': 'storm' }
+    const before = await service.storedMessages()
+    const answers = await Promise.all(Array.from({ length: 100 }, () => service.send({}, headers)))
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([202]))
+    expect(new Set(answers.map((answer) => answer.json.msgId)).size).toBe(1)
+    expect(answers.filter((answer) => !answer.headers.has('idempotent-replayed'))).toHaveLength(1)
+    expect((await service.send({ servicePlanId: PLAN_SECOND }, headers)).status).toBe(202)
+    expect(await service.storedMessages()).toBe(before + 2)
+  })
+
+  it('202 or 422 when one key comes at once with two bodies: one message', async () => {
+    const headers = { 'idempotency-key': 'quarrel' }
+    const before = await service.storedMessages()
+    const sends = Array.from({ length: 20 }, (_, n) => service.send({ body: `body ${n % 2}` }, headers))
+    const statuses = (await Promise.all(sends)).map((answer) => answer.status)
+    expect([202, 422].map((status) => statuses.filter((one) => one === status).length)).toEqual([10, 10])
+    expect(await service.storedMessages()).toBe(before + 1)
+  })
+
   it('202 to others while the name servers of a callbackUrl are silent', async () => {
     service.dns.set('silent.example.com', { silent: true })
     const finished: string[] = []
