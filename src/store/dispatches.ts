@@ -28,6 +28,9 @@ interface DispatchRow extends Omit<Dispatch, 'submittedSegments' | 'holder'> {
  * its rows, so nothing is locked or skipped. Those of `planIds`, and with `expired` also those of other plans whose
  * validity is over. At most `limit` of each, oldest due first. Plans are looked at one by one: what waits for a carrier
  * that is down is never read (300,000 such rows cost each look 200 ms when all were read in one order).
+ *
+ * The update asks again whether nobody holds the row, for the node that has given the bucket up may have been quicker; as an
+ * expression, because `is null` would let the planner walk the index of waiting rows for every row.
  */
 export async function holdDueDispatches(
   db: Queryable,
@@ -63,7 +66,7 @@ export async function holdDueDispatches(
          limit $5)
       ), held as (
         update dispatches d set holder = $1 from due
-        where d.bucket = due.bucket and d.msg_id = due.msg_id and d.holder is null
+        where d.bucket = due.bucket and d.msg_id = due.msg_id and coalesce(d.holder, 0) = 0
         returning d.*
       )
       select h.plan_id as "planId", h.msg_id as "msgId", m.sender, m.recipient, m.body, m.segments, h.attempt,

@@ -101,7 +101,7 @@ export async function recordReceipts(
                ) then $4::integer end,
                greatest(m.updated_at, (
                  select max(w.due_at) from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
-                                                              and w.seq < m.event_seq and w.holder is null
+                                                              and w.seq < m.event_seq and coalesce(w.holder, 0) = 0
                                                               and w.due_at < 'infinity')),
                m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
         from changed m

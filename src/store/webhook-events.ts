@@ -47,7 +47,7 @@ interface EventRow {
 
 /**
  * Takes waiting events that are due into memory: the node becomes their holder. An event waits while an earlier one of
- * its message is there, so a receiver sees a message's events in order.
+ * its message is there, so a receiver sees a message's events in order. `coalesce`: see holdDueDispatches.
  */
 export async function holdDueEvents(
   db: Queryable,
@@ -65,7 +65,7 @@ export async function holdDueEvents(
         order by due_at limit $3
       ), held as (
         update webhook_events e set holder = $1 from due
-        where e.bucket = due.bucket and e.msg_id = due.msg_id and e.seq = due.seq and e.holder is null
+        where e.bucket = due.bucket and e.msg_id = due.msg_id and e.seq = due.seq and coalesce(e.holder, 0) = 0
         returning e.*
       )
       select h.plan_id as "planId", h.msg_id as "msgId", h.seq, h.attempt, h.status,
