@@ -17,8 +17,8 @@ export const BIND_MODES = [
 export const LINK_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/
 /** A number that messages are sent to: E.164, or a short code. */
 export const INBOUND_NUMBER = /^(?:\+[1-9][0-9]{6,14}|[0-9]{3,8})$/
-/** One word: what a keyword is matched against is the first token of a message. */
-export const KEYWORD = /^\S{1,32}$/
+/** One word: what a keyword is matched against is the first token of a message. No controls (PostgreSQL has no U+0000). */
+export const KEYWORD = /^[^\s\p{Cc}\p{Cs}]{1,32}$/u
 
 const HOST_LABEL = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/
 const MAX_HOST_CHARACTERS = 253

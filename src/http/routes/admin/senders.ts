@@ -12,11 +12,21 @@ import {
   type SenderSubscriptionRecord,
 } from '../../../store/sender-subscriptions.ts'
 import type { AdminDeps, AdminScope } from './api.ts'
-import { limitOf, PublicId, page, pageOf, pageQuery, SubscriptionStatus, Timestamp } from './fields.ts'
+import {
+  limitOf,
+  octetString,
+  PublicId,
+  page,
+  pageOf,
+  pageQuery,
+  SubscriptionStatus,
+  Timestamp,
+} from './fields.ts'
 import { answers } from './responses.ts'
 
 const Body = Type.Object({ status: SubscriptionStatus }, { additionalProperties: false })
-const SenderKey = Type.String({ minLength: 1, maxLength: 16 })
+/** Any text a sender may have: what is none in particular is not found, or refused when it is written. */
+const SenderKey = octetString(16, 1)
 const PlanParams = Type.Object({ servicePlanId: PublicId })
 const Params = Type.Object({ servicePlanId: PublicId, sender: SenderKey })
 const Sender = Type.Object({

@@ -36,6 +36,8 @@ test.each([
   ['servicePlanId', { servicePlanId: '0'.repeat(24) }],
   ['keywords', { keywords: ['STOP', 'stop'] }],
   ['keywords.0', { keywords: ['two words'] }],
+  ['keywords.0', { keywords: ['\u0000'] }],
+  ['keywords.0', { keywords: ['STOP\u001b'] }],
   ['keywords', { keywords: 'STOP' }],
 ])('400 names %s for %j', async (field, fields) => {
   const request = { number: '+46709999999', servicePlanId, ...fields }

@@ -40,6 +40,17 @@ test.each(['1', 'ThisIsFarTooLong', '+0123', 'snö'])('400: %s is no sender', as
   expect(body.errors[0].field).toBe('sender')
 })
 
+test('400: a sender that no text of the database can be, wherever it stands', async () => {
+  const { servicePlanId } = await createPlan(server)
+  const path = `/service-plans/${servicePlanId}/senders`
+  for (const bad of ['%00', 'a%00b', '%C3%A9']) {
+    for (const method of ['GET', 'DELETE'] as const) {
+      expect((await server.request(method, `${path}/${bad}`)).status, `${method} ${bad}`).toBe(400)
+    }
+    expect((await server.request('GET', `${path}?after=${bad}`)).status, bad).toBe(400)
+  }
+})
+
 test('204: a subscription ends; 404 when there is none', async () => {
   const { servicePlanId } = await createPlan(server)
   const path = `/service-plans/${servicePlanId}/senders/Example`
