@@ -86,7 +86,7 @@ export class StartError extends Error {
 
 /** Builds a node, starts its parts in order, and gives it when everything answers. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const parts = new Parts(options.log)
+  const parts = new Parts(options.log, options.drainTimeoutMs)
   try {
     const base = await startBase(options, parts)
     const path = await startMessagePath(options, parts, base)
@@ -99,17 +99,23 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
+/** What a part gets to stop although the time is up. */
+const LEAST_STOP_MS = 250
+const LATE = Symbol('late')
+
 const READ_POOL_SIZE = 4
 const READ_TIMEOUT_MS = 5_000
 
 /** What is running, to be stopped in reverse. */
 class Parts {
   readonly #log: Logger
+  readonly #timeoutMs: number
   readonly #stops: { name: string; stop: () => unknown }[] = []
   #stopping: Promise<void> | null = null
 
-  constructor(log: Logger) {
+  constructor(log: Logger, timeoutMs: number) {
     this.#log = log
+    this.#timeoutMs = timeoutMs
   }
 
   add(name: string, stop: () => unknown): void {
@@ -122,11 +128,18 @@ class Parts {
   }
 
   async #stop(): Promise<void> {
+    const deadlineMs = performance.now() + this.#timeoutMs
     for (const { name, stop } of this.#stops.reverse()) {
+      // Each has bounds of its own; this one holds when a database neither answers nor refuses.
+      const { promise: late, resolve } = Promise.withResolvers<typeof LATE>()
+      const timer = setTimeout(resolve, Math.max(deadlineMs - performance.now(), LEAST_STOP_MS), LATE)
       try {
-        await stop()
+        if ((await Promise.race([stop(), late])) === LATE)
+          this.#log.error({ part: name }, 'a part did not stop in time')
       } catch (error) {
         this.#log.error({ err: error, part: name }, 'a part did not stop cleanly')
+      } finally {
+        clearTimeout(timer)
       }
     }
   }

@@ -25,6 +25,14 @@ export function untilStopped(log: Logger): Stopped {
   }
 }
 
+/**
+ * Ends the process after `ms` if it still lives: then a connection to something that neither answers nor refuses keeps it.
+ * By signal, since `process.exit` has been seen to hang after much socket traffic.
+ */
+export function endWithin(ms: number): void {
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), ms).unref()
+}
+
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -11,6 +11,9 @@ export function register(program: Command): void {
     .action(serve)
 }
 
+/** Beyond the time to drain: for the embedded database. */
+const LAST_RESORT_MS = 15_000
+
 async function serve(): Promise<void> {
   const { loadConfig } = await import('../config.ts')
   const loaded = loadConfig()
@@ -27,7 +30,7 @@ async function serve(): Promise<void> {
 async function run(config: Config): Promise<void> {
   const { startApp } = await import('../app.ts')
   const { createLog } = await import('../log.ts')
-  const { explainStart, untilStopped } = await import('./running.ts')
+  const { endWithin, explainStart, untilStopped } = await import('./running.ts')
   const log = createLog(config.logLevel)
   const stopped = untilStopped(log)
   await using resources = new AsyncDisposableStack()
@@ -62,4 +65,5 @@ async function run(config: Config): Promise<void> {
   log.info({ url: app.url }, 'aldis is ready')
   await stopped.wait()
   log.info('draining')
+  endWithin(config.drainTimeoutMs + LAST_RESORT_MS)
 }
