@@ -13,6 +13,8 @@ export interface HttpLimits {
   readonly timeoutCheckMs: number
   /** How long an idle connection is kept. */
   readonly keepAliveTimeoutMs: number
+  /** How long a connection may stand still under a request: a peer that does not read its answer. */
+  readonly stalledTimeoutMs: number
   /** How long a closing server waits for the requests under way. */
   readonly drainTimeoutMs: number
   readonly connections: number
@@ -32,6 +34,7 @@ export const HTTP_LIMITS: HttpLimits = {
   requestTimeoutMs: 15_000,
   timeoutCheckMs: 1_000,
   keepAliveTimeoutMs: 60_000,
+  stalledTimeoutMs: 60_000,
   drainTimeoutMs: 10_000,
   connections: 10_000,
   pipelinedRequests: 256,

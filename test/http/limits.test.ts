@@ -23,5 +23,6 @@ it('are set on the server, and Node would swap time-outs in the wrong order', as
   expect(server.requestTimeout).toBe(HTTP_LIMITS.requestTimeoutMs)
   expect(server.headersTimeout).toBeLessThan(server.requestTimeout)
   expect(server.keepAliveTimeout).toBe(HTTP_LIMITS.keepAliveTimeoutMs)
+  expect(server.timeout).toBe(HTTP_LIMITS.stalledTimeoutMs)
   expect(server.maxConnections).toBe(HTTP_LIMITS.connections)
 })

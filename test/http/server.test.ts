@@ -82,6 +82,18 @@ describe('time-outs', () => {
     expect([answer?.status, answer?.json.errorCode]).toEqual([408, 'REQUEST_TIMEOUT'])
   })
 
+  it('a peer that does not read its answers is let go', async () => {
+    await using quick = await startHttpService({ limits: { stalledTimeoutMs: 200 } })
+    const dropped = once(quick.app.server, 'connection').then(([socket]) => once(socket, 'close'))
+    const peer = await openSocket(quick.port)
+    peer.pause()
+    // Some 30 MB of answers: more than the buffers between the two take.
+    peer.write('GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2_000))
+    await dropped
+    peer.destroy()
+    expect((await quick.get('/livez')).status).toBe(200)
+  })
+
   it('a closing server answers what is under way, and takes nothing new', async () => {
     const closing = await startHttpService()
     const lock = await closing.db.connect()
