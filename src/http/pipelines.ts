@@ -1,9 +1,8 @@
-import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
 /** Node's own marks on a connection: the response that has its turn, that reading is paused, and the parser. */
-type ServerSocket = Socket & {
+type ServerSocket = IncomingMessage['socket'] & {
   _httpMessage?: ServerResponse | null
   _paused?: boolean
   parser?: { resume(): void } | null
