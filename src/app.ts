@@ -20,7 +20,7 @@ import { DirectoryService } from './services/directory.ts'
 import { heldEvents, heldInboundEvents } from './services/held-events.ts'
 import { Holdings } from './services/holdings.ts'
 import { Maintenance } from './services/maintenance.ts'
-import { serviceMetrics } from './services/metrics.ts'
+import { eventCounters, serviceMetrics } from './services/metrics.ts'
 import { NodeLease } from './services/node-lease.ts'
 import { Receiver } from './services/receiver.ts'
 import { Recorder } from './services/recorder.ts'
@@ -150,6 +150,12 @@ async function startBase(options: AppOptions, parts: Parts) {
   const { log } = options
   const onError = (message: string, error: unknown) => log.error({ err: error }, message)
   const random = randomPool()
+  const registry = processRegistry()
+  const counters = eventCounters(registry)
+  const onUnowned = (count: number) => {
+    counters.unowned(count)
+    log.warn({ count }, 'inbound messages to numbers that nobody owns')
+  }
   const secretKey = deriveKey(options.secretKey, 'secrets')
   const db = await startDatabase(options)
   parts.add('database', () => db.end())
@@ -168,7 +174,19 @@ async function startBase(options: AppOptions, parts: Parts) {
   parts.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
   const directory = () => directoryService.current()
-  return { db, reads, directoryService, directory, guard, secretKey, onError, random }
+  return {
+    registry,
+    counters,
+    onUnowned,
+    db,
+    reads,
+    directoryService,
+    directory,
+    guard,
+    secretKey,
+    onError,
+    random,
+  }
 }
 
 type Base = Awaited<ReturnType<typeof startBase>>
@@ -203,6 +221,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
     ...shared,
     recorder,
     eventHolder,
+    onUnowned: base.onUnowned,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
   const ambiguityWaitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
@@ -215,6 +234,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
       onLateResponse: (token, pdu) => submitter.onLateResponse(token, pdu),
       onLost: (tokens, link) => submitter.onLost(tokens, link),
       onRequest: (pdu, connection, carrier) => receiver.onRequest(pdu, connection, carrier),
+      onAnomaly: (kind, carrier) => base.counters.anomaly(kind, carrier),
     },
     timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
     log: (message, details) => log.info(details, message),
@@ -277,7 +297,7 @@ async function startLease(
 
 function startMaintenance(
   options: AppOptions,
-  { db, directory, onError }: Base,
+  { db, directory, onError, onUnowned }: Base,
   { receiver, recorder }: { receiver: Receiver; recorder: Recorder },
 ): Maintenance {
   const maintenance = new Maintenance({
@@ -288,7 +308,7 @@ function startMaintenance(
     nowMs: Date.now,
     applyReceipts: (rows) => recorder.applyParked(rows),
     onError: (job, error) => onError(`maintenance failed: ${job}`, error),
-    onUnowned: (count) => options.log.warn({ count }, 'inbound messages to numbers nobody owns'),
+    onUnowned,
   })
   maintenance.start()
   return maintenance
@@ -296,14 +316,13 @@ function startMaintenance(
 
 /** The HTTP server comes last up and first down: nothing is accepted that could not go on. Gives its port. */
 async function startHttp(options: AppOptions, parts: Parts, services: Base & MessagePath): Promise<number> {
-  const { db, reads, directoryService, guard, secretKey, onError, random, lease, links } = services
+  const { db, reads, directoryService, guard, secretKey, onError, random, registry, lease, links } = services
   // A node that cannot learn of a revoked token serves nobody.
   const directory = () => {
     if (directoryService.stale()) throw new AppError('INTERNAL_ERROR')
     return directoryService.current()
   }
   const accepter = new GroupAccepter({ db, placement: services.submitter, secretKey, random, onError })
-  const registry = processRegistry()
   serviceMetrics(registry, services)
   const limits = options.httpLimits ?? HTTP_LIMITS
   const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)

@@ -45,6 +45,10 @@ export interface Placement {
   place(plan: ServicePlan): { msgId: string; holder: number | null }
   keep(dispatch: Dispatch): void
   release(msgId: string): void
+  /** Answered 500, yet perhaps stored: never to be submitted. */
+  refuse(msgId: string): void
+  /** Refused in the database too. */
+  refused(msgId: string): void
 }
 
 export interface AccepterOptions {
@@ -208,6 +212,7 @@ export class GroupAccepter implements MessageAccepter {
       }
     }
     this.#refused.push(...rows)
+    for (const row of rows) this.#placement.refuse(row.msg_id)
     void this.#refuse()
     return rows.map(failed)
   }
@@ -231,6 +236,7 @@ export class GroupAccepter implements MessageAccepter {
         // A row that the database cannot hold is not there either.
         await writeInHalves(rows, this.#refusePart, () => true)
         this.#refused = this.#refused.slice(rows.length)
+        for (const row of rows) this.#placement.refused(row.msg_id)
       } catch (error) {
         this.#onError('messages answered 500 still to be refused', error)
         await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS).unref())

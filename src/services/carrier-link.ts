@@ -1,7 +1,7 @@
 import type { Carrier } from '../domain/directory.ts'
 import { type Connection, connect } from '../smpp/connection.ts'
 import type { RequestPdu, ResponsePdu } from '../smpp/pdu.ts'
-import type { CloseReason } from '../smpp/session-handlers.ts'
+import type { Anomaly, CloseReason } from '../smpp/session-handlers.ts'
 
 export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver'
 
@@ -16,6 +16,8 @@ export interface LinkEvents<Token> {
   /** The session is over; what these tokens stand for may have reached the carrier. */
   onLost(tokens: Token[], link: CarrierLink<Token>): void
   onRequest(pdu: RequestPdu, connection: Connection<Token>, carrier: Carrier): void
+  /** The carrier did something that SMPP does not allow; the session goes on. */
+  onAnomaly?(anomaly: Anomaly, carrier: Carrier): void
 }
 
 export interface LinkTimings {
@@ -113,6 +115,7 @@ export class CarrierLink<Token> {
           onRequest: (pdu, connection) => this.#events.onRequest(pdu, connection, carrier),
           onResponse: (token, pdu) => this.#events.onResponse(token, pdu, this),
           onTimeout: (token) => this.#events.onTimeout(token),
+          onAnomaly: (anomaly) => this.#events.onAnomaly?.(anomaly, carrier),
           onLateResponse: (token, pdu) => this.#events.onLateResponse(token, pdu),
           onClose: (reason, tokens) => this.#closed(reason, tokens),
         },

@@ -1,12 +1,18 @@
-import { Gauge, type Registry } from 'prom-client'
-import type { Directory } from '../domain/directory.ts'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Carrier, Directory } from '../domain/directory.ts'
+import type { Database } from '../store/database.ts'
+import { countParkedReceipts } from '../store/receipts.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 import type { Recorder } from './recorder.ts'
 import type { SubmitToken } from './submit-job.ts'
 import type { Submitter } from './submitter.ts'
 import type { WebhookDeliverer } from './webhook-deliverer.ts'
 
+/** Counting more would cost more than it tells. */
+const MOST_COUNTED = 10_000
+
 export interface MeasuredServices {
+  readonly db: Database
   readonly submitter: Submitter
   readonly recorder: Recorder
   readonly deliverer: WebhookDeliverer
@@ -14,18 +20,45 @@ export interface MeasuredServices {
   readonly directory: () => Directory
 }
 
+export interface EventCounters {
+  anomaly(kind: string, carrier: Carrier): void
+  unowned(count: number): void
+}
+
+/** Counters of what should not happen. Labels: carriers of the configuration, and kinds from a closed list. */
+export function eventCounters(registry: Registry): EventCounters {
+  const anomalies = new Counter({
+    name: 'aldis_smpp_anomalies_total',
+    help: 'what carriers sent that SMPP does not allow, or that nobody asked for',
+    labelNames: ['carrier', 'kind'] as const,
+    registers: [registry],
+  })
+  const unowned = new Counter({
+    name: 'aldis_inbound_unowned_total',
+    help: 'inbound messages to numbers that nobody owns; they are kept for the operator',
+    registers: [registry],
+  })
+  return {
+    anomaly: (kind, carrier) => anomalies.inc({ carrier: carrier.name, kind }),
+    unowned: (count) => unowned.inc(count),
+  }
+}
+
 /** Gauges of what this node holds, read when they are scraped. No label names a number, a message or a tenant. */
 export function serviceMetrics(registry: Registry, services: MeasuredServices): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
       name,
       help,
       registers: [registry],
-      collect() {
-        this.set(read())
+      async collect() {
+        this.set(await read())
       },
     })
-  const { submitter, recorder, deliverer, links, directory } = services
+  const { db, submitter, recorder, deliverer, links, directory } = services
+  gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, () =>
+    countParkedReceipts(db, MOST_COUNTED).catch(() => Number.NaN),
+  )
   gauge('aldis_messages_held', 'messages in memory, to be submitted or under way', () => submitter.held)
   gauge('aldis_record_backlog', 'carrier outcomes not yet written to the database', () => recorder.backlog)
   gauge('aldis_webhook_events_held', 'webhook events in memory, waiting or under way', () => deliverer.held)

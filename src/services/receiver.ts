@@ -24,6 +24,8 @@ export interface ReceiverOptions {
   readonly eventHolder: () => EventHolder
   readonly random: (bytes: number) => Uint8Array
   readonly onReceived: (received: readonly ReceivedInbound[]) => void
+  /** Messages to numbers that nobody owns were kept for the operator. */
+  readonly onUnowned: (count: number) => void
   readonly onError: (message: string, error: unknown) => void
 }
 
@@ -120,18 +122,14 @@ export class Receiver {
   }
 
   async #receive(segments: readonly InboundSegment[]): Promise<readonly true[]> {
-    const { db, directory, eventHolder, onError, onReceived } = this.#options
+    const { db, directory, eventHolder, onUnowned, onReceived } = this.#options
     const received = await receiveInbound(
       {
         db,
         directory: directory(),
         newMessageId: () => this.newMessageId(),
         holder: eventHolder(),
-        onUnowned: (count) =>
-          onError(
-            'inbound messages to numbers that nobody owns',
-            new Error(`${count} kept for the operator`),
-          ),
+        onUnowned,
       },
       segments,
     )

@@ -50,6 +50,8 @@ export class Submitter implements Placement {
   readonly #queues = new Map<number, CarrierQueue>()
   /** Messages in memory or about to be: queued, under way, or promised room by `place` (null). */
   readonly #inMemory = new Map<string, SubmitJob | null>()
+  /** Answered 500, and perhaps in the database until the accepter has refused them there. */
+  readonly #refused = new Set<string>()
   /** Room for what is being read from the database. */
   #reserved = 0
   #timer: NodeJS.Timeout | null = null
@@ -88,6 +90,14 @@ export class Submitter implements Placement {
     this.#inMemory.delete(msgId)
   }
 
+  refuse(msgId: string): void {
+    this.#refused.add(msgId)
+  }
+
+  refused(msgId: string): void {
+    this.#refused.delete(msgId)
+  }
+
   // Life.
 
   start(): void {
@@ -109,7 +119,7 @@ export class Submitter implements Placement {
     this.#reserved = limit
     try {
       const taken = await holdDueDispatches(db, { nodeId, buckets, planIds, expired, limit })
-      for (const dispatch of taken) this.#enqueue(dispatch)
+      for (const dispatch of taken) if (!this.#refused.has(dispatch.msgId)) this.#enqueue(dispatch)
     } finally {
       this.#reserved = 0
     }

@@ -171,6 +171,15 @@ export async function findMatchableReceipts(db: Queryable, limit: number): Promi
   return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }))
 }
 
+/** How many receipts are parked, `most` at most. */
+export async function countParkedReceipts(db: Queryable, most: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    text: 'select count(*)::integer as count from (select from parked_receipts limit $1) p',
+    values: [most],
+  })
+  return rows[0]!.count
+}
+
 /** Forgets parked receipts older than `ageMs`, at most `limit`. Gives how many. */
 export async function deleteOldParkedReceipts(db: Queryable, ageMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({

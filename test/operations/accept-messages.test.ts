@@ -15,6 +15,7 @@ let db: Database
 let plan: ServicePlan
 let kept: Dispatch[]
 let released: number
+let refused: Set<string>
 
 beforeAll(async () => {
   database = await freshDatabase({ poolSize: 6 })
@@ -27,6 +28,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   kept = []
   released = 0
+  refused = new Set()
   await db.query('truncate messages, dispatches, idempotency_keys')
 })
 
@@ -38,6 +40,8 @@ const PLACEMENT: Placement = {
   release: () => {
     released += 1
   },
+  refuse: (msgId) => void refused.add(msgId),
+  refused: (msgId) => void refused.delete(msgId),
 }
 
 const CONNECTION_LOST = 'Connection terminated unexpectedly'
@@ -168,8 +172,10 @@ describe('an answer to the COMMIT that never comes', () => {
     )
     expect(await accept(group, 'too late')).toMatchObject({ kind: 'failed' })
     expect(await stored()).toEqual([{ body: 'too late', status: 'QUEUED', waits: true }])
+    // Meanwhile this node must not submit it, should it find the dispatch.
+    expect(refused.size).toBe(1)
     away = false
-    await eventually(async () => (await stored())[0]!.status === 'FAILED')
+    await eventually(async () => (await stored())[0]!.status === 'FAILED' && refused.size === 0)
     expect(await stored()).toEqual([{ body: 'too late', status: 'FAILED', waits: false }])
     expect(kept).toEqual([])
   })
@@ -208,6 +214,15 @@ describe('Idempotency-Key', () => {
     await db.query(`update idempotency_keys set created_at = created_at - interval '24 hours 1 second'`)
     expect(await accept(group, 'today', 'key')).toMatchObject({ kind: 'queued' })
     expect(await accept(group, 'today', 'key')).toMatchObject({ kind: 'replayed' })
+  })
+
+  test('a key whose message was answered 500 is free again', async () => {
+    const first = await accept(accepter(), 'refused', 'key')
+    expect(first.kind).toBe('queued')
+    await db.query(`update messages set status = 'FAILED', error_code = '100'`)
+    const again = await accept(accepter(), 'refused', 'key')
+    expect(again.kind).toBe('queued')
+    expect(await stored()).toHaveLength(2)
   })
 
   test('different keys in one batch are different messages', async () => {

@@ -93,6 +93,8 @@ function databaseDeps({ db }: FreshDatabase, directory: DirectoryService, secret
     place: () => ({ msgId: messageId(Date.now(), randomBytes(9), 0), holder: null }),
     keep: () => undefined,
     release: () => undefined,
+    refuse: () => undefined,
+    refused: () => undefined,
   }
   return {
     db,

@@ -166,6 +166,8 @@ const PLACEMENT = {
   place: () => ({ msgId: messageId(Date.now(), randomBytes(9), randomBytes(1)[0]!), holder: null }),
   keep: () => undefined,
   release: () => undefined,
+  refuse: () => undefined,
+  refused: () => undefined,
 }
 
 const ROUTE: Route = { id: 1, name: 'main', carriers: [{ carrierId: 1, priority: 0, weight: 1 }] }
