@@ -12,6 +12,7 @@ import { GroupAccepter } from './operations/accept-messages.ts'
 import { CallbackGuard } from './outbound/callback-guard.ts'
 import { WebhookDispatcher } from './outbound/dispatcher.ts'
 import { NameResolver } from './outbound/resolver.ts'
+import { Parts } from './parts.ts'
 import { randomPool } from './random-pool.ts'
 import type { LinkTimings } from './services/carrier-link.ts'
 import { CarrierLinks } from './services/carrier-links.ts'
@@ -80,7 +81,7 @@ export interface App {
 const DRAIN = { requests: 0.2, submits: 0.3, unbinds: 0.1, outcomes: 0.1, webhooks: 0.15 }
 
 /** A node that cannot run on this database; the message is for the operator. */
-export class StartError extends Error {
+class StartError extends Error {
   override readonly name = 'StartError'
 }
 
@@ -99,51 +100,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** What a part gets to stop although the time is up. */
-const LEAST_STOP_MS = 250
-const LATE = Symbol('late')
-
 const READ_POOL_SIZE = 4
 const READ_TIMEOUT_MS = 5_000
-
-/** What is running, to be stopped in reverse. */
-class Parts {
-  readonly #log: Logger
-  readonly #timeoutMs: number
-  readonly #stops: { name: string; stop: () => unknown }[] = []
-  #stopping: Promise<void> | null = null
-
-  constructor(log: Logger, timeoutMs: number) {
-    this.#log = log
-    this.#timeoutMs = timeoutMs
-  }
-
-  add(name: string, stop: () => unknown): void {
-    this.#stops.push({ name, stop })
-  }
-
-  stop(): Promise<void> {
-    this.#stopping ??= this.#stop()
-    return this.#stopping
-  }
-
-  async #stop(): Promise<void> {
-    const deadlineMs = performance.now() + this.#timeoutMs
-    for (const { name, stop } of this.#stops.reverse()) {
-      // Each has bounds of its own; this one holds when a database neither answers nor refuses.
-      const { promise: late, resolve } = Promise.withResolvers<typeof LATE>()
-      const timer = setTimeout(resolve, Math.max(deadlineMs - performance.now(), LEAST_STOP_MS), LATE)
-      try {
-        if ((await Promise.race([stop(), late])) === LATE)
-          this.#log.error({ part: name }, 'a part did not stop in time')
-      } catch (error) {
-        this.#log.error({ err: error, part: name }, 'a part did not stop cleanly')
-      } finally {
-        clearTimeout(timer)
-      }
-    }
-  }
-}
 
 /** What everything else stands on. */
 async function startBase(options: AppOptions, parts: Parts) {

@@ -40,6 +40,7 @@ const LAYERS: Record<string, readonly string[]> = {
   errors: ['domain'],
   log: [],
   'random-pool': [],
+  parts: [],
   config: ['domain'],
   postgres: ['domain'],
   store: ['domain'],
@@ -48,7 +49,7 @@ const LAYERS: Record<string, readonly string[]> = {
   operations: ['store', 'domain', 'errors'],
   services: ['operations', 'store', 'outbound', 'smpp', 'domain'],
   http: ['operations', 'store', 'domain', 'errors'],
-  app: ['http', 'services', 'operations', 'store', 'outbound', 'domain', 'errors', 'random-pool'],
+  app: ['http', 'services', 'operations', 'store', 'outbound', 'domain', 'errors', 'parts', 'random-pool'],
   commands: ['app', 'config', 'log', 'postgres', 'simulator', 'store', 'domain'],
   main: ['commands'],
 }

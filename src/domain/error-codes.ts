@@ -33,7 +33,7 @@ export const FAILURES = {
 } as const satisfies Record<string, string>
 
 export type FailureCode = keyof typeof FAILURES
-export type DeliveryCode = '000' | FailureCode
+type DeliveryCode = '000' | FailureCode
 
 /** The two fields of a delivery record. */
 export type DeliveryOutcome = { errorCode: DeliveryCode; errorMessage: string }

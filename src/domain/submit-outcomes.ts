@@ -10,15 +10,6 @@
  */
 export type SubmitOutcome = 'accepted' | 'throttled' | 'retry' | 'limited-retry' | 'rebind' | 'permanent'
 
-export const SUBMIT_OUTCOMES: readonly SubmitOutcome[] = [
-  'accepted',
-  'throttled',
-  'retry',
-  'limited-retry',
-  'rebind',
-  'permanent',
-]
-
 const OUTCOMES = new Map<number, SubmitOutcome>([
   [0x00, 'accepted'], // ESME_ROK
   [0x04, 'rebind'], // ESME_RINVBNDSTS

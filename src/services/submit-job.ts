@@ -4,7 +4,7 @@ import { type SegmentedText, segmentText } from '../domain/segments.ts'
 import { SubmissionProgress } from '../domain/submission-progress.ts'
 import { Throttle } from '../domain/throttles.ts'
 import type { RequestInput } from '../smpp/pdu.ts'
-import type { Dispatch } from '../store/dispatches.ts'
+import type { Dispatch, Postponement } from '../store/dispatches.ts'
 
 /** One segment under way: the token its response comes back with. */
 export interface SubmitToken {
@@ -66,5 +66,26 @@ export function submitSm({ dispatch, text }: SubmitJob, segment: number): Reques
     registered_delivery: REGISTERED_DELIVERY,
     data_coding: text.dataCoding,
     short_message: text.segments[segment]!,
+  }
+}
+
+/** What an attempt that did not end the submission has changed; what is not given stays. */
+export interface DispatchChange {
+  readonly delayMs: number
+  readonly attempt?: number
+  readonly ambiguous?: boolean
+  /** Bit n: the carrier has accepted segment n. */
+  readonly accepted?: bigint
+}
+
+/** The dispatch given back to the database, due again after the delay. */
+export function postponement(dispatch: Dispatch, change: DispatchChange): Postponement {
+  return {
+    msg_id: dispatch.msgId,
+    holder: dispatch.holder,
+    attempt: change.attempt ?? dispatch.attempt,
+    submitted_segments: String(change.accepted ?? dispatch.submittedSegments),
+    ambiguous: change.ambiguous ?? dispatch.ambiguous,
+    delay_ms: change.delayMs,
   }
 }

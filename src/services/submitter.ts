@@ -13,7 +13,15 @@ import type { CarrierLink } from './carrier-link.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
-import { CarrierQueue, type SubmitJob, type SubmitToken, submitJob, submitSm } from './submit-job.ts'
+import {
+  CarrierQueue,
+  type DispatchChange,
+  postponement,
+  type SubmitJob,
+  type SubmitToken,
+  submitJob,
+  submitSm,
+} from './submit-job.ts'
 
 export interface SubmitterOptions {
   readonly db: Database
@@ -97,8 +105,6 @@ export class Submitter implements Placement {
   refused(msgId: string): void {
     this.#refused.delete(msgId)
   }
-
-  // Life.
 
   start(): void {
     this.#schedule()
@@ -371,19 +377,9 @@ export class Submitter implements Placement {
     this.#postpone(job.dispatch, { delayMs: 0, accepted: job.progress.accepted })
   }
 
-  #postpone(
-    dispatch: Dispatch,
-    change: { delayMs: number; attempt?: number; ambiguous?: boolean; accepted?: bigint },
-  ): void {
+  #postpone(dispatch: Dispatch, change: DispatchChange): void {
     this.#inMemory.delete(dispatch.msgId)
-    this.#options.recorder.postpone({
-      msg_id: dispatch.msgId,
-      holder: dispatch.holder,
-      attempt: change.attempt ?? dispatch.attempt,
-      submitted_segments: String(change.accepted ?? dispatch.submittedSegments),
-      ambiguous: change.ambiguous ?? dispatch.ambiguous,
-      delay_ms: change.delayMs,
-    })
+    this.#options.recorder.postpone(postponement(dispatch, change))
   }
 
   /** Validity is over: FAILED, unless an attempt of it may have come through. */

@@ -27,7 +27,7 @@ export interface ReceivedWebhook {
 }
 
 /** One accepted TCP connection. */
-export interface ReceiverConnection {
+interface ReceiverConnection {
   /** The address it came to: tells loopback addresses apart when listening on 0.0.0.0. */
   localAddress: string
   remotePort: number
