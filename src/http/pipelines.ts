@@ -28,7 +28,7 @@ export function boundPipelines(app: FastifyInstance, most: number): void {
   }
   app.addHook('onRequest', (request, reply, done) => {
     const socket = request.raw.socket as ServerSocket
-    if (ended.has(socket)) ended.has(socket)
+    if (ended.has(socket)) return void reply.hijack()
     if (isLast(reply.raw)) ended.add(socket)
     if (socket._httpMessage === reply.raw) return done()
     const count = (waiting.get(socket) ?? 0) + 1
