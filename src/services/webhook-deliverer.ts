@@ -32,11 +32,11 @@ export interface WebhookDelivererOptions {
 }
 
 const POLL_MS = 250
-/** Events in memory; those beyond stay in the database. */
-const MAX_HELD = 5_000
+/** Events in memory, some 1 KiB each; those beyond stay in the database. */
+const MAX_HELD = 20_000
 /** Requests under way to one destination (scheme, host, port). */
 export const MAX_PER_DESTINATION = 64
-const CROWDED_DELAY_MS = 10_000
+const CROWDED_DELAY_MS = 2_000
 /** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
 const UNREADY_DELAY_MS = 5_000
 /** Events taken from the database at once; fewer than the least are not worth the statement. */
