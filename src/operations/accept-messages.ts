@@ -35,7 +35,7 @@ export type AcceptOutcome =
   | { readonly kind: 'failed'; readonly message: Message }
 
 export interface MessageAccepter {
-  /** Answers after COMMIT. Never rejects. */
+  /** Answers after COMMIT. Rejects only for a draft that was not validated. */
   accept(request: AcceptRequest): Promise<AcceptOutcome>
 }
 
@@ -102,19 +102,18 @@ export class GroupAccepter implements MessageAccepter {
   }
 
   async accept({ plan, draft, idempotency }: AcceptRequest): Promise<AcceptOutcome> {
-    const { msgId, holder } = this.#placement.place(plan)
-    const row: NewMessage = {
+    // All that could fail comes before room is promised.
+    const contents = {
       plan_id: plan.id,
-      msg_id: msgId,
       sender: draft.sender,
       recipient: draft.recipient,
       body: draft.body,
       segments: countSegments(draft.body).segments,
       country: countryOf(draft.recipient),
       callback_url: draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl),
-      holder,
-      created_ms: createdAtMs(msgId),
     }
+    const { msgId, holder } = this.#placement.place(plan)
+    const row: NewMessage = { ...contents, msg_id: msgId, holder, created_ms: createdAtMs(msgId) }
     const key = idempotency && {
       key_hash: idempotency.keyHash.toString('hex'),
       request_hash: idempotency.requestHash.toString('hex'),
