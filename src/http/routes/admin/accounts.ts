@@ -9,7 +9,6 @@ import {
 } from '../../../operations/manage-accounts.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { type AccountRecord, findAccount, listAccounts } from '../../../store/accounts.ts'
-import type { AdminDeps, AdminScope } from './api.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   CallbackUrl,
@@ -26,6 +25,7 @@ import {
   Timestamp,
 } from './fields.ts'
 import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
 
 const settings = {
   defaultDlrUrl: Type.Optional(Nullable(CallbackUrl)),

@@ -1,55 +1,18 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type {
-  FastifyBaseLogger,
-  FastifyInstance,
-  FastifyRequest,
-  RawReplyDefaultExpression,
-  RawRequestDefaultExpression,
-  RawServerDefault,
-} from 'fastify'
-import type { CallbackChecker } from '../../../domain/callback-url.ts'
-import type { Directory } from '../../../domain/directory.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { hashToken, MAX_TOKEN_LENGTH } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
-import type { Database } from '../../../store/database.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerCarriers } from './carriers.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessages } from './messages.ts'
 import { registerRoutes } from './routes.ts'
+import type { AdminDeps } from './scope.ts'
 import { registerSenders } from './senders.ts'
 import { registerServicePlans } from './service-plans.ts'
 import { registerTokens } from './tokens.ts'
 import { compileAdminValidator } from './validation.ts'
-
-/** What a carrier's link is doing on this node. */
-interface CarrierLinkStatus {
-  readonly state: string
-  /** ISO 8601; since when. */
-  readonly since: string | null
-  readonly lastError: string | null
-}
-
-export interface AdminDeps {
-  readonly db: Database
-  readonly directory: { current(): Directory; refresh(): Promise<void> }
-  /** `deriveKey(masterKey, 'secrets')`. */
-  readonly secretKey: Uint8Array
-  /** SHA-256 of each operator token, hex. */
-  readonly operatorTokenHashes: readonly string[]
-  readonly guard: CallbackChecker
-  /** Absent where this node runs no carrier links. */
-  readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
-}
-
-export type AdminScope = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->
 
 /** Registers the operator's API under `/admin/v1`, for callers with an operator token only. */
 export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void {

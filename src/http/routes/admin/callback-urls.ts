@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { openCallbackUrl, sealCallbackUrl } from '../../../domain/callback-credentials.ts'
 import { fault } from '../../../domain/faults.ts'
 import { invalid } from '../../../errors.ts'
-import type { AdminDeps } from './api.ts'
+import type { AdminDeps } from './scope.ts'
 
 /** URLs that webhooks will go to: judged by the guard, sealed when they carry credentials, shown without them. */
 

@@ -4,7 +4,6 @@ import { BIND_MODES } from '../../../domain/settings.ts'
 import { changeCarrier, createCarrier, removeCarrier } from '../../../operations/manage-carriers.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { type CarrierRecord, findCarrier, listCarriers } from '../../../store/carriers.ts'
-import type { AdminDeps, AdminScope } from './api.ts'
 import {
   LinkKey,
   LinkName,
@@ -18,6 +17,7 @@ import {
   Timestamp,
 } from './fields.ts'
 import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Lengths of system_id, password and system_type: SMPP 3.4 §5.2.1-§5.2.3, without their NUL. */
 const required = { host: Type.String({ minLength: 1, maxLength: 253 }), systemId: octetString(15, 1) }

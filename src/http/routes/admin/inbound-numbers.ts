@@ -11,7 +11,6 @@ import {
   type InboundNumberRecord,
   listInboundNumbers,
 } from '../../../store/inbound-numbers.ts'
-import type { AdminDeps, AdminScope } from './api.ts'
 import {
   InboundNumberField,
   Keyword,
@@ -23,6 +22,7 @@ import {
   Timestamp,
 } from './fields.ts'
 import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Keywords = Type.Array(Keyword, { maxItems: 100 })
 const Creation = Type.Object(

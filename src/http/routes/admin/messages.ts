@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/message-ids.ts'
 import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
-import type { AdminDeps, AdminScope } from './api.ts'
 import { shownUrl } from './callback-urls.ts'
 import { limitOf, MessageId, Nullable, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
 
 const NullableText = Nullable(Type.String())
 const Message = Type.Object({

@@ -2,9 +2,9 @@ import { Type } from 'typebox'
 import { changeRoute, createRoute, removeRoute } from '../../../operations/manage-routes.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findRoute, listRoutes, type RouteRecord } from '../../../store/routes.ts'
-import type { AdminDeps, AdminScope } from './api.ts'
 import { LinkKey, LinkName, limitOf, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Priority = Type.Integer({ minimum: 0, maximum: 1_000, description: 'lowest first' })
 const Weight = Type.Integer({ minimum: 1, maximum: 1_000, description: 'share among equal priorities' })

@@ -11,7 +11,6 @@ import {
   listSenderSubscriptions,
   type SenderSubscriptionRecord,
 } from '../../../store/sender-subscriptions.ts'
-import type { AdminDeps, AdminScope } from './api.ts'
 import {
   limitOf,
   octetString,
@@ -23,6 +22,7 @@ import {
   Timestamp,
 } from './fields.ts'
 import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Body = Type.Object({ status: SubscriptionStatus }, { additionalProperties: false })
 /** Any text a sender may have: what is none in particular is not found, or refused when it is written. */

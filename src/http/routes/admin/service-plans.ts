@@ -8,7 +8,6 @@ import {
 } from '../../../operations/manage-service-plans.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findServicePlan, listServicePlans, type ServicePlanRecord } from '../../../store/service-plans.ts'
-import type { AdminDeps, AdminScope } from './api.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   CallbackUrl,
@@ -26,6 +25,7 @@ import {
   Timestamp,
 } from './fields.ts'
 import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
 
 const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS]), { minItems: 1, uniqueItems: true })
 const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS])

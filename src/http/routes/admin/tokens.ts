@@ -3,7 +3,6 @@ import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findToken, listTokens, type TokenRecord } from '../../../store/tokens.ts'
-import type { AdminDeps, AdminScope } from './api.ts'
 import {
   DisplayName,
   limitOf,
@@ -16,6 +15,7 @@ import {
   TokenId,
 } from './fields.ts'
 import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Creation = Type.Object(
   {

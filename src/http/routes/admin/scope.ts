@@ -1,0 +1,39 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { CallbackChecker } from '../../../domain/callback-url.ts'
+import type { Directory } from '../../../domain/directory.ts'
+import type { Database } from '../../../store/database.ts'
+
+/** What a carrier's link is doing on this node. */
+interface CarrierLinkStatus {
+  readonly state: string
+  /** ISO 8601; since when. */
+  readonly since: string | null
+  readonly lastError: string | null
+}
+
+export interface AdminDeps {
+  readonly db: Database
+  readonly directory: { current(): Directory; refresh(): Promise<void> }
+  /** `deriveKey(masterKey, 'secrets')`. */
+  readonly secretKey: Uint8Array
+  /** SHA-256 of each operator token, hex. */
+  readonly operatorTokenHashes: readonly string[]
+  readonly guard: CallbackChecker
+  /** Absent where this node runs no carrier links. */
+  readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
+}
+
+export type AdminScope = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
