@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { WEBHOOKS } from './schemas/webhooks.ts'
 
 /** Collects the schemas of the routes registered after it, and answers `/openapi.json` (OpenAPI 3.1). */
 export async function documentRoutes(app: FastifyInstance, baseUrl: string | null): Promise<void> {
@@ -9,9 +10,11 @@ export async function documentRoutes(app: FastifyInstance, baseUrl: string | nul
       info: {
         title: 'Aldis',
         version: 'v1',
-        description: 'Send SMS, look up and list delivery records. Every failure answers the Error body.',
+        description:
+          'Send SMS, look up and list delivery records, and receive webhooks. Every failure answers the Error body.',
       },
       servers: [{ url: baseUrl ?? '/' }],
+      webhooks: WEBHOOKS,
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
     },
   })

@@ -174,9 +174,22 @@ describe('GET /openapi.json', () => {
     const receipt = post.responses['202'].content['application/json'].schema
     expect(receipt.properties.price.type).toEqual(['number', 'null'])
     expect(json.components.securitySchemes.bearer).toEqual({ type: 'http', scheme: 'bearer' })
+    expect(Object.keys(post.responses['202'].headers)).toContain('location')
+    expect(Object.keys(post.responses['429'].headers)).toContain('retry-after')
     const list = json.paths['/v1/messages/sms'].get.parameters.map(({ name }: { name: string }) => name)
     expect(list).toEqual(
       'servicePlanId from to status country mccmnc fromDate toDate limit cursor'.split(' '),
+    )
+  })
+
+  it('200 describes both webhooks', async () => {
+    const { json } = await service.get('/openapi.json')
+    const bodyOf = (name: string) => json.webhooks[name].post.requestBody.content['application/json'].schema
+    const record = json.paths['/v1/messages/{msgId}'].get.responses['200'].content['application/json'].schema
+    expect(bodyOf('deliveryReceipt').properties).toEqual(record.properties)
+    expect(bodyOf('deliveryReceipt').required).toEqual(['msgId', 'status'])
+    expect(bodyOf('inboundMessage').required).toEqual(
+      'accountId servicePlanId msgId channel direction from to body receivedAt'.split(' '),
     )
   })
 })

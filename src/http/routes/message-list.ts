@@ -36,11 +36,14 @@ export interface ListDeps {
 const SCHEMA = {
   operationId: 'listMessages',
   summary: 'List messages, newest first',
-  description: 'Needs servicePlanId and at least one filter or a cursor. Spec §4.3.',
+  description: 'Needs servicePlanId and at least one filter or a cursor.',
   tags: ['Messages'],
   security: [{ bearer: [] }],
   querystring: ListQuerySchema,
-  response: { 200: MessageListSchema, ...failures(400, 401, 403, 429, 500) },
+  response: {
+    200: { ...MessageListSchema, description: 'A page, newest first' },
+    ...failures(400, 401, 403, 429, 500),
+  },
 }
 
 /** `GET /v1/messages/sms`. */

@@ -25,7 +25,10 @@ const SCHEMA = {
   security: [{ bearer: [] }],
   params: MessagePathSchema,
   querystring: LookupQuerySchema,
-  response: { 200: DeliveryReceiptSchema, ...failures(400, 401, 403, 404, 429, 500) },
+  response: {
+    200: { ...DeliveryReceiptSchema, description: 'The record as it is now' },
+    ...failures(400, 401, 403, 404, 429, 500),
+  },
 }
 
 const SHORT_SCHEMA = {

@@ -30,7 +30,7 @@ export interface SendDeps {
 const SCHEMA = {
   operationId: 'sendSms',
   summary: 'Send one SMS',
-  description: 'Accepted and queued: the record says QUEUED, and receipts follow. Spec §4.1.',
+  description: 'One message a request, answered once it is stored. Receipts follow.',
   tags: ['Messages'],
   security: [{ bearer: [] }],
   headers: Type.Object({
@@ -40,7 +40,17 @@ const SCHEMA = {
   }),
   body: SendSmsSchema,
   response: {
-    202: DeliveryReceiptSchema,
+    202: {
+      ...DeliveryReceiptSchema,
+      description: 'Accepted and queued',
+      headers: {
+        location: { type: 'string', description: 'Where the record is: /v1/messages/{msgId}' },
+        'idempotent-replayed': {
+          type: 'string',
+          description: 'true when the Idempotency-Key came before: the record is the first one',
+        },
+      },
+    },
     ...failures(400, 401, 403, 404, 409, 413, 415, 422, 429),
     500: {
       ...Type.Union([DeliveryReceiptSchema, ErrorBodySchema]),

@@ -36,10 +36,24 @@ export function errorBody(error: AppError, requestId: string): ErrorBody {
     : { errorCode, errorMessage, errors, requestId }
 }
 
+/** Headers of a 429, for the documentation. */
+const RATE_LIMIT_HEADERS = {
+  'retry-after': { type: 'integer', description: 'Whole seconds to wait' },
+  'ratelimit-policy': { type: 'string', description: 'Name, quota and window of the limit' },
+  ratelimit: { type: 'string', description: 'What is left of it, and seconds until there is more' },
+}
+
 /** Response schemas of a route's failures, for its documentation and its serialiser. */
 export function failures(...statuses: number[]): Record<number, typeof ErrorBodySchema> {
   return Object.fromEntries(
-    statuses.map((status) => [status, { ...ErrorBodySchema, description: codesOf(status).join(', ') }]),
+    statuses.map((status) => [
+      status,
+      {
+        ...ErrorBodySchema,
+        description: codesOf(status).join(', '),
+        ...(status === 429 ? { headers: RATE_LIMIT_HEADERS } : {}),
+      },
+    ]),
   )
 }
 

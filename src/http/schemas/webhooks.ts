@@ -1,0 +1,78 @@
+import { type TObject, Type } from 'typebox'
+import { DeliveryReceiptSchema } from './delivery-receipt.ts'
+import { oneOf } from './nullable.ts'
+
+/** Spec §2.5: the delivery record, of which only two fields are promised. */
+const DeliveryReceiptWebhookSchema = {
+  ...DeliveryReceiptSchema,
+  required: ['msgId', 'status'],
+  title: 'DeliveryReceiptWebhook',
+}
+
+/** Spec §2.4, in the order of its table. */
+const InboundSmsWebhookSchema = Type.Object(
+  {
+    accountId: Type.String({ description: 'Account that owns the message' }),
+    servicePlanId: Type.String({ description: 'Service plan that owns the number' }),
+    msgId: Type.String({ format: 'uuid' }),
+    channel: oneOf(['SMS']),
+    direction: oneOf(['MO']),
+    from: Type.String({ description: 'Sender' }),
+    to: Type.String({ description: 'Number it was sent to' }),
+    keyword: Type.Optional(Type.String({ description: 'Keyword of the number that the text begins with' })),
+    body: Type.String(),
+    receivedAt: Type.String({ format: 'date-time', description: 'UTC' }),
+  },
+  { title: 'InboundSmsWebhook' },
+)
+
+/** Headers of Standard Webhooks. */
+const HEADERS = {
+  'webhook-id': 'Id of the event, the same at each attempt',
+  'webhook-timestamp': 'Unix seconds of this attempt',
+  'webhook-signature':
+    'v1, and the base64 of an HMAC-SHA-256 over id.timestamp.body; several during a rotation',
+}
+
+/** `webhooks` of the OpenAPI document (spec §6): what is POSTed to the customer. */
+export const WEBHOOKS = {
+  deliveryReceipt: webhook(
+    'deliveryReceipt',
+    'The status of an outbound message changed',
+    "To the message's callbackUrl, or else the account's default DLR URL.",
+    DeliveryReceiptWebhookSchema,
+  ),
+  inboundMessage: webhook(
+    'inboundMessage',
+    'An inbound message was received',
+    "To the service plan's inbound URL.",
+    InboundSmsWebhookSchema,
+  ),
+}
+
+type ObjectSchema = Omit<TObject, 'required'> & { required: string[] }
+
+function webhook(operationId: string, summary: string, description: string, schema: ObjectSchema) {
+  const parameters = Object.entries(HEADERS).map(([name, text]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description: text,
+    schema: { type: 'string' as const },
+  }))
+  return {
+    post: {
+      operationId,
+      summary,
+      description,
+      tags: ['Webhooks'],
+      security: [],
+      parameters,
+      requestBody: { required: true, content: { 'application/json': { schema } } },
+      responses: {
+        '2XX': { description: 'Taken; any other answer is tried again' },
+        410: { description: 'Not wanted: this event is not tried again' },
+      },
+    },
+  }
+}
