@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What `aldis dev` remembers from one start to the next, in its data directory. */
@@ -65,5 +65,14 @@ export function writeWhole(path: string, value: object): void {
     renameSync(`${path}.new`, path)
   } catch (error) {
     throw new Error(`cannot write ${path}: ${(error as Error).message}`)
+  }
+}
+
+/** @throws Error in one line when there is something else than a file, or it may not be removed. */
+export function removeFile(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch (error) {
+    throw new Error(`cannot write ${path} (${(error as NodeJS.ErrnoException).code})`)
   }
 }

@@ -1,10 +1,16 @@
-import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { banner, environment } from './dev-banner.ts'
 import { DEV_INBOUND_NUMBER, DEV_SENDER, DEV_SMPP_PASSWORD, DEV_SYSTEM_ID, seed } from './dev-seed.ts'
-import { type DevState, openDevState, readDevState, saveDevState, writeWhole } from './dev-state.ts'
-import { explainStart, LISTEN_PORT, port, untilStopped } from './running.ts'
+import {
+  type DevState,
+  openDevState,
+  readDevState,
+  removeFile,
+  saveDevState,
+  writeWhole,
+} from './dev-state.ts'
+import { explainStart, LISTEN_PORT, port, receiverPort, untilStopped } from './running.ts'
 
 interface Flags {
   readonly port: number
@@ -39,14 +45,18 @@ export function register(program: Command): void {
       new Option('--listen-port <number>', 'port of aldis listen, where inbound messages are pushed to')
         .env('ALDIS_LISTEN_PORT')
         .default(LISTEN_PORT)
-        .argParser(port),
+        .argParser(receiverPort),
     )
     .option('--strict-callbacks', 'only public HTTPS callback URLs, as in production')
     .option(
       '--ready-file <path>',
       'write addresses and tokens to this file, as JSON, once everything answers',
     )
-    .option('--log-level <level>', 'trace, debug, info, warn, error', 'warn')
+    .addOption(
+      new Option('--log-level <level>', 'least severe line that is logged')
+        .choices(['trace', 'debug', 'info', 'warn', 'error'])
+        .default('warn'),
+    )
     .action(runDev)
   dev
     .command('env')
@@ -64,7 +74,7 @@ export function register(program: Command): void {
 async function runDev(flags: Flags): Promise<void> {
   const dataDir = resolve(flags.dataDir)
   // What waits for the file must not find that of an earlier run.
-  if (flags.readyFile !== undefined) rmSync(flags.readyFile, { force: true })
+  if (flags.readyFile !== undefined) removeFile(flags.readyFile)
   const { createLog } = await import('../log.ts')
   const log = createLog(flags.logLevel)
   const stopped = untilStopped(log)

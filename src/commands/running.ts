@@ -60,3 +60,10 @@ export function port(text: string): number {
     throw new InvalidArgumentError('a port is a number from 0 to 65535')
   return value
 }
+
+/** Option parser: the port of a receiver, which has to be known. */
+export function receiverPort(text: string): number {
+  const value = port(text)
+  if (value === 0) throw new InvalidArgumentError('the port of a receiver is a number from 1 to 65535')
+  return value
+}

@@ -170,6 +170,13 @@ test.each([
   ['a port that is none', ['--port', 'http'], /'http' is invalid\. a port is a number/],
   ['a port too high', ['--port', '65536'], /a port is a number from 0 to 65535/],
   ['an unknown flag', ['--prot', '8080'], /unknown option '--prot' .*--port/],
+  [
+    'a port no receiver can have',
+    ['--listen-port', '0'],
+    /the port of a receiver is a number from 1 to 65535/,
+  ],
+  ['an unknown log level', ['--log-level', 'loud'], /Allowed choices are trace, debug, info, warn, error/],
+  ['a ready file that is a folder', ['--ready-file', '/proc'], /cannot write \/proc \(E\w+\)/],
   ['an argument too many', ['now'], /unknown command 'now'|too many arguments/],
 ])('%s is refused in one line', async (_, args, line) => {
   const exit = await runAldis(['dev', ...args])
