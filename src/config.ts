@@ -193,7 +193,7 @@ export interface ConfigDescription {
   readonly secret: boolean
 }
 
-/** Every variable, in the order of the table, for `aldis config` and the documentation. */
+/** Every variable, in the order of the table; a test holds docs/configuration.md to it. */
 export function describeConfig(): readonly ConfigDescription[] {
   return Object.values<Variable<unknown>>(VARIABLES).map((variable) => ({
     name: variable.name,
