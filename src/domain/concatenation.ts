@@ -3,6 +3,8 @@
  * build and to read.
  */
 
+import { DEFAULT_LANGUAGE, type Language } from './gsm-national-tables.ts'
+
 /** esm_class flag: the user data begins with a header (SMPP 3.4 §5.2.12). */
 export const UDHI = 0x40
 
@@ -11,6 +13,8 @@ export const CONCATENATION_HEADER_LENGTH = 6
 
 const IE_CONCATENATION_8_BIT = 0x00
 const IE_CONCATENATION_16_BIT = 0x08
+const IE_SINGLE_SHIFT = 0x24
+const IE_LOCKING_SHIFT = 0x25
 
 /** Which part of which message. `kind` belongs to the key: equal references of different kinds are different messages. */
 export type Part = {
@@ -37,19 +41,20 @@ export function buildConcatenationHeader(reference: number, total: number, seque
 }
 
 /**
- * Splits what a deliver_sm carries into content and part. message_payload counts only when short_message is empty
- * (SMPP 3.4 §5.3.2.32). A header whose lengths do not fit is no header: the raw content is a single message. One that
- * fits but has an impossible part number (total 0, sequence 0 or above total) is removed and the part number ignored
- * (3GPP 23.040 §9.2.3.24.1). A "part 1 of 1" is a single message too. Never throws.
+ * Splits what a deliver_sm carries into content, part and national language. message_payload counts only when
+ * short_message is empty (SMPP 3.4 §5.3.2.32). A header whose lengths do not fit is no header: the raw content is a
+ * single message. One that fits but has an impossible part number (total 0, sequence 0 or above total) is removed and
+ * the part number ignored (3GPP 23.040 §9.2.3.24.1). A "part 1 of 1" is a single message too. Never throws.
  */
 export function parseUserData({ esmClass, shortMessage, tlvs }: UserData): {
   payload: Buffer
   part: Part | null
+  language: Language
 } {
   const raw = shortMessage.length > 0 ? shortMessage : (tlvs.message_payload ?? shortMessage)
   const header = (esmClass & UDHI) === 0 ? null : parseHeader(raw)
   const payload = header === null ? raw : raw.subarray(header.length)
-  return { payload, part: header?.part ?? sarPart(tlvs) }
+  return { payload, part: header?.part ?? sarPart(tlvs), language: header?.language ?? DEFAULT_LANGUAGE }
 }
 
 /** Content of the parts in the order of their sequence numbers; of a repeated part the first is taken. */
@@ -65,22 +70,34 @@ export function inSequence<T extends { sequence: number }>(parts: ReadonlyArray<
 }
 
 /** null when the lengths of the header or of one of its elements do not fit. `length` includes the length octet. */
-function parseHeader(raw: Buffer): { length: number; part: Part | null } | null {
+function parseHeader(raw: Buffer): { length: number; part: Part | null; language: Language } | null {
   const length = (raw[0] ?? 0xff) + 1
   if (length > raw.length) return null
   let part: Part | null = null
+  let language = DEFAULT_LANGUAGE
   let offset = 1
   while (offset < length) {
     const start = offset + 2
     const end = start + (raw[offset + 1] ?? 0xff)
     if (start > length || end > length) return null
     // Of an element that occurs twice the last counts (3GPP 23.040 §9.2.3.24).
-    const element = elementPart(raw[offset] as number, raw.subarray(start, end))
+    const identifier = raw[offset] as number
+    const data = raw.subarray(start, end)
+    const element = elementPart(identifier, data)
     if (element === 'broken') return null
     part = element ?? part
+    language = elementLanguage(identifier, data, language)
     offset = end
   }
-  return { length, part }
+  return { length, part, language }
+}
+
+/** `before` with what the element changes (3GPP 23.040 §9.2.3.24.15-16); one that is not one octet changes nothing. */
+function elementLanguage(identifier: number, data: Buffer, before: Language): Language {
+  if (data.length !== 1) return before
+  if (identifier === IE_SINGLE_SHIFT) return { ...before, single: data.readUInt8(0) }
+  if (identifier === IE_LOCKING_SHIFT) return { ...before, locking: data.readUInt8(0) }
+  return before
 }
 
 function elementPart(identifier: number, data: Buffer): Part | 'broken' | null {

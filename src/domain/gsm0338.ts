@@ -3,6 +3,8 @@
  * in each octet, as SMPP carries it (data_coding 0).
  */
 
+import { DEFAULT_LANGUAGE, type Language, lockingTable, singleTable } from './gsm-national-tables.ts'
+
 /** Announces a character of the extension table (3GPP 23.038 §6.2.1.1). */
 export const ESCAPE = 0x1b
 
@@ -69,24 +71,27 @@ export function encodeGsm(text: string): Buffer | null {
 }
 
 /**
- * Decodes one septet per octet. Never throws: ESC at the end or before another ESC is a space, ESC before a code that
- * the extension table lacks gives the default character (3GPP 23.038 §6.2.1.1), and an octet above 0x7F, which no
+ * Decodes one septet per octet, with the national tables that `language` names; a table that does not exist is the
+ * default one. Never throws: ESC at the end or before another ESC is a space, ESC before a code that the extension (or
+ * single shift) table lacks gives the character without ESC (3GPP 23.038 §6.2.1.1), and an octet above 0x7F, which no
  * septet can be, is taken for Latin-1, the alphabet that SMSCs without a GSM one send under data_coding 0.
  */
-export function decodeGsm(bytes: Uint8Array): string {
+export function decodeGsm(bytes: Uint8Array, language: Language = DEFAULT_LANGUAGE): string {
+  const alphabet = lockingTable(language.locking) ?? DEFAULT_ALPHABET
+  const national = singleTable(language.single)
   let text = ''
   for (let index = 0; index < bytes.length; index += 1) {
     let code = bytes[index] as number
     if (code === ESCAPE && index + 1 < bytes.length) {
       index += 1
       code = bytes[index] as number
-      const extended = EXTENSION_CHARACTERS.get(code)
+      const extended = national?.get(code) ?? EXTENSION_CHARACTERS.get(code)
       if (extended !== undefined) {
         text += extended
         continue
       }
     }
-    text += code < 0x80 ? DEFAULT_ALPHABET[code] : String.fromCharCode(code)
+    text += code < 0x80 ? alphabet[code] : String.fromCharCode(code)
   }
   return text
 }

@@ -1,6 +1,7 @@
 /** Text of an inbound (MO) message from its octets and data_coding (SMPP 3.4 §5.2.19, 3GPP TS 23.038 §4). */
 
 import { inSequence } from './concatenation.ts'
+import { DEFAULT_LANGUAGE, type Language, sameLanguage } from './gsm-national-tables.ts'
 import { decodeGsm } from './gsm0338.ts'
 
 type Alphabet = 'gsm' | 'latin1' | 'binary' | 'ucs2' | 'iso-8859-5' | 'iso-8859-8' | 'iso-2022-jp' | 'euc-kr'
@@ -26,33 +27,42 @@ const GENERAL_GROUP_ALPHABETS: readonly Alphabet[] = ['gsm', 'binary', 'ucs2', '
 const CONTROL_OCTETS_OF_TEXT = new Set([0x09, 0x0a, 0x0d])
 
 /**
- * Decodes the content of one message. Never throws; the result is well-formed Unicode without U+0000, which
- * PostgreSQL's text type cannot hold. Lone surrogates become U+FFFD, an odd last octet of UCS-2 is dropped.
+ * Decodes the content of one message; `language` matters to the GSM alphabet only. Never throws; the result is
+ * well-formed Unicode without U+0000, which PostgreSQL's text type cannot hold. Lone surrogates become U+FFFD, an odd
+ * last octet of UCS-2 is dropped.
  */
-export function decodeInbound(bytes: Uint8Array, dataCoding: number): string {
-  return decodeAlphabet(bytes, alphabetOf(dataCoding)).replaceAll('\0', '').toWellFormed()
+export function decodeInbound(
+  bytes: Uint8Array,
+  dataCoding: number,
+  language: Language = DEFAULT_LANGUAGE,
+): string {
+  return decodeAlphabet(bytes, alphabetOf(dataCoding), language).replaceAll('\0', '').toWellFormed()
 }
 
 /**
  * Decodes a message that came in parts, in any order, some perhaps missing. Octets are joined before they are
  * decoded, because senders split surrogate pairs and escape sequences between parts; only where neighbours
- * differ in data_coding is each run decoded by itself.
+ * differ in data_coding or, under the GSM alphabet, in language is each run decoded by itself.
  */
 export function decodeInboundParts(
-  parts: ReadonlyArray<{ sequence: number; payload: Uint8Array; dataCoding: number }>,
+  parts: ReadonlyArray<{ sequence: number; payload: Uint8Array; dataCoding: number; language?: Language }>,
 ): string {
   let text = ''
   let run: Uint8Array[] = []
   let runCoding = 0
-  for (const part of inSequence(parts)) {
-    if (run.length > 0 && part.dataCoding !== runCoding) {
-      text += decodeInbound(Buffer.concat(run), runCoding)
+  let runLanguage = DEFAULT_LANGUAGE
+  for (const { payload, dataCoding, language = DEFAULT_LANGUAGE } of inSequence(parts)) {
+    const continues =
+      dataCoding === runCoding && (alphabetOf(dataCoding) !== 'gsm' || sameLanguage(language, runLanguage))
+    if (run.length > 0 && !continues) {
+      text += decodeInbound(Buffer.concat(run), runCoding, runLanguage)
       run = []
     }
-    run.push(part.payload)
-    runCoding = part.dataCoding
+    run.push(payload)
+    runCoding = dataCoding
+    runLanguage = language
   }
-  return text + decodeInbound(Buffer.concat(run), runCoding)
+  return text + decodeInbound(Buffer.concat(run), runCoding, runLanguage)
 }
 
 function alphabetOf(dataCoding: number): Alphabet {
@@ -65,10 +75,10 @@ function alphabetOf(dataCoding: number): Alphabet {
   return (dataCoding & 0x04) === 0 ? 'gsm' : 'binary' // message class
 }
 
-function decodeAlphabet(bytes: Uint8Array, alphabet: Alphabet): string {
+function decodeAlphabet(bytes: Uint8Array, alphabet: Alphabet, language: Language): string {
   switch (alphabet) {
     case 'gsm':
-      return decodeGsm(bytes)
+      return decodeGsm(bytes, language)
     case 'latin1':
       return Buffer.from(bytes).toString('latin1')
     case 'binary':

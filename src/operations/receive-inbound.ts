@@ -1,5 +1,6 @@
 import type { Part } from '../domain/concatenation.ts'
 import type { Directory, InboundNumber, ServicePlan } from '../domain/directory.ts'
+import { type Language, sameLanguage } from '../domain/gsm-national-tables.ts'
 import { decodeInbound, decodeInboundParts } from '../domain/inbound-text.ts'
 import { matchKeyword } from '../domain/keywords.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
@@ -25,6 +26,7 @@ export interface InboundSegment {
   readonly dataCoding: number
   readonly payload: Buffer
   readonly part: Part | null
+  readonly language: Language
   readonly receivedAtMs: number
 }
 
@@ -194,8 +196,9 @@ function inboundOf(row: NewInboundMessage, owner: InboundNumber): InboundMessage
   }
 }
 
-function singleContent({ carrierId, sender, recipient, payload, dataCoding }: InboundSegment): Content {
-  return { carrierId, sender, recipient, text: decodeInbound(payload, dataCoding) }
+function singleContent(segment: InboundSegment): Content {
+  const { carrierId, sender, recipient, payload, dataCoding, language } = segment
+  return { carrierId, sender, recipient, text: decodeInbound(payload, dataCoding, language) }
 }
 
 function partOf({ part, ...segment }: InboundSegment): InboundPart[] {
@@ -232,5 +235,9 @@ function setKey({ carrierId, sender, recipient, kind, reference, total }: Stored
 }
 
 function sameContent(one: StoredPart, other: StoredPart): boolean {
-  return one.dataCoding === other.dataCoding && one.payload.equals(other.payload)
+  return (
+    one.dataCoding === other.dataCoding &&
+    sameLanguage(one.language, other.language) &&
+    one.payload.equals(other.payload)
+  )
 }

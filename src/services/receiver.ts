@@ -102,7 +102,7 @@ export class Receiver {
   }
 
   #onInbound(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => void): void {
-    const { payload, part } = userDataOf(pdu)
+    const { payload, part, language } = userDataOf(pdu)
     const segment: InboundSegment = {
       carrierId: carrier.id,
       sender: fromCarrierAddress(pdu.source_addr, pdu.source_addr_ton),
@@ -110,6 +110,7 @@ export class Receiver {
       dataCoding: pdu.data_coding,
       payload,
       part,
+      language,
       receivedAtMs: Date.now(),
     }
     this.#inbound.add(segment).then(

@@ -1,4 +1,5 @@
 import type { Part } from '../domain/concatenation.ts'
+import type { Language } from '../domain/gsm-national-tables.ts'
 import type { Queryable } from './database.ts'
 
 /** A part of a message that is not complete yet. The first six fields say which message: the set it belongs to. */
@@ -11,6 +12,7 @@ export interface InboundPart {
   readonly total: number
   readonly sequence: number
   readonly dataCoding: number
+  readonly language: Language
   readonly payload: Buffer
   readonly receivedAtMs: number
 }
@@ -22,10 +24,11 @@ const SET = 'carrier_id, sender, recipient, kind, reference, total'
 
 const INPUT = `
   select carrier_id, sender, recipient, kind, reference, total, sequence, data_coding,
-         decode(payload, 'hex') as payload, to_timestamp(received_ms / 1000.0) as received_at
+         locking_shift, single_shift, decode(payload, 'hex') as payload,
+         to_timestamp(received_ms / 1000.0) as received_at
   from json_to_recordset($1) as i (
     carrier_id integer, sender text, recipient text, kind text, reference integer, total smallint, sequence smallint,
-    data_coding smallint, payload text, received_ms bigint)`
+    data_coding smallint, locking_shift smallint, single_shift smallint, payload text, received_ms bigint)`
 
 /**
  * Takes the sets named by a query `chosen` out. Everyone who takes locks the parts in the order of the key: of two who
@@ -41,14 +44,15 @@ const TAKE_CHOSEN = `
   where p.carrier_id = l.carrier_id and p.sender = l.sender and p.recipient = l.recipient and p.kind = l.kind
     and p.reference = l.reference and p.total = l.total and p.sequence = l.sequence
   returning p.carrier_id as "carrierId", p.sender, p.recipient, p.kind, p.reference, p.total, p.sequence,
-            p.data_coding as "dataCoding", p.payload`
+            p.data_coding as "dataCoding", p.payload,
+            json_build_object('locking', p.locking_shift, 'single', p.single_shift) as language`
 
 /** Keeps parts; one that is there already stays as it is. Sorted, so that nodes that keep the same parts do not deadlock. */
 export async function insertInboundParts(db: Queryable, parts: readonly InboundPart[]): Promise<void> {
   await db.query({
     name: 'insert_inbound_parts',
     text: `
-      insert into inbound_parts (${SET}, sequence, data_coding, payload, received_at)
+      insert into inbound_parts (${SET}, sequence, data_coding, locking_shift, single_shift, payload, received_at)
       ${INPUT} order by ${SET}, sequence
       on conflict do nothing`,
     values: [input(parts)],
@@ -69,6 +73,7 @@ export async function takeSupersededSets(
       with input as (${INPUT}), chosen as (
         select distinct ${SET} from input i join inbound_parts p using (${SET}, sequence)
         where p.payload <> i.payload or p.data_coding <> i.data_coding
+          or p.locking_shift is distinct from i.locking_shift or p.single_shift is distinct from i.single_shift
       )${TAKE_CHOSEN}`,
     values: [input(parts)],
   })
@@ -145,6 +150,8 @@ function input(parts: readonly InboundPart[]): string {
       total: part.total,
       sequence: part.sequence,
       data_coding: part.dataCoding,
+      locking_shift: part.language.locking,
+      single_shift: part.language.single,
       payload: part.payload.toString('hex'),
       received_ms: part.receivedAtMs,
     })),

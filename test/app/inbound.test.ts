@@ -163,6 +163,21 @@ describe('an inbound message in parts', () => {
     expect(await waitingParts()).toBe(0)
   })
 
+  test('a Turkish text in two parts, the last first, over a restart', async () => {
+    run += 1
+    const turkish = (sequence: number, octets: string) =>
+      mo(Buffer.from(`\x08\x00\x03\x07\x02${String.fromCharCode(sequence)}\x24\x01\x01${octets}`, 'latin1'), {
+        esm_class: UDHI,
+      })
+    expect(await turkish(2, 'samlar, ya\x1bgmur \x1b<ka\x1bc g\x7en?\x1b>')).toBe(STATUSES.ESME_ROK)
+    await service.restart()
+    await smsc.bound()
+    expect(await turkish(1, '\x1bIyi ak\x1b')).toBe(STATUSES.ESME_ROK)
+    await eventually(() => bodies().length === 1)
+    expect(bodies()).toEqual(['İyi akşamlar, yağmur [kaç gün?]'])
+    expect(await waitingParts()).toBe(0)
+  })
+
   test('B381 a node that is started anew between the parts has them all', async () => {
     run += 1
     await part(5, 3, 1, 'one ')

@@ -79,6 +79,36 @@ describe('user data headers', () => {
   })
 })
 
+describe('national languages', () => {
+  const languageOf = (hex: string, esmClass = UDHI) =>
+    parseUserData({ esmClass, shortMessage: Buffer.from(hex, 'hex'), tlvs: {} }).language
+
+  test.each([
+    ['single shift', '0324010141', null, 1],
+    ['locking shift', '0325010141', 1, null],
+    ['both', '0625010324010241', 3, 2],
+    ['beside the part number', '080003ab030224010d41', null, 13],
+    ['an unknown table, kept as it came', '032401ff41', null, 255],
+    ['of a repeated element the last', '0624010124010241', null, 2],
+    ['an element of no octets', '02240041', null, null],
+    ['an element of two octets', '042402010141', null, null],
+    ['no header', '41', null, null],
+    ['a header that does not fit', '0924010141', null, null],
+  ])('%s', (_name, hex, locking, single) => {
+    expect(languageOf(hex)).toEqual({ locking, single })
+  })
+
+  test('without the UDHI flag there is none', () => {
+    expect(languageOf('0324010141', 0)).toEqual({ locking: null, single: null })
+  })
+
+  test('the header is removed and the part number read all the same', () => {
+    const part = { reference: 0xab, total: 3, sequence: 2, kind: 'udh8' }
+    expect(parse('080003ab030224010d41')).toEqual({ payload: '41', part })
+    expect(parse('042402010141')).toEqual({ payload: '41', part: null })
+  })
+})
+
 describe('TLVs', () => {
   const sar = { sar_msg_ref_num: 0x1234, sar_total_segments: 2, sar_segment_seqnum: 1 }
   const content = Buffer.from('A')

@@ -86,6 +86,19 @@ describe('decodeGsm', () => {
     expect(decodeGsm(Buffer.from(octets))).toBe(text)
   })
 
+  test.each([
+    ['single shift', null, 1, [0x1b, 0x49, 0x79, 0x69], 'İyi'],
+    ['locking shift', 1, null, [0x40, 0x79, 0x69, 0x1b, 0x65], 'İyi€'],
+    ['a code that the single shift table lacks is the locking one', 1, 2, [0x1b, 0x0b, 0x1b, 0x09], 'Ğç'],
+    ['ESC at the end and before ESC is a space', 6, 6, [0x15, 0x1b, 0x1b, 0x15, 0x1b], 'क क '],
+    ['a code that the locking table lacks is a space', 4, null, [0x0c, 0x00], ' ঁ'],
+    ['an octet above 0x7F is Latin-1', 13, 13, [0xe9, 0x1b, 0xe9], 'éé'],
+    ['tables that do not exist', 2, 14, [0x09, 0x1b, 0x65, 0x1b, 0x63], 'Ç€c'],
+    ['identifiers that are reserved', 0, 255, [0x40, 0x1b, 0x3c], '¡['],
+  ])('national language, %s', (_name, locking, single, octets, text) => {
+    expect(decodeGsm(Buffer.from(octets), { locking, single })).toBe(text)
+  })
+
   test('whatever encodes decodes to itself', () => {
     const alphabet = [...DEFAULT_CODES, ...EXTENSION_CODES].map(([character]) => character)
     fc.assert(

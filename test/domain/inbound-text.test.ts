@@ -51,6 +51,32 @@ describe('decodeInbound', () => {
     )
   })
 
+  test('any octets under any language give well-formed text without U+0000', () => {
+    const identifier = fc.option(fc.nat(20))
+    const dataCoding = fc.constantFrom(0x00, 0x10, 0xc0, 0xf0, 0x08)
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 300 }),
+        dataCoding,
+        identifier,
+        identifier,
+        (bytes, coding, locking, single) => {
+          const text = decodeInbound(bytes, coding, { locking, single })
+          expect(text.isWellFormed()).toBe(true)
+          expect(text).not.toContain('\0')
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('a language matters to the GSM alphabet only', () => {
+    const language = { locking: 13, single: 13 }
+    expect(decodeInbound(Buffer.from([0x41]), 0x00, language)).toBe('ض')
+    expect(decodeInbound(Buffer.from([0x41]), 0x03, language)).toBe('A')
+    expect(decodeInbound(Buffer.from([0x00, 0x41]), 0x08, language)).toBe('A')
+  })
+
   test('the octets given are left as they were', () => {
     const bytes = Buffer.from('04390041', 'hex')
     decodeInbound(bytes, 8)
@@ -82,6 +108,28 @@ describe('decodeInboundParts', () => {
       { sequence: 3, payload: Buffer.from([0x00]), dataCoding: 0 },
     ]
     expect(decodeInboundParts(parts)).toBe('@й@')
+  })
+
+  test('parts of different language are decoded each by its own', () => {
+    const part = (sequence: number, single: number | null) => ({
+      sequence,
+      payload: Buffer.from([0x1b, 0x63, 0x1b]),
+      dataCoding: 0,
+      language: { locking: null, single },
+    })
+    expect(decodeInboundParts([part(1, 1), part(2, null), part(3, 1)])).toBe('ç c ç ')
+    const split = [part(1, 1), { ...part(2, 1), payload: Buffer.from([0x73]) }]
+    expect(decodeInboundParts(split)).toBe('çş')
+  })
+
+  test('a surrogate pair is whole whatever languages its parts name', () => {
+    const part = (sequence: number, hex: string, single: number) => ({
+      sequence,
+      payload: Buffer.from(hex, 'hex'),
+      dataCoding: 8,
+      language: { locking: null, single },
+    })
+    expect(decodeInboundParts([part(1, 'd83d', 1), part(2, 'de00', 2)])).toBe('😀')
   })
 
   test('a missing part and a repeated one', () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Part } from '../../src/domain/concatenation.ts'
 import { parseUserData, UDHI } from '../../src/domain/concatenation.ts'
+import { DEFAULT_LANGUAGE } from '../../src/domain/gsm-national-tables.ts'
 import { createdAtMs } from '../../src/domain/message-ids.ts'
 import {
   deliverCompleteSets,
@@ -54,6 +55,7 @@ function single(text: string, given: Partial<InboundSegment> = {}): InboundSegme
     dataCoding: 3,
     payload: Buffer.from(text, 'latin1'),
     part: null,
+    language: DEFAULT_LANGUAGE,
     receivedAtMs: Date.now(),
     ...given,
   }
@@ -159,6 +161,13 @@ describe('a single message', () => {
     expect(texts(received)).toEqual([raw.toString('latin1').replaceAll('\0', '')])
   })
 
+  test('in a national language', async () => {
+    const turkish = { dataCoding: 0, language: { locking: 1, single: 1 } }
+    expect(texts(await receiveInbound(depsOf(), [single('\x1bIlk ya\x0c\x1bs', turkish)]))).toEqual([
+      'İlk yağş',
+    ])
+  })
+
   test('with octets that PostgreSQL cannot hold as text is recorded without them', async () => {
     const ucs2 = Buffer.from([0x00, 0x41, 0x00, 0x00, 0xd8, 0x3d, 0x00, 0x42, 0x99])
     await receiveInbound(depsOf(), [single('', { payload: ucs2, dataCoding: 8 }), single('a\0b')])
@@ -250,6 +259,40 @@ describe('a message in parts', () => {
     ])
     expect(texts(received)).toEqual(['ab'])
     expect(texts(await receiveInbound(depsOf(), [partOf('three', 3)]))).toEqual(['one two three'])
+  })
+
+  describe('in national languages', () => {
+    const turkish = { dataCoding: 0, language: { locking: null, single: 1 } }
+    const two = { total: 2 }
+
+    test('keeps the language of each part while it waits', async () => {
+      const both = { dataCoding: 0, language: { locking: 6, single: 255 } }
+      expect(await receiveInbound(depsOf(), [partOf('\x15\x1b<', 2, two, both)])).toEqual([])
+      expect((await fresh.db.query('select locking_shift, single_shift from inbound_parts')).rows).toEqual([
+        { locking_shift: 6, single_shift: 255 },
+      ])
+      expect(texts(await receiveInbound(depsOf(), [partOf('ya\x1bs ', 1, two, turkish)]))).toEqual(['yaş क['])
+    })
+
+    test('keeps none where the part names none', async () => {
+      await receiveInbound(depsOf(), [partOf('one', 1)])
+      expect((await fresh.db.query('select locking_shift, single_shift from inbound_parts')).rows).toEqual([
+        { locking_shift: null, single_shift: null },
+      ])
+    })
+
+    test('an escape sequence split between two parts is whole again', async () => {
+      await receiveInbound(depsOf(), [partOf('sik', 2, two, turkish)])
+      expect(texts(await receiveInbound(depsOf(), [partOf('e\x1b', 1, two, turkish)]))).toEqual(['eşik'])
+    })
+
+    test('the same octets in another language are another message, in one batch or later', async () => {
+      const spanish = { dataCoding: 0, language: { locking: null, single: 2 } }
+      const first = (language: Partial<InboundSegment>) => partOf('\x1bc1', 1, two, language)
+      expect(texts(await receiveInbound(depsOf(), [first(turkish), first(spanish)]))).toEqual(['ç1'])
+      expect(texts(await receiveInbound(depsOf(), [first(turkish)]))).toEqual(['c1'])
+      expect(await countOf('inbound_parts')).toBe(1)
+    })
   })
 
   test('a reference reused before the earlier message is whole: that one comes as it stands, none is mixed', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DEFAULT_LANGUAGE } from '../../src/domain/gsm-national-tables.ts'
 import { highestIdAt, lowestIdAt } from '../../src/domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { receiveInbound } from '../../src/operations/receive-inbound.ts'
@@ -311,6 +312,7 @@ test('inbound parts: complete sets and old ones are delivered, unowned ones coun
     dataCoding: 3,
     payload: Buffer.from('Hallo'),
     part: { kind: 'sar', reference: 1, total: 2, sequence: 2 } as const,
+    language: DEFAULT_LANGUAGE,
     receivedAtMs: Date.now() - 31 * MINUTE_MS,
   }
   await receiveInbound(inbound, [
