@@ -1,0 +1,90 @@
+import { Format } from 'typebox/format'
+import { Compile } from 'typebox/schema'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type HttpService,
+  PLAN,
+  PLAN_INACTIVE,
+  PLAN_INCOMPLETE,
+  PLAN_OTHER,
+  startHttpService,
+  TOKEN_OTHER,
+} from '../support/http-service.ts'
+import type { HttpAnswer } from '../support/raw-http.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>
+}
+
+let service: HttpService
+let paths: Record<string, Record<string, Operation>>
+
+beforeAll(async () => {
+  service = await startHttpService()
+  paths = (await service.get('/openapi.json')).json.paths
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+/** What the schema of this answer finds wrong with it; null when the document knows no such answer. */
+function faultsOf(method: string, path: string, answer: HttpAnswer): unknown[] | null {
+  const schema = paths[path]?.[method]?.responses[answer.status]?.content?.['application/json']?.schema
+  return schema === undefined ? null : Compile(schema).Errors(answer.json)[1]
+}
+
+describe('answers are as documented', () => {
+  it('formats are looked at', () => {
+    expect(Format.Test('date-time', '2026-11-21T02:39:01.900Z')).toBe(true)
+    expect(Format.Test('date-time', 'yesterday')).toBe(false)
+    expect(Compile({ type: ['string', 'null'], format: 'uuid' }).Check('no uuid')).toBe(false)
+  })
+
+  it.each([
+    ['202', {}],
+    ['400', { to: 'nobody' }],
+    ['400', { servicePlanId: PLAN_INCOMPLETE }],
+    ['401', { servicePlanId: PLAN_INACTIVE }],
+    ['403', { from: 'Denied' }],
+    ['404', { servicePlanId: PLAN_OTHER }],
+    ['409', { from: 'Pending' }],
+    ['413', { body: 'x'.repeat(70_000) }],
+    ['422', { from: 'Archived' }],
+  ])('POST /v1/sendsms: %s for %j', async (status, fields) => {
+    const answer = await service.send(fields)
+    expect(String(answer.status)).toBe(status)
+    expect(faultsOf('post', '/v1/sendsms', answer)).toEqual([])
+  })
+
+  it.each([
+    ['200', '/v1/messages/sms/{msgId}', `?servicePlanId=${PLAN}`],
+    ['200', '/v1/messages/{msgId}', ''],
+    ['400', '/v1/messages/sms/{msgId}', ''],
+    ['403', '/v1/messages/sms/{msgId}', `?servicePlanId=${PLAN_OTHER}`],
+    ['200', '/v1/messages/sms', `?servicePlanId=${PLAN}&status=QUEUED&limit=1`],
+    ['400', '/v1/messages/sms', `?servicePlanId=${PLAN}`],
+  ])('GET: %s of %s%s', async (status, path, query) => {
+    const { msgId } = (await service.send()).json
+    const answer = await service.get(path.replace('{msgId}', msgId) + query)
+    expect(String(answer.status)).toBe(status)
+    expect(faultsOf('get', path, answer)).toEqual([])
+  })
+
+  it('GET: 404 of a message of somebody else', async () => {
+    const { msgId } = (await service.send()).json
+    const headers = { authorization: `Bearer ${TOKEN_OTHER}` }
+    const answer = await service.get(`/v1/messages/${msgId}`, headers)
+    expect(answer.status).toBe(404)
+    expect(faultsOf('get', '/v1/messages/{msgId}', answer)).toEqual([])
+  })
+})
+
+it('every operation has an id of its own and says what each answer means', () => {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  const ids = operations.map(({ operationId }) => operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const { operationId, responses } of operations) {
+    for (const [status, { description }] of Object.entries(responses)) {
+      expect(description, `${operationId} ${status}`).not.toBe('Default Response')
+    }
+  }
+})
