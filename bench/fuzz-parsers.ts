@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { parseUserData } from '../src/domain/concatenation.ts'
+import { decodeInbound } from '../src/domain/inbound-text.ts'
+import { parseReceipt, receiptText } from '../src/domain/receipts.ts'
+import { decodePdu } from '../src/smpp/decoding.ts'
+import { Framer } from '../src/smpp/framer.ts'
+import { FRAME_LIMIT, walk } from './fuzz-mutations.ts'
+
+/** What must hold of the parsers alone, whatever they are given. */
+
+/** One frame through everything that reads what carriers send. @throws what a parser threw, or AssertionError. */
+export function checkParsers(frame: Buffer): void {
+  const pdu = decodePdu(frame)
+  const isMessage = pdu.command === 'submit_sm' || pdu.command === 'deliver_sm' || pdu.command === 'data_sm'
+  const { payload, part } = parseUserData({
+    // Of a PDU that is no message all octets are taken for one, so that these parsers see the wildest input too.
+    esmClass: isMessage ? pdu.esm_class : frame[frame.length - 1]!,
+    shortMessage: isMessage ? (pdu.command === 'data_sm' ? NOTHING : pdu.short_message) : frame.subarray(16),
+    tlvs: isMessage ? pdu.tlvs : {},
+  })
+  if (part !== null) assert(part.sequence >= 1 && part.sequence <= part.total && part.total <= 255)
+  checkText(decodeInbound(payload, isMessage ? pdu.data_coding : frame[7]!))
+  const text = receiptText(payload)
+  checkText(text)
+  const receipt = parseReceipt(text, isMessage ? pdu.tlvs : {})
+  if (receipt === null) return
+  checkText(receipt.carrierMessageId ?? '')
+  assert(receipt.mccmnc === null || /^\d{5,6}$/.test(receipt.mccmnc), 'mccmnc of a receipt')
+}
+
+/** PostgreSQL takes neither in its text type. */
+function checkText(text: string): void {
+  assert(text.isWellFormed(), 'lone surrogate in a text')
+  assert(!text.includes('\0'), 'U+0000 in a text')
+}
+
+/** The framer must cut the stream as `walk` does, wherever the chunks end. @throws AssertionError */
+export function checkFramer(stream: Buffer, chunks: readonly Buffer[]): void {
+  const expected = walk(stream)
+  const framer = new Framer()
+  let frames = 0
+  for (const chunk of chunks) {
+    framer.push(chunk)
+    while (framer.next()) {
+      const start = expected.starts[frames++]
+      assert(start !== undefined, 'a frame too many')
+      assert.equal(
+        framer.buffer.compare(stream, start, start + framer.end - framer.start, framer.start, framer.end),
+        0,
+      )
+    }
+    assert(framer.held <= FRAME_LIMIT, 'more than one frame held')
+  }
+  assert.equal(frames, expected.starts.length, 'frames')
+  assert.equal(framer.fault !== null, expected.isFaulty, 'fault')
+}
+
+const NOTHING = Buffer.alloc(0)
