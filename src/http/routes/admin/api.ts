@@ -5,6 +5,7 @@ import { hashToken, MAX_TOKEN_LENGTH } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerCarriers } from './carriers.ts'
+import { documentationOf } from './documentation.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessages } from './messages.ts'
 import { registerRoutes } from './routes.ts'
@@ -22,8 +23,9 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       scope.setValidatorCompiler(compileAdminValidator)
       const operators = deps.operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
       scope.addHook('onRequest', async (request) => requireOperator(request, operators, deps))
-      scope.addHook('onRoute', ({ schema }) => {
-        if (schema !== undefined) Object.assign(schema, { security: [{ bearer: [] }] })
+      scope.addHook('onRoute', (route) => {
+        if (route.schema === undefined || route.method === 'HEAD') return
+        Object.assign(route.schema, { security: [{ bearer: [] }], ...documentationOf(route) })
       })
       scope.addHook('onSend', async (request, reply) => {
         if (request.method === 'GET' || reply.statusCode >= 400) return

@@ -1,10 +1,13 @@
 import type { Type } from 'typebox'
 import { failures } from '../../schemas/error-body.ts'
 
+const DESCRIPTIONS = { 200: 'As it is now', 201: 'Created', 204: 'Done' }
+
 /** The `response` schemas of a route: what it answers when done, and the error body. */
 export function answers<Status extends 200 | 201 | 204, Body extends Type.TSchema>(
   status: Status,
   body: Body,
 ): Record<Status, Body> {
-  return { ...failures(400, 401, 403, 404, 409), [status]: body } as Record<Status, Body>
+  const described = { ...body, description: DESCRIPTIONS[status] }
+  return { ...failures(400, 401, 403, 404, 409), [status]: described } as unknown as Record<Status, Body>
 }

@@ -42,7 +42,14 @@ export function registerSenders(scope: AdminScope, { db }: AdminDeps): void {
 
   scope.put(
     `${path}/:sender`,
-    { schema: { tags, params: Params, body: Body, response: { ...answers(200, Sender), 201: Sender } } },
+    {
+      schema: {
+        tags,
+        params: Params,
+        body: Body,
+        response: { ...answers(200, Sender), ...answers(201, Sender) },
+      },
+    },
     async ({ params, body }, reply) => {
       const { servicePlanId, sender } = params
       const subscription = await setSenderSubscription(db, servicePlanId, sender, body.status)

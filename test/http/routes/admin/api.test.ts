@@ -138,10 +138,18 @@ test('405 for a method a resource does not answer, 404 for a path there is not',
   expect((await server.request('GET', '/nothing')).status).toBe(404)
 })
 
-test('every operation is in the OpenAPI document, with its security', async () => {
+interface Operation {
+  readonly operationId: string
+  readonly security?: unknown
+  readonly tags?: readonly string[]
+  readonly summary?: string
+  readonly responses: Record<string, { readonly description: string }>
+}
+
+test('every operation is in the OpenAPI document, with what it does and its security', async () => {
   const response = await fetch(`${server.baseUrl}/openapi.json`)
   const document = (await response.json()) as {
-    paths: Record<string, Record<string, { security?: unknown }>>
+    paths: Record<string, Record<string, Operation>>
   }
   for (const [method, path] of ROUTES) {
     const template = Object.keys(document.paths).find((known) =>
@@ -149,5 +157,14 @@ test('every operation is in the OpenAPI document, with its security', async () =
     )
     const operation = document.paths[template ?? '']?.[method.toLowerCase()]
     expect(operation?.security, `${method} ${path}`).toEqual([{ bearer: [] }])
+    expect(operation?.tags, `${method} ${path}`).toHaveLength(1)
+    expect(operation?.summary, `${method} ${path}`).toMatch(/^[A-Z]/)
+    for (const [status, { description }] of Object.entries(operation!.responses)) {
+      expect(description, `${method} ${path} ${status}`).not.toBe('Default Response')
+    }
   }
+  const ids = Object.values(document.paths)
+    .flatMap(Object.values)
+    .map((each: Operation) => each.operationId)
+  expect(new Set(ids).size).toBe(ids.length)
 })

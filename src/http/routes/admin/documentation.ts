@@ -1,0 +1,67 @@
+import type { RouteOptions } from 'fastify'
+
+/** Method and path below /admin/v1 -> operationId and summary of the OpenAPI document. */
+const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary: string]>> = {
+  'POST /accounts': ['createAccount', 'Create an account; its webhook secret is shown this once'],
+  'GET /accounts': ['listAccounts', 'List accounts'],
+  'GET /accounts/:accountId': ['getAccount', 'Show an account'],
+  'PATCH /accounts/:accountId': ['changeAccount', 'Change an account; what is not given stays'],
+  'DELETE /accounts/:accountId': ['deleteAccount', 'Delete an account without plans and live tokens'],
+  'POST /accounts/:accountId/webhook-secret/rotate': [
+    'rotateWebhookSecret',
+    'Make a new webhook secret, shown this once; the present one signs beside it',
+  ],
+  'DELETE /accounts/:accountId/webhook-secret/previous': [
+    'removePreviousWebhookSecret',
+    'End a rotation: only the newest secret signs',
+  ],
+  'POST /service-plans': ['createServicePlan', 'Create a service plan'],
+  'GET /service-plans': ['listServicePlans', 'List service plans'],
+  'GET /service-plans/:servicePlanId': ['getServicePlan', 'Show a service plan'],
+  'PATCH /service-plans/:servicePlanId': [
+    'changeServicePlan',
+    'Change a service plan; what is not given stays',
+  ],
+  'DELETE /service-plans/:servicePlanId': ['deleteServicePlan', 'Delete a service plan that nothing uses'],
+  'POST /tokens': ['createToken', 'Issue a token; it is shown this once'],
+  'GET /tokens': ['listTokens', 'List tokens, revoked ones too'],
+  'GET /tokens/:tokenId': ['getToken', 'Show a token, not its secret'],
+  'DELETE /tokens/:tokenId': ['revokeToken', 'Revoke a token for good, on every node within 5 s'],
+  'PUT /service-plans/:servicePlanId/senders/:sender': [
+    'setSender',
+    'Subscribe a plan to a sender: approved, pending, denied, or a status of your own',
+  ],
+  'GET /service-plans/:servicePlanId/senders/:sender': ['getSender', 'Show a sender subscription'],
+  'DELETE /service-plans/:servicePlanId/senders/:sender': ['deleteSender', 'End a sender subscription'],
+  'GET /service-plans/:servicePlanId/senders': ['listSenders', 'List the senders of a plan'],
+  'POST /inbound-numbers': ['createInboundNumber', 'Give a number to a service plan'],
+  'GET /inbound-numbers': ['listInboundNumbers', 'List inbound numbers'],
+  'GET /inbound-numbers/:number': ['getInboundNumber', 'Show an inbound number'],
+  'PATCH /inbound-numbers/:number': [
+    'changeInboundNumber',
+    'Change an inbound number; what is not given stays',
+  ],
+  'DELETE /inbound-numbers/:number': ['deleteInboundNumber', 'Take a number from its plan'],
+  'POST /carriers': ['createCarrier', 'Create a carrier'],
+  'GET /carriers': ['listCarriers', 'List carriers'],
+  'GET /carriers/:carrier': ['getCarrier', 'Show a carrier, not its password'],
+  'PATCH /carriers/:carrier': ['changeCarrier', 'Change a carrier; what is not given stays'],
+  'DELETE /carriers/:carrier': ['deleteCarrier', 'Delete a carrier that no route uses'],
+  'POST /routes': ['createRoute', 'Create a route'],
+  'GET /routes': ['listRoutes', 'List routes'],
+  'GET /routes/:route': ['getRoute', 'Show a route'],
+  'PATCH /routes/:route': ['changeRoute', 'Change a route; what is not given stays'],
+  'DELETE /routes/:route': ['deleteRoute', 'Delete a route that no plan uses'],
+  'GET /messages/:msgId': ['inspectMessage', 'Show a message with what its carrier said'],
+  'GET /unowned-inbound-messages': [
+    'listUnownedInboundMessages',
+    'List inbound messages to numbers that nobody owns',
+  ],
+}
+
+/** What the OpenAPI document says of a route beside its schemas. */
+export function documentationOf({ method, url, prefix }: RouteOptions & { prefix: string }): object {
+  const [operationId, summary] = OPERATIONS[`${method} ${url.slice(prefix.length)}`] ?? []
+  if (operationId === undefined) return {}
+  return { operationId, summary }
+}
