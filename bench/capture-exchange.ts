@@ -1,0 +1,109 @@
+import { parseUserData } from '../src/domain/concatenation.ts'
+import { decodeInboundParts } from '../src/domain/inbound-text.ts'
+import { segmentText } from '../src/domain/segments.ts'
+import type { InboundForm } from '../src/simulator/inbound-messages.ts'
+import type { Simulator } from '../src/simulator/simulator.ts'
+import { type Connection, connect } from '../src/smpp/connection.ts'
+import { messageOctets, type RequestPdu } from '../src/smpp/pdu.ts'
+import { STATUSES } from '../src/smpp/statuses.ts'
+
+/** A short session of our ESME with the simulator that shows each form of message once. */
+
+const GSM = 'Your code is 482913: {do not} share it, it costs 1 €.'
+const UCS2 = 'Ваш код 482913 🙂'
+export const MT_TEXTS = [GSM, UCS2, `${GSM} `.repeat(8).trim(), `${UCS2} `.repeat(10).trim()] as const
+export const MO_TEXTS = [GSM.repeat(4), UCS2.repeat(6)] as const
+export const MO_FORMS: readonly InboundForm[] = ['udh8', 'udh16', 'sar', 'payload']
+
+const WAIT_MS = 10_000
+
+export interface Exchanged {
+  readonly submits: number
+  readonly receipts: number
+  /** Parts of inbound messages. */
+  readonly delivers: number
+  /** Texts that did not arrive as they were sent, by our own reading. */
+  readonly differing: readonly string[]
+}
+
+/** @throws (rejects) Error when something is refused or missing after 10 s. */
+export async function exchange(simulator: Simulator): Promise<Exchanged> {
+  const received: RequestPdu[] = []
+  const link = connect<number>(
+    {
+      host: '127.0.0.1',
+      port: simulator.port,
+      windowSize: 20,
+      bind: { command: 'bind_transceiver', system_id: 'aldis', password: 'secret' },
+    },
+    {
+      onRequest(pdu, connection) {
+        received.push(pdu)
+        connection.respond(pdu, STATUSES.ESME_ROK)
+      },
+    },
+  )
+  await link.whenBound()
+  const submits = await submitAll(link)
+  const receipts = () => received.filter((pdu) => pdu.command === 'deliver_sm' && pdu.esm_class & 0x04).length
+  await until(() => receipts() === submits, 'receipts')
+  const differing: string[] = []
+  for (const body of MO_TEXTS) {
+    for (const form of MO_FORMS) {
+      const before = received.length
+      await simulator.sendInbound({ from: '+15551230002', to: '12345', body, form })
+      if (joined(received.slice(before)) !== body) differing.push(`${form}: ${body}`)
+    }
+  }
+  await link.request({ command: 'enquire_link' })
+  const delivers = received.length - submits
+  await link.unbind()
+  return { submits, receipts: submits, delivers, differing }
+}
+
+async function submitAll(link: Connection<number>): Promise<number> {
+  let submits = 0
+  for (const [index, text] of MT_TEXTS.entries()) {
+    const { segments, dataCoding, hasUdh } = segmentText(text, 100 + index)
+    for (const segment of segments) {
+      const { status } = await link.request({
+        command: 'submit_sm',
+        source_addr_ton: 5,
+        source_addr: 'Aldis',
+        dest_addr_ton: 1,
+        dest_addr_npi: 1,
+        destination_addr: '15551230002',
+        esm_class: hasUdh ? 0x40 : 0,
+        registered_delivery: 1,
+        data_coding: dataCoding,
+        short_message: segment,
+      })
+      if (status !== STATUSES.ESME_ROK) throw new Error(`A submit_sm was refused: ${status}`)
+      submits += 1
+    }
+  }
+  return submits
+}
+
+function joined(pdus: readonly RequestPdu[]): string {
+  return decodeInboundParts(
+    pdus.flatMap((pdu) => {
+      if (pdu.command !== 'deliver_sm') return []
+      const { payload, part } = parseUserData({
+        esmClass: pdu.esm_class,
+        shortMessage: pdu.short_message,
+        tlvs: { ...pdu.tlvs, message_payload: messageOctets(pdu) },
+      })
+      return [{ sequence: part?.sequence ?? 1, payload, dataCoding: pdu.data_coding }]
+    }),
+  )
+}
+
+/** Looks every 20 ms. @throws (rejects) Error when `condition` does not hold within 10 s. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadlineMs = performance.now() + WAIT_MS
+  while (!condition()) {
+    if (performance.now() > deadlineMs) throw new Error(`${what}: not after ${WAIT_MS / 1_000} s`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

@@ -1,0 +1,91 @@
+import { decodeInbound } from '../src/domain/inbound-text.ts'
+import { type Exchanged, MO_FORMS, MO_TEXTS, MT_TEXTS } from './capture-exchange.ts'
+
+/** What tshark made of a captured exchange, beside what was sent. */
+
+export interface Finding {
+  readonly what: string
+  readonly found: string | number
+  readonly expected: string | number
+}
+
+const PI_WARN = 0x00600000
+/** Forms that come in parts: each is put together by tshark. */
+const PART_FORMS = MO_FORMS.filter((form) => form !== 'payload')
+
+export function findings(packets: readonly unknown[], exchanged: Exchanged): Finding[] {
+  const numbers = (key: string) => valuesOf(packets, key).map(Number)
+  const count = (commandId: number) => numbers('smpp.command_id').filter((id) => id === commandId).length
+  const delivers = exchanged.receipts + exchanged.delivers
+  const warnings = valuesOf(packets, '_ws.expert').filter(
+    (expert) => Math.max(...valuesOf(expert, '_ws.expert.severity').map(Number)) >= PI_WARN,
+  )
+  const longTexts = [...MT_TEXTS.slice(2), ...MO_TEXTS.flatMap((text) => PART_FORMS.map(() => text))]
+  return [
+    { what: 'malformed PDUs', found: valuesOf(packets, '_ws.malformed').length, expected: 0 },
+    { what: 'expert warnings and errors', found: warnings.length, expected: 0 },
+    {
+      what: 'sum of command_length, and of TCP payload',
+      found: sum(numbers('smpp.command_length')),
+      expected: sum(numbers('tcp.len')),
+    },
+    { what: 'submit_sm', found: count(0x04), expected: exchanged.submits },
+    { what: 'submit_sm_resp', found: count(0x80000004), expected: exchanged.submits },
+    { what: 'deliver_sm', found: count(0x05), expected: delivers },
+    { what: 'deliver_sm_resp', found: count(0x80000005), expected: delivers },
+    { what: 'bind_transceiver, enquire_link', found: count(0x09) + count(0x15), expected: 2 },
+    { what: 'unbind, unbind_resp', found: count(0x06) + count(0x80000006), expected: 2 },
+    {
+      what: 'first GSM-7 text',
+      found: decodeInbound(octets(valuesOf(packets, 'smpp.message')[0]), 0),
+      expected: MT_TEXTS[0],
+    },
+    {
+      what: 'messages put together from parts',
+      found: reassembled(packets).sort().join(' | '),
+      expected: [...longTexts].sort().join(' | '),
+    },
+    {
+      what: 'UCS-2 texts, in order',
+      found: valuesOf(packets, 'smpp.message_text')
+        .join('')
+        .replaceAll(/\uFFFD+/g, '?'),
+      // tshark reads UCS-2 strictly: a surrogate pair is shown as replacement characters.
+      expected: [MT_TEXTS[1], MT_TEXTS[3], MO_TEXTS[1].repeat(MO_FORMS.length)]
+        .join('')
+        .replaceAll(/[\u{10000}-\u{10ffff}]/gu, '?'),
+    },
+    { what: 'texts that our own side read otherwise', found: exchanged.differing.join(' | '), expected: '' },
+  ]
+}
+
+/** Texts of the messages that tshark joined; it shows their octets. */
+function reassembled(packets: readonly unknown[]): string[] {
+  return packets.flatMap((packet) => {
+    const codings = valuesOf(packet, 'smpp.data_coding').map(Number)
+    const lengths = valuesOf(packet, 'gsm_sms_ud.reassembled.length').map(Number)
+    return lengths.map((length) => {
+      const whole = valuesOf(packet, 'gsm_sms_ud.short_msg').map(octets)
+      const content = whole.find((candidate) => candidate.length === length)
+      return decodeInbound(content ?? Buffer.alloc(0), codings.at(-1) ?? 0)
+    })
+  })
+}
+
+function octets(hex: unknown): Buffer {
+  return Buffer.from(String(hex).replaceAll(':', ''), 'hex')
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** Every value under a key anywhere below `node`; lists are taken apart. */
+function valuesOf(node: unknown, wanted: string): unknown[] {
+  if (Array.isArray(node)) return node.flatMap((element) => valuesOf(element, wanted))
+  if (typeof node !== 'object' || node === null) return []
+  return Object.entries(node).flatMap(([key, value]) => {
+    const here = key === wanted ? (Array.isArray(value) ? value : [value]) : []
+    return [...here, ...valuesOf(value, wanted)]
+  })
+}
