@@ -6,8 +6,10 @@ import { until } from './capture-exchange.ts'
 
 /** tshark, the command line of Wireshark: captures one TCP port of the loopback and decodes what it captured. */
 
+const PROGRAM = 'tshark'
+
 export function hasTshark(): boolean {
-  return spawnSync('tshark', ['--version'], { stdio: 'ignore' }).status === 0
+  return spawnSync(PROGRAM, ['--version'], { stdio: 'ignore' }).status === 0
 }
 
 export class Capture {
@@ -20,7 +22,7 @@ export class Capture {
     this.#port = port
     // -P prints a line for each packet, which tells when the capture has begun and when it has seen all.
     const args = ['-i', 'lo', '-n', '-l', '-P', '-w', file, '-f', `tcp port ${port}`]
-    this.#child = spawn('tshark', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#child = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child.stdout!.on('data', (chunk) => {
       this.#printed += chunk
     })
@@ -68,6 +70,6 @@ export class Capture {
 /** The layers of every packet as tshark's JSON has them, octets in hexadecimal left out. */
 export async function decodedPackets(file: string, port: number): Promise<unknown[]> {
   const args = ['-r', file, '-n', '-d', `tcp.port==${port},smpp`, '-T', 'json', '--no-duplicate-keys']
-  const { stdout } = await promisify(execFile)('tshark', args, { maxBuffer: 256 * 1024 * 1024 })
+  const { stdout } = await promisify(execFile)(PROGRAM, args, { maxBuffer: 256 * 1024 * 1024 })
   return (JSON.parse(stdout) as { _source: { layers: unknown } }[]).map((packet) => packet._source.layers)
 }

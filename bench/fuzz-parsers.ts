@@ -11,6 +11,8 @@ import { FRAME_LIMIT, walk } from './fuzz-mutations.ts'
 /** One frame through everything that reads what carriers send. @throws what a parser threw, or AssertionError. */
 export function checkParsers(frame: Buffer): void {
   const pdu = decodePdu(frame)
+  // What is not there must be refused, or empty.
+  for (const value of Object.values(pdu)) assert(value !== undefined, 'a field without a value')
   const isMessage = pdu.command === 'submit_sm' || pdu.command === 'deliver_sm' || pdu.command === 'data_sm'
   const { payload, part } = parseUserData({
     // Of a PDU that is no message all octets are taken for one, so that these parsers see the wildest input too.
