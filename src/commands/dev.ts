@@ -22,6 +22,14 @@ interface Flags {
 }
 
 const DATA_DIR = '.aldis'
+
+const EXAMPLES = `
+Examples:
+  aldis dev --port 8081 --data-dir ./data
+  aldis dev --port 0 --ready-file ready.json            for scripts
+  eval "$(aldis dev env)"                               in a second terminal
+  aldis dev inbound --from +15551230002 --body 'Hello'  while it runs`
+
 const SMPP_PORT = 2775
 const HOST = '127.0.0.1'
 
@@ -57,6 +65,7 @@ export function register(program: Command): void {
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
         .default('warn'),
     )
+    .addHelpText('after', EXAMPLES)
     .action(runDev)
   dev
     .command('env')

@@ -18,6 +18,11 @@ const HOSTS = ['127.0.0.1', '::1'] as const
 const MAX_BODY_BYTES = 1024 * 1024
 const REQUEST_TIMEOUT_MS = 15_000
 
+const EXAMPLES = `
+Examples:
+  aldis listen
+  aldis listen --port 9100 --secret whsec_…   refuses what is not signed with it`
+
 /** Adds `aldis listen`: a receiver on this machine that prints every webhook, until SIGTERM or SIGINT. */
 export function register(program: Command): void {
   program
@@ -35,6 +40,7 @@ export function register(program: Command): void {
       'webhook secret of the account: what it has not signed is answered 401',
       webhookSecret,
     )
+    .addHelpText('after', EXAMPLES)
     .action(listen)
 }
 

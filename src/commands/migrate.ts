@@ -5,6 +5,10 @@ export function register(program: Command): void {
   program
     .command('migrate')
     .description('Bring the schema of DATABASE_URL up to date (aldis serve does it too)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  DATABASE_URL=postgresql://aldis:password@db.example.net/aldis aldis migrate',
+    )
     .action(async () => {
       const { databaseUrlOf } = await import('../config.ts')
       const { migrate } = await import('../store/migrate.ts')

@@ -2,12 +2,19 @@ import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 
+const EXAMPLE = `
+Example:
+  export SECRET_KEY=$(openssl rand -hex 32) OPERATOR_TOKEN=$(openssl rand -base64 32)   # once; keep them
+  DATABASE_URL=postgresql://aldis:password@db.example.net/aldis aldis serve
+
+The variables are described in docs/configuration.md.`
+
 /** Adds `aldis serve`: a node of the service, configured by the environment, until SIGTERM or SIGINT. */
 export function register(program: Command): void {
   program
     .command('serve')
     .description('Run the service, configured by the environment')
-    .addHelpText('after', '\nThe variables are described in docs/configuration.md.')
+    .addHelpText('after', EXAMPLE)
     .action(serve)
 }
 

@@ -19,6 +19,11 @@ const COUNTER_INTERVAL_MS = 10_000
 /** A day: above 2^31 ms a timer would fire at once. */
 const MAX_DELAY_MS = 86_400_000
 
+const EXAMPLES = `
+Examples:
+  aldis simulate-carrier --port 2775
+  aldis simulate-carrier --system-id aldis --password secret --receipt-delay-ms 1000-5000 --throughput 100`
+
 /** Adds `aldis simulate-carrier`: an SMSC of its own, until SIGTERM or SIGINT. */
 export function register(program: Command): void {
   program
@@ -35,6 +40,7 @@ export function register(program: Command): void {
       integer(1, MAX_THROUGHPUT),
     )
     .option('--quiet', 'print nothing but errors')
+    .addHelpText('after', EXAMPLES)
     .action(simulateCarrier)
 }
 
