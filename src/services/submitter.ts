@@ -47,8 +47,6 @@ const NO_CARRIER_MS = 1_000
 /** Messages taken from the database at once; fewer than the least are not worth the statement. */
 const MAX_CLAIM = 1_000
 const MIN_CLAIM = 100
-/** A message_id has 64 characters (SMPP 3.4 §4.4.2); receipts are read to the same length. */
-const MAX_ID_LENGTH = 64
 /** How often messages are looked for whose validity ended while no carrier of theirs was there. */
 const EXPIRED_MS = 5_000
 
@@ -309,7 +307,7 @@ export class Submitter implements Placement {
     if (id === '') return
     this.#options.recorder.submitted({
       carrier_id: carrier.id,
-      carrier_message_id: canonicalId(id.slice(0, MAX_ID_LENGTH), carrier.idRule, 'submit'),
+      carrier_message_id: canonicalId(id, carrier.idRule, 'submit'),
       msg_id: dispatch.msgId,
       plan_id: dispatch.planId,
       segment,
