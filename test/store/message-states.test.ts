@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { InstantSource } from '../../src/domain/instants.ts'
+import {
+  aggregate,
+  type MessageEvent,
+  nextStatus,
+  UNKNOWN_REVERSIBLE_MS,
+} from '../../src/domain/message-states.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { recordReceipts } from '../../src/store/receipts.ts'
+import { recordSubmissions } from '../../src/store/submissions.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { seedInstallation } from '../support/installation.ts'
+import { HOLDER, receipt, sent, statusOf, storeMessage, submission } from '../support/stored-messages.ts'
+
+/** The statements decide the same as the table of domain/message-states.ts. */
+
+const OUTCOMES = ['DELIVERED', 'FAILED', 'UNKNOWN'] as const
+type Outcome = (typeof OUTCOMES)[number]
+
+const EVENT: Record<Outcome, MessageEvent> = { DELIVERED: 'delivered', FAILED: 'failed', UNKNOWN: 'unknown' }
+const instants = new InstantSource()
+
+let database: FreshDatabase
+let plan: number
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  await ensurePartitions(database.db, Date.now())
+  plan = (await seedInstallation(database.db)).announcedPlan
+})
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+const common = () => ({ changedAt: instants.next(Date.now()), events: HOLDER })
+
+/** A message of this many segments that the carrier has accepted. */
+async function submitted(segments: number): Promise<string> {
+  const msgId = await storeMessage(database.db, plan, { segments })
+  const submissions = Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}-${n}`, n))
+  await recordSubmissions(database.db, { settlements: [sent(plan, msgId)], submissions, ...common() })
+  return msgId
+}
+
+async function apply(msgId: string, segment: number, outcome: Outcome): Promise<void> {
+  await recordReceipts(database.db, {
+    receipts: [receipt(`${msgId}-${segment}`, outcome)],
+    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
+    newestMsgId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    ...common(),
+  })
+}
+
+const status = (msgId: string) => statusOf(database.db, msgId)
+
+const pairs = OUTCOMES.flatMap((first) => OUTCOMES.map((second) => [first, second] as const))
+
+describe('one segment, two receipts', () => {
+  test.each(pairs)('%s, then %s', async (first, second) => {
+    const msgId = await submitted(1)
+    await apply(msgId, 0, first)
+    expect(await status(msgId)).toBe(nextStatus('SENT', EVENT[first]))
+    await apply(msgId, 0, second)
+    expect(await status(msgId)).toBe(nextStatus(nextStatus('SENT', EVENT[first]), EVENT[second]))
+  })
+})
+
+describe('two segments, a receipt for each', () => {
+  test.each(pairs)('%s and %s', async (first, second) => {
+    const msgId = await submitted(2)
+    await apply(msgId, 0, first)
+    expect(await status(msgId)).toBe(aggregate([first, 'SENT']))
+    await apply(msgId, 1, second)
+    expect(await status(msgId)).toBe(aggregate([first, second]))
+  })
+})
