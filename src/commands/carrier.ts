@@ -60,7 +60,7 @@ export function register(program: Command): void {
       ['SYSTEM ID', 'systemId'],
       ['WINDOW', 'window'],
       ['RATE', 'messagesPerSecond'],
-      ['ENABLED', 'enabled'],
+      ['STATE', 'state'],
       ['LINK', 'link.state'],
     ],
   })
@@ -99,7 +99,7 @@ function addSettings(command: Command): Command {
 function fields(options: CarrierOptions): Record<string, unknown> {
   return {
     name: options.name,
-    enabled: options.disable ? false : options.enable,
+    state: options.disable ? 'stopped' : options.enable ? 'started' : undefined,
     host: options.host,
     port: options.port,
     tls: options.tls,

@@ -13,6 +13,11 @@ export const ID_RULES: readonly IdRule[] = ['exact', 'normalised', 'decimal-hex'
 /** Where an id was read. Needed because "16" in decimal and "16" in hexadecimal are two messages of one carrier. */
 export type IdSource = 'submit' | 'receipt'
 
+/** The rule in force for a carrier. Until `auto` has learned one, ids are compared normalised. */
+export function idRuleOf(carrier: { idRule: IdRule | 'auto'; learnedIdRule: IdRule | null }): IdRule {
+  return carrier.idRule === 'auto' ? (carrier.learnedIdRule ?? 'normalised') : carrier.idRule
+}
+
 /** message_id has at most 64 characters (SMPP 3.4 §5.2.23); also what bounds the number arithmetic and the index. */
 const MAX_LENGTH = 64
 

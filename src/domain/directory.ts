@@ -1,5 +1,6 @@
 import type { SenderKind } from './addresses.ts'
 import type { IdRule } from './carrier-message-ids.ts'
+import type { SubmitOutcome } from './submit-outcomes.ts'
 
 /** A customer. `id` is the database key; `accountId` is the public 24-hex identifier. */
 export interface Account {
@@ -34,6 +35,22 @@ export interface ServicePlan {
   readonly rateLimit: RateLimit | null
   readonly senderTypes: ReadonlySet<SenderKind>
   readonly ambiguousSubmits: AmbiguousSubmits
+  /** Typographic characters are replaced where that makes the whole text GSM 7-bit. */
+  readonly smartEncoding: boolean
+  /** National language identifiers (3GPP 23.038) that texts may be sent in, the preferred one first. */
+  readonly nationalLanguages: readonly number[]
+  /** Null: STOP, START and HELP are messages like any other. */
+  readonly optOut: OptOutSettings | null
+}
+
+/** The words of STOP, START and HELP, and the text each is answered with; null: with none. */
+export interface OptOutSettings {
+  readonly stopWords: readonly string[]
+  readonly startWords: readonly string[]
+  readonly helpWords: readonly string[]
+  readonly stopReply: string | null
+  readonly startReply: string | null
+  readonly helpReply: string | null
 }
 
 export interface Token {
@@ -48,24 +65,92 @@ export interface Route {
   readonly name: string
   /** Lowest priority number first; equal priorities share by weight. */
   readonly carriers: readonly { carrierId: number; priority: number; weight: number }[]
+  readonly qualityFloor: QualityFloor | null
+}
+
+/** Takes a carrier out of use in a route for `pauseMinutes` when too few of its messages were delivered. */
+export interface QualityFloor {
+  /** Percent of the messages with a final receipt. */
+  readonly minDelivered: number
+  /** How far back is looked. */
+  readonly windowMinutes: number
+  /** With fewer messages in the window nothing is judged. */
+  readonly minMessages: number
+  readonly pauseMinutes: number
+}
+
+/** Where a message goes: all but one of prefix, country and mccmnc are null. */
+export interface Destination {
+  /** `+` and digits. */
+  readonly prefix: string | null
+  readonly country: string | null
+  readonly mccmnc: string | null
+}
+
+/** Messages that fit take `route` instead of their plan's own; what is null fits all. */
+export interface RoutingRule extends Destination {
+  readonly id: number
+  readonly planId: number | null
+  readonly sender: string | null
+  readonly route: Route
+}
+
+/** What one segment costs; exact decimals with up to 6 places. */
+export interface Rate extends Destination {
+  readonly id: number
+  /** Null: every plan without a rate of its own. */
+  readonly planId: number | null
+  readonly price: string
+  readonly ptf: string
+  readonly currency: string
+}
+
+/** Kinds of sender allowed towards a country. */
+export interface SenderRule {
+  /** Null: every plan without a rule of its own. */
+  readonly planId: number | null
+  readonly country: string
+  readonly senderTypes: ReadonlySet<SenderKind>
 }
 
 export type BindMode = 'transceiver' | 'transmitter' | 'receiver' | 'transmitter+receiver'
 
+/** draining: bound, but nothing new is submitted. */
+export type OperatingState = 'started' | 'draining' | 'stopped'
+
+/**
+ * How a text of several segments goes out: with a user data header that has an 8-bit or a 16-bit reference, with the
+ * sar_* TLVs, or whole in message_payload.
+ */
+export type LongMessages = 'udh' | 'udh16' | 'sar' | 'payload'
+
 export interface Carrier {
   readonly id: number
   readonly name: string
-  readonly enabled: boolean
+  readonly state: OperatingState
   readonly host: string
   readonly port: number
   readonly tls: boolean
+  /** PEM of the authorities its certificate may come from; null: the system's. */
+  readonly tlsCa: string | null
+  /** Name its certificate must have; null: its host. */
+  readonly tlsServerName: string | null
   readonly bindMode: BindMode
+  /** Binds of each kind, in the whole installation. */
+  readonly binds: number
   readonly systemId: string
   readonly password: string
   readonly systemType: string
   readonly window: number
   readonly messagesPerSecond: number | null
-  readonly idRule: IdRule
+  /** Of one sender. */
+  readonly senderMessagesPerSecond: number | null
+  readonly longMessages: LongMessages
+  /** By command_status, in place of the table of all carriers. */
+  readonly submitOutcomes: ReadonlyMap<number, SubmitOutcome>
+  readonly idRule: IdRule | 'auto'
+  /** What `auto` has learned; null: nothing yet. */
+  readonly learnedIdRule: IdRule | null
 }
 
 export interface InboundNumber {
@@ -84,6 +169,11 @@ export interface DirectoryContents {
   readonly senders: ReadonlyMap<string, string>
   readonly carriers: readonly Carrier[]
   readonly routes: readonly Route[]
+  readonly routingRules: readonly RoutingRule[]
+  /** mccmnc by prefix (`+` and digits). */
+  readonly numberRanges: ReadonlyMap<string, string>
+  readonly rates: readonly Rate[]
+  readonly senderRules: readonly SenderRule[]
   readonly inboundNumbers: ReadonlyMap<string, InboundNumber>
 }
 

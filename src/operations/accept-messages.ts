@@ -310,6 +310,7 @@ function dispatchOf(row: NewMessage, holder: number): Dispatch {
     attempt: 0,
     submittedSegments: 0n,
     ambiguous: false,
+    carrierId: null,
     expiresAt: new Date(row.created_ms + VALIDITY_MS),
   }
 }

@@ -20,7 +20,7 @@ const BINDS: Record<Carrier['bindMode'], readonly BindCommand[]> = {
   'transmitter+receiver': ['bind_transmitter', 'bind_receiver'],
 }
 
-/** The links of every enabled carrier, following the directory: a carrier whose settings change is bound anew. */
+/** The links of every carrier that is not stopped, following the directory: a carrier whose settings change is bound anew. */
 export class CarrierLinks<Token> {
   readonly #options: CarrierLinksOptions<Token>
   readonly #links = new Map<number, { fingerprint: string; links: CarrierLink<Token>[] }>()
@@ -36,7 +36,7 @@ export class CarrierLinks<Token> {
     if (this.#stopped) return
     const wanted = new Map(
       directory.contents.carriers
-        .filter((carrier) => carrier.enabled)
+        .filter((carrier) => carrier.state !== 'stopped')
         .map((carrier) => [carrier.id, carrier]),
     )
     for (const [id, { fingerprint, links }] of this.#links) {

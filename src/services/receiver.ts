@@ -1,5 +1,5 @@
 import { fromCarrierAddress } from '../domain/addresses.ts'
-import { canonicalId } from '../domain/carrier-message-ids.ts'
+import { canonicalId, idRuleOf } from '../domain/carrier-message-ids.ts'
 import { parseUserData } from '../domain/concatenation.ts'
 import type { Carrier, Directory } from '../domain/directory.ts'
 import { fromReceipt } from '../domain/error-codes.ts'
@@ -91,7 +91,7 @@ export class Receiver {
   #row(receipt: Receipt, outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN', carrier: Carrier) {
     return {
       carrier_id: carrier.id,
-      carrier_message_id: canonicalId(receipt.carrierMessageId!, carrier.idRule, 'receipt'),
+      carrier_message_id: canonicalId(receipt.carrierMessageId!, idRuleOf(carrier), 'receipt'),
       outcome,
       error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
       carrier_code: receipt.errorCode === null ? receipt.state : `${receipt.state} ${receipt.errorCode}`,

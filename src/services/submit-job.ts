@@ -86,6 +86,8 @@ export function postponement(dispatch: Dispatch, change: DispatchChange): Postpo
     attempt: change.attempt ?? dispatch.attempt,
     submitted_segments: String(change.accepted ?? dispatch.submittedSegments),
     ambiguous: change.ambiguous ?? dispatch.ambiguous,
+    carrier_id: null,
     delay_ms: change.delayMs,
+    attempt_made: null,
   }
 }

@@ -1,4 +1,4 @@
-import { canonicalId } from '../domain/carrier-message-ids.ts'
+import { canonicalId, idRuleOf } from '../domain/carrier-message-ids.ts'
 import type { Carrier, Directory, ServicePlan } from '../domain/directory.ts'
 import { fromSubmitStatus } from '../domain/error-codes.ts'
 import { createdAtMs, messageId } from '../domain/message-ids.ts'
@@ -307,7 +307,7 @@ export class Submitter implements Placement {
     if (id === '') return
     this.#options.recorder.submitted({
       carrier_id: carrier.id,
-      carrier_message_id: canonicalId(id, carrier.idRule, 'submit'),
+      carrier_message_id: canonicalId(id, idRuleOf(carrier), 'submit'),
       msg_id: dispatch.msgId,
       plan_id: dispatch.planId,
       segment,
@@ -368,6 +368,14 @@ export class Submitter implements Placement {
       carrier_id: carrier?.id ?? null,
       error_code: errorCode,
       carrier_code: commandStatus === undefined ? null : `0x${commandStatus.toString(16).padStart(8, '0')}`,
+      route_id: null,
+      route_reason: null,
+      segments: null,
+      mccmnc: null,
+      price: null,
+      ptf: null,
+      currency: null,
+      attempt: null,
     })
   }
 

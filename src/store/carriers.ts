@@ -1,30 +1,43 @@
 import type { IdRule } from '../domain/carrier-message-ids.ts'
-import type { BindMode } from '../domain/directory.ts'
+import type { BindMode, LongMessages, OperatingState } from '../domain/directory.ts'
+import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
 import type { Queryable } from './database.ts'
 
 export interface CarrierSettings {
   readonly name: string
-  readonly enabled: boolean
+  readonly state: OperatingState
   readonly host: string
   readonly port: number
   readonly tls: boolean
+  /** PEM. */
+  readonly tlsCa: string | null
+  readonly tlsServerName: string | null
   readonly bindMode: BindMode
+  readonly binds: number
   readonly systemId: string
   readonly systemType: string
   /** submit_sm without an answer at once. */
   readonly window: number
   readonly messagesPerSecond: number | null
-  readonly idRule: IdRule
+  readonly senderMessagesPerSecond: number | null
+  readonly longMessages: LongMessages
+  /** By command_status in decimal. */
+  readonly submitOutcomes: Readonly<Record<string, SubmitOutcome>>
+  readonly idRule: IdRule | 'auto'
 }
 
 export interface CarrierRecord extends CarrierSettings {
   readonly carrierId: number
+  readonly learnedIdRule: IdRule | null
   readonly createdAt: Date
 }
 
-const COLUMNS = `id as "carrierId", name, enabled, host, port, tls, bind_mode as "bindMode",
-  system_id as "systemId", system_type as "systemType", send_window as "window",
-  messages_per_second as "messagesPerSecond", id_rule as "idRule", created_at as "createdAt"`
+const COLUMNS = `id as "carrierId", name, state, host, port, tls, tls_ca as "tlsCa",
+  tls_server_name as "tlsServerName", bind_mode as "bindMode", binds, system_id as "systemId",
+  system_type as "systemType", send_window as "window", messages_per_second as "messagesPerSecond",
+  sender_messages_per_second as "senderMessagesPerSecond", long_messages as "longMessages",
+  submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule",
+  created_at as "createdAt"`
 
 /** A number for a carrier to come: its password is sealed for that number before the row is written. */
 export async function reserveCarrierId(db: Queryable): Promise<number> {
@@ -42,9 +55,12 @@ export async function insertCarrier(
   password: string,
 ): Promise<CarrierRecord> {
   const { rows } = await db.query<CarrierRecord>(
-    `insert into carriers (id, name, enabled, host, port, tls, bind_mode, system_id, system_type, send_window,
-       messages_per_second, id_rule, password)
-     overriding system value values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning ${COLUMNS}`,
+    `insert into carriers (id, name, state, host, port, tls, tls_ca, tls_server_name, bind_mode, binds, system_id,
+       system_type, send_window, messages_per_second, sender_messages_per_second, long_messages, submit_outcomes,
+       id_rule, password)
+     overriding system value
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+     returning ${COLUMNS}`,
     [carrierId, ...values(carrier), password],
   )
   return rows[0]!
@@ -88,9 +104,10 @@ export async function updateCarrier(
   password: string | null,
 ): Promise<CarrierRecord> {
   const { rows } = await db.query<CarrierRecord>(
-    `update carriers set name = $2, enabled = $3, host = $4, port = $5, tls = $6, bind_mode = $7, system_id = $8,
-       system_type = $9, send_window = $10, messages_per_second = $11, id_rule = $12,
-       password = coalesce($13, password)
+    `update carriers set name = $2, state = $3, host = $4, port = $5, tls = $6, tls_ca = $7, tls_server_name = $8,
+       bind_mode = $9, binds = $10, system_id = $11, system_type = $12, send_window = $13, messages_per_second = $14,
+       sender_messages_per_second = $15, long_messages = $16, submit_outcomes = $17, id_rule = $18,
+       learned_id_rule = case when id_rule = $18 then learned_id_rule end, password = coalesce($19, password)
      where id = $1 returning ${COLUMNS}`,
     [carrierId, ...values(carrier), password],
   )
@@ -106,15 +123,21 @@ export async function deleteCarrier(db: Queryable, nameOrId: string): Promise<bo
 function values(carrier: CarrierSettings): unknown[] {
   return [
     carrier.name,
-    carrier.enabled,
+    carrier.state,
     carrier.host,
     carrier.port,
     carrier.tls,
+    carrier.tlsCa,
+    carrier.tlsServerName,
     carrier.bindMode,
+    carrier.binds,
     carrier.systemId,
     carrier.systemType,
     carrier.window,
     carrier.messagesPerSecond,
+    carrier.senderMessagesPerSecond,
+    carrier.longMessages,
+    JSON.stringify(carrier.submitOutcomes),
     carrier.idRule,
   ]
 }

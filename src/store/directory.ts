@@ -3,8 +3,11 @@ import {
   type Account,
   type AmbiguousSubmits,
   type Carrier,
+  type Destination,
   Directory,
   type InboundNumber,
+  type OptOutSettings,
+  type Rate,
   type RateLimit,
   type Route,
   type ServicePlan,
@@ -12,17 +15,18 @@ import {
   type Token,
 } from '../domain/directory.ts'
 import { accountSecretContext, carrierSecretContext } from '../domain/secrets.ts'
+import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
 import type { Queryable } from './database.ts'
 
 /** Opens a sealed secret; throws when it cannot. */
 export type SecretOpener = (sealed: string, context: string) => string
 
-interface Rate {
+interface RateLimitColumns {
   readonly messagesPerSecond: number | null
   readonly burst: number | null
 }
 
-interface AccountRow extends Rate {
+interface AccountRow extends RateLimitColumns {
   readonly id: number
   readonly accountId: string
   readonly name: string
@@ -31,7 +35,7 @@ interface AccountRow extends Rate {
   readonly previousSecret: string | null
 }
 
-interface PlanRow extends Rate {
+interface PlanRow extends RateLimitColumns {
   readonly id: number
   readonly servicePlanId: string
   readonly account: number
@@ -41,6 +45,13 @@ interface PlanRow extends Rate {
   readonly inboundUrl: string | null
   readonly senderTypes: SenderKind[]
   readonly ambiguousSubmits: AmbiguousSubmits
+  readonly smartEncoding: boolean
+  readonly nationalLanguages: number[]
+  readonly optOut: OptOutSettings | null
+}
+
+interface CarrierRow extends Omit<Carrier, 'submitOutcomes'> {
+  readonly submitOutcomes: Readonly<Record<string, SubmitOutcome>>
 }
 
 interface DirectoryRow {
@@ -49,8 +60,17 @@ interface DirectoryRow {
   readonly plans: PlanRow[]
   readonly tokens: { id: number; account: number; planIds: number[] | null; sha256: string }[]
   readonly senders: { planId: number; sender: string; status: string }[]
-  readonly carriers: Carrier[]
+  readonly carriers: CarrierRow[]
   readonly routes: Route[]
+  readonly rules: (Destination & {
+    id: number
+    planId: number | null
+    sender: string | null
+    route: number
+  })[]
+  readonly ranges: { prefix: string; mccmnc: string }[]
+  readonly rates: Rate[]
+  readonly senderRules: { planId: number | null; country: string; senderTypes: SenderKind[] }[]
   readonly numbers: { number: string; planId: number; keywords: string[] }[]
 }
 
@@ -77,7 +97,8 @@ export async function readDirectory(db: Queryable, open: SecretOpener): Promise<
       (select coalesce(json_agg(p), '[]') from (
         select id, service_plan_id as "servicePlanId", account_id as account, name, active, route_id as route,
           inbound_url as "inboundUrl", messages_per_second as "messagesPerSecond", burst,
-          sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits"
+          sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits", smart_encoding as "smartEncoding",
+          national_languages as "nationalLanguages", opt_out as "optOut"
         from service_plans order by id) p) as plans,
       (select coalesce(json_agg(t), '[]') from (
         select id, account_id as account, plan_ids as "planIds", encode(hash, 'hex') as sha256
@@ -85,16 +106,27 @@ export async function readDirectory(db: Queryable, open: SecretOpener): Promise<
       (select coalesce(json_agg(s), '[]') from (
         select plan_id as "planId", sender, status from sender_subscriptions) s) as senders,
       (select coalesce(json_agg(c), '[]') from (
-        select id, name, enabled, host, port, tls, bind_mode as "bindMode", system_id as "systemId", password,
-          system_type as "systemType", send_window as "window", messages_per_second as "messagesPerSecond",
-          id_rule as "idRule"
+        select id, name, state, host, port, tls, tls_ca as "tlsCa", tls_server_name as "tlsServerName",
+          bind_mode as "bindMode", binds, system_id as "systemId", password, system_type as "systemType",
+          send_window as "window", messages_per_second as "messagesPerSecond",
+          sender_messages_per_second as "senderMessagesPerSecond", long_messages as "longMessages",
+          submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule"
         from carriers order by id) c) as carriers,
       (select coalesce(json_agg(r), '[]') from (
-        select id, name, coalesce((
+        select id, name, quality_floor as "qualityFloor", coalesce((
           select json_agg(json_build_object('carrierId', carrier_id, 'priority', priority, 'weight', weight)
                           order by priority, carrier_id)
           from route_carriers where route_id = routes.id), '[]') as carriers
         from routes order by id) r) as routes,
+      (select coalesce(json_agg(u), '[]') from (
+        select id, plan_id as "planId", sender, prefix, country, mccmnc, route_id as route
+        from routing_rules order by id) u) as rules,
+      (select coalesce(json_agg(g), '[]') from (select prefix, mccmnc from number_ranges) g) as ranges,
+      (select coalesce(json_agg(e), '[]') from (
+        select id, plan_id as "planId", prefix, country, mccmnc, price::text, ptf::text, currency
+        from rates order by id) e) as rates,
+      (select coalesce(json_agg(l), '[]') from (
+        select plan_id as "planId", country, sender_types as "senderTypes" from sender_rules) l) as "senderRules",
       (select coalesce(json_agg(n), '[]') from (
         select number, plan_id as "planId", keywords from inbound_numbers) n) as numbers`)
   return assemble(rows[0]!, open)
@@ -115,6 +147,9 @@ function assemble(row: DirectoryRow, open: SecretOpener): Directory {
   const carriers = row.carriers.map((carrier) => ({
     ...carrier,
     password: open(carrier.password, carrierSecretContext(carrier.id)),
+    submitOutcomes: new Map(
+      Object.entries(carrier.submitOutcomes).map(([status, outcome]) => [Number(status), outcome]),
+    ),
   }))
   return new Directory({
     version: row.version,
@@ -124,6 +159,10 @@ function assemble(row: DirectoryRow, open: SecretOpener): Directory {
     senders: new Map(row.senders.map(({ planId, sender, status }) => [senderKey(planId, sender), status])),
     carriers,
     routes: row.routes,
+    routingRules: row.rules.map(({ route, ...rule }) => ({ ...rule, route: routes.get(route)! })),
+    numberRanges: new Map(row.ranges.map(({ prefix, mccmnc }) => [prefix, mccmnc])),
+    rates: row.rates,
+    senderRules: row.senderRules.map((rule) => ({ ...rule, senderTypes: new Set(rule.senderTypes) })),
     inboundNumbers: new Map(numbers),
   })
 }
@@ -157,11 +196,14 @@ function planOf(
     rateLimit: rateLimitOf(row),
     senderTypes: new Set(row.senderTypes),
     ambiguousSubmits: row.ambiguousSubmits,
+    smartEncoding: row.smartEncoding,
+    nationalLanguages: row.nationalLanguages,
+    optOut: row.optOut,
   }
 }
 
 /** Without a burst of its own a limit allows one second's worth at once. */
-function rateLimitOf({ messagesPerSecond, burst }: Rate): RateLimit | null {
+function rateLimitOf({ messagesPerSecond, burst }: RateLimitColumns): RateLimit | null {
   if (messagesPerSecond === null) return null
   return { perSecond: messagesPerSecond, burst: burst ?? messagesPerSecond }
 }

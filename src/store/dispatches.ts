@@ -1,4 +1,5 @@
 import type { Queryable } from './database.ts'
+import type { SubmitAttempt } from './submissions.ts'
 
 /** A message to be submitted, with everything the submitter needs. */
 export interface Dispatch {
@@ -16,6 +17,8 @@ export interface Dispatch {
   readonly submittedSegments: bigint
   /** It may have reached the carrier in an earlier attempt. */
   readonly ambiguous: boolean
+  /** Carrier of the last attempt: the one that has the submitted segments. */
+  readonly carrierId: number | null
   readonly expiresAt: Date
 }
 
@@ -70,7 +73,8 @@ export async function holdDueDispatches(
         returning d.*
       )
       select h.plan_id as "planId", h.msg_id as "msgId", m.sender, m.recipient, m.body, m.segments, h.attempt,
-             h.submitted_segments::text as "submittedSegments", h.ambiguous, h.expires_at as "expiresAt"
+             h.submitted_segments::text as "submittedSegments", h.ambiguous, h.carrier_id as "carrierId",
+             h.expires_at as "expiresAt"
       from held h join messages m on m.plan_id = h.plan_id and m.msg_id = h.msg_id
       order by h.due_at`,
     values: [args.nodeId, args.buckets, args.planIds, args.expired, args.limit],
@@ -90,7 +94,11 @@ export interface Postponement {
   /** Decimal: 64 bits do not fit a JSON number. */
   readonly submitted_segments: string
   readonly ambiguous: boolean
+  /** Of this attempt; null: none was made. */
+  readonly carrier_id: number | null
   readonly delay_ms: number
+  /** Null where none was made. */
+  readonly attempt_made: SubmitAttempt | null
 }
 
 /** Gives dispatches back to the database, due again after `delay_ms`. */
@@ -98,13 +106,24 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
   await db.query({
     name: 'postpone_dispatches',
     text: `
+      with attempted as (
+        insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
+        select * from json_to_recordset($2) as a (
+          msg_id uuid, attempted_at timestamptz, carrier_id integer, outcome attempt_outcome, command_status bigint,
+          resubmission boolean, reason text)
+        on conflict do nothing
+      )
       update dispatches d
       set holder = null, attempt = i.attempt, submitted_segments = i.submitted_segments, ambiguous = i.ambiguous,
-          due_at = now() + i.delay_ms * interval '1 ms'
+          carrier_id = coalesce(i.carrier_id, d.carrier_id), due_at = now() + i.delay_ms * interval '1 ms'
       from json_to_recordset($1) as i (
-        msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, ambiguous boolean, delay_ms bigint)
+        msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, ambiguous boolean, carrier_id integer,
+        delay_ms bigint)
       where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id and d.holder = i.holder`,
-    values: [JSON.stringify(rows)],
+    values: [
+      JSON.stringify(rows.map(({ attempt_made: _, ...row }) => row)),
+      JSON.stringify(rows.flatMap((row) => row.attempt_made ?? [])),
+    ],
   })
 }
 

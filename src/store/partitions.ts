@@ -1,7 +1,13 @@
 import type { Queryable } from './database.ts'
 
 /** Tables partitioned by day of msg_id. */
-export const PARTITIONED_TABLES = ['messages', 'submissions', 'inbound_messages', 'webhook_attempts'] as const
+export const PARTITIONED_TABLES = [
+  'messages',
+  'submissions',
+  'submit_attempts',
+  'inbound_messages',
+  'webhook_attempts',
+] as const
 
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
 
@@ -9,6 +15,7 @@ export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
 const STORAGE: Record<PartitionedTable, string> = {
   messages: 'fillfactor = 60',
   submissions: 'fillfactor = 100',
+  submit_attempts: 'fillfactor = 100',
   inbound_messages: 'fillfactor = 100',
   webhook_attempts: 'fillfactor = 100',
 }

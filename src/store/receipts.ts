@@ -114,7 +114,8 @@ export async function recordReceipts(
       ), held as materialized (
         select coalesce(jsonb_object_agg(msg_id, true) filter (where holder is not null), '{}') as ids from announced
       )
-      select ${MESSAGE_COLUMNS}, m.event_seq as seq, held.ids ? m.msg_id::text as held
+      select ${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId", m.route_id as "routeId",
+             held.ids ? m.msg_id::text as held
       from changed m cross join held
       where m.updated_at = $2::timestamptz`,
     values: [

@@ -11,6 +11,31 @@ export interface Settlement {
   readonly carrier_id: number | null
   readonly error_code: string
   readonly carrier_code: string | null
+  readonly route_id: number | null
+  /** Why this carrier, for people. */
+  readonly route_reason: string | null
+  /** As it went out; null: as it was counted when it was accepted. */
+  readonly segments: number | null
+  readonly mccmnc: string | null
+  /** Exact decimals; null where nothing is charged, or no rate fits. */
+  readonly price: string | null
+  readonly ptf: string | null
+  readonly currency: string | null
+  /** Null for a first attempt that was accepted. */
+  readonly attempt: SubmitAttempt | null
+}
+
+/** One attempt to submit a message, as its timeline shows it. */
+export interface SubmitAttempt {
+  readonly msg_id: string
+  /** ISO 8601. */
+  readonly attempted_at: string
+  readonly carrier_id: number
+  readonly outcome: 'accepted' | 'refused' | 'retry' | 'no-answer'
+  readonly command_status: number | null
+  /** An earlier attempt may have reached the carrier. */
+  readonly resubmission: boolean
+  readonly reason: string | null
 }
 
 /** A segment the carrier accepted, under the id its receipt will name. */
@@ -34,6 +59,8 @@ export interface ChangedMessage extends Message {
   readonly seq: number
   /** The event is this node's to deliver from memory. */
   readonly held: boolean
+  readonly carrierId: number | null
+  readonly routeId: number | null
 }
 
 /**
@@ -58,11 +85,19 @@ export async function recordSubmissions(
     text: `
       with input as (
         select * from json_to_recordset($1) as i (
-          plan_id integer, msg_id uuid, status message_status, carrier_id integer, error_code text, carrier_code text)
+          plan_id integer, msg_id uuid, status message_status, carrier_id integer, error_code text, carrier_code text,
+          route_id integer, route_reason text, segments smallint, mccmnc text, price numeric, ptf numeric,
+          currency text)
       ), accepted as (
         insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment)
         select * from json_to_recordset($2) as s (
           carrier_id integer, carrier_message_id text, msg_id uuid, plan_id integer, segment smallint)
+        on conflict do nothing
+      ), attempted as (
+        insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
+        select * from json_to_recordset($6) as a (
+          msg_id uuid, attempted_at timestamptz, carrier_id integer, outcome attempt_outcome, command_status bigint,
+          resubmission boolean, reason text)
         on conflict do nothing
       ), ended as (
         delete from dispatches d using input i
@@ -71,7 +106,9 @@ export async function recordSubmissions(
         update messages m
         set status = i.status, event_seq = m.event_seq + 1, carrier_id = coalesce(i.carrier_id, m.carrier_id),
             sent_at = case when i.status = 'SENT' then $3::timestamptz end, updated_at = $3::timestamptz,
-            error_code = i.error_code, carrier_code = i.carrier_code
+            error_code = i.error_code, carrier_code = i.carrier_code, route_id = i.route_id,
+            route_reason = i.route_reason, segments = coalesce(i.segments, m.segments),
+            mccmnc = coalesce(m.mccmnc, i.mccmnc), price = i.price, ptf = i.ptf, currency = i.currency
         from input i
         where m.plan_id = i.plan_id and m.msg_id = i.msg_id and m.status = 'QUEUED'
         returning m.*
@@ -91,14 +128,16 @@ export async function recordSubmissions(
       ), held as materialized (
         select coalesce(jsonb_object_agg(msg_id, true) filter (where holder is not null), '{}') as ids from announced
       )
-      select ${MESSAGE_COLUMNS}, m.event_seq as seq, held.ids ? m.msg_id::text as held
+      select ${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId", m.route_id as "routeId",
+             held.ids ? m.msg_id::text as held
       from changed m cross join held`,
     values: [
-      JSON.stringify(args.settlements),
+      JSON.stringify(args.settlements.map(({ attempt: _, ...settlement }) => settlement)),
       JSON.stringify(args.submissions),
       args.changedAt,
       args.events.holder,
       args.events.buckets,
+      JSON.stringify(args.settlements.flatMap(({ attempt }) => attempt ?? [])),
     ],
   })
   return rows

@@ -85,7 +85,7 @@ describe('a link that breaks', () => {
   })
 
   test('validity over while no carrier is there: FAILED 501', async () => {
-    await using service = await startService({ bound: false, carrier: { enabled: false } })
+    await using service = await startService({ bound: false, carrier: { state: 'stopped' } })
     const msgId = await service.sent()
     await service.db.query('update dispatches set expires_at = now()')
     const record = await service.until(msgId, 'FAILED')
@@ -120,10 +120,10 @@ describe('settings changed at run time', () => {
 
   test('switched off and on again', async () => {
     await using service = await startService()
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { enabled: false })
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'stopped' })
     await eventually(() => service.simulator.binds.length === 0)
     const msgId = await service.sent()
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { enabled: true })
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started' })
     await service.until(msgId, 'DELIVERED')
   })
 })

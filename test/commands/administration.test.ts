@@ -92,7 +92,7 @@ test('everything a plan needs can be set up, changed and taken away again', asyn
   expect((await json('number', 'update', '+46701234567', '--no-keywords')).keywords).toEqual([])
   expect(await json('account', 'update', accountId, '--no-rate')).toMatchObject({ rateLimit: null })
   expect(await json('carrier', 'update', 'backup', '--enable', '--window', '5')).toMatchObject({
-    enabled: true,
+    state: 'started',
     window: 5,
   })
 

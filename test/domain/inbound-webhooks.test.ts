@@ -1,27 +1,9 @@
 import { expect, test } from 'vitest'
-import type { ServicePlan } from '../../src/domain/directory.ts'
 import { toInboundWebhook } from '../../src/domain/inbound-webhooks.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
+import { aPlan } from '../support/directory.ts'
 
-const plan: ServicePlan = {
-  id: 1,
-  servicePlanId: '111111111111111111111111',
-  account: {
-    id: 1,
-    accountId: 'aaaaaaaaaaaaaaaaaaaaaaaa',
-    name: 'Example',
-    defaultDlrUrl: null,
-    webhookSecrets: [],
-    rateLimit: null,
-  },
-  name: 'plan',
-  active: true,
-  route: null,
-  inboundUrl: 'https://example.com/mo',
-  rateLimit: null,
-  senderTypes: new Set(),
-  ambiguousSubmits: 'resubmit',
-}
+const plan = aPlan({ inboundUrl: 'https://example.com/mo' })
 
 const inbound = {
   msgId: messageId(Date.UTC(2026, 2, 10, 12, 0, 0, 7), new Uint8Array(9), 5),

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { Route } from '../../src/domain/directory.ts'
 import { chooseCarrier } from '../../src/domain/routing.ts'
+import { aRoute } from '../support/directory.ts'
 
-const route: Route = {
-  id: 1,
-  name: 'main',
+const route = aRoute({
   carriers: [
     { carrierId: 1, priority: 0, weight: 3 },
     { carrierId: 2, priority: 0, weight: 1 },
     { carrierId: 3, priority: 1, weight: 1 },
   ],
-}
+})
 
 function shares(isUsable: (id: number) => boolean): Record<string, number> {
   const counts: Record<string, number> = {}

@@ -1,9 +1,10 @@
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Carrier, Directory } from '../../src/domain/directory.ts'
+import type { Carrier, Directory } from '../../src/domain/directory.ts'
 import type { LinkTimings } from '../../src/services/carrier-link.ts'
 import { CarrierLinks } from '../../src/services/carrier-links.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
+import { aCarrier, aDirectory } from '../support/directory.ts'
 import { eventually } from '../support/service.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
 
@@ -42,35 +43,11 @@ function carrierLinks(timings: LinkTimings = {}): CarrierLinks<string> {
 }
 
 function carrier(changes: Partial<Carrier> = {}): Carrier {
-  return {
-    id: 1,
-    name: 'main',
-    enabled: true,
-    host: '127.0.0.1',
-    port: smsc.port,
-    tls: false,
-    bindMode: 'transceiver',
-    systemId: 'aldis',
-    password: 'secret',
-    systemType: 'vma',
-    window: 5,
-    messagesPerSecond: null,
-    idRule: 'exact',
-    ...changes,
-  }
+  return aCarrier({ port: smsc.port, systemType: 'vma', window: 5, ...changes })
 }
 
 function directory(...carriers: Carrier[]): Directory {
-  return new Directory({
-    version: '1',
-    accounts: [],
-    plans: [],
-    tokens: new Map(),
-    senders: new Map(),
-    carriers,
-    routes: [],
-    inboundNumbers: new Map(),
-  })
+  return aDirectory({ carriers })
 }
 
 const lastClose = (id = 1) => links.status(id)[0]?.lastClose
@@ -203,7 +180,7 @@ describe('following the directory', () => {
   test('a carrier that is disabled or gone is unbound', async () => {
     carrierLinks().follow(directory(carrier()))
     await eventually(() => links.canSubmit(1))
-    links.follow(directory(carrier({ enabled: false })))
+    links.follow(directory(carrier({ state: 'stopped' })))
     expect(links.canSubmit(1)).toBe(false)
     links.follow(directory())
     expect(links.status(1)).toEqual([])

@@ -160,15 +160,21 @@ test('started, it polls by itself until it is stopped', async () => {
 
 test('a secret of one row does not open in the place of another', async () => {
   const settings = {
-    enabled: true,
+    state: 'started',
     host: 'smpp.example.net',
     port: 2775,
     tls: false,
+    tlsCa: null,
+    tlsServerName: null,
     bindMode: 'transceiver',
+    binds: 1,
     systemId: 'aldis',
     systemType: '',
     window: 10,
     messagesPerSecond: null,
+    senderMessagesPerSecond: null,
+    longMessages: 'udh',
+    submitOutcomes: {},
     idRule: 'exact',
   } as const
   await using own = await freshDatabase()

@@ -140,7 +140,9 @@ describe('postponements', () => {
       attempt: 2,
       submitted_segments: String(accepted),
       ambiguous: true,
+      carrier_id: null,
       delay_ms: 60_000,
+      attempt_made: null,
     })
     await recorder.drain(5_000)
     const { rows } = await database.db.query(

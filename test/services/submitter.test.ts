@@ -39,7 +39,7 @@ async function isAmbiguous(msgId: string): Promise<boolean> {
 describe('what waits in the database', () => {
   test('is sent when it is due, in the order in which it became due', async () => {
     const plan = await planKey()
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { enabled: false })
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'stopped' })
     const ids: string[] = []
     for (let age = 5; age > 0; age -= 1) {
       const created_ms = Date.now() - age * 1_000
@@ -52,7 +52,7 @@ describe('what waits in the database', () => {
         }),
       )
     }
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { enabled: true })
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started' })
     for (const msgId of ids) await service.until(msgId, 'SENT')
     const bodies = smsc.submits.map(({ short_message }) => short_message.toString())
     expect(bodies).toEqual(['age 5', 'age 4', 'age 3', 'age 2', 'age 1'])
@@ -60,7 +60,7 @@ describe('what waits in the database', () => {
 
   test('messages that fit no PDU fail alone; those behind them are sent', async () => {
     const plan = await planKey()
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { enabled: false })
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'stopped' })
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link, index) => answers.push(() => accept(pdu, link, `m-${index}`)))
     let age = 60_000
@@ -79,7 +79,7 @@ describe('what waits in the database', () => {
     ]
     for (let count = 0; count < 3; count += 1) good.push(await store(parts))
     // With a window of one they queue up behind the first.
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { enabled: true, window: 1 })
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started', window: 1 })
     await eventually(() => answers.length === 1)
     smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
     answers[0]!()

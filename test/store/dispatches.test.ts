@@ -70,6 +70,7 @@ describe('holding what is due', () => {
         attempt: 2,
         submittedSegments: 1n << 62n,
         ambiguous: true,
+        carrierId: null,
         expiresAt: expect.any(Date),
       },
     ])
@@ -116,9 +117,11 @@ describe('holding what is due', () => {
   })
 })
 
+const UNTRIED = { carrier_id: null, attempt_made: null }
+
 test('postponing gives back, due after the delay', async () => {
   const [soon, later] = [await storeMessage(db, plan), await storeMessage(db, plan)]
-  const change = { holder: NODE, attempt: 1, submitted_segments: '5', ambiguous: true }
+  const change = { holder: NODE, attempt: 1, submitted_segments: '5', ambiguous: true, ...UNTRIED }
   await postponeDispatches(db, [
     { msg_id: soon, ...change, delay_ms: 0 },
     { msg_id: later, ...change, delay_ms: 60_000 },
@@ -129,8 +132,8 @@ test('postponing gives back, due after the delay', async () => {
 
 test('a node that no longer holds a message cannot postpone it', async () => {
   const msgId = await storeMessage(db, plan)
-  const change = { holder: NODE + 1, attempt: 1, submitted_segments: '5', ambiguous: false, delay_ms: 0 }
-  await postponeDispatches(db, [{ msg_id: msgId, ...change }])
+  const change = { holder: NODE + 1, attempt: 1, submitted_segments: '5', ambiguous: false, ...UNTRIED }
+  await postponeDispatches(db, [{ msg_id: msgId, ...change, delay_ms: 0 }])
   expect(await row(msgId)).toMatchObject({ holder: NODE, attempt: 0 })
 })
 

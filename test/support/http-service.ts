@@ -6,9 +6,8 @@ import { Registry } from 'prom-client'
 import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import {
   type Account,
-  Directory,
+  type Directory,
   type RateLimit,
-  type Route,
   type ServicePlan,
   senderKey,
   type Token,
@@ -23,6 +22,7 @@ import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { freshDatabase } from './database.ts'
+import { aDirectory, anAccount, aPlan, aRoute } from './directory.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { exchange, type HttpAnswer, type HttpRequest, requestBytes } from './raw-http.ts'
 
@@ -170,7 +170,7 @@ const PLACEMENT = {
   refused: () => undefined,
 }
 
-const ROUTE: Route = { id: 1, name: 'main', carriers: [{ carrierId: 1, priority: 0, weight: 1 }] }
+const ROUTE = aRoute()
 
 function testDirectory({ accountRateLimit, planRateLimit }: HttpServiceOptions): Directory {
   const account = accountNamed(1, ACCOUNT, accountRateLimit ?? null)
@@ -195,20 +195,11 @@ function testDirectory({ accountRateLimit, planRateLimit }: HttpServiceOptions):
     [hashToken(TOKEN_LIMITED), { id: 2, account, planIds: new Set([1]) }],
     [hashToken(TOKEN_OTHER), { id: 3, account: other, planIds: null }],
   ])
-  return new Directory({
-    version: '1',
-    accounts: [account, other],
-    plans,
-    tokens,
-    senders,
-    carriers: [],
-    routes: [ROUTE],
-    inboundNumbers: new Map(),
-  })
+  return aDirectory({ accounts: [account, other], plans, tokens, senders, routes: [ROUTE] })
 }
 
 function accountNamed(id: number, accountId: string, rateLimit: RateLimit | null): Account {
-  return { id, accountId, name: accountId, defaultDlrUrl: null, webhookSecrets: [], rateLimit }
+  return anAccount({ id, accountId, name: accountId, rateLimit })
 }
 
 function planNamed(
@@ -217,17 +208,5 @@ function planNamed(
   account: Account,
   changes: Partial<ServicePlan> = {},
 ): ServicePlan {
-  return {
-    id,
-    servicePlanId,
-    account,
-    name: servicePlanId,
-    active: true,
-    route: ROUTE,
-    inboundUrl: null,
-    rateLimit: null,
-    senderTypes: new Set(['short-code', 'e164', 'alphanumeric']),
-    ambiguousSubmits: 'resubmit',
-    ...changes,
-  }
+  return aPlan({ id, servicePlanId, account, name: servicePlanId, route: ROUTE, ...changes })
 }

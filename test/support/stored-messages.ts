@@ -54,6 +54,14 @@ export function sent(planId: number, msgId: string, changes: Partial<Settlement>
     carrier_id: CARRIER_ID,
     error_code: '000',
     carrier_code: null,
+    route_id: null,
+    route_reason: null,
+    segments: null,
+    mccmnc: null,
+    price: null,
+    ptf: null,
+    currency: null,
+    attempt: null,
     ...changes,
   }
 }

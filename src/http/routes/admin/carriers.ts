@@ -23,14 +23,14 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const required = { host: Type.String({ minLength: 1, maxLength: 253 }), systemId: octetString(15, 1) }
 const Password = octetString(8)
 const settings = {
-  enabled: Type.Boolean(),
+  state: Type.Enum(['started', 'draining', 'stopped']),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
   tls: Type.Boolean(),
   bindMode: Type.Enum([...BIND_MODES]),
   systemType: octetString(12),
   window: Type.Integer({ minimum: 1, maximum: 1_000, description: 'submit_sm without an answer at once' }),
   messagesPerSecond: Nullable(PositiveInteger),
-  idRule: Type.Enum([...ID_RULES]),
+  idRule: Type.Enum([...ID_RULES, 'auto']),
 }
 const Creation = Type.Object(
   { name: LinkName, ...required, password: Password, ...Type.Partial(Type.Object(settings)).properties },
@@ -56,13 +56,19 @@ const Carrier = Type.Object({
   createdAt: Timestamp,
 })
 const DEFAULTS = {
-  enabled: true,
+  state: 'started',
   port: 2775,
   tls: false,
+  tlsCa: null,
+  tlsServerName: null,
   bindMode: 'transceiver',
+  binds: 1,
   systemType: '',
   window: 10,
   messagesPerSecond: null,
+  senderMessagesPerSecond: null,
+  longMessages: 'udh',
+  submitOutcomes: {},
   idRule: 'exact',
 } as const
 

@@ -38,7 +38,7 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/carriers'],
   ['POST', '/carriers', { name: 'acme', host: 'smpp.example.net', systemId: 'a', password: 'b' }],
   ['GET', '/carriers/acme'],
-  ['PATCH', '/carriers/acme', { enabled: false }],
+  ['PATCH', '/carriers/acme', { state: 'stopped' }],
   ['DELETE', '/carriers/acme'],
   ['GET', '/routes'],
   ['POST', '/routes', { name: 'default', carriers: [] }],

@@ -16,7 +16,7 @@ test('201: a carrier with defaults and the state of its link, its password only 
     name: 'acme',
     host: 'smpp.example.net',
     systemId: 'aldis',
-    enabled: true,
+    state: 'started',
     port: 2775,
     tls: false,
     bindMode: 'transceiver',

@@ -1,0 +1,95 @@
+import {
+  type Account,
+  type Carrier,
+  Directory,
+  type DirectoryContents,
+  type Route,
+  type ServicePlan,
+} from '../../src/domain/directory.ts'
+
+/** Configuration in memory, for tests without a database. What a test does not care about is left out. */
+
+export function anAccount(changes: Partial<Account> = {}): Account {
+  return {
+    id: 1,
+    accountId: 'aaaaaaaaaaaaaaaaaaaaaaaa',
+    name: 'Example',
+    defaultDlrUrl: null,
+    webhookSecrets: [],
+    rateLimit: null,
+    ...changes,
+  }
+}
+
+export function aPlan(changes: Partial<ServicePlan> = {}): ServicePlan {
+  return {
+    id: 1,
+    servicePlanId: '111111111111111111111111',
+    account: anAccount(),
+    name: 'plan',
+    active: true,
+    route: null,
+    inboundUrl: null,
+    rateLimit: null,
+    senderTypes: new Set(['short-code', 'e164', 'alphanumeric']),
+    ambiguousSubmits: 'resubmit',
+    smartEncoding: false,
+    nationalLanguages: [],
+    optOut: null,
+    ...changes,
+  }
+}
+
+export function aCarrier(changes: Partial<Carrier> = {}): Carrier {
+  return {
+    id: 1,
+    name: 'main',
+    state: 'started',
+    host: '127.0.0.1',
+    port: 2775,
+    tls: false,
+    tlsCa: null,
+    tlsServerName: null,
+    bindMode: 'transceiver',
+    binds: 1,
+    systemId: 'aldis',
+    password: 'secret',
+    systemType: '',
+    window: 10,
+    messagesPerSecond: null,
+    senderMessagesPerSecond: null,
+    longMessages: 'udh',
+    submitOutcomes: new Map(),
+    idRule: 'exact',
+    learnedIdRule: null,
+    ...changes,
+  }
+}
+
+export function aRoute(changes: Partial<Route> = {}): Route {
+  return {
+    id: 1,
+    name: 'main',
+    carriers: [{ carrierId: 1, priority: 0, weight: 1 }],
+    qualityFloor: null,
+    ...changes,
+  }
+}
+
+export function aDirectory(contents: Partial<DirectoryContents> = {}): Directory {
+  return new Directory({
+    version: '1',
+    accounts: [],
+    plans: [],
+    tokens: new Map(),
+    senders: new Map(),
+    carriers: [],
+    routes: [],
+    routingRules: [],
+    numberRanges: new Map(),
+    rates: [],
+    senderRules: [],
+    inboundNumbers: new Map(),
+    ...contents,
+  })
+}
