@@ -2,7 +2,6 @@ import { toCarrierAddress } from '../domain/addresses.ts'
 import type { Carrier } from '../domain/directory.ts'
 import { type SegmentedText, segmentText } from '../domain/segments.ts'
 import { SubmissionProgress } from '../domain/submission-progress.ts'
-import { Throttle } from '../domain/throttles.ts'
 import type { RequestInput } from '../smpp/pdu.ts'
 import type { Dispatch, Postponement } from '../store/dispatches.ts'
 
@@ -24,27 +23,6 @@ export function submitJob(dispatch: Dispatch, carrier: Carrier): SubmitJob {
   const text = segmentText(dispatch.body, Number.parseInt(dispatch.msgId.slice(24, 26), 16))
   const progress = new SubmissionProgress(text.segments.length, dispatch.submittedSegments)
   return { dispatch, carrier, text, progress }
-}
-
-/** The queue of one carrier: what this node holds for it. */
-export class CarrierQueue {
-  readonly jobs: SubmitJob[] = []
-  throttle = new Throttle(null, performance.now())
-  timer: NodeJS.Timeout | null = null
-  #messagesPerSecond: number | null = null
-
-  /** A new rate; what was learned from throttled answers under the old one is forgotten. */
-  limitTo(messagesPerSecond: number | null): void {
-    if (messagesPerSecond === this.#messagesPerSecond) return
-    this.#messagesPerSecond = messagesPerSecond
-    this.throttle = new Throttle(messagesPerSecond, performance.now())
-  }
-
-  /** Takes a job out, if it is there. */
-  remove(job: SubmitJob): void {
-    const index = this.jobs.indexOf(job)
-    if (index >= 0) this.jobs.splice(index, 1)
-  }
 }
 
 const REGISTERED_DELIVERY = 1

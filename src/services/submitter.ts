@@ -11,10 +11,10 @@ import type { Database } from '../store/database.ts'
 import { type Dispatch, holdDueDispatches } from '../store/dispatches.ts'
 import type { CarrierLink } from './carrier-link.ts'
 import type { CarrierLinks } from './carrier-links.ts'
+import { CarrierQueue } from './carrier-queue.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
 import {
-  CarrierQueue,
   type DispatchChange,
   postponement,
   type SubmitJob,
