@@ -6,6 +6,7 @@ import { configuration, serveParent } from './parent.ts'
 export interface CarrierConfig {
   readonly receiptDelayMs: readonly [number, number]
   readonly deliverWindow: number
+  readonly throughput?: number
 }
 
 const simulator: Simulator = await startSimulator({ port: 0, ...configuration<CarrierConfig>() })

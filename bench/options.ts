@@ -8,6 +8,8 @@ export interface BenchOptions {
   readonly outstanding: number
   readonly window: number
   readonly deliverWindow: number
+  /** Submits the carrier accepts in any second. */
+  readonly throughput: number | null
   /** Least and most, in milliseconds. */
   readonly receiptDelayMs: readonly [number, number]
   readonly pastDays: number
@@ -29,6 +31,7 @@ Usage: npm run bench -- [options]
   --outstanding N       messages between request and last webhook, at most, in the end-to-end run (2000)
   --window N            unanswered submit_sm on the carrier link (100)
   --deliver-window N    receipts the carrier leaves unanswered, at most (100)
+  --throughput N        submits the carrier accepts in any second; it answers ESME_RTHROTTLED to more (no limit)
   --receipt-delay A-B   milliseconds from submit to receipt, drawn for each message (50-300)
   --past-days N         days the tables have partitions for before today, up to 89; they are empty (0)
   --tls                 receive webhooks over https
@@ -53,6 +56,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
       outstanding: { type: 'string', default: '2000' },
       window: { type: 'string', default: '100' },
       'deliver-window': { type: 'string', default: '100' },
+      throughput: { type: 'string' },
       'receipt-delay': { type: 'string', default: '50-300' },
       'past-days': { type: 'string', default: '0' },
       tls: { type: 'boolean', default: false },
@@ -75,6 +79,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     outstanding: whole('outstanding', values.outstanding, 1, 100_000),
     window: whole('window', values.window, 1, 1_000),
     deliverWindow: whole('deliver-window', values['deliver-window'], 1, 1_000),
+    throughput: values.throughput === undefined ? null : whole('throughput', values.throughput, 1, 1_000_000),
     receiptDelayMs: range('receipt-delay', values['receipt-delay']),
     pastDays: whole('past-days', values['past-days'], 0, 89),
     tls: values.tls,

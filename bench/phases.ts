@@ -1,3 +1,4 @@
+import type { SimulatorStats } from '../src/simulator/counters.ts'
 import type { Child } from './children.ts'
 import { machineUse, processCpuMs, treeCpuMs } from './cpu-times.ts'
 import type { Load } from './load.ts'
@@ -37,6 +38,8 @@ export interface EndToEnd {
   readonly accept: Percentiles
   readonly timings: ReceiverTimings
   readonly serviceMemoryMib: number
+  /** Answers of the carrier in the measured time. */
+  readonly carrier: { readonly accepted: number; readonly throttled: number }
 }
 
 export interface Accepts {
@@ -76,7 +79,8 @@ export async function measureEndToEnd(
     onEnd?: () => Promise<void>
   },
 ): Promise<EndToEnd> {
-  const { load, receiver, service } = parts
+  const { load, receiver, service, carrier } = parts
+  const carrierStats = () => carrier.request<SimulatorStats>('stats')
   const completed = async () => (await receiver.request<ReceiverReport>('report')).completed
   load.start(options.outstanding)
   await pause(options.warmUpSeconds * 1_000, parts)
@@ -84,6 +88,7 @@ export async function measureEndToEnd(
   await receiver.request('reset')
   load.reset()
   const use = machineUse()
+  const answersBefore = await carrierStats()
   const cpuBefore = cpuTimes(parts)
   const startMs = performance.now()
   const counts = [await completed()]
@@ -91,6 +96,7 @@ export async function measureEndToEnd(
     await pause(startMs + second * 1_000 - performance.now(), parts)
     counts.push(await completed())
   }
+  const answers = await carrierStats()
   const seconds = (performance.now() - startMs) / 1_000
   const cpuAfter = cpuTimes(parts)
   const machine = use()
@@ -110,6 +116,10 @@ export async function measureEndToEnd(
     accept,
     timings,
     serviceMemoryMib,
+    carrier: {
+      accepted: answers.accepted - answersBefore.accepted,
+      throttled: answers.throttled - answersBefore.throttled,
+    },
   }
 }
 

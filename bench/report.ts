@@ -1,9 +1,10 @@
+import type { BenchOptions } from './options.ts'
 import type { Percentiles } from './percentiles.ts'
 import type { Accepts, EndToEnd } from './phases.ts'
 
 export interface Figures {
   readonly machine: Readonly<Record<string, string>>
-  readonly options: object
+  readonly options: BenchOptions
   readonly endToEnd: EndToEnd
   readonly accepts: Accepts | null
   readonly checked: number
@@ -23,6 +24,7 @@ export function figuresText({ machine, endToEnd, accepts, checked, options }: Fi
     ['  accept latency', latency(endToEnd.accept)],
     ['  webhook delay', `${latency(timings.webhookDelayMs)} (change to arrival)`],
     ['  to DELIVERED', `${latency(timings.deliveredMs)} (creation to webhook, receipt delay included)`],
+    ...(options.throughput === null ? [] : throttledRows(endToEnd, options.throughput)),
     ['CPU for one message', `${ms(cpu.aldis + cpu.postgresql)} Aldis and PostgreSQL`],
     ['  Aldis', ms(cpu.aldis)],
     ['  PostgreSQL', ms(cpu.postgresql)],
@@ -39,6 +41,16 @@ function acceptRows({ perSecond, latency: accept, backlog, drainPerSecond }: Acc
   return [
     ['accepts', `${whole(perSecond)}/s, ${latency(accept)}`],
     ['  backlog after them', `${backlog} messages, drained at ${whole(drainPerSecond)}/s`],
+  ]
+}
+
+function throttledRows({ carrier, seconds }: EndToEnd, throughput: number): [string, string][] {
+  const { accepted, throttled } = carrier
+  const used = (100 * accepted) / (seconds * throughput)
+  const refused = (100 * throttled) / Math.max(1, accepted + throttled)
+  return [
+    ['carrier at its limit', `${used.toFixed(1)} % of ${throughput}/s used`],
+    ['  throttled answers', `${throttled}, ${refused.toFixed(1)} % of all`],
   ]
 }
 

@@ -86,7 +86,8 @@ class Bench {
   }
 
   async #start(): Promise<{ parts: Parts; databaseUrl: string }> {
-    const { profile, tls, logLevel, window, deliverWindow, receiptDelayMs, connections } = this.#options
+    const { profile, tls, logLevel, window, deliverWindow, throughput, receiptDelayMs, connections } =
+      this.#options
     const operatorToken = randomBytes(24).toString('base64url')
     const authority = tls ? await createTestAuthority() : null
     const certificate = authority === null ? null : await createServerCertificate(authority, ['127.0.0.1'])
@@ -99,7 +100,7 @@ class Bench {
     }
     const onNews = (completed: number) => load?.completed(completed)
     const receiver = this.#spawn<{ port: number }>('receiver', { tls: certificate }, { onNews })
-    const carrierConfig: CarrierConfig = { receiptDelayMs, deliverWindow }
+    const carrierConfig: CarrierConfig = { receiptDelayMs, deliverWindow, ...(throughput && { throughput }) }
     const carrier = this.#spawn<{ port: number }>('carrier', carrierConfig)
     const service = this.#spawn<ServiceReady>('service', config, { logFile: this.#logFile })
     const { url, port, postgresPid, databaseUrl } = await service.ready()
