@@ -1,5 +1,6 @@
 import type { SenderKind } from './addresses.ts'
 import type { IdRule } from './carrier-message-ids.ts'
+import { type Priced, RateTable } from './rates.ts'
 import type { SubmitOutcome } from './submit-outcomes.ts'
 
 /** A customer. `id` is the database key; `accountId` is the public 24-hex identifier. */
@@ -188,6 +189,8 @@ export class Directory {
   readonly #plansByPublicId: ReadonlyMap<string, ServicePlan>
   readonly #accountsById: ReadonlyMap<number, Account>
   readonly #carriersById: ReadonlyMap<number, Carrier>
+  readonly #rates: RateTable
+  readonly #senderRules: ReadonlyMap<string, SenderRule>
 
   constructor(contents: DirectoryContents) {
     this.contents = contents
@@ -195,6 +198,8 @@ export class Directory {
     this.#plansByPublicId = new Map(contents.plans.map((plan) => [plan.servicePlanId, plan]))
     this.#accountsById = new Map(contents.accounts.map((account) => [account.id, account]))
     this.#carriersById = new Map(contents.carriers.map((carrier) => [carrier.id, carrier]))
+    this.#rates = new RateTable(contents.rates)
+    this.#senderRules = new Map(contents.senderRules.map((rule) => [`${rule.planId}:${rule.country}`, rule]))
   }
 
   tokenByHash(sha256Hex: string): Token | undefined {
@@ -225,5 +230,22 @@ export class Directory {
 
   inboundNumber(msisdn: string): InboundNumber | undefined {
     return this.contents.inboundNumbers.get(msisdn)
+  }
+
+  /** What a segment of the message costs; null when no rate fits. */
+  rateFor(message: Priced): Rate | null {
+    return this.#rates.rateFor(message)
+  }
+
+  /** Whether a receipt that names another network can change a price. */
+  get hasNetworkRates(): boolean {
+    return this.#rates.hasNetworks
+  }
+
+  /** Kinds of sender that the plan's own rule, else the one for all plans, allows; null: no rule. */
+  senderTypesTowards(planId: number, country: string | null): ReadonlySet<SenderKind> | null {
+    if (country === null || this.#senderRules.size === 0) return null
+    const rule = this.#senderRules.get(`${planId}:${country}`) ?? this.#senderRules.get(`null:${country}`)
+    return rule?.senderTypes ?? null
   }
 }

@@ -1,0 +1,27 @@
+/**
+ * Amounts of money: exact decimals with up to 6 places, as text outside and as whole millionths (bigint) to reckon with.
+ * No float touches them: 3 × 0.0075 is 0.0225, not 0.022499999999999999.
+ */
+
+const PLACES = 6
+const MILLION = 1_000_000n
+const AMOUNT = /^([0-9]{1,8})(?:\.([0-9]{1,6}))?$/
+
+/** The most that numeric(14, 6) holds. */
+const MAX_MILLIONTHS = 99_999_999_999_999n
+
+/** `0.0075` -> 7500n. Null for anything but 1-8 digits with up to 6 places: signs, exponents, separators, spaces. */
+export function parseAmount(text: string): bigint | null {
+  const parts = AMOUNT.exec(text)
+  if (parts === null) return null
+  return BigInt(parts[1]!) * MILLION + BigInt((parts[2] ?? '').padEnd(PLACES, '0'))
+}
+
+/** 7500n -> `0.0075`: no trailing zeros, no exponent. What numeric(14, 6) cannot hold becomes the most it can. */
+export function formatAmount(millionths: bigint): string {
+  const bounded = millionths > MAX_MILLIONTHS ? MAX_MILLIONTHS : millionths
+  const places = String(bounded % MILLION)
+    .padStart(PLACES, '0')
+    .replace(/0+$/, '')
+  return places === '' ? String(bounded / MILLION) : `${bounded / MILLION}.${places}`
+}
