@@ -24,6 +24,7 @@ export const FAILURES = {
   '304': 'Subscriber barred from receiving messages',
   '305': 'Handset does not support or accept the message',
   '306': 'Recipient network error',
+  '307': 'Recipient has opted out',
   '400': 'Sender not accepted by the carrier',
   '401': 'Message too long for the carrier',
   '500': 'Expired before delivery to the handset',

@@ -9,6 +9,7 @@ import { type Database, isOutcomeUnknown } from '../store/database.ts'
 import type { Dispatch } from '../store/dispatches.ts'
 import {
   findByIdempotencyKeys,
+  findOptedOutMessages,
   insertKeyedMessages,
   insertMessages,
   type KeyedMessage,
@@ -25,8 +26,8 @@ export interface AcceptRequest {
 }
 
 export type AcceptOutcome =
-  /** Stored and queued: 202. */
-  | { readonly kind: 'queued'; readonly message: Message }
+  /** Stored and queued: 202. One whose recipient has opted out is FAILED next. */
+  | { readonly kind: 'queued'; readonly message: Message; readonly optedOut: boolean }
   /** The first record of this Idempotency-Key, as first answered: 202. */
   | { readonly kind: 'replayed'; readonly message: Message }
   /** The key was used with another request: 422. */
@@ -113,7 +114,13 @@ export class GroupAccepter implements MessageAccepter {
       callback_url: draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl),
     }
     const { msgId, holder } = this.#placement.place(plan)
-    const row: NewMessage = { ...contents, msg_id: msgId, holder, created_ms: createdAtMs(msgId) }
+    const row: NewMessage = {
+      ...contents,
+      msg_id: msgId,
+      holder,
+      created_ms: createdAtMs(msgId),
+      opt_outs: plan.optOut !== null,
+    }
     const key = idempotency && {
       key_hash: idempotency.keyHash.toString('hex'),
       request_hash: idempotency.requestHash.toString('hex'),
@@ -131,7 +138,7 @@ export class GroupAccepter implements MessageAccepter {
   }
 
   #settlePlacement(row: NewMessage, holder: number, outcome: AcceptOutcome): void {
-    if (outcome.kind === 'queued') this.#placement.keep(dispatchOf(row, holder))
+    if (outcome.kind === 'queued') this.#placement.keep(dispatchOf(row, holder, outcome.optedOut))
     else this.#placement.release(row.msg_id)
   }
 
@@ -155,12 +162,9 @@ export class GroupAccepter implements MessageAccepter {
   }
 
   readonly #insertPlain = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
-    await insertMessages(
-      this.#db,
-      items.map((item) => item.row),
-      VALIDITY_MS,
-    )
-    return items.map((item) => queued(item.row))
+    const rows = items.map((item) => item.row)
+    const optedOut = new Set(await insertMessages(this.#db, rows, VALIDITY_MS))
+    return rows.map((row) => queued(row, optedOut.has(row.msg_id)))
   }
 
   readonly #insertKeyed = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
@@ -170,13 +174,19 @@ export class GroupAccepter implements MessageAccepter {
     const rows = [...firsts.values()]
       .map((item): KeyedMessage => ({ ...item.row, ...item.key! }))
       .sort((a, b) => (a.key_hash < b.key_hash ? -1 : 1))
-    const stored = new Set(
-      await insertKeyedMessages(this.#db, rows, VALIDITY_MS, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED),
+    const inserted = await insertKeyedMessages(
+      this.#db,
+      rows,
+      VALIDITY_MS,
+      IDEMPOTENCY_LIFETIME_MS,
+      NOT_QUEUED,
     )
+    const stored = new Map(inserted.map((row) => [row.msg_id, row.opted_out]))
     const others = items.filter((item) => !stored.has(item.row.msg_id))
     const earlier = others.length === 0 ? new Map() : await this.#firstRecords(others)
     return items.map((item) => {
-      if (stored.has(item.row.msg_id)) return queued(item.row)
+      const optedOut = stored.get(item.row.msg_id)
+      if (optedOut !== undefined) return queued(item.row, optedOut)
       const first = earlier.get(keyOf(item))
       // Answered 500, and about to be refused: the key's next use after that is a new message.
       if (first === undefined || this.#isRefused(first.message.msgId)) return failed(item.row)
@@ -217,8 +227,10 @@ export class GroupAccepter implements MessageAccepter {
   }
 
   readonly #settlePart = async (rows: readonly NewMessage[]): Promise<readonly AcceptOutcome[]> => {
+    // Asked first: once they are settled, a second attempt could not tell what the first had refused.
+    const optedOut = new Set(await findOptedOutMessages(this.#db, rows))
     const refused = new Set(await settleLostMessages(this.#db, rows, NOT_QUEUED))
-    return rows.map((row) => (refused.has(row.msg_id) ? failed(row) : queued(row)))
+    return rows.map((row) => (refused.has(row.msg_id) ? failed(row) : queued(row, optedOut.has(row.msg_id))))
   }
 
   #isRefused(msgId: string): boolean {
@@ -254,8 +266,8 @@ function keyOf(item: Item): string {
   return `${item.row.plan_id}:${item.key!.key_hash}`
 }
 
-function queued(row: NewMessage): AcceptOutcome {
-  return { kind: 'queued', message: messageOf(row, 'QUEUED', '000') }
+function queued(row: NewMessage, optedOut: boolean): AcceptOutcome {
+  return { kind: 'queued', message: messageOf(row, 'QUEUED', '000'), optedOut }
 }
 
 function failed(row: NewMessage): AcceptOutcome {
@@ -298,7 +310,7 @@ function asFirstAnswered(message: Message): Message {
   }
 }
 
-function dispatchOf(row: NewMessage, holder: number): Dispatch {
+function dispatchOf(row: NewMessage, holder: number, optedOut: boolean): Dispatch {
   return {
     holder,
     planId: row.plan_id,
@@ -311,6 +323,7 @@ function dispatchOf(row: NewMessage, holder: number): Dispatch {
     submittedSegments: 0n,
     ambiguous: false,
     carrierId: null,
+    optedOut,
     expiresAt: new Date(row.created_ms + VALIDITY_MS),
   }
 }

@@ -19,6 +19,8 @@ export interface Dispatch {
   readonly ambiguous: boolean
   /** Carrier of the last attempt: the one that has the submitted segments. */
   readonly carrierId: number | null
+  /** The recipient wants nothing more from this sender: never to be submitted. */
+  readonly optedOut: boolean
   readonly expiresAt: Date
 }
 
@@ -74,8 +76,14 @@ export async function holdDueDispatches(
       )
       select h.plan_id as "planId", h.msg_id as "msgId", m.sender, m.recipient, m.body, m.segments, h.attempt,
              h.submitted_segments::text as "submittedSegments", h.ambiguous, h.carrier_id as "carrierId",
-             h.expires_at as "expiresAt"
+             h.expires_at as "expiresAt", coalesce(o.refuses, false) as "optedOut"
       from held h join messages m on m.plan_id = h.plan_id and m.msg_id = h.msg_id
+      left join lateral (
+        select true as refuses from service_plans p
+        join opt_outs o on o.plan_id = m.plan_id and o.sender = m.sender and o.recipient = m.recipient
+        where p.id = m.plan_id and p.opt_out is not null and o.confirmation is distinct from m.msg_id
+        limit 1
+      ) o on true
       order by h.due_at`,
     values: [args.nodeId, args.buckets, args.planIds, args.expired, args.limit],
   })

@@ -19,6 +19,8 @@ export interface NewMessage {
   readonly callback_url: string | null
   readonly holder: number | null
   readonly created_ms: number
+  /** Whether its plan keeps opt-outs: only then are they looked at. */
+  readonly opt_outs: boolean
 }
 
 export interface KeyedMessage extends NewMessage {
@@ -27,33 +29,47 @@ export interface KeyedMessage extends NewMessage {
   readonly request_hash: string
 }
 
-/** Stores messages with their dispatch rows: one statement, so all of them or none. */
+/** Whether the recipient of `i`, a row of the input, has opted out; one probe of the key, or none. */
+const OPTED_OUT = `
+  left join lateral (
+    select true as refuses from opt_outs o
+    where i.opt_outs and o.plan_id = i.plan_id and o.sender = i.sender and o.recipient = i.recipient
+    limit 1
+  ) o on true`
+
+/**
+ * Stores messages with their dispatch rows: one statement, so all of them or none. Gives the ids of those whose
+ * recipient has opted out.
+ */
 export async function insertMessages(
   db: Queryable,
   messages: readonly NewMessage[],
   validityMs: number,
-): Promise<void> {
-  await db.query({
+): Promise<string[]> {
+  const { rows } = await db.query<{ msg_id: string }>({
     name: 'insert_messages',
     text: `
       with input as (
         select * from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
-          callback_url text, holder integer, created_ms bigint)
+          callback_url text, holder integer, created_ms bigint, opt_outs boolean)
       ), stored as (
         insert into messages (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at)
         select plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
                to_timestamp(created_ms / 1000.0) from input
+      ), queued as (
+        insert into dispatches (bucket, msg_id, plan_id, holder, due_at, expires_at)
+        select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, holder, to_timestamp(created_ms / 1000.0),
+               to_timestamp((created_ms + $2) / 1000.0) from input
       )
-      insert into dispatches (bucket, msg_id, plan_id, holder, due_at, expires_at)
-      select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, holder, to_timestamp(created_ms / 1000.0),
-             to_timestamp((created_ms + $2) / 1000.0) from input`,
+      select i.msg_id from input i ${OPTED_OUT} where o.refuses`,
     values: [JSON.stringify(messages), validityMs],
   })
+  return rows.map((row) => row.msg_id)
 }
 
 /**
- * The same for messages with an Idempotency-Key, which must differ within the batch. Gives the ids that were stored; the
+ * The same for messages with an Idempotency-Key, which must differ within the batch. Gives those that were stored; the
  * others met a key that is still live. The key of a message that was refused (`refusedCode`) is free again.
  */
 export async function insertKeyedMessages(
@@ -62,14 +78,14 @@ export async function insertKeyedMessages(
   validityMs: number,
   keyLifetimeMs: number,
   refusedCode: string,
-): Promise<string[]> {
-  const { rows } = await db.query<{ msg_id: string }>({
+): Promise<{ msg_id: string; opted_out: boolean }[]> {
+  const { rows } = await db.query<{ msg_id: string; opted_out: boolean }>({
     name: 'insert_keyed_messages',
     text: `
       with input as (
         select * from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
-          callback_url text, holder integer, created_ms bigint, key_hash text, request_hash text)
+          callback_url text, holder integer, created_ms bigint, opt_outs boolean, key_hash text, request_hash text)
       ), keys as (
         insert into idempotency_keys as k (plan_id, key_hash, request_hash, msg_id, created_at)
         select plan_id, decode(key_hash, 'hex'), decode(request_hash, 'hex'), msg_id,
@@ -86,14 +102,15 @@ export async function insertKeyedMessages(
         insert into messages (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at)
         select plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
                to_timestamp(created_ms / 1000.0) from fresh
+      ), queued as (
+        insert into dispatches (bucket, msg_id, plan_id, holder, due_at, expires_at)
+        select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, holder, to_timestamp(created_ms / 1000.0),
+               to_timestamp((created_ms + $2) / 1000.0) from fresh
       )
-      insert into dispatches (bucket, msg_id, plan_id, holder, due_at, expires_at)
-      select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, holder, to_timestamp(created_ms / 1000.0),
-             to_timestamp((created_ms + $2) / 1000.0) from fresh
-      returning msg_id`,
+      select i.msg_id, coalesce(o.refuses, false) as opted_out from fresh i ${OPTED_OUT}`,
     values: [JSON.stringify(messages), validityMs, keyLifetimeMs, refusedCode],
   })
-  return rows.map((row) => row.msg_id)
+  return rows
 }
 
 export interface KeyedFirst extends Message {
@@ -166,6 +183,21 @@ export async function refuseMessages(
         where m.status = 'QUEUED'`,
     values: [JSON.stringify(messages), errorCode],
   })
+}
+
+/** Ids of those of these messages whose recipient has opted out. */
+export async function findOptedOutMessages(
+  db: Queryable,
+  messages: readonly NewMessage[],
+): Promise<string[]> {
+  const { rows } = await db.query<{ msg_id: string }>({
+    text: `
+      select i.msg_id from json_to_recordset($1) as i (
+        plan_id integer, msg_id uuid, sender text, recipient text, opt_outs boolean)
+      ${OPTED_OUT} where o.refuses`,
+    values: [JSON.stringify(messages)],
+  })
+  return rows.map((row) => row.msg_id)
 }
 
 /** One message of any of these plans. */

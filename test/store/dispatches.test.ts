@@ -71,6 +71,7 @@ describe('holding what is due', () => {
         submittedSegments: 1n << 62n,
         ambiguous: true,
         carrierId: null,
+        optedOut: false,
         expiresAt: expect.any(Date),
       },
     ])

@@ -42,8 +42,10 @@ const keyed = (key: string, request = 'request', changes: Parameters<typeof newM
   request_hash: Buffer.from(request.padEnd(32)).toString('hex'),
 })
 
-const insertKeyed = (rows: ReturnType<typeof keyed>[], pool = db) =>
-  insertKeyedMessages(pool, rows, VALIDITY_MS, KEY_LIFETIME_MS, '100')
+async function insertKeyed(rows: ReturnType<typeof keyed>[], pool = db): Promise<string[]> {
+  const stored = await insertKeyedMessages(pool, rows, VALIDITY_MS, KEY_LIFETIME_MS, '100')
+  return stored.map(({ msg_id }) => msg_id)
+}
 
 async function dispatched(msgId: string): Promise<boolean> {
   return (await db.query('select 1 from dispatches where msg_id = $1', [msgId])).rows.length === 1

@@ -42,6 +42,7 @@ export function newMessage(planId: number, changes: Partial<NewMessage> = {}): N
     callback_url: 'https://example.com/dlr',
     holder: NODE,
     created_ms: atMs,
+    opt_outs: false,
     ...changes,
   }
 }
