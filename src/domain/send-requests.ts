@@ -1,4 +1,5 @@
 import { classifySender, isE164 } from './addresses.ts'
+import { countryOf } from './countries.ts'
 import type { Directory, ServicePlan } from './directory.ts'
 import { type Fault, fault } from './faults.ts'
 
@@ -38,19 +39,33 @@ export function fieldFaults(request: { from?: unknown; to?: unknown; body?: unkn
   return faults
 }
 
-export type SenderRefusal = 'SENDER_NOT_AUTHORIZED' | 'SENDER_PENDING_APPROVAL' | 'SENDER_STATUS_UNKNOWN'
+/** Why a sender may not be used; `message` where the code's own text would not say enough. */
+export interface SenderRefusal {
+  readonly code: 'SENDER_NOT_AUTHORIZED' | 'SENDER_PENDING_APPROVAL' | 'SENDER_STATUS_UNKNOWN'
+  readonly message?: string
+}
 
 /**
- * Whether the plan may send from this sender; null when it may. No subscription, a denied one and a kind of sender that the
- * plan does not allow are one refusal; a status we do not know is another (spec §4.1: 403, 409, 422).
+ * Whether the plan may send from this sender to this recipient; null when it may. No subscription, a denied one and a kind
+ * of sender that the plan, or the rule for the recipient's country, does not allow are one refusal; a status we do not know
+ * is another (spec §2.1: allowed sender types depend on the plan and the destination; §4.1: 403, 409, 422).
  */
-export function judgeSender(directory: Directory, plan: ServicePlan, sender: string): SenderRefusal | null {
-  const kind = classifySender(sender)
-  if (kind === null || !plan.senderTypes.has(kind)) return 'SENDER_NOT_AUTHORIZED'
-  const status = directory.senderStatus(plan.id, sender)
+export function judgeSender(
+  directory: Directory,
+  plan: ServicePlan,
+  { from, to }: Pick<SendRequest, 'from' | 'to'>,
+): SenderRefusal | null {
+  const kind = classifySender(from)
+  if (kind === null || !plan.senderTypes.has(kind)) return { code: 'SENDER_NOT_AUTHORIZED' }
+  const country = directory.contents.senderRules.length === 0 ? null : countryOf(to)
+  if (directory.senderTypesTowards(plan.id, country)?.has(kind) === false) {
+    const message = `A sender of this kind (${kind}) is not allowed for recipients in ${country}`
+    return { code: 'SENDER_NOT_AUTHORIZED', message }
+  }
+  const status = directory.senderStatus(plan.id, from)
   if (status === 'approved') return null
-  if (status === undefined || status === 'denied') return 'SENDER_NOT_AUTHORIZED'
-  return status === 'pending' ? 'SENDER_PENDING_APPROVAL' : 'SENDER_STATUS_UNKNOWN'
+  if (status === undefined || status === 'denied') return { code: 'SENDER_NOT_AUTHORIZED' }
+  return { code: status === 'pending' ? 'SENDER_PENDING_APPROVAL' : 'SENDER_STATUS_UNKNOWN' }
 }
 
 /** Size of the texts of a stored record, in UTF-8 bytes. */

@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest'
-import { fieldFaults, recordBytes } from '../../src/domain/send-requests.ts'
+import { describe, expect, it, test } from 'vitest'
+import { senderKey } from '../../src/domain/directory.ts'
+import { fieldFaults, judgeSender, recordBytes } from '../../src/domain/send-requests.ts'
+import { aDirectory, aPlan } from '../support/directory.ts'
 
 function faultsOf(request: Parameters<typeof fieldFaults>[0]): string[] {
   return fieldFaults(request).map(({ field, code }) => `${field} ${code}`)
@@ -25,4 +27,74 @@ it('measures a record in bytes of UTF-8', () => {
   const request = { servicePlanId: '', channel: 'SMS' as const, from: 'Aldis', to: '+15551230001', body: 'é' }
   expect(recordBytes(request)).toBe(5 + 12 + 2)
   expect(recordBytes({ ...request, callbackUrl: 'https://é' })).toBe(19 + 10)
+})
+
+describe('judgeSender', () => {
+  const plan = aPlan({ id: 7, senderTypes: new Set(['alphanumeric', 'short-code']) })
+  const senders = new Map([
+    [senderKey(7, 'Example'), 'approved'],
+    [senderKey(7, '12345'), 'approved'],
+    [senderKey(7, '+15550001000'), 'approved'],
+    [senderKey(7, 'Waiting'), 'pending'],
+    [senderKey(7, 'Refused'), 'denied'],
+    [senderKey(7, 'Archived'), 'archived'],
+    [senderKey(8, 'Other'), 'approved'],
+  ])
+  const rule = (
+    planId: number | null,
+    country: string,
+    ...senderTypes: ('alphanumeric' | 'short-code')[]
+  ) => ({
+    planId,
+    country,
+    senderTypes: new Set(senderTypes),
+  })
+  const senderRules = [
+    rule(null, 'US', 'short-code'),
+    rule(null, 'SE'),
+    rule(7, 'SE', 'alphanumeric'),
+    rule(8, 'CA'),
+  ]
+  const US = '+15551230000'
+  const CA = '+14165550123'
+  const SE = '+46701234567'
+
+  test.each([
+    ['Example', 'approved', null],
+    ['12345', 'approved', null],
+    ['Waiting', 'pending', 'SENDER_PENDING_APPROVAL'],
+    ['Refused', 'denied', 'SENDER_NOT_AUTHORIZED'],
+    ['Archived', 'of a status nobody knows', 'SENDER_STATUS_UNKNOWN'],
+    ['Other', "another plan's", 'SENDER_NOT_AUTHORIZED'],
+    ['+15550001000', 'of a kind the plan does not allow', 'SENDER_NOT_AUTHORIZED'],
+    ['toString', 'nobody asked for', 'SENDER_NOT_AUTHORIZED'],
+  ])('%s, %s: %s', (from, _what, code) => {
+    expect(judgeSender(aDirectory({ senders }), plan, { from, to: US })?.code ?? null).toBe(code)
+  })
+
+  test.each([
+    ['12345', US, true, 'the rule for all plans allows it'],
+    ['Example', US, false, 'the rule for all plans does not'],
+    ['Example', SE, true, "the plan's own rule comes first"],
+    ['12345', SE, false, "the plan's own rule comes first"],
+    ['Example', CA, true, 'no rule of this plan: CA is not US'],
+    ['Example', '+8835100000000', true, 'no country, no rule'],
+  ])('%s to %s: %s, %s', (from, to, allowed) => {
+    const refusal = judgeSender(aDirectory({ senders, senderRules }), plan, { from, to })
+    if (allowed) expect(refusal).toBeNull()
+    else {
+      expect(refusal?.code).toBe('SENDER_NOT_AUTHORIZED')
+      expect(refusal?.message).toMatch(/\((alphanumeric|short-code)\).* (US|SE)$/)
+    }
+  })
+
+  it('a rule allows nothing that the plan does not', () => {
+    const directory = aDirectory({
+      senders,
+      senderRules: [{ ...rule(7, 'US'), senderTypes: new Set(['e164']) }],
+    })
+    expect(judgeSender(directory, plan, { from: '+15550001000', to: US })).toEqual({
+      code: 'SENDER_NOT_AUTHORIZED',
+    })
+  })
 })

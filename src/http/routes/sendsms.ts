@@ -127,8 +127,8 @@ function authorizedPlan(
   if (typeof plan === 'string') throw new AppError(plan)
   const limit = plan.rateLimit
   if (limit !== null) takeOrRefuse(limiter, { name: 'plan', key: plan.id, limit, nowMs: clock() })
-  const refusal = judgeSender(snapshot, plan, sms.from)
-  if (refusal !== null) throw new AppError(refusal)
+  const refusal = judgeSender(snapshot, plan, sms)
+  if (refusal !== null) throw new AppError(refusal.code, refusal)
   return plan
 }
 
