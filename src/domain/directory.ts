@@ -1,6 +1,10 @@
 import type { SenderKind } from './addresses.ts'
 import type { IdRule } from './carrier-message-ids.ts'
+import { countryOf } from './countries.ts'
+import { PrefixTable } from './prefixes.ts'
 import { type Priced, RateTable } from './rates.ts'
+import { type Routed, routed } from './routing.ts'
+import { RoutingRules } from './routing-rules.ts'
 import type { SubmitOutcome } from './submit-outcomes.ts'
 
 /** A customer. `id` is the database key; `accountId` is the public 24-hex identifier. */
@@ -189,6 +193,11 @@ export class Directory {
   readonly #plansByPublicId: ReadonlyMap<string, ServicePlan>
   readonly #accountsById: ReadonlyMap<number, Account>
   readonly #carriersById: ReadonlyMap<number, Carrier>
+  readonly #rules: RoutingRules
+  readonly #networks: PrefixTable<string>
+  /** Made when first needed: at most one for each route and rule. */
+  readonly #routed = new Map<Route | RoutingRule, Routed>()
+  readonly #routesOf = new Map<ServicePlan, ReadonlySet<Route>>()
   readonly #rates: RateTable
   readonly #senderRules: ReadonlyMap<string, SenderRule>
 
@@ -198,6 +207,8 @@ export class Directory {
     this.#plansByPublicId = new Map(contents.plans.map((plan) => [plan.servicePlanId, plan]))
     this.#accountsById = new Map(contents.accounts.map((account) => [account.id, account]))
     this.#carriersById = new Map(contents.carriers.map((carrier) => [carrier.id, carrier]))
+    this.#rules = new RoutingRules(contents.routingRules)
+    this.#networks = new PrefixTable(contents.numberRanges)
     this.#rates = new RateTable(contents.rates)
     this.#senderRules = new Map(contents.senderRules.map((rule) => [`${rule.planId}:${rule.country}`, rule]))
   }
@@ -247,5 +258,37 @@ export class Directory {
     if (country === null || this.#senderRules.size === 0) return null
     const rule = this.#senderRules.get(`${planId}:${country}`) ?? this.#senderRules.get(`null:${country}`)
     return rule?.senderTypes ?? null
+  }
+
+  /** Network of a number by the longest prefix known. */
+  mccmncOf(recipient: string): string | null {
+    return this.#networks.longest(recipient) ?? null
+  }
+
+  /** Where a message goes: by the most specific rule, else by the plan's own route; null when it has none. */
+  routeFor(plan: ServicePlan, sender: string, recipient: string): Routed | null {
+    const rule = this.#rules.none
+      ? null
+      : this.#rules.mostSpecific(plan.id, sender, {
+          recipient,
+          country: countryOf(recipient),
+          mccmnc: this.mccmncOf(recipient),
+        })
+    const route = rule?.route ?? plan.route
+    if (route === null) return null
+    const known = this.#routed.get(rule ?? route)
+    if (known !== undefined) return known
+    const made = routed(route, rule, (id) => this.carrierById(id)?.name ?? String(id))
+    this.#routed.set(rule ?? route, made)
+    return made
+  }
+
+  /** Every route that a message of the plan may take. */
+  routesOf(plan: ServicePlan): ReadonlySet<Route> {
+    const known = this.#routesOf.get(plan)
+    if (known !== undefined) return known
+    const made = this.#rules.routesOf(plan)
+    this.#routesOf.set(plan, made)
+    return made
   }
 }

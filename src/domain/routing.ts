@@ -1,27 +1,124 @@
-import type { Route } from './directory.ts'
+import type { Route, RoutingRule } from './directory.ts'
+
+/** out-of-use: its figures in this route fell below the route's floor. */
+export type CarrierCondition = 'usable' | 'stopped' | 'draining' | 'unbound' | 'throttled' | 'out-of-use'
+
+export interface Choice {
+  readonly carrierId: number
+  /** For people; at most 200 characters. Stored with the message. */
+  readonly reason: string
+}
+
+/** The route of a message. What is told of it for every message is made once. */
+export interface Routed {
+  readonly route: Route
+  /** Null: it is the plan's own route. */
+  readonly rule: RoutingRule | null
+  /** Names of the route's carriers, in its order. */
+  readonly carrierNames: readonly string[]
+  /** The choice of each of the route's carriers where none had to be passed over. */
+  readonly plainChoices: readonly Choice[]
+}
+
+const MAX_REASON_LENGTH = 200
+
+/** A message is sent late over a carrier that is throttled, or badly over one out of use, rather than not at all. */
+const LAST_RESORTS = ['usable', 'throttled', 'out-of-use'] as const
+
+export function routed(
+  route: Route,
+  rule: RoutingRule | null,
+  nameOf: (carrierId: number) => string,
+): Routed {
+  const origin = describeOrigin(route, rule)
+  return {
+    route,
+    rule,
+    carrierNames: route.carriers.map(({ carrierId }) => nameOf(carrierId)),
+    plainChoices: route.carriers.map(({ carrierId, priority, weight }) => ({
+      carrierId,
+      reason: reasonOf(origin, [describeShare(route, priority, weight)]),
+    })),
+  }
+}
 
 /**
- * The carrier for a message: among the usable ones of the lowest priority number, by weight. `random` 0..1. Null when
- * none is usable.
+ * The carrier for a message: among the usable ones of the lowest priority number, by weight. Where none is usable,
+ * throttled ones are taken, then those out of use. Null when there is none of them either. `random`: 0 to below 1.
  */
 export function chooseCarrier(
-  route: Route,
-  isUsable: (carrierId: number) => boolean,
+  routed: Routed,
+  conditionOf: (carrierId: number) => CarrierCondition,
   random: number,
-): number | null {
+): Choice | null {
+  const { carriers } = routed.route
+  const conditions = carriers.map(({ carrierId }) => conditionOf(carrierId))
+  const condition = LAST_RESORTS.find((one) => conditions.includes(one))
+  if (condition === undefined) return null
   let lowest = Number.POSITIVE_INFINITY
   let weights = 0
-  for (const { carrierId, priority, weight } of route.carriers) {
-    if (priority > lowest || !isUsable(carrierId)) continue
+  for (const [index, { priority, weight }] of carriers.entries()) {
+    if (conditions[index] !== condition || priority > lowest) continue
     if (priority < lowest) weights = 0
     lowest = priority
     weights += weight
   }
   let left = random * weights
-  for (const { carrierId, priority, weight } of route.carriers) {
-    if (priority !== lowest || !isUsable(carrierId)) continue
+  const chosen = carriers.findIndex(({ priority, weight }, index) => {
+    if (conditions[index] !== condition || priority !== lowest) return false
     left -= weight
-    if (left < 0) return carrierId
-  }
-  return null
+    return left < 0
+  })
+  return explained(routed, conditions, chosen, weights)
+}
+
+/** The plain choice, unless a carrier before the chosen one or beside it was passed over. */
+function explained(
+  routed: Routed,
+  conditions: readonly CarrierCondition[],
+  chosen: number,
+  weights: number,
+): Choice {
+  const { route, rule, carrierNames, plainChoices } = routed
+  const { carrierId, priority, weight } = route.carriers[chosen]!
+  const condition = conditions[chosen]!
+  const passedOver = route.carriers.flatMap((other, index) =>
+    other.priority <= priority && conditions[index] !== condition
+      ? [`${carrierNames[index]} (${described(conditions[index]!)})`]
+      : [],
+  )
+  if (passedOver.length === 0 && condition === 'usable') return plainChoices[chosen]!
+  const how: string[] = []
+  if (passedOver.length === 0) how.push(describeShare(route, priority, weight))
+  else if (weight < weights) how.push(`weight ${weight} of ${weights}`)
+  if (passedOver.length > 0) how.push(`after ${passedOver.join(', ')}`)
+  if (condition !== 'usable') how.push(`though ${described(condition)}`)
+  return { carrierId, reason: reasonOf(describeOrigin(route, rule), how) }
+}
+
+/** `plan's route default`, `rule +4479 → route uk`, `plan's rule from 12345, GB → route uk`. */
+function describeOrigin(route: Route, rule: RoutingRule | null): string {
+  if (rule === null) return `plan's route ${route.name}`
+  const limits: string[] = []
+  if (rule.sender !== null) limits.push(`from ${rule.sender}`)
+  const destination = rule.mccmnc ?? rule.prefix ?? rule.country
+  if (destination !== null) limits.push(destination)
+  const whose = rule.planId === null ? 'rule' : "plan's rule"
+  return `${[whose, limits.join(', ')].join(' ').trimEnd()} → route ${route.name}`
+}
+
+function describeShare({ carriers }: Route, priority: number, weight: number): string {
+  if (carriers.length === 1) return 'only carrier'
+  const beside = carriers.filter((other) => other.priority === priority)
+  if (beside.length === 1) return 'first by priority'
+  return `weight ${weight} of ${beside.reduce((sum, other) => sum + other.weight, 0)}`
+}
+
+function described(condition: CarrierCondition): string {
+  return condition === 'out-of-use' ? 'out of use' : condition
+}
+
+function reasonOf(origin: string, how: readonly string[]): string {
+  const reason = `${origin}: ${how.join(', ')}`
+  return reason.length <= MAX_REASON_LENGTH ? reason : `${reason.slice(0, MAX_REASON_LENGTH - 1)}…`
 }

@@ -224,11 +224,11 @@ export class Submitter implements Placement {
       this.#settle(dispatch, 'UNKNOWN', { errorCode: '103' })
       return
     }
-    const carrierId =
-      plan?.route && !this.#stopped
-        ? chooseCarrier(plan.route, (id) => links().canSubmit(id), Math.random())
-        : null
-    const carrier = carrierId === null ? undefined : directory().carrierById(carrierId)
+    const routed =
+      plan && !this.#stopped ? directory().routeFor(plan, dispatch.sender, dispatch.recipient) : null
+    const conditionOf = (id: number) => (links().canSubmit(id) ? 'usable' : 'unbound')
+    const choice = routed === null ? null : chooseCarrier(routed, conditionOf, Math.random())
+    const carrier = choice === null ? undefined : directory().carrierById(choice.carrierId)
     if (carrier === undefined) {
       this.#postpone(dispatch, { delayMs: this.#stopped ? 0 : NO_CARRIER_MS })
       return

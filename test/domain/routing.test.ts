@@ -1,19 +1,41 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chooseCarrier } from '../../src/domain/routing.ts'
+import type { RoutingRule } from '../../src/domain/directory.ts'
+import { type CarrierCondition, chooseCarrier, routed } from '../../src/domain/routing.ts'
 import { aRoute } from '../support/directory.ts'
 
+const NAMES = ['', 'acme', 'best', 'cheap']
+const nameOf = (id: number) => NAMES[id] ?? `carrier-${id}`
+const rule = (changes: Partial<RoutingRule>): RoutingRule => ({
+  id: 1,
+  planId: null,
+  sender: null,
+  prefix: null,
+  country: null,
+  mccmnc: null,
+  route,
+  ...changes,
+})
+
 const route = aRoute({
+  name: 'default',
   carriers: [
     { carrierId: 1, priority: 0, weight: 3 },
     { carrierId: 2, priority: 0, weight: 1 },
     { carrierId: 3, priority: 1, weight: 1 },
   ],
 })
+const lone = aRoute({ name: 'uk', carriers: [{ carrierId: 1, priority: 0, weight: 1 }] })
 
-function shares(isUsable: (id: number) => boolean): Record<string, number> {
+type Conditions = Record<number, CarrierCondition>
+
+const choose = (conditions: Conditions, random = 0, of = routed(route, null, nameOf)) =>
+  chooseCarrier(of, (id) => conditions[id] ?? 'usable', random)
+
+function shares(conditions: Conditions): Record<string, number> {
   const counts: Record<string, number> = {}
   for (let step = 0; step < 1000; step += 1) {
-    const chosen = String(chooseCarrier(route, isUsable, step / 1000))
+    const chosen = String(choose(conditions, step / 1000)?.carrierId)
     counts[chosen] = (counts[chosen] ?? 0) + 1
   }
   return counts
@@ -21,16 +43,113 @@ function shares(isUsable: (id: number) => boolean): Record<string, number> {
 
 describe('chooseCarrier', () => {
   it('shares by weight within the first priority', () => {
-    expect(shares(() => true)).toEqual({ 1: 750, 2: 250 })
+    expect(shares({})).toEqual({ 1: 750, 2: 250 })
   })
 
-  it('passes over what is not usable, and then falls to the next priority', () => {
-    expect(shares((id) => id !== 1)).toEqual({ 2: 1000 })
-    expect(shares((id) => id === 3)).toEqual({ 3: 1000 })
+  it.each(['unbound', 'stopped', 'draining', 'throttled', 'out-of-use'] as const)(
+    'passes over one that is %s, and then falls to the next priority',
+    (condition) => {
+      expect(shares({ 1: condition })).toEqual({ 2: 1000 })
+      expect(shares({ 1: condition, 2: condition })).toEqual({ 3: 1000 })
+    },
+  )
+
+  it('takes throttled ones before those out of use, and these before none', () => {
+    expect(shares({ 1: 'throttled', 2: 'throttled', 3: 'unbound' })).toEqual({ 1: 750, 2: 250 })
+    expect(shares({ 1: 'out-of-use', 2: 'unbound', 3: 'throttled' })).toEqual({ 3: 1000 })
+    expect(shares({ 1: 'stopped', 2: 'unbound', 3: 'out-of-use' })).toEqual({ 3: 1000 })
   })
 
-  it('gives none where none is usable', () => {
-    expect(shares(() => false)).toEqual({ null: 1000 })
-    expect(chooseCarrier({ ...route, carriers: [] }, () => true, 0)).toBeNull()
+  it('gives none where none may be used', () => {
+    expect(shares({ 1: 'unbound', 2: 'stopped', 3: 'draining' })).toEqual({ undefined: 1000 })
+    expect(choose({}, 0, routed({ ...route, carriers: [] }, null, nameOf))).toBeNull()
+  })
+
+  it('chooses a usable one wherever there is one, whatever the weights', () => {
+    const carriers = fc.array(
+      fc.record({
+        priority: fc.integer({ min: 0, max: 3 }),
+        weight: fc.integer({ min: 1, max: 1000 }),
+        condition: fc.constantFrom<CarrierCondition>(
+          'usable',
+          'stopped',
+          'draining',
+          'unbound',
+          'throttled',
+          'out-of-use',
+        ),
+      }),
+      { maxLength: 10 },
+    )
+    const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+    fc.assert(
+      fc.property(carriers, random, (entries, value) => {
+        const of = aRoute({ carriers: entries.map((entry, carrierId) => ({ ...entry, carrierId })) })
+        const choice = chooseCarrier(routed(of, null, nameOf), (id) => entries[id]!.condition, value)
+        const present = (condition: CarrierCondition) =>
+          entries.some((entry) => entry.condition === condition)
+        const wanted = (['usable', 'throttled', 'out-of-use'] as const).find(present)
+        const chosen = choice === null ? undefined : entries[choice.carrierId]
+        expect(chosen?.condition).toBe(wanted)
+        const priorities = entries.filter((e) => e.condition === wanted).map((e) => e.priority)
+        if (chosen !== undefined) expect(chosen.priority).toBe(Math.min(...priorities))
+      }),
+    )
+  })
+})
+
+describe('the reason of a choice', () => {
+  it('is the share, where none was passed over', () => {
+    expect(choose({})?.reason).toBe("plan's route default: weight 3 of 4")
+    expect(choose({}, 0.9)?.reason).toBe("plan's route default: weight 1 of 4")
+    expect(choose({ 3: 'unbound' })?.reason).toBe("plan's route default: weight 3 of 4")
+    expect(choose({}, 0, routed(lone, null, nameOf))?.reason).toBe("plan's route uk: only carrier")
+    const standby = aRoute({ name: 'hot', carriers: [route.carriers[0]!, route.carriers[2]!] })
+    expect(choose({}, 0, routed(standby, null, nameOf))?.reason).toBe("plan's route hot: first by priority")
+  })
+
+  it('names what was passed over, and what was taken all the same', () => {
+    expect(choose({ 1: 'unbound' })?.reason).toBe("plan's route default: after acme (unbound)")
+    expect(choose({ 1: 'stopped', 2: 'out-of-use' })?.reason).toBe(
+      "plan's route default: after acme (stopped), best (out of use)",
+    )
+    expect(choose({ 1: 'throttled', 2: 'throttled', 3: 'unbound' })?.reason).toBe(
+      "plan's route default: weight 3 of 4, though throttled",
+    )
+    expect(choose({ 1: 'throttled', 2: 'unbound', 3: 'unbound' })?.reason).toBe(
+      "plan's route default: after best (unbound), though throttled",
+    )
+    expect(choose({ 1: 'throttled' }, 0, routed(lone, null, nameOf))?.reason).toBe(
+      "plan's route uk: only carrier, though throttled",
+    )
+    const three = aRoute({ carriers: [1, 2, 3].map((carrierId) => ({ carrierId, priority: 0, weight: 2 })) })
+    expect(choose({ 1: 'unbound' }, 0, routed(three, null, nameOf))?.reason).toBe(
+      "plan's route main: weight 2 of 4, after acme (unbound)",
+    )
+  })
+
+  it.each([
+    [rule({ prefix: '+4479' }), 'rule +4479 → route uk: only carrier'],
+    [rule({ planId: 7 }), "plan's rule → route uk: only carrier"],
+    [rule({ sender: 'ACME', country: 'GB' }), 'rule from ACME, GB → route uk: only carrier'],
+    [
+      rule({ planId: 7, sender: '12345', mccmnc: '23415' }),
+      "plan's rule from 12345, 23415 → route uk: only carrier",
+    ],
+  ])('names the rule', (by, reason) => {
+    expect(choose({}, 0, routed(lone, by, nameOf))?.reason).toBe(reason)
+  })
+
+  it('has at most 200 characters', () => {
+    const many = aRoute({
+      carriers: Array.from({ length: 30 }, (_, carrierId) => ({ carrierId, priority: carrierId, weight: 1 })),
+    })
+    const reason = chooseCarrier(
+      routed(many, null, () => 'x'.repeat(63)),
+      (id) => (id === 29 ? 'usable' : 'unbound'),
+      0,
+    )!.reason
+    expect(reason).toHaveLength(200)
+    expect(reason.startsWith("plan's route main: after xxx")).toBe(true)
   })
 })
