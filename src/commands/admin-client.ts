@@ -20,20 +20,27 @@ export function addConnectionOptions(command: Command): Command {
 
 const TIMEOUT_MS = 30_000
 
+interface Fault {
+  readonly field: string
+  readonly message: string
+}
+
 interface ErrorBody {
   readonly errorCode?: string
   readonly errorMessage?: string
-  readonly errors?: readonly { field: string; message: string }[]
+  readonly errors?: readonly Fault[]
 }
 
 /** The service understood the request and did not do it. */
 export class AdminRefusal extends Error {
   override readonly name = 'AdminRefusal'
   readonly status: number
+  readonly faults: readonly Fault[]
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, faults: readonly Fault[] = []) {
     super(message)
     this.status = status
+    this.faults = faults
   }
 }
 
@@ -63,10 +70,9 @@ export async function requestAdmin(
   })
   const parsed = parseBody(answer.text)
   if (answer.status >= 200 && answer.status < 300) return parsed
-  throw new AdminRefusal(
-    answer.status,
-    explainRefusal(answer.status, parsed as ErrorBody | undefined, options.url),
-  )
+  const refusal = parsed as ErrorBody | undefined
+  const message = explainRefusal(answer.status, refusal, options.url)
+  throw new AdminRefusal(answer.status, message, refusal?.errors)
 }
 
 async function send(

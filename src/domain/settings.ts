@@ -17,6 +17,10 @@ export const BIND_MODES = [
 export const LINK_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/
 /** A number that messages are sent to: E.164, or a short code. */
 export const INBOUND_NUMBER = /^(?:\+[1-9][0-9]{6,14}|[0-9]{3,8})$/
+/** Beginning of E.164 numbers, the calling code at least. */
+export const NUMBER_PREFIX = /^\+[1-9][0-9]{0,14}$/
+/** Mobile country code and network code (ITU-T E.212): 3 digits, then 2 or 3. */
+export const MCCMNC = /^[0-9]{5,6}$/
 /** One word: what a keyword is matched against is the first token of a message. No controls (PostgreSQL has no U+0000). */
 export const KEYWORD = /^[^\s\p{Cc}\p{Cs}]{1,32}$/u
 

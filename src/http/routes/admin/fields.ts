@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { INBOUND_NUMBER, KEYWORD, LINK_NAME } from '../../../domain/settings.ts'
+import { INBOUND_NUMBER, KEYWORD, LINK_NAME, MCCMNC, NUMBER_PREFIX } from '../../../domain/settings.ts'
 import type { AccountSettings } from '../../../store/accounts.ts'
 
 /** Fields that several resources of the admin API have, and how pages and errors look. */
@@ -20,6 +20,12 @@ export const LinkName = patterned(
 /** Of a carrier or route: its name or its number. */
 export const LinkKey = patterned(/^[A-Za-z0-9._-]{1,63}$/, 'must be a name or a number')
 export const InboundNumberField = patterned(INBOUND_NUMBER, 'must be an E.164 number or 3 to 8 digits')
+export const NumberPrefix = patterned(NUMBER_PREFIX, 'must be + and 1 to 15 digits, the calling code first')
+export const Mccmnc = patterned(MCCMNC, 'must be 5 or 6 digits: mobile country code and network code')
+export const CountryCode = patterned(
+  /^[A-Z]{2}$/,
+  'must be a country code of two capital letters (ISO 3166-1)',
+)
 export const MessageId = patterned(
   /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/,
   'must be a message id (UUID)',
