@@ -170,6 +170,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const eventHolder = () => deliverer.holder()
   const recorder = new Recorder({
     db,
+    directory,
     eventHolder,
     onChanged: (messages) => deliverer.enqueue(heldEvents(messages, lease.nodeId)),
     onError,

@@ -1,7 +1,9 @@
+import type { Directory } from '../domain/directory.ts'
 import { InstantSource } from '../domain/instants.ts'
 import { highestIdAt } from '../domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../domain/message-states.ts'
 import { writeInHalves } from '../operations/batches.ts'
+import { priceReceipts } from '../operations/price-receipts.ts'
 import { type Database, isConflict, ping } from '../store/database.ts'
 import { type Postponement, postponeDispatches } from '../store/dispatches.ts'
 import { findParkedReceipts, type ReceiptRow, recordReceipts } from '../store/receipts.ts'
@@ -15,6 +17,7 @@ import {
 
 export interface RecorderOptions {
   readonly db: Database
+  readonly directory: () => Directory
   /** Who delivers the events of the next batch. */
   readonly eventHolder: () => EventHolder
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
@@ -191,8 +194,9 @@ export class Recorder {
     const items = this.#receipts.slice(0, MAX_BATCH)
     const events = this.#options.eventHolder()
     const write = async (rows: readonly ReceiptRow[]): Promise<readonly boolean[]> => {
-      const changed = await recordReceipts(this.#options.db, {
-        receipts: rows,
+      const { db, directory } = this.#options
+      const changed = await recordReceipts(db, {
+        receipts: await priceReceipts(db, directory(), rows),
         changedAt: this.#instants.next(Date.now()),
         unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
         events,

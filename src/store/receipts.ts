@@ -1,12 +1,15 @@
+import type { Charge } from '../domain/rates.ts'
 import type { Queryable } from './database.ts'
 import { MESSAGE_COLUMNS } from './messages.ts'
 import type { ChangedMessage, EventHolder } from './submissions.ts'
 
-/** What one receipt says of one segment. A batch holds at most one per (carrier, id). */
+/** What one receipt says. A batch holds at most one per (carrier, id, addresses). */
 export interface ReceiptRow {
   readonly carrier_id: number
   /** Canonical form under the carrier's id rule. */
   readonly carrier_message_id: string
+  /** Digits of source_addr and destination_addr, where there are any: the recipient is one of them (some swap them). */
+  readonly addresses: readonly string[]
   readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
   readonly error_code: string
   readonly carrier_code: string | null
@@ -15,14 +18,60 @@ export interface ReceiptRow {
   readonly received_at: string
   /** Set when the receipt comes out of parked_receipts, where it ends if it matches. */
   readonly parked_id: number | null
+  /** The carrier's id rule is not learned yet: the id is normalised only, and the receipt is parked as it is. */
+  readonly unread: boolean
 }
 
+const INPUT = `
+  select * from json_to_recordset($1) as i (
+    carrier_id integer, carrier_message_id text, addresses text[], outcome message_status, error_code text,
+    carrier_code text, mccmnc text, received_at timestamptz, parked_id bigint, unread boolean)`
+
 /**
- * Applies a batch of receipts. Each is matched to the newest submission of its id; segment outcomes are kept as bits, so
- * a repeated receipt changes nothing. DELIVERED when all segments are, FAILED as soon as one is, UNKNOWN when all have
- * an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives way for `unknownReversibleMs`. A
- * receipt without a submission is parked. An event is held only if this node holds every earlier one of its message; it
- * becomes due with an earlier one that waits.
+ * The message of each receipt. Nearly always it is that of the newest submission of the id: still open, and its
+ * recipient is an address of the receipt. Only where it is not, the other messages that got the id are looked at (some
+ * carriers give an id again): first those of that recipient, then those still open, then the newest. One that has ended
+ * and went elsewhere is not the receipt's: it waits for a submission to come.
+ *
+ * A receipt speaks for every segment that got its id: carriers that give one id to all of them, and message_payload,
+ * leave no way to tell one segment's receipts from repetitions of another's.
+ */
+const MATCHED = `
+  select i.*, t.plan_id, t.msg_id, t.segments > 1 as several,
+         case when t.segments > 1 then (
+           select bit_or(1::bigint << segment) from submissions
+           where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id = t.msg_id
+         ) else 1::bigint << t.segment end as bits
+  from input i
+  left join lateral (
+    select plan_id, msg_id, segment from submissions
+    where not i.unread and carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id <= $6
+    order by msg_id desc limit 1
+  ) s on true
+  left join lateral (
+    select segments, status in ('DELIVERED', 'FAILED') as ended, substr(recipient, 2) = any (i.addresses) as addressed
+    from messages where plan_id = s.plan_id and msg_id = s.msg_id
+  ) m on true
+  left join lateral (
+    select x.plan_id, x.msg_id, x.segment, n.segments, n.status in ('DELIVERED', 'FAILED') as ended,
+           substr(n.recipient, 2) = any (i.addresses) as addressed
+    from submissions x join messages n on n.plan_id = x.plan_id and n.msg_id = x.msg_id
+    where (m.ended or not m.addressed) and x.carrier_id = i.carrier_id
+      and x.carrier_message_id = i.carrier_message_id and x.msg_id <= $6
+    order by addressed desc, ended, x.msg_id desc limit 1
+  ) o on true
+  left join lateral (
+    select coalesce(o.plan_id, s.plan_id) as plan_id, coalesce(o.msg_id, s.msg_id) as msg_id,
+           coalesce(o.segment, s.segment) as segment, coalesce(o.segments, m.segments) as segments
+    where s.msg_id is not null and not coalesce(o.ended and not o.addressed and i.addresses <> '{}', false)
+  ) t on true`
+
+/**
+ * Applies a batch of receipts. Segment outcomes are kept as bits, so a repeated receipt changes nothing; the rows of
+ * several segments keep them too, for the operator. DELIVERED when all segments are, FAILED as soon as one is that was
+ * not delivered, UNKNOWN when all have an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives
+ * way for `unknownReversibleMs`. A receipt without a message is parked. An event is held only if this node holds every
+ * earlier one of its message; it becomes due with an earlier one that waits.
  * `changedAt` must differ from batch to batch. Gives the messages that changed.
  */
 export async function recordReceipts(
@@ -39,31 +88,28 @@ export async function recordReceipts(
   const { rows } = await db.query<ChangedMessage>({
     name: 'record_receipts',
     text: `
-      with input as (
-        select * from json_to_recordset($1) as i (
-          carrier_id integer, carrier_message_id text, outcome message_status, error_code text, carrier_code text,
-          mccmnc text, received_at timestamptz, parked_id bigint)
-      ), matched as (
-        select i.*, s.plan_id, s.msg_id, s.segment
-        from input i left join lateral (
-          select plan_id, msg_id, segment from submissions
-          where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id <= $6
-          order by msg_id desc limit 1
-        ) s on true
+      with input as (${INPUT}
+      ), matched as materialized (${MATCHED}
       ), parked as (
-        insert into parked_receipts (carrier_id, carrier_message_id, outcome, error_code, carrier_code, mccmnc,
-                                     received_at)
-        select carrier_id, carrier_message_id, outcome, error_code, carrier_code, mccmnc, received_at
+        insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code,
+                                     mccmnc, received_at, unread)
+        select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at, unread
         from matched where msg_id is null and parked_id is null
       ), applied as (
         delete from parked_receipts p using matched x
         where x.parked_id is not null and x.msg_id is not null
           and p.carrier_id = x.carrier_id and p.carrier_message_id = x.carrier_message_id and p.id = x.parked_id
+      ), kept as (
+        update submissions s
+        set outcome = x.outcome, error_code = x.error_code, carrier_code = x.carrier_code, receipt_at = x.received_at
+        from matched x
+        where x.several and s.carrier_id = x.carrier_id and s.carrier_message_id = x.carrier_message_id
+          and s.msg_id = x.msg_id and (s.outcome is null or s.outcome = 'UNKNOWN' and x.outcome <> 'UNKNOWN')
       ), per_message as (
         select plan_id, msg_id, max(mccmnc) as mccmnc,
-               coalesce(bit_or(1::bigint << segment) filter (where outcome = 'DELIVERED'), 0) as delivered,
-               coalesce(bit_or(1::bigint << segment) filter (where outcome = 'UNKNOWN'), 0) as unknown,
-               bool_or(outcome = 'FAILED') as failed,
+               coalesce(bit_or(bits) filter (where outcome = 'DELIVERED'), 0) as delivered,
+               coalesce(bit_or(bits) filter (where outcome = 'UNKNOWN'), 0) as unknown,
+               coalesce(bit_or(bits) filter (where outcome = 'FAILED'), 0) as failed,
                (array_agg(error_code order by (outcome = 'FAILED') desc))[1] as error_code,
                (array_agg(carrier_code order by (outcome = 'FAILED') desc))[1] as carrier_code
         from matched where msg_id is not null
@@ -81,9 +127,9 @@ export async function recordReceipts(
                  coalesce(r.carrier_code, m.carrier_code)
           from (select (1::bigint << m.segments) - 1 as whole, m.delivered_segments | r.delivered as delivered,
                        m.unknown_segments | r.unknown as unknown) b,
-               lateral (select case when r.failed then 'FAILED'
-                                    when b.delivered = b.whole then 'DELIVERED'
-                                    when b.delivered | b.unknown = b.whole then 'UNKNOWN'
+               lateral (select case when r.failed & ~m.delivered_segments <> 0 then 'FAILED'
+                                    when b.delivered & b.whole = b.whole then 'DELIVERED'
+                                    when (b.delivered | b.unknown) & b.whole = b.whole then 'UNKNOWN'
                                     else m.status end as status) n)
         from per_message r
         where m.plan_id = r.plan_id and m.msg_id = r.msg_id

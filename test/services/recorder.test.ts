@@ -4,6 +4,7 @@ import { Recorder } from '../../src/services/recorder.ts'
 import { insertMessages } from '../../src/store/messages.ts'
 import type { ChangedMessage } from '../../src/store/submissions.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { aDirectory } from '../support/directory.ts'
 import { newId, seedInstallation } from '../support/installation.ts'
 import {
   announced,
@@ -20,6 +21,7 @@ import {
 
 let database: FreshDatabase
 let plan: number
+let directory = aDirectory()
 let changed: ChangedMessage[]
 let errors: string[]
 let recorder: Recorder
@@ -33,8 +35,10 @@ beforeAll(async () => {
 beforeEach(() => {
   changed = []
   errors = []
+  directory = aDirectory()
   recorder = new Recorder({
     db: database.db,
+    directory: () => directory,
     eventHolder: () => HOLDER,
     onChanged: (messages) => changed.push(...messages),
     onError: (message) => errors.push(message),

@@ -1,0 +1,36 @@
+import type { Directory } from '../domain/directory.ts'
+import { type Charge, chargeFor } from '../domain/rates.ts'
+import type { Queryable } from '../store/database.ts'
+import { findPricedMessages } from '../store/priced-messages.ts'
+import type { ReceiptRow } from '../store/receipts.ts'
+
+/**
+ * Gives the receipts that name another network than their message has (a ported number, or one of no known range) what
+ * the message costs there. Where no rate fits, the message keeps what it was charged. Reads the database only when some
+ * rate is of a network and some receipt names one.
+ */
+export async function priceReceipts(
+  db: Queryable,
+  directory: Directory,
+  receipts: readonly ReceiptRow[],
+): Promise<readonly ReceiptRow[]> {
+  const naming = directory.hasNetworkRates ? receipts.filter(({ mccmnc }) => mccmnc !== null) : []
+  if (naming.length === 0) return receipts
+  const messages = Map.groupBy(
+    await findPricedMessages(
+      db,
+      naming.map(({ carrier_id, carrier_message_id }) => ({ carrier_id, carrier_message_id })),
+    ),
+    ({ carrierId, carrierMessageId }) => `${carrierId}:${carrierMessageId}`,
+  )
+  return receipts.map((receipt) => {
+    const { carrier_id, carrier_message_id, mccmnc } = receipt
+    const charges: Record<string, Charge> = {}
+    for (const message of messages.get(`${carrier_id}:${carrier_message_id}`) ?? []) {
+      if (mccmnc === null || message.mccmnc === mccmnc) continue
+      const rate = directory.rateFor({ ...message, mccmnc })
+      if (rate !== null) charges[message.msgId] = chargeFor(rate, message.segments)
+    }
+    return { ...receipt, charges }
+  })
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Directory, Rate } from '../../src/domain/directory.ts'
+import { InstantSource } from '../../src/domain/instants.ts'
+import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { priceReceipts } from '../../src/operations/price-receipts.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import type { Database } from '../../src/store/database.ts'
+import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
+import { recordSubmissions, type Settlement } from '../../src/store/submissions.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { aDirectory } from '../support/directory.ts'
+import { seedInstallation } from '../support/installation.ts'
+import { announced, HOLDER, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
+
+let database: FreshDatabase
+let db: Database
+let plan: number
+const instants = new InstantSource()
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  db = database.db
+  plan = (await seedInstallation(db)).announcedPlan
+  await ensurePartitions(db, Date.now())
+})
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+const rate = (fields: Partial<Rate>): Rate => ({
+  id: 1,
+  planId: null,
+  prefix: null,
+  country: null,
+  mccmnc: null,
+  price: '0.007500',
+  ptf: '0.000000',
+  currency: 'USD',
+  ...fields,
+})
+const RATES = aDirectory({
+  rates: [rate({ country: 'US' }), rate({ mccmnc: '310410', price: '0.009000', ptf: '0.003000' })],
+})
+
+/** A message accepted by the carrier under `<msgId>/<segment>`, priced as for 310260. */
+async function submitted(segments = 1, settlement: Partial<Settlement> = {}): Promise<string> {
+  const msgId = await storeMessage(db, plan, { segments })
+  const priced = { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' }
+  await recordSubmissions(db, {
+    settlements: [sent(plan, msgId, { ...priced, ...settlement })],
+    submissions: Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}/${n}`, n)),
+    changedAt: instants.next(Date.now()),
+    events: HOLDER,
+  })
+  return msgId
+}
+
+async function apply(receipts: readonly ReceiptRow[], directory: Directory = RATES): Promise<void> {
+  await recordReceipts(db, {
+    receipts: await priceReceipts(db, directory, receipts),
+    changedAt: instants.next(Date.now()),
+    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
+    newestMsgId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    events: HOLDER,
+  })
+}
+
+async function charged(msgId: string): Promise<string> {
+  const { rows } = await db.query(
+    `select mccmnc || ' ' || coalesce(concat_ws(' ', trim_scale(price), trim_scale(ptf), currency), '') as charged
+     from messages where msg_id = $1`,
+    [msgId],
+  )
+  return rows[0].charged
+}
+
+async function announcedPrices(msgId: string): Promise<(string | null)[]> {
+  const { rows } = await db.query(
+    'select trim_scale(price)::text as price from webhook_events where msg_id = $1 order by seq',
+    [msgId],
+  )
+  return rows.map(({ price }) => price)
+}
+
+test('a receipt that names another network brings its price, in the event of that receipt', async () => {
+  const msgId = await submitted()
+  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
+  expect(await charged(msgId)).toBe('310410 0.009 0.003 USD')
+  expect(await announcedPrices(msgId)).toEqual(['0.0075', '0.009'])
+})
+
+test('a receipt that names the same network, or none, changes no price', async () => {
+  const changedRates = aDirectory({ rates: [rate({ mccmnc: '310260', price: '9' })] })
+  for (const mccmnc of ['310260', null]) {
+    const msgId = await submitted()
+    await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc })], changedRates)
+    expect(await charged(msgId)).toBe('310260 0.0075 0 USD')
+  }
+})
+
+test('a message without a price gets one when the network has a rate', async () => {
+  const nothing = { mccmnc: null, price: null, ptf: null, currency: null }
+  const msgId = await submitted(1, nothing)
+  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
+  expect(await charged(msgId)).toBe('310410 0.009 0.003 USD')
+})
+
+test('the price is that of all segments, whichever receipt names the network, and comes without an event', async () => {
+  const msgId = await submitted(3, { price: '0.0225' })
+  await apply([
+    receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: null }),
+    receipt(`${msgId}/1`, 'DELIVERED', { mccmnc: '310410' }),
+  ])
+  expect(await charged(msgId)).toBe('310410 0.027 0.009 USD')
+  expect(await announced(db, msgId)).toEqual(['SENT'])
+  await apply([receipt(`${msgId}/2`, 'DELIVERED', { mccmnc: '310410' })])
+  expect(await announcedPrices(msgId)).toEqual(['0.0225', '0.027'])
+})
+
+test('where no rate fits, what was charged stays', async () => {
+  const msgId = await submitted()
+  const elsewhere = aDirectory({ rates: [rate({ mccmnc: '23410' })] })
+  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })], elsewhere)
+  expect(await charged(msgId)).toBe('310410 0.0075 0 USD')
+})
+
+test('a repeated receipt, or one after the end, corrects nothing', async () => {
+  const msgId = await submitted()
+  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310260' })])
+  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
+  expect(await charged(msgId)).toBe('310260 0.0075 0 USD')
+  expect(await announced(db, msgId)).toEqual(['SENT', 'DELIVERED'])
+})
+
+test('UNKNOWN, then DELIVERED by another network', async () => {
+  const msgId = await submitted()
+  await apply([receipt(`${msgId}/0`, 'UNKNOWN', { mccmnc: null })])
+  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
+  expect(await announcedPrices(msgId)).toEqual(['0.0075', '0.0075', '0.009'])
+})
+
+test('the rate of its own plan, and no message of another plan is touched', async () => {
+  const msgId = await submitted()
+  const other = await submitted()
+  const own = rate({ planId: plan, mccmnc: '310410', price: '1', currency: 'EUR' })
+  const { rates } = RATES.contents
+  await apply(
+    [receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' }), receipt('nobody-knows', 'FAILED')],
+    aDirectory({ rates: [...rates, own] }),
+  )
+  expect(await charged(msgId)).toBe('310410 1 0 EUR')
+  expect(await charged(other)).toBe('310260 0.0075 0 USD')
+})
+
+test('without a rate of a network the receipts are passed on as they are', async () => {
+  const receipts = [receipt('any', 'DELIVERED', { mccmnc: '310410' })]
+  expect(await priceReceipts(db, aDirectory({ rates: [rate({})] }), receipts)).toBe(receipts)
+  const silent = [receipt('any', 'DELIVERED', { mccmnc: null })]
+  expect(await priceReceipts(db, RATES, silent)).toBe(silent)
+})
