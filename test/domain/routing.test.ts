@@ -1,22 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RoutingRule } from '../../src/domain/directory.ts'
 import { type CarrierCondition, chooseCarrier, routed } from '../../src/domain/routing.ts'
-import { aRoute } from '../support/directory.ts'
+import { aRoute, aRule } from '../support/directory.ts'
 
 const NAMES = ['', 'acme', 'best', 'cheap']
 const nameOf = (id: number) => NAMES[id] ?? `carrier-${id}`
-const rule = (changes: Partial<RoutingRule>): RoutingRule => ({
-  id: 1,
-  planId: null,
-  sender: null,
-  prefix: null,
-  country: null,
-  mccmnc: null,
-  route,
-  ...changes,
-})
-
 const route = aRoute({
   name: 'default',
   carriers: [
@@ -129,11 +117,11 @@ describe('the reason of a choice', () => {
   })
 
   it.each([
-    [rule({ prefix: '+4479' }), 'rule +4479 → route uk: only carrier'],
-    [rule({ planId: 7 }), "plan's rule → route uk: only carrier"],
-    [rule({ sender: 'ACME', country: 'GB' }), 'rule from ACME, GB → route uk: only carrier'],
+    [aRule({ prefix: '+4479' }), 'rule +4479 → route uk: only carrier'],
+    [aRule({ planId: 7 }), "plan's rule → route uk: only carrier"],
+    [aRule({ sender: 'ACME', country: 'GB' }), 'rule from ACME, GB → route uk: only carrier'],
     [
-      rule({ planId: 7, sender: '12345', mccmnc: '23415' }),
+      aRule({ planId: 7, sender: '12345', mccmnc: '23415' }),
       "plan's rule from 12345, 23415 → route uk: only carrier",
     ],
   ])('names the rule', (by, reason) => {

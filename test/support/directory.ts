@@ -4,6 +4,7 @@ import {
   Directory,
   type DirectoryContents,
   type Route,
+  type RoutingRule,
   type ServicePlan,
 } from '../../src/domain/directory.ts'
 
@@ -72,6 +73,19 @@ export function aRoute(changes: Partial<Route> = {}): Route {
     name: 'main',
     carriers: [{ carrierId: 1, priority: 0, weight: 1 }],
     qualityFloor: null,
+    ...changes,
+  }
+}
+
+export function aRule(changes: Partial<RoutingRule> = {}): RoutingRule {
+  return {
+    id: 1,
+    planId: null,
+    sender: null,
+    prefix: null,
+    country: null,
+    mccmnc: null,
+    route: aRoute(),
     ...changes,
   }
 }
