@@ -9,7 +9,8 @@ export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiv
 export interface LinkEvents<Token> {
   /** Bound, or its window has room again after the bind. */
   onReady(link: CarrierLink<Token>): void
-  onResponse(token: Token, pdu: ResponsePdu, link: CarrierLink<Token>): void
+  /** `latencyMs` after the request was sent. */
+  onResponse(token: Token, pdu: ResponsePdu, link: CarrierLink<Token>, latencyMs: number): void
   /** No answer in time: the carrier may have the message. */
   onTimeout(token: Token): void
   onLateResponse(token: Token, pdu: ResponsePdu): void

@@ -265,9 +265,9 @@ export class Connection<Token = unknown> {
       },
       ...(handlers.onBind && { onBind: (pdu: BindPdu) => handlers.onBind?.(pdu, this) }),
       ...(handlers.onRequest && { onRequest: (pdu: RequestPdu) => handlers.onRequest?.(pdu, this) }),
-      onResponse: (token, pdu) => {
+      onResponse: (token, pdu, latencyMs) => {
         if (token instanceof PromisedRequest) token.resolve(pdu)
-        else handlers.onResponse?.(token, pdu, this)
+        else handlers.onResponse?.(token, pdu, this, latencyMs)
       },
       onTimeout: (token) => {
         if (token instanceof PromisedRequest) token.reject(new SmppRequestError('timeout'))

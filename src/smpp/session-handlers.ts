@@ -51,8 +51,8 @@ export interface SessionHandlers<Token> {
    * `respond`, in any order. alert_notification comes here too and takes no answer.
    */
   onRequest?(pdu: RequestPdu): void
-  /** The answer to a request: see ResponsePdu, a generic_nack is one as well. */
-  onResponse?(token: Token, pdu: ResponsePdu): void
+  /** The answer to a request, `latencyMs` after it: see ResponsePdu, a generic_nack is one as well. */
+  onResponse?(token: Token, pdu: ResponsePdu, latencyMs: number): void
   /** No answer within responseTimeoutMs: whether the peer acted is not known. Its window slot is free again. */
   onTimeout?(token: Token): void
   /** The answer to a request already reported by `onTimeout`. */
@@ -67,7 +67,7 @@ export interface ConnectionHandlers<Token> {
   onBound?(pdu: BindRespPdu, connection: Connection<Token>): void
   onBind?(pdu: BindPdu, connection: Connection<Token>): void
   onRequest?(pdu: RequestPdu, connection: Connection<Token>): void
-  onResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>): void
+  onResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>, latencyMs: number): void
   onTimeout?(token: Token, connection: Connection<Token>): void
   onLateResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>): void
   onAnomaly?(anomaly: Anomaly, pdu: Pdu | null, connection: Connection<Token>): void

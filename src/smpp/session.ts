@@ -284,7 +284,7 @@ export class Session<Token> {
       return
     }
     if (!entry.internal) {
-      this.#handlers.onResponse?.(entry.token as Token, pdu)
+      this.#handlers.onResponse?.(entry.token as Token, pdu, nowMs - entry.sentAtMs)
       if (this.state === 'UNBINDING') this.#advanceUnbind(false, nowMs)
       return
     }
