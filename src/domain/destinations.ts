@@ -1,4 +1,6 @@
+import { isCountryCode } from './countries.ts'
 import type { Destination } from './directory.ts'
+import { type Fault, fault } from './faults.ts'
 import { PrefixTable } from './prefixes.ts'
 
 /** What is known of a recipient: its number, and the country and the network it is in. */
@@ -6,6 +8,20 @@ export interface Place {
   readonly recipient: string
   readonly country: string | null
   readonly mccmnc: string | null
+}
+
+/** What the form of each field does not tell: at most one is given, and the country is one. */
+export function destinationFaults({ prefix, country, mccmnc }: Destination): Fault[] {
+  const faults: Fault[] = []
+  const given = Object.entries({ prefix, country, mccmnc }).filter(([, value]) => value !== null)
+  if (given.length > 1) {
+    const [name] = given[1]!
+    faults.push(fault(name, 'EXCLUSIVE', 'must be left out: only one of prefix, country and mccmnc'))
+  }
+  if (country !== null && !isCountryCode(country)) {
+    faults.push(fault('country', 'NOT_FOUND', 'must be a country code of ISO 3166-1'))
+  }
+  return faults
 }
 
 /** Longer than any prefix: a network is the most that can be known of a destination. */
