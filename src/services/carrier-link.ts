@@ -114,7 +114,8 @@ export class CarrierLink<Token> {
         {
           onBound: () => this.#bound(),
           onRequest: (pdu, connection) => this.#events.onRequest(pdu, connection, carrier),
-          onResponse: (token, pdu) => this.#events.onResponse(token, pdu, this),
+          onResponse: (token, pdu, _connection, latencyMs) =>
+            this.#events.onResponse(token, pdu, this, latencyMs),
           onTimeout: (token) => this.#events.onTimeout(token),
           onAnomaly: (anomaly) => this.#events.onAnomaly?.(anomaly, carrier),
           onLateResponse: (token, pdu) => this.#events.onLateResponse(token, pdu),
