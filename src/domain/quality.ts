@@ -1,0 +1,106 @@
+import type { QualityFloor } from './directory.ts'
+
+/** How a carrier does in a route: what is counted, the figures drawn from it, and when they are too bad. */
+
+/** submit_sm by what came of it; `refused`: any status but ESME_ROK and those that mean throttled. */
+export type SubmitResult = 'accepted' | 'refused' | 'throttled' | 'noAnswer'
+/** Messages by their last status after SENT. */
+export type FinalResult = 'delivered' | 'failed' | 'unknown'
+
+export const SUBMIT_RESULTS: readonly SubmitResult[] = ['accepted', 'refused', 'throttled', 'noAnswer']
+export const FINAL_RESULTS: readonly FinalResult[] = ['delivered', 'failed', 'unknown']
+
+/** Counts of one carrier in one route: of submit_sm by the minute of the answer, of messages by that of sentAt. */
+export interface QualityCounts extends Record<SubmitResult | FinalResult, number> {
+  /** Messages the carrier accepted whole. */
+  sent: number
+  /** Answers by SUBMIT_LATENCY_BOUNDS_MS. */
+  submitLatency: number[]
+  submitLatencyMaxMs: number
+  /** Final receipts by RECEIPT_LATENCY_BOUNDS_MS. */
+  receiptLatency: number[]
+}
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** Upper bounds; one more bucket holds what is above. The columns of quality_minutes have this many places. */
+export const SUBMIT_LATENCY_BOUNDS_MS: readonly number[] = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000,
+]
+export const RECEIPT_LATENCY_BOUNDS_MS: readonly number[] = [
+  ...[0.2, 0.5, 1, 2, 5, 10, 20, 30].map((seconds) => seconds * SECOND_MS),
+  ...[1, 2, 5, 10, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 4, 12, 72].map((hours) => hours * HOUR_MS),
+]
+
+/** A message without a final receipt is missing one when it was sent this long ago. */
+export const MISSING_AFTER_MINUTES = 10
+
+export function minuteOf(atMs: number): number {
+  return Math.floor(atMs / MINUTE_MS) * MINUTE_MS
+}
+
+export function noCounts(): QualityCounts {
+  return {
+    accepted: 0,
+    refused: 0,
+    throttled: 0,
+    noAnswer: 0,
+    submitLatency: new Array<number>(SUBMIT_LATENCY_BOUNDS_MS.length + 1).fill(0),
+    submitLatencyMaxMs: 0,
+    sent: 0,
+    delivered: 0,
+    failed: 0,
+    unknown: 0,
+    receiptLatency: new Array<number>(RECEIPT_LATENCY_BOUNDS_MS.length + 1).fill(0),
+  }
+}
+
+/** Counts a latency in its bucket. */
+export function countLatency(bounds: readonly number[], counts: number[], latencyMs: number): void {
+  let bucket = 0
+  while (bucket < bounds.length && latencyMs > bounds[bucket]!) bucket += 1
+  counts[bucket]! += 1
+}
+
+/**
+ * The latency in ms below which `share` (0..1) of the counted ones are, straight between the bounds of its bucket. `most`
+ * is the greatest there was, where that is known; else what is above the last bound counts as that bound. Null: none.
+ */
+export function percentileMs(
+  bounds: readonly number[],
+  counts: readonly number[],
+  share: number,
+  most = bounds.at(-1)!,
+): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return null
+  let left = share * total
+  for (const [bucket, count] of counts.entries()) {
+    if (count > 0 && left <= count) {
+      const lower = Math.min(bounds[bucket - 1] ?? 0, most)
+      const upper = Math.min(bounds[bucket] ?? most, most)
+      return Math.round(lower + (upper - lower) * (left / count))
+    }
+    left -= count
+  }
+  return most
+}
+
+/** Percent of the messages with a final receipt that were delivered, to a tenth; null: none has one. */
+export function deliveryRate(counts: Pick<QualityCounts, FinalResult>): number | null {
+  const finals = counts.delivered + counts.failed + counts.unknown
+  return finals === 0 ? null : Math.round((1_000 * counts.delivered) / finals) / 10
+}
+
+/** Why the carrier is out of use with these counts of the floor's window, for people; null: it is not. */
+export function belowFloor(counts: Pick<QualityCounts, FinalResult>, floor: QualityFloor): string | null {
+  const finals = counts.delivered + counts.failed + counts.unknown
+  if (finals < floor.minMessages || counts.delivered * 100 >= floor.minDelivered * finals) return null
+  return (
+    `delivered ${counts.delivered} of ${finals} (${deliveryRate(counts)} %) in ${floor.windowMinutes} min, ` +
+    `floor ${floor.minDelivered} %`
+  )
+}

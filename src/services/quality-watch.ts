@@ -1,0 +1,198 @@
+import type { Directory } from '../domain/directory.ts'
+import { belowFloor, type FinalResult, type SubmitResult } from '../domain/quality.ts'
+import { QualityTallies, type RouteCarrier } from '../domain/quality-tallies.ts'
+import type { Database } from '../store/database.ts'
+import {
+  addQualityMinutes,
+  type CarrierPause,
+  listPauses,
+  pauseCarriers,
+  readFloorFigures,
+} from '../store/quality.ts'
+import type { ChangedMessage } from '../store/submissions.ts'
+
+/** What is told of each event beside the table: the metrics. Names a carrier of the directory. */
+export interface QualityMeters {
+  /** `latencyMs` null: no answer came. */
+  submitted(carrier: string, result: SubmitResult, latencyMs: number | null): void
+  finished(carrier: string, result: FinalResult, latencyMs: number): void
+}
+
+export interface QualityWatchOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly meters: QualityMeters
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  readonly log: (message: string, details: object) => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly intervalMs?: number
+}
+
+/** One submit_sm and what came of it. */
+export interface SubmitObservation {
+  readonly carrierId: number
+  /** Null: not by a route; then only the metrics count it. */
+  readonly routeId: number | null
+  readonly result: SubmitResult
+  /** From submit_sm to its response; null: none came. */
+  readonly latencyMs: number | null
+}
+
+const INTERVAL_MS = 10_000
+const MAX_BATCH = 1_000
+const FINALS: Readonly<Record<string, FinalResult>> = {
+  DELIVERED: 'delivered',
+  FAILED: 'failed',
+  UNKNOWN: 'unknown',
+}
+/** event_seq of a status that follows SENT; beyond it the message was UNKNOWN between. */
+const SEQ_AFTER_SENT = 2
+
+/**
+ * Counts how carriers do in each route, and takes those out of use that fall below the route's floor. Counts are kept in
+ * memory and added to the table every 10 s, so a crash loses that much of them and no more. Every node judges by the
+ * sums of all; what is out of use is in the database, the same for all and after a restart.
+ */
+export class QualityWatch {
+  readonly #options: QualityWatchOptions
+  readonly #tallies = new QualityTallies()
+  /** By route. */
+  #pauses: ReadonlyMap<number, readonly CarrierPause[]> = new Map()
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> = Promise.resolve()
+  #stopped = false
+
+  constructor(options: QualityWatchOptions) {
+    this.#options = options
+  }
+
+  submitted({ carrierId, routeId, result, latencyMs }: SubmitObservation): void {
+    const { clock, directory, meters } = this.#options
+    const carrier = directory().carrierById(carrierId)
+    if (carrier === undefined) return
+    meters.submitted(carrier.name, result, latencyMs)
+    if (routeId !== null) this.#tallies.submitted(clock(), { carrierId, routeId }, result, latencyMs)
+  }
+
+  /** Statuses as they were recorded. A message that no carrier accepted whole, by an answer of its own, is not counted. */
+  changed(messages: readonly ChangedMessage[]): void {
+    const { directory, meters } = this.#options
+    for (const { status, sentAt, updatedAt, carrierId, routeId, seq } of messages) {
+      const carrier = carrierId === null ? undefined : directory().carrierById(carrierId)
+      if (carrier === undefined || sentAt === null) continue
+      const sentAtMs = sentAt.getTime()
+      const pair = routeId === null ? null : { carrierId: carrier.id, routeId }
+      const result = FINALS[status]
+      if (result === undefined) {
+        if (pair !== null) this.#tallies.sent(sentAtMs, pair)
+        continue
+      }
+      const latencyMs = Math.max(updatedAt.getTime() - sentAtMs, 0)
+      meters.finished(carrier.name, result, latencyMs)
+      if (pair !== null) this.#tallies.finished(sentAtMs, pair, result, latencyMs, seq > SEQ_AFTER_SENT)
+    }
+  }
+
+  /** Whether the carrier is out of use in this route, as far as this node knows. */
+  outOfUse(routeId: number, carrierId: number): boolean {
+    const pause = this.#pauses.get(routeId)?.find((one) => one.carrierId === carrierId)
+    return pause !== undefined && pause.until.getTime() > this.nowMs()
+  }
+
+  /** In how many routes each carrier, by name, is out of use. */
+  outOfUseRoutes(): Map<string, number> {
+    const nowMs = this.nowMs()
+    const routes = new Map<string, number>()
+    for (const { carrier, until } of [...this.#pauses.values()].flat())
+      if (until.getTime() > nowMs) routes.set(carrier, (routes.get(carrier) ?? 0) + 1)
+    return routes
+  }
+
+  nowMs(): number {
+    return this.#options.clock()
+  }
+
+  /** Rejects when the database does not answer: a node must not begin by using what is out of use. */
+  async start(): Promise<void> {
+    await this.refresh()
+    this.#schedule()
+  }
+
+  /** Writes down what was counted. Never rejects. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#running
+    await this.#flush().catch((error) => this.#options.onError('quality counts lost', error))
+  }
+
+  /** Writes, judges, and reads what is out of use. */
+  async runOnce(): Promise<void> {
+    await this.#flush()
+    await this.#judge()
+    await this.refresh()
+  }
+
+  /** Reads what is out of use. */
+  async refresh(): Promise<void> {
+    const pauses = await listPauses(this.#options.db, new Date(this.nowMs()))
+    this.#pauses = Map.groupBy(pauses, (pause) => pause.routeId)
+  }
+
+  async #flush(): Promise<void> {
+    const { db, log } = this.#options
+    const dropped = this.#tallies.takeDropped()
+    if (dropped > 0) log('quality watch: more was counted than there is room for', { dropped })
+    const minutes = this.#tallies.take()
+    try {
+      while (minutes.length > 0) {
+        await addQualityMinutes(db, minutes.slice(-MAX_BATCH))
+        minutes.splice(-MAX_BATCH)
+      }
+    } finally {
+      this.#tallies.giveBack(minutes)
+    }
+  }
+
+  async #judge(): Promise<void> {
+    const { db, directory, log } = this.#options
+    const floors = new Map(
+      directory().contents.routes.flatMap(({ id, qualityFloor }) =>
+        qualityFloor === null ? [] : [[id, qualityFloor] as const],
+      ),
+    )
+    if (floors.size === 0) return
+    const now = new Date(this.nowMs())
+    const windows = [...floors].map(([routeId, { windowMinutes }]) => ({ routeId, windowMinutes }))
+    const pauses = (await readFloorFigures(db, windows, now)).flatMap(({ routeId, carrierId, ...counts }) => {
+      const floor = floors.get(routeId)!
+      const reason = belowFloor(counts, floor)
+      return reason === null ? [] : [{ routeId, carrierId, minutes: floor.pauseMinutes, reason }]
+    })
+    if (pauses.length === 0) return
+    for (const pair of await pauseCarriers(db, pauses, now)) {
+      const { minutes, reason } = pauses.find((pause) => isSamePair(pause, pair))!
+      log('carrier out of use in a route: below its quality floor', { ...this.#names(pair), minutes, reason })
+    }
+  }
+
+  #names({ routeId, carrierId }: RouteCarrier): { carrier: string | undefined; route: string | undefined } {
+    const directory = this.#options.directory()
+    const route = directory.contents.routes.find(({ id }) => id === routeId)
+    return { carrier: directory.carrierById(carrierId)?.name, route: route?.name }
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => {
+      this.#running = this.runOnce()
+        .catch((error) => this.#options.onError('quality watch failed', error))
+        .then(() => this.#schedule())
+    }, this.#options.intervalMs ?? INTERVAL_MS)
+  }
+}
+
+function isSamePair(a: RouteCarrier, b: RouteCarrier): boolean {
+  return a.routeId === b.routeId && a.carrierId === b.carrierId
+}
