@@ -21,12 +21,14 @@ import { DirectoryService } from './services/directory.ts'
 import { heldEvents, heldInboundEvents } from './services/held-events.ts'
 import { Holdings } from './services/holdings.ts'
 import { Maintenance } from './services/maintenance.ts'
-import { eventCounters, serviceMetrics } from './services/metrics.ts'
+import { eventCounters, qualityMeters, serviceMetrics } from './services/metrics.ts'
 import { NodeLease } from './services/node-lease.ts'
+import { QualityWatch } from './services/quality-watch.ts'
 import { Receiver } from './services/receiver.ts'
 import { Recorder } from './services/recorder.ts'
 import type { SubmitToken } from './services/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from './services/submitter.ts'
+import { watchedLinks } from './services/watched-links.ts'
 import { MAX_PER_DESTINATION, WebhookDeliverer } from './services/webhook-deliverer.ts'
 import {
   checkDurability,
@@ -66,6 +68,9 @@ export interface AppOptions {
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
   readonly holdingsMs?: number
+  readonly qualityMs?: number
+  /** Clock of the quality watch, Unix milliseconds. */
+  readonly qualityClock?: () => number
   readonly httpLimits?: HttpLimits
 }
 
@@ -153,6 +158,8 @@ type Base = Awaited<ReturnType<typeof startBase>>
 async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const { db, directory, guard, secretKey, onError, random } = base
   const { log } = options
+  const quality = await startQualityWatch(options, base)
+  parts.add('quality watch', () => quality.stop())
   const dispatcher = new WebhookDispatcher(guard, {
     caPem: options.webhookCaPem,
     maxSocketsPerOrigin: MAX_PER_DESTINATION,
@@ -172,7 +179,10 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
     db,
     directory,
     eventHolder,
-    onChanged: (messages) => deliverer.enqueue(heldEvents(messages, lease.nodeId)),
+    onChanged: (messages) => {
+      deliverer.enqueue(heldEvents(messages, lease.nodeId))
+      quality.changed(messages)
+    },
     onError,
   })
   parts.add('recorder', () => recorder.drain(options.drainTimeoutMs * DRAIN.outcomes))
@@ -186,15 +196,19 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const ambiguityWaitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
   const submitter: Submitter = new Submitter({ ...shared, links: () => links, recorder, ambiguityWaitMs })
   const links: CarrierLinks<SubmitToken> = new CarrierLinks({
-    events: {
-      onReady: (link) => submitter.onReady(link),
-      onResponse: (token, pdu, link) => submitter.onResponse(token, pdu, link),
-      onTimeout: (token) => submitter.onTimeout(token),
-      onLateResponse: (token, pdu) => submitter.onLateResponse(token, pdu),
-      onLost: (tokens, link) => submitter.onLost(tokens, link),
-      onRequest: (pdu, connection, carrier) => receiver.onRequest(pdu, connection, carrier),
-      onAnomaly: (kind, carrier) => base.counters.anomaly(kind, carrier),
-    },
+    events: watchedLinks(
+      {
+        onReady: (link) => submitter.onReady(link),
+        onResponse: (token, pdu, link) => submitter.onResponse(token, pdu, link),
+        onTimeout: (token) => submitter.onTimeout(token),
+        onLateResponse: (token, pdu) => submitter.onLateResponse(token, pdu),
+        onLost: (tokens, link) => submitter.onLost(tokens, link),
+        onRequest: (pdu, connection, carrier) => receiver.onRequest(pdu, connection, carrier),
+        onAnomaly: (kind, carrier) => base.counters.anomaly(kind, carrier),
+      },
+      quality,
+      ({ dispatch }) => directory().planById(dispatch.planId)?.route?.id ?? null,
+    ),
     timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
     log: (message, details) => log.info(details, message),
   })
@@ -220,7 +234,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   parts.add('holdings', () => holdings.stop())
   const maintenance = startMaintenance(options, base, { receiver, recorder })
   parts.add('maintenance', () => maintenance.stop())
-  return { lease, deliverer, recorder, submitter, links }
+  return { lease, deliverer, recorder, submitter, links, quality }
 }
 
 type MessagePath = Awaited<ReturnType<typeof startMessagePath>>
@@ -252,6 +266,21 @@ async function startLease(
   })
   await lease.start()
   return lease
+}
+
+async function startQualityWatch(options: AppOptions, base: Base): Promise<QualityWatch> {
+  const { db, directory, onError } = base
+  const quality = new QualityWatch({
+    db,
+    directory,
+    meters: qualityMeters(base.registry),
+    clock: options.qualityClock ?? Date.now,
+    log: (message, details) => options.log.warn(details, message),
+    onError,
+    intervalMs: options.qualityMs,
+  })
+  await quality.start()
+  return quality
 }
 
 function startMaintenance(
