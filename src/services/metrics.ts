@@ -165,8 +165,7 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
     collect() {
       this.reset()
       const routes = quality.outOfUseRoutes()
-      for (const { name } of directory().contents.carriers)
-        this.set({ carrier: name }, routes.get(name) ?? 0)
+      for (const { name } of directory().contents.carriers) this.set({ carrier: name }, routes.get(name) ?? 0)
     },
   })
 }

@@ -26,7 +26,7 @@ export interface QualityWatchOptions {
   readonly clock: () => number
   readonly log: (message: string, details: object) => void
   readonly onError: (message: string, error: unknown) => void
-  readonly intervalMs?: number
+  readonly intervalMs?: number | undefined
 }
 
 /** One submit_sm and what came of it. */
