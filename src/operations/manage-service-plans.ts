@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import type { OptOutSettings } from '../domain/directory.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
+import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
+import { invalid } from '../errors.ts'
 import { findAccount } from '../store/accounts.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { findRoute } from '../store/routes.ts'
@@ -17,18 +20,27 @@ import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refu
 
 const GONE = 'the account or route was removed meanwhile'
 
+/** null: STOP, START and HELP are messages like any other. */
+type OptOutChange = Partial<OptOutSettings> | null
+
 /** `route` by name; null: the plan is incomplete and cannot send. */
 export async function createServicePlan(
   db: Database,
-  input: ServicePlanSettings & { accountId: string; servicePlanId?: string; route: string | null },
+  input: Omit<ServicePlanSettings, 'optOut'> & {
+    accountId: string
+    servicePlanId?: string
+    route: string | null
+    optOut?: OptOutChange
+  },
 ): Promise<ServicePlanRecord> {
   const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
+  const optOut = optOutOf(input.optOut ?? null, null)
   return sayConflicts({ taken: `service plan ${servicePlanId} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
       const account = await findAccount(transaction, canonicalPublicId(input.accountId))
       if (account === undefined) throw refuseField('accountId', 'NOT_FOUND', 'must be an existing account')
       const routeId = await routeIdOf(transaction, input.route)
-      await insertServicePlan(transaction, { ...input, servicePlanId, account: account.id, routeId })
+      await insertServicePlan(transaction, { ...input, optOut, servicePlanId, account: account.id, routeId })
       return (await findServicePlan(transaction, servicePlanId))!
     }),
   )
@@ -38,13 +50,14 @@ export async function createServicePlan(
 export async function changeServicePlan(
   db: Database,
   servicePlanId: string,
-  change: Partial<ServicePlanSettings> & { route?: string | null },
+  change: Partial<Omit<ServicePlanSettings, 'optOut'>> & { route?: string | null; optOut?: OptOutChange },
 ): Promise<ServicePlanRecord> {
   return sayConflicts({ inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
       const plan = await locked(transaction, servicePlanId)
       const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
-      await updateServicePlan(transaction, plan.id, { ...plan, ...change, routeId })
+      const optOut = change.optOut === undefined ? plan.optOut : optOutOf(change.optOut, plan.optOut)
+      await updateServicePlan(transaction, plan.id, { ...plan, ...change, optOut, routeId })
       return (await findServicePlan(transaction, plan.servicePlanId))!
     }),
   )
@@ -68,6 +81,15 @@ async function locked(transaction: Queryable, servicePlanId: string): Promise<Se
   const plan = await lockServicePlan(transaction, canonicalPublicId(servicePlanId))
   if (plan === undefined) throw refuseMissing('service plan')
   return plan
+}
+
+/** What is not in `change` stays as it is; where nothing is, the words of the field and no replies. */
+function optOutOf(change: OptOutChange, present: OptOutSettings | null): OptOutSettings | null {
+  if (change === null) return null
+  const settings = { ...(present ?? DEFAULT_OPT_OUT), ...change }
+  const faults = optOutFaults(settings)
+  if (faults.length > 0) throw invalid(faults)
+  return settings
 }
 
 async function routeIdOf(transaction: Queryable, name: string | null): Promise<number | null> {

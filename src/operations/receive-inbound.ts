@@ -4,6 +4,7 @@ import { type Language, sameLanguage } from '../domain/gsm-national-tables.ts'
 import { decodeInbound, decodeInboundParts } from '../domain/inbound-text.ts'
 import { matchKeyword } from '../domain/keywords.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
+import { type OptOutRequest, optOutRequest } from '../domain/opt-outs.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { insertInboundMessages, type NewInboundMessage } from '../store/inbound-messages.ts'
 import {
@@ -17,6 +18,7 @@ import {
 } from '../store/inbound-parts.ts'
 import type { EventHolder } from '../store/submissions.ts'
 import type { InboundMessage } from '../store/webhook-events.ts'
+import { answerOptOuts } from './answer-opt-outs.ts'
 
 /** One deliver_sm (or data_sm) that is not a receipt: addresses in our form, content without its user data header. */
 export interface InboundSegment {
@@ -82,7 +84,7 @@ export async function receiveInbound(
 ): Promise<ReceivedInbound[]> {
   const contents = segments.filter(({ part }) => part === null).map(singleContent)
   const rounds = roundsOf(segments.flatMap(partOf))
-  if (rounds.length === 0) return counted(deps, await record(deps.db, deps, contents))
+  if (rounds.length === 0) return counted(deps, await recordSingles(deps, contents))
   const recorded = await withTransaction(deps.db, async (transaction) => {
     for (const parts of rounds) {
       contents.push(...joinedContents(await takeSupersededSets(transaction, parts)))
@@ -90,7 +92,7 @@ export async function receiveInbound(
       const senders = parts.map(({ carrierId, sender }) => ({ carrier_id: carrierId, sender }))
       contents.push(...joinedContents(await takeFinishedSets(transaction, senders, MAX_PARTS_PER_SENDER)))
     }
-    return record(transaction, deps, contents)
+    return record(transaction, deps, addressed(deps, contents))
   })
   return counted(deps, recorded)
 }
@@ -121,7 +123,7 @@ async function sweep(
   const received: ReceivedInbound[] = []
   for (let sweeps = 0; sweeps < MAX_SWEEPS; sweeps += 1) {
     const recorded = await withTransaction(deps.db, async (transaction) =>
-      record(transaction, deps, joinedContents(await take(transaction))),
+      record(transaction, deps, addressed(deps, joinedContents(await take(transaction)))),
     )
     if (recorded.received.length + recorded.unowned === 0) break
     received.push(...counted(deps, recorded))
@@ -134,11 +136,23 @@ interface Recorded {
   readonly unowned: number
 }
 
-async function record(db: Queryable, deps: InboundDeps, contents: readonly Content[]): Promise<Recorded> {
-  if (contents.length === 0) return { received: [], unowned: 0 }
-  const messages = contents.map((content) => addressed(deps, content))
+/** One statement, unless somebody asks for STOP, START or HELP. */
+async function recordSingles(deps: InboundDeps, contents: readonly Content[]): Promise<Recorded> {
+  const messages = addressed(deps, contents)
+  if (messages.every(({ request }) => request === null)) return record(deps.db, deps, messages)
+  return withTransaction(deps.db, (transaction) => record(transaction, deps, messages))
+}
+
+async function record(db: Queryable, deps: InboundDeps, messages: readonly Addressed[]): Promise<Recorded> {
+  if (messages.length === 0) return { received: [], unowned: 0 }
   const rows = messages.map(({ row }) => row)
   const held = new Set(await insertInboundMessages(db, rows, deps.holder))
+  const asked = messages.flatMap(({ row, owner, request }) =>
+    owner === undefined || request === null
+      ? []
+      : [{ plan: owner.plan, request, number: owner.number, person: row.sender }],
+  )
+  if (asked.length > 0) await answerOptOuts(db, deps, asked)
   const received = messages.flatMap(({ row, owner }) =>
     owner === undefined
       ? []
@@ -153,25 +167,32 @@ function counted({ onUnowned }: InboundDeps, { received, unowned }: Recorded): R
   return received
 }
 
+/** A message with whom it belongs to, and what it asks of its plan, if its plan listens. */
+interface Addressed {
+  readonly row: NewInboundMessage
+  readonly owner: InboundNumber | undefined
+  readonly request: OptOutRequest | null
+}
+
 /** The owner's number is recorded as it was configured, however the carrier wrote it. */
-function addressed(
-  { directory, newMessageId }: InboundDeps,
-  content: Content,
-): { row: NewInboundMessage; owner: InboundNumber | undefined } {
-  const owner = ownerOf(directory, content.recipient)
-  const msgId = newMessageId()
-  const row = {
-    plan_id: owner?.plan.id ?? null,
-    msg_id: msgId,
-    carrier_id: content.carrierId,
-    sender: content.sender,
-    recipient: owner?.number ?? content.recipient,
-    body: content.text,
-    keyword: owner ? matchKeyword(content.text, owner.keywords) : null,
-    announced: owner !== undefined && owner.plan.inboundUrl !== null,
-    received_ms: createdAtMs(msgId),
-  }
-  return { row, owner }
+function addressed({ directory, newMessageId }: InboundDeps, contents: readonly Content[]): Addressed[] {
+  return contents.map((content) => {
+    const owner = ownerOf(directory, content.recipient)
+    const msgId = newMessageId()
+    const row = {
+      plan_id: owner?.plan.id ?? null,
+      msg_id: msgId,
+      carrier_id: content.carrierId,
+      sender: content.sender,
+      recipient: owner?.number ?? content.recipient,
+      body: content.text,
+      keyword: owner ? matchKeyword(content.text, owner.keywords) : null,
+      announced: owner !== undefined && owner.plan.inboundUrl !== null,
+      received_ms: createdAtMs(msgId),
+    }
+    const settings = owner?.plan.optOut ?? null
+    return { row, owner, request: settings === null ? null : optOutRequest(content.text, settings) }
+  })
 }
 
 /**

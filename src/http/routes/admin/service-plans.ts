@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
+import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../../../domain/settings.ts'
 import {
   changeServicePlan,
@@ -29,6 +31,23 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS]), { minItems: 1, uniqueItems: true })
 const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS])
+const OptOutWords = Type.Unsafe<readonly string[]>(
+  Type.Array(Type.String({ minLength: 1, maxLength: MAX_WORD_CHARACTERS }), {
+    minItems: 1,
+    maxItems: MAX_WORDS,
+  }),
+)
+const OptOutReply = Nullable(Type.String({ minLength: 1, maxLength: MAX_BODY_CHARACTERS }))
+const optOut = {
+  stopWords: OptOutWords,
+  startWords: OptOutWords,
+  helpWords: OptOutWords,
+  stopReply: OptOutReply,
+  startReply: OptOutReply,
+  helpReply: OptOutReply,
+}
+/** Words left out are those of the field (docs/opt-outs.md); {} is a plan that goes by the defaults. */
+const OptOutChange = Type.Partial(Type.Object(optOut), { additionalProperties: false })
 const settings = {
   active: Type.Optional(Type.Boolean()),
   route: Type.Optional(Nullable(LinkKey)),
@@ -36,6 +55,7 @@ const settings = {
   rateLimit: Type.Optional(Nullable(RateLimitField)),
   senderTypes: Type.Optional(SenderTypes),
   ambiguousSubmits: Type.Optional(AmbiguousSubmits),
+  optOut: Type.Optional(Nullable(OptOutChange)),
 }
 const Creation = Type.Object(
   { servicePlanId: Type.Optional(PublicId), accountId: PublicId, name: DisplayName, ...settings },
@@ -57,6 +77,7 @@ const ServicePlan = Type.Object({
   rateLimit: Nullable(RateLimitField),
   senderTypes: SenderTypes,
   ambiguousSubmits: AmbiguousSubmits,
+  optOut: Nullable(Type.Object(optOut)),
   createdAt: Timestamp,
 })
 const DEFAULTS = {
@@ -155,6 +176,7 @@ function present(plan: ServicePlanRecord, secretKey: Uint8Array) {
     rateLimit: rateLimitField(plan),
     senderTypes: [...plan.senderTypes],
     ambiguousSubmits: plan.ambiguousSubmits,
+    optOut: plan.optOut,
     createdAt: plan.createdAt.toISOString(),
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { messageId } from '../../../../src/domain/message-ids.ts'
+import { DEFAULT_OPT_OUT } from '../../../../src/domain/opt-outs.ts'
 import {
   type AdminServer,
   createAccount,
@@ -33,6 +34,7 @@ test('201: a plan with defaults, at once in the directory', async () => {
     rateLimit: null,
     senderTypes: ['short-code', 'e164', 'alphanumeric'],
     ambiguousSubmits: 'resubmit',
+    optOut: null,
     createdAt: expect.any(String),
   })
   expect(headers.get('location')).toBe(`/admin/v1/service-plans/${body.servicePlanId}`)
@@ -148,4 +150,45 @@ test('200: the list of one account', async () => {
   expect(status).toBe(200)
   expect(body.items.map((plan: { servicePlanId: string }) => plan.servicePlanId)).toEqual([servicePlanId])
   expect(body.nextAfter).toBeNull()
+})
+
+test('opt-outs: off, on with the words of the field, changed in part, off again', async () => {
+  const { servicePlanId } = await createPlan(server)
+  const path = `/service-plans/${servicePlanId}`
+  const change = async (optOut: unknown) => (await server.request('PATCH', path, { optOut })).body.optOut
+  expect(await change({})).toEqual(DEFAULT_OPT_OUT)
+  expect(server.directory.current().planByPublicId(servicePlanId)!.optOut).toEqual(DEFAULT_OPT_OUT)
+  const mine = { stopWords: ['ARRÊT', 'stop all'], stopReply: 'Bye' }
+  expect(await change(mine)).toEqual({ ...DEFAULT_OPT_OUT, ...mine })
+  expect(await change({ helpReply: 'Write to us' })).toEqual({
+    ...DEFAULT_OPT_OUT,
+    ...mine,
+    helpReply: 'Write to us',
+  })
+  expect(await change({ stopReply: null })).toMatchObject({ stopReply: null, helpReply: 'Write to us' })
+  expect((await server.request('PATCH', path, { name: 'other' })).body.optOut).toMatchObject({
+    helpReply: 'Write to us',
+  })
+  expect(await change(null)).toBeNull()
+})
+
+test.each([
+  ['optOut', true],
+  ['optOut.words', { words: ['STOP'] }],
+  ['optOut.stopWords', { stopWords: [] }],
+  ['optOut.stopWords', { stopWords: Array.from({ length: 51 }, (_, n) => `w${n}`) }],
+  ['optOut.stopWords.1', { stopWords: ['STOP', 'x'.repeat(33)] }],
+  ['optOut.stopWords.1', { stopWords: ['STOP', '!!'] }],
+  ['optOut.stopWords.0', { stopWords: ['STOP\u0000'] }],
+  ['optOut.stopWords.1', { stopWords: ['opt out', 'OPT-OUT'] }],
+  ['optOut.helpWords.0', { helpWords: ['Stop'] }],
+  ['optOut.stopReply', { stopReply: '' }],
+  ['optOut.stopReply', { stopReply: 'x'.repeat(1601) }],
+  ['optOut.helpReply', { helpReply: 'a\u0000' }],
+  ['optOut.helpReply', { helpReply: '\ud800' }],
+])('400 names %s for %j', async (field, optOut) => {
+  const accountId = await createAccount(server)
+  const request = { accountId, name: 'alerts', optOut }
+  const { status, body } = await server.request('POST', '/service-plans', request)
+  expect({ status, field: body.errors[0].field }).toEqual({ status: 400, field })
 })

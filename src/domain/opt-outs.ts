@@ -1,0 +1,90 @@
+import type { OptOutSettings } from './directory.ts'
+import { type Fault, fault } from './faults.ts'
+import { MAX_BODY_CHARACTERS } from './send-requests.ts'
+
+/** STOP, START and HELP: what a person asks one of our numbers for (docs/opt-outs.md). */
+
+export type OptOutRequest = 'stop' | 'start' | 'help'
+
+/** The words of the field: CTIA Messaging Principles §5.1.3, 47 CFR 64.1200(a)(10), and what carriers act on. */
+export const DEFAULT_OPT_OUT: OptOutSettings = {
+  stopWords: ['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'OPTOUT', 'REVOKE'],
+  startWords: ['START', 'UNSTOP', 'YES'],
+  helpWords: ['HELP', 'INFO'],
+  stopReply: null,
+  startReply: null,
+  helpReply: null,
+}
+
+export const MAX_WORDS = 50
+export const MAX_WORD_CHARACTERS = 32
+
+/** A word with all that a person may put around it. Longer messages say something else. */
+const MAX_REQUEST_LENGTH = 160
+
+const LISTS = [
+  ['stopWords', 'stop'],
+  ['startWords', 'start'],
+  ['helpWords', 'help'],
+] as const
+const REPLIES = ['stopReply', 'startReply', 'helpReply'] as const
+
+/** By settings, which a directory has once for as long as it is current. */
+const requestsByWord = new WeakMap<OptOutSettings, ReadonlyMap<string, OptOutRequest>>()
+
+/**
+ * What the message asks for: it is, as a whole, one of the words. Case, width, spaces, punctuation and symbols do not
+ * count ("Stop!", "opt-out", "“STOP ALL” 🙏"); another word does: "STOP please" is for people to read, or a word of the
+ * plan's own, since "stop by at 5", "cancel my order" and "end of the month?" begin alike.
+ */
+export function optOutRequest(text: string, settings: OptOutSettings): OptOutRequest | null {
+  if (text.length > MAX_REQUEST_LENGTH) return null
+  let requests = requestsByWord.get(settings)
+  if (requests === undefined) {
+    requests = new Map(LISTS.flatMap(([list, kind]) => settings[list].map((word) => [core(word), kind])))
+    requestsByWord.set(settings, requests)
+  }
+  return requests.get(core(text)) ?? null
+}
+
+/** The text the request is answered with; null: none. */
+export function replyTo(request: OptOutRequest, settings: OptOutSettings): string | null {
+  return settings[`${request}Reply`]
+}
+
+/** What a schema cannot tell of `optOut`: words without a letter or digit, or there twice, and texts that no message is. */
+export function optOutFaults(settings: OptOutSettings): Fault[] {
+  const faults: Fault[] = []
+  const seen = new Set<string>()
+  for (const [list] of LISTS) {
+    for (const [index, word] of settings[list].entries()) {
+      const field = `optOut.${list}.${index}`
+      if (core(word) === '' || /[\p{Cc}\p{Cs}]/u.test(word))
+        faults.push(
+          fault(field, 'INVALID_FORMAT', 'must have a letter or a digit, and no control characters'),
+        )
+      else if (seen.has(core(word)))
+        faults.push(fault(field, 'REPEATED', 'must differ from every other word'))
+      seen.add(core(word))
+    }
+  }
+  for (const reply of REPLIES) {
+    const text = settings[reply]
+    if (text === null) continue
+    if ([...text].length > MAX_BODY_CHARACTERS) {
+      faults.push(fault(`optOut.${reply}`, 'TOO_LONG', `must have at most ${MAX_BODY_CHARACTERS} characters`))
+    }
+    if (!text.isWellFormed() || text.includes('\u0000')) {
+      faults.push(fault(`optOut.${reply}`, 'INVALID_TEXT', 'must be well-formed Unicode without U+0000'))
+    }
+  }
+  return faults
+}
+
+/** Letters and digits in one case and width, with the marks that belong to them. */
+function core(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}]|\p{Variation_Selector}|\p{Me}/gu, '')
+}

@@ -1,0 +1,113 @@
+import type { Queryable } from './database.ts'
+
+/** A person and the sender they have to do with, in a plan. */
+export interface OptOutPair {
+  readonly plan_id: number
+  /** As `from` of a send. */
+  readonly sender: string
+  /** As `to` of a send. */
+  readonly recipient: string
+}
+
+/** What a person wants from now on; one row for each pair. */
+export interface OptOutChange extends OptOutPair {
+  readonly opts_out: boolean
+  /** Of the message that answers it, if one does: a confirmation goes out although they have opted out. */
+  readonly reply_id: string
+}
+
+/** Keeps or ends opt-outs; gives the `reply_id` of those that changed something. */
+export async function changeOptOuts(db: Queryable, changes: readonly OptOutChange[]): Promise<string[]> {
+  const { rows } = await db.query<{ reply_id: string }>({
+    name: 'change_opt_outs',
+    text: `
+      with input as (
+        select * from json_to_recordset($1) as i (
+          plan_id integer, sender text, recipient text, opts_out boolean, reply_id uuid)
+      ), ended as (
+        delete from opt_outs o using input i
+        where not i.opts_out and o.plan_id = i.plan_id and o.sender = i.sender and o.recipient = i.recipient
+        returning i.reply_id
+      ), kept as (
+        insert into opt_outs (plan_id, sender, recipient, confirmation)
+        select plan_id, sender, recipient, reply_id from input where opts_out order by plan_id, sender, recipient
+        on conflict do nothing
+        returning confirmation as reply_id
+      )
+      select reply_id from ended union all select reply_id from kept`,
+    values: [JSON.stringify(changes)],
+  })
+  return rows.map((row) => row.reply_id)
+}
+
+/** Those of these pairs whose person has opted out. */
+export async function findOptOuts(db: Queryable, pairs: readonly OptOutPair[]): Promise<OptOutPair[]> {
+  const { rows } = await db.query<OptOutPair>({
+    name: 'find_opt_outs',
+    text: `
+      select o.plan_id, o.sender, o.recipient
+      from json_to_recordset($1) as i (plan_id integer, sender text, recipient text)
+      join opt_outs o on o.plan_id = i.plan_id and o.sender = i.sender and o.recipient = i.recipient`,
+    values: [JSON.stringify(pairs)],
+  })
+  return rows
+}
+
+// For the operator.
+
+export interface OptOutRecord {
+  readonly sender: string
+  readonly recipient: string
+  readonly createdAt: Date
+}
+
+/** Adds those that are not there yet; gives how many. */
+export async function insertOptOuts(
+  db: Queryable,
+  planId: number,
+  sender: string,
+  recipients: readonly string[],
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `insert into opt_outs (plan_id, sender, recipient)
+     select $1, $2, recipient from unnest($3::text[]) as recipient order by recipient
+     on conflict do nothing`,
+    [planId, sender, recipients],
+  )
+  return rowCount ?? 0
+}
+
+/** By sender and recipient, from the one behind `after`; of one sender or recipient where it is given. */
+export async function listOptOuts(
+  db: Queryable,
+  planId: number,
+  page: {
+    after: { sender: string; recipient: string }
+    limit: number
+    sender: string | null
+    recipient: string | null
+  },
+): Promise<OptOutRecord[]> {
+  const { rows } = await db.query<OptOutRecord>(
+    `select sender, recipient, created_at as "createdAt" from opt_outs
+     where plan_id = $1 and (sender, recipient) > ($2, $3)
+       and ($5::text is null or sender = $5) and ($6::text is null or recipient = $6)
+     order by sender, recipient limit $4`,
+    [planId, page.after.sender, page.after.recipient, page.limit, page.sender, page.recipient],
+  )
+  return rows
+}
+
+/** False when there is none. */
+export async function deleteOptOut(
+  db: Queryable,
+  planId: number,
+  sender: string,
+  recipient: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'delete from opt_outs where plan_id = $1 and sender = $2 and recipient = $3',
+    [planId, sender, recipient],
+  )
+  return rowCount === 1
+}
