@@ -38,10 +38,11 @@ export async function changeRoute(
   )
 }
 
-/** Removes a route that no plan uses. */
+/** Removes a route that no plan and no rule uses. */
 export async function removeRoute(db: Queryable, nameOrId: string): Promise<void> {
-  const removed = await sayConflicts({ inUse: 'the route is still used by a service plan' }, () =>
-    store.deleteRoute(db, nameOrId),
+  const removed = await sayConflicts(
+    { inUse: 'the route is still used by a service plan or a routing rule' },
+    () => store.deleteRoute(db, nameOrId),
   )
   if (!removed) throw refuseMissing('route')
 }

@@ -82,7 +82,7 @@ export async function replaceRouteCarriers(
   return rows.map((row) => row.name)
 }
 
-/** A plan that uses it is a foreign-key violation. False when there is none. */
+/** A plan or a rule that uses it is a foreign-key violation. False when there is none. */
 export async function deleteRoute(db: Queryable, nameOrId: string): Promise<boolean> {
   const { rowCount } = await db.query('delete from routes where name = $1 or id::text = $1', [nameOrId])
   return rowCount === 1

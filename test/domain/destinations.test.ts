@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { DestinationTable, specificity } from '../../src/domain/destinations.ts'
+import { DestinationTable, destinationFaults, specificity } from '../../src/domain/destinations.ts'
 import type { Destination } from '../../src/domain/directory.ts'
 
 const to = (changes: Partial<Destination>): Destination => ({
@@ -37,4 +37,13 @@ it('compares destinations as it finds them', () => {
   expect(ranks).toEqual([...new Set(ranks)].sort((a, b) => a - b))
   expect(specificity(to({ prefix: '+4' }))).toBeGreaterThan(specificity(COUNTRY))
   expect(specificity(NETWORK)).toBeGreaterThan(specificity(to({ prefix: '+123456789012345' })))
+})
+
+it('names the fields of a destination that do not go together', () => {
+  for (const right of [...ALL, to({ country: 'XK' })]) expect(destinationFaults(right)).toEqual([])
+  const fields = (changes: Partial<Destination>) =>
+    destinationFaults(to(changes)).map(({ field, code }) => `${field} ${code}`)
+  expect(fields({ prefix: '+44', country: 'GB' })).toEqual(['country EXCLUSIVE'])
+  expect(fields({ prefix: '+44', mccmnc: '23415' })).toEqual(['mccmnc EXCLUSIVE'])
+  expect(fields({ mccmnc: '23415', country: 'XX' })).toEqual(['mccmnc EXCLUSIVE', 'country NOT_FOUND'])
 })

@@ -8,8 +8,12 @@ import { registerCarriers } from './carriers.ts'
 import { documentationOf } from './documentation.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessages } from './messages.ts'
+import { registerNumberRanges } from './number-ranges.ts'
+import { registerRates } from './rates.ts'
 import { registerRoutes } from './routes.ts'
+import { registerRoutingRules } from './routing-rules.ts'
 import type { AdminDeps } from './scope.ts'
+import { registerSenderRules } from './sender-rules.ts'
 import { registerSenders } from './senders.ts'
 import { registerServicePlans } from './service-plans.ts'
 import { registerTokens } from './tokens.ts'
@@ -38,6 +42,10 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerInboundNumbers(scope, deps)
       registerCarriers(scope, deps)
       registerRoutes(scope, deps)
+      registerRoutingRules(scope, deps)
+      registerNumberRanges(scope, deps)
+      registerRates(scope, deps)
+      registerSenderRules(scope, deps)
       registerMessages(scope, deps)
     },
     { prefix: '/admin/v1' },

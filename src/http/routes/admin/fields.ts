@@ -26,6 +26,21 @@ export const CountryCode = patterned(
   /^[A-Z]{2}$/,
   'must be a country code of two capital letters (ISO 3166-1)',
 )
+export const CurrencyCode = patterned(
+  /^[A-Z]{3}$/,
+  'must be a currency code of three capital letters (ISO 4217)',
+)
+const AMOUNT = /^[0-9]{1,7}(?:\.[0-9]{1,6})?$/
+PATTERN_MEANINGS.set(AMOUNT.source, 'must be a decimal with at most 6 places, without sign and exponent')
+/** Money as decimal text; a number of as many places is taken too. */
+export const Amount = Type.Unsafe<string | number>({
+  type: ['string', 'number'],
+  pattern: AMOUNT.source,
+  minimum: 0,
+  maximum: 1_000_000,
+})
+/** The number that the service gave a thing without a name. */
+export const RowId = patterned(/^(?:0|[1-9][0-9]{0,8})$/, 'must be a whole number')
 export const MessageId = patterned(
   /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/,
   'must be a message id (UUID)',

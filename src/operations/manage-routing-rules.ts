@@ -1,0 +1,90 @@
+import { classifySender } from '../domain/addresses.ts'
+import { destinationFaults } from '../domain/destinations.ts'
+import type { Destination } from '../domain/directory.ts'
+import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
+import { canonicalPublicId } from '../domain/identifiers.ts'
+import { invalid } from '../errors.ts'
+import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import { findRoute } from '../store/routes.ts'
+import * as store from '../store/routing-rules.ts'
+import { findServicePlan } from '../store/service-plans.ts'
+import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+
+/** Every node keeps all of them in memory. */
+export const MAX_ROUTING_RULES = 100_000
+
+const GONE = 'the service plan or the route was removed meanwhile'
+
+/** What a rule is limited to: null is every one. */
+interface RoutingRuleInput extends Destination {
+  readonly servicePlanId: string | null
+  readonly from: string | null
+  readonly route: string
+}
+
+/** Creates a rule; no two may be limited to the same. */
+export async function createRoutingRule(
+  db: Database,
+  input: RoutingRuleInput,
+): Promise<store.RoutingRuleRecord> {
+  checkLimits(input)
+  return sayConflicts({ taken: 'there is a rule with these limits already', inUse: GONE }, () =>
+    withTransaction(db, async (transaction) => {
+      const ruleId = await store.insertRoutingRule(transaction, {
+        ...input,
+        planId: await planIdOf(transaction, input.servicePlanId),
+        sender: input.from,
+        routeId: await routeIdOf(transaction, input.route),
+      })
+      // The insert holds the row of directory_version, so no other transaction can add one beside the count.
+      if ((await store.countRoutingRules(transaction)) > MAX_ROUTING_RULES)
+        throw refuseConflict(`there are ${MAX_ROUTING_RULES} routing rules already, which is the most`)
+      return (await store.findRoutingRule(transaction, ruleId))!
+    }),
+  )
+}
+
+/** What a rule is limited to makes it the rule it is; only where it leads can change. */
+export async function changeRoutingRule(
+  db: Database,
+  ruleId: number,
+  change: { route: string },
+): Promise<store.RoutingRuleRecord> {
+  return sayConflicts({ inUse: GONE }, () =>
+    withTransaction(db, async (transaction) => {
+      const routeId = await routeIdOf(transaction, change.route)
+      if (!(await store.updateRoutingRule(transaction, ruleId, { routeId })))
+        throw refuseMissing('routing rule')
+      return (await store.findRoutingRule(transaction, ruleId))!
+    }),
+  )
+}
+
+export async function removeRoutingRule(db: Queryable, ruleId: number): Promise<void> {
+  if (!(await store.deleteRoutingRule(db, ruleId))) throw refuseMissing('routing rule')
+}
+
+function checkLimits(input: RoutingRuleInput): void {
+  const { servicePlanId, from, prefix, country, mccmnc } = input
+  const faults = destinationFaults(input)
+  if (from !== null && classifySender(from) === null)
+    faults.push(fault('from', 'INVALID_FORMAT', 'must be a sender: 3-8 digits, E.164, or 1-11 characters'))
+  if ([servicePlanId, from, prefix, country, mccmnc].every((limit) => limit === null))
+    faults.push(
+      fault(WHOLE_REQUEST, 'REQUIRED', 'must have one of servicePlanId, from, prefix, country and mccmnc'),
+    )
+  if (faults.length > 0) throw invalid(faults)
+}
+
+async function planIdOf(transaction: Queryable, servicePlanId: string | null): Promise<number | null> {
+  if (servicePlanId === null) return null
+  const plan = await findServicePlan(transaction, canonicalPublicId(servicePlanId))
+  if (plan === undefined) throw refuseField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
+  return plan.id
+}
+
+async function routeIdOf(transaction: Queryable, name: string): Promise<number> {
+  const route = await findRoute(transaction, name)
+  if (route === undefined) throw refuseField('route', 'NOT_FOUND', 'must be an existing route')
+  return route.routeId
+}
