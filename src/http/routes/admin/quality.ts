@@ -1,0 +1,191 @@
+import { Type } from 'typebox'
+import {
+  deliveryRate,
+  MISSING_AFTER_MINUTES,
+  minuteOf,
+  percentileMs,
+  RECEIPT_LATENCY_BOUNDS_MS,
+  SUBMIT_LATENCY_BOUNDS_MS,
+} from '../../../domain/quality.ts'
+import { refuseField, refuseMissing } from '../../../operations/refuse-administration.ts'
+import { findCarrier } from '../../../store/carriers.ts'
+import type { Queryable } from '../../../store/database.ts'
+import {
+  type CarrierPause,
+  endPause,
+  listPauses,
+  type QualitySums,
+  qualitySeries,
+  sumQuality,
+} from '../../../store/quality.ts'
+import { findRoute } from '../../../store/routes.ts'
+import { LinkKey, Minutes, Nullable, Timestamp } from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const DEFAULT_MINUTES = 60
+const MINUTE_MS = 60_000
+/** Carriers in routes that one answer shows: those with most traffic. */
+const MAX_ITEMS = 1_000
+/** Beyond this a series goes by hours: 180 points at most, or 168. */
+const MAX_MINUTE_STEPS = 180
+const MINUTE_S = 60
+const HOUR_S = 3_600
+
+const Count = Type.Integer()
+const Ms = Nullable(Type.Integer())
+const Figures = {
+  submits: Type.Object(
+    {
+      total: Count,
+      accepted: Count,
+      refused: Count,
+      throttled: Count,
+      noAnswer: Count,
+      latencyMs: Type.Object({ p50: Ms, p95: Ms, max: Ms }),
+    },
+    { description: 'submit_sm, one for each segment' },
+  ),
+  messages: Type.Object({
+    sent: Count,
+    delivered: Count,
+    failed: Count,
+    unknown: Count,
+    missing: Type.Integer({
+      description: `sent more than ${MISSING_AFTER_MINUTES} minutes ago, without a final receipt`,
+    }),
+    deliveryRate: Nullable(Type.Number({ description: 'percent of those with a final receipt' })),
+    receiptLatencyMs: Type.Object({ p50: Ms, p95: Ms }),
+  }),
+}
+const Pause = Type.Object({
+  route: Type.String(),
+  carrier: Type.String(),
+  since: Timestamp,
+  until: Timestamp,
+  reason: Type.String(),
+})
+const Quality = Type.Object({
+  from: Timestamp,
+  to: Timestamp,
+  items: Type.Array(
+    Type.Object({
+      route: Type.String(),
+      carrier: Type.String(),
+      ...Figures,
+      outOfUseUntil: Nullable(Timestamp),
+    }),
+  ),
+  truncated: Type.Boolean({
+    description: `more than ${MAX_ITEMS} carriers in routes: those with most traffic`,
+  }),
+  series: Type.Optional(
+    Type.Array(Type.Object({ at: Timestamp, ...Figures }), {
+      description: `all that is asked for added up, by minute, beyond ${MAX_MINUTE_STEPS} minutes by hour`,
+    }),
+  ),
+})
+const Query = Type.Object(
+  {
+    carrier: Type.Optional(LinkKey),
+    route: Type.Optional(LinkKey),
+    minutes: Type.Optional(Minutes),
+    series: Type.Optional(Type.Enum(['true', 'false'])),
+  },
+  { additionalProperties: false },
+)
+const Params = Type.Object({ route: LinkKey, carrier: LinkKey })
+
+export function registerQuality(scope: AdminScope, { db, quality }: AdminDeps): void {
+  const tags = ['quality']
+  const nowMs = () => quality?.nowMs() ?? Date.now()
+
+  scope.get(
+    '/quality',
+    { schema: { tags, querystring: Query, response: answers(200, Quality) } },
+    async ({ query }) => {
+      const now = nowMs()
+      const minutes = Number(query.minutes ?? DEFAULT_MINUTES)
+      const selected = {
+        from: new Date(minuteOf(now) - (minutes - 1) * MINUTE_MS),
+        missingBefore: new Date(minuteOf(now) - MISSING_AFTER_MINUTES * MINUTE_MS),
+        ...(await keysOf(db, query)),
+      }
+      const pairs = await sumQuality(db, selected, MAX_ITEMS + 1)
+      const pauses = await listPauses(db, new Date(now))
+      const step = minutes > MAX_MINUTE_STEPS ? HOUR_S : MINUTE_S
+      const series = query.series === 'true' ? await qualitySeries(db, selected, step) : null
+      return {
+        from: selected.from.toISOString(),
+        to: new Date(now).toISOString(),
+        items: pairs.slice(0, MAX_ITEMS).map(({ route, carrier, ...sums }) => {
+          const pause = pauses.find((one) => one.route === route && one.carrier === carrier)
+          return { route, carrier, ...figures(sums), outOfUseUntil: pause?.until.toISOString() ?? null }
+        }),
+        truncated: pairs.length > MAX_ITEMS,
+        ...(series !== null && {
+          series: series.map(({ at, ...sums }) => ({ at: at.toISOString(), ...figures(sums) })),
+        }),
+      }
+    },
+  )
+
+  scope.get(
+    '/quality/pauses',
+    { schema: { tags, response: answers(200, Type.Object({ items: Type.Array(Pause) })) } },
+    async () => ({ items: (await listPauses(db, new Date(nowMs()))).map(presentPause) }),
+  )
+
+  scope.delete(
+    '/quality/pauses/:route/:carrier',
+    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
+    async ({ params }, reply) => {
+      if (!(await endPause(db, params, new Date(nowMs())))) throw refuseMissing('pause')
+      await quality?.refresh()
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+async function keysOf(
+  db: Queryable,
+  query: { carrier?: string; route?: string },
+): Promise<{ carrierId: number | null; routeId: number | null }> {
+  const carrier = query.carrier === undefined ? null : await findCarrier(db, query.carrier)
+  if (carrier === undefined) throw refuseField('carrier', 'NOT_FOUND', 'must be an existing carrier')
+  const route = query.route === undefined ? null : await findRoute(db, query.route)
+  if (route === undefined) throw refuseField('route', 'NOT_FOUND', 'must be an existing route')
+  return { carrierId: carrier?.carrierId ?? null, routeId: route?.routeId ?? null }
+}
+
+function figures(sums: QualitySums) {
+  const { accepted, refused, throttled, noAnswer, submitLatency, submitLatencyMaxMs } = sums
+  const { sent, delivered, failed, unknown, missing, receiptLatency } = sums
+  const answered = accepted + refused + throttled
+  const submitMs = (share: number) =>
+    percentileMs(SUBMIT_LATENCY_BOUNDS_MS, submitLatency, share, submitLatencyMaxMs)
+  const receiptMs = (share: number) => percentileMs(RECEIPT_LATENCY_BOUNDS_MS, receiptLatency, share)
+  return {
+    submits: {
+      total: answered + noAnswer,
+      accepted,
+      refused,
+      throttled,
+      noAnswer,
+      latencyMs: { p50: submitMs(0.5), p95: submitMs(0.95), max: answered > 0 ? submitLatencyMaxMs : null },
+    },
+    messages: {
+      sent,
+      delivered,
+      failed,
+      unknown,
+      missing,
+      deliveryRate: deliveryRate(sums),
+      receiptLatencyMs: { p50: receiptMs(0.5), p95: receiptMs(0.95) },
+    },
+  }
+}
+
+function presentPause({ route, carrier, since, until, reason }: CarrierPause) {
+  return { route, carrier, since: since.toISOString(), until: until.toISOString(), reason }
+}
