@@ -10,6 +10,7 @@ import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessages } from './messages.ts'
 import { registerNumberRanges } from './number-ranges.ts'
 import { registerRates } from './rates.ts'
+import { registerQuality } from './quality.ts'
 import { registerRoutes } from './routes.ts'
 import { registerRoutingRules } from './routing-rules.ts'
 import type { AdminDeps } from './scope.ts'
@@ -42,6 +43,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerInboundNumbers(scope, deps)
       registerCarriers(scope, deps)
       registerRoutes(scope, deps)
+      registerQuality(scope, deps)
       registerRoutingRules(scope, deps)
       registerNumberRanges(scope, deps)
       registerRates(scope, deps)

@@ -85,6 +85,12 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
   'GET /sender-rules/:ruleId': ['getSenderRule', 'Show a sender rule'],
   'PATCH /sender-rules/:ruleId': ['changeSenderRule', 'Change which kinds of sender a rule allows'],
   'DELETE /sender-rules/:ruleId': ['deleteSenderRule', 'Delete a sender rule'],
+  'GET /quality': ['getQuality', 'Show how carriers do in each route: answers, receipts, latencies'],
+  'GET /quality/pauses': ['listQualityPauses', 'List carriers that their quality floor has taken out of use'],
+  'DELETE /quality/pauses/:route/:carrier': [
+    'endQualityPause',
+    'Put a carrier back into use in a route; it is judged by messages sent since',
+  ],
   'GET /messages/:msgId': ['inspectMessage', 'Show a message with what its carrier said'],
   'GET /unowned-inbound-messages': [
     'listUnownedInboundMessages',

@@ -41,6 +41,8 @@ export const Amount = Type.Unsafe<string | number>({
 })
 /** The number that the service gave a thing without a name. */
 export const RowId = patterned(/^(?:0|[1-9][0-9]{0,8})$/, 'must be a whole number')
+/** How far back is looked: of the 8 days that minutes are kept. */
+export const Minutes = patterned(/^(?:[1-9][0-9]{0,3}|10000)$/, 'must be a whole number from 1 to 10000')
 export const MessageId = patterned(
   /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/,
   'must be a message id (UUID)',

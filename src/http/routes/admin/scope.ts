@@ -18,6 +18,12 @@ interface CarrierLinkStatus {
   readonly lastError: string | null
 }
 
+/** The quality watch of this node: its clock (Unix ms), and how it learns what is out of use. */
+interface QualityWatching {
+  nowMs(): number
+  refresh(): Promise<void>
+}
+
 export interface AdminDeps {
   readonly db: Database
   readonly directory: { current(): Directory; refresh(): Promise<void> }
@@ -26,6 +32,8 @@ export interface AdminDeps {
   /** SHA-256 of each operator token, hex. */
   readonly operatorTokenHashes: readonly string[]
   readonly guard: CallbackChecker
+  /** Absent where this node runs no carrier links. */
+  readonly quality?: QualityWatching
   /** Absent where this node runs no carrier links. */
   readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
 }
