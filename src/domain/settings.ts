@@ -1,6 +1,7 @@
 import type { SenderKind } from './addresses.ts'
-import type { AmbiguousSubmits, BindMode } from './directory.ts'
+import type { AmbiguousSubmits, BindMode, LongMessages, OperatingState } from './directory.ts'
 import { parseIpAddress } from './ip-addresses.ts'
+import type { SubmitOutcome } from './submit-outcomes.ts'
 
 /** Values an operator may choose among, and the rules of settings that a schema cannot say. */
 
@@ -12,6 +13,23 @@ export const BIND_MODES = [
   'receiver',
   'transmitter+receiver',
 ] as const satisfies readonly BindMode[]
+export const OPERATING_STATES = [
+  'started',
+  'draining',
+  'stopped',
+] as const satisfies readonly OperatingState[]
+export const LONG_MESSAGES = ['udh', 'udh16', 'sar', 'payload'] as const satisfies readonly LongMessages[]
+/** What a command_status other than 0 may be made to mean for a carrier. */
+export const REFUSED_OUTCOMES = [
+  'throttled',
+  'retry',
+  'limited-retry',
+  'rebind',
+  'permanent',
+] as const satisfies readonly SubmitOutcome[]
+export type RefusedOutcome = (typeof REFUSED_OUTCOMES)[number]
+export const MAX_BINDS = 32
+export const MAX_SUBMIT_OUTCOMES = 256
 
 /** Names of carriers and routes stand in paths beside numeric ids: they begin with a letter. */
 export const LINK_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/
@@ -50,4 +68,26 @@ export function repeatedKeyword(keywords: readonly string[]): string | null {
 /** The first value that occurs twice, or null. */
 export function repeatedValue(values: readonly string[]): string | null {
   return values.find((value, position) => values.indexOf(value) !== position) ?? null
+}
+
+/** A command_status (SMPP 3.4 §5.1.3) as `0x45` or `69`; null when it is neither. */
+export function parseCommandStatus(text: string): number | null {
+  if (!/^(?:0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10})$/.test(text)) return null
+  const status = Number(text)
+  return status <= 0xffff_ffff ? status : null
+}
+
+/** `0x00000045` */
+export function formatCommandStatus(status: number): string {
+  return `0x${status.toString(16).padStart(8, '0')}`
+}
+
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]+-----END \1-----/g
+
+/** The certificates of a PEM text, one block each; null when it has none, or anything else between BEGIN and END. */
+export function pemCertificates(text: string): readonly string[] | null {
+  const blocks = [...text.matchAll(PEM_BLOCK)]
+  const complete = blocks.length === (text.match(/-----BEGIN /g) ?? []).length
+  if (!complete || blocks.length === 0 || blocks.some(([, label]) => label !== 'CERTIFICATE')) return null
+  return blocks.map(([block]) => block)
 }

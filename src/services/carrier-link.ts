@@ -2,6 +2,7 @@ import type { Carrier } from '../domain/directory.ts'
 import { type Connection, connect } from '../smpp/connection.ts'
 import type { RequestPdu, ResponsePdu } from '../smpp/pdu.ts'
 import type { Anomaly, CloseReason } from '../smpp/session-handlers.ts'
+import { statusName } from '../smpp/statuses.ts'
 
 export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver'
 
@@ -37,20 +38,35 @@ const MAX_BACKOFF_MS = 60_000
 /** A carrier that refuses our credentials is asked again for ever, but seldom. */
 const MAX_REJECTED_BACKOFF_MS = 300_000
 
+/** Bound on the reason of a close as it is shown. */
+const MAX_REASON_CHARACTERS = 200
+
 export interface LinkStatus {
+  /** Which of the carrier's binds, from 0. */
+  readonly number: number
   readonly bind: BindCommand
   readonly state: string
   readonly boundSince: Date | null
   readonly lastClose: string | null
+  readonly unanswered: number
+}
+
+export interface CarrierLinkOptions<Token> {
+  readonly carrier: Carrier
+  readonly number: number
+  readonly bind: BindCommand
+  readonly events: LinkEvents<Token>
+  readonly timings: LinkTimings
+  readonly log: (message: string, details: object) => void
 }
 
 /** One bind to a carrier, made anew for as long as the link is not stopped. */
 export class CarrierLink<Token> {
-  readonly carrier: Carrier
+  /** Its present settings: those a bind is not made with may change under the session. */
+  carrier: Carrier
+  readonly number: number
   readonly bind: BindCommand
-  readonly #events: LinkEvents<Token>
-  readonly #timings: LinkTimings
-  readonly #log: (message: string, details: object) => void
+  readonly #options: CarrierLinkOptions<Token>
   #connection: Connection<Token> | null = null
   #timer: NodeJS.Timeout | null = null
   #failures = 0
@@ -58,19 +74,14 @@ export class CarrierLink<Token> {
   #boundSince: Date | null = null
   #lastClose: string | null = null
 
-  constructor(
-    carrier: Carrier,
-    bind: BindCommand,
-    events: LinkEvents<Token>,
-    options: { timings: LinkTimings; log: (message: string, details: object) => void },
-  ) {
-    this.carrier = carrier
-    this.bind = bind
-    this.#events = events
-    this.#timings = options.timings
-    this.#log = options.log
+  constructor(options: CarrierLinkOptions<Token>) {
+    this.carrier = options.carrier
+    this.number = options.number
+    this.bind = options.bind
+    this.#options = options
   }
 
+  /** Whether its session is one that submits; the state of the carrier is not asked. */
   get canSubmit(): boolean {
     return this.bind !== 'bind_receiver' && this.#boundSince !== null
   }
@@ -85,23 +96,26 @@ export class CarrierLink<Token> {
 
   get status(): LinkStatus {
     return {
+      number: this.number,
       bind: this.bind,
       state: this.#connection?.state ?? 'CLOSED',
       boundSince: this.#boundSince,
       lastClose: this.#lastClose,
+      unanswered: this.unanswered,
     }
   }
 
   start(): void {
     if (this.#stopped) return
     const { carrier } = this
-    const { backoffMs: _, ...timings } = this.#timings
+    const { events, timings } = this.#options
+    const { backoffMs: _, ...sessionTimings } = timings
     try {
       this.#connection = connect<Token>(
         {
           host: carrier.host,
           port: carrier.port,
-          ...(carrier.tls && { tls: true as const }),
+          ...(carrier.tls && { tls: tlsOf(carrier) }),
           bind: {
             command: this.bind,
             system_id: carrier.systemId,
@@ -109,16 +123,15 @@ export class CarrierLink<Token> {
             system_type: carrier.systemType,
           },
           windowSize: carrier.window,
-          ...timings,
+          ...sessionTimings,
         },
         {
           onBound: () => this.#bound(),
-          onRequest: (pdu, connection) => this.#events.onRequest(pdu, connection, carrier),
-          onResponse: (token, pdu, _connection, latencyMs) =>
-            this.#events.onResponse(token, pdu, this, latencyMs),
-          onTimeout: (token) => this.#events.onTimeout(token),
-          onAnomaly: (anomaly) => this.#events.onAnomaly?.(anomaly, carrier),
-          onLateResponse: (token, pdu) => this.#events.onLateResponse(token, pdu),
+          onRequest: (pdu, connection) => events.onRequest(pdu, connection, this.carrier),
+          onResponse: (token, pdu, _connection, latencyMs) => events.onResponse(token, pdu, this, latencyMs),
+          onTimeout: (token) => events.onTimeout(token),
+          onAnomaly: (anomaly) => events.onAnomaly?.(anomaly, this.carrier),
+          onLateResponse: (token, pdu) => events.onLateResponse(token, pdu),
           onClose: (reason, tokens) => this.#closed(reason, tokens),
         },
       )
@@ -138,43 +151,66 @@ export class CarrierLink<Token> {
     void this.#connection?.unbind()
   }
 
-  /** Unbinds, waiting for what is in flight, and stays down. */
-  async stop(): Promise<void> {
+  /** Unbinds, waiting for what is in flight, and stays down. What is not over after `mostMs` is cut. */
+  async stop(mostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
     this.#stopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#connection?.unbind()
+    const connection = this.#connection
+    if (connection === null) return
+    const cut = Number.isFinite(mostMs) ? setTimeout(() => connection.destroy(), mostMs) : null
+    await connection.unbind()
+    if (cut !== null) clearTimeout(cut)
   }
 
   #bound(): void {
     this.#failures = 0
     this.#boundSince = new Date()
-    this.#log('carrier bound', { carrier: this.carrier.name, bind: this.bind })
-    this.#events.onReady(this)
+    this.#options.log('carrier bound', { carrier: this.carrier.name, bind: this.bind, number: this.number })
+    this.#options.events.onReady(this)
   }
 
   #closed(reason: CloseReason, tokens: Token[]): void {
     this.#connection = null
     this.#boundSince = null
-    this.#lastClose = reason.code
-    this.#log('carrier link closed', {
+    this.#lastClose = reasonText(reason)
+    this.#options.log('carrier link closed', {
       carrier: this.carrier.name,
       bind: this.bind,
+      number: this.number,
       reason: reason.code,
       status: reason.status,
       error: reason.error?.message,
       unanswered: tokens.length,
     })
-    this.#events.onLost(tokens, this)
+    this.#options.events.onLost(tokens, this)
     if (this.#stopped) return
-    this.#timer = setTimeout(() => this.start(), this.#backoffMs(reason))
-  }
-
-  /** 1 s, doubled up to 60 s (5 min while the bind is refused), ±20 %. */
-  #backoffMs(reason: CloseReason): number {
-    const first = this.#timings.backoffMs ?? FIRST_BACKOFF_MS
-    const cap = reason.code === 'bind_rejected' ? MAX_REJECTED_BACKOFF_MS : MAX_BACKOFF_MS
-    const base = Math.min(first * 2 ** Math.min(this.#failures, 20), cap)
+    const firstMs = this.#options.timings.backoffMs ?? FIRST_BACKOFF_MS
+    const pauseMs = bindBackoffMs(reason, { failures: this.#failures, firstMs, jitter: Math.random() })
     this.#failures += 1
-    return base * (0.8 + 0.4 * Math.random())
+    this.#timer = setTimeout(() => this.start(), pauseMs)
   }
+}
+
+/** Pause before the next bind: 1 s, doubled with each failure up to 60 s (5 min while the bind is refused), ±20 %. */
+export function bindBackoffMs(
+  reason: CloseReason,
+  { failures, firstMs, jitter }: { failures: number; firstMs: number; jitter: number },
+): number {
+  const cap = reason.code === 'bind_rejected' ? MAX_REJECTED_BACKOFF_MS : MAX_BACKOFF_MS
+  return Math.min(firstMs * 2 ** Math.min(failures, 20), cap) * (0.8 + 0.4 * jitter)
+}
+
+/** The certificate is judged by the carrier's own authorities, or the default ones; its name by tlsServerName, or the host. */
+function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servername?: string } {
+  return {
+    ...(tlsCa !== null && { ca: tlsCa }),
+    ...(tlsServerName !== null && { servername: tlsServerName }),
+  }
+}
+
+/** The code, and what more is known: `bind_rejected: ESME_RINVPASWD`, `connect_failed: certificate has expired`. */
+function reasonText({ code, status, error }: CloseReason): string {
+  const detail =
+    status !== undefined ? statusName(status) : error?.message || (error as { code?: string })?.code
+  return detail ? `${code}: ${detail}`.slice(0, MAX_REASON_CHARACTERS) : code
 }

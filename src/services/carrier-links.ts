@@ -11,8 +11,21 @@ export interface CarrierLinksOptions<Token> {
   readonly events: LinkEvents<Token>
   readonly timings?: LinkTimings
   readonly log: (message: string, details: object) => void
+  /** Whether the bind is this node's to make; default: every bind is. When that changes, `follow` again. */
+  readonly holds?: (carrierId: number, number: number) => boolean
 }
 
+/** What an operator sees of a carrier's links on one node. */
+export interface LinkSummary {
+  readonly state: string
+  /** ISO 8601; when the last of them was bound. Null unless all are. */
+  readonly since: string | null
+  readonly lastError: string | null
+  readonly unanswered: number
+  readonly links: (Omit<LinkStatus, 'boundSince'> & { readonly boundSince: string | null })[]
+}
+
+/** The n-th bind of a carrier is one session of each of these. */
 const BINDS: Record<Carrier['bindMode'], readonly BindCommand[]> = {
   transceiver: ['bind_transceiver'],
   transmitter: ['bind_transmitter'],
@@ -20,18 +33,25 @@ const BINDS: Record<Carrier['bindMode'], readonly BindCommand[]> = {
   'transmitter+receiver': ['bind_transmitter', 'bind_receiver'],
 }
 
-/** The links of every carrier that is not stopped, following the directory: a carrier whose settings change is bound anew. */
+/** What a session is made with: a change of it makes the session anew, and of nothing else. */
+function sessionKey(carrier: Carrier): string {
+  const { host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window } = carrier
+  return JSON.stringify([host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window])
+}
+
+/** The links of every carrier that is not stopped, as far as this node holds their binds; they follow the directory. */
 export class CarrierLinks<Token> {
   readonly #options: CarrierLinksOptions<Token>
-  readonly #links = new Map<number, { fingerprint: string; links: CarrierLink<Token>[] }>()
-  readonly #stopping = new Set<Promise<void>>()
+  readonly #carriers = new Map<number, { carrier: Carrier; links: CarrierLink<Token>[] }>()
+  /** Sessions on their way down, by carrier and number of the bind. */
+  readonly #ending = new Map<string, Promise<void>>()
   #stopped = false
 
   constructor(options: CarrierLinksOptions<Token>) {
     this.#options = options
   }
 
-  /** Makes the links those of this directory. */
+  /** Makes the links those of this directory. Sessions whose own settings are as before go on, under the new ones. */
   follow(directory: Directory): void {
     if (this.#stopped) return
     const wanted = new Map(
@@ -39,71 +59,127 @@ export class CarrierLinks<Token> {
         .filter((carrier) => carrier.state !== 'stopped')
         .map((carrier) => [carrier.id, carrier]),
     )
-    for (const [id, { fingerprint, links }] of this.#links) {
-      const carrier = wanted.get(id)
-      if (carrier !== undefined && fingerprint === JSON.stringify(carrier)) continue
-      this.#links.delete(id)
+    for (const [id, { links }] of this.#carriers) {
+      if (wanted.has(id)) continue
+      this.#carriers.delete(id)
       for (const link of links) this.#stopLink(link)
     }
-    for (const [id, carrier] of wanted) if (!this.#links.has(id)) this.#startCarrier(carrier)
+    for (const carrier of wanted.values()) this.#followCarrier(carrier)
   }
 
   /** Whether a message could be submitted to the carrier now, or as soon as its window has room. */
   canSubmit(carrierId: number): boolean {
-    return this.#links.get(carrierId)?.links.some((link) => link.canSubmit) ?? false
+    const entry = this.#carriers.get(carrierId)
+    return entry?.carrier.state === 'started' && entry.links.some((link) => link.canSubmit)
   }
 
-  /** The link of the carrier with most room, or null when there is none. */
+  /** The link of the carrier with most room, or null when nothing can be submitted now. */
   freest(carrierId: number): CarrierLink<Token> | null {
+    const entry = this.#carriers.get(carrierId)
+    if (entry?.carrier.state !== 'started') return null
     let best: CarrierLink<Token> | null = null
-    for (const link of this.#links.get(carrierId)?.links ?? []) {
+    for (const link of entry.links) {
       if (link.windowFree > (best?.windowFree ?? 0)) best = link
     }
     return best
   }
 
-  status(carrierId: number): readonly LinkStatus[] {
-    return this.#links.get(carrierId)?.links.map((link) => link.status) ?? []
+  /** When no session of the bind is left. The bind must be none that this node holds. */
+  async unbound(carrierId: number, number: number): Promise<void> {
+    await this.#ending.get(endingKey(carrierId, number))
   }
 
-  /** One line for the operator; null when the carrier has no link here. */
-  summary(carrierId: number): { state: string; since: string | null; lastError: string | null } | null {
+  status(carrierId: number): readonly LinkStatus[] {
+    return this.#carriers.get(carrierId)?.links.map((link) => link.status) ?? []
+  }
+
+  /** Null when the carrier has no link here. */
+  summary(carrierId: number): LinkSummary | null {
     const links = this.status(carrierId)
     if (links.length === 0) return null
-    const bound = links.filter((link) => link.boundSince !== null)
-    const latest = bound.map((link) => link.boundSince!.toISOString()).sort()
+    const boundSince = links.map((link) => link.boundSince?.toISOString() ?? null)
     return {
-      state: links.map((link) => link.state).join(', '),
-      since: bound.length === links.length ? (latest.at(-1) ?? null) : null,
+      state: statesText(links.map((link) => link.state)),
+      since: boundSince.includes(null) ? null : (boundSince.toSorted().at(-1) ?? null),
       lastError: links.map((link) => link.lastClose).find((close) => close !== null) ?? null,
+      unanswered: links.reduce((sum, link) => sum + link.unanswered, 0),
+      links: links.map((link, index) => ({ ...link, boundSince: boundSince[index]! })),
     }
   }
 
   /** Requests on all links that still wait for their response. */
   get unanswered(): number {
     let sum = 0
-    for (const { links } of this.#links.values()) for (const link of links) sum += link.unanswered
+    for (const { links } of this.#carriers.values()) for (const link of links) sum += link.unanswered
     return sum
   }
 
-  async stop(): Promise<void> {
+  /** Takes every link down until `follow` is called again; a session that is not over after `mostMs` is cut. */
+  async drop(mostMs?: number): Promise<void> {
+    for (const { links } of this.#carriers.values()) for (const link of links) this.#stopLink(link, mostMs)
+    this.#carriers.clear()
+    await Promise.all(this.#ending.values())
+  }
+
+  stop(): Promise<void> {
     this.#stopped = true
-    for (const { links } of this.#links.values()) for (const link of links) this.#stopLink(link)
-    this.#links.clear()
-    await Promise.all(this.#stopping)
+    return this.drop()
   }
 
-  #startCarrier(carrier: Carrier): void {
+  #followCarrier(carrier: Carrier): void {
+    const { holds = () => true } = this.#options
+    const before = this.#carriers.get(carrier.id)
+    const commands = BINDS[carrier.bindMode]
+    const same = before !== undefined && sessionKey(before.carrier) === sessionKey(carrier)
+    const held = (number: number) => number < carrier.binds && holds(carrier.id, number)
+    const links: CarrierLink<Token>[] = []
+    for (const link of before?.links ?? []) {
+      link.carrier = carrier
+      if (same && commands.includes(link.bind) && held(link.number)) links.push(link)
+      else this.#stopLink(link)
+    }
+    const going = links.length
+    for (let number = 0; number < carrier.binds; number += 1) {
+      if (!held(number)) continue
+      for (const bind of commands) {
+        if (!links.some((link) => link.number === number && link.bind === bind))
+          links.push(this.#startLink(carrier, number, bind))
+      }
+    }
+    links.sort((a, b) => a.number - b.number)
+    this.#carriers.set(carrier.id, { carrier, links })
+    // What waited while it was draining goes on.
+    if (going > 0 && before?.carrier.state === 'draining' && carrier.state === 'started') {
+      for (const link of links) if (link.canSubmit) this.#options.events.onReady(link)
+    }
+  }
+
+  /** Carriers allow a fixed number of sessions: a new one begins when the one it replaces is over. */
+  #startLink(carrier: Carrier, number: number, bind: BindCommand): CarrierLink<Token> {
     const { events, timings = {}, log } = this.#options
-    const links = BINDS[carrier.bindMode].map(
-      (bind) => new CarrierLink(carrier, bind, events, { timings, log }),
-    )
-    this.#links.set(carrier.id, { fingerprint: JSON.stringify(carrier), links })
-    for (const link of links) link.start()
+    const link = new CarrierLink({ carrier, number, bind, events, timings, log })
+    const ending = this.#ending.get(endingKey(carrier.id, number))
+    if (ending === undefined) link.start()
+    else void ending.then(() => link.start())
+    return link
   }
 
-  #stopLink(link: CarrierLink<Token>): void {
-    const stopped = link.stop().finally(() => this.#stopping.delete(stopped))
-    this.#stopping.add(stopped)
+  #stopLink(link: CarrierLink<Token>, mostMs?: number): void {
+    const key = endingKey(link.carrier.id, link.number)
+    const ending = Promise.all([this.#ending.get(key), link.stop(mostMs)]).then(() => {
+      if (this.#ending.get(key) === ending) this.#ending.delete(key)
+    })
+    this.#ending.set(key, ending)
   }
+}
+
+function endingKey(carrierId: number, number: number): string {
+  return `${carrierId}/${number}`
+}
+
+/** `BOUND_TRX x3, CLOSED` */
+function statesText(states: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const state of states) counts.set(state, (counts.get(state) ?? 0) + 1)
+  return [...counts].map(([state, count]) => (count === 1 ? state : `${state} x${count}`)).join(', ')
 }

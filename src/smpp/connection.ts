@@ -42,7 +42,11 @@ interface TransportOptions {
 export interface ConnectOptions extends SessionOptions, TransportOptions {
   readonly host: string
   readonly port: number
-  /** True for TLS with the defaults of Node (the certificate is checked against `host`). */
+  /**
+   * True for TLS with the defaults. The certificate must be of an authority in `ca` and have the name `servername`
+   * (default: `host`), which may be an IP address too. Without `ca` or any other option of a context, the authorities
+   * are those of Node and of the system.
+   */
   readonly tls?: true | tls.ConnectionOptions
   /** Default 10,000; the TLS handshake included. */
   readonly connectTimeoutMs?: number
@@ -319,12 +323,7 @@ export function connect<Token = unknown>(
   const socket =
     options.tls === undefined
       ? net.connect({ host, port })
-      : tls.connect({
-          ...(net.isIP(host) === 0 && { servername: host }),
-          ...(options.tls === true ? {} : options.tls),
-          host,
-          port,
-        })
+      : tls.connect({ ...tlsOptions(host, options.tls === true ? {} : options.tls), host, port })
   const connection = new Connection<Token>(socket, sessionSettings('esme', options), () => handlers, options)
   const timeout = setTimeout(() => connection.connectTimedOut(), options.connectTimeoutMs ?? 10_000).unref()
   socket.once('close', () => clearTimeout(timeout))
@@ -333,6 +332,25 @@ export function connect<Token = unknown>(
     connection.opened(options.tickMs ?? DEFAULT_TICK_MS)
   })
   return connection
+}
+
+/** SNI has names only (RFC 6066 §3): an address is asserted without it. */
+function tlsOptions(host: string, given: tls.ConnectionOptions): tls.ConnectionOptions {
+  const { servername: name = host, ...rest } = given
+  const options = Object.keys(rest).length === 0 ? { secureContext: defaultTrust() } : rest
+  if (net.isIP(name) === 0) return { ...options, servername: name }
+  const checkServerIdentity = (_host: string, certificate: tls.PeerCertificate) =>
+    tls.checkServerIdentity(name, certificate)
+  return { checkServerIdentity, ...options }
+}
+
+let trusted: tls.SecureContext | null = null
+
+/** Node's own list of authorities and the system's, read when first needed: hundreds of certificates. */
+function defaultTrust(): tls.SecureContext {
+  const lists = ['default', 'system'] as const
+  trusted ??= tls.createSecureContext({ ca: lists.flatMap((list) => tls.getCACertificates(list)) })
+  return trusted
 }
 
 /** A listening SMSC. */

@@ -1,6 +1,6 @@
 import type { IdRule } from '../domain/carrier-message-ids.ts'
 import type { BindMode, LongMessages, OperatingState } from '../domain/directory.ts'
-import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
+import type { RefusedOutcome } from '../domain/settings.ts'
 import type { Queryable } from './database.ts'
 
 export interface CarrierSettings {
@@ -22,7 +22,7 @@ export interface CarrierSettings {
   readonly senderMessagesPerSecond: number | null
   readonly longMessages: LongMessages
   /** By command_status in decimal. */
-  readonly submitOutcomes: Readonly<Record<string, SubmitOutcome>>
+  readonly submitOutcomes: Readonly<Record<string, RefusedOutcome>>
   readonly idRule: IdRule | 'auto'
 }
 

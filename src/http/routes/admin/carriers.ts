@@ -1,6 +1,14 @@
 import { Type } from 'typebox'
 import { ID_RULES } from '../../../domain/carrier-message-ids.ts'
-import { BIND_MODES } from '../../../domain/settings.ts'
+import {
+  BIND_MODES,
+  formatCommandStatus,
+  LONG_MESSAGES,
+  MAX_BINDS,
+  MAX_SUBMIT_OUTCOMES,
+  OPERATING_STATES,
+  REFUSED_OUTCOMES,
+} from '../../../domain/settings.ts'
 import { changeCarrier, createCarrier, removeCarrier } from '../../../operations/manage-carriers.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { type CarrierRecord, findCarrier, listCarriers } from '../../../store/carriers.ts'
@@ -19,17 +27,59 @@ import {
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
+/** Of host names; of the PEM text: more than the usual lists of a carrier, within the bound of a request. */
+const MAX_NAME_CHARACTERS = 253
+const MAX_PEM_CHARACTERS = 32_768
+
 /** Lengths of system_id, password and system_type: SMPP 3.4 §5.2.1-§5.2.3, without their NUL. */
-const required = { host: Type.String({ minLength: 1, maxLength: 253 }), systemId: octetString(15, 1) }
+const required = {
+  host: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS }),
+  systemId: octetString(15, 1),
+}
 const Password = octetString(8)
 const settings = {
-  state: Type.Enum(['started', 'draining', 'stopped']),
+  state: Type.Enum([...OPERATING_STATES], {
+    description: 'draining: bound, but nothing new is submitted; stopped: unbound',
+  }),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
   tls: Type.Boolean(),
+  tlsCa: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_PEM_CHARACTERS,
+      description: 'PEM of the authorities its certificate may come from; null: those of the system',
+    }),
+  ),
+  tlsServerName: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_NAME_CHARACTERS,
+      description: 'name its certificate must have; null: its host',
+    }),
+  ),
   bindMode: Type.Enum([...BIND_MODES]),
+  binds: Type.Integer({
+    minimum: 1,
+    maximum: MAX_BINDS,
+    description: 'binds of each kind, shared out among the nodes',
+  }),
   systemType: octetString(12),
-  window: Type.Integer({ minimum: 1, maximum: 1_000, description: 'submit_sm without an answer at once' }),
+  window: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    description: 'submit_sm without an answer at once, of each bind',
+  }),
   messagesPerSecond: Nullable(PositiveInteger),
+  senderMessagesPerSecond: Nullable(PositiveInteger),
+  longMessages: Type.Enum([...LONG_MESSAGES], {
+    description:
+      'how a long text goes out: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload',
+  }),
+  submitOutcomes: Type.Record(Type.String(), Type.Enum([...REFUSED_OUTCOMES]), {
+    maxProperties: MAX_SUBMIT_OUTCOMES,
+    description:
+      'what a command_status (0x45 or 69) of submit_sm_resp means, in place of the table of all carriers',
+  }),
   idRule: Type.Enum([...ID_RULES, 'auto']),
 }
 const Creation = Type.Object(
@@ -45,6 +95,17 @@ const Link = Type.Object({
   state: Type.String(),
   since: Nullable(Timestamp),
   lastError: Nullable(Type.String()),
+  unanswered: Type.Integer({ description: 'submit_sm whose answer is awaited' }),
+  links: Type.Array(
+    Type.Object({
+      number: Type.Integer({ description: 'which of the binds, from 0' }),
+      bind: Type.String(),
+      state: Type.String(),
+      boundSince: Nullable(Timestamp),
+      lastClose: Nullable(Type.String()),
+      unanswered: Type.Integer(),
+    }),
+  ),
 })
 const Carrier = Type.Object({
   carrierId: Type.Integer(),
@@ -52,7 +113,11 @@ const Carrier = Type.Object({
   host: Type.String(),
   systemId: Type.String(),
   ...settings,
-  link: Nullable(Link),
+  learnedIdRule: Nullable(Type.String({ description: 'what idRule auto has learned; null: nothing yet' })),
+  link: Type.Unsafe<Type.Static<typeof Link> | null>({
+    ...Nullable(Link),
+    description: 'of the node that answers; null: it has none',
+  }),
   createdAt: Timestamp,
 })
 const DEFAULTS = {
@@ -77,6 +142,7 @@ export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   const tags = ['carriers']
   const present = (carrier: CarrierRecord) => ({
     ...carrier,
+    submitOutcomes: byHexStatus(carrier.submitOutcomes),
     link: deps.linkStatus?.(carrier.carrierId) ?? null,
     createdAt: carrier.createdAt.toISOString(),
   })
@@ -125,4 +191,12 @@ export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
       return reply.code(204).send(null)
     },
   )
+}
+
+function byHexStatus<T>(outcomes: Readonly<Record<string, T>>): Record<string, T> {
+  const entries = Object.entries(outcomes).map(([status, outcome]): [string, T] => [
+    formatCommandStatus(Number(status)),
+    outcome,
+  ])
+  return Object.fromEntries(entries)
 }

@@ -16,6 +16,15 @@ interface CarrierLinkStatus {
   /** ISO 8601; since when. */
   readonly since: string | null
   readonly lastError: string | null
+  readonly unanswered: number
+  readonly links: {
+    readonly number: number
+    readonly bind: string
+    readonly state: string
+    readonly boundSince: string | null
+    readonly lastClose: string | null
+    readonly unanswered: number
+  }[]
 }
 
 /** The quality watch of this node: its clock (Unix ms), and how it learns what is out of use. */

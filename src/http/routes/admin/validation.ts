@@ -62,6 +62,8 @@ function faultsOfError(error: SchemaError): Fault[] {
       return [fault(field, 'TOO_LONG', `must have at most ${error.params.limit} items`)]
     case 'minItems':
       return [fault(field, 'TOO_SHORT', `must have at least ${error.params.limit} items`)]
+    case 'maxProperties':
+      return [fault(field, 'TOO_LONG', `must have at most ${error.params.limit} fields`)]
     case 'minProperties':
       return [fault(field, 'TOO_SHORT', 'must name at least one field')]
     case 'uniqueItems':

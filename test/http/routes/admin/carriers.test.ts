@@ -1,8 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AdminServer, CARRIER, startAdminServer } from '../../../support/admin-server.ts'
+import { createTestAuthority } from '../../../support/certificates.ts'
 
 let server: AdminServer
-const LINK = { state: 'bound', since: '2026-01-01T00:00:00.000Z', lastError: null }
+const SINCE = '2026-01-01T00:00:00.000Z'
+const LINK = {
+  state: 'BOUND_TRX',
+  since: SINCE,
+  lastError: null,
+  unanswered: 3,
+  links: [
+    {
+      number: 0,
+      bind: 'bind_transceiver',
+      state: 'BOUND_TRX',
+      boundSince: SINCE,
+      lastClose: null,
+      unanswered: 3,
+    },
+  ],
+}
 beforeAll(async () => {
   server = await startAdminServer({ linkStatus: (carrierId) => (carrierId === 1 ? LINK : null) })
 })
@@ -19,11 +36,18 @@ test('201: a carrier with defaults and the state of its link, its password only 
     state: 'started',
     port: 2775,
     tls: false,
+    tlsCa: null,
+    tlsServerName: null,
     bindMode: 'transceiver',
+    binds: 1,
     systemType: '',
     window: 10,
     messagesPerSecond: null,
+    senderMessagesPerSecond: null,
+    longMessages: 'udh',
+    submitOutcomes: {},
     idRule: 'exact',
+    learnedIdRule: null,
     link: LINK,
     createdAt: expect.any(String),
   })
@@ -32,6 +56,56 @@ test('201: a carrier with defaults and the state of its link, its password only 
   expect(server.directory.current().carrierById(1)).toMatchObject({ password: CARRIER.password, window: 10 })
   const { rows } = await server.database.db.query('select c::text as text from carriers c')
   expect(JSON.stringify(rows)).not.toContain(CARRIER.password)
+})
+
+test('201: every setting, as the links and the submitter read it', async () => {
+  const { certPem } = await createTestAuthority()
+  const second = (await createTestAuthority('another')).certPem
+  const settings = {
+    state: 'draining',
+    tls: true,
+    tlsServerName: 'smsc.example.net',
+    bindMode: 'transmitter+receiver',
+    binds: 4,
+    senderMessagesPerSecond: 2,
+    longMessages: 'sar',
+    idRule: 'auto',
+  }
+  const { status, body } = await server.request('POST', '/carriers', {
+    ...CARRIER,
+    ...settings,
+    name: 'whole',
+    tlsCa: `subject=/CN=first\n${certPem}\n${second}\n`,
+    submitOutcomes: { '0x45': 'permanent', 1025: 'throttled' },
+  })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({
+    ...settings,
+    submitOutcomes: { '0x00000045': 'permanent', '0x00000401': 'throttled' },
+    learnedIdRule: null,
+  })
+  expect(body.tlsCa).toBe(`${certPem.trim()}\n${second.trim()}`)
+  const carrier = server.directory.current().carrierById(body.carrierId)!
+  expect(carrier).toMatchObject({ ...settings, tlsCa: body.tlsCa })
+  expect([...carrier.submitOutcomes]).toEqual([
+    [0x45, 'permanent'],
+    [0x401, 'throttled'],
+  ])
+  const { body: changed } = await server.request('PATCH', '/carriers/whole', {
+    tlsCa: null,
+    tlsServerName: null,
+    senderMessagesPerSecond: null,
+    submitOutcomes: {},
+    state: 'stopped',
+  })
+  expect(changed).toMatchObject({
+    tlsCa: null,
+    tlsServerName: null,
+    senderMessagesPerSecond: null,
+    submitOutcomes: {},
+    state: 'stopped',
+    binds: 4,
+  })
 })
 
 test('409 when the name is taken, by a new carrier and by a change', async () => {
@@ -49,6 +123,24 @@ test.each([
   ['name', { name: '7' }],
   ['window', { window: 1.5 }],
   ['messagesPerSecond', { messagesPerSecond: -1 }],
+  ['senderMessagesPerSecond', { senderMessagesPerSecond: 0 }],
+  ['state', { state: 'paused' }],
+  ['binds', { binds: 33 }],
+  ['longMessages', { longMessages: 'split' }],
+  ['tlsServerName', { tlsServerName: 'not a name' }],
+  ['tlsCa', { tlsCa: 'no certificate' }],
+  ['tlsCa', { tlsCa: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' }],
+  ['tlsCa', { tlsCa: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----' }],
+  ['submitOutcomes.0x45', { submitOutcomes: { '0x45': 'accepted' } }],
+  ['submitOutcomes.0x0', { submitOutcomes: { '0x0': 'retry' } }],
+  ['submitOutcomes.busy', { submitOutcomes: { busy: 'retry' } }],
+  ['submitOutcomes.4294967296', { submitOutcomes: { 4294967296: 'retry' } }],
+  ['submitOutcomes.0x45', { submitOutcomes: { 69: 'retry', '0x45': 'retry' } }],
+  [
+    'submitOutcomes',
+    { submitOutcomes: Object.fromEntries(Array.from({ length: 257 }, (_, n) => [`${n + 1}`, 'retry'])) },
+  ],
+  ['learnedIdRule', { learnedIdRule: 'exact' }],
 ])('400 names %s for %j', async (field, fields) => {
   const { status, body } = await server.request('POST', '/carriers', { ...CARRIER, name: 'other', ...fields })
   expect(status).toBe(400)
