@@ -12,6 +12,7 @@ import type { Database } from '../store/database.ts'
 import { deleteOldIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../store/inbound-messages.ts'
 import { expireOverdueMessages } from '../store/overdue-messages.ts'
+import { deleteOldQualityMinutes } from '../store/quality.ts'
 import { deleteOldParkedReceipts, findMatchableReceipts, type ReceiptRow } from '../store/receipts.ts'
 import { deleteEventsBefore } from '../store/retention.ts'
 import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
@@ -53,6 +54,8 @@ const RECEIPT_BATCH = 500
 const MAX_RECEIPT_BATCHES = 10
 /** How long a receipt without a submission waits for one. */
 const PARKED_LIFETIME_MS = 72 * HOUR_MS
+/** As long as submissions: no receipt is matched later, so that older minutes no longer change. */
+const QUALITY_LIFETIME_MS = 8 * 24 * HOUR_MS
 
 /** errorCode of a message whose receipt did not come in time. */
 const NO_RECEIPT = '601'
@@ -88,6 +91,7 @@ export class Maintenance {
       { name: 'overdue messages', intervalMs: MINUTE_MS, run: () => this.#expireOverdue() },
       { name: 'idempotency keys', intervalMs: MINUTE_MS, run: () => this.#forgetKeys() },
       { name: 'old parked receipts', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetReceipts() },
+      { name: 'old quality minutes', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetQuality() },
       { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
     ]
   }
@@ -186,6 +190,14 @@ export class Maintenance {
       MAX_BATCHES,
       async () =>
         (await deleteOldParkedReceipts(this.#options.db, PARKED_LIFETIME_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
+  }
+
+  async #forgetQuality(): Promise<void> {
+    await this.#repeat(
+      MAX_BATCHES,
+      async () =>
+        (await deleteOldQualityMinutes(this.#options.db, QUALITY_LIFETIME_MS, BATCH_ROWS)) === BATCH_ROWS,
     )
   }
 
