@@ -298,7 +298,8 @@ function startMaintenance(
 
 /** The HTTP server comes last up and first down: nothing is accepted that could not go on. Gives its port. */
 async function startHttp(options: AppOptions, parts: Parts, services: Base & MessagePath): Promise<number> {
-  const { db, reads, directoryService, guard, secretKey, onError, random, registry, lease, links, quality } = services
+  const { db, reads, directoryService, guard, secretKey, onError, random, registry, lease, links, quality } =
+    services
   // A node that cannot learn of a revoked token serves nobody.
   const directory = () => {
     if (directoryService.stale()) throw new AppError('INTERNAL_ERROR')
