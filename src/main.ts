@@ -21,6 +21,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['number', () => import('./commands/number.ts')],
   ['carrier', () => import('./commands/carrier.ts')],
   ['route', () => import('./commands/route.ts')],
+  ['quality', () => import('./commands/quality.ts')],
 ])
 
 const EXAMPLES = `
