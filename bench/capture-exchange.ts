@@ -64,8 +64,8 @@ export async function exchange(simulator: Simulator): Promise<Exchanged> {
 async function submitAll(link: Connection<number>): Promise<number> {
   let submits = 0
   for (const [index, text] of MT_TEXTS.entries()) {
-    const { segments, dataCoding, hasUdh } = segmentText(text, 100 + index)
-    for (const segment of segments) {
+    const { pdus, dataCoding } = segmentText(text, 100 + index)
+    for (const { esmClass, shortMessage } of pdus) {
       const { status } = await link.request({
         command: 'submit_sm',
         source_addr_ton: 5,
@@ -73,10 +73,10 @@ async function submitAll(link: Connection<number>): Promise<number> {
         dest_addr_ton: 1,
         dest_addr_npi: 1,
         destination_addr: '15551230002',
-        esm_class: hasUdh ? 0x40 : 0,
+        esm_class: esmClass,
         registered_delivery: 1,
         data_coding: dataCoding,
-        short_message: segment,
+        short_message: shortMessage,
       })
       if (status !== STATUSES.ESME_ROK) throw new Error(`A submit_sm was refused: ${status}`)
       submits += 1

@@ -56,19 +56,19 @@ function tlvValue({ kind, maxLength }: Tlv, random: SeededRandom): number | stri
 
 function submits(): PduInput[] {
   return ['Your code is 482913', LONG_GSM, 'Код 482913', LONG_UCS2].flatMap((body) => {
-    const { segments, dataCoding, hasUdh } = segmentText(body, 7)
-    return segments.map(
-      (segment): PduInput => ({
+    const { pdus, dataCoding } = segmentText(body, 7)
+    return pdus.map(
+      ({ esmClass, shortMessage }): PduInput => ({
         command: 'submit_sm',
         source_addr: 'Aldis',
         source_addr_ton: 5,
         dest_addr_ton: 1,
         dest_addr_npi: 1,
         destination_addr: FROM.slice(1),
-        esm_class: hasUdh ? 0x40 : 0,
+        esm_class: esmClass,
         registered_delivery: 1,
         data_coding: dataCoding,
-        short_message: segment,
+        short_message: shortMessage,
       }),
     )
   })

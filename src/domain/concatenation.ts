@@ -8,9 +8,6 @@ import { DEFAULT_LANGUAGE, type Language } from './gsm-national-tables.ts'
 /** esm_class flag: the user data begins with a header (SMPP 3.4 §5.2.12). */
 export const UDHI = 0x40
 
-/** Octets of the header that buildConcatenationHeader makes. */
-export const CONCATENATION_HEADER_LENGTH = 6
-
 const IE_CONCATENATION_8_BIT = 0x00
 const IE_CONCATENATION_16_BIT = 0x08
 const IE_SINGLE_SHIFT = 0x24
@@ -35,9 +32,25 @@ export type UserData = {
   }
 }
 
-/** User data header 05 00 03 ref total seq. `reference` 0..255, `total` 1..255, `sequence` 1..total. */
-export function buildConcatenationHeader(reference: number, total: number, sequence: number): Buffer {
-  return Buffer.from([0x05, IE_CONCATENATION_8_BIT, 0x03, reference, total, sequence])
+/** The header that parseUserData reads as this part and language, its length octet first; empty where it has nothing to say. */
+export function buildHeader(part: Part | null, language: Language = DEFAULT_LANGUAGE): Buffer {
+  const elements = [...partElement(part), ...languageElements(language)]
+  return Buffer.from(elements.length === 0 ? [] : [elements.length, ...elements])
+}
+
+/** The SAR parameters say it of themselves. */
+function partElement(part: Part | null): number[] {
+  if (part === null || part.kind === 'sar') return []
+  const { reference, total, sequence, kind } = part
+  if (kind === 'udh8') return [IE_CONCATENATION_8_BIT, 3, reference, total, sequence]
+  return [IE_CONCATENATION_16_BIT, 4, reference >> 8, reference & 0xff, total, sequence]
+}
+
+function languageElements({ locking, single }: Language): number[] {
+  const elements = []
+  if (single !== null) elements.push(IE_SINGLE_SHIFT, 1, single)
+  if (locking !== null) elements.push(IE_LOCKING_SHIFT, 1, locking)
+  return elements
 }
 
 /**

@@ -4,6 +4,23 @@
  * 9 Oriya, 10 Punjabi, 11 Tamil, 12 Telugu, 13 Urdu. Spanish has no locking shift table.
  */
 
+/** By identifier, from 1 on. */
+export const NATIONAL_LANGUAGES = [
+  'turkish',
+  'spanish',
+  'portuguese',
+  'bengali',
+  'gujarati',
+  'hindi',
+  'kannada',
+  'malayalam',
+  'oriya',
+  'punjabi',
+  'tamil',
+  'telugu',
+  'urdu',
+] as const
+
 /**
  * Which tables a text names in its user data header, by national language identifier; null: those of the default
  * alphabet. An identifier without a table is kept as it came.

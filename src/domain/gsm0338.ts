@@ -32,40 +32,58 @@ const EXTENSION: ReadonlyArray<readonly [code: number, character: string]> = [
   [0x65, '€'],
 ]
 
-/** The euro sign (U+20AC) is the highest code unit of both tables. */
-const HIGHEST_UNIT = 0x20ac
-
-/** Code unit -> septets it takes: 0 (no code), 1 (default alphabet) or 2 (ESC and an extension code). */
-const SEPTETS = new Uint8Array(HIGHEST_UNIT + 1)
-/** Code unit -> its last septet. */
-const CODES = new Uint8Array(HIGHEST_UNIT + 1)
 const EXTENSION_CHARACTERS = new Map<number, string>(EXTENSION)
 
-for (let code = 0; code < DEFAULT_ALPHABET.length; code += 1) {
-  if (code === ESCAPE) continue
-  SEPTETS[DEFAULT_ALPHABET.charCodeAt(code)] = 1
-  CODES[DEFAULT_ALPHABET.charCodeAt(code)] = code
-}
-for (const [code, character] of EXTENSION) {
-  SEPTETS[character.charCodeAt(0)] = 2
-  CODES[character.charCodeAt(0)] = code
+/** The highest code unit of all tables: infinity, of the Portuguese locking shift table. */
+const HIGHEST_UNIT = 0x221e
+
+/** Code unit -> septets it takes (1, or 2 with ESC) times 256, and its last septet; 0: no code. */
+export type GsmAlphabet = Uint16Array
+
+const ALPHABETS = new Map<string, GsmAlphabet>()
+
+/** The alphabet that a text with these tables is written in; a table that does not exist is the default one. */
+export function gsmAlphabet(language: Language): GsmAlphabet {
+  const key = `${language.locking} ${language.single}`
+  let alphabet = ALPHABETS.get(key)
+  if (alphabet === undefined) {
+    alphabet = buildAlphabet(language)
+    ALPHABETS.set(key, alphabet)
+  }
+  return alphabet
 }
 
-/** Septets a UTF-16 code unit takes: 1, 2 (extension table), or 0 when the alphabet has no such character. */
-export function septetsOf(unit: number): 0 | 1 | 2 {
-  return unit <= HIGHEST_UNIT ? (SEPTETS[unit] as 0 | 1 | 2) : 0
+export const DEFAULT_GSM = gsmAlphabet(DEFAULT_LANGUAGE)
+
+/** Of a character with several codes the shortest counts. */
+function buildAlphabet({ locking, single }: Language): GsmAlphabet {
+  const entries = new Uint16Array(HIGHEST_UNIT + 1)
+  const add = (character: string, septets: number, code: number) => {
+    entries[character.charCodeAt(0)] ||= (septets << 8) | code
+  }
+  add(' ', 1, 0x20) // before the spaces that stand where a table has no character
+  const characters = lockingTable(locking) ?? DEFAULT_ALPHABET
+  for (let code = 0; code < characters.length; code += 1)
+    if (code !== ESCAPE) add(characters[code] as string, 1, code)
+  for (const [code, character] of [...EXTENSION, ...(singleTable(single) ?? [])]) add(character, 2, code)
+  return entries
 }
 
-/** Encodes to one septet per octet; null when a character has no code (the message then needs UCS-2). */
-export function encodeGsm(text: string): Buffer | null {
+/** Septets a UTF-16 code unit takes: 1, 2 (behind ESC), or 0 when the alphabet has no such character. */
+export function septetsOf(unit: number, alphabet: GsmAlphabet = DEFAULT_GSM): 0 | 1 | 2 {
+  return unit <= HIGHEST_UNIT ? (((alphabet[unit] as number) >> 8) as 0 | 1 | 2) : 0
+}
+
+/** Encodes to one septet per octet; null when a character has no code. */
+export function encodeGsm(text: string, alphabet: GsmAlphabet = DEFAULT_GSM): Buffer | null {
   const bytes = Buffer.allocUnsafe(text.length * 2)
   let length = 0
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index)
-    const septets = septetsOf(unit)
+    const septets = septetsOf(unit, alphabet)
     if (septets === 0) return null
     if (septets === 2) bytes[length++] = ESCAPE
-    bytes[length++] = CODES[unit] as number
+    bytes[length++] = (alphabet[unit] as number) & 0x7f
   }
   return bytes.subarray(0, length)
 }

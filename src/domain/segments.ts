@@ -1,115 +1,141 @@
-/** Cutting the text of an MT message into what fits one submit_sm each (3GPP TS 23.040 §9.2.3.24.1, 23.038). */
+/** Writing the text of an MT message as the submit_sm that carry it (3GPP TS 23.040 §9.2.3.24, 23.038). */
 
-import { buildConcatenationHeader } from './concatenation.ts'
-import { ESCAPE, encodeGsm, septetsOf } from './gsm0338.ts'
+import { buildHeader, type Part, UDHI } from './concatenation.ts'
+import type { LongMessages } from './directory.ts'
+import { DEFAULT_LANGUAGE } from './gsm-national-tables.ts'
+import { ESCAPE, encodeGsm, gsmAlphabet } from './gsm0338.ts'
+import { chooseWriting, PLAIN_TEXT, roomIn, type TextSettings, type Writing } from './writings.ts'
 
 export type Encoding = 'GSM7' | 'UCS2'
 
-/** Room in septets (GSM7) or UTF-16 code units (UCS2): alone, and beside a 6-octet concatenation header in 140 octets. */
-const ROOM = {
-  GSM7: { single: 160, concatenated: 153 },
-  UCS2: { single: 70, concatenated: 67 },
-} as const
-
-/** The header has one octet for the total. A body of 1,600 code points needs 49 at most (33 surrogate pairs in each). */
-export const MAX_SEGMENTS = 255
-
-export type SegmentedText = {
-  encoding: Encoding
-  /** SMPP 3.4 §5.2.19: 0 is the default alphabet, 8 is UCS-2. */
-  dataCoding: 0 | 8
-  /** short_message of each submit_sm, its header included. */
-  segments: Buffer[]
-  /** Whether esm_class needs the UDHI flag. */
-  hasUdh: boolean
+/** What one submit_sm carries of a text: one segment or, whole in message_payload, all of them. */
+export interface SegmentPdu {
+  readonly esmClass: number
+  /** Header and octets; empty when message_payload has them. */
+  readonly shortMessage: Buffer
+  readonly tlvs: SegmentTlvs
+  /** From 0. */
+  readonly firstSegment: number
+  readonly segmentCount: number
 }
 
-/** How the text will be sent, without building it: called on every accept. Agrees with segmentText. */
-export function countSegments(text: string): { encoding: Encoding; segments: number } {
-  let total = 0
-  let fill = 0
-  let segments = 1
-  for (let index = 0; index < text.length; index += 1) {
-    const septets = septetsOf(text.charCodeAt(index))
-    if (septets === 0) return { encoding: 'UCS2', segments: countUcs2Segments(text) }
-    total += septets
-    fill += septets
-    if (fill > ROOM.GSM7.concatenated) {
-      segments += 1
-      fill = septets
-    }
-  }
-  return { encoding: 'GSM7', segments: total <= ROOM.GSM7.single ? 1 : segments }
+export interface SegmentTlvs {
+  readonly message_payload?: Buffer
+  readonly sar_msg_ref_num?: number
+  readonly sar_total_segments?: number
+  readonly sar_segment_seqnum?: number
+}
+
+export interface SegmentedText {
+  readonly encoding: Encoding
+  /** SMPP 3.4 §5.2.19: 0 is the default alphabet, 8 is UCS-2. */
+  readonly dataCoding: 0 | 8
+  /** As they are charged, whatever the number of PDUs. */
+  readonly segments: number
+  readonly pdus: readonly SegmentPdu[]
+}
+
+/** Headers have one octet for the total. A body of 1,600 code points needs 49 at most (33 surrogate pairs in each). */
+export const MAX_SEGMENTS = 255
+
+const NOTHING = Buffer.alloc(0)
+const NO_TLVS: SegmentTlvs = {}
+
+/** How the text will be sent, without building it: called on every accept. Agrees with segmentText in form `udh`. */
+export function countSegments(
+  text: string,
+  settings: TextSettings = PLAIN_TEXT,
+): { encoding: Encoding; segments: number } {
+  const { language, segments } = chooseWriting(text, settings, 'udh')
+  return { encoding: language === null ? 'UCS2' : 'GSM7', segments }
 }
 
 /**
- * The segments of a text, with `reference` (0..255) in their headers when there is more than one. An extension
- * character and a surrogate pair are never split. Throws RangeError beyond 255 segments.
+ * The PDUs of a text, in the writing that needs fewest segments. `reference` (0..65535) is what its parts have in
+ * common; an 8-bit one is its low octet. An escape sequence and a surrogate pair are never split. Throws RangeError
+ * beyond 255 segments.
  */
-export function segmentText(text: string, reference: number): SegmentedText {
-  const gsm = encodeGsm(text)
-  if (gsm === null) {
-    const bytes = Buffer.from(text, 'utf16le').swap16()
-    const ends = text.length <= ROOM.UCS2.single ? [text.length] : ucs2Ends(text)
-    const pieces = slices(
-      bytes,
-      ends.map((end) => end * 2),
-    )
-    return { encoding: 'UCS2', dataCoding: 8, ...withHeaders(pieces, reference) }
+export function segmentText(
+  text: string,
+  reference: number,
+  { settings = PLAIN_TEXT, form = 'udh' }: { settings?: TextSettings; form?: LongMessages } = {},
+): SegmentedText {
+  const writing = chooseWriting(text, settings, form)
+  const { language, segments } = writing
+  if (segments > MAX_SEGMENTS)
+    throw new RangeError(`${segments} segments, at most ${MAX_SEGMENTS} can be numbered`)
+  return {
+    encoding: language === null ? 'UCS2' : 'GSM7',
+    dataCoding: language === null ? 8 : 0,
+    segments,
+    pdus: pdusOf(writing, form, reference),
   }
-  const ends = gsm.length <= ROOM.GSM7.single ? [gsm.length] : gsmEnds(gsm)
-  return { encoding: 'GSM7', dataCoding: 0, ...withHeaders(slices(gsm, ends), reference) }
 }
 
-function countUcs2Segments(text: string): number {
-  if (text.length <= ROOM.UCS2.single) return 1
-  let segments = 0
-  for (let start = 0; start < text.length; start = ucs2End(text, start)) segments += 1
-  return segments
-}
-
-function ucs2Ends(text: string): number[] {
-  const ends: number[] = []
-  for (let start = 0; start < text.length; start = ends.at(-1) as number) ends.push(ucs2End(text, start))
-  return ends
-}
-
-function ucs2End(text: string, start: number): number {
-  const end = start + ROOM.UCS2.concatenated
-  if (end >= text.length) return text.length
-  const splitsPair = isHighSurrogate(text.charCodeAt(end - 1)) && isLowSurrogate(text.charCodeAt(end))
-  return splitsPair ? end - 1 : end
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return (unit & 0xfc00) === 0xd800
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return (unit & 0xfc00) === 0xdc00
-}
-
-function gsmEnds(septets: Buffer): number[] {
-  const ends: number[] = []
-  for (let start = 0; start < septets.length; start = ends.at(-1) as number) {
-    const end = start + ROOM.GSM7.concatenated
-    // encodeGsm writes ESC only before an extension code, so an ESC in the last place would be torn from it.
-    if (end >= septets.length) ends.push(septets.length)
-    else ends.push(septets[end - 1] === ESCAPE ? end - 1 : end)
+function pdusOf(writing: Writing, form: LongMessages, reference: number): SegmentPdu[] {
+  const octets = octetsOf(writing)
+  const language = writing.language ?? DEFAULT_LANGUAGE
+  const total = writing.segments
+  if (total === 1 || form === 'payload') {
+    const header = buildHeader(null, language)
+    const content = header.length === 0 ? octets : Buffer.concat([header, octets])
+    return [
+      {
+        esmClass: header.length === 0 ? 0 : UDHI,
+        shortMessage: total === 1 ? content : NOTHING,
+        tlvs: total === 1 ? NO_TLVS : { message_payload: content },
+        firstSegment: 0,
+        segmentCount: total,
+      },
+    ]
   }
-  return ends
+  return pieces(octets, writing, form).map((piece, index) => {
+    const part = partOf(form, reference, total, index + 1)
+    const header = buildHeader(part, language)
+    return {
+      esmClass: header.length === 0 ? 0 : UDHI,
+      shortMessage: Buffer.concat([header, piece]),
+      tlvs: part.kind === 'sar' ? sarTlvs(part) : NO_TLVS,
+      firstSegment: index,
+      segmentCount: 1,
+    }
+  })
 }
 
-function slices(bytes: Buffer, ends: number[]): Buffer[] {
-  return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
+function octetsOf({ text, language }: Writing): Buffer {
+  if (language === null) return Buffer.from(text, 'utf16le').swap16()
+  return encodeGsm(text, gsmAlphabet(language)) as Buffer
 }
 
-function withHeaders(pieces: Buffer[], reference: number): { segments: Buffer[]; hasUdh: boolean } {
-  const total = pieces.length
-  if (total > MAX_SEGMENTS) throw new RangeError(`${total} segments, at most ${MAX_SEGMENTS} can be numbered`)
-  if (total === 1) return { segments: pieces, hasUdh: false }
-  const segments = pieces.map((piece, index) =>
-    Buffer.concat([buildConcatenationHeader(reference, total, index + 1), piece]),
-  )
-  return { segments, hasUdh: true }
+/** As many octets in each as there is room for, without those that belong to the next character. */
+function pieces(octets: Buffer, { language }: Writing, form: LongMessages): Buffer[] {
+  const room = roomIn(language, form).concatenated * (language === null ? 2 : 1)
+  const all: Buffer[] = []
+  for (let start = 0; start < octets.length; ) {
+    let end = Math.min(start + room, octets.length)
+    if (end < octets.length) end -= language === null ? tornPair(octets, end) : tornEscape(octets, end)
+    all.push(octets.subarray(start, end))
+    start = end
+  }
+  return all
+}
+
+function tornPair(octets: Buffer, end: number): 0 | 2 {
+  const high = (octets[end - 2] as number) & 0xfc
+  const low = (octets[end] as number) & 0xfc
+  return high === 0xd8 && low === 0xdc ? 2 : 0
+}
+
+/** encodeGsm writes ESC only before the code it belongs to. */
+function tornEscape(octets: Buffer, end: number): 0 | 1 {
+  return octets[end - 1] === ESCAPE ? 1 : 0
+}
+
+function partOf(form: LongMessages, reference: number, total: number, sequence: number): Part {
+  if (form === 'udh') return { kind: 'udh8', reference: reference & 0xff, total, sequence }
+  return { kind: form === 'sar' ? 'sar' : 'udh16', reference, total, sequence }
+}
+
+function sarTlvs({ reference, total, sequence }: Part): SegmentTlvs {
+  return { sar_msg_ref_num: reference, sar_total_segments: total, sar_segment_seqnum: sequence }
 }

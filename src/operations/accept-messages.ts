@@ -109,7 +109,7 @@ export class GroupAccepter implements MessageAccepter {
       sender: draft.sender,
       recipient: draft.recipient,
       body: draft.body,
-      segments: countSegments(draft.body).segments,
+      segments: countSegments(draft.body, plan).segments,
       country: countryOf(draft.recipient),
       callback_url: draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl),
     }

@@ -2,6 +2,7 @@ import { toCarrierAddress } from '../domain/addresses.ts'
 import type { Carrier } from '../domain/directory.ts'
 import { type SegmentedText, segmentText } from '../domain/segments.ts'
 import { SubmissionProgress } from '../domain/submission-progress.ts'
+import { PLAIN_TEXT, type TextSettings } from '../domain/writings.ts'
 import type { RequestInput } from '../smpp/pdu.ts'
 import type { Dispatch, Postponement } from '../store/dispatches.ts'
 
@@ -19,17 +20,29 @@ export interface SubmitJob {
 }
 
 /** A message on its way to a carrier. The reference of its segments follows from its id, so that it survives a crash. */
-export function submitJob(dispatch: Dispatch, carrier: Carrier): SubmitJob {
-  const text = segmentText(dispatch.body, Number.parseInt(dispatch.msgId.slice(24, 26), 16))
-  const progress = new SubmissionProgress(text.segments.length, dispatch.submittedSegments)
+export function submitJob(
+  dispatch: Dispatch,
+  carrier: Carrier,
+  settings: TextSettings = PLAIN_TEXT,
+): SubmitJob {
+  const text = segmentText(dispatch.body, referenceOf(dispatch.msgId), {
+    settings,
+    form: carrier.longMessages,
+  })
+  const progress = new SubmissionProgress(text.pdus.length, dispatch.submittedSegments)
   return { dispatch, carrier, text, progress }
 }
 
-const REGISTERED_DELIVERY = 1
-const ESM_CLASS_UDHI = 0x40
+/** Random bits of the id. */
+function referenceOf(msgId: string): number {
+  return Number.parseInt(msgId.slice(24, 28), 16)
+}
 
-/** The submit_sm of one segment (SMPP 3.4 §4.4.1), with a receipt asked for. */
-export function submitSm({ dispatch, text }: SubmitJob, segment: number): RequestInput {
+const REGISTERED_DELIVERY = 1
+
+/** One of the submit_sm of a message (SMPP 3.4 §4.4.1), with a receipt asked for. */
+export function submitSm({ dispatch, text }: SubmitJob, index: number): RequestInput {
+  const { esmClass, shortMessage, tlvs } = text.pdus[index]!
   const source = toCarrierAddress(dispatch.sender)
   const destination = toCarrierAddress(dispatch.recipient)
   return {
@@ -40,10 +53,11 @@ export function submitSm({ dispatch, text }: SubmitJob, segment: number): Reques
     dest_addr_ton: destination.ton,
     dest_addr_npi: destination.npi,
     destination_addr: destination.address,
-    esm_class: text.hasUdh ? ESM_CLASS_UDHI : 0,
+    esm_class: esmClass,
     registered_delivery: REGISTERED_DELIVERY,
     data_coding: text.dataCoding,
-    short_message: text.segments[segment]!,
+    short_message: shortMessage,
+    tlvs,
   }
 }
 

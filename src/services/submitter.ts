@@ -184,7 +184,7 @@ export class Submitter implements Placement {
     if (pdu.status !== 0 || pdu.command === 'generic_nack') return
     this.#accepted(job, segment, pdu)
     job.progress.accepted |= 1n << BigInt(segment)
-    if (job.progress.accepted !== (1n << BigInt(job.text.segments.length)) - 1n) return
+    if (job.progress.accepted !== (1n << BigInt(job.text.pdus.length)) - 1n) return
     // Queued again meanwhile: it need not be sent any more.
     const again = this.#inMemory.get(job.dispatch.msgId)
     if (again?.progress.end?.kind === 'unfinished') this.#queue(again.carrier).remove(again)
@@ -233,7 +233,7 @@ export class Submitter implements Placement {
       this.#postpone(dispatch, { delayMs: this.#stopped ? 0 : NO_CARRIER_MS })
       return
     }
-    const job = submitJob(dispatch, carrier)
+    const job = submitJob(dispatch, carrier, plan)
     this.#inMemory.set(dispatch.msgId, job)
     this.#queue(carrier).jobs.push(job)
     this.#pump(carrier.id)
@@ -323,7 +323,7 @@ export class Submitter implements Placement {
       return
     }
     // One of a single segment is never in the queue while it is under way.
-    if (job.text.segments.length > 1) this.#queue(job.carrier).remove(job)
+    if (job.text.pdus.length > 1) this.#queue(job.carrier).remove(job)
     const { carrier, dispatch } = job
     if (end.kind === 'sent') this.#settle(dispatch, 'SENT', { carrier })
     else if (end.kind === 'failed') this.#settle(dispatch, 'FAILED', { carrier, ...end })

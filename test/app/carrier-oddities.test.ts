@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { buildConcatenationHeader, UDHI } from '../../src/domain/concatenation.ts'
+import { buildHeader, UDHI } from '../../src/domain/concatenation.ts'
 import type { PduInput } from '../../src/smpp/pdu.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
@@ -56,7 +56,10 @@ describe('a receipt', () => {
       'under a user data header',
       () => ({
         esm_class: 4 | UDHI,
-        short_message: Buffer.concat([buildConcatenationHeader(9, 2, 1), text('stat:DELIVRD')]),
+        short_message: Buffer.concat([
+          buildHeader({ kind: 'udh8', reference: 9, total: 2, sequence: 1 }),
+          text('stat:DELIVRD'),
+        ]),
       }),
     ],
     [
@@ -216,7 +219,7 @@ describe('an inbound message', () => {
     await untilBodies(['sar 1, sar 2', 'wide 1, wide 2'])
     for (const sequence of [2, 1]) {
       const message_payload = Buffer.concat([
-        buildConcatenationHeader(8, 2, sequence),
+        buildHeader({ kind: 'udh8', reference: 8, total: 2, sequence }),
         Buffer.from(`p${sequence}`),
       ])
       await mo(Buffer.alloc(0), { esm_class: UDHI, tlvs: { message_payload } })
@@ -248,7 +251,7 @@ describe('an inbound message', () => {
     const octets = ucs2('🚢')
     for (const sequence of [2, 1]) {
       const half = octets.subarray(sequence * 2 - 2, sequence * 2)
-      await mo(Buffer.concat([buildConcatenationHeader(3, 2, sequence), half]), {
+      await mo(Buffer.concat([buildHeader({ kind: 'udh8', reference: 3, total: 2, sequence }), half]), {
         esm_class: UDHI,
         data_coding: 8,
       })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildConcatenationHeader, UDHI } from '../../src/domain/concatenation.ts'
+import { buildHeader, UDHI } from '../../src/domain/concatenation.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
@@ -34,7 +34,7 @@ const mo = (octets: Buffer, more: Parameters<Smsc['deliver']>[0] = {}) =>
 const sender = () => `+1555000${3000 + run}`
 
 const part = (reference: number, total: number, sequence: number, text: string) =>
-  mo(Buffer.concat([buildConcatenationHeader(reference, total, sequence), Buffer.from(text)]), {
+  mo(Buffer.concat([buildHeader({ kind: 'udh8', reference, total, sequence }), Buffer.from(text)]), {
     esm_class: UDHI,
   })
 

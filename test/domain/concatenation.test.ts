@@ -1,12 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  buildConcatenationHeader,
-  CONCATENATION_HEADER_LENGTH,
-  joinParts,
-  parseUserData,
-  UDHI,
-} from '../../src/domain/concatenation.ts'
+import { buildHeader, joinParts, parseUserData, UDHI } from '../../src/domain/concatenation.ts'
+
+const CONTENT = Buffer.from('A')
 
 function parse(hex: string, esmClass = UDHI) {
   const { payload, part } = parseUserData({ esmClass, shortMessage: Buffer.from(hex, 'hex'), tlvs: {} })
@@ -66,14 +62,46 @@ describe('user data headers', () => {
   ])('%s: the raw content is a single message', (_name, hex) => {
     expect(parse(hex)).toEqual({ payload: hex, part: null })
   })
+})
 
-  test('buildConcatenationHeader is read back', () => {
+describe('buildHeader', () => {
+  const part = { reference: 0x12, total: 3, sequence: 2 }
+  const wide = { ...part, reference: 0x1234, kind: 'udh16' } as const
+  const turkish = { locking: null, single: 1 }
+
+  test.each([
+    ['nothing to say', null, undefined, ''],
+    ['8-bit reference', { ...part, kind: 'udh8' } as const, undefined, '050003120302'],
+    ['16-bit reference', wide, undefined, '06080412340302'],
+    ['SAR says it of itself', { ...part, kind: 'sar' } as const, undefined, ''],
+    ['single shift', null, turkish, '03240101'],
+    ['both tables', null, { locking: 3, single: 2 }, '06240102250103'],
+    ['part and table', wide, turkish, '09080412340302240101'],
+  ])('%s', (_name, of, language, hex) => {
+    expect(buildHeader(of, language).toString('hex')).toBe(hex)
+  })
+
+  test('is read back as it was meant', () => {
+    const identifier = fc.option(fc.nat(255))
+    const parts = fc
+      .record({
+        kind: fc.constantFrom('udh8' as const, 'udh16' as const),
+        reference: fc.nat(0xffff),
+        total: fc.integer({ min: 2, max: 255 }),
+        sequence: fc.nat(1000),
+      })
+      .map(({ kind, reference, total, sequence }) => ({
+        kind,
+        reference: kind === 'udh8' ? reference & 0xff : reference,
+        total,
+        sequence: 1 + (sequence % total),
+      }))
     fc.assert(
-      fc.property(fc.nat(255), fc.integer({ min: 2, max: 255 }), fc.nat(1000), (reference, total, n) => {
-        const sequence = 1 + (n % total)
-        const header = buildConcatenationHeader(reference, total, sequence)
-        expect(header).toHaveLength(CONCATENATION_HEADER_LENGTH)
-        expect(parse(header.toString('hex')).part).toEqual({ reference, total, sequence, kind: 'udh8' })
+      fc.property(fc.option(parts), identifier, identifier, (of, locking, single) => {
+        const header = buildHeader(of, { locking, single })
+        const esmClass = header.length === 0 ? 0 : UDHI
+        const read = parseUserData({ esmClass, shortMessage: Buffer.concat([header, CONTENT]), tlvs: {} })
+        expect(read).toEqual({ payload: CONTENT, part: of, language: { locking, single } })
       }),
     )
   })
@@ -111,11 +139,10 @@ describe('national languages', () => {
 
 describe('TLVs', () => {
   const sar = { sar_msg_ref_num: 0x1234, sar_total_segments: 2, sar_segment_seqnum: 1 }
-  const content = Buffer.from('A')
 
   test('SAR', () => {
-    const { payload, part } = parseUserData({ esmClass: 0, shortMessage: content, tlvs: sar })
-    expect(payload).toEqual(content)
+    const { payload, part } = parseUserData({ esmClass: 0, shortMessage: CONTENT, tlvs: sar })
+    expect(payload).toEqual(CONTENT)
     expect(part).toEqual({ reference: 0x1234, total: 2, sequence: 1, kind: 'sar' })
   })
 
@@ -124,7 +151,7 @@ describe('TLVs', () => {
     ['total 0', { ...sar, sar_total_segments: 0 }],
     ['sequence above total', { ...sar, sar_segment_seqnum: 3 }],
   ])('SAR %s: a single message', (_name, tlvs) => {
-    expect(parseUserData({ esmClass: 0, shortMessage: content, tlvs }).part).toBeNull()
+    expect(parseUserData({ esmClass: 0, shortMessage: CONTENT, tlvs }).part).toBeNull()
   })
 
   test('message_payload counts only when short_message is empty', () => {
@@ -132,7 +159,7 @@ describe('TLVs', () => {
     expect(parseUserData({ esmClass: 0, shortMessage: Buffer.alloc(0), tlvs }).payload.toString()).toBe(
       'long',
     )
-    expect(parseUserData({ esmClass: 0, shortMessage: content, tlvs }).payload.toString()).toBe('A')
+    expect(parseUserData({ esmClass: 0, shortMessage: CONTENT, tlvs }).payload.toString()).toBe('A')
   })
 
   test('message_payload may begin with a header', () => {

@@ -1,8 +1,43 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseUserData, UDHI } from '../../src/domain/concatenation.ts'
+import { parseUserData } from '../../src/domain/concatenation.ts'
+import type { LongMessages } from '../../src/domain/directory.ts'
+import { lockingTable, NATIONAL_LANGUAGES, singleTable } from '../../src/domain/gsm-national-tables.ts'
 import { decodeInboundParts } from '../../src/domain/inbound-text.ts'
-import { countSegments, MAX_SEGMENTS, segmentText } from '../../src/domain/segments.ts'
+import { countSegments, MAX_SEGMENTS, type SegmentedText, segmentText } from '../../src/domain/segments.ts'
+
+const FORMS = ['udh', 'udh16', 'sar', 'payload'] as const satisfies readonly LongMessages[]
+const TURKISH = 1
+const SPANISH = 2
+const HINDI = 6
+
+function allowing(...nationalLanguages: number[]) {
+  return { smartEncoding: false, nationalLanguages }
+}
+
+function hexOf({ pdus }: SegmentedText, octets: number): string[] {
+  return pdus.map(({ shortMessage }) => shortMessage.subarray(0, octets).toString('hex'))
+}
+
+/** Octets of user data once GSM text is packed: header, fill bits and septets (3GPP 23.040 §9.2.3.24). */
+function packedOctets(header: number, octets: number, dataCoding: number): number {
+  return dataCoding === 8 ? header + octets : Math.ceil(((Math.ceil((header * 8) / 7) + octets) * 7) / 8)
+}
+
+/** What a handset makes of the PDUs, in whatever order they come; each segment must fit an SMS. */
+function received({ pdus, dataCoding }: SegmentedText, form: LongMessages, turn = 0): string {
+  const parts = pdus.map((pdu) => {
+    const { payload, part, language } = parseUserData(pdu)
+    const header = pdu.shortMessage.length - payload.length
+    const reserved = part?.kind === 'sar' ? 5 + (header === 0 ? 1 : 0) : 0
+    if (form !== 'payload' || pdus.length > 1)
+      expect(packedOctets(Math.max(header, 0) + reserved, payload.length, dataCoding)).toBeLessThanOrEqual(
+        140,
+      )
+    return { sequence: part?.sequence ?? 1, payload, dataCoding, language }
+  })
+  return decodeInboundParts([...parts.slice(turn % parts.length), ...parts.slice(0, turn % parts.length)])
+}
 
 const COUNTS: ReadonlyArray<[string, string, 'GSM7' | 'UCS2', number]> = [
   ['empty', '', 'GSM7', 1],
@@ -30,44 +65,110 @@ describe('counts', () => {
   test.each(COUNTS)('%s', (_name, text, encoding, segments) => {
     expect(countSegments(text)).toEqual({ encoding, segments })
     const built = segmentText(text, 7)
-    expect([built.encoding, built.segments.length]).toEqual([encoding, segments])
-    expect(built.hasUdh).toBe(segments > 1)
-    expect(built.dataCoding).toBe(encoding === 'GSM7' ? 0 : 8)
+    expect(built).toMatchObject({ encoding, segments, dataCoding: encoding === 'GSM7' ? 0 : 8 })
+    expect(built.pdus.map((pdu) => [pdu.firstSegment, pdu.segmentCount])).toEqual(
+      Array.from({ length: segments }, (_, index) => [index, 1]),
+    )
   })
 
-  test('more segments than the header can number are refused', () => {
-    expect(segmentText('ж'.repeat(67 * MAX_SEGMENTS), 0).segments).toHaveLength(MAX_SEGMENTS)
-    expect(() => segmentText('ж'.repeat(67 * MAX_SEGMENTS + 1), 0)).toThrow(RangeError)
+  test.each(FORMS)('more segments than a header can number are refused (%s)', (form) => {
+    const longest = 'ж'.repeat((form === 'udh16' ? 66 : 67) * MAX_SEGMENTS)
+    expect(segmentText(longest, 0, { form }).segments).toBe(MAX_SEGMENTS)
+    expect(() => segmentText(`${longest}ж`, 0, { form })).toThrow(RangeError)
   })
 })
 
-describe('headers', () => {
-  test('05 00 03 reference total sequence', () => {
-    const { segments } = segmentText('a'.repeat(307), 0xab)
-    expect(segments.map((segment) => segment.subarray(0, 6).toString('hex'))).toEqual([
-      '050003ab0301',
-      '050003ab0302',
-      '050003ab0303',
+describe('a text of one segment', () => {
+  test.each(FORMS)('is the text alone (%s)', (form) => {
+    const alone = { esmClass: 0, tlvs: {}, firstSegment: 0, segmentCount: 1 }
+    expect(segmentText('hi', 1, { form }).pdus).toEqual([{ ...alone, shortMessage: Buffer.from('hi') }])
+    const cyrillic = { ...alone, shortMessage: Buffer.from([0x04, 0x39]) }
+    expect(segmentText('й', 1, { form }).pdus).toEqual([cyrillic])
+  })
+
+  test.each(FORMS)('names its language in a header (%s)', (form) => {
+    const { pdus } = segmentText('ş', 1, { form, settings: allowing(TURKISH) })
+    const shortMessage = Buffer.from('032401011b73', 'hex')
+    expect(pdus).toEqual([{ esmClass: 0x40, shortMessage, tlvs: {}, firstSegment: 0, segmentCount: 1 }])
+  })
+})
+
+describe('long texts', () => {
+  test('udh: 05 00 03 reference total sequence', () => {
+    const text = segmentText('a'.repeat(307), 0x12ab)
+    expect(hexOf(text, 6)).toEqual(['050003ab0301', '050003ab0302', '050003ab0303'])
+    expect(text.pdus.map(({ shortMessage }) => shortMessage.length)).toEqual([159, 159, 7])
+    expect(text.pdus.map(({ esmClass }) => esmClass)).toEqual([0x40, 0x40, 0x40])
+  })
+
+  test('udh16: 06 08 04 reference total sequence, and an octet less for text', () => {
+    const gsm = segmentText('a'.repeat(306), 0x12ab, { form: 'udh16' })
+    expect(hexOf(gsm, 7)).toEqual(['06080412ab0301', '06080412ab0302', '06080412ab0303'])
+    expect(gsm.pdus.map(({ shortMessage }) => shortMessage.length)).toEqual([159, 159, 9])
+    const ucs2 = segmentText('ж'.repeat(133), 0x12ab, { form: 'udh16' })
+    expect(ucs2.pdus.map(({ shortMessage }) => shortMessage.length)).toEqual([7 + 132, 7 + 132, 7 + 2])
+  })
+
+  test('sar: no header, the pieces of udh', () => {
+    const { pdus } = segmentText('a'.repeat(307), 0x12ab, { form: 'sar' })
+    const tlvs = { sar_msg_ref_num: 0x12ab, sar_total_segments: 3 }
+    const pdu = (length: number, index: number) => ({
+      esmClass: 0,
+      shortMessage: Buffer.from('a'.repeat(length)),
+      tlvs: { ...tlvs, sar_segment_seqnum: index + 1 },
+      firstSegment: index,
+      segmentCount: 1,
+    })
+    expect(pdus).toEqual([153, 153, 1].map(pdu))
+  })
+
+  test('payload: one PDU that stands for all segments', () => {
+    const text = segmentText('a'.repeat(307), 0x12ab, { form: 'payload' })
+    expect(text.segments).toBe(3)
+    expect(text.pdus).toEqual([
+      {
+        esmClass: 0,
+        shortMessage: Buffer.alloc(0),
+        tlvs: { message_payload: Buffer.from('a'.repeat(307)) },
+        firstSegment: 0,
+        segmentCount: 3,
+      },
     ])
-    expect(segments.map((segment) => segment.length)).toEqual([159, 159, 7])
   })
 
-  test('a single segment is the text alone', () => {
-    expect(segmentText('hi', 1).segments).toEqual([Buffer.from('hi')])
-    expect(segmentText('й', 1).segments).toEqual([Buffer.from([0x04, 0x39])])
+  test('a language stands in every header, before the octets of SAR and payload too', () => {
+    const body = 'á'.repeat(78)
+    const segmented = (form: LongMessages) => segmentText(body, 0x12ab, { form, settings: allowing(SPANISH) })
+    expect(hexOf(segmented('udh'), 9)).toEqual(['080003ab0201240102', '080003ab0202240102'])
+    expect(hexOf(segmented('udh16'), 10)).toEqual(['0908' + '0412ab0201240102', '0908' + '0412ab0202240102'])
+    expect(hexOf(segmented('sar'), 4)).toEqual(['03240102', '03240102'])
+    expect(segmented('sar').pdus.map(({ esmClass }) => esmClass)).toEqual([0x40, 0x40])
+    const [whole] = segmented('payload').pdus
+    expect(whole?.tlvs.message_payload?.subarray(0, 4).toString('hex')).toBe('03240102')
+    expect(whole?.esmClass).toBe(0x40)
   })
 
-  test('an extension character moves to the next segment whole', () => {
-    const [first, second] = segmentText(`${'a'.repeat(152)}€${'a'.repeat(10)}`, 1).segments
-    expect(first).toHaveLength(6 + 152)
-    expect(second?.subarray(6, 8).toString('hex')).toBe('1b65')
-  })
+  test.each(['udh', 'udh16', 'sar'] as const)(
+    'an extension character moves to the next segment whole (%s)',
+    (form) => {
+      const room = form === 'udh16' ? 152 : 153
+      const text = segmentText(`${'a'.repeat(room - 1)}€${'a'.repeat(10)}`, 1, { form })
+      const [first, second] = text.pdus.map((pdu) => parseUserData(pdu).payload)
+      expect(first).toHaveLength(room - 1)
+      expect(second?.subarray(0, 2).toString('hex')).toBe('1b65')
+    },
+  )
 
-  test('a surrogate pair moves to the next segment whole', () => {
-    const [first, second] = segmentText(`${'ж'.repeat(66)}😀${'ж'.repeat(10)}`, 1).segments
-    expect(first).toHaveLength(6 + 66 * 2)
-    expect(second?.subarray(6, 10).toString('hex')).toBe('d83dde00')
-  })
+  test.each(['udh', 'udh16', 'sar'] as const)(
+    'a surrogate pair moves to the next segment whole (%s)',
+    (form) => {
+      const room = form === 'udh16' ? 66 : 67
+      const text = segmentText(`${'ж'.repeat(room - 1)}😀${'ж'.repeat(10)}`, 1, { form })
+      const [first, second] = text.pdus.map((pdu) => parseUserData(pdu).payload)
+      expect(first).toHaveLength((room - 1) * 2)
+      expect(second?.subarray(0, 4).toString('hex')).toBe('d83dde00')
+    },
+  )
 })
 
 describe('properties', () => {
@@ -77,19 +178,50 @@ describe('properties', () => {
   })
   const anyText = fc.string({ unit: 'binary', maxLength: 1600 })
   const text = fc.oneof(gsmText, anyText, fc.string({ unit: 'grapheme', maxLength: 400 }))
+  const form = fc.constantFrom(...FORMS)
+  const identifiers = NATIONAL_LANGUAGES.map((_, index) => index + 1)
+  /** Text of one language, all of its tables, and what every one has. */
+  const national = fc.constantFrom(...identifiers).chain((identifier) => {
+    const letters = [...(lockingTable(identifier) ?? []), ...(singleTable(identifier)?.values() ?? [])]
+    const unit = fc.oneof(fc.constantFrom(...letters), fc.constantFrom('a', ' ', '€', '[', '1'))
+    return fc.record({
+      body: fc.string({ unit, maxLength: 500 }),
+      settings: fc.subarray(identifiers).map((others) => allowing(identifier, ...others)),
+    })
+  })
 
-  test('segmentation then reassembly gives the text back', () => {
+  test('segmentation then reassembly gives the text back, in every form', () => {
     fc.assert(
-      fc.property(text, fc.nat(255), fc.nat(48), (original, reference, turn) => {
-        const { segments, dataCoding, hasUdh } = segmentText(original, reference)
-        const parts = segments.map((shortMessage) => {
-          const { payload, part } = parseUserData({ esmClass: hasUdh ? UDHI : 0, shortMessage, tlvs: {} })
-          expect(shortMessage.length).toBeLessThanOrEqual(dataCoding === 8 ? 140 : 160)
-          if (hasUdh) expect(part).toMatchObject({ reference, total: segments.length, kind: 'udh8' })
-          return { sequence: part?.sequence ?? 1, payload, dataCoding }
-        })
-        const anyOrder = [...parts.slice(turn % parts.length), ...parts.slice(0, turn % parts.length)]
-        expect(decodeInboundParts(anyOrder)).toBe(original.replaceAll('\0', ''))
+      fc.property(text, form, fc.nat(0xffff), fc.nat(48), (original, form, reference, turn) => {
+        const segmented = segmentText(original, reference, { form })
+        expect(received(segmented, form, turn)).toBe(original.replaceAll('\0', ''))
+      }),
+    )
+  })
+
+  test('likewise with the tables of every language', () => {
+    fc.assert(
+      fc.property(national, form, fc.nat(0xffff), fc.nat(9), ({ body, settings }, form, reference, turn) => {
+        const segmented = segmentText(body, reference, { settings, form })
+        expect(received(segmented, form, turn)).toBe(body)
+        expect(segmented.segments).toBeLessThanOrEqual(segmentText(body, reference, { form }).segments)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('parts carry their reference, total and sequence', () => {
+    fc.assert(
+      fc.property(national, form, fc.nat(0xffff), ({ body, settings }, form, reference) => {
+        const { pdus, segments } = segmentText(body, reference, { settings, form })
+        const parts = pdus.map((pdu) => parseUserData(pdu).part)
+        const kind = { udh: 'udh8', udh16: 'udh16', sar: 'sar' }[form as string]
+        const expected = (sequence: number) =>
+          segments === 1 || form === 'payload'
+            ? null
+            : { kind, reference: form === 'udh' ? reference & 0xff : reference, total: segments, sequence }
+        expect(parts).toEqual(parts.map((_, index) => expected(index + 1)))
+        expect(pdus.reduce((sum, { segmentCount }) => sum + segmentCount, 0)).toBe(segments)
       }),
     )
   })
@@ -100,10 +232,20 @@ describe('properties', () => {
         maxLength: 700,
       })
       .map((codes) => String.fromCharCode(...codes))
+    const settings = fc.record({
+      smartEncoding: fc.boolean(),
+      nationalLanguages: fc.subarray([TURKISH, SPANISH, HINDI]),
+    })
+    const bodies = fc.oneof(
+      text,
+      units,
+      national.map(({ body }) => body),
+    )
     fc.assert(
-      fc.property(fc.oneof(text, units), (original) => {
-        const { encoding, segments } = segmentText(original, 1)
-        expect(countSegments(original)).toEqual({ encoding, segments: segments.length })
+      fc.property(bodies, settings, (original, settings) => {
+        const { encoding, segments, pdus } = segmentText(original, 1, { settings })
+        expect(countSegments(original, settings)).toEqual({ encoding, segments })
+        expect(pdus).toHaveLength(segments)
       }),
     )
   })

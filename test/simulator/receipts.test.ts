@@ -52,8 +52,8 @@ describe('the excerpt', () => {
   })
 
   test('of a segment, without its header', () => {
-    const [, second] = segmentText(`${'x'.repeat(153)}The second part begins here`, 7).segments
-    expect(excerptOf({ esm_class: 0x40, short_message: second! })).toBe('The second part begi')
+    const [, second] = segmentText(`${'x'.repeat(153)}The second part begins here`, 7).pdus
+    expect(excerptOf({ esm_class: 0x40, short_message: second!.shortMessage })).toBe('The second part begi')
   })
 
   test('of message_payload', () => {

@@ -225,7 +225,7 @@ describe('submits', () => {
   test('each segment has its own id and receipt', async () => {
     const simulator = await simulated({ recordSubmissions: true })
     const esme = await boundEsme(simulator)
-    const { segments } = segmentText('x'.repeat(400), 9)
+    const segments = segmentText('x'.repeat(400), 9).pdus.map((pdu) => pdu.shortMessage)
     const submitted = await Promise.all(
       segments.map((segment) =>
         submit(esme, submitTo('15551230000', { esm_class: 0x40, short_message: segment })),

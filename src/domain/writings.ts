@@ -1,0 +1,132 @@
+/** The choice among the ways to write a text: alphabet, tables of a language (3GPP TS 23.038 §6.2.1.2), UCS-2. */
+
+import { buildHeader, type Part } from './concatenation.ts'
+import type { LongMessages } from './directory.ts'
+import { DEFAULT_LANGUAGE, type Language, lockingTable } from './gsm-national-tables.ts'
+import { DEFAULT_GSM, type GsmAlphabet, gsmAlphabet, septetsOf } from './gsm0338.ts'
+import { smartText } from './smart-encoding.ts'
+
+/** What a service plan allows beside the default alphabet and UCS-2. */
+export interface TextSettings {
+  readonly smartEncoding: boolean
+  /** National language identifiers, the preferred one first. */
+  readonly nationalLanguages: readonly number[]
+}
+
+export const PLAIN_TEXT: TextSettings = { smartEncoding: false, nationalLanguages: [] }
+
+export interface Writing {
+  /** What is sent. */
+  readonly text: string
+  /** Null: UCS-2. */
+  readonly language: Language | null
+  readonly segments: number
+}
+
+/** What a segment has room for, in septets or, of UCS-2, code units: alone, and as one of several. */
+export interface Room {
+  readonly single: number
+  readonly concatenated: number
+}
+
+/** Octets of user data in one SMS. */
+const USER_DATA_OCTETS = 140
+
+type Header = 'udh' | 'udh16'
+/** Any part: its header is as long as that of the others. */
+const PARTS = {
+  udh: { kind: 'udh8', reference: 0, total: 2, sequence: 1 },
+  udh16: { kind: 'udh16', reference: 0, total: 2, sequence: 1 },
+} as const satisfies Record<Header, Part>
+
+const DEFAULT_ROOM = { udh: gsmRoom(DEFAULT_LANGUAGE, 'udh'), udh16: gsmRoom(DEFAULT_LANGUAGE, 'udh16') }
+const UCS2_ROOM = { udh: ucs2Room('udh'), udh16: ucs2Room('udh16') }
+
+/** SAR and payload have the room of `udh`: the SMSC makes that of them. */
+export function roomIn(language: Language | null, form: LongMessages): Room {
+  const header = form === 'udh16' ? 'udh16' : 'udh'
+  if (language === null) return UCS2_ROOM[header]
+  return language === DEFAULT_LANGUAGE ? DEFAULT_ROOM[header] : gsmRoom(language, header)
+}
+
+/**
+ * The writing that needs fewest segments. Of equal ones the first of: the default alphabet, a single shift table, a
+ * locking one, both, UCS-2; of several languages the preferred; the text itself before what smart encoding makes of it.
+ */
+export function chooseWriting(text: string, settings: TextSettings, form: LongMessages): Writing {
+  const plain = gsmSegments(text, DEFAULT_GSM, roomIn(DEFAULT_LANGUAGE, form))
+  // Most texts.
+  if (plain === 1 || (plain > 1 && settings.nationalLanguages.length === 0))
+    return { text, language: DEFAULT_LANGUAGE, segments: plain }
+  const texts = settings.smartEncoding ? [text, smartText(text)] : [text]
+  let best: Writing = { text, language: null, segments: ucs2Segments(text, roomIn(null, form)) }
+  for (const language of languages(settings.nationalLanguages)) {
+    const alphabet = gsmAlphabet(language)
+    const room = roomIn(language, form)
+    for (const candidate of texts) {
+      const segments = gsmSegments(candidate, alphabet, room)
+      if (segments === 0) continue
+      // UCS-2 comes last: against it an equal number wins.
+      if (segments < best.segments || (best.language === null && segments === best.segments))
+        best = { text: candidate, language, segments }
+    }
+  }
+  return best
+}
+
+/** In the order in which they are preferred. */
+function languages(identifiers: readonly number[]): Language[] {
+  const withLocking = identifiers.filter((identifier) => lockingTable(identifier) !== undefined)
+  return [
+    DEFAULT_LANGUAGE,
+    ...identifiers.map((single) => ({ locking: null, single })),
+    ...withLocking.map((locking) => ({ locking, single: null })),
+    ...withLocking.map((both) => ({ locking: both, single: both })),
+  ]
+}
+
+/** Septets begin at a septet boundary behind the header, hence the fill bits. */
+function gsmRoom(language: Language, header: Header): Room {
+  const septets = (octets: number) => Math.floor((USER_DATA_OCTETS * 8) / 7) - Math.ceil((octets * 8) / 7)
+  return {
+    single: septets(buildHeader(null, language).length),
+    concatenated: septets(buildHeader(PARTS[header], language).length),
+  }
+}
+
+function ucs2Room(header: Header): Room {
+  const { length } = buildHeader(PARTS[header])
+  return { single: USER_DATA_OCTETS >> 1, concatenated: (USER_DATA_OCTETS - length) >> 1 }
+}
+
+/** 0: the alphabet lacks a character. */
+function gsmSegments(text: string, alphabet: GsmAlphabet, { single, concatenated }: Room): number {
+  let total = 0
+  let fill = 0
+  let segments = 1
+  for (let index = 0; index < text.length; index += 1) {
+    const septets = septetsOf(text.charCodeAt(index), alphabet)
+    if (septets === 0) return 0
+    total += septets
+    fill += septets
+    if (fill > concatenated) {
+      segments += 1
+      fill = septets
+    }
+  }
+  return total <= single ? 1 : segments
+}
+
+function ucs2Segments(text: string, { single, concatenated }: Room): number {
+  if (text.length <= single) return 1
+  let segments = 0
+  for (let start = 0; start < text.length; segments += 1) {
+    const end = start + concatenated
+    start = splitsPair(text, end) ? end - 1 : end
+  }
+  return segments
+}
+
+function splitsPair(text: string, end: number): boolean {
+  return (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(end) & 0xfc00) === 0xdc00
+}
