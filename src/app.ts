@@ -20,6 +20,7 @@ import { ensurePartitions } from './services/day-partitions.ts'
 import { DirectoryService } from './services/directory.ts'
 import { heldEvents, heldInboundEvents } from './services/held-events.ts'
 import { Holdings } from './services/holdings.ts'
+import { linkEvents } from './services/link-events.ts'
 import { Maintenance } from './services/maintenance.ts'
 import { eventCounters, qualityMeters, serviceMetrics } from './services/metrics.ts'
 import { NodeLease } from './services/node-lease.ts'
@@ -28,7 +29,6 @@ import { Receiver } from './services/receiver.ts'
 import { Recorder } from './services/recorder.ts'
 import type { SubmitToken } from './services/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from './services/submitter.ts'
-import { watchedLinks } from './services/watched-links.ts'
 import { MAX_PER_DESTINATION, WebhookDeliverer } from './services/webhook-deliverer.ts'
 import {
   checkDurability,
@@ -205,19 +205,13 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const ambiguityWaitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
   const submitter: Submitter = new Submitter({ ...shared, links: () => links, recorder, ambiguityWaitMs })
   const links: CarrierLinks<SubmitToken> = new CarrierLinks({
-    events: watchedLinks(
-      {
-        onReady: (link) => submitter.onReady(link),
-        onResponse: (token, pdu, link) => submitter.onResponse(token, pdu, link),
-        onTimeout: (token) => submitter.onTimeout(token),
-        onLateResponse: (token, pdu) => submitter.onLateResponse(token, pdu),
-        onLost: (tokens, link) => submitter.onLost(tokens, link),
-        onRequest: (pdu, connection, carrier) => receiver.onRequest(pdu, connection, carrier),
-        onAnomaly: (kind, carrier) => base.counters.anomaly(kind, carrier),
-      },
+    events: linkEvents({
+      submitter,
+      receiver,
       quality,
-      ({ dispatch }) => directory().planById(dispatch.planId)?.route?.id ?? null,
-    ),
+      onAnomaly: base.counters.anomaly,
+      routeIdOf: ({ dispatch }) => directory().planById(dispatch.planId)?.route?.id ?? null,
+    }),
     timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
     log: (message, details) => log.info(details, message),
   })
