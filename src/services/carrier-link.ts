@@ -191,13 +191,13 @@ export class CarrierLink<Token> {
   }
 }
 
-/** Pause before the next bind: 1 s, doubled with each failure up to 60 s (5 min while the bind is refused), ±20 %. */
+/** Pause before the next bind: 1 s, doubled with each failure, ±20 %; at most 60 s, 5 min while the bind is refused. */
 export function bindBackoffMs(
   reason: CloseReason,
   { failures, firstMs, jitter }: { failures: number; firstMs: number; jitter: number },
 ): number {
   const cap = reason.code === 'bind_rejected' ? MAX_REJECTED_BACKOFF_MS : MAX_BACKOFF_MS
-  return Math.min(firstMs * 2 ** Math.min(failures, 20), cap) * (0.8 + 0.4 * jitter)
+  return Math.min(Math.min(firstMs * 2 ** Math.min(failures, 20), cap) * (0.8 + 0.4 * jitter), cap)
 }
 
 /** The certificate is judged by the carrier's own authorities, or the default ones; its name by tlsServerName, or the host. */

@@ -1,7 +1,7 @@
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Carrier, Directory } from '../../src/domain/directory.ts'
-import type { LinkTimings } from '../../src/services/carrier-link.ts'
+import { bindBackoffMs, type LinkEvents, type LinkTimings } from '../../src/services/carrier-link.ts'
 import { CarrierLinks } from '../../src/services/carrier-links.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { aCarrier, aDirectory } from '../support/directory.ts'
@@ -26,7 +26,11 @@ afterEach(async () => {
   await smsc[Symbol.asyncDispose]()
 })
 
-function carrierLinks(timings: LinkTimings = {}): CarrierLinks<string> {
+function carrierLinks(
+  timings: LinkTimings = {},
+  events: Partial<LinkEvents<string>> = {},
+  holds: (carrierId: number, number: number) => boolean = () => true,
+): CarrierLinks<string> {
   links = new CarrierLinks<string>({
     events: {
       onReady: () => undefined,
@@ -35,7 +39,9 @@ function carrierLinks(timings: LinkTimings = {}): CarrierLinks<string> {
       onLateResponse: () => undefined,
       onLost: (tokens) => void lost.push(...tokens),
       onRequest: (pdu, connection) => void connection.respond(pdu, STATUSES.ESME_ROK),
+      ...events,
     },
+    holds,
     timings: { backoffMs: BACKOFF_MS, unbindTimeoutMs: 100, ...timings },
     log: () => undefined,
   })
@@ -69,7 +75,15 @@ describe('binding', () => {
       { command: 'bind_transceiver', system_id: 'aldis', password: 'secret', system_type: 'vma' },
     ])
     expect(links.freest(1)?.windowFree).toBe(5)
-    expect(links.summary(1)).toEqual({ state: 'BOUND_TRX', since: expect.any(String), lastError: null })
+    const boundSince = links.status(1)[0]!.boundSince!.toISOString()
+    const seen = { state: 'BOUND_TRX', lastClose: null, unanswered: 0 }
+    expect(links.summary(1)).toEqual({
+      state: 'BOUND_TRX',
+      since: boundSince,
+      lastError: null,
+      unanswered: 0,
+      links: [{ number: 0, bind: 'bind_transceiver', boundSince, ...seen }],
+    })
     expect(links.canSubmit(2)).toBe(false)
     expect(links.freest(2)).toBeNull()
     expect(links.summary(2)).toBeNull()
@@ -89,7 +103,7 @@ describe('binding', () => {
     smsc.answerBinds(() => STATUSES.ESME_RINVPASWD)
     carrierLinks().follow(directory(carrier()))
     await eventually(() => smsc.binds.length === 3)
-    await eventually(() => links.summary(1)?.lastError === 'bind_rejected')
+    await eventually(() => links.summary(1)?.lastError === 'bind_rejected: ESME_RINVPASWD')
     expectBackoff()
     smsc.answerBinds(() => STATUSES.ESME_ROK)
     await eventually(() => links.canSubmit(1))
@@ -99,16 +113,33 @@ describe('binding', () => {
     const { port } = smsc
     await smsc[Symbol.asyncDispose]()
     carrierLinks().follow(directory(carrier({ port })))
-    await eventually(() => lastClose() === 'connect_failed')
+    await eventually(() => lastClose()?.startsWith('connect_failed: connect ECONNREFUSED'))
     smsc = await startSmsc(port)
     await eventually(() => links.canSubmit(1))
   })
 
   test('settings that fit no bind PDU: down until they are changed', async () => {
     carrierLinks().follow(directory(carrier({ password: 'far too long a password' })))
-    await eventually(() => lastClose() === 'connect_failed')
+    await eventually(() => lastClose()?.startsWith('connect_failed: password: '))
     links.follow(directory(carrier()))
     await eventually(() => links.canSubmit(1))
+  })
+})
+
+describe('the pause before another bind', () => {
+  const pauses = (code: 'bind_rejected' | 'peer_closed') =>
+    Array.from({ length: 12 }, (_, failures) =>
+      bindBackoffMs({ code }, { failures, firstMs: 1_000, jitter: 0.5 }),
+    )
+
+  test('doubles up to a minute', () => {
+    expect(pauses('peer_closed').slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((s) => s * 1_000))
+  })
+
+  test('doubles up to five minutes while the bind is refused, for ever', () => {
+    expect(pauses('bind_rejected').slice(6, 10)).toEqual([64, 128, 256, 300].map((s) => s * 1_000))
+    const most = bindBackoffMs({ code: 'bind_rejected' }, { failures: 9_999, firstMs: 1_000, jitter: 1 })
+    expect(most).toBe(300_000)
   })
 })
 
@@ -166,22 +197,89 @@ describe('a session that ends', () => {
 })
 
 describe('following the directory', () => {
-  test('a change elsewhere leaves a link alone; a change of its own makes it anew', async () => {
+  test('a change elsewhere leaves a link alone', async () => {
     carrierLinks().follow(directory(carrier()))
     await eventually(() => links.canSubmit(1))
     links.follow(directory(carrier(), carrier({ id: 2, name: 'second', systemId: 'other' })))
     await eventually(() => links.canSubmit(2))
     expect(smsc.binds.map(({ system_id }) => system_id)).toEqual(['aldis', 'other'])
-    links.follow(directory(carrier({ window: 9 }), carrier({ id: 2, name: 'second', systemId: 'other' })))
-    await eventually(() => links.freest(1)?.windowFree === 9)
-    expect(smsc.binds).toHaveLength(3)
   })
 
-  test('a carrier that is disabled or gone is unbound', async () => {
+  test.each<[string, Partial<Carrier>]>([
+    ['systemId', { systemId: 'other' }],
+    ['password', { password: 'other' }],
+    ['systemType', { systemType: 'other' }],
+    ['window', { window: 9 }],
+    ['bindMode', { bindMode: 'transmitter' }],
+  ])('a change of its %s makes the session anew, once the former one is over', async (_, change) => {
     carrierLinks().follow(directory(carrier()))
     await eventually(() => links.canSubmit(1))
+    links.follow(directory(carrier(change)))
+    expect(links.canSubmit(1)).toBe(false)
+    await eventually(() => links.canSubmit(1))
+    expect(smsc.binds).toHaveLength(2)
+    expect(smsc.mostBound).toBe(1)
+    expect(links.freest(1)!.carrier).toMatchObject(change)
+  })
+
+  test.each<[string, Partial<Carrier>]>([
+    ['name', { name: 'renamed' }],
+    ['rates', { messagesPerSecond: 7, senderMessagesPerSecond: 3 }],
+    ['idRule', { idRule: 'auto', learnedIdRule: 'decimal-hex' }],
+    ['longMessages', { longMessages: 'payload' }],
+    ['submitOutcomes', { submitOutcomes: new Map([[0x45, 'retry']]) }],
+  ])('a change of its %s reaches the link at once; the session goes on', async (_, change) => {
+    const seen: Carrier[] = []
+    const onRequest: LinkEvents<string>['onRequest'] = (pdu, connection, by) => {
+      seen.push(by)
+      connection.respond(pdu, STATUSES.ESME_ROK)
+    }
+    carrierLinks({}, { onRequest }).follow(directory(carrier()))
+    await eventually(() => links.canSubmit(1))
+    const link = links.freest(1)!
+    links.follow(directory(carrier(change)))
+    expect(links.freest(1)).toBe(link)
+    expect(link.carrier).toMatchObject(change)
+    await smsc.deliver({ short_message: Buffer.from('mo') })
+    expect(seen).toMatchObject([change])
+    expect(smsc.binds).toHaveLength(1)
+  })
+
+  test('draining: stays bound and receives, submits nothing; started again it goes on at once', async () => {
+    let ready = 0
+    const onReady = () => {
+      ready += 1
+    }
+    carrierLinks({}, { onReady }).follow(directory(carrier()))
+    await eventually(() => links.canSubmit(1))
+    links.follow(directory(carrier({ state: 'draining' })))
+    expect(links.canSubmit(1)).toBe(false)
+    expect(links.freest(1)).toBeNull()
+    expect(links.summary(1)?.state).toBe('BOUND_TRX')
+    expect(await smsc.deliver({ short_message: Buffer.from('mo') })).toBe(STATUSES.ESME_ROK)
+    expect(ready).toBe(1)
+    links.follow(directory(carrier()))
+    expect(links.canSubmit(1)).toBe(true)
+    expect(ready).toBe(2)
+    expect(smsc.binds).toHaveLength(1)
+  })
+
+  test('a carrier that is stopped or gone is unbound, with the answers of what was under way', async () => {
+    carrierLinks({ unbindTimeoutMs: 5_000 }).follow(directory(carrier()))
+    await eventually(() => links.canSubmit(1))
+    const answers: (() => void)[] = []
+    smsc.answerSubmits((pdu, link) =>
+      answers.push(() => link.respond(pdu, STATUSES.ESME_ROK, { message_id: 'a' })),
+    )
+    links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'under way')
+    await eventually(() => answers.length === 1)
     links.follow(directory(carrier({ state: 'stopped' })))
     expect(links.canSubmit(1)).toBe(false)
+    expect(links.summary(1)).toBeNull()
+    answers[0]!()
+    await links.unbound(1, 0)
+    expect([answered, lost]).toEqual([['under way 0'], []])
+    expect(smsc.bindsNow).toBe(0)
     links.follow(directory())
     expect(links.status(1)).toEqual([])
   })
@@ -189,6 +287,7 @@ describe('following the directory', () => {
   test('transmitter+receiver: only the transmitter submits', async () => {
     carrierLinks().follow(directory(carrier({ bindMode: 'transmitter+receiver' })))
     await eventually(() => links.status(1).every(({ boundSince }) => boundSince !== null))
+    expect(links.summary(1)?.state).toBe('BOUND_TX, BOUND_RX')
     expect(links.status(1).map(({ bind, state }) => [bind, state])).toEqual([
       ['bind_transmitter', 'BOUND_TX'],
       ['bind_receiver', 'BOUND_RX'],
@@ -211,5 +310,74 @@ describe('following the directory', () => {
     links.follow(directory(carrier()))
     expect(links.status(1)).toEqual([])
     expect(smsc.binds).toHaveLength(1)
+  })
+})
+
+describe('several binds', () => {
+  const all = (count: number) => eventually(() => links.status(1).length === count && allBound())
+  const allBound = () => links.status(1).every(({ boundSince }) => boundSince !== null)
+
+  test('of each kind of the mode, and a window for each', async () => {
+    carrierLinks().follow(directory(carrier({ binds: 3, bindMode: 'transmitter+receiver' })))
+    await all(6)
+    expect(links.status(1).map(({ number, bind }) => `${number} ${bind}`)).toEqual([
+      '0 bind_transmitter',
+      '0 bind_receiver',
+      '1 bind_transmitter',
+      '1 bind_receiver',
+      '2 bind_transmitter',
+      '2 bind_receiver',
+    ])
+    expect(links.summary(1)?.state).toBe('BOUND_TX x3, BOUND_RX x3')
+  })
+
+  test('the one with most room is taken', async () => {
+    smsc.answerSubmits(() => undefined)
+    carrierLinks().follow(directory(carrier({ binds: 2 })))
+    await all(2)
+    for (let count = 0; count < 10; count += 1)
+      expect(links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, `${count}`)).toBe(true)
+    expect(links.freest(1)).toBeNull()
+    expect(links.canSubmit(1)).toBe(true)
+    expect(links.status(1).map(({ unanswered }) => unanswered)).toEqual([5, 5])
+    expect(links.summary(1)?.unanswered).toBe(10)
+  })
+
+  test('a change of their count adds or removes the difference', async () => {
+    carrierLinks().follow(directory(carrier({ binds: 2 })))
+    await all(2)
+    const since = links.status(1).map(({ boundSince }) => boundSince)
+    links.follow(directory(carrier({ binds: 4 })))
+    await all(4)
+    expect(smsc.binds).toHaveLength(4)
+    links.follow(directory(carrier({ binds: 1 })))
+    expect(links.status(1).map(({ boundSince }) => boundSince)).toEqual(since.slice(0, 1))
+    await eventually(() => smsc.bindsNow === 1)
+    expect(smsc.binds).toHaveLength(4)
+  })
+
+  test('only those that this node holds are made', async () => {
+    let held = new Set([1])
+    carrierLinks({}, {}, (_carrierId, number) => held.has(number)).follow(directory(carrier({ binds: 3 })))
+    await all(1)
+    expect(links.status(1)[0]!.number).toBe(1)
+    held = new Set([2])
+    links.follow(directory(carrier({ binds: 3 })))
+    await all(1)
+    expect(links.status(1)[0]!.number).toBe(2)
+    await links.unbound(1, 1)
+    await eventually(() => smsc.bindsNow === 1)
+  })
+
+  test('dropped, they are made again by the next follow', async () => {
+    smsc.answerSubmits(() => undefined)
+    carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier({ binds: 2 })))
+    await all(2)
+    links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'never answered')
+    await links.drop(50)
+    expect(links.status(1)).toEqual([])
+    expect(lost).toEqual(['never answered'])
+    links.follow(directory(carrier({ binds: 2 })))
+    await all(2)
   })
 })

@@ -14,6 +14,9 @@ export interface Smsc extends AsyncDisposable {
   readonly binds: readonly BindPdu[]
   /** When each came: `performance.now()`. */
   readonly bindTimesMs: readonly number[]
+  /** Sessions bound now, and most at once so far. */
+  readonly bindsNow: number
+  readonly mostBound: number
   /** Every submit_sm, in order, whatever became of it. */
   readonly submits: readonly Submit[]
   /** Decides on binds; default ESME_ROK. null: no answer. */
@@ -37,6 +40,8 @@ export async function startSmsc(port = 0): Promise<Smsc> {
   const bindTimesMs: number[] = []
   const submits: Submit[] = []
   const receivers: Connection[] = []
+  const bound = new Set<Connection>()
+  let mostBound = 0
   let decide: (pdu: BindPdu) => number | null = () => STATUSES.ESME_ROK
   let answer: (pdu: Submit, link: Connection, index: number) => void = (pdu, link, index) =>
     accept(pdu, link, `m-${index}`)
@@ -46,6 +51,8 @@ export async function startSmsc(port = 0): Promise<Smsc> {
       bindTimesMs.push(performance.now())
       const status = decide(pdu)
       if (status === null || !link.respond(pdu, status, { system_id: 'smsc' })) return
+      if (status === STATUSES.ESME_ROK) bound.add(link)
+      mostBound = Math.max(mostBound, bound.size)
       if (status === STATUSES.ESME_ROK && pdu.command !== 'bind_transmitter') receivers.push(link)
     },
     onRequest(pdu, link) {
@@ -57,11 +64,12 @@ export async function startSmsc(port = 0): Promise<Smsc> {
       answer(pdu, link, submits.length - 1)
     },
     onClose(_reason, _tokens, link) {
+      bound.delete(link)
       const index = receivers.indexOf(link)
       if (index >= 0) receivers.splice(index, 1)
     },
   }))
-  const bound = () => eventually(() => receivers[0])
+  const receiver = () => eventually(() => receivers[0])
   const smsc: Smsc = {
     port: server.port,
     binds,
@@ -73,9 +81,15 @@ export async function startSmsc(port = 0): Promise<Smsc> {
     answerSubmits: (next) => {
       answer = next
     },
-    bound,
+    bound: receiver,
+    get bindsNow() {
+      return bound.size
+    },
+    get mostBound() {
+      return mostBound
+    },
     async deliver(fields) {
-      const link = await bound()
+      const link = await receiver()
       return (await link.request({ command: 'deliver_sm', ...fields })).status
     },
     receipt: (id, state, more = {}) =>
