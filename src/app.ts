@@ -158,16 +158,7 @@ type Base = Awaited<ReturnType<typeof startBase>>
 async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const { db, directory, guard, secretKey, onError, random } = base
   const { log } = options
-  const quality = new QualityWatch({
-    db,
-    directory,
-    meters: qualityMeters(base.registry),
-    clock: options.qualityClock ?? Date.now,
-    log: (message, details) => log.warn(details, message),
-    onError,
-    intervalMs: options.qualityMs,
-  })
-  await quality.start()
+  const quality = await startQualityWatch(options, base)
   parts.add('quality watch', () => quality.stop())
   const dispatcher = new WebhookDispatcher(guard, {
     caPem: options.webhookCaPem,
@@ -269,6 +260,20 @@ async function startLease(
   })
   await lease.start()
   return lease
+}
+
+async function startQualityWatch(options: AppOptions, { db, directory, registry, onError }: Base) {
+  const quality = new QualityWatch({
+    db,
+    directory,
+    meters: qualityMeters(registry),
+    clock: options.qualityClock ?? Date.now,
+    log: (message, details) => options.log.warn(details, message),
+    onError,
+    intervalMs: options.qualityMs,
+  })
+  await quality.start()
+  return quality
 }
 
 function startMaintenance(
