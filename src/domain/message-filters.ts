@@ -111,7 +111,7 @@ function recipientOf(text: string): string | null {
 }
 
 /** An unescaped plus of a query arrives as a space. */
-function withPlus(text: string): string {
+export function withPlus(text: string): string {
   return /^ [0-9]/.test(text) ? `+${text.slice(1)}` : text
 }
 

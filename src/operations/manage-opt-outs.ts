@@ -1,42 +1,119 @@
-import { classifySender, isE164 } from '../domain/addresses.ts'
+import { type Fault, fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
-import type { Queryable } from '../store/database.ts'
+import { withPlus } from '../domain/message-filters.ts'
+import { fieldFaults } from '../domain/send-requests.ts'
+import { invalid } from '../errors.ts'
+import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import * as store from '../store/opt-outs.ts'
 import { findServicePlan } from '../store/service-plans.ts'
-import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { refuseMissing, sayConflicts } from './refuse-administration.ts'
 
-/** Adds people who want nothing more from a sender of the plan; gives how many were not there yet. */
-export async function addOptOuts(
-  db: Queryable,
-  input: { servicePlanId: string; from: string; to: readonly string[] },
-): Promise<number> {
-  if (classifySender(input.from) === null) {
-    throw refuseField(
-      'from',
-      'INVALID_FORMAT',
-      'must be a short code, an E.164 number or an alphanumeric sender',
-    )
-  }
-  const wrong = input.to.findIndex((recipient) => !isE164(recipient))
-  if (wrong >= 0) throw refuseField(`to.${wrong}`, 'INVALID_FORMAT', 'must be one E.164 number')
-  const planId = await optOutPlanKey(db, input.servicePlanId)
-  return sayConflicts({ inUse: 'the service plan was removed meanwhile' }, () =>
-    store.insertOptOuts(db, planId, input.from, input.to),
+/** Of a person, as `to` of a send, who wants nothing more from a sender of the plan. */
+export interface OptOutInput {
+  readonly servicePlanId: string
+  readonly from: string
+  readonly to: string
+}
+
+/** Adds an opt-out, or gives the one there is. */
+export async function addOptOut(
+  db: Database,
+  input: OptOutInput,
+): Promise<store.OptOutRecord & { created: boolean }> {
+  const { created } = await insert(db, [input], () => '')
+  const pair = { sender: input.from, recipient: input.to }
+  const planId = await planKey(db, input.servicePlanId)
+  const [record] = await store.listOptOuts(db, planId, { ...pair, after: NOBODY, limit: 1 })
+  if (record === undefined) throw refuseMissing('opt-out')
+  return { ...record, created: created === 1 }
+}
+
+/** Adds those that are not there yet, all or none. Faults name the field with its place: `optOuts.3.to`. */
+export async function importOptOuts(
+  db: Database,
+  inputs: readonly OptOutInput[],
+): Promise<{ created: number; known: number }> {
+  const { created } = await insert(db, inputs, (index) => `optOuts.${index}.`)
+  return { created, known: inputs.length - created }
+}
+
+async function insert(
+  db: Database,
+  inputs: readonly OptOutInput[],
+  path: (index: number) => string,
+): Promise<{ created: number }> {
+  refuseAny(inputs.flatMap(({ from, to }, index) => addressFaults({ from, to }, path(index))))
+  const rows = inputs.map(({ servicePlanId, from, to }) => {
+    return { servicePlanId: canonicalPublicId(servicePlanId), sender: from, recipient: to }
+  })
+  return sayConflicts({ inUse: 'a service plan was removed meanwhile' }, () =>
+    withTransaction(db, async (transaction) => {
+      const { created, missingPlans } = await store.insertOptOuts(transaction, rows)
+      const missing = new Set(missingPlans)
+      refuseAny(
+        rows.flatMap(({ servicePlanId }, index) =>
+          missing.has(servicePlanId) ? [noSuchPlan(path(index))] : [],
+        ),
+      )
+      return { created }
+    }),
   )
 }
 
-/** The person may be sent to again. */
-export async function removeOptOut(
+const NOBODY = { sender: '', recipient: '' }
+
+/** Those of a plan, by sender and recipient; a plus in `from` and `to` may have arrived as a space. */
+export async function findOptOuts(
   db: Queryable,
-  input: { servicePlanId: string; from: string; to: string },
-): Promise<void> {
-  const planId = await optOutPlanKey(db, input.servicePlanId)
-  if (!(await store.deleteOptOut(db, planId, input.from, input.to))) throw refuseMissing('opt-out')
+  query: {
+    servicePlanId: string
+    from?: string
+    to?: string
+    after: { sender: string; recipient: string } | null
+    limit: number
+  },
+): Promise<store.OptOutRecord[]> {
+  const { from, to } = withPluses(query)
+  refuseAny(addressFaults({ from, to }, ''))
+  const planId = await planKey(db, query.servicePlanId)
+  return store.listOptOuts(db, planId, {
+    sender: from ?? null,
+    recipient: to ?? null,
+    after: query.after ?? NOBODY,
+    limit: query.limit,
+  })
 }
 
-/** The database key of the plan that a field names. */
-export async function optOutPlanKey(db: Queryable, servicePlanId: string): Promise<number> {
+/** The person may be sent to again. */
+export async function removeOptOut(db: Queryable, query: OptOutInput): Promise<void> {
+  const { from, to } = withPluses(query)
+  refuseAny(addressFaults({ from, to }, ''))
+  const planId = await planKey(db, query.servicePlanId)
+  if (!(await store.deleteOptOut(db, planId, from!, to!))) throw refuseMissing('opt-out')
+}
+
+function withPluses({ from, to }: { from?: string; to?: string }) {
+  return {
+    from: from === undefined ? undefined : withPlus(from),
+    to: to === undefined ? undefined : withPlus(to),
+  }
+}
+
+/** Those of a send (spec §2.1). */
+function addressFaults(addresses: { from: unknown; to: unknown }, path: string): Fault[] {
+  return fieldFaults(addresses).map((each) => ({ ...each, field: `${path}${each.field}` }))
+}
+
+function refuseAny(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw invalid(faults)
+}
+
+function noSuchPlan(path: string): Fault {
+  return fault(`${path}servicePlanId`, 'NOT_FOUND', 'must be an existing service plan')
+}
+
+async function planKey(db: Queryable, servicePlanId: string): Promise<number> {
   const plan = await findServicePlan(db, canonicalPublicId(servicePlanId))
-  if (plan === undefined) throw refuseField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
+  if (plan === undefined) throw invalid([noSuchPlan('')])
   return plan.id
 }

@@ -61,20 +61,26 @@ export interface OptOutRecord {
   readonly createdAt: Date
 }
 
-/** Adds those that are not there yet; gives how many. */
+/** Adds those that are not there yet and gives how many; nothing of plans that do not exist, which it names. */
 export async function insertOptOuts(
   db: Queryable,
-  planId: number,
-  sender: string,
-  recipients: readonly string[],
-): Promise<number> {
-  const { rowCount } = await db.query(
-    `insert into opt_outs (plan_id, sender, recipient)
-     select $1, $2, recipient from unnest($3::text[]) as recipient order by recipient
-     on conflict do nothing`,
-    [planId, sender, recipients],
+  optOuts: readonly { servicePlanId: string; sender: string; recipient: string }[],
+): Promise<{ created: number; missingPlans: readonly string[] }> {
+  const { rows } = await db.query<{ created: number; missingPlans: string[] }>(
+    `with wanted as (
+       select p.id as plan_id, w.* from json_to_recordset($1) as w ("servicePlanId" text, sender text, recipient text)
+       left join service_plans p on p.service_plan_id = w."servicePlanId"
+     ), written as (
+       insert into opt_outs (plan_id, sender, recipient)
+       select plan_id, sender, recipient from wanted where plan_id is not null order by 1, 2, 3
+       on conflict do nothing
+       returning 1
+     )
+     select (select count(*)::integer from written) as created,
+            array(select distinct "servicePlanId" from wanted where plan_id is null) as "missingPlans"`,
+    [JSON.stringify(optOuts)],
   )
-  return rowCount ?? 0
+  return rows[0]!
 }
 
 /** By sender and recipient, from the one behind `after`; of one sender or recipient where it is given. */

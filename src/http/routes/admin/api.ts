@@ -9,6 +9,7 @@ import { documentationOf } from './documentation.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessages } from './messages.ts'
 import { registerNumberRanges } from './number-ranges.ts'
+import { registerOptOuts } from './opt-outs.ts'
 import { registerQuality } from './quality.ts'
 import { registerRates } from './rates.ts'
 import { registerRoutes } from './routes.ts'
@@ -41,6 +42,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerTokens(scope, deps)
       registerSenders(scope, deps)
       registerInboundNumbers(scope, deps)
+      registerOptOuts(scope, deps)
       registerCarriers(scope, deps)
       registerRoutes(scope, deps)
       registerQuality(scope, deps)

@@ -1,0 +1,92 @@
+import { Type } from 'typebox'
+import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { addOptOut, findOptOuts, importOptOuts, removeOptOut } from '../../../operations/manage-opt-outs.ts'
+import type { OptOutRecord } from '../../../store/opt-outs.ts'
+import { limitOf, octetString, PublicId, page, pageOf, pageQuery, Timestamp } from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+/** Any text that a sender or recipient may be; which forms there are is judged by the domain. */
+const Address = octetString(16, 1)
+const Key = Type.Object(
+  { servicePlanId: PublicId, from: Address, to: Address },
+  { additionalProperties: false },
+)
+const Import = Type.Object(
+  { optOuts: Type.Array(Key, { minItems: 1, maxItems: 1_000 }) },
+  { additionalProperties: false },
+)
+/** 1,000 of some 100 bytes. */
+const IMPORT_BYTES = 256 * 1024
+const Imported = Type.Object({ created: Type.Integer(), known: Type.Integer() })
+const OptOut = Type.Object({
+  servicePlanId: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  createdAt: Timestamp,
+})
+
+export function registerOptOuts(scope: AdminScope, { db }: AdminDeps): void {
+  const tags = ['opt-outs']
+
+  scope.post(
+    '/opt-outs',
+    { schema: { tags, body: Key, response: { ...answers(200, OptOut), ...answers(201, OptOut) } } },
+    async ({ body }, reply) => {
+      const record = await addOptOut(db, body)
+      reply.code(record.created ? 201 : 200)
+      return present(body.servicePlanId)(record)
+    },
+  )
+
+  scope.post(
+    '/opt-outs/import',
+    { bodyLimit: IMPORT_BYTES, schema: { tags, body: Import, response: answers(200, Imported) } },
+    async ({ body }) => importOptOuts(db, body.optOuts),
+  )
+
+  const Query = pageQuery(octetString(33, 3), {
+    servicePlanId: PublicId,
+    from: Type.Optional(Address),
+    to: Type.Optional(Address),
+  })
+  scope.get(
+    '/opt-outs',
+    { schema: { tags, querystring: Query, response: answers(200, pageOf(OptOut)) } },
+    async ({ query }) => {
+      const { shown, fetched } = limitOf(query)
+      const after = query.after === undefined ? null : positionOf(query.after)
+      const rows = await findOptOuts(db, { ...query, after, limit: fetched })
+      return page(
+        rows,
+        shown,
+        ({ sender, recipient }) => `${sender}/${recipient}`,
+        present(query.servicePlanId),
+      )
+    },
+  )
+
+  scope.delete(
+    '/opt-outs',
+    { schema: { tags, querystring: Key, response: answers(204, Type.Null()) } },
+    async ({ query }, reply) => {
+      await removeOptOut(db, query)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+/** Neither address has a slash. */
+function positionOf(after: string): { sender: string; recipient: string } {
+  const [sender = '', recipient = ''] = after.split('/')
+  return { sender, recipient }
+}
+
+function present(servicePlanId: string) {
+  return ({ sender, recipient, createdAt }: OptOutRecord) => ({
+    servicePlanId: canonicalPublicId(servicePlanId),
+    from: sender,
+    to: recipient,
+    createdAt: createdAt.toISOString(),
+  })
+}
