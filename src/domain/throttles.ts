@@ -1,80 +1,172 @@
 /**
- * How fast a carrier may be sent to: its configured rate, and below it what its ESME_RTHROTTLED answers allow. Halved
- * by a throttled answer, at most once a second, and recovering by 5 % a second.
+ * How fast a carrier may be sent to: its configured rate, and below it what its ESME_RTHROTTLED answers teach. A
+ * throttled answer sets the rate to what the carrier has accepted in the last second, which is its limit; the rate then
+ * grows again, slowly where the limit was met and faster the longer it is not met any more (docs/adr/0010).
  */
 
-const RECOVERY_PER_S = 1.05
-const HALVING_PAUSE_MS = 1_000
-/** The rate of the last second is what is halved when no limit is configured. */
-const MEASURE_MS = 1_000
+const SECOND_MS = 1_000
+/** Accepted segments are counted in parts of a second, so that a second can be looked back on at any time. */
+const SLOTS = 10
+const SLOT_MS = SECOND_MS / SLOTS
+/** At most one cut in this time, so that what a second brings is measured at one rate. */
+const CUT_PAUSE_MS = SECOND_MS
+/** Of what was accepted: a limit is met exactly only by luck. */
+const CUT_TO = 0.97
+const DEEPEST_CUT = 0.5
 const LOWEST_PER_S = 1
 /** Above this a rate learned from throttling is forgotten. */
 const FORGET_PER_S = 20_000
 
+/** Growth a second, by the rate as a part of the ceiling: where throttling was met last. */
+const GROWTH = [
+  { below: 0.97, perS: 1.05 },
+  { below: 1.03, perS: 1.01 },
+  { below: 1.1, perS: 1.05 },
+  { below: Number.POSITIVE_INFINITY, perS: 1.25 },
+] as const
+/** As long as no rate was found at which the carrier takes anything at all. */
+const SEARCH_PER_S = 3
+
+/** This many throttled answers without an acceptance: it takes nothing at all, and is asked seldom. */
+const CLOSED_AFTER = 10
+const CLOSED_PER_S = 10
+
 export class Throttle {
   readonly #limitPerS: number
   #ratePerS: number
-  #tokens: number
+  #tokens = 1
   #refilledAtMs: number
-  #halvedAtMs = Number.NEGATIVE_INFINITY
-  #measuredSinceMs: number
-  #sent = 0
-  #lastPerS = 0
-  #earlierPerS = 0
+  #cutAtMs = Number.NEGATIVE_INFINITY
+  /** Rate at which throttling was met last; null: none was, or it is still looked for. */
+  #ceilingPerS: number | null = null
+  /** The last cut was of a burst: what is measured soon after it is partly that burst. */
+  #cutABurst = false
+  #throttledInARow = 0
+  /** Whether the rate has held anything back since it was last advanced: only a rate that is used may grow. */
+  #used = false
+  readonly #accepted = new SlidingCount()
+  readonly #sent = new SlidingCount()
 
   /** `limitPerS` null: no limit but the carrier's own. */
   constructor(limitPerS: number | null, nowMs: number) {
     this.#limitPerS = limitPerS ?? Number.POSITIVE_INFINITY
     this.#ratePerS = this.#limitPerS
     this.#refilledAtMs = nowMs
-    this.#measuredSinceMs = nowMs
-    this.#tokens = 1
   }
 
   get ratePerS(): number {
     return this.#ratePerS
   }
 
-  /** Takes leave to send one segment now, or tells how many milliseconds to wait for it. */
-  take(nowMs: number): number {
-    this.#advance(nowMs)
-    if (this.#ratePerS !== Number.POSITIVE_INFINITY) {
-      if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / this.#ratePerS) * 1000)
-      this.#tokens -= 1
-    }
-    this.#sent += 1
-    return 0
+  /** The carrier's own limit is felt: the rate is lower than configured. */
+  get isCut(): boolean {
+    return this.#ratePerS < this.#limitPerS
   }
 
-  /** The carrier answered ESME_RTHROTTLED. */
-  throttled(nowMs: number): void {
+  /** Milliseconds until a segment may be sent; 0: now. */
+  waitMs(nowMs: number): number {
     this.#advance(nowMs)
-    if (nowMs - this.#halvedAtMs < HALVING_PAUSE_MS) return
-    this.#halvedAtMs = nowMs
-    // An answer speaks of what was sent a while ago.
-    const measured = Math.max(this.#earlierPerS, this.#lastPerS, this.#sent)
-    this.#ratePerS = Math.max(LOWEST_PER_S, Math.min(this.#ratePerS, measured) / 2)
-    this.#tokens = Math.min(this.#tokens, 1)
+    if (this.#ratePerS === Number.POSITIVE_INFINITY || this.#tokens >= 1) return 0
+    this.#used = true
+    return Math.ceil(((1 - this.#tokens) / this.#pacePerS) * SECOND_MS)
+  }
+
+  /** A segment was sent. */
+  sent(nowMs: number): void {
+    this.#sent.add(nowMs)
+    if (this.#ratePerS !== Number.POSITIVE_INFINITY) this.#tokens -= 1
+  }
+
+  /** The carrier has accepted a segment. */
+  accepted(nowMs: number): void {
+    this.#accepted.add(nowMs)
+    this.#throttledInARow = 0
+  }
+
+  /** The carrier answered ESME_RTHROTTLED to a segment sent at `sentAtMs`. */
+  throttled(nowMs: number, sentAtMs: number): void {
+    this.#advance(nowMs)
+    this.#throttledInARow += 1
+    this.#tokens = Math.min(this.#tokens, 0)
+    // What was sent before the last cut has nothing to say about the rate since.
+    const sinceCutMs = nowMs - this.#cutAtMs
+    if (sentAtMs < this.#cutAtMs || sinceCutMs < CUT_PAUSE_MS) return
+    this.#cutAtMs = nowMs
+    const accepted = this.#accepted.lastSecond(nowMs)
+    const sent = this.#sent.lastSecond(nowMs)
+    const sentBefore = this.#sent.secondBefore(nowMs)
+    const present = Math.min(this.#ratePerS, Math.max(sent, sentBefore))
+    const cut = Math.max(accepted * CUT_TO, present * DEEPEST_CUT)
+    this.#ratePerS = Math.max(LOWEST_PER_S, Math.min(cut, present * CUT_TO))
+    // What a burst was met with tells little, and a carrier that takes nothing tells nothing: the limit is looked for.
+    const isBurst = sentBefore < sent / 2
+    const isTelling = accepted > 0 && !isBurst && !(this.#cutABurst && sinceCutMs < 2 * CUT_PAUSE_MS)
+    this.#cutABurst = isBurst
+    this.#ceilingPerS = isTelling ? this.#ratePerS / CUT_TO : null
+  }
+
+  /** What is sent a second for now. */
+  get #pacePerS(): number {
+    return this.#throttledInARow >= CLOSED_AFTER ? Math.min(this.#ratePerS, CLOSED_PER_S) : this.#ratePerS
   }
 
   #advance(nowMs: number): void {
-    if (nowMs - this.#measuredSinceMs >= MEASURE_MS) {
-      this.#earlierPerS = this.#lastPerS
-      this.#lastPerS = (this.#sent * 1000) / (nowMs - this.#measuredSinceMs)
-      this.#sent = 0
-      this.#measuredSinceMs = nowMs
-    }
-    const elapsedS = Math.max(0, nowMs - this.#refilledAtMs) / 1000
+    const elapsedS = Math.max(0, nowMs - this.#refilledAtMs) / SECOND_MS
     this.#refilledAtMs = nowMs
     if (this.#ratePerS === Number.POSITIVE_INFINITY) return
+    const pace = this.#pacePerS
     // Up to a tenth of a second's worth at once: smooth enough for a carrier that counts by the second.
-    this.#tokens = Math.min(this.#tokens + elapsedS * this.#ratePerS, Math.max(1, this.#ratePerS / 10))
-    if (this.#ratePerS < this.#limitPerS) {
-      const recovered = this.#ratePerS * RECOVERY_PER_S ** elapsedS
-      this.#ratePerS = Math.min(
-        recovered > FORGET_PER_S ? Number.POSITIVE_INFINITY : recovered,
-        this.#limitPerS,
-      )
-    }
+    this.#tokens = Math.min(this.#tokens + elapsedS * pace, Math.max(1, pace / 10))
+    if (this.#used && this.#throttledInARow < CLOSED_AFTER) this.#grow(elapsedS)
+    this.#used = false
+  }
+
+  #grow(elapsedS: number): void {
+    if (this.#ratePerS >= this.#limitPerS) return
+    const part = this.#ceilingPerS === null ? 0 : this.#ratePerS / this.#ceilingPerS
+    const perS = this.#ceilingPerS === null ? SEARCH_PER_S : GROWTH.find(({ below }) => part < below)!.perS
+    const grown = this.#ratePerS * perS ** Math.min(elapsedS, 1)
+    this.#ratePerS = Math.min(grown > FORGET_PER_S ? Number.POSITIVE_INFINITY : grown, this.#limitPerS)
+  }
+}
+
+/** Counts what happened in the last seconds. */
+class SlidingCount {
+  readonly #counts = new Array<number>(3 * SLOTS).fill(0)
+  #slot = 0
+
+  add(nowMs: number): void {
+    this.#advance(nowMs)
+    this.#counts[this.#slot % this.#counts.length]! += 1
+  }
+
+  lastSecond(nowMs: number): number {
+    return this.#sum(nowMs, 0)
+  }
+
+  secondBefore(nowMs: number): number {
+    return this.#sum(nowMs, SLOTS)
+  }
+
+  /** The present slot is not over: of the oldest one as much is counted as is missing of it. */
+  #sum(nowMs: number, from: number): number {
+    this.#advance(nowMs)
+    const missing = 1 - (nowMs % SLOT_MS) / SLOT_MS
+    let sum = this.#back(from + SLOTS) * missing - (from === 0 ? 0 : this.#back(from) * missing)
+    for (let back = from; back < from + SLOTS; back += 1) sum += this.#back(back)
+    return sum
+  }
+
+  #back(slots: number): number {
+    const { length } = this.#counts
+    return this.#counts[(this.#slot - slots + 2 * length) % length]!
+  }
+
+  #advance(nowMs: number): void {
+    const slot = Math.floor(nowMs / SLOT_MS)
+    const { length } = this.#counts
+    if (slot - this.#slot >= length) this.#counts.fill(0)
+    else for (let next = this.#slot + 1; next <= slot; next += 1) this.#counts[next % length] = 0
+    this.#slot = Math.max(slot, this.#slot)
   }
 }

@@ -166,8 +166,9 @@ export class Submitter implements Placement {
     // A generic_nack without a reason is still no acceptance.
     const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
     const kind = job.progress.answered(segment, status)
+    if (kind === 'accepted') this.#queue(job.carrier).throttle.accepted(performance.now())
     if (kind === 'accepted') this.#accepted(job, segment, pdu)
-    if (kind === 'throttled') this.#queue(job.carrier).throttle.throttled(performance.now())
+    if (kind === 'throttled') this.#queue(job.carrier).throttle.throttled(performance.now(), performance.now())
     if (kind === 'rebind') link.rebind()
     this.#advance(job)
     this.#pump(job.carrier.id)
@@ -259,7 +260,7 @@ export class Submitter implements Placement {
         this.#pumpAfter(queue, carrierId, POLL_MS)
         break
       }
-      const waitMs = queue.throttle.take(performance.now())
+      const waitMs = queue.throttle.waitMs(performance.now())
       if (waitMs > 0) {
         this.#pumpAfter(queue, carrierId, waitMs)
         break
@@ -271,6 +272,7 @@ export class Submitter implements Placement {
         continue
       }
       if (!this.#sendNext(job, link)) break
+      queue.throttle.sent(performance.now())
       // One that fits no PDU has left the queue already.
       if (job.progress.next === null && queue.jobs[sent] === job) sent += 1
     }
