@@ -221,8 +221,13 @@ export class Submitter implements Placement {
       this.#expire(dispatch)
       return
     }
-    if (dispatch.ambiguous && plan?.ambiguousSubmits === 'unknown') {
+    // One that may have come through before they opted out is not said to have failed.
+    if (dispatch.ambiguous && (plan?.ambiguousSubmits === 'unknown' || dispatch.optedOut)) {
       this.#settle(dispatch, 'UNKNOWN', { errorCode: '103' })
+      return
+    }
+    if (dispatch.optedOut) {
+      this.#settle(dispatch, 'FAILED', { errorCode: '307' })
       return
     }
     const routed =
