@@ -18,9 +18,11 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['plan', () => import('./commands/plan.ts')],
   ['token', () => import('./commands/token.ts')],
   ['sender', () => import('./commands/sender.ts')],
+  ['sender-rule', () => import('./commands/sender-rule.ts')],
   ['number', () => import('./commands/number.ts')],
   ['carrier', () => import('./commands/carrier.ts')],
   ['route', () => import('./commands/route.ts')],
+  ['rate', () => import('./commands/rate.ts')],
   ['quality', () => import('./commands/quality.ts')],
 ])
 

@@ -96,13 +96,14 @@ type CheckedRate = RateInput & store.RateAmounts
 
 function checkedRates(inputs: readonly RateInput[]): CheckedRate[] {
   const faults: Fault[] = []
-  const seen = new Map<string, number>()
+  const seen = new Set<string>()
   const rates = inputs.map((input, index) => {
     const rate = canonical(input, `rates.${index}.`, faults)
     const key = JSON.stringify([rate.servicePlanId, rate.prefix, rate.country, rate.mccmnc])
-    const earlier = seen.get(key)
-    if (earlier === undefined) seen.set(key, index)
-    else faults.push(fault(`rates.${index}`, 'REPEATED', `has the plan and destination of rates.${earlier}`))
+    if (seen.has(key)) {
+      faults.push(fault(`rates.${index}`, 'REPEATED', 'has the plan and destination of an earlier one'))
+    }
+    seen.add(key)
     return rate
   })
   if (faults.length > 0) throw invalid(faults)
