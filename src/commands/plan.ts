@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { NATIONAL_LANGUAGES } from '../domain/gsm-national-tables.ts'
 import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../domain/settings.ts'
 import { type ConnectionOptions, given, orNull, segment } from './admin-client.ts'
 import { addRateOptions, type RateOptions, rateLimit } from './rate-options.ts'
@@ -9,6 +10,7 @@ const EXAMPLES = `
 Examples:
   aldis plan create --account 64f0c0ffee0123456789abcd --name alerts --route default
   aldis plan update 65a1c0ffee0123456789abcd --inbound-url https://example.com/inbound
+  aldis plan update 65a1c0ffee0123456789abcd --smart-encoding --national-languages turkish,spanish
   aldis plan update 65a1c0ffee0123456789abcd --inactive`
 
 interface PlanOptions extends ConnectionOptions, RateOptions {
@@ -21,6 +23,8 @@ interface PlanOptions extends ConnectionOptions, RateOptions {
   readonly inboundUrl?: string | false
   readonly senderTypes?: string
   readonly ambiguousSubmits?: string
+  readonly smartEncoding?: boolean
+  readonly nationalLanguages?: string | false
 }
 
 export function register(program: Command): void {
@@ -66,6 +70,8 @@ export function register(program: Command): void {
   addSettings(update)
     .option('--no-route', 'have no route: the plan cannot send')
     .option('--no-inbound-url', 'have no inbound URL')
+    .option('--no-smart-encoding', 'send texts as they are')
+    .option('--no-national-languages', 'send no text with the tables of a language')
   addRateOptions(update, true).action((servicePlanId: string, options: PlanOptions) =>
     requestAndPrint(options, 'PATCH', `${PATH}/${segment(servicePlanId)}`, given(fields(options))),
   )
@@ -88,6 +94,11 @@ function addSettings(command: Command): Command {
         'when a message may or may not have reached the carrier',
       ).choices(AMBIGUOUS_SUBMITS),
     )
+    .option('--smart-encoding', 'replace typographic characters where that makes a text GSM 7-bit')
+    .option(
+      '--national-languages <list>',
+      `tables texts may be sent with, the preferred first, of ${NATIONAL_LANGUAGES.join(',')}`,
+    )
 }
 
 function fields(options: PlanOptions): Record<string, unknown> {
@@ -97,7 +108,13 @@ function fields(options: PlanOptions): Record<string, unknown> {
     route: orNull(options.route),
     inboundUrl: orNull(options.inboundUrl),
     rateLimit: rateLimit(options),
-    senderTypes: options.senderTypes?.split(',').map((kind) => kind.trim()),
+    senderTypes: listed(options.senderTypes),
     ambiguousSubmits: options.ambiguousSubmits,
+    smartEncoding: options.smartEncoding,
+    nationalLanguages: options.nationalLanguages === false ? [] : listed(options.nationalLanguages),
   }
+}
+
+function listed(values: string | undefined): string[] | undefined {
+  return values?.split(',').map((value) => value.trim())
 }

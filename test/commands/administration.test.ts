@@ -84,6 +84,19 @@ test('everything a plan needs can be set up, changed and taken away again', asyn
   const number = await json('number', 'create', '+46701234567', '--plan', servicePlanId, '--keyword', 'JOIN')
   expect(number.keywords).toEqual(['JOIN'])
 
+  expect(
+    await json(
+      'plan',
+      'update',
+      servicePlanId,
+      '--smart-encoding',
+      '--national-languages',
+      'turkish, spanish',
+    ),
+  ).toMatchObject({ smartEncoding: true, nationalLanguages: ['turkish', 'spanish'] })
+  expect(
+    await json('plan', 'update', servicePlanId, '--no-smart-encoding', '--no-national-languages'),
+  ).toMatchObject({ smartEncoding: false, nationalLanguages: [], senderTypes: ['alphanumeric', 'e164'] })
   expect(await json('plan', 'update', servicePlanId, '--inactive', '--no-route')).toMatchObject({
     active: false,
     route: null,

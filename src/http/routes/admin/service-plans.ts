@@ -1,4 +1,5 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import { NATIONAL_LANGUAGES } from '../../../domain/gsm-national-tables.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
@@ -48,6 +49,13 @@ const optOut = {
 }
 /** Words left out are those of the field (docs/opt-outs.md); {} is a plan that goes by the defaults. */
 const OptOutChange = Type.Partial(Type.Object(optOut), { additionalProperties: false })
+const NationalLanguages = Type.Array(Type.Enum([...NATIONAL_LANGUAGES]), {
+  uniqueItems: true,
+  description: 'whose tables of the GSM alphabet texts may be sent with, the preferred one first',
+})
+const SmartEncoding = Type.Boolean({
+  description: 'replaces typographic characters where that makes the whole text fit the GSM alphabet',
+})
 const settings = {
   active: Type.Optional(Type.Boolean()),
   route: Type.Optional(Nullable(LinkKey)),
@@ -55,6 +63,8 @@ const settings = {
   rateLimit: Type.Optional(Nullable(RateLimitField)),
   senderTypes: Type.Optional(SenderTypes),
   ambiguousSubmits: Type.Optional(AmbiguousSubmits),
+  smartEncoding: Type.Optional(SmartEncoding),
+  nationalLanguages: Type.Optional(NationalLanguages),
   optOut: Type.Optional(Nullable(OptOutChange)),
 }
 const Creation = Type.Object(
@@ -77,6 +87,8 @@ const ServicePlan = Type.Object({
   rateLimit: Nullable(RateLimitField),
   senderTypes: SenderTypes,
   ambiguousSubmits: AmbiguousSubmits,
+  smartEncoding: SmartEncoding,
+  nationalLanguages: NationalLanguages,
   optOut: Nullable(Type.Object(optOut)),
   createdAt: Timestamp,
 })
@@ -88,6 +100,8 @@ const DEFAULTS = {
   burst: null,
   senderTypes: SENDER_KINDS,
   ambiguousSubmits: 'resubmit',
+  smartEncoding: false,
+  nationalLanguages: [],
 } as const
 
 export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
@@ -98,13 +112,14 @@ export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
     '/service-plans',
     { schema: { tags, body: Creation, response: answers(201, ServicePlan) } },
     async ({ body }, reply) => {
-      const { rateLimit, ...rest } = body
+      const { rateLimit, nationalLanguages, ...rest } = body
       const inboundUrl = await storableUrl(deps, 'inboundUrl', rest.inboundUrl ?? null)
       const plan = await createServicePlan(db, {
         ...DEFAULTS,
         ...rest,
         inboundUrl,
         ...rateLimitColumns(rateLimit),
+        ...languageColumn(nationalLanguages),
       })
       reply.code(201).header('location', `/admin/v1/service-plans/${plan.servicePlanId}`)
       return present(plan, secretKey)
@@ -143,11 +158,12 @@ export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
     '/service-plans/:servicePlanId',
     { schema: { tags, params: Params, body: Change, response: answers(200, ServicePlan) } },
     async ({ params, body }) => {
-      const { rateLimit, inboundUrl, ...rest } = body
+      const { rateLimit, inboundUrl, nationalLanguages, ...rest } = body
       const url = await storableUrl(deps, 'inboundUrl', inboundUrl)
       const change = {
         ...rest,
         ...rateLimitColumns(rateLimit),
+        ...languageColumn(nationalLanguages),
         ...(url === undefined ? {} : { inboundUrl: url }),
       }
       return present(await changeServicePlan(db, params.servicePlanId, change), secretKey)
@@ -164,6 +180,12 @@ export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
   )
 }
 
+/** Identifiers count from 1. */
+function languageColumn(names: Static<typeof NationalLanguages> | undefined) {
+  if (names === undefined) return {}
+  return { nationalLanguages: names.map((name) => NATIONAL_LANGUAGES.indexOf(name) + 1) }
+}
+
 function present(plan: ServicePlanRecord, secretKey: Uint8Array) {
   return {
     servicePlanId: plan.servicePlanId,
@@ -176,6 +198,8 @@ function present(plan: ServicePlanRecord, secretKey: Uint8Array) {
     rateLimit: rateLimitField(plan),
     senderTypes: [...plan.senderTypes],
     ambiguousSubmits: plan.ambiguousSubmits,
+    smartEncoding: plan.smartEncoding,
+    nationalLanguages: plan.nationalLanguages.map((identifier) => NATIONAL_LANGUAGES[identifier - 1]!),
     optOut: plan.optOut,
     createdAt: plan.createdAt.toISOString(),
   }

@@ -34,6 +34,8 @@ test('201: a plan with defaults, at once in the directory', async () => {
     rateLimit: null,
     senderTypes: ['short-code', 'e164', 'alphanumeric'],
     ambiguousSubmits: 'resubmit',
+    smartEncoding: false,
+    nationalLanguages: [],
     optOut: null,
     createdAt: expect.any(String),
   })
@@ -52,6 +54,8 @@ test('201 with every setting', async () => {
     rateLimit: { messagesPerSecond: 10, burst: 20 },
     senderTypes: ['alphanumeric'],
     ambiguousSubmits: 'unknown',
+    smartEncoding: true,
+    nationalLanguages: ['urdu', 'turkish'],
   }
   const accountId = await createAccount(server)
   const { status, body } = await server.request('POST', '/service-plans', { accountId, ...settings })
@@ -63,6 +67,8 @@ test('201 with every setting', async () => {
     route: { name: 'default' },
     rateLimit: { perSecond: 10, burst: 20 },
     ambiguousSubmits: 'unknown',
+    smartEncoding: true,
+    nationalLanguages: [13, 1],
   })
   expect([...plan.senderTypes]).toEqual(['alphanumeric'])
   const again = await server.request('POST', '/service-plans', { accountId, ...settings })
@@ -75,6 +81,9 @@ test.each([
   ['inboundUrl', { inboundUrl: 'http://example.com/' }, 'INVALID_SCHEME'],
   ['senderTypes', { senderTypes: [] }, 'TOO_SHORT'],
   ['senderTypes.0', { senderTypes: ['pigeon'] }, 'NOT_ALLOWED'],
+  ['smartEncoding', { smartEncoding: 'yes' }, 'WRONG_TYPE'],
+  ['nationalLanguages.0', { nationalLanguages: ['french'] }, 'NOT_ALLOWED'],
+  ['nationalLanguages', { nationalLanguages: ['urdu', 'urdu'] }, 'REPEATED'],
   ['servicePlanId', { servicePlanId: 'xyz' }, 'INVALID_FORMAT'],
   ['active', { active: 'yes' }, 'WRONG_TYPE'],
   ['name', { name: ' a' }, 'INVALID_FORMAT'],
@@ -102,6 +111,11 @@ test('200: a change keeps what it does not name, null clears', async () => {
     inboundUrl: 'https://example.com/mo',
   })
   expect(server.directory.current().planByPublicId(servicePlanId)?.active).toBe(false)
+  const languages = ['hindi', 'spanish']
+  const texts = await server.request('PATCH', path, { smartEncoding: true, nationalLanguages: languages })
+  expect(texts.body).toMatchObject({ active: false, smartEncoding: true, nationalLanguages: languages })
+  const fewer = await server.request('PATCH', path, { nationalLanguages: [] })
+  expect(fewer.body).toMatchObject({ smartEncoding: true, nationalLanguages: [] })
   const cleared = await server.request('PATCH', path, { route: null, inboundUrl: null })
   expect(cleared.body).toMatchObject({ active: false, route: null, inboundUrl: null, complete: false })
   expect((await server.request('PATCH', path, { route: 'nowhere' })).status).toBe(400)
