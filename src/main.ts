@@ -22,6 +22,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['number', () => import('./commands/number.ts')],
   ['carrier', () => import('./commands/carrier.ts')],
   ['route', () => import('./commands/route.ts')],
+  ['number-range', () => import('./commands/number-range.ts')],
   ['rate', () => import('./commands/rate.ts')],
   ['quality', () => import('./commands/quality.ts')],
 ])

@@ -1,15 +1,21 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type ConnectionOptions, given, segment } from './admin-client.ts'
+import { type ConnectionOptions, given, orNull, segment } from './admin-client.ts'
 import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+import { addRules } from './route-rule.ts'
 
 const PATH = '/routes'
 const EXAMPLES = `
 Examples:
   aldis route create default --carrier acme --carrier backup:1
   aldis route update default --carrier acme:0:3 --carrier other:0:1 --carrier backup:1
+  aldis route update default --quality-floor 70:60:100:30
 
 A carrier is name[:priority[:weight]]: the lowest priority is tried first (default 0), equal ones share by
-weight (default 1).`
+weight (default 1). A quality floor is percent[:window[:messages[:pause]]]: a carrier of which less than so many
+percent were delivered in the window (minutes, default 60), of at least so many messages (default 100), is out of use
+in this route for the pause (minutes, default 30), as long as the route has another.`
+
+const FLOOR_HELP = 'percent[:window[:messages[:pause]]]: when a carrier is out of use'
 
 interface RouteCarrier {
   readonly carrier: string
@@ -20,6 +26,7 @@ interface RouteCarrier {
 interface RouteOptions extends ConnectionOptions {
   readonly name?: string
   readonly carrier?: RouteCarrier[]
+  readonly qualityFloor?: Record<string, unknown> | false
 }
 
 export function register(program: Command): void {
@@ -30,9 +37,11 @@ export function register(program: Command): void {
 
   addAction(route, 'create <name>', 'create a route')
     .option('--carrier <carrier>', 'name[:priority[:weight]]; may be repeated', routeCarrier)
-    .action((name: string, options: RouteOptions) =>
-      requestAndPrint(options, 'POST', PATH, { name, carriers: options.carrier ?? [] }),
-    )
+    .option('--quality-floor <floor>', FLOOR_HELP, qualityFloor)
+    .action((name: string, options: RouteOptions) => {
+      const body = { name, carriers: options.carrier ?? [], qualityFloor: options.qualityFloor }
+      return requestAndPrint(options, 'POST', PATH, given(body))
+    })
 
   addList(route, {
     description: 'list routes',
@@ -40,6 +49,7 @@ export function register(program: Command): void {
     columns: [
       ['ROUTE', 'name'],
       ['CARRIERS', 'carriers'],
+      ['QUALITY FLOOR', 'qualityFloor'],
     ],
   })
   addShow(route, { key: 'route', path: PATH, description: 'show a route' })
@@ -47,12 +57,19 @@ export function register(program: Command): void {
   addAction(route, 'update <route>', 'change a route; what is not given stays')
     .option('--name <name>', 'new name')
     .option('--carrier <carrier>', 'in place of all there are; may be repeated', routeCarrier)
+    .option('--quality-floor <floor>', FLOOR_HELP, qualityFloor)
+    .option('--no-quality-floor', 'take no carrier out of use')
     .action((name: string, options: RouteOptions) => {
-      const body = given({ name: options.name, carriers: options.carrier })
+      const body = given({
+        name: options.name,
+        carriers: options.carrier,
+        qualityFloor: orNull(options.qualityFloor),
+      })
       return requestAndPrint(options, 'PATCH', `${PATH}/${segment(name)}`, body)
     })
 
-  addDelete(route, { key: 'route', path: PATH, description: 'delete a route that no plan uses' })
+  addRules(route)
+  addDelete(route, { key: 'route', path: PATH, description: 'delete a route that no plan and no rule uses' })
 }
 
 function routeCarrier(text: string, previous: readonly RouteCarrier[] | undefined): RouteCarrier[] {
@@ -65,4 +82,13 @@ function routeCarrier(text: string, previous: readonly RouteCarrier[] | undefine
     ...(weight === undefined ? {} : { weight: Number(weight) }),
   }
   return [...(previous ?? []), entry]
+}
+
+function qualityFloor(text: string): Record<string, unknown> {
+  const parts = /^(\d{1,3})(?::(\d{1,4})(?::(\d{1,7})(?::(\d{1,4}))?)?)?$/.exec(text)
+  if (parts === null) throw new InvalidArgumentError('Expected percent[:window[:messages[:pause]]].')
+  const [minDelivered, windowMinutes, minMessages, pauseMinutes] = parts
+    .slice(1)
+    .map((part) => part && Number(part))
+  return given({ minDelivered, windowMinutes, minMessages, pauseMinutes })
 }

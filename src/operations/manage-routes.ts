@@ -1,3 +1,4 @@
+import type { QualityFloor } from '../domain/directory.ts'
 import { repeatedValue } from '../domain/settings.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import * as store from '../store/routes.ts'
@@ -5,15 +6,18 @@ import { refuseField, refuseMissing, sayConflicts } from './refuse-administratio
 
 const GONE = 'a carrier was removed meanwhile'
 
+interface RouteInput {
+  readonly name: string
+  readonly carriers: readonly store.RouteCarrierRecord[]
+  readonly qualityFloor: QualityFloor | null
+}
+
 /** Creates a route over carriers known by name. */
-export async function createRoute(
-  db: Database,
-  input: { name: string; carriers: readonly store.RouteCarrierRecord[] },
-): Promise<store.RouteRecord> {
+export async function createRoute(db: Database, input: RouteInput): Promise<store.RouteRecord> {
   checkCarriers(input.carriers)
   return sayConflicts({ taken: `route ${input.name} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const routeId = await store.insertRoute(transaction, input.name)
+      const routeId = await store.insertRoute(transaction, input)
       await putCarriers(transaction, routeId, input.carriers)
       return (await store.findRoute(transaction, String(routeId)))!
     }),
@@ -24,14 +28,14 @@ export async function createRoute(
 export async function changeRoute(
   db: Database,
   nameOrId: string,
-  change: { name?: string; carriers?: readonly store.RouteCarrierRecord[] },
+  change: Partial<RouteInput>,
 ): Promise<store.RouteRecord> {
   if (change.carriers !== undefined) checkCarriers(change.carriers)
   return sayConflicts({ taken: `route ${change.name} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
       const route = await store.lockRoute(transaction, nameOrId)
       if (route === undefined) throw refuseMissing('route')
-      if (change.name !== undefined) await store.renameRoute(transaction, route.routeId, change.name)
+      await store.updateRoute(transaction, route.routeId, { ...route, ...change })
       if (change.carriers !== undefined) await putCarriers(transaction, route.routeId, change.carriers)
       return (await store.findRoute(transaction, String(route.routeId)))!
     }),

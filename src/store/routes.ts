@@ -1,3 +1,4 @@
+import type { QualityFloor } from '../domain/directory.ts'
 import type { Queryable } from './database.ts'
 
 export interface RouteCarrierRecord {
@@ -11,10 +12,11 @@ export interface RouteRecord {
   readonly routeId: number
   readonly name: string
   readonly carriers: readonly RouteCarrierRecord[]
+  readonly qualityFloor: QualityFloor | null
   readonly createdAt: Date
 }
 
-const SELECT = `select r.id as "routeId", r.name, r.created_at as "createdAt",
+const SELECT = `select r.id as "routeId", r.name, r.quality_floor as "qualityFloor", r.created_at as "createdAt",
   coalesce((
     select json_agg(json_build_object('carrier', c.name, 'priority', rc.priority, 'weight', rc.weight)
                     order by rc.priority, c.name)
@@ -23,10 +25,14 @@ const SELECT = `select r.id as "routeId", r.name, r.created_at as "createdAt",
   from routes r`
 
 /** Gives the route's number. A taken name is a unique violation. */
-export async function insertRoute(db: Queryable, name: string): Promise<number> {
-  const { rows } = await db.query<{ id: number }>('insert into routes (name) values ($1) returning id', [
-    name,
-  ])
+export async function insertRoute(
+  db: Queryable,
+  route: { name: string; qualityFloor: QualityFloor | null },
+): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(
+    'insert into routes (name, quality_floor) values ($1, $2) returning id',
+    [route.name, route.qualityFloor],
+  )
   return rows[0]!.id
 }
 
@@ -57,8 +63,17 @@ export async function listRoutes(
   return rows
 }
 
-export async function renameRoute(db: Queryable, routeId: number, name: string): Promise<void> {
-  await db.query('update routes set name = $2 where id = $1', [routeId, name])
+/** Writes the settings of a route, all of them. A taken name is a unique violation. */
+export async function updateRoute(
+  db: Queryable,
+  routeId: number,
+  route: { name: string; qualityFloor: QualityFloor | null },
+): Promise<void> {
+  await db.query('update routes set name = $2, quality_floor = $3 where id = $1', [
+    routeId,
+    route.name,
+    route.qualityFloor,
+  ])
 }
 
 /** Puts these carriers, known by name, in the place of the route's. Gives the names that no carrier has. */

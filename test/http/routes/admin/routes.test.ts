@@ -56,6 +56,44 @@ test('200: a change of carriers takes the place of all, a new name keeps them', 
   expect((await server.request('PATCH', '/routes/changed', { name: 'default' })).status).toBe(409)
 })
 
+test('a quality floor is set, completed, changed and lifted', async () => {
+  const whole = { minDelivered: 70, windowMinutes: 30, minMessages: 50, pauseMinutes: 15 }
+  const made = await server.request('POST', '/routes', { name: 'watched', carriers: [], qualityFloor: whole })
+  expect(made).toMatchObject({ status: 201, body: { qualityFloor: whole } })
+  const inDirectory = () =>
+    server.directory.current().contents.routes.find(({ name }) => name === 'watched')!.qualityFloor
+  expect(inDirectory()).toEqual(whole)
+  const least = await server.request('PATCH', '/routes/watched', { qualityFloor: { minDelivered: 90 } })
+  const completed = { minDelivered: 90, windowMinutes: 60, minMessages: 100, pauseMinutes: 30 }
+  expect(least.body.qualityFloor).toEqual(completed)
+  const other = await server.request('PATCH', '/routes/watched', { carriers: [{ carrier: 'acme' }] })
+  expect(other.body).toMatchObject({ qualityFloor: completed, carriers: [{ carrier: 'acme' }] })
+  const lifted = await server.request('PATCH', '/routes/watched', { qualityFloor: null })
+  expect(lifted.body.qualityFloor).toBeNull()
+  expect(inDirectory()).toBeNull()
+})
+
+test.each([
+  ['qualityFloor.minDelivered', {}],
+  ['qualityFloor.minDelivered', { minDelivered: 0 }],
+  ['qualityFloor.minDelivered', { minDelivered: 101 }],
+  ['qualityFloor.windowMinutes', { minDelivered: 50, windowMinutes: 4 }],
+  ['qualityFloor.windowMinutes', { minDelivered: 50, windowMinutes: 1_441 }],
+  ['qualityFloor.minMessages', { minDelivered: 50, minMessages: 9 }],
+  ['qualityFloor.minMessages', { minDelivered: 50, minMessages: 1_000_001 }],
+  ['qualityFloor.pauseMinutes', { minDelivered: 50, pauseMinutes: 0 }],
+  ['qualityFloor.pauseMinutes', { minDelivered: 50, pauseMinutes: 1_441 }],
+  ['qualityFloor.pause', { minDelivered: 50, pause: 1 }],
+])('400 names %s in %j', async (field, qualityFloor) => {
+  const { status, body } = await server.request('POST', '/routes', {
+    name: 'bad',
+    carriers: [],
+    qualityFloor,
+  })
+  expect(status).toBe(400)
+  expect(body.errors[0].field).toBe(field)
+})
+
 test('204: a route goes with its entries; 409 while a plan uses it', async () => {
   await server.request('POST', '/routes', { name: 'used', carriers: [{ carrier: 'acme' }] })
   const accountId = await createAccount(server)
