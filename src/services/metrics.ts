@@ -93,15 +93,23 @@ export function qualityMeters(registry: Registry): QualityMeters {
     'from SENT to the status that followed',
     RECEIPT_LATENCY_BOUNDS_MS,
   )
+  // A counter is there from 0 on, so that its first increase shows.
+  const fromNone = (counter: Counter<'carrier' | 'result'>, labels: { carrier: string; result: string }) => {
+    counter.inc(labels, 0)
+    return counter.labels(labels)
+  }
   const known = new Map<string, CarrierSeries>()
   const seriesOf = (carrier: string): CarrierSeries => {
-    const series = known.get(carrier) ?? {
-      submits: byResult(SUBMIT_RESULTS, (result) => submits.labels({ carrier, result })),
-      receipts: byResult(FINAL_RESULTS, (result) => receipts.labels({ carrier, result })),
-      submitLatency: submitLatency.labels({ carrier }),
-      receiptLatency: receiptLatency.labels({ carrier }),
+    let series = known.get(carrier)
+    if (series === undefined) {
+      series = {
+        submits: byResult(SUBMIT_RESULTS, (result) => fromNone(submits, { carrier, result })),
+        receipts: byResult(FINAL_RESULTS, (result) => fromNone(receipts, { carrier, result })),
+        submitLatency: submitLatency.labels({ carrier }),
+        receiptLatency: receiptLatency.labels({ carrier }),
+      }
+      known.set(carrier, series)
     }
-    known.set(carrier, series)
     return series
   }
   return {
