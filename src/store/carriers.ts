@@ -141,3 +141,12 @@ function values(carrier: CarrierSettings): unknown[] {
     carrier.idRule,
   ]
 }
+
+/** Stores the rule that id rule `auto` has learned. False when one is there already, or the operator has set another. */
+export async function learnIdRule(db: Queryable, carrierId: number, rule: IdRule): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update carriers set learned_id_rule = $2 where id = $1 and id_rule = 'auto' and learned_id_rule is null`,
+    [carrierId, rule],
+  )
+  return rowCount === 1
+}
