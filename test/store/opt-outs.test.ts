@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import type { Database } from '../../src/store/database.ts'
+import { holdDueDispatches } from '../../src/store/dispatches.ts'
+import {
+  findOptedOutMessages,
+  insertKeyedMessages,
+  insertMessages,
+  type NewMessage,
+} from '../../src/store/messages.ts'
+import {
+  changeOptOuts,
+  deleteOptOut,
+  findOptOuts,
+  insertOptOuts,
+  listOptOuts,
+} from '../../src/store/opt-outs.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { newId, seedInstallation } from '../support/installation.ts'
+import { NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
+
+const SENDER = '+49301234567'
+const PERSON = '+491701234567'
+const VALIDITY_MS = 86_400_000
+const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
+
+let database: FreshDatabase
+let db: Database
+let plan: number
+let otherPlan: number
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  db = database.db
+  const installation = await seedInstallation(db)
+  plan = installation.announcedPlan
+  otherPlan = installation.silentPlan
+  await ensurePartitions(db, Date.now())
+})
+
+beforeEach(async () => {
+  await db.query('truncate opt_outs, dispatches, idempotency_keys')
+  await db.query(`update service_plans set opt_out = '{}' where id = $1`, [plan])
+})
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+const pair = (changes = {}) => ({ plan_id: plan, sender: SENDER, recipient: PERSON, ...changes })
+
+/** What the person wants from now on; whether that changed anything. */
+async function change(opts_out: boolean, changes = {}): Promise<boolean> {
+  const row = { ...pair(changes), opts_out, reply_id: newId(Date.now()) }
+  const changed = await changeOptOuts(db, [row])
+  expect([[], [row.reply_id]]).toContainEqual(changed)
+  return changed.length === 1
+}
+
+const optedOut = async (changes = {}) => (await findOptOuts(db, [pair(changes)])).length === 1
+
+describe('what a person wants', () => {
+  test('is kept once and ended once', async () => {
+    expect([await change(true), await change(true), await optedOut()]).toEqual([true, false, true])
+    expect([await change(false), await change(false), await optedOut()]).toEqual([true, false, false])
+  })
+
+  test('concerns one sender of one plan', async () => {
+    await change(true)
+    expect(await optedOut({ plan_id: otherPlan })).toBe(false)
+    expect(await optedOut({ sender: '12345' })).toBe(false)
+    expect(await optedOut({ recipient: '+491701234568' })).toBe(false)
+    await change(false, { sender: '12345' })
+    expect(await optedOut()).toBe(true)
+  })
+
+  test('of many at once', async () => {
+    await change(true, { recipient: '+4917000001' })
+    const rows = ['+4917000001', '+4917000002', '+4917000003'].map((recipient, index) => {
+      return { ...pair({ recipient }), opts_out: index > 0, reply_id: newId(Date.now()) }
+    })
+    const changed = await changeOptOuts(db, rows)
+    expect(new Set(changed)).toEqual(new Set(rows.map(({ reply_id }) => reply_id)))
+    expect((await findOptOuts(db, rows)).map(({ recipient }) => recipient).sort()).toEqual([
+      '+4917000002',
+      '+4917000003',
+    ])
+  })
+
+  test('of the same people in two batches at once', async () => {
+    const rows = () =>
+      Array.from({ length: 50 }, (_, n) => {
+        return { ...pair({ recipient: `+49170000${100 + n}` }), opts_out: true, reply_id: newId(Date.now()) }
+      })
+    const changed = await Promise.all([changeOptOuts(db, rows()), changeOptOuts(db, rows().reverse())])
+    expect(changed.flat()).toHaveLength(50)
+  })
+})
+
+describe('a message', () => {
+  const message = (changes: Partial<NewMessage> = {}) =>
+    newMessage(plan, { sender: SENDER, recipient: PERSON, opt_outs: true, ...changes })
+
+  test('to somebody who has opted out is told as it is stored', async () => {
+    await change(true)
+    const unwanted = message()
+    const others = [
+      message({ recipient: '+491701234568' }),
+      message({ sender: '12345' }),
+      message({ plan_id: otherPlan }),
+      message({ opt_outs: false }),
+    ]
+    expect(await insertMessages(db, [...others, unwanted], VALIDITY_MS)).toEqual([unwanted.msg_id])
+    expect(await findOptedOutMessages(db, [...others, unwanted])).toEqual([unwanted.msg_id])
+    const { rows } = await db.query('select count(*) as n from dispatches')
+    expect(rows[0].n).toBe(5)
+  })
+
+  test('under an Idempotency-Key too', async () => {
+    await change(true)
+    const rows = [message(), message({ opt_outs: false })].map((row, index) => {
+      return { ...row, key_hash: String(index).repeat(64), request_hash: '00' }
+    })
+    const stored = await insertKeyedMessages(db, rows, VALIDITY_MS, VALIDITY_MS, '100')
+    expect(new Map(stored.map((row) => [row.msg_id, row.opted_out]))).toEqual(
+      new Map([
+        [rows[0]!.msg_id, true],
+        [rows[1]!.msg_id, false],
+      ]),
+    )
+  })
+
+  test('that waited is told as it is taken up, but for the confirmation and where the plan keeps no opt-outs', async () => {
+    const waiting = (planId = plan) =>
+      storeMessage(db, planId, { sender: SENDER, recipient: PERSON, holder: null })
+    const [unwanted, confirmation, elsewhere] = [await waiting(), await waiting(), await waiting(otherPlan)]
+    await changeOptOuts(db, [
+      { ...pair(), opts_out: true, reply_id: confirmation },
+      { ...pair({ plan_id: otherPlan }), opts_out: true, reply_id: newId(Date.now()) },
+    ])
+    const taken = await holdDueDispatches(db, {
+      nodeId: NODE,
+      buckets: ALL,
+      planIds: [plan, otherPlan],
+      expired: false,
+      limit: 10,
+    })
+    expect(new Map(taken.map((dispatch) => [dispatch.msgId, dispatch.optedOut]))).toEqual(
+      new Map([
+        [unwanted, true],
+        [confirmation, false],
+        [elsewhere, false],
+      ]),
+    )
+  })
+})
+
+describe('for the operator', () => {
+  const PLAN_ID = '111111111111111111111111'
+  const list = (changes: Partial<Parameters<typeof listOptOuts>[2]> = {}) =>
+    listOptOuts(db, plan, {
+      after: { sender: '', recipient: '' },
+      limit: 100,
+      sender: null,
+      recipient: null,
+      ...changes,
+    })
+  const recipients = async (changes = {}) =>
+    (await list(changes)).map(({ sender, recipient }) => `${sender} ${recipient}`)
+
+  test('added, listed in pages and by address, removed', async () => {
+    const rows = ['12345', '+49301234567'].flatMap((sender) =>
+      ['+4917000002', '+4917000001'].map((recipient) => ({ servicePlanId: PLAN_ID, sender, recipient })),
+    )
+    expect(await insertOptOuts(db, rows)).toEqual({ created: 4, missingPlans: [] })
+    expect(await insertOptOuts(db, [...rows, rows[0]!])).toEqual({ created: 0, missingPlans: [] })
+    const all = await recipients()
+    expect([...all].sort()).toEqual([
+      '+49301234567 +4917000001',
+      '+49301234567 +4917000002',
+      '12345 +4917000001',
+      '12345 +4917000002',
+    ])
+    const [sender, recipient] = all[1]!.split(' ') as [string, string]
+    expect(await recipients({ after: { sender, recipient }, limit: 1 })).toEqual([all[2]])
+    expect(await recipients({ sender: '12345' })).toEqual(['12345 +4917000001', '12345 +4917000002'])
+    expect(await recipients({ recipient: '+4917000001', sender: '12345' })).toEqual(['12345 +4917000001'])
+    expect(await deleteOptOut(db, otherPlan, '12345', '+4917000001')).toBe(false)
+    expect(await deleteOptOut(db, plan, '12345', '+4917000001')).toBe(true)
+    expect(await deleteOptOut(db, plan, '12345', '+4917000001')).toBe(false)
+  })
+
+  test('plans that are not there are named', async () => {
+    const row = { servicePlanId: '0'.repeat(24), sender: '12345', recipient: PERSON }
+    expect(await insertOptOuts(db, [row, { ...row, servicePlanId: PLAN_ID }])).toEqual({
+      created: 1,
+      missingPlans: ['0'.repeat(24)],
+    })
+  })
+
+  test('are gone with their plan', async () => {
+    const { rows } = await db.query(
+      `insert into service_plans (service_plan_id, account_id, name)
+       select '333333333333333333333333', id, 'short-lived' from accounts returning id`,
+    )
+    await insertOptOuts(db, [{ servicePlanId: '3'.repeat(24), sender: '12345', recipient: PERSON }])
+    await db.query('delete from service_plans where id = $1', [rows[0].id])
+    expect(await optedOut({ plan_id: rows[0].id, sender: '12345' })).toBe(false)
+  })
+})
