@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Directory, type OptOutSettings, type ServicePlan } from '../../src/domain/directory.ts'
+import { DEFAULT_OPT_OUT, type OptOutRequest } from '../../src/domain/opt-outs.ts'
+import { answerOptOuts, type OptOutAsked, REPLY_PAUSE_MS } from '../../src/operations/answer-opt-outs.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { withTransaction } from '../../src/store/database.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { aRoute } from '../support/directory.ts'
+import { type Installation, newId, seedInstallation } from '../support/installation.ts'
+
+const NUMBER = '+49301234567'
+const PERSON = '+491701234567'
+const REPLIES = { stopReply: 'out', startReply: 'in', helpReply: 'help' }
+
+let fresh: FreshDatabase
+let installation: Installation
+let plan: ServicePlan
+
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  installation = await seedInstallation(fresh.db)
+  await ensurePartitions(fresh.db, Date.now())
+})
+
+beforeEach(async () => {
+  plan = planWith(REPLIES)
+  await fresh.db.query('truncate opt_outs, messages, dispatches, idempotency_keys')
+})
+
+afterAll(() => fresh[Symbol.asyncDispose]())
+
+function planWith(replies: Partial<OptOutSettings>, changes: Partial<ServicePlan> = {}): ServicePlan {
+  return {
+    ...installation.directory.planById(installation.announcedPlan)!,
+    route: aRoute(),
+    optOut: { ...DEFAULT_OPT_OUT, ...replies },
+    ...changes,
+  }
+}
+
+const asked = (request: OptOutRequest, changes: Partial<OptOutAsked> = {}): OptOutAsked => {
+  return { plan, request, number: NUMBER, person: PERSON, ...changes }
+}
+
+async function answer(...requests: (OptOutRequest | OptOutAsked)[]): Promise<void> {
+  const directory = new Directory({ ...installation.directory.contents, plans: [plan], routes: [aRoute()] })
+  const all = requests.map((each) => (typeof each === 'string' ? asked(each) : each))
+  await withTransaction(fresh.db, (transaction) =>
+    answerOptOuts(transaction, { directory, newMessageId: () => newId(Date.now()) }, all),
+  )
+}
+
+/** Texts of the answers so far, by person, as they wait to be sent. */
+async function replies(person = PERSON): Promise<string[]> {
+  const { rows } = await fresh.db.query(
+    `select m.body from messages m join dispatches d on d.msg_id = m.msg_id and d.holder is null
+     where m.sender = $1 and m.recipient = $2 order by m.msg_id`,
+    [NUMBER, person],
+  )
+  return rows.map(({ body }) => body)
+}
+
+async function optedOut(): Promise<string[]> {
+  const { rows } = await fresh.db.query('select recipient from opt_outs order by recipient')
+  return rows.map(({ recipient }) => recipient)
+}
+
+const anHourLater = () =>
+  fresh.db.query(`update idempotency_keys set created_at = created_at - $1 * interval '1 ms'`, [
+    REPLY_PAUSE_MS + 1_000,
+  ])
+
+describe('what is kept', () => {
+  test.each([
+    [['stop'], true],
+    [['start'], false],
+    [['help'], false],
+    [['stop', 'start'], false],
+    [['start', 'stop'], true],
+    [['stop', 'start', 'stop', 'help'], true],
+    [['stop', 'stop'], true],
+  ] as const)('%j in one batch: out %s', async (requests, out) => {
+    await answer(...requests)
+    expect(await optedOut()).toEqual(out ? [PERSON] : [])
+  })
+
+  test('of several people of one batch, each their own', async () => {
+    await answer(asked('stop', { person: '+4917000001' }))
+    await answer(
+      asked('start', { person: '+4917000001' }),
+      asked('stop', { person: '+4917000002' }),
+      asked('help', { person: '+4917000003' }),
+      asked('stop', { person: '+4917000004' }),
+    )
+    expect(await optedOut()).toEqual(['+4917000002', '+4917000004'])
+  })
+
+  test('nothing of a sender that cannot be sent to', async () => {
+    await answer(asked('stop', { person: '12345' }), asked('help', { person: 'Example' }))
+    expect(await optedOut()).toEqual([])
+    expect(await replies('12345')).toEqual([])
+  })
+})
+
+describe('what is answered', () => {
+  test('the confirmation is a message of the plan, of this moment, without a callback', async () => {
+    await answer('stop')
+    const { rows } = await fresh.db.query(
+      `select m.*, d.expires_at > now() as valid from messages m join dispatches d on d.msg_id = m.msg_id`,
+    )
+    expect(rows).toMatchObject([
+      {
+        plan_id: plan.id,
+        status: 'QUEUED',
+        sender: NUMBER,
+        recipient: PERSON,
+        body: 'out',
+        segments: 1,
+        country: 'DE',
+        callback_url: null,
+        valid: true,
+      },
+    ])
+    const { rows: kept } = await fresh.db.query('select confirmation from opt_outs')
+    expect(kept).toEqual([{ confirmation: rows[0].msg_id }])
+  })
+
+  test('what changes something, and HELP', async () => {
+    await answer('start')
+    expect(await replies()).toEqual([])
+    await answer('help')
+    await answer('stop')
+    await answer('stop')
+    await answer('start')
+    expect(await replies()).toEqual(['help', 'out', 'in'])
+  })
+
+  test('no HELP of somebody who has opted out, nor with the STOP', async () => {
+    await answer('help', 'stop')
+    await answer('help')
+    expect(await replies()).toEqual(['out'])
+  })
+
+  test('HELP with a START', async () => {
+    await answer('stop')
+    await answer('start', 'help')
+    expect((await replies()).sort()).toEqual(['help', 'in', 'out'])
+  })
+
+  test('one of a kind in an hour', async () => {
+    for (let round = 0; round < 3; round += 1) await answer('stop', 'stop')
+    await answer('start')
+    await answer('stop')
+    await answer('start', 'help', 'help')
+    await answer('help')
+    expect((await replies()).sort()).toEqual(['help', 'in', 'out'])
+    await anHourLater()
+    await answer('help')
+    expect((await replies()).sort()).toEqual(['help', 'help', 'in', 'out'])
+  })
+
+  test('the same batch again, as a carrier that had no answer sends it, changes nothing', async () => {
+    const batch = [asked('stop'), asked('help', { person: '+4917000002' })]
+    await answer(...batch)
+    await answer(...batch)
+    expect(await optedOut()).toEqual([PERSON])
+    expect([await replies(), await replies('+4917000002')]).toEqual([['out'], ['help']])
+  })
+
+  test.each([
+    ['without a text', () => planWith({ ...REPLIES, stopReply: null })],
+    ['of a plan that is not active', () => planWith(REPLIES, { active: false })],
+    ['of a plan without a route', () => planWith(REPLIES, { route: null })],
+  ])('nothing %s; the opt-out is kept', async (_name, planOf) => {
+    plan = planOf()
+    await answer('stop')
+    expect(await replies()).toEqual([])
+    expect(await optedOut()).toEqual([PERSON])
+  })
+
+  test('all of a transaction or nothing', async () => {
+    const failing = withTransaction(fresh.db, async (transaction) => {
+      const deps = { directory: installation.directory, newMessageId: () => newId(Date.now()) }
+      await answerOptOuts(transaction, deps, [asked('stop')])
+      throw new Error('later')
+    })
+    await expect(failing).rejects.toThrow('later')
+    expect([await optedOut(), await replies()]).toEqual([[], []])
+  })
+})
