@@ -20,6 +20,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['sender', () => import('./commands/sender.ts')],
   ['sender-rule', () => import('./commands/sender-rule.ts')],
   ['number', () => import('./commands/number.ts')],
+  ['opt-out', () => import('./commands/opt-out.ts')],
   ['carrier', () => import('./commands/carrier.ts')],
   ['route', () => import('./commands/route.ts')],
   ['number-range', () => import('./commands/number-range.ts')],

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { NATIONAL_LANGUAGES } from '../domain/gsm-national-tables.ts'
 import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../domain/settings.ts'
 import { type ConnectionOptions, given, orNull, segment } from './admin-client.ts'
+import { addOptOutOptions, type OptOutOptions, optOut } from './opt-out-options.ts'
 import { addRateOptions, type RateOptions, rateLimit } from './rate-options.ts'
 import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
 
@@ -11,9 +12,10 @@ Examples:
   aldis plan create --account 64f0c0ffee0123456789abcd --name alerts --route default
   aldis plan update 65a1c0ffee0123456789abcd --inbound-url https://example.com/inbound
   aldis plan update 65a1c0ffee0123456789abcd --smart-encoding --national-languages turkish,spanish
+  aldis plan update 65a1c0ffee0123456789abcd --opt-out --stop-reply "You will get no more messages from us."
   aldis plan update 65a1c0ffee0123456789abcd --inactive`
 
-interface PlanOptions extends ConnectionOptions, RateOptions {
+interface PlanOptions extends ConnectionOptions, RateOptions, OptOutOptions {
   readonly id?: string
   readonly account?: string
   readonly name?: string
@@ -39,6 +41,7 @@ export function register(program: Command): void {
     .option('--id <servicePlanId>', '24 hex digits (default: made up)')
     .option('--inactive', 'refuse its messages for now')
   addSettings(create)
+  addOptOutOptions(create, false)
   addRateOptions(create, false).action((options: PlanOptions) => {
     const body = { servicePlanId: options.id, accountId: options.account, ...fields(options) }
     return requestAndPrint(options, 'POST', PATH, given(body))
@@ -72,6 +75,7 @@ export function register(program: Command): void {
     .option('--no-inbound-url', 'have no inbound URL')
     .option('--no-smart-encoding', 'send texts as they are')
     .option('--no-national-languages', 'send no text with the tables of a language')
+  addOptOutOptions(update, true)
   addRateOptions(update, true).action((servicePlanId: string, options: PlanOptions) =>
     requestAndPrint(options, 'PATCH', `${PATH}/${segment(servicePlanId)}`, given(fields(options))),
   )
@@ -112,6 +116,7 @@ function fields(options: PlanOptions): Record<string, unknown> {
     ambiguousSubmits: options.ambiguousSubmits,
     smartEncoding: options.smartEncoding,
     nationalLanguages: options.nationalLanguages === false ? [] : listed(options.nationalLanguages),
+    optOut: optOut(options),
   }
 }
 
