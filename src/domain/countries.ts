@@ -29,6 +29,10 @@ const COUNTRIES = new Map<string, readonly string[]>(
   Object.entries((metadata as MetadataJson).country_calling_codes),
 )
 
+/** Where two countries of the metadata claim a range, and it is the lesser one's (Ofcom: 07924 is of Manx networks). */
+const CLAIMED_TWICE = new Map([['+447924', 'IM']])
+const CLAIM_LENGTH = 7
+
 const memo = new Map<string, string>()
 
 /**
@@ -67,7 +71,9 @@ function sharedCountry(e164: string, callingCode: string, countries: readonly st
   const known = memo.get(key)
   if (known !== undefined) return known
   const sample = isNanp ? `${telling}2002000` : e164
-  const found = parsePhoneNumberFromString(sample, metadata as MetadataJson)?.country
+  const found =
+    CLAIMED_TWICE.get(e164.slice(0, CLAIM_LENGTH)) ??
+    parsePhoneNumberFromString(sample, metadata as MetadataJson)?.country
   const country = found ?? (countries[0] as string)
   if (memo.size >= MAX_MEMO) memo.clear()
   memo.set(key, country)
