@@ -62,14 +62,13 @@ interface QualityAnswer {
 }
 
 export function register(program: Command): void {
-  const quality = addConnectionOptions(
-    program
-      .command('quality')
-      .description('Quality watch: how carriers do in each route, and which are out of use')
-      .addHelpText('after', EXAMPLES)
-      // Options before a subcommand are this command's, those behind it the subcommand's.
-      .enablePositionalOptions(),
-  )
+  const quality = program
+    .command('quality')
+    .description('Quality watch: how carriers do in each route, and which are out of use')
+    .addHelpText('after', EXAMPLES)
+
+  const figures = quality.command('show', { isDefault: true }).description('show the figures (the default)')
+  addConnectionOptions(figures)
     .option('--carrier <carrier>', 'only this carrier')
     .option('--route <route>', 'only this route')
     .option('--minutes <n>', 'how far back (1-10000, default 60)', wholeNumber)
