@@ -362,6 +362,16 @@ describe('retention', () => {
   })
 })
 
+test('minutes of the quality watch live 8 days', async () => {
+  await fresh.db.query(`
+    insert into quality_minutes
+    select 1, 1, now() - age * interval '1 hour', age, 0, 0, 0, array_fill(0, '{15}'), 0, 0, 0, 0, 0, array_fill(0, '{18}')
+    from unnest('{1,191,193,500}'::integer[]) as age`)
+  await maintenance().runOnce()
+  const { rows } = await fresh.db.query('select accepted as age from quality_minutes order by 1')
+  expect(rows).toEqual([{ age: 1 }, { age: 191 }])
+})
+
 describe('the service', () => {
   test('a job that fails is reported and stops no other', async () => {
     const msgId = newId(OVERDUE_MS - MINUTE_MS)

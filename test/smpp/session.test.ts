@@ -22,6 +22,18 @@ describe('our requests', () => {
     ])
   })
 
+  test('an answer comes with the time it took', () => {
+    const latencies: number[] = []
+    const esme = boundEsme({}, { onResponse: (_token, _pdu, latencyMs) => latencies.push(latencyMs) })
+    esme.send(SUBMIT, 'a')
+    esme.at(40).send(SUBMIT, 'b')
+    esme.at(100).peer(
+      { command: 'submit_sm_resp', sequence: 3 },
+      { command: 'submit_sm_resp', sequence: 2, status: STATUSES.ESME_RSYSERR },
+    )
+    expect(latencies).toEqual([60, 100])
+  })
+
   test('the window bounds them, and each answer makes room', () => {
     const esme = boundEsme({ windowSize: 2 })
     expect([esme.send(SUBMIT, 'a'), esme.send(SUBMIT, 'b'), esme.send(SUBMIT, 'c')]).toEqual([
