@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ConnectionOptions, given, orNull, segment } from './admin-client.ts'
 import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+import { addExplain } from './route-explain.ts'
 import { addRules } from './route-rule.ts'
 
 const PATH = '/routes'
@@ -69,6 +70,7 @@ export function register(program: Command): void {
     })
 
   addRules(route)
+  addExplain(route)
   addDelete(route, { key: 'route', path: PATH, description: 'delete a route that no plan and no rule uses' })
 }
 

@@ -1,4 +1,4 @@
-import type { Route, RoutingRule } from './directory.ts'
+import type { Carrier, Route, RoutingRule } from './directory.ts'
 
 /** out-of-use: its figures in this route fell below the route's floor. */
 export type CarrierCondition = 'usable' | 'stopped' | 'draining' | 'unbound' | 'throttled' | 'out-of-use'
@@ -42,6 +42,13 @@ export function routed(
   }
 }
 
+/** What the operator and the links of this node make of a carrier. */
+export function linkCondition(carrier: Carrier | undefined, isBound: boolean): CarrierCondition {
+  if (carrier === undefined) return 'unbound'
+  if (carrier.state !== 'started') return carrier.state
+  return isBound ? 'usable' : 'unbound'
+}
+
 /**
  * The carrier for a message: among the usable ones of the lowest priority number, by weight. Where none is usable,
  * throttled ones are taken, then those out of use. Null when there is none of them either. `random`: 0 to below 1.
@@ -51,49 +58,78 @@ export function chooseCarrier(
   conditionOf: (carrierId: number) => CarrierCondition,
   random: number,
 ): Choice | null {
-  const { carriers } = routed.route
+  const open = openTo(routed.route, conditionOf)
+  if (open === null) return null
+  let left = random * open.weights
+  const chosen = open.candidates.find((index) => {
+    left -= routed.route.carriers[index]!.weight
+    return left < 0
+  })
+  return explained(routed, open, chosen!)
+}
+
+/** Every choice that `chooseCarrier` makes at present, and the part of the messages (0 to 1) it makes it for. */
+export function possibleChoices(
+  routed: Routed,
+  conditionOf: (carrierId: number) => CarrierCondition,
+): { choice: Choice; share: number }[] {
+  const open = openTo(routed.route, conditionOf)
+  if (open === null) return []
+  return open.candidates.map((index) => ({
+    choice: explained(routed, open, index),
+    share: routed.route.carriers[index]!.weight / open.weights,
+  }))
+}
+
+/** The carriers of a route that messages are shared among at present. */
+interface Open {
+  /** Of every carrier of the route. */
+  readonly conditions: readonly CarrierCondition[]
+  /** Indices in the route's carriers. */
+  readonly candidates: readonly number[]
+  readonly weights: number
+}
+
+function openTo({ carriers }: Route, conditionOf: (carrierId: number) => CarrierCondition): Open | null {
   const conditions = carriers.map(({ carrierId }) => conditionOf(carrierId))
   const condition = LAST_RESORTS.find((one) => conditions.includes(one))
   if (condition === undefined) return null
+  let candidates: number[] = []
   let lowest = Number.POSITIVE_INFINITY
   let weights = 0
   for (const [index, { priority, weight }] of carriers.entries()) {
     if (conditions[index] !== condition || priority > lowest) continue
-    if (priority < lowest) weights = 0
+    if (priority < lowest) {
+      candidates = []
+      weights = 0
+    }
     lowest = priority
+    candidates.push(index)
     weights += weight
   }
-  let left = random * weights
-  const chosen = carriers.findIndex(({ priority, weight }, index) => {
-    if (conditions[index] !== condition || priority !== lowest) return false
-    left -= weight
-    return left < 0
-  })
-  return explained(routed, conditions, chosen, weights)
+  return { conditions, candidates, weights }
 }
 
 /** The plain choice, unless a carrier before the chosen one or beside it was passed over. */
-function explained(
-  routed: Routed,
-  conditions: readonly CarrierCondition[],
-  chosen: number,
-  weights: number,
-): Choice {
+function explained(routed: Routed, { conditions, weights }: Open, chosen: number): Choice {
   const { route, rule, carrierNames, plainChoices } = routed
   const { carrierId, priority, weight } = route.carriers[chosen]!
   const condition = conditions[chosen]!
+  const isPlain = condition === 'usable' && !route.carriers.some(isPassedOver)
+  if (isPlain) return plainChoices[chosen]!
   const passedOver = route.carriers.flatMap((other, index) =>
-    other.priority <= priority && conditions[index] !== condition
-      ? [`${carrierNames[index]} (${described(conditions[index]!)})`]
-      : [],
+    isPassedOver(other, index) ? [`${carrierNames[index]} (${described(conditions[index]!)})`] : [],
   )
-  if (passedOver.length === 0 && condition === 'usable') return plainChoices[chosen]!
   const how: string[] = []
   if (passedOver.length === 0) how.push(describeShare(route, priority, weight))
   else if (weight < weights) how.push(`weight ${weight} of ${weights}`)
   if (passedOver.length > 0) how.push(`after ${passedOver.join(', ')}`)
   if (condition !== 'usable') how.push(`though ${described(condition)}`)
   return { carrierId, reason: reasonOf(describeOrigin(route, rule), how) }
+
+  function isPassedOver(other: { priority: number }, index: number): boolean {
+    return other.priority <= priority && conditions[index] !== condition
+  }
 }
 
 /** `plan's route default`, `rule +4479 → route uk`, `plan's rule from 12345, GB → route uk`. */

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CarrierCondition, chooseCarrier, routed } from '../../src/domain/routing.ts'
-import { aRoute, aRule } from '../support/directory.ts'
+import {
+  type CarrierCondition,
+  chooseCarrier,
+  linkCondition,
+  possibleChoices,
+  routed,
+} from '../../src/domain/routing.ts'
+import { aCarrier, aRoute, aRule } from '../support/directory.ts'
 
 const NAMES = ['', 'acme', 'best', 'cheap']
 const nameOf = (id: number) => NAMES[id] ?? `carrier-${id}`
@@ -83,6 +89,31 @@ describe('chooseCarrier', () => {
         if (chosen !== undefined) expect(chosen.priority).toBe(Math.min(...priorities))
       }),
     )
+  })
+})
+
+it('a carrier is usable when it is started and bound', () => {
+  expect(linkCondition(aCarrier(), true)).toBe('usable')
+  expect(linkCondition(aCarrier(), false)).toBe('unbound')
+  expect(linkCondition(aCarrier({ state: 'draining' }), true)).toBe('draining')
+  expect(linkCondition(aCarrier({ state: 'stopped' }), false)).toBe('stopped')
+  expect(linkCondition(undefined, true)).toBe('unbound')
+})
+
+describe('possibleChoices', () => {
+  const possible = (conditions: Conditions) =>
+    possibleChoices(routed(route, null, nameOf), (id) => conditions[id] ?? 'usable')
+
+  it('are those that are made, with their shares', () => {
+    expect(possible({})).toEqual([
+      { choice: choose({}, 0), share: 0.75 },
+      { choice: choose({}, 0.75), share: 0.25 },
+    ])
+    expect(possible({ 1: 'unbound' })).toEqual([{ choice: choose({ 1: 'unbound' }), share: 1 }])
+    expect(possible({ 1: 'throttled', 2: 'unbound', 3: 'out-of-use' })).toEqual([
+      { choice: choose({ 1: 'throttled', 2: 'unbound', 3: 'out-of-use' }), share: 1 },
+    ])
+    expect(possible({ 1: 'unbound', 2: 'stopped', 3: 'draining' })).toEqual([])
   })
 })
 

@@ -40,7 +40,7 @@ export interface AdminServer extends AsyncDisposable {
 const POLICY = { ...STRICT_CALLBACK_POLICY, allowLoopback: true, allowUnresolvable: true }
 
 export async function startAdminServer(
-  options: Pick<AdminDeps, 'linkStatus'> & { database?: FreshDatabase } = {},
+  options: Pick<AdminDeps, 'linkStatus' | 'carrierCondition'> & { database?: FreshDatabase } = {},
 ): Promise<AdminServer> {
   const { database = await freshDatabase(), ...extra } = options
   const secretKey = deriveKey(randomBytes(32), 'secrets')
@@ -91,7 +91,7 @@ export function directoryService(database: FreshDatabase, secretKey: Uint8Array)
 
 function databaseDeps({ db }: FreshDatabase, directory: DirectoryService, secretKey: Buffer) {
   const placement = {
-    place: () => ({ msgId: messageId(Date.now(), randomBytes(9), 0), holder: null }),
+    place: () => ({ msgId: messageId(Date.now(), randomBytes(9), 0), holder: null, routeId: null }),
     keep: () => undefined,
     release: () => undefined,
     refuse: () => undefined,

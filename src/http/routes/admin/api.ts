@@ -12,6 +12,7 @@ import { registerNumberRanges } from './number-ranges.ts'
 import { registerOptOuts } from './opt-outs.ts'
 import { registerQuality } from './quality.ts'
 import { registerRates } from './rates.ts'
+import { registerRouteExplanation } from './route-explanation.ts'
 import { registerRoutes } from './routes.ts'
 import { registerRoutingRules } from './routing-rules.ts'
 import type { AdminDeps } from './scope.ts'
@@ -45,6 +46,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerOptOuts(scope, deps)
       registerCarriers(scope, deps)
       registerRoutes(scope, deps)
+      registerRouteExplanation(scope, deps)
       registerQuality(scope, deps)
       registerRoutingRules(scope, deps)
       registerNumberRanges(scope, deps)

@@ -56,6 +56,10 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
   'GET /routes/:route': ['getRoute', 'Show a route'],
   'PATCH /routes/:route': ['changeRoute', 'Change a route; what is not given stays'],
   'DELETE /routes/:route': ['deleteRoute', 'Delete a route that no plan and no rule uses'],
+  'GET /route-explanation': [
+    'explainRoute',
+    'Say which carrier a message would take, why, and what it would cost; nothing is sent',
+  ],
   'POST /routing-rules': [
     'createRoutingRule',
     'Lead messages over another route than that of their plan: by plan, sender, and mccmnc, prefix or country',

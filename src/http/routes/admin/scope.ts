@@ -8,6 +8,7 @@ import type {
 } from 'fastify'
 import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
+import type { CarrierCondition } from '../../../domain/routing.ts'
 import type { Database } from '../../../store/database.ts'
 
 /** What a carrier's link is doing on this node. */
@@ -45,6 +46,8 @@ export interface AdminDeps {
   readonly quality?: QualityWatching
   /** Absent where this node runs no carrier links. */
   readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
+  /** What this node could do with the carrier in a route now. Absent where this node runs no carrier links. */
+  readonly carrierCondition?: (carrierId: number, routeId: number) => CarrierCondition
 }
 
 export type AdminScope = FastifyInstance<

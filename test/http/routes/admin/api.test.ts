@@ -45,6 +45,7 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/routes/default'],
   ['PATCH', '/routes/default', { carriers: [] }],
   ['DELETE', '/routes/default'],
+  ['GET', '/route-explanation'],
   ['GET', '/routing-rules'],
   ['POST', '/routing-rules', { country: 'GB', route: 'default' }],
   ['GET', '/routing-rules/99999'],

@@ -1,0 +1,134 @@
+import { Type } from 'typebox'
+import type { Fault } from '../../../domain/faults.ts'
+import { fault } from '../../../domain/faults.ts'
+import { withPlus } from '../../../domain/message-filters.ts'
+import { explainRoute, type RouteExplanation } from '../../../domain/route-explanation.ts'
+import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
+import { ERRORS, type ErrorCode, invalid } from '../../../errors.ts'
+import { Nullable, PublicId } from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const Query = Type.Object(
+  {
+    servicePlanId: PublicId,
+    from: Type.String(),
+    to: Type.String(),
+    body: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_BODY_CHARACTERS,
+        description: 'without one, any text of one segment',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+const NullableText = Nullable(Type.String())
+const destination = { prefix: NullableText, country: NullableText, mccmnc: NullableText }
+const Explanation = Type.Object({
+  servicePlanId: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  country: NullableText,
+  mccmnc: Nullable(Type.String({ description: 'of the number ranges' })),
+  problems: Type.Array(Type.Object({ errorCode: Type.String(), errorMessage: Type.String() }), {
+    description: 'what a send would be refused for',
+  }),
+  route: NullableText,
+  rule: Nullable(
+    Type.Object(
+      { ruleId: Type.Integer(), servicePlanId: NullableText, from: NullableText, ...destination },
+      { description: "null: the route is the plan's own" },
+    ),
+  ),
+  carriers: Type.Array(
+    Type.Object({
+      carrier: Type.String(),
+      priority: Type.Integer(),
+      weight: Type.Integer(),
+      condition: Type.String({
+        description: 'on this node: usable, throttled, out-of-use, unbound, draining, stopped',
+      }),
+      share: Type.Number({ description: 'percent of the messages it gets now' }),
+      reason: Nullable(Type.String({ description: 'as it is stored with a message' })),
+    }),
+  ),
+  encoding: NullableText,
+  segments: Type.Integer(),
+  charge: Nullable(
+    Type.Object({
+      price: Type.String(),
+      ptf: Type.String(),
+      currency: Type.String(),
+      rate: Type.Object({ rateId: Type.Integer(), servicePlanId: NullableText, ...destination }),
+    }),
+  ),
+})
+
+export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): void {
+  const { directory, carrierCondition = () => 'unbound' as const } = deps
+
+  scope.get(
+    '/route-explanation',
+    { schema: { tags: ['routes'], querystring: Query, response: answers(200, Explanation) } },
+    async ({ query }) => {
+      const snapshot = directory.current()
+      const { body = null, servicePlanId } = query
+      const from = withPlus(query.from)
+      const to = withPlus(query.to)
+      const plan = snapshot.planByPublicId(servicePlanId)
+      const faults: Fault[] = fieldFaults({ from, to, body })
+      if (plan === undefined)
+        faults.push(fault('servicePlanId', 'NOT_FOUND', 'must be an existing service plan'))
+      if (plan === undefined || faults.length > 0) throw invalid(faults)
+      const explanation = explainRoute(snapshot, { plan, from, to, body }, carrierCondition)
+      const publicId = (planId: number | null) =>
+        planId === null ? null : (snapshot.planById(planId)?.servicePlanId ?? null)
+      return { servicePlanId: plan.servicePlanId, from, to, ...present(explanation, publicId) }
+    },
+  )
+}
+
+function present(explanation: RouteExplanation, publicId: (planId: number | null) => string | null) {
+  const { country, mccmnc, route, rule, carriers, encoding, segments, rate, charge } = explanation
+  return {
+    country,
+    mccmnc,
+    problems: problemsOf(explanation),
+    route,
+    rule: rule && {
+      ruleId: rule.id,
+      servicePlanId: publicId(rule.planId),
+      from: rule.sender,
+      prefix: rule.prefix,
+      country: rule.country,
+      mccmnc: rule.mccmnc,
+    },
+    carriers: [...carriers],
+    encoding,
+    segments,
+    charge: rate &&
+      charge && {
+        ...charge,
+        rate: {
+          rateId: rate.id,
+          servicePlanId: publicId(rate.planId),
+          prefix: rate.prefix,
+          country: rate.country,
+          mccmnc: rate.mccmnc,
+        },
+      },
+  }
+}
+
+/** In the order in which a send is checked. */
+function problemsOf({ isActive, isComplete, senderRefusal }: RouteExplanation) {
+  const problems: { errorCode: ErrorCode; errorMessage: string }[] = []
+  const add = (code: ErrorCode, message: string = ERRORS[code].message) =>
+    problems.push({ errorCode: code, errorMessage: message })
+  if (!isActive) add('SERVICE_PLAN_INACTIVE')
+  if (!isComplete) add('SERVICE_PLAN_INCOMPLETE')
+  if (senderRefusal !== null) add(senderRefusal.code, senderRefusal.message)
+  return problems
+}
