@@ -27,10 +27,12 @@ describe('our requests', () => {
     const esme = boundEsme({}, { onResponse: (_token, _pdu, latencyMs) => latencies.push(latencyMs) })
     esme.send(SUBMIT, 'a')
     esme.at(40).send(SUBMIT, 'b')
-    esme.at(100).peer(
-      { command: 'submit_sm_resp', sequence: 3 },
-      { command: 'submit_sm_resp', sequence: 2, status: STATUSES.ESME_RSYSERR },
-    )
+    esme
+      .at(100)
+      .peer(
+        { command: 'submit_sm_resp', sequence: 3 },
+        { command: 'submit_sm_resp', sequence: 2, status: STATUSES.ESME_RSYSERR },
+      )
     expect(latencies).toEqual([60, 100])
   })
 
