@@ -6,7 +6,7 @@ import { MAX_BODY_CHARACTERS } from './send-requests.ts'
 
 export type OptOutRequest = 'stop' | 'start' | 'help'
 
-/** The words of the field: CTIA Messaging Principles §5.1.3, 47 CFR 64.1200(a)(10), and what carriers act on. */
+/** The words that carriers and providers act on, with those of 47 CFR 64.1200(a)(10). */
 export const DEFAULT_OPT_OUT: OptOutSettings = {
   stopWords: ['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'OPTOUT', 'REVOKE'],
   startWords: ['START', 'UNSTOP', 'YES'],

@@ -9,7 +9,7 @@ import { findServicePlan } from '../store/service-plans.ts'
 import { refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** Of a person, as `to` of a send, who wants nothing more from a sender of the plan. */
-export interface OptOutInput {
+interface OptOutInput {
   readonly servicePlanId: string
   readonly from: string
   readonly to: string
