@@ -20,6 +20,7 @@ import { ensurePartitions } from './services/day-partitions.ts'
 import { DirectoryService } from './services/directory.ts'
 import { heldEvents, heldInboundEvents } from './services/held-events.ts'
 import { Holdings } from './services/holdings.ts'
+import { IdRules } from './services/id-rules.ts'
 import { linkEvents } from './services/link-events.ts'
 import { Maintenance } from './services/maintenance.ts'
 import { eventCounters, serviceMetrics } from './services/metrics.ts'
@@ -176,9 +177,16 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const deliverer: WebhookDeliverer = new WebhookDeliverer({ ...shared, dispatcher, secretKey })
   parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs * DRAIN.webhooks))
   const eventHolder = () => deliverer.holder()
+  const idRules = new IdRules({
+    db,
+    directory,
+    nowMs: Date.now,
+    onLearned: ({ name }, rule) => log.info({ carrier: name, idRule: rule }, 'id rule learned from receipts'),
+  })
   const recorder = new Recorder({
     db,
     directory,
+    idRules,
     eventHolder,
     onChanged: (messages) => {
       deliverer.enqueue(heldEvents(messages, lease.nodeId))
@@ -227,7 +235,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   })
   holdings.start()
   parts.add('holdings', () => holdings.stop())
-  const maintenance = startMaintenance(options, base, { receiver, recorder })
+  const maintenance = startMaintenance(options, base, { receiver, recorder, idRules })
   parts.add('maintenance', () => maintenance.stop())
   return { lease, deliverer, recorder, submitter, links, quality }
 }
@@ -280,7 +288,7 @@ async function startQualityWatch(options: AppOptions, { db, directory, registry,
 function startMaintenance(
   options: AppOptions,
   { db, directory, onError, onUnowned }: Base,
-  { receiver, recorder }: { receiver: Receiver; recorder: Recorder },
+  { receiver, recorder, idRules }: { receiver: Receiver; recorder: Recorder; idRules: IdRules },
 ): Maintenance {
   const maintenance = new Maintenance({
     db,
@@ -289,6 +297,7 @@ function startMaintenance(
     retentionDays: options.retentionDays,
     nowMs: Date.now,
     applyReceipts: (rows) => recorder.applyParked(rows),
+    readReceipts: () => idRules.readParked(),
     onError: (job, error) => onError(`maintenance failed: ${job}`, error),
     onUnowned,
   })

@@ -71,6 +71,11 @@ export function fromCarrierAddress(address: string, ton: number): string {
   return BARE_NUMBER.test(compact) ? `+${compact}` : printable
 }
 
+/** Digits of an address as it is dialled internationally, without `+` or 00: what tells whether two are one number. */
+export function dialledDigits(address: string): string {
+  return address.slice(0, MAX_INBOUND_LENGTH).replace(/\D/g, '').replace(/^00/, '')
+}
+
 /**
  * An address for logs, where no personal number may stand: four leading digits (country and area) and the last two of a
  * number of nine digits or more, two characters of anything shorter or of a name.

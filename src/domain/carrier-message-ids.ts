@@ -13,28 +13,78 @@ export const ID_RULES: readonly IdRule[] = ['exact', 'normalised', 'decimal-hex'
 /** Where an id was read. Needed because "16" in decimal and "16" in hexadecimal are two messages of one carrier. */
 export type IdSource = 'submit' | 'receipt'
 
-/** The rule in force for a carrier. Until `auto` has learned one, ids are compared normalised. */
-export function idRuleOf(carrier: { idRule: IdRule | 'auto'; learnedIdRule: IdRule | null }): IdRule {
+interface RuleSettings {
+  readonly idRule: IdRule | 'auto'
+  readonly learnedIdRule: IdRule | null
+}
+
+/** The rule in force for a carrier. Until `auto` has learned one, ids are stored normalised. */
+export function idRuleOf(carrier: RuleSettings): IdRule {
   return carrier.idRule === 'auto' ? (carrier.learnedIdRule ?? 'normalised') : carrier.idRule
+}
+
+/** `auto`, and nothing learned yet: a receipt's id may be any of its `spellings`. */
+export function isUnlearned(carrier: RuleSettings): boolean {
+  return carrier.idRule === 'auto' && carrier.learnedIdRule === null
 }
 
 /** message_id has at most 64 characters (SMPP 3.4 §5.2.23); also what bounds the number arithmetic and the index. */
 const MAX_LENGTH = 64
 
 /**
- * The form under which an id is stored and looked up: equal for the two spellings of one id. Under the two number rules
- * that is lower-case hexadecimal without leading zeros. An id that is no number is normalised; one with letters a-f is
- * hexadecimal wherever it was read.
+ * The form under which an id is stored and looked up: the normalised spelling of submit_sm_resp (under `exact`, as it
+ * is), so that what is stored does not depend on what is learned of receipts later. An id of a receipt is translated
+ * into it; one that is no number of the rule's kind is normalised.
  */
 export function canonicalId(id: string, rule: IdRule, source: IdSource): string {
   // Receipts are read word by word, so space around the id of a response is never part of it.
   const bounded = id.trim().slice(0, MAX_LENGTH)
   if (rule === 'exact') return bounded
   const normalised = withoutLeadingZeros(bounded.toLowerCase())
-  const decimalSource: IdSource | null =
-    rule === 'decimal-hex' ? 'receipt' : rule === 'hex-decimal' ? 'submit' : null
-  if (source !== decimalSource) return normalised
-  return /^\d+$/.test(normalised) ? BigInt(normalised).toString(16) : normalised
+  if (source === 'submit' || rule === 'normalised') return normalised
+  return (rule === 'decimal-hex' ? decimalToHex(normalised) : hexToDecimal(normalised)) ?? normalised
+}
+
+/** The same id, normalised, as each rule would have it on the other side: what to look for while no rule is learned. */
+export function spellings(normalised: string): string[] {
+  const others = [decimalToHex(normalised), hexToDecimal(normalised)]
+  return [...new Set([normalised, ...others.filter((other) => other !== null)])]
+}
+
+/**
+ * The one rule under which these two normalised ids are the same; null when several are (7 is 7 in both), or none. An id
+ * that both sides write alike and that is no number of one digit can only be `normalised`.
+ */
+export function ruleTold(submitted: string, receipted: string): IdRule | null {
+  const fitting: IdRule[] = []
+  if (submitted === receipted) fitting.push('normalised')
+  if (submitted === decimalToHex(receipted)) fitting.push('decimal-hex')
+  if (submitted === hexToDecimal(receipted)) fitting.push('hex-decimal')
+  return fitting.length === 1 ? fitting[0]! : null
+}
+
+/** What matches have told of a carrier's rule so far. */
+export interface RuleEvidence {
+  readonly rule: IdRule
+  /** The messages whose receipts told it; one that is told of twice counts once. */
+  readonly msgIds: readonly string[]
+}
+
+/** Messages that must agree before a rule counts as learned. */
+export const ENOUGH_MATCHES = 3
+
+/** Adds a match. One that contradicts begins the count anew. */
+export function withMatch(evidence: RuleEvidence | undefined, rule: IdRule, msgId: string): RuleEvidence {
+  if (evidence?.rule !== rule) return { rule, msgIds: [msgId] }
+  return evidence.msgIds.includes(msgId) ? evidence : { rule, msgIds: [...evidence.msgIds, msgId] }
+}
+
+function decimalToHex(id: string): string | null {
+  return /^\d+$/.test(id) ? BigInt(id).toString(16) : null
+}
+
+function hexToDecimal(id: string): string | null {
+  return /^[0-9a-f]+$/.test(id) ? BigInt(`0x${id}`).toString(10) : null
 }
 
 /** "0" keeps its zero. */

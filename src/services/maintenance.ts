@@ -12,8 +12,13 @@ import type { Database } from '../store/database.ts'
 import { deleteOldIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../store/inbound-messages.ts'
 import { expireOverdueMessages } from '../store/overdue-messages.ts'
+import {
+  deleteOldParkedReceipts,
+  findMatchableReceipts,
+  type ParkedPosition,
+} from '../store/parked-receipts.ts'
 import { deleteOldQualityMinutes } from '../store/quality.ts'
-import { deleteOldParkedReceipts, findMatchableReceipts, type ReceiptRow } from '../store/receipts.ts'
+import type { ReceiptRow } from '../store/receipts.ts'
 import { deleteEventsBefore } from '../store/retention.ts'
 import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
 
@@ -27,6 +32,8 @@ export interface MaintenanceOptions {
   readonly nowMs: () => number
   /** Applies parked receipts, at most one per (carrier, id); resolves when that is recorded. */
   readonly applyReceipts: (receipts: readonly ReceiptRow[]) => Promise<unknown>
+  /** Parked receipts whose id can be read, or looked up, by now; `more` when these were not all. */
+  readonly readReceipts: () => Promise<{ receipts: readonly ReceiptRow[]; more: boolean }>
   /** Told of a job that failed; it runs again after its interval. */
   readonly onError: (job: string, error: unknown) => void
   readonly onUnowned?: (count: number) => void
@@ -52,6 +59,9 @@ const MAX_BATCHES = 200
 
 const RECEIPT_BATCH = 500
 const MAX_RECEIPT_BATCHES = 10
+/** Parked receipts this young are looked at in every run: their submission may just have been recorded elsewhere. */
+const RECENT_MS = 2 * MINUTE_MS
+const OLDEST: ParkedPosition = { received_at: new Date(0).toISOString(), parked_id: 0 }
 /** How long a receipt without a submission waits for one. */
 const PARKED_LIFETIME_MS = 72 * HOUR_MS
 /** As long as submissions: no receipt is matched later, so that older minutes no longer change. */
@@ -78,6 +88,8 @@ export class Maintenance {
   readonly #timers = new Map<string, NodeJS.Timeout>()
   readonly #running = new Set<Promise<void>>()
   #stopping = false
+  /** How far the older parked receipts are looked through. */
+  #lookedTo = OLDEST
   /** Messages created before this are known not to be overdue, or are UNKNOWN by now. */
   #overdueFromMs: number | null = null
 
@@ -131,15 +143,39 @@ export class Maintenance {
     this.#running.delete(run)
   }
 
+  /** Recent ones in every run; of the others a batch, in turn: a million are looked at within three hours. */
   async #applyParkedReceipts(): Promise<void> {
     await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
-      const found = await findMatchableReceipts(this.#options.db, RECEIPT_BATCH)
-      if (found.length === 0) return false
-      // Of one id only the first: the second follows in the next batch, after its effect.
-      const firsts = [...Map.groupBy(found, receiptKey).values()].map((receipts) => receipts[0]!)
-      await this.#options.applyReceipts(firsts)
-      return firsts.length < found.length || found.length === RECEIPT_BATCH
+      const { receipts, more } = await this.#options.readReceipts()
+      await this.#apply(receipts)
+      return more
     })
+    let from: ParkedPosition = {
+      received_at: new Date(this.#options.nowMs() - RECENT_MS).toISOString(),
+      parked_id: 0,
+    }
+    await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
+      const last = await this.#applyBehind(from)
+      from = last ?? from
+      return last !== null
+    })
+    await this.#repeat(1, async () => {
+      this.#lookedTo = (await this.#applyBehind(this.#lookedTo)) ?? OLDEST
+      return false
+    })
+  }
+
+  async #applyBehind(position: ParkedPosition): Promise<ParkedPosition | null> {
+    const { receipts, last } = await findMatchableReceipts(this.#options.db, position, RECEIPT_BATCH)
+    await this.#apply(receipts)
+    return last
+  }
+
+  /** Of one id one after the other: the second counts after the effect of the first. */
+  async #apply(receipts: readonly ReceiptRow[]): Promise<void> {
+    const ofIds = [...Map.groupBy(receipts, receiptKey).values()]
+    for (let round = 0; ofIds.some((own) => own.length > round); round += 1)
+      await this.#options.applyReceipts(ofIds.flatMap((own) => own[round] ?? []))
   }
 
   async #deliverComplete(): Promise<void> {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Carrier, Directory } from '../domain/directory.ts'
 import type { Database } from '../store/database.ts'
-import { countParkedReceipts } from '../store/receipts.ts'
+import { countParkedReceipts } from '../store/parked-receipts.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 import type { QualityWatch } from './quality-watch.ts'
 import type { Recorder } from './recorder.ts'

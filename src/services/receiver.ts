@@ -1,5 +1,5 @@
-import { fromCarrierAddress } from '../domain/addresses.ts'
-import { canonicalId, idRuleOf } from '../domain/carrier-message-ids.ts'
+import { dialledDigits, fromCarrierAddress } from '../domain/addresses.ts'
+import { canonicalId, idRuleOf, isUnlearned } from '../domain/carrier-message-ids.ts'
 import { parseUserData } from '../domain/concatenation.ts'
 import type { Carrier, Directory } from '../domain/directory.ts'
 import { fromReceipt } from '../domain/error-codes.ts'
@@ -12,6 +12,7 @@ import type { Connection } from '../smpp/connection.ts'
 import type { PduOf, RequestPdu } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 import type { Database } from '../store/database.ts'
+import type { ReceiptRow } from '../store/receipts.ts'
 import type { EventHolder } from '../store/submissions.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
@@ -85,19 +86,28 @@ export class Receiver {
       answer(true)
       return
     }
-    this.#options.recorder.receipt({ row: this.#row(receipt, outcome, carrier), done: answer })
+    this.#options.recorder.receipt({ row: this.#row(receipt, outcome, carrier, pdu), done: answer })
   }
 
-  #row(receipt: Receipt, outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN', carrier: Carrier) {
+  #row(
+    receipt: Receipt,
+    outcome: ReceiptRow['outcome'],
+    ofLink: Carrier,
+    { source_addr, destination_addr }: Incoming,
+  ): ReceiptRow {
+    // As it is set now, and not when the link was made: its id rule may have been learned since.
+    const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
     return {
       carrier_id: carrier.id,
       carrier_message_id: canonicalId(receipt.carrierMessageId!, idRuleOf(carrier), 'receipt'),
+      addresses: [source_addr, destination_addr].map(dialledDigits).filter((digits) => digits !== ''),
       outcome,
       error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
       carrier_code: receipt.errorCode === null ? receipt.state : `${receipt.state} ${receipt.errorCode}`,
       mccmnc: receipt.mccmnc,
       received_at: new Date().toISOString(),
       parked_id: null,
+      unread: isUnlearned(carrier),
     }
   }
 

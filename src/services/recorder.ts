@@ -4,9 +4,11 @@ import { highestIdAt } from '../domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../domain/message-states.ts'
 import { writeInHalves } from '../operations/batches.ts'
 import { priceReceipts } from '../operations/price-receipts.ts'
+import { recordReceipts } from '../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../store/database.ts'
 import { type Postponement, postponeDispatches } from '../store/dispatches.ts'
-import { findParkedReceipts, type ReceiptRow, recordReceipts } from '../store/receipts.ts'
+import { findParkedReceipts } from '../store/parked-receipts.ts'
+import type { ReceiptRow } from '../store/receipts.ts'
 import {
   type ChangedMessage,
   type EventHolder,
@@ -14,10 +16,12 @@ import {
   type Settlement,
   type Submission,
 } from '../store/submissions.ts'
+import type { IdRules } from './id-rules.ts'
 
 export interface RecorderOptions {
   readonly db: Database
   readonly directory: () => Directory
+  readonly idRules: Pick<IdRules, 'read' | 'parkedUnder'>
   /** Who delivers the events of the next batch. */
   readonly eventHolder: () => EventHolder
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
@@ -156,7 +160,7 @@ export class Recorder {
     if (accepted.length === 0) return
     const parked = await findParkedReceipts(
       this.#options.db,
-      accepted.map(({ carrier_id, carrier_message_id }) => ({ carrier_id, carrier_message_id })),
+      accepted.flatMap((submission) => this.#options.idRules.parkedUnder(submission)),
     )
     this.#receipts.unshift(...parked.map((row) => ({ row, done: null })))
   }
@@ -194,10 +198,10 @@ export class Recorder {
     const items = this.#receipts.slice(0, MAX_BATCH)
     const events = this.#options.eventHolder()
     const write = async (rows: readonly ReceiptRow[]): Promise<readonly boolean[]> => {
-      const { db, directory } = this.#options
+      const { db, directory, idRules } = this.#options
       const changed = await recordReceipts(db, {
-        receipts: await priceReceipts(db, directory(), rows),
-        changedAt: this.#instants.next(Date.now()),
+        receipts: await priceReceipts(db, directory(), await idRules.read(rows)),
+        changedAt: () => this.#instants.next(Date.now()),
         unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
         events,
         newestMsgId: highestIdAt(Date.now() + CLOCK_SKEW_MS),
@@ -226,14 +230,16 @@ export class Recorder {
 }
 
 /**
- * The first receipt of each id; later ones of the same id are `repeated` where they may still change something, that is
- * after an UNKNOWN, and dropped after a final one (first final wins).
+ * The first receipt of each id and recipient (which tells messages apart whose carrier gives an id again); later ones are
+ * `repeated` where they may still change something, that is after an UNKNOWN, and dropped after a final one (first final
+ * wins).
  */
 function oneForEachId(items: readonly ReceiptItem[]): { rows: ReceiptRow[]; repeated: ReceiptItem[] } {
   const first = new Map<string, ReceiptRow>()
   const repeated: ReceiptItem[] = []
   for (const item of items) {
-    const key = `${item.row.carrier_id}:${item.row.carrier_message_id}`
+    const { carrier_id, carrier_message_id, addresses } = item.row
+    const key = `${carrier_id}:${carrier_message_id}:${addresses.join()}`
     const earlier = first.get(key)
     if (earlier === undefined) first.set(key, item.row)
     else if (earlier.outcome === 'UNKNOWN' || item.row.parked_id !== null) repeated.push(item)

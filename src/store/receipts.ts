@@ -20,82 +20,195 @@ export interface ReceiptRow {
   readonly parked_id: number | null
   /** The carrier's id rule is not learned yet: the id is normalised only, and the receipt is parked as it is. */
   readonly unread: boolean
+  /** By message: what it costs where the receipt says it went, when that is not what it was charged. */
+  readonly charges?: Readonly<Record<string, Charge>>
+}
+
+/** What both statements below are given. */
+export interface ReceiptBatch {
+  readonly receipts: readonly ReceiptRow[]
+  /** Must differ from batch to batch. */
+  readonly changedAt: string
+  readonly unknownReversibleMs: number
+  readonly events: EventHolder
+  /** No submission is newer: partitions of days to come are not looked into. */
+  readonly newestMsgId: string
 }
 
 const INPUT = `
-  select * from json_to_recordset($1) as i (
+  select * from rows from (json_to_recordset($1) as (
     carrier_id integer, carrier_message_id text, addresses text[], outcome message_status, error_code text,
-    carrier_code text, mccmnc text, received_at timestamptz, parked_id bigint, unread boolean)`
+    carrier_code text, mccmnc text, received_at timestamptz, parked_id bigint, unread boolean, charges jsonb))
+  with ordinality as i (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc,
+                        received_at, parked_id, unread, charges, place)`
 
 /**
- * The message of each receipt. Nearly always it is that of the newest submission of the id: still open, and its
- * recipient is an address of the receipt. Only where it is not, the other messages that got the id are looked at (some
- * carriers give an id again): first those of that recipient, then those still open, then the newest. One that has ended
- * and went elsewhere is not the receipt's: it waits for a submission to come.
- *
- * A receipt speaks for every segment that got its id: carriers that give one id to all of them, and message_payload,
- * leave no way to tell one segment's receipts from repetitions of another's.
+ * From `matched` (plan_id, msg_id, bits) to the messages as they are now and their events. Segment outcomes are kept as
+ * bits, so a repeated receipt changes nothing. DELIVERED when all segments are, FAILED as soon as one is that was not
+ * delivered before, UNKNOWN when all have an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives
+ * way for `unknownReversibleMs`. An event is held only if this node holds every earlier one of its message; it becomes due
+ * with an earlier one that waits. Which are held is looked up in one object, see recordSubmissions.
  */
-const MATCHED = `
-  select i.*, t.plan_id, t.msg_id, t.segments > 1 as several,
-         case when t.segments > 1 then (
-           select bit_or(1::bigint << segment) from submissions
-           where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id = t.msg_id
-         ) else 1::bigint << t.segment end as bits
-  from input i
-  left join lateral (
-    select plan_id, msg_id, segment from submissions
-    where not i.unread and carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id <= $6
-    order by msg_id desc limit 1
-  ) s on true
-  left join lateral (
-    select segments, status in ('DELIVERED', 'FAILED') as ended, substr(recipient, 2) = any (i.addresses) as addressed
-    from messages where plan_id = s.plan_id and msg_id = s.msg_id
-  ) m on true
-  left join lateral (
-    select x.plan_id, x.msg_id, x.segment, n.segments, n.status in ('DELIVERED', 'FAILED') as ended,
-           substr(n.recipient, 2) = any (i.addresses) as addressed
-    from submissions x join messages n on n.plan_id = x.plan_id and n.msg_id = x.msg_id
-    where (m.ended or not m.addressed) and x.carrier_id = i.carrier_id
-      and x.carrier_message_id = i.carrier_message_id and x.msg_id <= $6
-    order by addressed desc, ended, x.msg_id desc limit 1
-  ) o on true
-  left join lateral (
-    select coalesce(o.plan_id, s.plan_id) as plan_id, coalesce(o.msg_id, s.msg_id) as msg_id,
-           coalesce(o.segment, s.segment) as segment, coalesce(o.segments, m.segments) as segments
-    where s.msg_id is not null and not coalesce(o.ended and not o.addressed and i.addresses <> '{}', false)
-  ) t on true`
+function changes(only: string): string {
+  return `
+    per_message as (
+      select plan_id, msg_id, max(mccmnc) as mccmnc, max(addresses[1]) as address, max(addresses[2]) as other_address,
+             coalesce(bit_or(bits) filter (where outcome = 'DELIVERED'), 0) as delivered,
+             coalesce(bit_or(bits) filter (where outcome = 'UNKNOWN'), 0) as unknown,
+             coalesce(bit_or(bits) filter (where outcome = 'FAILED'), 0) as failed,
+             (array_agg(error_code order by (outcome = 'FAILED') desc))[1] as error_code,
+             (array_agg(carrier_code order by (outcome = 'FAILED') desc))[1] as carrier_code,
+             (array_agg(charges -> msg_id::text) filter (where charges ? msg_id::text))[1] as charge
+      from matched where msg_id is not null
+      group by plan_id, msg_id
+    ), changed as (
+      update messages m
+      set (status, event_seq, updated_at, delivered_segments, unknown_segments, mccmnc, error_code, carrier_code) = (
+        select n.status,
+               m.event_seq + (n.status <> m.status)::integer,
+               case when n.status <> m.status then $2::timestamptz else m.updated_at end,
+               m.delivered_segments | r.delivered,
+               (m.unknown_segments | r.unknown) & ~(m.delivered_segments | r.delivered),
+               coalesce(r.mccmnc, m.mccmnc),
+               case n.status when m.status then m.error_code when 'DELIVERED' then '000' else r.error_code end,
+               coalesce(r.carrier_code, m.carrier_code)
+        from (select (1::bigint << m.segments) - 1 as whole, m.delivered_segments | r.delivered as delivered,
+                     m.unknown_segments | r.unknown as unknown) b,
+             lateral (select case when r.failed & ~m.delivered_segments <> 0 then 'FAILED'
+                                  when b.delivered & b.whole = b.whole then 'DELIVERED'
+                                  when (b.delivered | b.unknown) & b.whole = b.whole then 'UNKNOWN'
+                                  else m.status end as status) n),
+          price = coalesce((r.charge ->> 'price')::numeric, m.price),
+          ptf = coalesce((r.charge ->> 'ptf')::numeric, m.ptf),
+          currency = coalesce(r.charge ->> 'currency', m.currency)
+      from per_message r
+      where m.plan_id = r.plan_id and m.msg_id = r.msg_id ${only}
+        and (m.status in ('QUEUED', 'SENT')
+             or m.status = 'UNKNOWN' and m.updated_at > $2::timestamptz - $3 * interval '1 ms')
+      returning m.*
+    ), announced as (
+      insert into webhook_events (bucket, msg_id, seq, plan_id, holder, due_at, status, error_code, mccmnc, price,
+                                  ptf, currency, sent_at, occurred_at)
+      select e.bucket, m.msg_id, m.event_seq, m.plan_id,
+             case when e.bucket = any ($5::smallint[]) and not exists (
+               select from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
+                                              and w.seq < m.event_seq and w.due_at < 'infinity'
+                                              and w.holder is distinct from $4::integer
+             ) then $4::integer end,
+             greatest(m.updated_at, (
+               select max(w.due_at) from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
+                                                            and w.seq < m.event_seq and coalesce(w.holder, 0) = 0
+                                                            and w.due_at < 'infinity')),
+             m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
+      from changed m
+      join service_plans p on p.id = m.plan_id
+      join accounts a on a.id = p.account_id
+      cross join lateral (select get_byte(uuid_send(m.msg_id), 15)::smallint as bucket) e
+      where m.updated_at = $2::timestamptz and (m.callback_url is not null or a.default_dlr_url is not null)
+      on conflict do nothing
+      returning msg_id, holder
+    ), held as materialized (
+      select coalesce(jsonb_object_agg(msg_id, true) filter (where holder is not null), '{}') as ids from announced
+    )`
+}
+
+const CHANGED_COLUMNS = `${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId", m.route_id as "routeId",
+  held.ids ? m.msg_id::text as held`
 
 /**
- * Applies a batch of receipts. Segment outcomes are kept as bits, so a repeated receipt changes nothing; the rows of
- * several segments keep them too, for the operator. DELIVERED when all segments are, FAILED as soon as one is that was
- * not delivered, UNKNOWN when all have an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives
- * way for `unknownReversibleMs`. A receipt without a message is parked. An event is held only if this node holds every
- * earlier one of its message; it becomes due with an earlier one that waits.
- * `changedAt` must differ from batch to batch. Gives the messages that changed.
+ * Applies what nearly every receipt is: the first for a message of one segment, to which the newest submission of its id
+ * belongs, still open, with an address of the receipt as its recipient. A receipt without any submission is parked. Gives
+ * the messages that changed, and the places in the batch of what is to be looked at closely.
  */
-export async function recordReceipts(
+export async function recordPlainReceipts(
   db: Queryable,
-  args: {
-    receipts: readonly ReceiptRow[]
-    changedAt: string
-    unknownReversibleMs: number
-    events: EventHolder
-    /** No submission is newer: partitions of days to come are not looked into. */
-    newestMsgId: string
-  },
-): Promise<ChangedMessage[]> {
-  const { rows } = await db.query<ChangedMessage>({
-    name: 'record_receipts',
+  batch: ReceiptBatch,
+): Promise<{ changed: ChangedMessage[]; rest: number[] }> {
+  const { rows } = await db.query<ChangedMessage & { rest: number[] | null }>({
+    name: 'record_plain_receipts',
     text: `
       with input as (${INPUT}
-      ), matched as materialized (${MATCHED}
+      ), matched as (
+        select i.*, s.plan_id, s.msg_id, 1::bigint << s.segment as bits
+        from input i left join lateral (
+          select plan_id, msg_id, segment from submissions
+          where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id <= $6
+          order by msg_id desc limit 1
+        ) s on true
+      ), parked as (
+        insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code,
+                                     mccmnc, received_at)
+        select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at
+        from matched where msg_id is null
+      ), ${changes(`and m.segments = 1
+        and (r.address is null or substr(m.recipient, 2) in (r.address, r.other_address))`)}
+      , applied as materialized (
+        select coalesce(jsonb_object_agg(msg_id, true), '{}') as ids from changed
+      ), rest as materialized (
+        select array_agg(x.place::integer - 1 order by x.place) as places from matched x cross join applied
+        where x.msg_id is not null and not applied.ids ? x.msg_id::text
+      )
+      select ${CHANGED_COLUMNS}, rest.places as rest
+      from rest cross join held left join changed m on m.updated_at = $2::timestamptz`,
+    values: valuesOf(batch),
+  })
+  return { changed: rows.filter((row) => row.msgId !== null), rest: rows[0]!.rest ?? [] }
+}
+
+/**
+ * Applies any receipts, those of parked_receipts too; costs several times as much as recordPlainReceipts.
+ *
+ * Where the newest message that got the id has ended or went to another recipient, all that got it are looked at (some
+ * carriers give an id again): first those of that recipient, then those still open, then the newest. One that has ended
+ * and went elsewhere is not the receipt's: it is parked for a submission to come.
+ *
+ * A receipt speaks for every segment that got its id: carriers that give one id to all of them, and message_payload,
+ * leave no way to tell one segment's receipts from repetitions of another's. The rows of several segments keep what was
+ * said of them, for the operator. Gives the messages that changed.
+ */
+export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promise<ChangedMessage[]> {
+  const { rows } = await db.query<ChangedMessage>({
+    name: 'record_receipts',
+    // `newest` out of sight of the planner: knowing it, it took 17 ms for a new plan each time (90 days of partitions).
+    text: `
+      with newest as materialized (select $6::uuid as msg_id
+      ), input as materialized (${INPUT}
+      ), matched as materialized (
+        select i.*, t.plan_id, t.msg_id, t.segments > 1 as several,
+               case when t.segments > 1 then (
+                 select bit_or(1::bigint << segment) from submissions
+                 where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id = t.msg_id
+               ) else 1::bigint << t.segment end as bits
+        from newest cross join input i
+        left join lateral (
+          select plan_id, msg_id, segment from submissions
+          where not i.unread and carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id
+            and msg_id <= newest.msg_id
+          order by msg_id desc limit 1
+        ) s on true
+        left join lateral (
+          select segments, status in ('DELIVERED', 'FAILED') as ended, substr(recipient, 2) = any (i.addresses) as fits
+          from messages where plan_id = s.plan_id and msg_id = s.msg_id
+        ) m on true
+        left join lateral (
+          select x.plan_id, x.msg_id, x.segment, n.segments, n.status in ('DELIVERED', 'FAILED') as ended,
+                 substr(n.recipient, 2) = any (i.addresses) as fits
+          from submissions x join messages n on n.plan_id = x.plan_id and n.msg_id = x.msg_id
+          where (m.ended or not m.fits) and x.carrier_id = i.carrier_id
+            and x.carrier_message_id = i.carrier_message_id and x.msg_id <= newest.msg_id
+          order by fits desc, ended, x.msg_id desc limit 1
+        ) o on true
+        left join lateral (
+          select coalesce(o.plan_id, s.plan_id) as plan_id, coalesce(o.msg_id, s.msg_id) as msg_id,
+                 coalesce(o.segment, s.segment) as segment, coalesce(o.segments, m.segments) as segments
+          where s.msg_id is not null and not coalesce(o.ended and not o.fits and i.addresses <> '{}', false)
+        ) t on true
       ), parked as (
         insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code,
                                      mccmnc, received_at, unread)
         select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at, unread
         from matched where msg_id is null and parked_id is null
-      ), applied as (
+      ), unparked as (
         delete from parked_receipts p using matched x
         where x.parked_id is not null and x.msg_id is not null
           and p.carrier_id = x.carrier_id and p.carrier_message_id = x.carrier_message_id and p.id = x.parked_id
@@ -105,137 +218,20 @@ export async function recordReceipts(
         from matched x
         where x.several and s.carrier_id = x.carrier_id and s.carrier_message_id = x.carrier_message_id
           and s.msg_id = x.msg_id and (s.outcome is null or s.outcome = 'UNKNOWN' and x.outcome <> 'UNKNOWN')
-      ), per_message as (
-        select plan_id, msg_id, max(mccmnc) as mccmnc,
-               coalesce(bit_or(bits) filter (where outcome = 'DELIVERED'), 0) as delivered,
-               coalesce(bit_or(bits) filter (where outcome = 'UNKNOWN'), 0) as unknown,
-               coalesce(bit_or(bits) filter (where outcome = 'FAILED'), 0) as failed,
-               (array_agg(error_code order by (outcome = 'FAILED') desc))[1] as error_code,
-               (array_agg(carrier_code order by (outcome = 'FAILED') desc))[1] as carrier_code
-        from matched where msg_id is not null
-        group by plan_id, msg_id
-      ), changed as (
-        update messages m
-        set (status, event_seq, updated_at, delivered_segments, unknown_segments, mccmnc, error_code, carrier_code) = (
-          select n.status,
-                 m.event_seq + (n.status <> m.status)::integer,
-                 case when n.status <> m.status then $2::timestamptz else m.updated_at end,
-                 m.delivered_segments | r.delivered,
-                 (m.unknown_segments | r.unknown) & ~(m.delivered_segments | r.delivered),
-                 coalesce(r.mccmnc, m.mccmnc),
-                 case n.status when m.status then m.error_code when 'DELIVERED' then '000' else r.error_code end,
-                 coalesce(r.carrier_code, m.carrier_code)
-          from (select (1::bigint << m.segments) - 1 as whole, m.delivered_segments | r.delivered as delivered,
-                       m.unknown_segments | r.unknown as unknown) b,
-               lateral (select case when r.failed & ~m.delivered_segments <> 0 then 'FAILED'
-                                    when b.delivered & b.whole = b.whole then 'DELIVERED'
-                                    when (b.delivered | b.unknown) & b.whole = b.whole then 'UNKNOWN'
-                                    else m.status end as status) n)
-        from per_message r
-        where m.plan_id = r.plan_id and m.msg_id = r.msg_id
-          and (m.status in ('QUEUED', 'SENT')
-               or m.status = 'UNKNOWN' and m.updated_at > $2::timestamptz - $3 * interval '1 ms')
-        returning m.*
-      ), announced as (
-        insert into webhook_events (bucket, msg_id, seq, plan_id, holder, due_at, status, error_code, mccmnc, price,
-                                    ptf, currency, sent_at, occurred_at)
-        select e.bucket, m.msg_id, m.event_seq, m.plan_id,
-               case when e.bucket = any ($5::smallint[]) and not exists (
-                 select from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
-                                                and w.seq < m.event_seq and w.due_at < 'infinity'
-                                                and w.holder is distinct from $4::integer
-               ) then $4::integer end,
-               greatest(m.updated_at, (
-                 select max(w.due_at) from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
-                                                              and w.seq < m.event_seq and coalesce(w.holder, 0) = 0
-                                                              and w.due_at < 'infinity')),
-               m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
-        from changed m
-        join service_plans p on p.id = m.plan_id
-        join accounts a on a.id = p.account_id
-        cross join lateral (select get_byte(uuid_send(m.msg_id), 15)::smallint as bucket) e
-        where m.updated_at = $2::timestamptz and (m.callback_url is not null or a.default_dlr_url is not null)
-        on conflict do nothing
-        returning msg_id, holder
-      ), held as materialized (
-        select coalesce(jsonb_object_agg(msg_id, true) filter (where holder is not null), '{}') as ids from announced
-      )
-      select ${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId", m.route_id as "routeId",
-             held.ids ? m.msg_id::text as held
-      from changed m cross join held
-      where m.updated_at = $2::timestamptz`,
-    values: [
-      JSON.stringify(args.receipts),
-      args.changedAt,
-      args.unknownReversibleMs,
-      args.events.holder,
-      args.events.buckets,
-      args.newestMsgId,
-    ],
+      ), ${changes('')}
+      select ${CHANGED_COLUMNS} from changed m cross join held where m.updated_at = $2::timestamptz`,
+    values: valuesOf(batch),
   })
   return rows
 }
 
-interface ParkedRow extends Omit<ReceiptRow, 'received_at'> {
-  readonly received_at: Date
-}
-
-/** Parked receipts of these ids: those that came before their submission was recorded. */
-export async function findParkedReceipts(
-  db: Queryable,
-  ids: readonly { carrier_id: number; carrier_message_id: string }[],
-): Promise<ReceiptRow[]> {
-  const { rows } = await db.query<ParkedRow>({
-    name: 'find_parked_receipts',
-    text: `
-      select p.carrier_id, p.carrier_message_id, p.outcome, p.error_code, p.carrier_code, p.mccmnc, p.received_at,
-             p.id as parked_id
-      from json_to_recordset($1) as i (carrier_id integer, carrier_message_id text)
-      join parked_receipts p on p.carrier_id = i.carrier_id and p.carrier_message_id = i.carrier_message_id
-      order by p.id`,
-    values: [JSON.stringify(ids)],
-  })
-  return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }))
-}
-
-/**
- * Parked receipts of the last ten minutes whose submission is known by now: the two were recorded by different nodes at the
- * same moment. At most `limit`. Older ones were looked for when their submission was recorded, or have none.
- */
-export async function findMatchableReceipts(db: Queryable, limit: number): Promise<ReceiptRow[]> {
-  const { rows } = await db.query<ParkedRow>({
-    name: 'find_matchable_receipts',
-    text: `
-      select p.carrier_id, p.carrier_message_id, p.outcome, p.error_code, p.carrier_code, p.mccmnc, p.received_at,
-             p.id as parked_id
-      from parked_receipts p
-      where p.received_at > now() - interval '10 minutes'
-        and exists (select from submissions s where s.carrier_id = p.carrier_id
-                                                and s.carrier_message_id = p.carrier_message_id)
-      order by p.id limit $1`,
-    values: [limit],
-  })
-  return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }))
-}
-
-/** How many receipts are parked, `most` at most. */
-export async function countParkedReceipts(db: Queryable, most: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    text: 'select count(*)::integer as count from (select from parked_receipts limit $1) p',
-    values: [most],
-  })
-  return rows[0]!.count
-}
-
-/** Forgets parked receipts older than `ageMs`, at most `limit`. Gives how many. */
-export async function deleteOldParkedReceipts(db: Queryable, ageMs: number, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
-    text: `
-      delete from parked_receipts p
-      using (select carrier_id, carrier_message_id, id from parked_receipts
-             where received_at < now() - $1 * interval '1 ms' order by received_at limit $2) old
-      where p.carrier_id = old.carrier_id and p.carrier_message_id = old.carrier_message_id and p.id = old.id`,
-    values: [ageMs, limit],
-  })
-  return rowCount ?? 0
+function valuesOf({
+  receipts,
+  changedAt,
+  unknownReversibleMs,
+  events,
+  newestMsgId,
+}: ReceiptBatch): unknown[] {
+  const { holder, buckets } = events
+  return [JSON.stringify(receipts), changedAt, unknownReversibleMs, holder, buckets, newestMsgId]
 }

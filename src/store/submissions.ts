@@ -66,7 +66,9 @@ export interface ChangedMessage extends Message {
 /**
  * Records a batch of submissions: the accepted segments, the new status of each settled message with the event that
  * announces it, and the end of its dispatch. `changedAt` must differ from batch to batch. A message that has moved on
- * already (status not QUEUED) is left as it is. Gives the messages that changed.
+ * already (a receipt of its first segment came while later ones were under way) gets what only its settlement knows, and
+ * keeps its status. One whose receipts all came before its segments were counted anew is DELIVERED at once. Gives the
+ * messages whose status changed.
  *
  * Which events are held is looked up in one object: a join of two CTEs is planned for one row each, and compared every
  * message with every event (63 ms for 500).
@@ -104,13 +106,21 @@ export async function recordSubmissions(
         where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id
       ), changed as (
         update messages m
-        set status = i.status, event_seq = m.event_seq + 1, carrier_id = coalesce(i.carrier_id, m.carrier_id),
-            sent_at = case when i.status = 'SENT' then $3::timestamptz end, updated_at = $3::timestamptz,
-            error_code = i.error_code, carrier_code = i.carrier_code, route_id = i.route_id,
+        set (status, event_seq, updated_at, error_code, carrier_code) = (
+              select n.status, m.event_seq + 1, $3::timestamptz, i.error_code, coalesce(i.carrier_code, m.carrier_code)
+              from (select case when i.status = 'SENT' and m.delivered_segments & w.whole = w.whole then 'DELIVERED'
+                                else i.status end as status
+                    from (select (1::bigint << coalesce(i.segments, m.segments)) - 1 as whole) w) n
+              where m.status = 'QUEUED'
+              union all
+              select m.status, m.event_seq, m.updated_at, m.error_code, m.carrier_code where m.status <> 'QUEUED'),
+            carrier_id = coalesce(i.carrier_id, m.carrier_id),
+            sent_at = case when i.status = 'SENT' then $3::timestamptz end, route_id = i.route_id,
             route_reason = i.route_reason, segments = coalesce(i.segments, m.segments),
             mccmnc = coalesce(m.mccmnc, i.mccmnc), price = i.price, ptf = i.ptf, currency = i.currency
         from input i
-        where m.plan_id = i.plan_id and m.msg_id = i.msg_id and m.status = 'QUEUED'
+        where m.plan_id = i.plan_id and m.msg_id = i.msg_id
+          and (m.status = 'QUEUED' or m.carrier_id is null and i.carrier_id is not null)
         returning m.*
       ), announced as (
         insert into webhook_events (bucket, msg_id, seq, plan_id, holder, due_at, status, error_code, mccmnc, price,
@@ -122,7 +132,7 @@ export async function recordSubmissions(
         join service_plans p on p.id = m.plan_id
         join accounts a on a.id = p.account_id
         cross join lateral (select get_byte(uuid_send(m.msg_id), 15)::smallint as bucket) e
-        where m.callback_url is not null or a.default_dlr_url is not null
+        where m.updated_at = $3::timestamptz and (m.callback_url is not null or a.default_dlr_url is not null)
         on conflict do nothing
         returning msg_id, holder
       ), held as materialized (
@@ -130,7 +140,8 @@ export async function recordSubmissions(
       )
       select ${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId", m.route_id as "routeId",
              held.ids ? m.msg_id::text as held
-      from changed m cross join held`,
+      from changed m cross join held
+      where m.updated_at = $3::timestamptz`,
     values: [
       JSON.stringify(args.settlements.map(({ attempt: _, ...settlement }) => settlement)),
       JSON.stringify(args.submissions),

@@ -48,6 +48,7 @@ function maintenance(given: Partial<MaintenanceOptions> = {}): Maintenance {
     retentionDays: 35,
     nowMs: () => NOW_MS,
     applyReceipts: (receipts) => apply(fresh.db, receipts),
+    readReceipts: async () => ({ receipts: [], more: false }),
     onError: (job, error) => {
       throw new Error(job, { cause: error })
     },
@@ -275,7 +276,8 @@ describe('parked receipts', () => {
         batches += 1
       },
     }).runOnce()
-    expect(batches).toBe(10)
+    // Three of one id, among the recent ones and among all.
+    expect(batches).toBe(6)
   })
 
   test('are forgotten after 72 hours', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { IdRules } from '../../src/services/id-rules.ts'
 import { Recorder } from '../../src/services/recorder.ts'
 import { insertMessages } from '../../src/store/messages.ts'
 import type { ChangedMessage } from '../../src/store/submissions.ts'
@@ -40,6 +41,12 @@ beforeEach(() => {
     db: database.db,
     directory: () => directory,
     eventHolder: () => HOLDER,
+    idRules: new IdRules({
+      db: database.db,
+      directory: () => directory,
+      nowMs: Date.now,
+      onLearned: () => {},
+    }),
     onChanged: (messages) => changed.push(...messages),
     onError: (message) => errors.push(message),
   })

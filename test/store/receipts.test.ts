@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import type { Database } from '../../src/store/database.ts'
 import {
   deleteOldParkedReceipts,
   findMatchableReceipts,
   findParkedReceipts,
-  type ReceiptRow,
-  recordReceipts,
-} from '../../src/store/receipts.ts'
+} from '../../src/store/parked-receipts.ts'
+import type { ReceiptRow } from '../../src/store/receipts.ts'
 import { type EventHolder, recordSubmissions } from '../../src/store/submissions.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { otherPool, seedInstallation } from '../support/installation.ts'
@@ -31,6 +31,8 @@ import {
 /** Above every id a test makes. */
 const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
+const OLDEST = { received_at: new Date(0).toISOString(), parked_id: 0 }
+
 let database: FreshDatabase
 let db: Database
 let plan: number
@@ -49,10 +51,10 @@ function apply(
   receipts: readonly ReceiptRow[],
   { pool = db, events = HOLDER, inMs = 0 }: { pool?: Database; events?: EventHolder; inMs?: number } = {},
 ) {
-  const changedAt = (inMs === 0 ? instants : new InstantSource()).next(Date.now() + inMs)
+  const source = inMs === 0 ? instants : new InstantSource()
   return recordReceipts(pool, {
     receipts,
-    changedAt,
+    changedAt: () => source.next(Date.now() + inMs),
     unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
     newestMsgId: NEWEST,
     events,
@@ -216,7 +218,7 @@ describe('matching', () => {
   test('an unknown id is parked, found by its submission, and gone once applied', async () => {
     await apply([receipt('unheard-of', 'DELIVERED'), receipt('never', 'FAILED')])
     expect(await countOf(db, 'parked_receipts')).toBe(2)
-    expect(await findMatchableReceipts(db, 10)).toEqual([])
+    expect((await findMatchableReceipts(db, OLDEST, 10)).receipts).toEqual([])
     const msgId = await storeMessage(db, plan)
     await recordSubmissions(db, {
       settlements: [sent(plan, msgId)],
@@ -226,7 +228,7 @@ describe('matching', () => {
     })
     const found = await findParkedReceipts(db, [{ carrier_id: CARRIER_ID, carrier_message_id: 'unheard-of' }])
     expect(found).toMatchObject([{ carrier_message_id: 'unheard-of', outcome: 'DELIVERED' }])
-    expect(await findMatchableReceipts(db, 10)).toEqual(found)
+    expect((await findMatchableReceipts(db, OLDEST, 10)).receipts).toEqual(found)
     expect(await apply(found)).toMatchObject([{ msgId, status: 'DELIVERED' }])
     expect(await countOf(db, 'parked_receipts')).toBe(1)
     expect(await apply(found)).toEqual([])
@@ -330,7 +332,7 @@ describe('two nodes at once', () => {
         }),
         apply([receipt(`race-${round}`, 'DELIVERED')], { pool: other.db }),
       ])
-      const parked = await findMatchableReceipts(db, 10)
+      const parked = (await findMatchableReceipts(db, OLDEST, 10)).receipts
       if (parked.length > 0) await apply(parked)
       expect(await announced(db, msgId)).toEqual(
         (await columns(msgId)).event_seq === 1 ? ['DELIVERED'] : ['SENT', 'DELIVERED'],

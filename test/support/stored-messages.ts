@@ -41,6 +41,7 @@ export function newMessage(planId: number, changes: Partial<NewMessage> = {}): N
     country: 'US',
     callback_url: 'https://example.com/dlr',
     holder: NODE,
+    route_id: null,
     created_ms: atMs,
     opt_outs: false,
     ...changes,
@@ -79,12 +80,14 @@ export function receipt(
   return {
     carrier_id: CARRIER_ID,
     carrier_message_id: id,
+    addresses: ['15551230000'],
     outcome,
     error_code: outcome === 'DELIVERED' ? '000' : outcome === 'FAILED' ? '300' : '600',
     carrier_code: outcome,
     mccmnc: '310260',
     received_at: new Date().toISOString(),
     parked_id: null,
+    unread: false,
     ...changes,
   }
 }

@@ -1,0 +1,158 @@
+import type { Queryable } from './database.ts'
+import type { ReceiptRow } from './receipts.ts'
+
+/** Receipts without a message, or whose id cannot be read yet: kept, and looked at again, for 72 h. */
+
+const PARKED_COLUMNS = `p.carrier_id, p.carrier_message_id, p.addresses, p.outcome, p.error_code, p.carrier_code,
+  p.mccmnc, p.received_at, p.id as parked_id, p.unread`
+
+interface ParkedRow extends Omit<ReceiptRow, 'received_at'> {
+  readonly received_at: Date
+}
+
+function receiptOf(row: ParkedRow): ReceiptRow {
+  return { ...row, received_at: row.received_at.toISOString() }
+}
+
+/** Parked receipts of these ids: those that came before their submission was recorded. */
+export async function findParkedReceipts(
+  db: Queryable,
+  ids: readonly { carrier_id: number; carrier_message_id: string }[],
+): Promise<ReceiptRow[]> {
+  const { rows } = await db.query<ParkedRow>({
+    name: 'find_parked_receipts',
+    text: `
+      select ${PARKED_COLUMNS}
+      from json_to_recordset($1) as i (carrier_id integer, carrier_message_id text)
+      join parked_receipts p on p.carrier_id = i.carrier_id and p.carrier_message_id = i.carrier_message_id
+      order by p.id`,
+    values: [JSON.stringify(ids)],
+  })
+  return rows.map(receiptOf)
+}
+
+/** A place among the parked receipts, which are looked through by age. */
+export interface ParkedPosition {
+  /** ISO 8601. */
+  readonly received_at: string
+  readonly parked_id: number
+}
+
+/**
+ * Looks at the next `limit` parked receipts behind `after`, and gives those whose submission is known by now: the two were
+ * recorded by different nodes at the same moment, or the node that recorded the submission died before it looked.
+ * `last` is where to go on; null at the end.
+ */
+export async function findMatchableReceipts(
+  db: Queryable,
+  after: ParkedPosition,
+  limit: number,
+): Promise<{ receipts: ReceiptRow[]; last: ParkedPosition | null }> {
+  const { rows } = await db.query<ParkedRow & { matchable: boolean }>({
+    name: 'find_matchable_receipts',
+    text: `
+      select ${PARKED_COLUMNS}, not p.unread and exists (
+               select from submissions s where s.carrier_id = p.carrier_id
+                                           and s.carrier_message_id = p.carrier_message_id) as matchable
+      from parked_receipts p
+      where p.received_at >= $1::timestamptz and (p.received_at, p.id) > ($1::timestamptz, $2::bigint)
+      order by p.received_at, p.id limit $3`,
+    values: [after.received_at, after.parked_id, limit],
+  })
+  const looked = rows.map(({ matchable, ...row }) => ({ matchable, receipt: receiptOf(row) }))
+  const last = looked.length < limit ? undefined : looked.at(-1)?.receipt
+  return {
+    receipts: looked.filter(({ matchable }) => matchable).map(({ receipt }) => receipt),
+    last: last === undefined ? null : { received_at: last.received_at, parked_id: last.parked_id! },
+  }
+}
+
+/** Unread receipts of these carriers, parked since then (ISO 8601); at most `limit`, those of a carrier by age. */
+export async function findUnreadReceipts(
+  db: Queryable,
+  { carrierIds, since, limit }: { carrierIds: readonly number[]; since: string; limit: number },
+): Promise<ReceiptRow[]> {
+  const { rows } = await db.query<ParkedRow>({
+    text: `
+      select ${PARKED_COLUMNS} from parked_receipts p
+      where p.unread and p.carrier_id = any ($1::integer[]) and p.received_at >= $2::timestamptz limit $3`,
+    values: [carrierIds, since, limit],
+  })
+  return rows.map(receiptOf)
+}
+
+/** Parked receipts whose id is read now: they get the id under which their submission is, or will be, stored. */
+export async function readParkedReceipts(
+  db: Queryable,
+  rows: readonly { carrier_id: number; carrier_message_id: string; parked_id: number; read_as: string }[],
+): Promise<void> {
+  await db.query({
+    text: `
+      update parked_receipts p set carrier_message_id = i.read_as, unread = false
+      from json_to_recordset($1) as i (carrier_id integer, carrier_message_id text, parked_id bigint, read_as text)
+      where p.carrier_id = i.carrier_id and p.carrier_message_id = i.carrier_message_id and p.id = i.parked_id`,
+    values: [JSON.stringify(rows)],
+  })
+}
+
+/** A message that got one of the ids that a receipt may mean. */
+export interface Candidate {
+  /** Of the receipt, in the batch. */
+  readonly place: number
+  readonly carrierMessageId: string
+  readonly msgId: string
+  /** Its recipient is an address of the receipt. */
+  readonly fits: boolean
+}
+
+/** Messages of one id that are looked at: enough to see that it is not one. */
+const MAX_CANDIDATES = 4
+
+/** The messages that receipts may be of while their carrier's id rule is not learned, the newest few of each spelling. */
+export async function findCandidates(
+  db: Queryable,
+  spellings: readonly {
+    place: number
+    carrier_id: number
+    carrier_message_id: string
+    addresses: readonly string[]
+  }[],
+): Promise<Candidate[]> {
+  const { rows } = await db.query<Candidate>({
+    name: 'find_candidates',
+    text: `
+      select i.place, i.carrier_message_id as "carrierMessageId", s.msg_id as "msgId",
+             substr(m.recipient, 2) = any (i.addresses) as fits
+      from json_to_recordset($1) as i (place integer, carrier_id integer, carrier_message_id text, addresses text[])
+      cross join lateral (
+        select distinct s.plan_id, s.msg_id from submissions s
+        where s.carrier_id = i.carrier_id and s.carrier_message_id = i.carrier_message_id
+        order by s.msg_id desc limit $2
+      ) s
+      join messages m on m.plan_id = s.plan_id and m.msg_id = s.msg_id`,
+    values: [JSON.stringify(spellings), MAX_CANDIDATES],
+  })
+  return rows
+}
+
+/** How many receipts are parked, `most` at most. */
+export async function countParkedReceipts(db: Queryable, most: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    text: 'select count(*)::integer as count from (select from parked_receipts limit $1) p',
+    values: [most],
+  })
+  return rows[0]!.count
+}
+
+/** Forgets parked receipts older than `ageMs`, at most `limit`. Gives how many. */
+export async function deleteOldParkedReceipts(db: Queryable, ageMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      delete from parked_receipts p
+      using (select carrier_id, carrier_message_id, id from parked_receipts
+             where received_at < now() - $1 * interval '1 ms' order by received_at limit $2) old
+      where p.carrier_id = old.carrier_id and p.carrier_message_id = old.carrier_message_id and p.id = old.id`,
+    values: [ageMs, limit],
+  })
+  return rowCount ?? 0
+}
