@@ -14,6 +14,7 @@ import { WebhookDispatcher } from './outbound/dispatcher.ts'
 import { NameResolver } from './outbound/resolver.ts'
 import { Parts } from './parts.ts'
 import { randomPool } from './random-pool.ts'
+import { BindLeases } from './services/bind-leases.ts'
 import type { LinkTimings } from './services/carrier-link.ts'
 import { CarrierLinks } from './services/carrier-links.ts'
 import { ensurePartitions } from './services/day-partitions.ts'
@@ -214,14 +215,20 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
     }),
     timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
     log: (message, details) => log.info(details, message),
+    holds: (carrierId, bind) => binds.holds(carrierId, bind),
   })
+  const binds = new BindLeases({ db, lease, directory, links: () => links, onError })
+  parts.add('binds', () => binds.stop())
   parts.add('carrier links', () => links.stop())
   parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
   parts.add(
     'carrier settings',
-    base.directoryService.onChange((changed) => links.follow(changed)),
+    base.directoryService.onChange((changed) => {
+      links.follow(changed)
+      binds.refresh()
+    }),
   )
-  links.follow(directory())
+  await binds.start()
   submitter.start()
   deliverer.start()
   const holdings = new Holdings({

@@ -16,13 +16,14 @@ export interface NodeLeaseOptions {
   readonly heartbeatMs?: number
 }
 
-const HEARTBEAT_MS = 5_000
+/** With LEASE_MS: the work of a node that dies is another's within 15 s (docs/adr/0010). */
+const HEARTBEAT_MS = 3_000
 /** Work stops this long before the lease ends, so that what was begun ends within it. */
-const SAFETY_MS = 4_000
+export const SAFETY_MS = 4_000
 
 /**
  * This node's share of the buckets. Every node owns an equal part of the live ones; the work of a dead node is taken
- * over when its lease is over, at most LEASE_MS after its last sign of life.
+ * over at the first heartbeat of another after its lease is over.
  */
 export class NodeLease {
   readonly #options: NodeLeaseOptions
@@ -31,7 +32,9 @@ export class NodeLease {
   #nodes: readonly number[] = []
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
+  readonly #listeners = new Set<() => void>()
   #timer: NodeJS.Timeout | null = null
+  #lapse: NodeJS.Timeout | null = null
   #running: Promise<void> = Promise.resolve()
   #stopped = false
 
@@ -60,6 +63,12 @@ export class NodeLease {
     return owned.length === 0 ? this.#next % BUCKETS : owned[this.#next % owned.length]!
   }
 
+  /** Calls `listener` whenever the lease is renewed, is over by this node's clock, or was lost. Gives what ends that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
   async start(): Promise<void> {
     this.#nodeId = await registerNode(this.#options.db, this.#options.name)
     await this.runOnce()
@@ -75,13 +84,13 @@ export class NodeLease {
       await this.#lost(state)
       return
     }
+    this.#renewed(startedAtMs)
     const share = Math.ceil(BUCKETS / nodes.length)
     const { owned, taken } = await takeBuckets(db, this.#nodeId, share)
     // A node that died may have held work of buckets that it had given up before, to this one.
     const released = this.#nodes.every((id) => nodes.includes(id)) ? taken : owned
     if (released.length > 0) await onTaken(released, this.#nodeId)
     this.#nodes = nodes
-    this.#renewedAtMs = startedAtMs
     this.#buckets = owned
     if (owned.length > share) await this.#giveUp(owned.slice(share))
   }
@@ -90,6 +99,7 @@ export class NodeLease {
     this.#stopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     await this.#running
+    if (this.#lapse !== null) clearTimeout(this.#lapse)
     this.#buckets = []
     await removeNode(this.#options.db, this.#nodeId)
   }
@@ -99,6 +109,7 @@ export class NodeLease {
     const { db, name, onExpired, onReplaced } = this.#options
     this.#buckets = []
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
+    this.#tell()
     if (state === 'replaced') {
       this.#stopped = true
       onReplaced()
@@ -107,6 +118,23 @@ export class NodeLease {
     onExpired()
     this.#nodeId = await registerNode(db, name)
     await this.runOnce()
+  }
+
+  #renewed(startedAtMs: number): void {
+    this.#renewedAtMs = startedAtMs
+    this.#watch()
+    this.#tell()
+  }
+
+  /** Tells when the lease is over by this node's clock. A timer may fire a little early. */
+  #watch(): void {
+    if (this.#lapse !== null) clearTimeout(this.#lapse)
+    const leftMs = this.#renewedAtMs + LEASE_MS - SAFETY_MS - performance.now()
+    this.#lapse = setTimeout(() => (this.alive ? this.#watch() : this.#tell()), Math.max(leftMs, 0) + 1)
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   /** What is in memory of a bucket given up stays held by this node until it is recorded; new work goes elsewhere. */

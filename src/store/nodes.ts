@@ -1,7 +1,7 @@
 import type { Queryable } from './database.ts'
 
-/** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards. */
-export const LEASE_MS = 15_000
+/** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0010). */
+export const LEASE_MS = 11_000
 
 /**
  * Registers a node. A node that was started before under the same name is replaced at once: its next heartbeat finds

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
-import { eventually, type Service, startService } from '../support/service.ts'
+import { bindsOf, eventually, type Service, startService } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
 import { acknowledge } from '../support/webhook-receiver.ts'
 
@@ -54,8 +54,9 @@ describe('two nodes', () => {
   })
 
   test('both accept and submit; each message is submitted once and announced in order', async () => {
+    await service.admin('PATCH', '/carriers/main', { binds: 2 })
     const node = await second()
-    await eventually(() => smsc.binds.length === 2)
+    await eventually(async () => (await bindsOf(service))['main/1'] === 'node-b' && smsc.bindsNow === 2)
     const ids: string[] = []
     for (const url of [service.app.url, node.url]) {
       const send = () => service.sent({ body: `by ${url}` })

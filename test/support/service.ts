@@ -270,6 +270,15 @@ export async function linkState(service: Pick<Service, 'admin'>, carrier = CARRI
   return (await service.admin('GET', `/carriers/${carrier}`)).link?.state ?? 'none'
 }
 
+/** Which node has which bind: by carrier and number, `main/0`. */
+export async function bindsOf({ db }: Pick<Service, 'db'>): Promise<Record<string, string>> {
+  const { rows } = await db.query<{ bind: string; node: string }>(`
+    select c.name || '/' || b.bind as bind, n.name as node
+    from carrier_binds b join carriers c on c.id = b.carrier_id join nodes n on n.node_id = b.node_id
+    where c.state <> 'stopped' and b.bind < c.binds order by 1`)
+  return Object.fromEntries(rows.map(({ bind, node }) => [bind, node]))
+}
+
 async function seed(
   admin: Service['admin'],
   options: ServiceOptions,

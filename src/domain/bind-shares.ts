@@ -1,0 +1,138 @@
+/** One bind of a carrier in the whole installation, and the living node that has it. */
+export interface HeldBind {
+  readonly carrierId: number
+  /** From 0. */
+  readonly bind: number
+  /** Null: none. */
+  readonly nodeId: number | null
+}
+
+export interface BindShare extends HeldBind {
+  readonly nodeId: number
+}
+
+/**
+ * Which node is to have each bind: of every carrier's binds, and of all of them, no node has two more than another. Binds
+ * that have a node stay with it where that allows, so each node comes to the same result from the same rows, and a node
+ * that goes or comes moves no more than it must. Empty without nodes.
+ */
+export function shareOut(binds: readonly HeldBind[], nodes: readonly number[]): BindShare[] {
+  if (nodes.length === 0) return []
+  const shares = new Shares(binds, nodes)
+  for (const share of shares.free) shares.give(share, shares.least(share.carrierId))
+  shares.evenOutCarriers()
+  shares.evenOutAll()
+  return shares.result()
+}
+
+interface Share {
+  readonly carrierId: number
+  readonly bind: number
+  /** Living node it was read with: a bind without one costs nothing to move. */
+  readonly was: number | null
+  nodeId: number | null
+}
+
+class Shares {
+  readonly #nodes: readonly number[]
+  readonly #shares: Share[]
+  readonly #totals: Map<number, number>
+  /** By carrier, then node. */
+  readonly #counts = new Map<number, Map<number, number>>()
+
+  constructor(binds: readonly HeldBind[], nodes: readonly number[]) {
+    this.#nodes = nodes.toSorted((a, b) => a - b)
+    this.#totals = this.#zeros()
+    this.#shares = binds
+      .toSorted((a, b) => a.carrierId - b.carrierId || a.bind - b.bind)
+      .map(({ carrierId, bind, nodeId }) => ({
+        carrierId,
+        bind,
+        was: nodeId !== null && this.#totals.has(nodeId) ? nodeId : null,
+        nodeId: null,
+      }))
+    for (const { carrierId } of this.#shares)
+      if (!this.#counts.has(carrierId)) this.#counts.set(carrierId, this.#zeros())
+    for (const share of this.#shares) if (share.was !== null) this.give(share, share.was)
+  }
+
+  get free(): readonly Share[] {
+    return this.#shares.filter((share) => share.nodeId === null)
+  }
+
+  give(share: Share, nodeId: number): void {
+    if (share.nodeId !== null) this.#count(share.carrierId, share.nodeId, -1)
+    share.nodeId = nodeId
+    this.#count(share.carrierId, nodeId, 1)
+  }
+
+  /** The node with fewest binds of the carrier; among such, with fewest in all; among such, the oldest. */
+  least(carrierId: number): number {
+    const counts = this.#counts.get(carrierId)!
+    const totals = this.#totals
+    return this.#nodes.reduce((best, node) => {
+      const order = counts.get(node)! - counts.get(best)! || totals.get(node)! - totals.get(best)!
+      return order < 0 ? node : best
+    })
+  }
+
+  evenOutCarriers(): void {
+    for (const [carrierId, counts] of this.#counts) {
+      for (;;) {
+        const from = most(counts)
+        const to = this.least(carrierId)
+        if (counts.get(from)! - counts.get(to)! < 2) break
+        this.give(
+          this.#movable(from, (share) => share.carrierId === carrierId),
+          to,
+        )
+      }
+    }
+  }
+
+  /**
+   * Moves what the node with most has more of than the one with least. There is such a carrier while their totals differ
+   * by two, and each move lessens the sum of the squares of the totals: it ends.
+   */
+  evenOutAll(): void {
+    for (;;) {
+      const from = most(this.#totals)
+      const to = this.#nodes.reduce((best, node) =>
+        this.#totals.get(node)! < this.#totals.get(best)! ? node : best,
+      )
+      if (this.#totals.get(from)! - this.#totals.get(to)! < 2) return
+      const more = ({ carrierId }: Share) => {
+        const counts = this.#counts.get(carrierId)!
+        return counts.get(from)! > counts.get(to)!
+      }
+      this.give(this.#movable(from, more), to)
+    }
+  }
+
+  result(): BindShare[] {
+    return this.#shares.map(({ carrierId, bind, nodeId }) => ({ carrierId, bind, nodeId: nodeId! }))
+  }
+
+  /** One of the node's that no session is bound with, if there is one; else the last. */
+  #movable(nodeId: number, fits: (share: Share) => boolean): Share {
+    const candidates = this.#shares.filter((share) => share.nodeId === nodeId && fits(share))
+    return candidates.findLast((share) => share.was !== nodeId) ?? candidates.at(-1)!
+  }
+
+  /** In the order of the nodes: ties fall alike everywhere. */
+  #zeros(): Map<number, number> {
+    return new Map(this.#nodes.map((node) => [node, 0]))
+  }
+
+  #count(carrierId: number, nodeId: number, change: 1 | -1): void {
+    const counts = this.#counts.get(carrierId)!
+    counts.set(nodeId, counts.get(nodeId)! + change)
+    this.#totals.set(nodeId, this.#totals.get(nodeId)! + change)
+  }
+}
+
+function most(counts: ReadonlyMap<number, number>): number {
+  let best: [number, number] | null = null
+  for (const entry of counts) if (best === null || entry[1] > best[1]) best = entry
+  return best![0]
+}
