@@ -52,10 +52,12 @@ export async function changeRoutingRule(
 ): Promise<store.RoutingRuleRecord> {
   return sayConflicts({ inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const routeId = await routeIdOf(transaction, change.route)
-      if (!(await store.updateRoutingRule(transaction, ruleId, { routeId })))
-        throw refuseMissing('routing rule')
-      return (await store.findRoutingRule(transaction, ruleId))!
+      const rule = await store.lockRoutingRule(transaction, ruleId)
+      if (rule === undefined) throw refuseMissing('routing rule')
+      await store.updateRoutingRule(transaction, ruleId, {
+        routeId: await routeIdOf(transaction, change.route),
+      })
+      return { ...rule, route: change.route }
     }),
   )
 }

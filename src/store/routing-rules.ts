@@ -37,6 +37,12 @@ export async function findRoutingRule(db: Queryable, ruleId: number): Promise<Ro
   return rows[0]
 }
 
+/** As findRoutingRule, and holds the row against other writers until the transaction ends. */
+export async function lockRoutingRule(db: Queryable, ruleId: number): Promise<RoutingRuleRecord | undefined> {
+  const { rows } = await db.query<RoutingRuleRecord>(`${SELECT} where u.id = $1 for update of u`, [ruleId])
+  return rows[0]
+}
+
 /** By number, from the one behind `after`; of one plan, or to one route, when these are given. */
 export async function listRoutingRules(
   db: Queryable,
@@ -50,17 +56,12 @@ export async function listRoutingRules(
   return rows
 }
 
-/** False when there is no such rule. */
 export async function updateRoutingRule(
   db: Queryable,
   ruleId: number,
   change: { routeId: number },
-): Promise<boolean> {
-  const { rowCount } = await db.query('update routing_rules set route_id = $2 where id = $1', [
-    ruleId,
-    change.routeId,
-  ])
-  return rowCount === 1
+): Promise<void> {
+  await db.query('update routing_rules set route_id = $2 where id = $1', [ruleId, change.routeId])
 }
 
 /** False when there is none. */
