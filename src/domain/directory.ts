@@ -166,6 +166,8 @@ export interface InboundNumber {
 
 export interface DirectoryContents {
   readonly version: string
+  /** Of `numberRanges` and `rates`: they may be large, and are read and sorted anew only when this changes. */
+  readonly bulkVersion: string
   readonly accounts: readonly Account[]
   readonly plans: readonly ServicePlan[]
   /** By SHA-256 of the token, hex. Revoked tokens are not here. */
@@ -201,15 +203,17 @@ export class Directory {
   readonly #rates: RateTable
   readonly #senderRules: ReadonlyMap<string, SenderRule>
 
-  constructor(contents: DirectoryContents) {
+  /** `previous`: the snapshot before, whose large tables are kept where they are still the same. */
+  constructor(contents: DirectoryContents, previous: Directory | null = null) {
     this.contents = contents
     this.#plansById = new Map(contents.plans.map((plan) => [plan.id, plan]))
     this.#plansByPublicId = new Map(contents.plans.map((plan) => [plan.servicePlanId, plan]))
     this.#accountsById = new Map(contents.accounts.map((account) => [account.id, account]))
     this.#carriersById = new Map(contents.carriers.map((carrier) => [carrier.id, carrier]))
     this.#rules = new RoutingRules(contents.routingRules)
-    this.#networks = new PrefixTable(contents.numberRanges)
-    this.#rates = new RateTable(contents.rates)
+    const kept = previous?.contents.bulkVersion === contents.bulkVersion ? previous : null
+    this.#networks = kept === null ? new PrefixTable(contents.numberRanges) : kept.#networks
+    this.#rates = kept === null ? new RateTable(contents.rates) : kept.#rates
     this.#senderRules = new Map(contents.senderRules.map((rule) => [`${rule.planId}:${rule.country}`, rule]))
   }
 

@@ -104,7 +104,8 @@ export class DirectoryService {
     const beganAtMs = clock()
     const version = await readDirectoryVersion(db)
     if (version !== this.#directory?.contents.version) {
-      const directory = await readDirectory(db, (sealed, context) => openSecret(secretKey, sealed, context))
+      const open = (sealed: string, context: string) => openSecret(secretKey, sealed, context)
+      const directory = await readDirectory(db, open, this.#directory)
       this.#directory = directory
       for (const listener of this.#listeners) this.#tell(listener, directory)
     }

@@ -14,6 +14,7 @@ test('an empty configuration', async () => {
   const { contents } = await readDirectory(database.db, open)
   expect(contents).toEqual({
     version: expect.stringMatching(/^\d+$/),
+    bulkVersion: expect.stringMatching(/^\d+$/),
     accounts: [],
     plans: [],
     tokens: new Map(),
@@ -101,4 +102,30 @@ test('every change raises the version, a rolled back one does not', async () => 
   await client.query('rollback')
   client.release()
   expect(await readDirectoryVersion(db)).toBe(version)
+})
+
+test('rates and number ranges are read when they have changed, and kept when something else has', async () => {
+  const { db } = database
+  await db.query(`insert into rates (country, price, currency) values ('SE', 0.0075, 'EUR')`)
+  await db.query(`insert into number_ranges (prefix, mccmnc) values ('+4670', '24001')`)
+  const swede = { planId: 1, recipient: '+46701234567', country: 'SE', mccmnc: null }
+  const first = await readDirectory(db, open)
+  expect(first.rateFor(swede)).toMatchObject({ price: '0.007500', ptf: '0.000000', currency: 'EUR' })
+  expect(first.mccmncOf(swede.recipient)).toBe('24001')
+
+  await db.query(`insert into routes (name) values ('another')`)
+  const second = await readDirectory(db, open, first)
+  expect(second.contents.routes).toHaveLength(first.contents.routes.length + 1)
+  expect(second.contents.rates).toBe(first.contents.rates)
+  expect(second.contents.numberRanges).toBe(first.contents.numberRanges)
+  expect(second.rateFor(swede)).toBe(first.rateFor(swede))
+  expect(second.mccmncOf(swede.recipient)).toBe('24001')
+
+  await db.query('update rates set price = 1')
+  const third = await readDirectory(db, open, second)
+  expect(third.rateFor(swede)?.price).toBe('1.000000')
+  await db.query('delete from number_ranges')
+  const fourth = await readDirectory(db, open, third)
+  expect(fourth.mccmncOf(swede.recipient)).toBeNull()
+  expect(fourth.contents.rates).toEqual(third.contents.rates)
 })

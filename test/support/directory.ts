@@ -93,6 +93,7 @@ export function aRule(changes: Partial<RoutingRule> = {}): RoutingRule {
 export function aDirectory(contents: Partial<DirectoryContents> = {}): Directory {
   return new Directory({
     version: '1',
+    bulkVersion: '1',
     accounts: [],
     plans: [],
     tokens: new Map(),
