@@ -1,6 +1,7 @@
 /**
  * A carrier whose every answer a test decides: our own SMSC side, without the simulator's table of outcomes.
  */
+import type { TlsOptions } from 'node:tls'
 import { type Connection, listen } from '../../src/smpp/connection.ts'
 import type { BindPdu, PduInput, PduOf, RequestPdu } from '../../src/smpp/pdu.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
@@ -35,7 +36,8 @@ export function accept(pdu: RequestPdu, link: Connection, messageId: string): vo
   link.respond(pdu, STATUSES.ESME_ROK, { message_id: messageId })
 }
 
-export async function startSmsc(port = 0): Promise<Smsc> {
+/** `tls`: as the listener of Node takes it. */
+export async function startSmsc(port = 0, tls?: TlsOptions): Promise<Smsc> {
   const binds: BindPdu[] = []
   const bindTimesMs: number[] = []
   const submits: Submit[] = []
@@ -45,7 +47,8 @@ export async function startSmsc(port = 0): Promise<Smsc> {
   let decide: (pdu: BindPdu) => number | null = () => STATUSES.ESME_ROK
   let answer: (pdu: Submit, link: Connection, index: number) => void = (pdu, link, index) =>
     accept(pdu, link, `m-${index}`)
-  const server = await listen({ port, tickMs: 10, windowSize: 1_000, unbindTimeoutMs: 100 }, () => ({
+  const options = { port, tickMs: 10, windowSize: 1_000, unbindTimeoutMs: 100, ...(tls && { tls }) }
+  const server = await listen(options, () => ({
     onBind(pdu, link) {
       binds.push(pdu)
       bindTimesMs.push(performance.now())
