@@ -97,6 +97,7 @@ describe('rate import', () => {
       stdout: '1500 imported\n',
       stderr: '1000 of 1500\n1500 of 1500\n',
     })
+    await server.directory.refresh()
     expect(server.directory.current().contents.rates).toHaveLength(1_500)
   })
 

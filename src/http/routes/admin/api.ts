@@ -36,6 +36,8 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       })
       scope.addHook('onSend', async (request, reply) => {
         if (request.method === 'GET' || reply.statusCode >= 400) return
+        // Of many imports in a row one poll a second shows the whole: reading 200,000 rates takes as long.
+        if (request.routeOptions.url?.endsWith('/import') === true) return
         await showChange(request, deps)
       })
       registerAccounts(scope, deps)

@@ -163,6 +163,7 @@ describe('import', () => {
       currency: 'SEK',
     })
     expect(await listed()).toHaveLength(3)
+    await server.directory.refresh()
     expect(server.directory.current().contents.rates).toHaveLength(3)
   })
 
