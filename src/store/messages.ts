@@ -137,7 +137,8 @@ export async function findByIdempotencyKeys(
 
 /**
  * Settles messages whose COMMIT was lost: stores each as FAILED unless it is there already. Ids that come back were not
- * there, and can never be stored as QUEUED afterwards; every other one was committed by the lost statement.
+ * there, or only by an earlier call whose answer was lost too, and can never be stored as QUEUED afterwards; every other
+ * one was committed by the lost statement.
  */
 export async function settleLostMessages(
   db: Queryable,
@@ -147,12 +148,13 @@ export async function settleLostMessages(
   const { rows } = await db.query<{ msg_id: string }>({
     name: 'settle_lost_messages',
     text: `
-      insert into messages (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at,
-                            status, error_code)
+      insert into messages as m (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at,
+                                 status, error_code)
       select i.*, now(), 'FAILED', $2 from json_to_recordset($1) as i (
         plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
         callback_url text)
-      on conflict (plan_id, msg_id) do nothing
+      on conflict (plan_id, msg_id) do update set updated_at = m.updated_at
+        where m.status = 'FAILED' and m.error_code = excluded.error_code
       returning msg_id`,
     values: [JSON.stringify(messages), errorCode],
   })

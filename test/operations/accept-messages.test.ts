@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ServicePlan } from '../../src/domain/directory.ts'
+import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
 import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -72,10 +73,15 @@ function accepter(pool = db, lostCommitMs = 2_000): GroupAccepter {
   })
 }
 
-function accept(to: GroupAccepter, body = 'hello', key: string | null = null): Promise<AcceptOutcome> {
+function accept(
+  to: GroupAccepter,
+  body = 'hello',
+  key: string | null = null,
+  as = plan,
+): Promise<AcceptOutcome> {
   const hash = (text: string) => Buffer.from(text.padEnd(32).slice(0, 32))
   return to.accept({
-    plan,
+    plan: as,
     draft: { planId: plan.id, sender: 'Aldis', recipient: '+15551230000', body, callbackUrl: null },
     idempotency: key === null ? null : { keyHash: hash(key), requestHash: hash(body) },
   })
@@ -143,6 +149,21 @@ describe('an answer to the COMMIT that never comes', () => {
     expect([kept.length, released]).toEqual([0, 1])
   })
 
+  test('nor that to the question after it: failed all the same', async () => {
+    let settled = 0
+    const group = accepter(
+      failing((text) => {
+        if (text.includes('into dispatches')) return 'before'
+        if (text.includes("'FAILED', $2") && settled++ === 0) return 'after'
+        return null
+      }),
+    )
+    expect(await accept(group, 'gone')).toMatchObject({ kind: 'failed' })
+    expect(settled).toBe(2)
+    expect(await stored()).toEqual([{ body: 'gone', status: 'FAILED', waits: false }])
+    expect([kept.length, released]).toEqual([0, 1])
+  })
+
   test('half of a split batch stands: that half is queued', async () => {
     let statements = 0
     const group = accepter(
@@ -178,6 +199,47 @@ describe('an answer to the COMMIT that never comes', () => {
     await eventually(async () => (await stored())[0]!.status === 'FAILED' && refused.size === 0)
     expect(await stored()).toEqual([{ body: 'too late', status: 'FAILED', waits: false }])
     expect(kept).toEqual([])
+  })
+})
+
+describe('a recipient who has opted out', () => {
+  const kinds = () => kept.map(({ body, optedOut }) => [body, optedOut]).sort()
+
+  beforeEach(async () => {
+    await db.query('truncate opt_outs')
+    await db.query(`insert into opt_outs (plan_id, sender, recipient) values ($1, 'Aldis', '+15551230000')`, [
+      plan.id,
+    ])
+  })
+  const listening = () => ({ ...plan, optOut: DEFAULT_OPT_OUT })
+
+  test('is told to whom the message is kept for, with a key and without; the caller hears nothing', async () => {
+    const group = accepter()
+    const outcomes = await Promise.all([
+      accept(group, 'plain', null, listening()),
+      accept(group, 'keyed', 'key', listening()),
+      accept(group, 'not listening'),
+    ])
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['queued', 'queued', 'queued'])
+    expect(outcomes).toMatchObject(outcomes.map(() => ({ message: { status: 'QUEUED', errorCode: '000' } })))
+    expect(kinds()).toEqual([
+      ['keyed', true],
+      ['not listening', false],
+      ['plain', true],
+    ])
+    expect(await accept(group, 'keyed', 'key', listening())).toMatchObject({ kind: 'replayed' })
+  })
+
+  test('is found out also where the answer to the COMMIT never came', async () => {
+    let losses = 1
+    const group = accepter(
+      failing((text) => (text.includes('into dispatches') && losses-- > 0 ? 'after' : null)),
+    )
+    await Promise.all([accept(group, 'a', null, listening()), accept(group, 'b')])
+    expect(kinds()).toEqual([
+      ['a', true],
+      ['b', false],
+    ])
   })
 })
 
