@@ -51,7 +51,8 @@ export function roomIn(language: Language | null, form: LongMessages): Room {
 
 /**
  * The writing that needs fewest segments. Of equal ones the first of: the default alphabet, a single shift table, a
- * locking one, both, UCS-2; of several languages the preferred; the text itself before what smart encoding makes of it.
+ * locking one, both, UCS-2; of several languages the preferred. What smart encoding makes of a text comes after the text
+ * itself, but before a language.
  */
 export function chooseWriting(text: string, settings: TextSettings, form: LongMessages): Writing {
   const plain = gsmSegments(text, DEFAULT_GSM, roomIn(DEFAULT_LANGUAGE, form))
@@ -60,25 +61,23 @@ export function chooseWriting(text: string, settings: TextSettings, form: LongMe
     return { text, language: DEFAULT_LANGUAGE, segments: plain }
   const texts = settings.smartEncoding ? [text, smartText(text)] : [text]
   let best: Writing = { text, language: null, segments: ucs2Segments(text, roomIn(null, form)) }
-  for (const language of languages(settings.nationalLanguages)) {
-    const alphabet = gsmAlphabet(language)
-    const room = roomIn(language, form)
+  for (const languages of [[DEFAULT_LANGUAGE], nationalLanguages(settings.nationalLanguages)]) {
     for (const candidate of texts) {
-      const segments = gsmSegments(candidate, alphabet, room)
-      if (segments === 0) continue
-      // UCS-2 comes last: against it an equal number wins.
-      if (segments < best.segments || (best.language === null && segments === best.segments))
-        best = { text: candidate, language, segments }
+      for (const language of languages) {
+        const segments = gsmSegments(candidate, gsmAlphabet(language), roomIn(language, form))
+        // UCS-2 comes last: against it an equal number wins.
+        const isBetter = segments < best.segments || (best.language === null && segments === best.segments)
+        if (segments > 0 && isBetter) best = { text: candidate, language, segments }
+      }
     }
   }
   return best
 }
 
 /** In the order in which they are preferred. */
-function languages(identifiers: readonly number[]): Language[] {
+function nationalLanguages(identifiers: readonly number[]): Language[] {
   const withLocking = identifiers.filter((identifier) => lockingTable(identifier) !== undefined)
   return [
-    DEFAULT_LANGUAGE,
     ...identifiers.map((single) => ({ locking: null, single })),
     ...withLocking.map((locking) => ({ locking, single: null })),
     ...withLocking.map((both) => ({ locking: both, single: both })),
