@@ -25,6 +25,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['route', () => import('./commands/route.ts')],
   ['number-range', () => import('./commands/number-range.ts')],
   ['rate', () => import('./commands/rate.ts')],
+  ['message', () => import('./commands/message.ts')],
   ['quality', () => import('./commands/quality.ts')],
 ])
 

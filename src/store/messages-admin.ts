@@ -1,7 +1,8 @@
 import type { Status } from '../domain/message-states.ts'
 import type { Queryable } from './database.ts'
+import type { SubmitAttempt } from './submissions.ts'
 
-/** An outbound message as the operator sees it: the public record and what the carrier said and was given. */
+/** An outbound message as the operator sees it: the public record, and all that is known of its way. */
 export interface AdminMessageRecord {
   readonly accountId: string
   readonly servicePlanId: string
@@ -15,12 +16,63 @@ export interface AdminMessageRecord {
   readonly country: string | null
   readonly mccmnc: string | null
   readonly errorCode: string
+  /** Exact decimals. */
+  readonly price: string | null
+  readonly ptf: string | null
+  readonly currency: string | null
+  readonly route: string | null
+  readonly routeReason: string | null
   readonly carrier: string | null
   readonly carrierCode: string | null
   readonly sentAt: Date | null
   readonly updatedAt: Date
-  readonly submissions: { segment: number; carrierMessageId: string; carrier: string | null }[]
+  readonly attempts: AttemptRecord[]
+  readonly submissions: SubmissionRecord[]
+  readonly webhookAttempts: WebhookAttemptRecord[]
+  readonly webhookEvents: WebhookEventRecord[]
 }
+
+/** What happened at one attempt to submit it. Times of this and the following are ISO 8601. */
+export interface AttemptRecord {
+  readonly attemptedAt: string
+  readonly carrier: string | null
+  readonly outcome: SubmitAttempt['outcome']
+  readonly commandStatus: number | null
+  readonly resubmission: boolean
+  readonly reason: string | null
+}
+
+/** A segment that a carrier accepted. What its receipt said is kept where there are several. */
+export interface SubmissionRecord {
+  readonly segment: number
+  readonly carrierMessageId: string
+  readonly carrier: string | null
+  readonly outcome: Status | null
+  readonly errorCode: string | null
+  readonly carrierCode: string | null
+  readonly receiptAt: string | null
+}
+
+export interface WebhookAttemptRecord {
+  readonly event: number
+  readonly attempt: number
+  readonly attemptedAt: string
+  readonly latencyMs: number
+  readonly responseStatus: number | null
+  readonly error: string | null
+}
+
+/** A webhook event that is not delivered yet; `dueAt` null: given up. */
+export interface WebhookEventRecord {
+  readonly event: number
+  readonly status: Status
+  readonly attempts: number
+  readonly occurredAt: string
+  readonly dueAt: string | null
+}
+
+/** Entries of each list that are shown: more than a message can have unless something loops. */
+const MAX_ENTRIES = 200
 
 /** Looked up once per plan by primary key: the operator knows no plan, and msg_id alone is not indexed. */
 export async function findMessageForOperator(
@@ -30,20 +82,54 @@ export async function findMessageForOperator(
   const { rows } = await db.query<AdminMessageRecord>(
     `select a.account_id as "accountId", p.service_plan_id as "servicePlanId", m.msg_id as "msgId", m.status,
        m.sender, m.recipient, m.body, m.segments, m.callback_url as "callbackUrl", m.country, m.mccmnc,
-       m.error_code as "errorCode", c.name as carrier, m.carrier_code as "carrierCode",
-       m.sent_at as "sentAt", m.updated_at as "updatedAt",
-       coalesce((
-         select json_agg(json_build_object('segment', s.segment, 'carrierMessageId', s.carrier_message_id,
-                                           'carrier', sc.name) order by s.segment)
-         from submissions s left join carriers sc on sc.id = s.carrier_id where s.msg_id = m.msg_id
-       ), '[]') as submissions
+       m.error_code as "errorCode", m.price, m.ptf, m.currency, r.name as route, m.route_reason as "routeReason",
+       c.name as carrier, m.carrier_code as "carrierCode", m.sent_at as "sentAt", m.updated_at as "updatedAt",
+       (select coalesce(json_agg(t), '[]') from (
+          select t.attempted_at as "attemptedAt", tc.name as carrier, t.outcome, t.command_status as "commandStatus",
+                 t.resubmission, t.reason
+          from submit_attempts t left join carriers tc on tc.id = t.carrier_id
+          where t.msg_id = m.msg_id order by t.attempted_at limit $2) t) as attempts,
+       (select coalesce(json_agg(s), '[]') from (
+          select s.segment, s.carrier_message_id as "carrierMessageId", sc.name as carrier, s.outcome,
+                 s.error_code as "errorCode", s.carrier_code as "carrierCode", s.receipt_at as "receiptAt"
+          from submissions s left join carriers sc on sc.id = s.carrier_id
+          where s.msg_id = m.msg_id order by s.segment, s.carrier_message_id limit $2) s) as submissions,
+       (select coalesce(json_agg(w), '[]') from (
+          select w.seq as event, w.attempt, w.attempted_at as "attemptedAt", w.latency_ms as "latencyMs",
+                 w.response_status as "responseStatus", w.error
+          from webhook_attempts w where w.msg_id = m.msg_id order by w.seq, w.attempt limit $2) w) as "webhookAttempts",
+       (select coalesce(json_agg(e), '[]') from (
+          select e.seq as event, e.status, e.attempt as attempts, e.occurred_at as "occurredAt",
+                 case when e.due_at < 'infinity' then e.due_at end as "dueAt"
+          from webhook_events e
+          where e.bucket = get_byte(uuid_send(m.msg_id), 15) and e.msg_id = m.msg_id
+          order by e.seq limit $2) e) as "webhookEvents"
      from service_plans p
      join lateral (select * from messages where plan_id = p.id and msg_id = $1 offset 0) m on true
      join accounts a on a.id = p.account_id
-     left join carriers c on c.id = m.carrier_id`,
-    [msgId],
+     left join carriers c on c.id = m.carrier_id
+     left join routes r on r.id = m.route_id`,
+    [msgId, MAX_ENTRIES],
   )
-  return rows[0]
+  return rows[0] && inUtc(rows[0])
+}
+
+/** JSON has instants in the zone of the session. */
+function inUtc(message: AdminMessageRecord): AdminMessageRecord {
+  const utc = (at: string) => new Date(at).toISOString()
+  const orNull = (at: string | null) => (at === null ? null : utc(at))
+  const { attempts, submissions, webhookAttempts, webhookEvents } = message
+  return {
+    ...message,
+    attempts: attempts.map((row) => ({ ...row, attemptedAt: utc(row.attemptedAt) })),
+    submissions: submissions.map((row) => ({ ...row, receiptAt: orNull(row.receiptAt) })),
+    webhookAttempts: webhookAttempts.map((row) => ({ ...row, attemptedAt: utc(row.attemptedAt) })),
+    webhookEvents: webhookEvents.map((row) => ({
+      ...row,
+      occurredAt: utc(row.occurredAt),
+      dueAt: orNull(row.dueAt),
+    })),
+  }
 }
 
 export interface UnownedInboundRecord {

@@ -47,7 +47,7 @@ test('everything a plan needs can be set up, changed and taken away again', asyn
     'aldis',
     '--password',
     'x',
-    '--disable',
+    '--stopped',
   )
   const route = await json('route', 'create', 'default', '--carrier', 'acme:0:3', '--carrier', 'backup:1')
   expect(route.carriers).toEqual([
@@ -104,10 +104,11 @@ test('everything a plan needs can be set up, changed and taken away again', asyn
   })
   expect((await json('number', 'update', '+46701234567', '--no-keywords')).keywords).toEqual([])
   expect(await json('account', 'update', accountId, '--no-rate')).toMatchObject({ rateLimit: null })
-  expect(await json('carrier', 'update', 'backup', '--enable', '--window', '5')).toMatchObject({
-    state: 'started',
+  expect(await json('carrier', 'update', 'backup', '--window', '5')).toMatchObject({
+    state: 'stopped',
     window: 5,
   })
+  expect((await json('carrier', 'start', 'backup')).state).toBe('started')
 
   await json('number', 'delete', '+46701234567')
   await json('sender', 'delete', servicePlanId, 'Example')
@@ -193,4 +194,34 @@ test('a service that is not there', async () => {
     `error: cannot reach ${url}: connection refused. Is the service running? Another address is given by --url or ALDIS_URL\n`,
   )
   expect(await refused('account', 'list', '--url', 'localhost:8080')).toContain('not an address of a service')
+})
+
+test('a message is shown with its timeline', async () => {
+  const { db } = server.database
+  await json('account', 'create', '--name', 'Messages Ltd')
+  const { items } = await json('account', 'list')
+  const accountId = items.find(({ name }: { name: string }) => name === 'Messages Ltd').accountId
+  const { servicePlanId } = await json('plan', 'create', '--account', accountId, '--name', 'timeline')
+  const msgId = '019b7c5d-0000-7000-8000-000000000007'
+  for (const table of ['messages', 'submissions', 'submit_attempts', 'webhook_attempts'])
+    await db.query(`create table ${table}_all partition of ${table} default`)
+  await db.query(
+    `insert into messages (plan_id, msg_id, status, segments, sent_at, updated_at, sender, recipient, body)
+     select id, $1, 'SENT', 1, now(), now(), 'Example', '+46701234567', 'hej' from service_plans where service_plan_id = $2`,
+    [msgId, servicePlanId],
+  )
+  const { code, stdout } = await runAldis(['message', 'show', msgId], { env })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^status +SENT$/m)
+  expect(stdout).toMatch(/^AT +WHAT +DETAIL$/m)
+  expect(stdout).toMatch(/^\S+Z +status +QUEUED$/m)
+  expect(stdout).not.toMatch(/^webhookEvents/m)
+  expect((await json('message', 'show', msgId)).timeline.map(({ what }: { what: string }) => what)).toEqual([
+    'status',
+    'attempt',
+    'status',
+  ])
+  expect(await refused('message', 'show', '019b7c5d-0000-7000-8000-000000000008')).toContain(
+    'No such message',
+  )
 })

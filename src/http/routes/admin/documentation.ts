@@ -99,7 +99,7 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
     'endQualityPause',
     'Put a carrier back into use in a route; it is judged by messages sent since',
   ],
-  'GET /messages/:msgId': ['inspectMessage', 'Show a message with what its carrier said'],
+  'GET /messages/:msgId': ['inspectMessage', 'Show a message and all that happened to it'],
   'GET /unowned-inbound-messages': [
     'listUnownedInboundMessages',
     'List inbound messages to numbers that nobody owns',

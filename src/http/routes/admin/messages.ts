@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/message-ids.ts'
+import { attemptsOf, timelineOf } from '../../../domain/message-timeline.ts'
 import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
 import { shownUrl } from './callback-urls.ts'
@@ -21,11 +22,59 @@ const Message = Type.Object({
   country: NullableText,
   mccmnc: NullableText,
   errorCode: Type.String(),
+  price: Nullable(Type.Number()),
+  ptf: Nullable(Type.Number()),
+  currency: NullableText,
+  route: NullableText,
+  routeReason: Nullable(Type.String({ description: 'why this carrier' })),
   carrier: NullableText,
   carrierCode: Nullable(Type.String({ description: "the carrier's own status or error" })),
-  submissions: Type.Array(
-    Type.Object({ segment: Type.Integer(), carrierMessageId: Type.String(), carrier: NullableText }),
+  attempts: Type.Array(
+    Type.Object({
+      attemptedAt: Timestamp,
+      carrier: NullableText,
+      outcome: Type.String({ description: 'accepted, refused, retry or no-answer' }),
+      commandStatus: Nullable(Type.Integer()),
+      resubmission: Type.Boolean({ description: 'an earlier attempt may have reached the carrier' }),
+      reason: NullableText,
+    }),
   ),
+  submissions: Type.Array(
+    Type.Object({
+      segment: Type.Integer(),
+      carrierMessageId: Type.String(),
+      carrier: NullableText,
+      outcome: Nullable(
+        Type.String({ description: 'what its receipt said, where there are several segments' }),
+      ),
+      errorCode: NullableText,
+      carrierCode: NullableText,
+      receiptAt: Nullable(Timestamp),
+    }),
+  ),
+  webhookAttempts: Type.Array(
+    Type.Object({
+      event: Type.Integer({ description: '1, 2, … for the changes of status' }),
+      attempt: Type.Integer(),
+      attemptedAt: Timestamp,
+      latencyMs: Type.Integer(),
+      responseStatus: Nullable(Type.Integer()),
+      error: NullableText,
+    }),
+  ),
+  webhookEvents: Type.Array(
+    Type.Object({
+      event: Type.Integer(),
+      status: Type.String(),
+      attempts: Type.Integer(),
+      occurredAt: Timestamp,
+      dueAt: Nullable(Type.String({ format: 'date-time', description: 'null: given up' })),
+    }),
+    { description: 'not delivered yet' },
+  ),
+  timeline: Type.Array(Type.Object({ at: Timestamp, what: Type.String(), detail: Type.String() }), {
+    description: 'all of this in order, for people',
+  }),
   createdAt: Timestamp,
   sentAt: Nullable(Timestamp),
   updatedAt: Timestamp,
@@ -49,15 +98,19 @@ export function registerMessages(scope: AdminScope, { db, secretKey }: AdminDeps
       const message = await findMessageForOperator(db, params.msgId)
       if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')
       const { sender, recipient, ...rest } = message
-      return {
+      const shown = {
         ...rest,
         callbackUrl: shownUrl(secretKey, message.callbackUrl),
         from: sender,
         to: recipient,
+        price: decimal(message.price),
+        ptf: decimal(message.ptf),
         createdAt: createdAtOf(message.msgId),
         sentAt: message.sentAt?.toISOString() ?? null,
         updatedAt: message.updatedAt.toISOString(),
       }
+      const travelled = { ...shown, attempts: attemptsOf(message.attempts, shown) }
+      return { ...travelled, timeline: timelineOf(travelled) }
     },
   )
 
@@ -87,4 +140,9 @@ export function registerMessages(scope: AdminScope, { db, secretKey }: AdminDeps
 
 function createdAtOf(msgId: string): string {
   return new Date(createdAtMs(msgId)).toISOString()
+}
+
+/** Exact decimals in the database, JSON numbers on the wire. */
+function decimal(text: string | null): number | null {
+  return text === null ? null : Number(text)
 }

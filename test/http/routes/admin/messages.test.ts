@@ -6,12 +6,14 @@ import { type AdminServer, CARRIER, createPlan, startAdminServer } from '../../.
 
 let server: AdminServer
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
+const NO_RECEIPT = { outcome: null, errorCode: null, carrierCode: null, receiptAt: null }
 const newId = (ms = AT) => messageId(ms, randomBytes(9), 0)
 beforeAll(async () => {
   server = await startAdminServer()
   await server.request('POST', '/carriers', CARRIER)
   await server.database.db.query('create table messages_all partition of messages default')
-  await server.database.db.query('create table submissions_all partition of submissions default')
+  for (const table of ['submissions', 'submit_attempts', 'webhook_attempts'])
+    await server.database.db.query(`create table ${table}_all partition of ${table} default`)
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -49,16 +51,121 @@ test('200: a message of any plan, with what the carrier said', async () => {
     country: null,
     mccmnc: null,
     errorCode: '301',
+    price: null,
+    ptf: null,
+    currency: null,
+    route: null,
+    routeReason: null,
     carrier: 'acme',
     carrierCode: 'UNDELIV 001',
+    attempts: [
+      {
+        attemptedAt: '2026-01-02T03:04:06.678Z',
+        carrier: 'acme',
+        outcome: 'accepted',
+        commandStatus: null,
+        resubmission: false,
+        reason: null,
+      },
+    ],
     submissions: [
-      { segment: 0, carrierMessageId: 'a1', carrier: 'acme' },
-      { segment: 1, carrierMessageId: 'b2', carrier: 'acme' },
+      { segment: 0, carrierMessageId: 'a1', carrier: 'acme', ...NO_RECEIPT },
+      { segment: 1, carrierMessageId: 'b2', carrier: 'acme', ...NO_RECEIPT },
+    ],
+    webhookAttempts: [],
+    webhookEvents: [],
+    timeline: [
+      { at: '2026-01-02T03:04:05.678Z', what: 'status', detail: 'QUEUED' },
+      { at: '2026-01-02T03:04:06.678Z', what: 'attempt', detail: 'acme: accepted' },
+      { at: '2026-01-02T03:04:06.678Z', what: 'status', detail: 'SENT' },
+      {
+        at: '2026-01-02T03:04:06.678Z',
+        what: 'status',
+        detail: 'FAILED 301 Invalid destination number, carrier: UNDELIV 001',
+      },
     ],
     createdAt: '2026-01-02T03:04:05.678Z',
     sentAt: '2026-01-02T03:04:06.678Z',
     updatedAt: '2026-01-02T03:04:06.678Z',
   })
+})
+
+test('200: what happened on its way, each list and the timeline in order', async () => {
+  const { db } = server.database
+  const { servicePlanId } = await createPlan(server)
+  const planId = server.directory.current().planByPublicId(servicePlanId)!.id
+  const { rows: routes } = await db.query(`insert into routes (name) values ('premium') returning id`)
+  const msgId = newId()
+  const at = (ms: number) => new Date(AT + ms).toISOString()
+  await db.query(
+    `insert into messages (plan_id, msg_id, status, event_seq, segments, carrier_id, route_id, route_reason, sent_at,
+       updated_at, sender, recipient, body, error_code, carrier_code, price, ptf, currency)
+     values ($1, $2, 'FAILED', 2, 2, 1, $3, 'weight 3 of 4', $4, $5, 'Example', '+46701234567', 'hej', '302', 'UNDELIV 1',
+             0.015, 0.002, 'EUR')`,
+    [planId, msgId, routes[0].id, at(9_000), at(12_000)],
+  )
+  await db.query(
+    `insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
+     values ($1, $2, 1, 'retry', 88, false, null), ($1, $3, 1, 'no-answer', null, false, 'link lost'),
+            ($1, $4, 1, 'accepted', null, true, 'weight 3 of 4')`,
+    [msgId, at(1_000), at(2_000), at(8_000)],
+  )
+  await db.query(
+    `insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, outcome, error_code, carrier_code,
+       receipt_at)
+     values (1, 'a1', $1, $2, 0, 'DELIVERED', '000', 'DELIVRD 000', $3), (1, 'b2', $1, $2, 1, 'FAILED', '302', 'UNDELIV 1', $4)`,
+    [msgId, planId, at(10_000), at(11_000)],
+  )
+  await db.query(
+    `insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status, error)
+     values ($1, 1, 1, $2, $3, 12, 200, null), ($1, 2, 1, $2, $4, 5000, null, 'TIMEOUT')`,
+    [msgId, planId, at(9_500), at(13_000)],
+  )
+  await db.query(
+    `insert into webhook_events (bucket, msg_id, seq, plan_id, attempt, due_at, status, occurred_at)
+     values (get_byte(uuid_send($1), 15), $1, 2, $2, 1, $3, 'FAILED', $4),
+            (get_byte(uuid_send($1), 15), $1, 3, $2, 12, 'infinity', 'FAILED', $4)`,
+    [msgId, planId, at(18_000), at(12_500)],
+  )
+  const { body } = await server.request('GET', `/messages/${msgId}`)
+  expect(body).toMatchObject({
+    route: 'premium',
+    routeReason: 'weight 3 of 4',
+    price: 0.015,
+    ptf: 0.002,
+    currency: 'EUR',
+  })
+  expect(body.attempts).toHaveLength(3)
+  expect(body.attempts[2]).toMatchObject({ outcome: 'accepted', resubmission: true })
+  expect(body.submissions[1]).toEqual({
+    segment: 1,
+    carrierMessageId: 'b2',
+    carrier: 'acme',
+    outcome: 'FAILED',
+    errorCode: '302',
+    carrierCode: 'UNDELIV 1',
+    receiptAt: at(11_000),
+  })
+  expect(body.webhookEvents).toEqual([
+    { event: 2, status: 'FAILED', attempts: 1, occurredAt: at(12_500), dueAt: at(18_000) },
+    { event: 3, status: 'FAILED', attempts: 12, occurredAt: at(12_500), dueAt: null },
+  ])
+  expect(
+    body.timeline.map((entry: { what: string; detail: string }) => `${entry.what}: ${entry.detail}`),
+  ).toEqual([
+    'status: QUEUED',
+    'attempt: acme: retry 0x00000058',
+    'attempt: acme: no-answer (link lost)',
+    'attempt: acme: accepted, sent again although an earlier attempt may have come through (weight 3 of 4)',
+    'status: SENT',
+    'webhook: event 1, attempt 1: HTTP 200 after 12 ms',
+    'receipt: segment 1 of 2, id a1: DELIVERED, carrier: DELIVRD 000',
+    'receipt: segment 2 of 2, id b2: FAILED, carrier: UNDELIV 1',
+    'status: FAILED 302 Unknown subscriber, carrier: UNDELIV 1',
+    `webhook waiting: event 2 (FAILED), attempts 1: due ${at(18_000)}`,
+    'webhook waiting: event 3 (FAILED), attempts 12: given up',
+    'webhook: event 2, attempt 1: TIMEOUT after 5000 ms',
+  ])
 })
 
 test('404 for a message there is not, 400 for an id that is none', async () => {

@@ -1,0 +1,120 @@
+import { receiptErrorMessage } from './delivery-receipts.ts'
+import type { Status } from './message-states.ts'
+
+/** What happened to an outbound message, in order, for people. */
+export interface TimelineEntry {
+  /** ISO 8601. */
+  readonly at: string
+  readonly what: 'status' | 'attempt' | 'receipt' | 'webhook' | 'webhook waiting'
+  readonly detail: string
+}
+
+/** What a timeline is made of; times are ISO 8601. */
+export interface Travelled {
+  readonly status: Status
+  readonly errorCode: string
+  readonly carrierCode: string | null
+  readonly segments: number
+  readonly createdAt: string
+  readonly sentAt: string | null
+  readonly updatedAt: string
+  readonly attempts: readonly TravelAttempt[]
+  readonly submissions: readonly {
+    readonly segment: number
+    readonly carrierMessageId: string
+    readonly outcome: Status | null
+    readonly carrierCode: string | null
+    readonly receiptAt: string | null
+  }[]
+  readonly webhookAttempts: readonly {
+    readonly event: number
+    readonly attempt: number
+    readonly attemptedAt: string
+    readonly latencyMs: number
+    readonly responseStatus: number | null
+    readonly error: string | null
+  }[]
+  readonly webhookEvents: readonly {
+    readonly event: number
+    readonly status: Status
+    readonly attempts: number
+    readonly occurredAt: string
+    readonly dueAt: string | null
+  }[]
+}
+
+export interface TravelAttempt {
+  readonly attemptedAt: string
+  readonly carrier: string | null
+  readonly outcome: 'accepted' | 'refused' | 'retry' | 'no-answer'
+  readonly commandStatus: number | null
+  readonly resubmission: boolean
+  readonly reason: string | null
+}
+
+/** Every attempt: those on record, and the one that was simply accepted, of which only the message itself tells. */
+export function attemptsOf(
+  recorded: readonly TravelAttempt[],
+  message: { sentAt: string | null; carrier: string | null; routeReason: string | null },
+): TravelAttempt[] {
+  const { sentAt, carrier, routeReason: reason } = message
+  if (sentAt === null || recorded.some(({ outcome }) => outcome === 'accepted')) return [...recorded]
+  const accepted = { carrier, outcome: 'accepted', commandStatus: null, resubmission: false, reason } as const
+  return [...recorded, { attemptedAt: sentAt, ...accepted }]
+}
+
+/** Everything that is known to have happened, the oldest first. What has one instant stays in the order of its cause. */
+export function timelineOf(message: Travelled): TimelineEntry[] {
+  const entries: TimelineEntry[] = [
+    { at: message.createdAt, what: 'status', detail: 'QUEUED' },
+    ...message.attempts.map(attemptEntry),
+    ...(message.sentAt === null ? [] : [{ at: message.sentAt, what: 'status', detail: 'SENT' } as const]),
+    ...message.submissions.flatMap((submission) => receiptEntry(submission, message.segments)),
+    ...lastStatus(message),
+    ...message.webhookAttempts.map(webhookEntry),
+    ...message.webhookEvents.map(waitingEntry),
+  ]
+  return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
+}
+
+function attemptEntry(attempt: TravelAttempt): TimelineEntry {
+  const { attemptedAt, carrier, outcome, commandStatus, resubmission, reason } = attempt
+  const code = commandStatus === null ? '' : ` 0x${commandStatus.toString(16).padStart(8, '0')}`
+  const flag = resubmission ? ', sent again although an earlier attempt may have come through' : ''
+  const why = reason === null ? '' : ` (${reason})`
+  return {
+    at: attemptedAt,
+    what: 'attempt',
+    detail: `${carrier ?? 'a carrier that is gone'}: ${outcome}${code}${flag}${why}`,
+  }
+}
+
+function receiptEntry(submission: Travelled['submissions'][number], segments: number): TimelineEntry[] {
+  const { segment, carrierMessageId, outcome, carrierCode, receiptAt } = submission
+  if (outcome === null || receiptAt === null) return []
+  const raw = carrierCode === null ? '' : `, carrier: ${carrierCode}`
+  const detail = `segment ${segment + 1} of ${segments}, id ${carrierMessageId}: ${outcome}${raw}`
+  return [{ at: receiptAt, what: 'receipt', detail }]
+}
+
+function lastStatus({ status, errorCode, carrierCode, updatedAt }: Travelled): TimelineEntry[] {
+  if (status === 'QUEUED' || status === 'SENT') return []
+  const why = errorCode === '000' ? '' : ` ${errorCode} ${receiptErrorMessage(status, errorCode)}`
+  const raw = carrierCode === null ? '' : `, carrier: ${carrierCode}`
+  return [{ at: updatedAt, what: 'status', detail: `${status}${why}${raw}` }]
+}
+
+function webhookEntry(attempt: Travelled['webhookAttempts'][number]): TimelineEntry {
+  const answer = attempt.responseStatus === null ? attempt.error : `HTTP ${attempt.responseStatus}`
+  return {
+    at: attempt.attemptedAt,
+    what: 'webhook',
+    detail: `event ${attempt.event}, attempt ${attempt.attempt}: ${answer ?? 'no answer'} after ${attempt.latencyMs} ms`,
+  }
+}
+
+function waitingEntry({ event, status, attempts, occurredAt, dueAt }: Travelled['webhookEvents'][number]) {
+  const next = dueAt === null ? 'given up' : `due ${dueAt}`
+  const detail = `event ${event} (${status}), attempts ${attempts}: ${next}`
+  return { at: occurredAt, what: 'webhook waiting', detail } as const
+}

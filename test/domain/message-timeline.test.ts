@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import {
+  attemptsOf,
+  type TravelAttempt,
+  type Travelled,
+  timelineOf,
+} from '../../src/domain/message-timeline.ts'
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 2, 3, 4, seconds)).toISOString()
+
+function travelled(changes: Partial<Travelled> = {}): Travelled {
+  return {
+    status: 'SENT',
+    errorCode: '000',
+    carrierCode: null,
+    segments: 1,
+    createdAt: at(0),
+    sentAt: at(1),
+    updatedAt: at(1),
+    attempts: [],
+    submissions: [],
+    webhookAttempts: [],
+    webhookEvents: [],
+    ...changes,
+  }
+}
+
+const lines = (message: Travelled) => timelineOf(message).map(({ what, detail }) => `${what}: ${detail}`)
+
+describe('attemptsOf', () => {
+  const retry: TravelAttempt = {
+    attemptedAt: at(1),
+    carrier: 'acme',
+    outcome: 'retry',
+    commandStatus: 0x58,
+    resubmission: false,
+    reason: null,
+  }
+  const message = { sentAt: at(5), carrier: 'backup', routeReason: 'acme is down' }
+
+  test('a first one that was accepted is told by the message', () => {
+    expect(attemptsOf([], message)).toEqual([
+      {
+        attemptedAt: at(5),
+        carrier: 'backup',
+        outcome: 'accepted',
+        commandStatus: null,
+        resubmission: false,
+        reason: 'acme is down',
+      },
+    ])
+  })
+
+  test('nothing is made up for a message that was not sent, or whose acceptance is on record', () => {
+    expect(attemptsOf([retry], { ...message, sentAt: null })).toEqual([retry])
+    const accepted = { ...retry, outcome: 'accepted' } as const
+    expect(attemptsOf([retry, accepted], message)).toEqual([retry, accepted])
+  })
+})
+
+describe('timelineOf', () => {
+  test('a waiting message, and one that is SENT', () => {
+    expect(lines(travelled({ status: 'QUEUED', sentAt: null }))).toEqual(['status: QUEUED'])
+    expect(lines(travelled())).toEqual(['status: QUEUED', 'status: SENT'])
+  })
+
+  test('the last status says why, and what the carrier said', () => {
+    const failed = travelled({
+      status: 'FAILED',
+      errorCode: '303',
+      carrierCode: 'UNDELIV 006',
+      updatedAt: at(9),
+    })
+    expect(lines(failed).at(-1)).toBe(
+      'status: FAILED 303 Subscriber absent or handset off, carrier: UNDELIV 006',
+    )
+    expect(lines(travelled({ status: 'DELIVERED', updatedAt: at(9) })).at(-1)).toBe('status: DELIVERED')
+  })
+
+  test('is in the order of time, whatever the order of the lists', () => {
+    const entries = timelineOf(
+      travelled({
+        status: 'DELIVERED',
+        updatedAt: at(9),
+        segments: 2,
+        submissions: [
+          { segment: 1, carrierMessageId: 'b', outcome: 'DELIVERED', carrierCode: null, receiptAt: at(9) },
+          { segment: 0, carrierMessageId: 'a', outcome: 'UNKNOWN', carrierCode: 'UNKNOWN', receiptAt: at(8) },
+          { segment: 0, carrierMessageId: 'a2', outcome: null, carrierCode: null, receiptAt: null },
+        ],
+        webhookAttempts: [
+          { event: 1, attempt: 1, attemptedAt: at(2), latencyMs: 3, responseStatus: 503, error: null },
+        ],
+        webhookEvents: [{ event: 2, status: 'DELIVERED', attempts: 0, occurredAt: at(9), dueAt: at(20) }],
+      }),
+    )
+    const times = entries.map((entry) => Date.parse(entry.at))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(entries.map(({ what }) => what)).toEqual([
+      'status',
+      'status',
+      'webhook',
+      'receipt',
+      'receipt',
+      'status',
+      'webhook waiting',
+    ])
+  })
+})
