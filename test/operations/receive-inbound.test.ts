@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Part } from '../../src/domain/concatenation.ts'
 import { parseUserData, UDHI } from '../../src/domain/concatenation.ts'
+import { Directory, type ServicePlan } from '../../src/domain/directory.ts'
 import { DEFAULT_LANGUAGE } from '../../src/domain/gsm-national-tables.ts'
 import { createdAtMs } from '../../src/domain/message-ids.ts'
+import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
 import {
   deliverCompleteSets,
   deliverIncompleteSets,
@@ -83,6 +85,64 @@ async function storedTexts(): Promise<string[]> {
   const { rows } = await fresh.db.query<{ body: string }>('select body from inbound_messages order by body')
   return rows.map((row) => row.body)
 }
+
+describe('STOP', () => {
+  const listening = (): Directory => {
+    const { contents } = installation.directory
+    const listens = (plan: ServicePlan) =>
+      plan.id === installation.announcedPlan ? { ...plan, optOut: DEFAULT_OPT_OUT } : plan
+    const numbers = [...contents.inboundNumbers].map(
+      ([number, owner]) => [number, { ...owner, plan: listens(owner.plan) }] as const,
+    )
+    return new Directory({
+      ...contents,
+      plans: contents.plans.map(listens),
+      inboundNumbers: new Map(numbers),
+    })
+  }
+  const keptOf = async () => {
+    const { rows } = await fresh.db.query(
+      'select plan_id, sender, recipient from opt_outs order by recipient',
+    )
+    return rows
+  }
+  const [other, third] = ['+491701234568', '+491701234569']
+
+  beforeEach(() => fresh.db.query('truncate opt_outs'))
+
+  test('is kept with its message, in one part or several, under the number as it is owned', async () => {
+    const deps = depsOf(fresh.db, { directory: listening() })
+    const received = await receiveInbound(deps, [
+      single('stop!'),
+      single('Stop', { sender: other, recipient: '+7654321' }),
+      partOf('ST', 1, { total: 2 }, { sender: third }),
+      partOf('OP', 2, { total: 2 }, { sender: third }),
+      single('stop', { sender: other, recipient: '+49307654321' }),
+      single('stop', { sender: other, recipient: '+4999999999' }),
+    ])
+    expect(texts(received)).toEqual(['STOP', 'Stop', 'stop', 'stop!'])
+    const plan_id = installation.announcedPlan
+    expect(await keptOf()).toEqual([
+      { plan_id, sender: NUMBER, recipient: SENDER },
+      { plan_id, sender: '7654321', recipient: other },
+      { plan_id, sender: NUMBER, recipient: third },
+    ])
+    await receiveInbound(deps, [single('hello', { sender: third }), single('Start')])
+    expect((await keptOf()).map(({ recipient }) => recipient)).toEqual([other, third])
+  })
+
+  test('is not kept where its message is not', async () => {
+    const id = newId(NOW_MS)
+    const deps = depsOf(fresh.db, { directory: listening(), newMessageId: () => id })
+    await expect(receiveInbound(deps, [single('STOP'), single('twice the id')])).rejects.toThrow()
+    expect([await keptOf(), await countOf('inbound_messages')]).toEqual([[], 0])
+  })
+
+  test('is a message like any other where nobody listens', async () => {
+    expect(texts(await receiveInbound(depsOf(), [single('STOP')]))).toEqual(['STOP'])
+    expect(await keptOf()).toEqual([])
+  })
+})
 
 describe('a single message', () => {
   test('is recorded with its event and given back', async () => {
