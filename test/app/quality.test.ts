@@ -76,7 +76,8 @@ describe('the floor of a route', () => {
     await sendAll(3, 'UNDELIV')
     const [pause] = await eventually(async () => (await pauses()).length > 0 && (await pauses()))
     expect(pause).toMatchObject({
-      ...{ route: ROUTE, carrier: CARRIER },
+      route: ROUTE,
+      carrier: CARRIER,
       reason: 'delivered 7 of 10 (70 %) in 60 min, floor 80 %',
     })
     await eventually(async () =>
@@ -131,6 +132,18 @@ describe('the figures', () => {
     for (const result of ['accepted', 'throttled', 'refused', 'noAnswer'])
       expect(text).toContain(`aldis_submits_total{carrier="${CARRIER}",result="${result}"} 1`)
     expect(text).toContain(`aldis_submit_latency_seconds_count{carrier="${CARRIER}"} 3`)
+  })
+
+  test('of answers: by the table of the carrier itself; a link that is lost has none', async () => {
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { submitOutcomes: { '0x401': 'throttled' } })
+    main.answerSubmits((pdu, link, index) => {
+      if (index === 0) link.respond(pdu, 0x401)
+      else if (index === 1) link.destroy()
+      else accept(pdu, link, `m-${index}`)
+    })
+    await service.sent()
+    await eventually(async () => (await figures())?.submits.noAnswer === 1)
+    expect((await figures()).submits).toMatchObject({ total: 2, throttled: 1 })
   })
 
   test('of receipts, after a restart of the node too', async () => {
