@@ -1,4 +1,4 @@
-import type { Carrier, Route, RoutingRule } from './directory.ts'
+import type { Route, RoutingRule } from './directory.ts'
 
 /** out-of-use: its figures in this route fell below the route's floor. */
 export type CarrierCondition = 'usable' | 'stopped' | 'draining' | 'unbound' | 'throttled' | 'out-of-use'
@@ -40,13 +40,6 @@ export function routed(
       reason: reasonOf(origin, [describeShare(route, priority, weight)]),
     })),
   }
-}
-
-/** What the operator and the links of this node make of a carrier. */
-export function linkCondition(carrier: Carrier | undefined, isBound: boolean): CarrierCondition {
-  if (carrier === undefined) return 'unbound'
-  if (carrier.state !== 'started') return carrier.state
-  return isBound ? 'usable' : 'unbound'
 }
 
 /**
