@@ -1,6 +1,6 @@
 /**
  * Amounts of money: exact decimals with up to 6 places, as text outside and as whole millionths (bigint) to reckon with.
- * No float touches them: 3 × 0.0075 is 0.0225, not 0.022499999999999999.
+ * No float touches them: 3 × 0.1 is 0.3, not 0.30000000000000004.
  */
 
 const PLACES = 6

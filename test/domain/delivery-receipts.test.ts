@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest'
-import { receiptErrorMessage } from '../../src/domain/delivery-receipts.ts'
+import fc from 'fast-check'
+import { expect, it, test } from 'vitest'
+import { formatAmount } from '../../src/domain/amounts.ts'
+import { deliveryReceipt, receiptErrorMessage } from '../../src/domain/delivery-receipts.ts'
 import { FAILURES, SUCCESSES } from '../../src/domain/error-codes.ts'
+import type { Message } from '../../src/domain/messages.ts'
+import { aPlan } from '../support/directory.ts'
 
 it('gives every code its text, and 000 that of the status', () => {
   for (const [code, text] of Object.entries(FAILURES)) expect(receiptErrorMessage('FAILED', code)).toBe(text)
@@ -10,4 +14,48 @@ it('gives every code its text, and 000 that of the status', () => {
 it('has a text for the code of another release', () => {
   expect(receiptErrorMessage('FAILED', '999')).not.toBe('')
   expect(receiptErrorMessage('UNKNOWN', '000')).not.toBe('')
+})
+
+/** The price as it stands in the JSON of a record. */
+function priceInJson(price: string | null): string {
+  const message: Message = {
+    planId: 1,
+    msgId: '01890000-0000-7000-8000-000000000000',
+    status: 'SENT',
+    sender: 'Aldis',
+    recipient: '+15551230000',
+    body: 'hello',
+    segments: 1,
+    callbackUrl: null,
+    country: 'US',
+    mccmnc: null,
+    errorCode: '000',
+    price,
+    ptf: price,
+    currency: null,
+    sentAt: null,
+    updatedAt: new Date(0),
+  }
+  const text = JSON.stringify(deliveryReceipt(message, aPlan()))
+  return /"price":([^,]*),"ptf":\1,/.exec(text)![1]!
+}
+
+test.each([
+  [null, 'null'],
+  ['0.000000', '0'],
+  ['0.007500', '0.0075'],
+  ['0.000001', '0.000001'],
+  ['0.300000', '0.3'],
+  ['99999999.999999', '99999999.999999'],
+])('price %s is %s in JSON', (price, json) => {
+  expect(priceInJson(price)).toBe(json)
+})
+
+it('shows every amount that the database holds as its exact decimal', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 99_999_999_999_999n }), (millionths) => {
+      const stored = `${millionths / 1_000_000n}.${String(millionths % 1_000_000n).padStart(6, '0')}`
+      expect(priceInJson(stored)).toBe(formatAmount(millionths))
+    }),
+  )
 })

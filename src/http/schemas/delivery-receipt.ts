@@ -17,10 +17,15 @@ export const DeliveryReceiptSchema = Type.Object(
     errorCode: Type.String({ description: '000 on success, otherwise the failure code' }),
     errorMessage: Type.String(),
     segments: nullableInteger(),
-    price: nullableNumber({ description: 'Null until billing data is available' }),
-    ptf: nullableNumber({ description: 'Pass-through fee, null until available' }),
-    currency: nullableString(),
-    mccmnc: nullableString({ description: 'Mobile country and network code' }),
+    price: nullableNumber({
+      description: 'Of all segments, at most 6 decimals; null until the message is sent, or without a rate',
+    }),
+    ptf: nullableNumber({ description: 'Pass-through fee of all segments, as price' }),
+    currency: nullableString({ description: 'ISO 4217; of price and ptf' }),
+    mccmnc: nullableString({
+      description:
+        'Mobile country and network code; a receipt may correct it, and price, ptf and currency with it',
+    }),
     country: nullableString({ description: 'ISO 3166-1 alpha-2' }),
     createdAt: Type.String({ format: 'date-time' }),
     sentAt: nullableString({ format: 'date-time' }),
