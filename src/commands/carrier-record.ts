@@ -1,0 +1,54 @@
+import { type ConnectionOptions, requestAdmin } from './admin-client.ts'
+import { type Column, type Fields, printFields, printJson, printTable } from './printing.ts'
+
+/** A carrier as the admin API answers, as far as the commands look into it. */
+export interface CarrierRecord extends Fields {
+  readonly tlsCa: string | null
+  readonly submitOutcomes: Readonly<Record<string, string>>
+  readonly link: {
+    readonly state: string
+    readonly unanswered: number
+    readonly lastError: string | null
+    readonly links: readonly Fields[]
+  } | null
+}
+
+const LINK_COLUMNS: readonly Column[] = [
+  ['BIND', 'number'],
+  ['KIND', 'bind'],
+  ['STATE', 'state'],
+  ['BOUND SINCE', 'boundSince'],
+  ['UNANSWERED', 'unanswered'],
+  ['LAST CLOSE', 'lastClose'],
+]
+
+/** Sends a request and prints the carrier it answers with. */
+export async function requestCarrier(
+  options: ConnectionOptions,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<void> {
+  printCarrier(options, (await requestAdmin(options, method, path, body)) as CarrierRecord)
+}
+
+/** Its settings, then a line for each of its links. */
+export function printCarrier(options: ConnectionOptions, carrier: CarrierRecord): void {
+  if (options.json) printJson(carrier)
+  else printForPeople(carrier)
+}
+
+function printForPeople(carrier: CarrierRecord): void {
+  const { link } = carrier
+  const certificates = carrier.tlsCa?.match(/-----BEGIN /g)?.length ?? null
+  const outcomes = Object.entries(carrier.submitOutcomes).map(([status, outcome]) => `${status}=${outcome}`)
+  printFields({
+    ...carrier,
+    tlsCa: certificates === null ? null : `${certificates} certificate${certificates === 1 ? '' : 's'}`,
+    submitOutcomes: outcomes,
+    link: link?.state ?? null,
+  })
+  if (link === null) return
+  process.stdout.write('\n')
+  printTable(link.links, LINK_COLUMNS)
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type AdminServer, startAdminServer } from '../support/admin-server.ts'
+import { createTestAuthority } from '../support/certificates.ts'
+import { runAldis } from '../support/cli.ts'
+
+let server: AdminServer
+let env: Record<string, string>
+/** What the link has unanswered: one less each time it is asked. */
+let unanswered = 0
+
+function linkStatus() {
+  unanswered = Math.max(unanswered - 1, 0)
+  const since = '2026-01-01T00:00:00.000Z'
+  const link = { number: 0, bind: 'bind_transceiver', state: 'BOUND_TRX', lastClose: 'peer_closed' }
+  return {
+    state: 'BOUND_TRX',
+    since,
+    lastError: 'peer_closed',
+    unanswered,
+    links: [{ ...link, boundSince: since, unanswered }],
+  }
+}
+
+beforeAll(async () => {
+  server = await startAdminServer({ linkStatus })
+  env = {
+    ALDIS_URL: server.baseUrl,
+    ALDIS_OPERATOR_TOKEN: server.operatorToken,
+    ALDIS_CARRIER_PASSWORD: 'hush',
+  }
+})
+beforeEach(() => {
+  unanswered = 0
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const aldis = (...args: string[]) => runAldis(['carrier', ...args], { env })
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
+async function json(...args: string[]): Promise<any> {
+  const { code, stdout, stderr } = await aldis(...args, '--json')
+  expect({ code, stderr }, args.join(' ')).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+
+const create = (name: string, ...more: string[]) =>
+  json('create', name, '--host', 'smpp.example.net', '--system-id', 'aldis', ...more)
+
+test('every setting can be given, changed and taken back', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'aldis-'))
+  const file = join(folder, 'ca.pem')
+  const { certPem } = await createTestAuthority()
+  writeFileSync(file, certPem)
+  const created = await create(
+    'whole',
+    ...['--tls', '--tls-ca', file, '--tls-server-name', 'smsc.example.net', '--stopped'],
+    ...['--bind-mode', 'transmitter+receiver', '--binds', '4', '--window', '20', '--rate', '100'],
+    ...['--sender-rate', '2', '--long-messages', 'udh16', '--id-rule', 'auto'],
+    ...['--outcome', '0x45=permanent', '--outcome', '1025=throttled'],
+  )
+  rmSync(folder, { recursive: true })
+  expect(created).toMatchObject({
+    state: 'stopped',
+    tls: true,
+    tlsCa: certPem.trim(),
+    tlsServerName: 'smsc.example.net',
+    bindMode: 'transmitter+receiver',
+    binds: 4,
+    window: 20,
+    messagesPerSecond: 100,
+    senderMessagesPerSecond: 2,
+    longMessages: 'udh16',
+    submitOutcomes: { '0x00000045': 'permanent', '0x00000401': 'throttled' },
+    idRule: 'auto',
+  })
+  expect((await json('update', 'whole', '--outcome', '0xff=retry')).submitOutcomes).toEqual({
+    '0x000000ff': 'retry',
+  })
+  const backs = ['tls', 'tls-ca', 'tls-server-name', 'rate', 'sender-rate', 'outcomes']
+  expect(await json('update', 'whole', ...backs.map((name) => `--no-${name}`))).toMatchObject({
+    tls: false,
+    tlsCa: null,
+    tlsServerName: null,
+    messagesPerSecond: null,
+    senderMessagesPerSecond: null,
+    submitOutcomes: {},
+    binds: 4,
+  })
+})
+
+test('people see its settings and each of its links', async () => {
+  await create('shown', '--outcome', '0x45=retry')
+  const { stdout } = await aldis('show', 'shown')
+  expect(stdout).toMatch(/^submitOutcomes +0x00000045=retry$/m)
+  expect(stdout).toMatch(/^link +BOUND_TRX$/m)
+  expect(stdout).toMatch(/^BIND +KIND +STATE +BOUND SINCE +UNANSWERED +LAST CLOSE$/m)
+  expect(stdout).toMatch(/^0 +bind_transceiver +BOUND_TRX +2026-01-01T00:00:00.000Z +0 +peer_closed$/m)
+})
+
+test('started and stopped', async () => {
+  await create('states')
+  expect((await json('stop', 'states')).state).toBe('stopped')
+  expect((await json('start', 'states')).state).toBe('started')
+})
+
+test('drained: waits until nothing is unanswered, says nothing in a pipe', async () => {
+  await create('draining')
+  unanswered = 4
+  expect(await json('drain', 'draining')).toMatchObject({ state: 'draining', link: { unanswered: 0 } })
+})
+
+test('drained without waiting', async () => {
+  await create('at-once')
+  unanswered = 1_000
+  expect(await json('drain', 'at-once', '--no-wait')).toMatchObject({
+    state: 'draining',
+    link: { unanswered: 999 },
+  })
+})
+
+test('not drained in time: says what is left, and it stays draining', async () => {
+  await create('slow')
+  unanswered = 1_000
+  const { code, stdout, stderr } = await aldis('drain', 'slow', '--timeout', '0')
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'error: slow is draining, but has not answered everything: 999 left\n',
+  })
+  expect((await json('show', 'slow')).state).toBe('draining')
+})
+
+test.each([
+  [['--outcome', '0x45'], 'Expected a command_status and an outcome'],
+  [['--outcome', '0x45=never'], 'submitOutcomes.0x45 must be one of'],
+  [['--outcome', '0x45=retry', '--no-outcomes'], 'cannot be used with'],
+  [['--tls-ca', '/does/not/exist'], 'ENOENT'],
+  [['--binds', '33'], 'binds must be <= 32'],
+])('refused: %j', async (args, message) => {
+  await create('refusing').catch(() => undefined)
+  const { code, stdout, stderr } = await aldis('update', 'refusing', ...args)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain(message)
+})
