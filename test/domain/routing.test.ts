@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type CarrierCondition,
-  chooseCarrier,
-  linkCondition,
-  possibleChoices,
-  routed,
-} from '../../src/domain/routing.ts'
-import { aCarrier, aRoute, aRule } from '../support/directory.ts'
+import { type CarrierCondition, chooseCarrier, possibleChoices, routed } from '../../src/domain/routing.ts'
+import { aRoute, aRule } from '../support/directory.ts'
 
 const NAMES = ['', 'acme', 'best', 'cheap']
 const nameOf = (id: number) => NAMES[id] ?? `carrier-${id}`
@@ -90,14 +84,6 @@ describe('chooseCarrier', () => {
       }),
     )
   })
-})
-
-it('a carrier is usable when it is started and bound', () => {
-  expect(linkCondition(aCarrier(), true)).toBe('usable')
-  expect(linkCondition(aCarrier(), false)).toBe('unbound')
-  expect(linkCondition(aCarrier({ state: 'draining' }), true)).toBe('draining')
-  expect(linkCondition(aCarrier({ state: 'stopped' }), false)).toBe('stopped')
-  expect(linkCondition(undefined, true)).toBe('unbound')
 })
 
 describe('possibleChoices', () => {
