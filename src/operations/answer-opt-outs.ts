@@ -40,6 +40,13 @@ interface Wish extends OptOutPair {
   readonly help: boolean
 }
 
+/** A wish that is to be answered, by the message of this id. */
+interface Answer {
+  readonly wish: Wish
+  readonly request: OptOutRequest
+  readonly msgId: string
+}
+
 /**
  * Keeps what people asked for, in the transaction that records their messages, in the order they came; and answers them
  * where the plan has a text for it. A STOP or START that changes nothing is not answered, nor is HELP of somebody who has
@@ -51,31 +58,13 @@ export async function answerOptOuts(
   asked: readonly OptOutAsked[],
 ): Promise<void> {
   const wishes = wishesOf(asked.filter(({ person }) => isE164(person)))
-  const changes = wishes.flatMap((wish) =>
-    wish.last === null ? [] : [{ wish, request: wish.last, msgId: deps.newMessageId() }],
-  )
-  const changed = new Set(
-    changes.length === 0
-      ? []
-      : await changeOptOuts(
-          transaction,
-          changes.map(({ wish: { plan_id, sender, recipient }, request, msgId }) => {
-            return { plan_id, sender, recipient, opts_out: request === 'stop', reply_id: msgId }
-          }),
-        ),
-  )
-  const helped = (
-    await notOptedOut(
-      transaction,
-      wishes.filter(({ help }) => help),
-    )
-  ).map((wish) => {
-    return { wish, request: 'help' as const, msgId: deps.newMessageId() }
-  })
-  const replies = [...changes.filter(({ msgId }) => changed.has(msgId)), ...helped].flatMap(
-    ({ wish, request, msgId }) => replyOf(deps.directory, wish, request, msgId),
-  )
+  const answers = [
+    ...(await changed(transaction, deps, wishes)),
+    ...(await helped(transaction, deps, wishes)),
+  ]
+  const replies = answers.flatMap((answer) => replyOf(deps.directory, answer))
   if (replies.length === 0) return
+  // In one order everywhere, like those of customers.
   replies.sort((a, b) => (a.key_hash < b.key_hash ? -1 : 1))
   await insertKeyedMessages(transaction, replies, VALIDITY_MS, REPLY_PAUSE_MS, NOT_QUEUED)
 }
@@ -96,11 +85,31 @@ function wishesOf(asked: readonly OptOutAsked[]): Wish[] {
   })
 }
 
-async function notOptedOut(transaction: Queryable, wishes: readonly Wish[]): Promise<Wish[]> {
-  if (wishes.length === 0) return []
-  const pairs = wishes.map(({ plan_id, sender, recipient }) => ({ plan_id, sender, recipient }))
-  const out = new Set((await findOptOuts(transaction, pairs)).map(pairKey))
-  return wishes.filter((wish) => !out.has(pairKey(wish)))
+/** Keeps or ends opt-outs; gives what that changed. */
+async function changed(transaction: Queryable, deps: Deps, wishes: readonly Wish[]): Promise<Answer[]> {
+  const answers = wishes.flatMap((wish) =>
+    wish.last === null ? [] : [{ wish, request: wish.last, msgId: deps.newMessageId() }],
+  )
+  if (answers.length === 0) return []
+  const changes = answers.map(({ wish, request, msgId }) => {
+    return { ...pairOf(wish), opts_out: request === 'stop', reply_id: msgId }
+  })
+  const effective = new Set(await changeOptOuts(transaction, changes))
+  return answers.filter(({ msgId }) => effective.has(msgId))
+}
+
+/** Those who asked for help and have not opted out. */
+async function helped(transaction: Queryable, deps: Deps, wishes: readonly Wish[]): Promise<Answer[]> {
+  const asking = wishes.filter(({ help }) => help)
+  if (asking.length === 0) return []
+  const out = new Set((await findOptOuts(transaction, asking.map(pairOf))).map(pairKey))
+  return asking
+    .filter((wish) => !out.has(pairKey(wish)))
+    .map((wish) => ({ wish, request: 'help', msgId: deps.newMessageId() }))
+}
+
+function pairOf({ plan_id, sender, recipient }: Wish): OptOutPair {
+  return { plan_id, sender, recipient }
 }
 
 function pairKey({ plan_id, sender, recipient }: OptOutPair): string {
@@ -108,12 +117,8 @@ function pairKey({ plan_id, sender, recipient }: OptOutPair): string {
 }
 
 /** The answer as a message of the plan, which waits in the database; none without a text, or where none can be sent. */
-function replyOf(
-  directory: Directory,
-  { plan, sender, recipient }: Wish,
-  request: OptOutRequest,
-  msgId: string,
-): KeyedMessage[] {
+function replyOf(directory: Directory, { wish, request, msgId }: Answer): KeyedMessage[] {
+  const { plan, sender, recipient } = wish
   const body = plan.optOut && replyTo(request, plan.optOut)
   if (body === null || !plan.active || directory.routeFor(plan, sender, recipient) === null) return []
   // No Idempotency-Key of a customer has spaces.
