@@ -16,7 +16,7 @@ export interface NodeLeaseOptions {
   readonly heartbeatMs?: number
 }
 
-/** With LEASE_MS: the work of a node that dies is another's within 15 s (docs/adr/0010). */
+/** With LEASE_MS: the work of a node that dies is another's within 15 s (docs/adr/0008). */
 const HEARTBEAT_MS = 3_000
 /** Work stops this long before the lease ends, so that what was begun ends within it. */
 export const SAFETY_MS = 4_000

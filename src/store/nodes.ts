@@ -1,6 +1,6 @@
 import type { Queryable } from './database.ts'
 
-/** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0010). */
+/** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0008). */
 export const LEASE_MS = 11_000
 
 /**
