@@ -54,7 +54,7 @@ function print(explanation: Explanation): void {
   const { problems, route, rule, carriers, charge, country, mccmnc, encoding, segments } = explanation
   const problem = problems.map(({ errorCode, errorMessage }) => `${errorCode}: ${errorMessage}`).join('; ')
   printFields({
-    accepted: problem === '' ? true : `no, ${problem}`,
+    sendable: problem === '' ? true : `no, ${problem}`,
     country,
     mccmnc,
     route: route === null ? null : `${route}, by ${rule === null ? "the plan's own" : `rule ${rule.ruleId}`}`,

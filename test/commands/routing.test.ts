@@ -124,7 +124,7 @@ test('explain says which carrier, why, and at what cost', async () => {
   expect(code).toBe(0)
   const [fields, table] = stdout.split('\n\n')
   expect(fields!.split('\n')).toEqual([
-    'accepted  yes',
+    'sendable  yes',
     'country   GB',
     'mccmnc    -',
     "route     default, by the plan's own",
@@ -148,7 +148,7 @@ test('explain says why a message would be refused', async () => {
   const question = ['route', 'explain', '--plan', servicePlanId, '--from', '12345', '--to', '+447400123456']
   const { stdout } = await run(question)
   expect(stdout).toMatch(
-    /^accepted +no, SENDER_NOT_AUTHORIZED: The service plan may not send from this sender$/m,
+    /^sendable +no, SENDER_NOT_AUTHORIZED: The service plan may not send from this sender$/m,
   )
   const wrong = await run(['route', 'explain', '--plan', 'x', '--from', 'ACME', '--to', '+44'])
   expect(wrong.stderr).toBe('error: The request is not valid: servicePlanId must be 24 hex digits\n')

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import { FAILURES } from '../../../domain/error-codes.ts'
 import type { Fault } from '../../../domain/faults.ts'
 import { fault } from '../../../domain/faults.ts'
 import { withPlus } from '../../../domain/message-filters.ts'
 import { explainRoute, type RouteExplanation } from '../../../domain/route-explanation.ts'
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { ERRORS, type ErrorCode, invalid } from '../../../errors.ts'
+import { findOptOuts } from '../../../store/opt-outs.ts'
 import { Nullable, PublicId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -33,7 +35,7 @@ const Explanation = Type.Object({
   country: NullableText,
   mccmnc: Nullable(Type.String({ description: 'of the number ranges' })),
   problems: Type.Array(Type.Object({ errorCode: Type.String(), errorMessage: Type.String() }), {
-    description: 'what a send would be refused for',
+    description: 'what a send would be refused for, or fail for at once',
   }),
   route: NullableText,
   rule: Nullable(
@@ -67,7 +69,7 @@ const Explanation = Type.Object({
 })
 
 export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): void {
-  const { directory, carrierCondition = () => 'unbound' as const } = deps
+  const { db, directory, carrierCondition = () => 'unbound' as const } = deps
 
   scope.get(
     '/route-explanation',
@@ -85,7 +87,9 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
       const explanation = explainRoute(snapshot, { plan, from, to, body }, carrierCondition)
       const publicId = (planId: number | null) =>
         planId === null ? null : (snapshot.planById(planId)?.servicePlanId ?? null)
-      return { servicePlanId: plan.servicePlanId, from, to, ...present(explanation, publicId) }
+      const optOuts = await findOptOuts(db, [{ plan_id: plan.id, sender: from, recipient: to }])
+      const problems = [...problemsOf(explanation), ...(optOuts.length > 0 ? [OPTED_OUT] : [])]
+      return { servicePlanId: plan.servicePlanId, from, to, problems, ...present(explanation, publicId) }
     },
   )
 }
@@ -95,7 +99,6 @@ function present(explanation: RouteExplanation, publicId: (planId: number | null
   return {
     country,
     mccmnc,
-    problems: problemsOf(explanation),
     route,
     rule: rule && {
       ruleId: rule.id,
@@ -121,6 +124,8 @@ function present(explanation: RouteExplanation, publicId: (planId: number | null
       },
   }
 }
+
+const OPTED_OUT = { errorCode: '307', errorMessage: FAILURES['307'] }
 
 /** In the order in which a send is checked. */
 function problemsOf({ isActive, isComplete, senderRefusal }: RouteExplanation) {
