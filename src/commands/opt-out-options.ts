@@ -33,12 +33,16 @@ export function addOptOutOptions(command: Command, removable: boolean): Command 
 export function optOut(options: OptOutOptions): unknown {
   if (options.optOut === false) return null
   const settings = given({
-    stopWords: options.stopWords?.split(','),
-    startWords: options.startWords?.split(','),
-    helpWords: options.helpWords?.split(','),
+    stopWords: words(options.stopWords),
+    startWords: words(options.startWords),
+    helpWords: words(options.helpWords),
     stopReply: orNull(options.stopReply),
     startReply: orNull(options.startReply),
     helpReply: orNull(options.helpReply),
   })
   return options.optOut || Object.keys(settings).length > 0 ? settings : undefined
+}
+
+function words(list: string | undefined): string[] | undefined {
+  return list?.split(',').map((word) => word.trim())
 }

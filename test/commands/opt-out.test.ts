@@ -66,7 +66,7 @@ test('settings of a plan', async () => {
   const update = async (...options: string[]) =>
     (await json('plan', 'update', servicePlanId, ...options)).optOut
   expect(await update('--opt-out')).toEqual(DEFAULT_OPT_OUT)
-  expect(await update('--stop-words', 'STOP,opt out', '--stop-reply', 'Bye')).toEqual({
+  expect(await update('--stop-words', 'STOP, opt out', '--stop-reply', 'Bye')).toEqual({
     ...DEFAULT_OPT_OUT,
     stopWords: ['STOP', 'opt out'],
     stopReply: 'Bye',
