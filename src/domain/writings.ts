@@ -59,7 +59,7 @@ export function chooseWriting(text: string, settings: TextSettings, form: LongMe
   // Most texts.
   if (plain === 1 || (plain > 1 && settings.nationalLanguages.length === 0))
     return { text, language: DEFAULT_LANGUAGE, segments: plain }
-  const texts = settings.smartEncoding ? [text, smartText(text)] : [text]
+  const texts = settings.smartEncoding && plain === 0 ? [text, smartText(text)] : [text]
   let best: Writing = { text, language: null, segments: ucs2Segments(text, roomIn(null, form)) }
   for (const languages of [[DEFAULT_LANGUAGE], nationalLanguages(settings.nationalLanguages)]) {
     for (const candidate of texts) {

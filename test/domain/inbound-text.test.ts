@@ -84,6 +84,54 @@ describe('decodeInbound', () => {
   })
 })
 
+/** Every data_coding, by the alphabet it stands for: SMPP 3.4 §5.2.19 up to 0x0F, 3GPP 23.038 §4 above. */
+const ALPHABETS: ReadonlyArray<readonly [alphabet: string, dataCodings: string]> = [
+  ['gsm', '00 10-13 20-23 30-33 40-43 50-53 60-63 70-73'], // general groups, message classes
+  ['gsm', 'c0-df'], // message waiting, discarded or stored
+  ['gsm', 'f0-f3 f8-fb'], // message classes
+  ['binary', '02 04 14-17 24-27 34-37 44-47 54-57 64-67 74-77 f4-f7 fc-ff'],
+  ['ucs2', '08 18-1b 28-2b 38-3b 48-4b 58-5b 68-6b 78-7b e0-ef'],
+  ['latin1', '01 03 05 09 0b-0d 0f'],
+  ['latin1', '1c-1f 2c-2f 3c-3f 4c-4f 5c-5f 6c-6f 7c-7f 80-bf'], // reserved
+  ['iso-8859-5', '06'],
+  ['iso-8859-8', '07'],
+  ['iso-2022-jp', '0a'],
+  ['euc-kr', '0e'],
+]
+
+/** Octets that no two of the alphabets read alike. */
+const PROBE = Buffer.from('04391b65b0a1', 'hex')
+const READINGS: Readonly<Record<string, string>> = {
+  gsm: 'è9€°¡',
+  binary: '04391b65b0a1',
+  ucs2: 'й\u1b65\ub0a1',
+  latin1: '\x049\x1be°¡',
+  'iso-8859-5': '\x049\x1beАЁ',
+  'iso-8859-8': '\x049\x1be°\ufffd',
+  'iso-2022-jp': '\x049\ufffde\ufffd\ufffd',
+  'euc-kr': '\x049\x1be가',
+}
+
+describe('data_coding', () => {
+  const alphabets = ALPHABETS.flatMap(([alphabet, ranges]) =>
+    ranges.split(' ').flatMap((range) => {
+      const [first, last = first] = range.split('-').map((hex) => Number.parseInt(hex, 16)) as [
+        number,
+        number?,
+      ]
+      return Array.from({ length: last - first + 1 }, (_, index) => [first + index, alphabet] as const)
+    }),
+  )
+
+  test('each of the 256 has one', () => {
+    expect(alphabets.map(([code]) => code).sort((a, b) => a - b)).toEqual([...Array(256).keys()])
+  })
+
+  test.each(alphabets)('%i is %s', (dataCoding, alphabet) => {
+    expect(decodeInbound(PROBE, dataCoding)).toBe(READINGS[alphabet])
+  })
+})
+
 describe('decodeInboundParts', () => {
   test('a surrogate pair split between parts is whole again', () => {
     const parts = [
