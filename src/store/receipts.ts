@@ -53,12 +53,13 @@ function changes(only: string): string {
   return `
     per_message as (
       select plan_id, msg_id, max(mccmnc) as mccmnc, max(addresses[1]) as address, max(addresses[2]) as other_address,
+             count(*) as receipts,
              coalesce(bit_or(bits) filter (where outcome = 'DELIVERED'), 0) as delivered,
              coalesce(bit_or(bits) filter (where outcome = 'UNKNOWN'), 0) as unknown,
              coalesce(bit_or(bits) filter (where outcome = 'FAILED'), 0) as failed,
              (array_agg(error_code order by (outcome = 'FAILED') desc))[1] as error_code,
              (array_agg(carrier_code order by (outcome = 'FAILED') desc))[1] as carrier_code,
-             (array_agg(charges -> msg_id::text) filter (where charges ? msg_id::text))[1] as charge
+             (array_agg(charges -> msg_id::text order by mccmnc desc nulls last))[1] as charge
       from matched where msg_id is not null
       group by plan_id, msg_id
     ), changed as (
@@ -116,7 +117,7 @@ const CHANGED_COLUMNS = `${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as
   held.ids ? m.msg_id::text as held`
 
 /**
- * Applies what nearly every receipt is: the first for a message of one segment, to which the newest submission of its id
+ * Applies what nearly every receipt is: the only one for a message of one segment, to which the newest submission of its id
  * belongs, still open, with an address of the receipt as its recipient. A receipt without any submission is parked. Gives
  * the messages that changed, and the places in the batch of what is to be looked at closely.
  */
@@ -140,7 +141,7 @@ export async function recordPlainReceipts(
                                      mccmnc, received_at)
         select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at
         from matched where msg_id is null
-      ), ${changes(`and m.segments = 1
+      ), ${changes(`and m.segments = 1 and r.receipts = 1
         and (r.address is null or substr(m.recipient, 2) in (r.address, r.other_address))`)}
       , applied as materialized (
         select coalesce(jsonb_object_agg(msg_id, true), '{}') as ids from changed

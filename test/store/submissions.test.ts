@@ -7,6 +7,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { newId, otherPool, seedInstallation } from '../support/installation.ts'
 import {
   announced,
+  CARRIER_ID,
   eventsOf,
   HOLDER,
   NODE,
@@ -101,6 +102,74 @@ describe('a settlement', () => {
     expect(changed.flat()).toHaveLength(20)
     for (const msgId of ids) expect(await announced(db, msgId)).toEqual(['SENT'])
     expect(await record(settlements, submissions)).toEqual([])
+  })
+
+  test('of a message that a receipt has ended already gives it what is missing, and no event', async () => {
+    const msgId = await storeMessage(db, plan, { segments: 2 })
+    await db.query(
+      `update messages set status = 'FAILED', event_seq = 1, error_code = '302', carrier_code = 'UNDELIV 001'
+       where msg_id = $1`,
+      [msgId],
+    )
+    const { rows: before } = await db.query('select updated_at from messages where msg_id = $1', [msgId])
+    const known = {
+      price: '0.015',
+      ptf: '0.001',
+      currency: 'EUR',
+      mccmnc: '24001',
+      route_reason: 'the only one',
+    }
+    const changed = await record([sent(plan, msgId, { ...known, segments: 3, route_id: 5 })])
+    expect(changed).toEqual([])
+    const { rows } = await db.query(
+      `select status, event_seq, error_code, carrier_code, carrier_id, route_id, route_reason, segments, mccmnc,
+              price::float8, ptf::float8, currency, sent_at is not null as sent, updated_at
+       from messages where msg_id = $1`,
+      [msgId],
+    )
+    expect(rows).toEqual([
+      {
+        status: 'FAILED',
+        event_seq: 1,
+        error_code: '302',
+        carrier_code: 'UNDELIV 001',
+        carrier_id: CARRIER_ID,
+        route_id: 5,
+        ...known,
+        price: 0.015,
+        ptf: 0.001,
+        segments: 3,
+        sent: true,
+        updated_at: before[0].updated_at,
+      },
+    ])
+    expect(await announced(db, msgId)).toEqual([])
+    // A second settlement, late or of another node, finds nothing missing.
+    await record([sent(plan, msgId, { price: '9', segments: 1 })])
+    const { rows: after } = await db.query('select price::float8, segments from messages where msg_id = $1', [
+      msgId,
+    ])
+    expect(after).toEqual([{ price: 0.015, segments: 3 }])
+  })
+
+  test('that counts fewer segments than were accepted, all of them delivered already: DELIVERED', async () => {
+    const msgId = await storeMessage(db, plan, { segments: 3 })
+    await db.query('update messages set delivered_segments = 3 where msg_id = $1', [msgId])
+    const changed = await record([sent(plan, msgId, { segments: 2 })])
+    expect(changed).toMatchObject([{ status: 'DELIVERED', segments: 2, seq: 1, errorCode: '000' }])
+    expect(changed[0]!.sentAt).not.toBeNull()
+    expect(await announced(db, msgId)).toEqual(['DELIVERED'])
+  })
+
+  test('one id for several segments: a row for each, and again changes nothing', async () => {
+    const msgId = await storeMessage(db, plan, { segments: 3 })
+    const submissions = [0, 1, 2].map((n) => submission(plan, msgId, `shared-${msgId}`, n))
+    await record([sent(plan, msgId)], submissions)
+    await record([], submissions)
+    const { rows } = await db.query('select segment from submissions where msg_id = $1 order by segment', [
+      msgId,
+    ])
+    expect(rows.map(({ segment }) => segment)).toEqual([0, 1, 2])
   })
 
   test('of a message that is not there changes nothing', async () => {

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { InstantSource } from '../../src/domain/instants.ts'
+import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { recordReceipts } from '../../src/operations/record-receipts.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import type { Database } from '../../src/store/database.ts'
+import { type ReceiptRow, recordPlainReceipts } from '../../src/store/receipts.ts'
+import { recordSubmissions } from '../../src/store/submissions.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { seedInstallation } from '../support/installation.ts'
+import {
+  announced,
+  countOf,
+  HOLDER,
+  receipt,
+  sent,
+  storeMessage,
+  submission,
+} from '../support/stored-messages.ts'
+
+const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const instants = new InstantSource()
+const next = () => instants.next(Date.now())
+let database: FreshDatabase
+let db: Database
+let plan: number
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  db = database.db
+  plan = (await seedInstallation(db)).announcedPlan
+  await ensurePartitions(db, Date.now())
+})
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+async function submitted(segments = 1): Promise<string> {
+  const msgId = await storeMessage(db, plan, { segments })
+  await recordSubmissions(db, {
+    settlements: [sent(plan, msgId)],
+    submissions: Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}/${n}`, n)),
+    changedAt: next(),
+    events: HOLDER,
+  })
+  return msgId
+}
+
+const how = { unknownReversibleMs: UNKNOWN_REVERSIBLE_MS, events: HOLDER, newestMsgId: NEWEST }
+const plain = (receipts: readonly ReceiptRow[]) =>
+  recordPlainReceipts(db, { receipts, changedAt: next(), ...how })
+
+test('plain receipts need no closer look; whatever is not plain is left for it', async () => {
+  const [one, two, long, other, ended] = [
+    await submitted(),
+    await submitted(),
+    await submitted(2),
+    await submitted(),
+    await submitted(),
+  ]
+  await plain([receipt(`${ended}/0`, 'DELIVERED')])
+  const { changed, rest } = await plain([
+    receipt(`${one}/0`, 'DELIVERED'),
+    receipt(`${ended}/0`, 'DELIVERED'),
+    receipt(`${long}/1`, 'DELIVERED'),
+    receipt(`${two}/0`, 'FAILED', { addresses: [] }),
+    receipt(`${other}/0`, 'FAILED', { addresses: ['4670123'] }),
+    receipt('unheard of', 'FAILED'),
+  ])
+  expect(changed.map(({ msgId, status }) => `${msgId} ${status}`).sort()).toEqual(
+    [`${one} DELIVERED`, `${two} FAILED`].sort(),
+  )
+  expect(rest).toEqual([1, 2, 4])
+  expect(await countOf(db, 'parked_receipts')).toBe(1)
+  await db.query('delete from parked_receipts')
+})
+
+test('two receipts for one message in a batch are both looked at closely', async () => {
+  const msgId = await submitted()
+  const { changed, rest } = await plain([
+    receipt(`${msgId}/0`, 'UNKNOWN', { addresses: ['1'] }),
+    receipt(`${msgId}/0`, 'DELIVERED'),
+  ])
+  expect({ changed, rest }).toEqual({ changed: [], rest: [0, 1] })
+})
+
+test('all kinds in one batch: each message changes once, with one event', async () => {
+  const [one, long] = [await submitted(), await submitted(2)]
+  const [early] = [await storeMessage(db, plan)]
+  await recordReceipts(db, { ...how, changedAt: next, receipts: [receipt('early', 'FAILED')] })
+  const { rows: parked } = await db.query('select id from parked_receipts')
+  await recordSubmissions(db, {
+    settlements: [sent(plan, early)],
+    submissions: [submission(plan, early, 'early')],
+    changedAt: next(),
+    events: HOLDER,
+  })
+  const changed = await recordReceipts(db, {
+    ...how,
+    changedAt: next,
+    receipts: [
+      receipt(`${long}/0`, 'DELIVERED'),
+      receipt('early', 'FAILED', { parked_id: parked[0].id }),
+      receipt(`${one}/0`, 'DELIVERED'),
+      receipt(`${long}/1`, 'DELIVERED'),
+      receipt('unread', 'DELIVERED', { unread: true }),
+    ],
+  })
+  expect(changed.map(({ msgId, status, held }) => `${msgId} ${status} ${held}`).sort()).toEqual(
+    [`${one} DELIVERED true`, `${long} DELIVERED true`, `${early} FAILED true`].sort(),
+  )
+  expect(await announced(db, long)).toEqual(['SENT', 'DELIVERED'])
+  const { rows: left } = await db.query('select carrier_message_id as id, unread from parked_receipts')
+  expect(left).toEqual([{ id: 'unread', unread: true }])
+})
+
+test('nothing to do: nothing is asked of the database', async () => {
+  expect(await recordReceipts(db, { ...how, changedAt: next, receipts: [] })).toEqual([])
+})
