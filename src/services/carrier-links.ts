@@ -25,6 +25,16 @@ export interface LinkSummary {
   readonly links: (Omit<LinkStatus, 'boundSince'> & { readonly boundSince: string | null })[]
 }
 
+/** Messages per second that this node may submit to a carrier. */
+export type CarrierRates = Pick<Carrier, 'messagesPerSecond' | 'senderMessagesPerSecond'>
+
+interface LinkedCarrier<Token> {
+  readonly carrier: Carrier
+  readonly links: readonly CarrierLink<Token>[]
+  /** Null without links. */
+  readonly rates: CarrierRates | null
+}
+
 /** The n-th bind of a carrier is one session of each of these. */
 const BINDS: Record<Carrier['bindMode'], readonly BindCommand[]> = {
   transceiver: ['bind_transceiver'],
@@ -42,7 +52,7 @@ function sessionKey(carrier: Carrier): string {
 /** The links of every carrier that is not stopped, as far as this node holds their binds; they follow the directory. */
 export class CarrierLinks<Token> {
   readonly #options: CarrierLinksOptions<Token>
-  readonly #carriers = new Map<number, { carrier: Carrier; links: CarrierLink<Token>[] }>()
+  readonly #carriers = new Map<number, LinkedCarrier<Token>>()
   /** Sessions on their way down, by carrier and number of the bind. */
   readonly #ending = new Map<string, Promise<void>>()
   #stopped = false
@@ -82,6 +92,14 @@ export class CarrierLinks<Token> {
       if (link.windowFree > (best?.windowFree ?? 0)) best = link
     }
     return best
+  }
+
+  /**
+   * The carrier's limits hold for the whole installation: a node that has some of its binds has that part of its rates.
+   * Null when it has none.
+   */
+  rates(carrierId: number): CarrierRates | null {
+    return this.#carriers.get(carrierId)?.rates ?? null
   }
 
   /** When no session of the bind is left. The bind must be none that this node holds. */
@@ -147,7 +165,7 @@ export class CarrierLinks<Token> {
       }
     }
     links.sort((a, b) => a.number - b.number)
-    this.#carriers.set(carrier.id, { carrier, links })
+    this.#carriers.set(carrier.id, { carrier, links, rates: ratesOf(carrier, links) })
     // What waited while it was draining goes on.
     if (going > 0 && before?.carrier.state === 'draining' && carrier.state === 'started') {
       for (const link of links) if (link.canSubmit) this.#options.events.onReady(link)
@@ -170,6 +188,16 @@ export class CarrierLinks<Token> {
       if (this.#ending.get(key) === ending) this.#ending.delete(key)
     })
     this.#ending.set(key, ending)
+  }
+}
+
+function ratesOf(carrier: Carrier, links: readonly { number: number }[]): CarrierRates | null {
+  if (links.length === 0) return null
+  const part = new Set(links.map((link) => link.number)).size / carrier.binds
+  const { messagesPerSecond, senderMessagesPerSecond } = carrier
+  return {
+    messagesPerSecond: messagesPerSecond === null ? null : messagesPerSecond * part,
+    senderMessagesPerSecond: senderMessagesPerSecond === null ? null : senderMessagesPerSecond * part,
   }
 }
 

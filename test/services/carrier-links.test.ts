@@ -369,6 +369,21 @@ describe('several binds', () => {
     await eventually(() => smsc.bindsNow === 1)
   })
 
+  test('a node that has a part of them has that part of the rates', () => {
+    const rates = { messagesPerSecond: 100, senderMessagesPerSecond: null }
+    const held = new Set([1])
+    carrierLinks({}, {}, (_carrierId, number) => held.has(number))
+    const settings = { ...rates, binds: 4, bindMode: 'transmitter+receiver' } as const
+    links.follow(directory(carrier(settings)))
+    expect(links.rates(1)).toEqual({ messagesPerSecond: 25, senderMessagesPerSecond: null })
+    for (const number of [0, 2, 3]) held.add(number)
+    links.follow(directory(carrier(settings)))
+    expect(links.rates(1)).toEqual(rates)
+    held.clear()
+    links.follow(directory(carrier(settings)))
+    expect(links.rates(1)).toBeNull()
+  })
+
   test('dropped, they are made again by the next follow', async () => {
     smsc.answerSubmits(() => undefined)
     carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier({ binds: 2 })))
