@@ -15,7 +15,7 @@ export interface Question {
   readonly body: string | null
 }
 
-export interface ExplainedCarrier {
+interface ExplainedCarrier {
   readonly carrier: string
   readonly priority: number
   readonly weight: number

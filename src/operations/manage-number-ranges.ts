@@ -5,7 +5,7 @@ import * as store from '../store/number-ranges.ts'
 import { refuseConflict, refuseMissing } from './refuse-administration.ts'
 
 /** Every node keeps all of them in memory. */
-export const MAX_NUMBER_RANGES = 200_000
+const MAX_NUMBER_RANGES = 200_000
 
 /** Writes ranges over those that are there, all or none. Gives how many were not there before. */
 export async function putNumberRanges(db: Database, ranges: readonly store.NumberRange[]): Promise<number> {

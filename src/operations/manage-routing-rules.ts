@@ -11,7 +11,7 @@ import { findServicePlan } from '../store/service-plans.ts'
 import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** Every node keeps all of them in memory. */
-export const MAX_ROUTING_RULES = 100_000
+const MAX_ROUTING_RULES = 100_000
 
 const GONE = 'the service plan or the route was removed meanwhile'
 
