@@ -117,7 +117,8 @@ export async function recordSubmissions(
             carrier_id = coalesce(i.carrier_id, m.carrier_id),
             sent_at = case when i.status = 'SENT' then $3::timestamptz end, route_id = i.route_id,
             route_reason = i.route_reason, segments = coalesce(i.segments, m.segments),
-            mccmnc = coalesce(m.mccmnc, i.mccmnc), price = i.price, ptf = i.ptf, currency = i.currency
+            mccmnc = coalesce(m.mccmnc, i.mccmnc), price = coalesce(m.price, i.price),
+            ptf = coalesce(m.ptf, i.ptf), currency = coalesce(m.currency, i.currency)
         from input i
         where m.plan_id = i.plan_id and m.msg_id = i.msg_id
           and (m.status = 'QUEUED' or m.carrier_id is null and i.carrier_id is not null)

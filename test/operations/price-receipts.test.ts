@@ -131,6 +131,34 @@ test('a repeated receipt, or one after the end, corrects nothing', async () => {
   expect(await announced(db, msgId)).toEqual(['SENT', 'DELIVERED'])
 })
 
+test.each([
+  ['310260', '310410', '310410 0.018 0.006 USD'],
+  ['310410', '310260', '310410 0.018 0.006 USD'],
+  ['310410', '311480', '311480 0.015 0 USD'],
+])(
+  'receipts of one batch name %s and %s: the price is that of the network in the record',
+  async (...names) => {
+    const [first, second, charge] = names
+    const msgId = await submitted(2, { price: '0.015' })
+    await apply([
+      receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: first }),
+      receipt(`${msgId}/1`, 'DELIVERED', { mccmnc: second }),
+    ])
+    expect(await charged(msgId)).toBe(charge)
+  },
+)
+
+test('a receipt before the message is settled: its price stands', async () => {
+  const msgId = await storeMessage(db, plan, { segments: 1 })
+  const accepted = [submission(plan, msgId, `${msgId}/0`, 0)]
+  const write = (settlements: Settlement[], submissions: typeof accepted) =>
+    recordSubmissions(db, { settlements, submissions, changedAt: instants.next(Date.now()), events: HOLDER })
+  await write([], accepted)
+  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
+  await write([sent(plan, msgId, { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' })], [])
+  expect(await charged(msgId)).toBe('310410 0.009 0.003 USD')
+})
+
 test('UNKNOWN, then DELIVERED by another network', async () => {
   const msgId = await submitted()
   await apply([receipt(`${msgId}/0`, 'UNKNOWN', { mccmnc: null })])
