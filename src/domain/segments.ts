@@ -19,7 +19,7 @@ export interface SegmentPdu {
   readonly segmentCount: number
 }
 
-export interface SegmentTlvs {
+interface SegmentTlvs {
   readonly message_payload?: Buffer
   readonly sar_msg_ref_num?: number
   readonly sar_total_segments?: number

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeGsm, encodeGsm, septetsOf } from '../../src/domain/gsm0338.ts'
+import { lockingTable, NATIONAL_LANGUAGES, singleTable } from '../../src/domain/gsm-national-tables.ts'
+import { decodeGsm, encodeGsm, gsmAlphabet, septetsOf } from '../../src/domain/gsm0338.ts'
 
 /** The figures of 3GPP 23.038 §6.2.1 at the places where tables go wrong. */
 const DEFAULT_CODES: ReadonlyArray<[string, number]> = [
@@ -72,6 +73,55 @@ describe('encodeGsm', () => {
     const counts = [0, 0, 0]
     for (let unit = 0; unit <= 0xffff; unit += 1) counts[septetsOf(unit)]! += 1
     expect(counts).toEqual([0x10000 - 137, 127, 10])
+  })
+})
+
+describe('encodeGsm with the tables of a language', () => {
+  const languages = NATIONAL_LANGUAGES.map((name, index) => [name, index + 1] as const)
+  const septets = (character: string, alphabet: Uint16Array) => septetsOf(character.charCodeAt(0), alphabet)
+
+  test.each(languages)('%s: every character of the single shift table', (_name, single) => {
+    const language = { locking: null, single }
+    const alphabet = gsmAlphabet(language)
+    for (const character of singleTable(single)!.values()) {
+      expect(decodeGsm(encodeGsm(character, alphabet)!, language)).toBe(character)
+      expect(septets(character, alphabet)).toBe(septetsOf(character.charCodeAt(0)) || 2)
+    }
+    expect(septets('€', alphabet)).toBe(2)
+    expect(encodeGsm('€', alphabet)).toEqual(Buffer.from([0x1b, 0x65]))
+  })
+
+  test.each(languages.filter(([, id]) => lockingTable(id)))(
+    '%s: every one of the locking table',
+    (_name, id) => {
+      for (const language of [
+        { locking: id, single: null },
+        { locking: id, single: id },
+      ]) {
+        const alphabet = gsmAlphabet(language)
+        const characters = lockingTable(id)!
+        for (const character of characters) {
+          expect(encodeGsm(character, alphabet)).toEqual(
+            Buffer.from([character === ' ' ? 0x20 : characters.indexOf(character)]),
+          )
+          expect(decodeGsm(encodeGsm(character, alphabet)!, language)).toBe(character)
+        }
+        expect(septets('[', alphabet)).toBe(2)
+        expect(septets('@', alphabet)).toBe(characters.includes('@') ? 1 : language.single === null ? 0 : 2)
+      }
+    },
+  )
+
+  test('a table that does not exist is the default one', () => {
+    const alphabet = gsmAlphabet({ locking: 2, single: 14 })
+    expect(encodeGsm('@ñ€', alphabet)).toEqual(encodeGsm('@ñ€'))
+    expect(encodeGsm('ç', alphabet)).toBeNull()
+  })
+
+  test('no alphabet has ESC, a surrogate or U+FFFF', () => {
+    for (const [, id] of languages)
+      for (const text of ['\x1b', '\ud800', '\uffff', '😀'])
+        expect(encodeGsm(text, gsmAlphabet({ locking: id, single: id }))).toBeNull()
   })
 })
 
