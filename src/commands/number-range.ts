@@ -8,13 +8,13 @@ const PATH = '/number-ranges'
 const COLUMNS = ['prefix', 'mccmnc']
 const EXAMPLES = `
 Examples:
-  aldis number-range set +447911 23415
+  aldis number-range set +447400 23415
   aldis number-range import ranges.csv
   aldis number-range list --mccmnc 23415
 
 A file of ranges has the columns prefix and mccmnc, named in its first line:
   prefix,mccmnc
-  +447911,23415`
+  +447400,23415`
 
 export function register(program: Command): void {
   const range = program

@@ -69,9 +69,9 @@ export function register(program: Command): void {
       return requestAndPrint(options, 'PATCH', `${PATH}/${segment(name)}`, body)
     })
 
+  addDelete(route, { key: 'route', path: PATH, description: 'delete a route that no plan and no rule uses' })
   addRules(route)
   addExplain(route)
-  addDelete(route, { key: 'route', path: PATH, description: 'delete a route that no plan and no rule uses' })
 }
 
 function routeCarrier(text: string, previous: readonly RouteCarrier[] | undefined): RouteCarrier[] {

@@ -150,6 +150,11 @@ test('explain says why a message would be refused', async () => {
   expect(stdout).toMatch(
     /^sendable +no, SENDER_NOT_AUTHORIZED: The service plan may not send from this sender$/m,
   )
+  const { servicePlanId: incomplete } = await createPlan(server)
+  const without = await run([...question.slice(0, 3), incomplete, ...question.slice(4)])
+  expect(without.stdout).toMatch(
+    /^sendable +no, SERVICE_PLAN_INCOMPLETE: .*\n(?:.*\n)*route +-\ncarrier +none now: it would wait$/m,
+  )
   const wrong = await run(['route', 'explain', '--plan', 'x', '--from', 'ACME', '--to', '+44'])
   expect(wrong.stderr).toBe('error: The request is not valid: servicePlanId must be 24 hex digits\n')
 })
