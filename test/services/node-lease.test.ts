@@ -144,3 +144,30 @@ describe('several nodes', () => {
     expect(second.lease.buckets).toHaveLength(256)
   })
 })
+
+describe('whoever depends on the lease is told', () => {
+  test('when it is renewed, and when it was lost, before it is begun anew', async () => {
+    const { lease } = await started('one')
+    const seen: boolean[] = []
+    const stop = lease.onChange(() => seen.push(lease.alive))
+    await lease.runOnce()
+    expect(seen).toEqual([true])
+    await db.query('delete from nodes')
+    await lease.runOnce()
+    expect(seen).toEqual([true, false, true])
+    stop()
+    await lease.runOnce()
+    expect(seen).toHaveLength(3)
+  })
+
+  test('when it is over by the clock of the node', async () => {
+    const { lease } = await started('one')
+    const over = new Promise<void>((resolve) => {
+      lease.onChange(() => {
+        if (!lease.alive) resolve()
+      })
+    })
+    await over
+    expect(lease.buckets).toEqual([])
+  })
+})
