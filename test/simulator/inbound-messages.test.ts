@@ -74,6 +74,7 @@ test('addresses get their type and plan', () => {
       data_coding: 0,
       esm_class: 0,
       short_message: Buffer.alloc(0),
+      tlvs: {},
     },
   ])
 })
