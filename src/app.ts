@@ -204,14 +204,20 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
   const ambiguityWaitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
-  const submitter: Submitter = new Submitter({ ...shared, links: () => links, recorder, ambiguityWaitMs })
+  const submitter: Submitter = new Submitter({
+    ...shared,
+    links: () => links,
+    recorder,
+    outOfUse: (routeId, carrierId) => quality.outOfUse(routeId, carrierId),
+    ambiguityWaitMs,
+  })
   const links: CarrierLinks<SubmitToken> = new CarrierLinks({
     events: linkEvents({
       submitter,
       receiver,
       quality,
       onAnomaly: base.counters.anomaly,
-      routeIdOf: ({ dispatch }) => directory().planById(dispatch.planId)?.route?.id ?? null,
+      routeIdOf: ({ route }) => route.id,
     }),
     timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
     log: (message, details) => log.info(details, message),
@@ -346,6 +352,7 @@ async function startHttp(options: AppOptions, parts: Parts, services: Base & Mes
         operatorTokenHashes: options.operatorTokenHashes,
         guard,
         linkStatus: (carrierId) => links.summary(carrierId),
+        carrierCondition: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
         quality,
       }),
   })

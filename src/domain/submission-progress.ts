@@ -20,9 +20,14 @@ export class SubmissionProgress {
   #failure: { commandStatus: number } | null = null
   #retry: { limited: boolean; commandStatus: number } | null = null
   #ambiguous = false
+  readonly #all: bigint
+  readonly #outcomes: ReadonlyMap<number, SubmitOutcome> | undefined
 
-  constructor(total: number, accepted: bigint) {
+  /** `outcomes`: the carrier's own table. */
+  constructor(total: number, accepted: bigint, outcomes?: ReadonlyMap<number, SubmitOutcome>) {
     this.accepted = accepted
+    this.#all = (1n << BigInt(total)) - 1n
+    this.#outcomes = outcomes
     for (let segment = 0; segment < total; segment += 1)
       if ((accepted & (1n << BigInt(segment))) === 0n) this.#pending.push(segment)
   }
@@ -42,12 +47,29 @@ export class SubmissionProgress {
   /** An answer came. Gives what kind of answer it was. */
   answered(segment: number, commandStatus: number): SubmitOutcome {
     this.#underWay -= 1
-    const { kind } = submitOutcome(commandStatus)
+    const { kind } = submitOutcome(commandStatus, this.#outcomes)
     if (kind === 'accepted') this.accepted |= 1n << BigInt(segment)
     else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(segment)
     else if (kind === 'permanent') this.#failure ??= { commandStatus }
     else this.#retry ??= { limited: kind === 'limited-retry', commandStatus }
     return kind
+  }
+
+  /** Nothing of it is under way, and no answer has ended the attempt. */
+  get isIdle(): boolean {
+    return this.#underWay === 0 && this.#failure === null && this.#retry === null && !this.#ambiguous
+  }
+
+  /** The carrier has accepted all of it. */
+  get isComplete(): boolean {
+    return this.accepted === this.#all
+  }
+
+  /** A segment turns out to have been accepted earlier: it need not be sent. */
+  acceptedEarlier(segment: number): void {
+    this.accepted |= 1n << BigInt(segment)
+    const index = this.#pending.indexOf(segment)
+    if (index >= 0) this.#pending.splice(index, 1)
   }
 
   /** A segment's answer will not come. */

@@ -43,7 +43,7 @@ export interface MessageAccepter {
 /** Where a new message goes: its id, and whether this node keeps it in memory to submit it at once. */
 export interface Placement {
   /** `held` reserves room for one message until `keep` or `release`. */
-  place(plan: ServicePlan): { msgId: string; holder: number | null }
+  place(plan: ServicePlan, draft: Draft): { msgId: string; holder: number | null; routeId: number | null }
   keep(dispatch: Dispatch): void
   release(msgId: string): void
   /** Answered 500, yet perhaps stored: never to be submitted. */
@@ -113,11 +113,12 @@ export class GroupAccepter implements MessageAccepter {
       country: countryOf(draft.recipient),
       callback_url: draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl),
     }
-    const { msgId, holder } = this.#placement.place(plan)
+    const { msgId, holder, routeId } = this.#placement.place(plan, draft)
     const row: NewMessage = {
       ...contents,
       msg_id: msgId,
       holder,
+      route_id: routeId,
       created_ms: createdAtMs(msgId),
       opt_outs: plan.optOut !== null,
     }

@@ -134,6 +134,7 @@ function replyOf(directory: Directory, { wish, request, msgId }: Answer): KeyedM
       country: countryOf(recipient),
       callback_url: null,
       holder: null,
+      route_id: null,
       created_ms: createdAtMs(msgId),
       opt_outs: false,
       key_hash: key,

@@ -6,7 +6,12 @@ import { writeInHalves } from '../operations/batches.ts'
 import { priceReceipts } from '../operations/price-receipts.ts'
 import { recordReceipts } from '../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../store/database.ts'
-import { type Postponement, postponeDispatches } from '../store/dispatches.ts'
+import {
+  type LateSegments,
+  type Postponement,
+  postponeDispatches,
+  recordLateSegments,
+} from '../store/dispatches.ts'
 import { findParkedReceipts } from '../store/parked-receipts.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
 import {
@@ -52,6 +57,7 @@ export class Recorder {
   #settlements: Settlement[] = []
   #submissions: Submission[] = []
   #postponements: Postponement[] = []
+  #lateSegments: LateSegments[] = []
   #receipts: ReceiptItem[] = []
   #running: Promise<void> | null = null
   #failing = false
@@ -64,7 +70,11 @@ export class Recorder {
   /** Everything that is not yet in the database. */
   get backlog(): number {
     return (
-      this.#settlements.length + this.#submissions.length + this.#postponements.length + this.#receipts.length
+      this.#settlements.length +
+      this.#submissions.length +
+      this.#postponements.length +
+      this.#lateSegments.length +
+      this.#receipts.length
     )
   }
 
@@ -90,6 +100,12 @@ export class Recorder {
 
   postpone(postponement: Postponement): void {
     this.#postponements.push(postponement)
+    this.#wake()
+  }
+
+  /** A segment of a message that was postponed turns out to have been accepted. */
+  acceptedLate(late: LateSegments): void {
+    this.#lateSegments.push(late)
     this.#wake()
   }
 
@@ -222,10 +238,14 @@ export class Recorder {
   }
 
   async #recordPostponements(): Promise<void> {
-    if (this.#postponements.length === 0) return
     const batch = this.#postponements.slice(0, MAX_BATCH)
-    await postponeDispatches(this.#options.db, batch)
+    if (batch.length > 0) await postponeDispatches(this.#options.db, batch)
     this.#postponements = this.#postponements.slice(batch.length)
+    // A postponement of the same message that is still to be written would take it back.
+    if (this.#postponements.length > 0 || this.#lateSegments.length === 0) return
+    const late = this.#lateSegments.slice(0, MAX_BATCH)
+    await recordLateSegments(this.#options.db, late)
+    this.#lateSegments = this.#lateSegments.slice(late.length)
   }
 }
 

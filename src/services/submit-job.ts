@@ -1,36 +1,71 @@
 import { toCarrierAddress } from '../domain/addresses.ts'
-import type { Carrier } from '../domain/directory.ts'
+import type { Carrier, LongMessages } from '../domain/directory.ts'
 import { type SegmentedText, segmentText } from '../domain/segments.ts'
 import { SubmissionProgress } from '../domain/submission-progress.ts'
 import { PLAIN_TEXT, type TextSettings } from '../domain/writings.ts'
 import type { RequestInput } from '../smpp/pdu.ts'
-import type { Dispatch, Postponement } from '../store/dispatches.ts'
+import type { Dispatch } from '../store/dispatches.ts'
 
-/** One segment under way: the token its response comes back with. */
+/** One PDU under way: the token its response comes back with. */
 export interface SubmitToken {
   readonly job: SubmitJob
+  /** Index among the PDUs of the text. */
   readonly segment: number
+  /** By the monotonic clock. */
+  readonly sentAtMs: number
+}
+
+/** The way of a message: its route, and why this carrier of it. */
+export interface ChosenRoute {
+  readonly id: number
+  readonly reason: string
 }
 
 export interface SubmitJob {
   readonly dispatch: Dispatch
   readonly carrier: Carrier
+  readonly route: ChosenRoute
   readonly text: SegmentedText
   readonly progress: SubmissionProgress
+  /** A carrier may have it, or parts of it, already. */
+  readonly isResubmission: boolean
+  /** When its first PDU was sent, Unix ms; null: none was yet. */
+  startedAtMs: number | null
 }
 
-/** A message on its way to a carrier. The reference of its segments follows from its id, so that it survives a crash. */
-export function submitJob(
-  dispatch: Dispatch,
-  carrier: Carrier,
-  settings: TextSettings = PLAIN_TEXT,
-): SubmitJob {
+/** How a message is to be sent. */
+export interface SubmitPlan {
+  readonly carrier: Carrier
+  readonly route: ChosenRoute
+  readonly settings?: TextSettings
+  /** How the carrier that has accepted parts of it sends long messages; null: none is known. */
+  readonly formBefore?: LongMessages | null
+}
+
+/**
+ * A message on its way to a carrier. The reference of its parts follows from its id, so that it survives a crash. Parts
+ * that were accepted are not sent again, unless it is cut otherwise now: then it starts over.
+ */
+export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
+  const { carrier, route, settings = PLAIN_TEXT, formBefore = null } = plan
   const text = segmentText(dispatch.body, referenceOf(dispatch.msgId), {
     settings,
     form: carrier.longMessages,
   })
-  const progress = new SubmissionProgress(text.pdus.length, dispatch.submittedSegments)
-  return { dispatch, carrier, text, progress }
+  const { submittedSegments: accepted } = dispatch
+  const count = text.pdus.length
+  const startsOver =
+    accepted !== 0n &&
+    (formBefore !== carrier.longMessages || count === 1 || accepted >> BigInt(count) !== 0n)
+  return {
+    dispatch,
+    carrier,
+    route,
+    text,
+    progress: new SubmissionProgress(count, startsOver ? 0n : accepted, carrier.submitOutcomes),
+    isResubmission: dispatch.ambiguous || startsOver,
+    startedAtMs: null,
+  }
 }
 
 /** Random bits of the id. */
@@ -58,28 +93,5 @@ export function submitSm({ dispatch, text }: SubmitJob, index: number): RequestI
     data_coding: text.dataCoding,
     short_message: shortMessage,
     tlvs,
-  }
-}
-
-/** What an attempt that did not end the submission has changed; what is not given stays. */
-export interface DispatchChange {
-  readonly delayMs: number
-  readonly attempt?: number
-  readonly ambiguous?: boolean
-  /** Bit n: the carrier has accepted segment n. */
-  readonly accepted?: bigint
-}
-
-/** The dispatch given back to the database, due again after the delay. */
-export function postponement(dispatch: Dispatch, change: DispatchChange): Postponement {
-  return {
-    msg_id: dispatch.msgId,
-    holder: dispatch.holder,
-    attempt: change.attempt ?? dispatch.attempt,
-    submitted_segments: String(change.accepted ?? dispatch.submittedSegments),
-    ambiguous: change.ambiguous ?? dispatch.ambiguous,
-    carrier_id: null,
-    delay_ms: change.delayMs,
-    attempt_made: null,
   }
 }

@@ -28,70 +28,131 @@ interface DispatchRow extends Omit<Dispatch, 'submittedSegments' | 'holder'> {
   readonly submittedSegments: string
 }
 
+/** Which waiting dispatches a node may take. */
+export interface DispatchWish {
+  readonly nodeId: number
+  /** The buckets it owns. */
+  readonly buckets: readonly number[]
+  /** By plan: how many it has room for, and the plan's routes that it cannot submit to. */
+  readonly plans: ReadonlyMap<number, { readonly room: number; readonly closedRoutes: readonly number[] }>
+  /** Of all plans together. */
+  readonly limit: number
+}
+
+/** Of each plan and route so many are looked at that a few of them fill the limit. */
+const LOOKED_AT = `least((p.wish->>'room')::integer, greatest(10, 4 * $4 / p.pairs))`
+
+/** Plans and routes that anything waits for, by one probe of the index each, and of them those that are wished for. */
+const WANTED = `
+  recursive waiting as (
+    (select plan_id, route_id from dispatches where holder is null order by plan_id, route_id limit 1)
+    union all
+    select n.plan_id, n.route_id
+    from waiting w cross join lateral (
+      select d.plan_id, d.route_id from dispatches d
+      where d.holder is null and (d.plan_id, d.route_id) > (w.plan_id, w.route_id)
+      order by d.plan_id, d.route_id limit 1) n
+  ), wanted as (
+    select w.plan_id, w.route_id, p.wish, count(*) over () as pairs
+    from waiting w cross join lateral (select $3::jsonb -> w.plan_id::text as wish) p
+    where p.wish is not null and not p.wish->'closedRoutes' @> to_jsonb(w.route_id)
+  )`
+
 /**
- * Takes waiting dispatches that are due into memory: the node becomes their holder. Only the owner of a bucket asks for
- * its rows, so nothing is locked or skipped. Those of `planIds`, and with `expired` also those of other plans whose
- * validity is over. At most `limit` of each, oldest due first. Plans are looked at one by one: what waits for a carrier
- * that is down is never read (300,000 such rows cost each look 200 ms when all were read in one order).
- *
- * The update asks again whether nobody holds the row, for the node that has given the bucket up may have been quicker; as an
- * expression, because `is null` would let the planner walk the index of waiting rows for every row.
+ * Makes the node the holder of those of `due` that nobody holds, and gives them, oldest due first. Whether nobody holds a
+ * row is asked again, for another node may have been quicker; as an expression, because `is null` would let the planner
+ * walk the index of waiting rows for every row.
+ */
+const HELD = `
+  held as (
+    update dispatches d set holder = $1 from due
+    where d.bucket = due.bucket and d.msg_id = due.msg_id and coalesce(d.holder, 0) = 0
+    returning d.*
+  )
+  select h.plan_id as "planId", h.msg_id as "msgId", m.sender, m.recipient, m.body, m.segments, h.attempt,
+         h.submitted_segments::text as "submittedSegments", h.ambiguous, h.carrier_id as "carrierId",
+         h.expires_at as "expiresAt", coalesce(o.refuses, false) as "optedOut"
+  from held h join messages m on m.plan_id = h.plan_id and m.msg_id = h.msg_id
+  left join lateral (
+    select true as refuses from service_plans p
+    join opt_outs o on o.plan_id = m.plan_id and o.sender = m.sender and o.recipient = m.recipient
+    where p.id = m.plan_id and p.opt_out is not null and o.confirmation is distinct from m.msg_id
+    limit 1
+  ) o on true
+  order by h.due_at`
+
+/**
+ * Takes waiting dispatches that are due into memory: the node becomes their holder. Rows of its own buckets, so nothing is
+ * locked or skipped: those that are wished for, and with `expired` also others whose validity is over. Plans have equal
+ * shares of the limit, each its oldest due first. What waits for a route that is closed is never read (300,000 such rows
+ * cost each look 200 ms when all were read in one order).
  */
 export async function holdDueDispatches(
   db: Queryable,
-  args: {
-    nodeId: number
-    buckets: readonly number[]
-    planIds: readonly number[]
-    expired: boolean
-    limit: number
-  },
+  { expired, ...wish }: DispatchWish & { readonly expired: boolean },
 ): Promise<Dispatch[]> {
   const { rows } = await db.query<DispatchRow>({
     name: 'hold_due_dispatches',
     text: `
-      with recursive waiting as (
-        (select plan_id from dispatches where holder is null order by plan_id limit 1)
-        union all
-        select (select d.plan_id from dispatches d where d.holder is null and d.plan_id > w.plan_id
-                order by d.plan_id limit 1)
-        from waiting w where w.plan_id is not null
-      ), due as (
-        (select d.bucket, d.msg_id
-         from (select plan_id from waiting where plan_id = any ($3::integer[])) p
-         cross join lateral (
-           select bucket, msg_id, due_at from dispatches
-           where holder is null and plan_id = p.plan_id and due_at <= now() and bucket = any ($2::smallint[])
-           order by due_at limit $5
-         ) d
-         order by d.due_at limit $5)
+      with ${WANTED}, due as (
+        (select r.bucket, r.msg_id
+         from (
+           select d.bucket, d.msg_id, d.due_at, (p.wish->>'room')::integer as room,
+                  row_number() over (partition by p.plan_id order by d.due_at) as turn
+           from wanted p
+           cross join lateral (
+             select bucket, msg_id, due_at from dispatches
+             where holder is null and plan_id = p.plan_id and route_id = p.route_id and due_at <= now()
+               and bucket = any ($2::smallint[])
+             order by due_at limit ${LOOKED_AT}
+           ) d
+         ) r
+         where r.turn <= r.room
+         order by r.turn, r.due_at limit $4)
         union
         (select bucket, msg_id from dispatches
-         where $4 and holder is null and expires_at <= now() and due_at <= now() and bucket = any ($2::smallint[])
-         limit $5)
-      ), held as (
-        update dispatches d set holder = $1 from due
-        where d.bucket = due.bucket and d.msg_id = due.msg_id and coalesce(d.holder, 0) = 0
-        returning d.*
-      )
-      select h.plan_id as "planId", h.msg_id as "msgId", m.sender, m.recipient, m.body, m.segments, h.attempt,
-             h.submitted_segments::text as "submittedSegments", h.ambiguous, h.carrier_id as "carrierId",
-             h.expires_at as "expiresAt", coalesce(o.refuses, false) as "optedOut"
-      from held h join messages m on m.plan_id = h.plan_id and m.msg_id = h.msg_id
-      left join lateral (
-        select true as refuses from service_plans p
-        join opt_outs o on o.plan_id = m.plan_id and o.sender = m.sender and o.recipient = m.recipient
-        where p.id = m.plan_id and p.opt_out is not null and o.confirmation is distinct from m.msg_id
-        limit 1
-      ) o on true
-      order by h.due_at`,
-    values: [args.nodeId, args.buckets, args.planIds, args.expired, args.limit],
+         where $5 and holder is null and expires_at <= now() and due_at <= now() and bucket = any ($2::smallint[])
+         limit $4)
+      ), ${HELD}`,
+    values: [...wishValues(wish), expired],
   })
-  return rows.map((row) => ({
-    ...row,
-    holder: args.nodeId,
-    submittedSegments: BigInt(row.submittedSegments),
-  }))
+  return rows.map((row) => dispatchOf(row, wish.nodeId))
+}
+
+/**
+ * The same from the buckets of other nodes, of rows that have been due for `overdueMs`: their owners cannot submit them,
+ * or are behind. Rows that somebody is taking just now are passed over, so two nodes never wait for each other.
+ */
+export async function holdOverdueDispatches(
+  db: Queryable,
+  { overdueMs, ...wish }: DispatchWish & { readonly overdueMs: number },
+): Promise<Dispatch[]> {
+  const { rows } = await db.query<DispatchRow>({
+    name: 'hold_overdue_dispatches',
+    text: `
+      with ${WANTED}, due as (
+        select d.bucket, d.msg_id
+        from wanted p
+        cross join lateral (
+          select bucket, msg_id from dispatches
+          where holder is null and plan_id = p.plan_id and route_id = p.route_id
+            and due_at <= now() - $5 * interval '1 ms' and bucket <> all ($2::smallint[])
+          order by due_at limit ${LOOKED_AT}
+          for update skip locked
+        ) d
+        limit $4
+      ), ${HELD}`,
+    values: [...wishValues(wish), overdueMs],
+  })
+  return rows.map((row) => dispatchOf(row, wish.nodeId))
+}
+
+function wishValues({ nodeId, buckets, plans, limit }: DispatchWish): unknown[] {
+  return [nodeId, buckets, JSON.stringify(Object.fromEntries(plans)), limit]
+}
+
+function dispatchOf(row: DispatchRow, holder: number): Dispatch {
+  return { ...row, holder, submittedSegments: BigInt(row.submittedSegments) }
 }
 
 export interface Postponement {
@@ -104,6 +165,8 @@ export interface Postponement {
   readonly ambiguous: boolean
   /** Of this attempt; null: none was made. */
   readonly carrier_id: number | null
+  /** The route it waits for; null: as before. */
+  readonly route_id: number | null
   readonly delay_ms: number
   /** Null where none was made. */
   readonly attempt_made: SubmitAttempt | null
@@ -123,15 +186,35 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
       )
       update dispatches d
       set holder = null, attempt = i.attempt, submitted_segments = i.submitted_segments, ambiguous = i.ambiguous,
-          carrier_id = coalesce(i.carrier_id, d.carrier_id), due_at = now() + i.delay_ms * interval '1 ms'
+          carrier_id = coalesce(i.carrier_id, d.carrier_id), route_id = coalesce(i.route_id, d.route_id),
+          due_at = now() + i.delay_ms * interval '1 ms'
       from json_to_recordset($1) as i (
         msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, ambiguous boolean, carrier_id integer,
-        delay_ms bigint)
+        route_id integer, delay_ms bigint)
       where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id and d.holder = i.holder`,
     values: [
       JSON.stringify(rows.map(({ attempt_made: _, ...row }) => row)),
       JSON.stringify(rows.flatMap((row) => row.attempt_made ?? [])),
     ],
+  })
+}
+
+/** Segments that a carrier accepted after their dispatch was given back, whoever holds it now. */
+export interface LateSegments {
+  readonly msg_id: string
+  /** Decimal; bit n: segment n. */
+  readonly segments: string
+}
+
+export async function recordLateSegments(db: Queryable, rows: readonly LateSegments[]): Promise<void> {
+  await db.query({
+    name: 'record_late_segments',
+    text: `
+      update dispatches d set submitted_segments = d.submitted_segments | i.segments
+      from (select msg_id, bit_or(segments) as segments
+            from json_to_recordset($1) as i (msg_id uuid, segments bigint) group by msg_id) i
+      where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id`,
+    values: [JSON.stringify(rows)],
   })
 }
 

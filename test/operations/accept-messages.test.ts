@@ -36,7 +36,7 @@ beforeEach(async () => {
 afterAll(() => database[Symbol.asyncDispose]())
 
 const PLACEMENT: Placement = {
-  place: () => ({ msgId: newId(Date.now()), holder: NODE }),
+  place: () => ({ msgId: newId(Date.now()), holder: NODE, routeId: null }),
   keep: (dispatch) => void kept.push(dispatch),
   release: () => {
     released += 1

@@ -152,6 +152,7 @@ describe('postponements', () => {
       submitted_segments: String(accepted),
       ambiguous: true,
       carrier_id: null,
+      route_id: null,
       delay_ms: 60_000,
       attempt_made: null,
     })

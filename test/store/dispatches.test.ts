@@ -2,16 +2,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import type { Database } from '../../src/store/database.ts'
 import {
+  type DispatchWish,
   freeDispatches,
   holdDueDispatches,
+  holdOverdueDispatches,
   listHeldDispatches,
   postponeDispatches,
+  recordLateSegments,
   releaseDispatches,
 } from '../../src/store/dispatches.ts'
+import { insertMessages } from '../../src/store/messages.ts'
 import { registerNode } from '../../src/store/nodes.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { newId, otherPool, seedInstallation } from '../support/installation.ts'
-import { NODE, storeMessage } from '../support/stored-messages.ts'
+import { NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 
@@ -33,15 +37,19 @@ beforeEach(() => db.query('delete from dispatches'))
 
 afterAll(() => database[Symbol.asyncDispose]())
 
+/** Room for 1,000 of the plan, over any route. */
+const wish = (): DispatchWish => ({
+  nodeId: 1,
+  buckets: ALL,
+  plans: new Map([[plan, { room: 1_000, closedRoutes: [] }]]),
+  limit: 100,
+})
+
 const hold = (changes: Partial<Parameters<typeof holdDueDispatches>[1]> = {}, pool = db) =>
-  holdDueDispatches(pool, {
-    nodeId: 1,
-    buckets: ALL,
-    planIds: [plan],
-    expired: false,
-    limit: 100,
-    ...changes,
-  })
+  holdDueDispatches(pool, { ...wish(), expired: false, ...changes })
+
+const holdOverdue = (changes: Partial<Parameters<typeof holdOverdueDispatches>[1]> = {}, pool = db) =>
+  holdOverdueDispatches(pool, { ...wish(), buckets: [], overdueMs: 2_000, ...changes })
 
 async function row(msgId: string) {
   const { rows } = await db.query(
@@ -85,15 +93,15 @@ describe('holding what is due', () => {
     await storeMessage(db, plan, { holder: null, msg_id: newId(Date.now(), 9) })
     await storeMessage(db, otherPlan, { holder: null })
     expect(await hold({ buckets: ALL.filter((bucket) => bucket !== 9) })).toEqual([])
-    expect(await hold({ planIds: [] })).toEqual([])
+    expect(await hold({ plans: new Map() })).toEqual([])
     expect(await hold({ buckets: [] })).toEqual([])
   })
 
   test('of any plan when its validity is over and that is asked for', async () => {
     const msgId = await storeMessage(db, plan, { holder: null })
     await db.query('update dispatches set expires_at = now()')
-    expect(await hold({ planIds: [] })).toEqual([])
-    expect(await hold({ planIds: [], expired: true })).toMatchObject([{ msgId }])
+    expect(await hold({ plans: new Map() })).toEqual([])
+    expect(await hold({ plans: new Map(), expired: true })).toMatchObject([{ msgId }])
   })
 
   test('the oldest due first, at most the limit', async () => {
@@ -118,7 +126,112 @@ describe('holding what is due', () => {
   })
 })
 
-const UNTRIED = { carrier_id: null, attempt_made: null }
+describe('plans and routes', () => {
+  const both = (room: number) =>
+    new Map([plan, otherPlan].map((id) => [id, { room, closedRoutes: [] as number[] }]))
+  const store = async (planId: number, count: number, ageMs: number) => {
+    const rows = Array.from({ length: count }, () =>
+      newMessage(planId, { holder: null, created_ms: Date.now() - ageMs }),
+    )
+    await insertMessages(db, rows, 86_400_000)
+  }
+
+  test('share what is taken, however much one of them has waiting', async () => {
+    await store(plan, 500, 60_000)
+    await store(otherPlan, 30, 1_000)
+    const taken = await hold({ plans: both(1_000), limit: 100 })
+    const of = (planId: number) => taken.filter((dispatch) => dispatch.planId === planId).length
+    expect([of(plan), of(otherPlan)]).toEqual([70, 30])
+  })
+
+  test('a plan takes no more than it has room for', async () => {
+    await store(plan, 50, 60_000)
+    await store(otherPlan, 50, 1_000)
+    const plans = both(1_000).set(plan, { room: 5, closedRoutes: [] })
+    const taken = await hold({ plans, limit: 100 })
+    expect(taken.filter(({ planId }) => planId === plan)).toHaveLength(5)
+    expect(taken).toHaveLength(55)
+  })
+
+  test('what waits for a closed route stays; what waits for any other, or none yet, is taken', async () => {
+    const waiting = { holder: null, created_ms: Date.now() - 1_000 }
+    await storeMessage(db, plan, { ...waiting, route_id: 7 })
+    const open = [
+      await storeMessage(db, plan, { ...waiting, route_id: 8 }),
+      await storeMessage(db, plan, waiting),
+    ]
+    const plans = new Map([[plan, { room: 10, closedRoutes: [7, 9] }]])
+    const taken = await hold({ plans })
+    expect(new Set(taken.map(({ msgId }) => msgId))).toEqual(new Set(open))
+  })
+
+  test('postponing tells the route', async () => {
+    const msgId = await storeMessage(db, plan)
+    const change = { holder: NODE, attempt: 0, submitted_segments: '0', ambiguous: false, ...UNTRIED }
+    await postponeDispatches(db, [{ msg_id: msgId, ...change, route_id: 7, delay_ms: 0 }])
+    const plans = new Map([[plan, { room: 10, closedRoutes: [7] }]])
+    expect(await hold({ plans })).toEqual([])
+    expect(await hold()).toMatchObject([{ msgId }])
+  })
+})
+
+describe('what is overdue in the buckets of others', () => {
+  test('is taken when it has waited long enough, and only that', async () => {
+    const [old, own, young] = [
+      newId(Date.now() - 2_500, 5),
+      newId(Date.now() - 2_500, 6),
+      newId(Date.now() - 1_000, 5),
+    ]
+    for (const [msg_id, ageMs] of [
+      [old, 2_500],
+      [own, 2_500],
+      [young, 1_000],
+    ] as const)
+      await storeMessage(db, plan, { msg_id, holder: null, created_ms: Date.now() - ageMs })
+    await storeMessage(db, plan, { msg_id: newId(Date.now() - 2_500, 5), created_ms: Date.now() - 2_500 })
+    expect(await holdOverdue({ buckets: [6] })).toMatchObject([{ msgId: old, holder: 1 }])
+    expect(await holdOverdue({ plans: new Map() })).toEqual([])
+  })
+
+  test('owner and others at once: each row is taken once, and nobody waits', async () => {
+    await using other = otherPool(database.connectionString)
+    const rows = ALL.flatMap((bucket) =>
+      Array.from({ length: 4 }, () =>
+        newMessage(plan, {
+          msg_id: newId(Date.now() - 5_000, bucket),
+          holder: null,
+          created_ms: Date.now() - 5_000,
+        }),
+      ),
+    )
+    await insertMessages(db, rows, 86_400_000)
+    const taken: string[] = []
+    for (;;) {
+      const [one, two, three] = await Promise.all([
+        hold({ nodeId: 1, buckets: ALL.slice(0, 128) }),
+        holdOverdue({ nodeId: 2, buckets: ALL.slice(128) }, other.db),
+        holdOverdue({ nodeId: 3, buckets: ALL.slice(128) }, other.db),
+      ])
+      taken.push(...[...one, ...two, ...three].map(({ msgId }) => msgId))
+      if (one.length + two.length + three.length === 0) break
+    }
+    expect(new Set(taken).size).toBe(taken.length)
+    expect(taken).toHaveLength(512)
+  })
+})
+
+test('a segment accepted late is written down, whoever holds the message', async () => {
+  const [held, waiting] = [await storeMessage(db, plan), await storeMessage(db, plan, { holder: null })]
+  await recordLateSegments(db, [
+    { msg_id: held, segments: '4' },
+    { msg_id: waiting, segments: '1' },
+    { msg_id: waiting, segments: String(1n << 62n) },
+  ])
+  expect(await row(held)).toMatchObject({ holder: NODE, segments: '4' })
+  expect(await row(waiting)).toMatchObject({ holder: null, segments: String((1n << 62n) + 1n) })
+})
+
+const UNTRIED = { carrier_id: null, route_id: null, attempt_made: null }
 
 test('postponing gives back, due after the delay', async () => {
   const [soon, later] = [await storeMessage(db, plan), await storeMessage(db, plan)]

@@ -139,7 +139,7 @@ describe('a message', () => {
     const taken = await holdDueDispatches(db, {
       nodeId: NODE,
       buckets: ALL,
-      planIds: [plan, otherPlan],
+      plans: new Map([plan, otherPlan].map((id) => [id, { room: 100, closedRoutes: [] }])),
       expired: false,
       limit: 10,
     })

@@ -1,0 +1,95 @@
+import type { Directory } from '../domain/directory.ts'
+import { STATUSES } from '../smpp/statuses.ts'
+import type { CarrierLink } from './carrier-link.ts'
+import type { CarrierLinks } from './carrier-links.ts'
+import type { CarrierQueue } from './carrier-queue.ts'
+import type { NodeLease } from './node-lease.ts'
+import type { Recorder } from './recorder.ts'
+import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
+
+/** What sending depends on, and what becomes of jobs that leave their queue unsent. */
+export interface Pumping {
+  readonly directory: () => Directory
+  readonly lease: NodeLease
+  readonly links: () => CarrierLinks<SubmitToken>
+  readonly recorder: Recorder
+  readonly onError: (message: string, error: unknown) => void
+  readonly expire: (job: SubmitJob) => void
+  readonly putOff: (job: SubmitJob, delayMs: number) => void
+  /** A segment was answered: by ourselves, since no PDU can carry it. */
+  readonly answered: (job: SubmitJob) => void
+}
+
+/** Pause while outcomes cannot be written, or the lease may be over. */
+const HOLD_MS = 200
+/** Outcomes not yet written beyond which nothing more is sent. */
+const MAX_BACKLOG = 5_000
+
+/** Sends as much as window, rates and recorder allow. */
+export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
+  const { directory, lease, links, recorder } = pumping
+  const carrier = directory().carrierById(carrierId)
+  if (carrier === undefined || queue.isPaused) return
+  queue.follow(carrier)
+  for (let job = queue.head(); job !== null; job = queue.head()) {
+    if (job.progress.next === null) {
+      queue.takeHead()
+      continue
+    }
+    const link = links().freest(carrierId)
+    if (link === null) return
+    const nowMs = performance.now()
+    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG || !lease.alive
+    const waitMs = isHeldUp ? HOLD_MS : queue.throttle.waitMs(nowMs)
+    if (waitMs > 0) {
+      queue.pauseFor(waitMs)
+      return
+    }
+    if (mayGo(queue, job, nowMs, pumping) && !sendNext(queue, job, { link, nowMs, pumping })) return
+  }
+}
+
+/** False when it was not begun and must not be now: then it has left the queue. */
+function mayGo(queue: CarrierQueue, job: SubmitJob, nowMs: number, { expire, putOff }: Pumping): boolean {
+  const { dispatch, progress, startedAtMs } = job
+  if (progress.isIdle && dispatch.expiresAt.getTime() <= Date.now()) {
+    queue.remove(job)
+    expire(job)
+    return false
+  }
+  if (startedAtMs !== null) return true
+  // One that was tried before has had its pause.
+  const backOffMs = dispatch.attempt > 0 ? 0 : queue.backOffs.leftMs(dispatch.recipient, nowMs)
+  if (backOffMs > 0) {
+    queue.remove(job)
+    putOff(job, backOffMs)
+    return false
+  }
+  const admission = queue.lanes?.admit(job, nowMs)
+  if (admission === undefined || admission.kind === 'go') return true
+  queue.stepAside(job)
+  if (admission.kind === 'put-off') putOff(job, admission.delayMs)
+  return false
+}
+
+/** False when the link has no room. */
+function sendNext(
+  queue: CarrierQueue,
+  job: SubmitJob,
+  { link, nowMs, pumping }: { link: CarrierLink<SubmitToken>; nowMs: number; pumping: Pumping },
+): boolean {
+  const segment = job.progress.next as number
+  try {
+    if (!link.submit(submitSm(job, segment), { job, segment, sentAtMs: nowMs })) return false
+  } catch (error) {
+    pumping.onError('message does not fit a PDU', error)
+    job.progress.sent()
+    job.progress.answered(segment, STATUSES.ESME_RINVMSGLEN)
+    pumping.answered(job)
+    return true
+  }
+  job.progress.sent()
+  queue.sent(job, nowMs)
+  job.startedAtMs ??= Date.now()
+  return true
+}

@@ -1,0 +1,134 @@
+import type { Directory, Route } from '../domain/directory.ts'
+import { BUCKETS } from '../domain/message-ids.ts'
+import type { Database } from '../store/database.ts'
+import {
+  type Dispatch,
+  type DispatchWish,
+  holdDueDispatches,
+  holdOverdueDispatches,
+} from '../store/dispatches.ts'
+import type { HeldMessages } from './held-messages.ts'
+import type { NodeLease } from './node-lease.ts'
+import type { Recorder } from './recorder.ts'
+
+export interface DueDispatchesOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly lease: NodeLease
+  readonly recorder: Recorder
+  readonly held: HeldMessages
+  /** Whether a carrier of the route can be submitted to from this node. */
+  readonly canSubmit: (route: Route) => boolean
+  readonly take: (dispatch: Dispatch) => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly pollMs?: number | undefined
+}
+
+const POLL_MS = 200
+/** Messages taken from the database at once; fewer than the least are not worth the statement. */
+const MAX_TAKEN = 1_000
+const MIN_TAKEN = 100
+/** How often messages are looked for whose validity ended while no carrier of theirs was there. */
+const EXPIRED_MS = 5_000
+/** So long a node leaves it to others to take what is in their buckets, and so often it looks. */
+const OVERDUE_MS = 2_000
+const OVERDUE_EVERY_MS = 500
+
+/** Takes what is due from the database into memory, as far as there is room and a carrier for it. */
+export class DueDispatches {
+  readonly #options: DueDispatchesOptions
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> = Promise.resolve()
+  #expiredAtMs = Number.NEGATIVE_INFINITY
+  #overdueAtMs = Number.NEGATIVE_INFINITY
+  #stopped = false
+
+  constructor(options: DueDispatchesOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#schedule(this.#options.pollMs ?? POLL_MS)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  /** One look; true when there is probably more. */
+  async runOnce(): Promise<boolean> {
+    const { db, held, lease, recorder } = this.#options
+    const wish: DispatchWish = {
+      nodeId: lease.nodeId,
+      buckets: lease.buckets,
+      plans: this.#plans(),
+      limit: Math.min(held.room, MAX_TAKEN),
+    }
+    if (wish.buckets.length === 0 || recorder.failing || wish.limit < MIN_TAKEN) return false
+    const nowMs = performance.now()
+    const expired = nowMs - this.#expiredAtMs >= EXPIRED_MS
+    if (expired) this.#expiredAtMs = nowMs
+    let taken = 0
+    if (expired || wish.plans.size > 0)
+      taken += await this.#take(wish.limit, () => holdDueDispatches(db, { ...wish, expired }))
+    const others = wish.buckets.length < BUCKETS && wish.plans.size > 0
+    if (others && taken < MIN_TAKEN && nowMs - this.#overdueAtMs >= OVERDUE_EVERY_MS) {
+      this.#overdueAtMs = nowMs
+      taken += await this.#take(wish.limit, () =>
+        holdOverdueDispatches(db, { ...wish, overdueMs: OVERDUE_MS }),
+      )
+    }
+    return taken >= MIN_TAKEN
+  }
+
+  async #take(limit: number, hold: () => Promise<Dispatch[]>): Promise<number> {
+    const { held, take } = this.#options
+    held.reserved = Math.min(limit, held.room)
+    try {
+      const dispatches = await hold()
+      // One by one, room that was reserved becomes theirs.
+      held.reserved = 0
+      for (const dispatch of dispatches) take(dispatch)
+      return dispatches.length
+    } finally {
+      held.reserved = 0
+    }
+  }
+
+  /** Plans that may send over this node and have room, each with its routes that no carrier here serves. */
+  #plans(): DispatchWish['plans'] {
+    const { canSubmit, directory, held } = this.#options
+    const current = directory()
+    const open = new Map<Route, boolean>()
+    const isOpen = (route: Route) => {
+      const known = open.get(route) ?? canSubmit(route)
+      open.set(route, known)
+      return known
+    }
+    const plans = new Map<number, { room: number; closedRoutes: number[] }>()
+    for (const plan of current.contents.plans) {
+      const room = held.roomFor(plan.id)
+      const isWorthIt = room >= MIN_TAKEN || (room > 0 && held.of(plan.id) < MIN_TAKEN)
+      if (!plan.active || !isWorthIt) continue
+      const routes = [...current.routesOf(plan)]
+      if (!routes.some(isOpen)) continue
+      const closedRoutes = routes.filter((route) => !isOpen(route)).map((route) => route.id)
+      plans.set(plan.id, { room, closedRoutes })
+    }
+    return plans
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => {
+      this.#running = this.runOnce()
+        .catch((error) => {
+          this.#options.onError('due messages not read', error)
+          return false
+        })
+        .then((more) => this.#schedule(more ? 0 : (this.#options.pollMs ?? POLL_MS)))
+    }, delayMs)
+  }
+}

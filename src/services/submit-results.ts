@@ -1,0 +1,113 @@
+import { countryOf } from '../domain/countries.ts'
+import type { Directory } from '../domain/directory.ts'
+import { chargeFor } from '../domain/rates.ts'
+import type { Dispatch, Postponement } from '../store/dispatches.ts'
+import type { Settlement, SubmitAttempt } from '../store/submissions.ts'
+import type { SubmitJob } from './submit-job.ts'
+
+/** How a submission ended. */
+export interface Ending {
+  readonly status: 'SENT' | 'FAILED' | 'UNKNOWN'
+  readonly errorCode?: string
+  readonly commandStatus?: number
+  readonly attempt?: SubmitAttempt | null
+}
+
+/** What an attempt that did not end the submission has changed; what is not given stays. */
+export interface DispatchChange {
+  readonly delayMs: number
+  readonly attempt?: number
+  readonly ambiguous?: boolean
+  readonly routeId?: number | null
+}
+
+/** The end of a message, with what it costs when it is SENT. `job` null: it ended before a carrier was chosen. */
+export function settlementOf(
+  dispatch: Dispatch,
+  job: SubmitJob | null,
+  { status, errorCode = '000', commandStatus, attempt = null }: Ending,
+  directory: Directory,
+): Settlement {
+  const { planId, msgId, recipient } = dispatch
+  const segments = job?.text.segments ?? null
+  const mccmnc = directory.mccmncOf(recipient)
+  const rate =
+    status === 'SENT' && directory.contents.rates.length > 0
+      ? directory.rateFor({ planId, recipient, country: countryOf(recipient), mccmnc })
+      : null
+  const charge = rate === null || segments === null ? null : chargeFor(rate, segments)
+  return {
+    plan_id: planId,
+    msg_id: msgId,
+    status,
+    carrier_id: job?.carrier.id ?? null,
+    error_code: errorCode,
+    carrier_code: commandStatus === undefined ? null : `0x${commandStatus.toString(16).padStart(8, '0')}`,
+    route_id: job?.route.id ?? null,
+    route_reason: job?.route.reason ?? null,
+    segments,
+    mccmnc,
+    price: charge?.price ?? null,
+    ptf: charge?.ptf ?? null,
+    currency: charge?.currency ?? null,
+    attempt,
+  }
+}
+
+/** A dispatch that was not tried, given back to the database. */
+export function postponementOf(dispatch: Dispatch, change: DispatchChange): Postponement {
+  return {
+    msg_id: dispatch.msgId,
+    holder: dispatch.holder,
+    attempt: change.attempt ?? dispatch.attempt,
+    submitted_segments: String(dispatch.submittedSegments),
+    ambiguous: change.ambiguous ?? dispatch.ambiguous,
+    carrier_id: null,
+    route_id: change.routeId ?? null,
+    delay_ms: change.delayMs,
+    attempt_made: null,
+  }
+}
+
+/** One that was on its way to a carrier; `attempt`: it was tried. */
+export function postponementOfJob(
+  job: SubmitJob,
+  change: DispatchChange,
+  attempt: SubmitAttempt | null = null,
+): Postponement {
+  const { accepted } = job.progress
+  return {
+    ...postponementOf(job.dispatch, { routeId: job.route.id, ...change }),
+    submitted_segments: String(accepted),
+    carrier_id: attempt !== null || accepted !== 0n ? job.carrier.id : null,
+    attempt_made: attempt,
+  }
+}
+
+/** The attempt that a job is, for the message's timeline; null for a first one that was simply accepted. */
+export function attemptOf(
+  job: SubmitJob,
+  outcome: SubmitAttempt['outcome'],
+  commandStatus: number | null = null,
+  reason: string = job.route.reason,
+): SubmitAttempt | null {
+  const { dispatch, isResubmission, startedAtMs } = job
+  const isFirst = dispatch.attempt === 0 && dispatch.carrierId === null
+  if (outcome === 'accepted' && isFirst && !isResubmission) return null
+  return {
+    msg_id: dispatch.msgId,
+    attempted_at: new Date(startedAtMs ?? Date.now()).toISOString(),
+    carrier_id: job.carrier.id,
+    outcome,
+    command_status: commandStatus,
+    resubmission: isResubmission,
+    reason,
+  }
+}
+
+/** What is left of a job that another carrier is to have. */
+export function restOf({ dispatch, carrier, progress }: SubmitJob): Dispatch {
+  const { accepted } = progress
+  const carrierId = accepted === 0n ? dispatch.carrierId : carrier.id
+  return { ...dispatch, submittedSegments: accepted, carrierId }
+}
