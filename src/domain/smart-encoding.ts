@@ -61,11 +61,14 @@ const FULL_WIDTH = { first: 0xff01, last: 0xff5e, offset: 0xfee0 }
 /** Character -> what is sent for it. */
 export const SMART_CHARACTERS: ReadonlyMap<string, string> = new Map([...fullWidth(), ...listed()])
 
-/** The text composed (Unicode NFC) and with its typographic characters replaced, whatever alphabet that then needs. */
+/**
+ * The text composed (Unicode NFC) and with its typographic characters replaced, whatever alphabet that then needs. One
+ * that would leave nothing stays as it is.
+ */
 export function smartText(text: string): string {
   let smart = ''
   for (const character of text.normalize('NFC')) smart += SMART_CHARACTERS.get(character) ?? character
-  return smart
+  return smart === '' ? text : smart
 }
 
 function* listed(): Generator<[string, string]> {
