@@ -6,6 +6,7 @@ import { PromisedRequest, SmppRequestError } from './promised-request.ts'
 import { Session } from './session.ts'
 import type { Anomaly, CloseReason, ConnectionHandlers, SessionHandlers } from './session-handlers.ts'
 import { type SessionOptions, type SessionSettings, sessionSettings } from './session-options.ts'
+import { checkedTls } from './tls-checks.ts'
 
 /**
  * SMPP sessions over TCP or TLS: the only file here that has sockets, reads the clock and sets timers.
@@ -43,9 +44,8 @@ export interface ConnectOptions extends SessionOptions, TransportOptions {
   readonly host: string
   readonly port: number
   /**
-   * True for TLS with the defaults. The certificate must be of an authority in `ca` and have the name `servername`
-   * (default: `host`), which may be an IP address too. Without `ca` or any other option of a context, the authorities
-   * are those of Node and of the system.
+   * The certificate must come from an authority in `ca` and have the name (or address) `servername`, default `host`.
+   * True, or `servername` alone: any authority that Node or the system knows.
    */
   readonly tls?: true | tls.ConnectionOptions
   /** Default 10,000; the TLS handshake included. */
@@ -323,7 +323,7 @@ export function connect<Token = unknown>(
   const socket =
     options.tls === undefined
       ? net.connect({ host, port })
-      : tls.connect({ ...tlsOptions(host, options.tls === true ? {} : options.tls), host, port })
+      : tls.connect({ ...checkedTls(host, options.tls === true ? {} : options.tls), host, port })
   const connection = new Connection<Token>(socket, sessionSettings('esme', options), () => handlers, options)
   const timeout = setTimeout(() => connection.connectTimedOut(), options.connectTimeoutMs ?? 10_000).unref()
   socket.once('close', () => clearTimeout(timeout))
@@ -332,25 +332,6 @@ export function connect<Token = unknown>(
     connection.opened(options.tickMs ?? DEFAULT_TICK_MS)
   })
   return connection
-}
-
-/** SNI has names only (RFC 6066 §3): an address is asserted without it. */
-function tlsOptions(host: string, given: tls.ConnectionOptions): tls.ConnectionOptions {
-  const { servername: name = host, ...rest } = given
-  const options = Object.keys(rest).length === 0 ? { secureContext: defaultTrust() } : rest
-  if (net.isIP(name) === 0) return { ...options, servername: name }
-  const checkServerIdentity = (_host: string, certificate: tls.PeerCertificate) =>
-    tls.checkServerIdentity(name, certificate)
-  return { checkServerIdentity, ...options }
-}
-
-let trusted: tls.SecureContext | null = null
-
-/** Node's own list of authorities and the system's, read when first needed: hundreds of certificates. */
-function defaultTrust(): tls.SecureContext {
-  const lists = ['default', 'system'] as const
-  trusted ??= tls.createSecureContext({ ca: lists.flatMap((list) => tls.getCACertificates(list)) })
-  return trusted
 }
 
 /** A listening SMSC. */

@@ -1,0 +1,22 @@
+import { isIP } from 'node:net'
+import tls from 'node:tls'
+
+/** Options of a TLS client with what its peer's certificate is checked for; `servername` may be an address. */
+export function checkedTls(host: string, given: tls.ConnectionOptions): tls.ConnectionOptions {
+  const { servername: name = host, ...rest } = given
+  const options = Object.keys(rest).length === 0 ? { secureContext: defaultTrust() } : rest
+  if (isIP(name) === 0) return { ...options, servername: name }
+  // SNI has names only (RFC 6066 §3): an address is checked, and not sent.
+  const checkServerIdentity = (_host: string, certificate: tls.PeerCertificate) =>
+    tls.checkServerIdentity(name, certificate)
+  return { checkServerIdentity, ...options }
+}
+
+let trusted: tls.SecureContext | null = null
+
+/** The authorities of Node and of the system, some hundreds: read when first needed, and kept. */
+function defaultTrust(): tls.SecureContext {
+  const lists = ['default', 'system'] as const
+  trusted ??= tls.createSecureContext({ ca: lists.flatMap((list) => tls.getCACertificates(list)) })
+  return trusted
+}
