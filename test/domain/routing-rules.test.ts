@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RoutingRule } from '../../src/domain/directory.ts'
 import { RoutingRules } from '../../src/domain/routing-rules.ts'
@@ -42,6 +43,39 @@ describe('RoutingRules', () => {
     expect(rules.mostSpecific(7, 'ACME', GB)).toBe(shorter)
   })
 
+  it('finds what comparing every rule finds', () => {
+    const destination = fc.oneof(
+      fc.constant({}),
+      fc.constantFrom('GB', 'SE').map((country) => ({ country })),
+      fc.constantFrom('+4', '+44', '+4479', '+46').map((prefix) => ({ prefix })),
+      fc.constantFrom('23415', '24001').map((mccmnc) => ({ mccmnc })),
+    )
+    const limits = fc.record({
+      planId: fc.constantFrom(null, 7, 8),
+      sender: fc.constantFrom(null, 'ACME', '12345'),
+      destination,
+    })
+    const rules = fc
+      .uniqueArray(limits, { selector: (each) => JSON.stringify(each), maxLength: 40 })
+      .map((all) => all.map(({ destination, ...rest }, id) => aRule({ id, ...rest, ...destination })))
+    fc.assert(
+      fc.property(rules, fc.constantFrom(GB, SE), (all, place) => {
+        const fitting = all
+          .filter(({ planId }) => planId === null || planId === 7)
+          .filter(({ sender }) => sender === null || sender === 'ACME')
+          .filter(({ country }) => country === null || country === place.country)
+          .filter(({ mccmnc }) => mccmnc === null || mccmnc === place.mccmnc)
+          .filter(({ prefix }) => prefix === null || place.recipient.startsWith(prefix))
+        const rank = ({ sender, mccmnc, prefix, country, planId }: RoutingRule) =>
+          [sender !== null, mccmnc !== null, prefix?.length ?? 0, country !== null, planId !== null].map(
+            Number,
+          )
+        const [best = null] = fitting.sort((a, b) => compare(rank(b), rank(a)))
+        expect(new RoutingRules(all).mostSpecific(7, 'ACME', place)).toBe(best)
+      }),
+    )
+  })
+
   it("knows every route that a plan's messages may take", () => {
     const [own, forAll, forPlan, forOther] = [1, 2, 3, 4].map((id) => aRoute({ id })) as [
       never,
@@ -61,3 +95,8 @@ describe('RoutingRules', () => {
     expect(new RoutingRules([]).none).toBe(true)
   })
 })
+
+/** The first difference decides. */
+function compare(a: readonly number[], b: readonly number[]): number {
+  return a.map((value, index) => value - b[index]!).find((difference) => difference !== 0) ?? 0
+}
