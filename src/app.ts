@@ -14,15 +14,13 @@ import { WebhookDispatcher } from './outbound/dispatcher.ts'
 import { NameResolver } from './outbound/resolver.ts'
 import { Parts } from './parts.ts'
 import { randomPool } from './random-pool.ts'
-import { BindLeases } from './services/bind-leases.ts'
 import type { LinkTimings } from './services/carrier-link.ts'
-import { CarrierLinks } from './services/carrier-links.ts'
+import { carrierTraffic } from './services/carrier-traffic.ts'
 import { ensurePartitions } from './services/day-partitions.ts'
 import { DirectoryService } from './services/directory.ts'
 import { heldEvents, heldInboundEvents } from './services/held-events.ts'
 import { Holdings } from './services/holdings.ts'
 import { IdRules } from './services/id-rules.ts'
-import { linkEvents } from './services/link-events.ts'
 import { Maintenance } from './services/maintenance.ts'
 import { eventCounters, serviceMetrics } from './services/metrics.ts'
 import { NodeLease } from './services/node-lease.ts'
@@ -30,8 +28,7 @@ import { qualityMeters } from './services/quality-meters.ts'
 import { QualityWatch } from './services/quality-watch.ts'
 import { Receiver } from './services/receiver.ts'
 import { Recorder } from './services/recorder.ts'
-import type { SubmitToken } from './services/submit-job.ts'
-import { AMBIGUITY_WAIT_MS, Submitter } from './services/submitter.ts'
+import { AMBIGUITY_WAIT_MS } from './services/submitter.ts'
 import { MAX_PER_DESTINATION, WebhookDeliverer } from './services/webhook-deliverer.ts'
 import {
   checkDurability,
@@ -203,37 +200,20 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
     onUnowned: base.onUnowned,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
-  const ambiguityWaitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
-  const submitter: Submitter = new Submitter({
+  const { submitter, links, binds, follow } = carrierTraffic({
     ...shared,
-    links: () => links,
     recorder,
-    outOfUse: (routeId, carrierId) => quality.outOfUse(routeId, carrierId),
-    ambiguityWaitMs,
-  })
-  const links: CarrierLinks<SubmitToken> = new CarrierLinks({
-    events: linkEvents({
-      submitter,
-      receiver,
-      quality,
-      onAnomaly: base.counters.anomaly,
-      routeIdOf: ({ route }) => route.id,
-    }),
+    receiver,
+    quality,
+    ambiguityWaitMs: options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS,
+    onAnomaly: base.counters.anomaly,
     timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
     log: (message, details) => log.info(details, message),
-    holds: (carrierId, bind) => binds.holds(carrierId, bind),
   })
-  const binds = new BindLeases({ db, lease, directory, links: () => links, onError })
   parts.add('binds', () => binds.stop())
   parts.add('carrier links', () => links.stop())
   parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
-  parts.add(
-    'carrier settings',
-    base.directoryService.onChange((changed) => {
-      links.follow(changed)
-      binds.refresh()
-    }),
-  )
+  parts.add('carrier settings', base.directoryService.onChange(follow))
   await binds.start()
   submitter.start()
   deliverer.start()

@@ -1,0 +1,37 @@
+import type { Directory } from '../domain/directory.ts'
+import { BindLeases } from './bind-leases.ts'
+import type { LinkTimings } from './carrier-link.ts'
+import { CarrierLinks } from './carrier-links.ts'
+import { type LinkListeners, linkEvents } from './link-events.ts'
+import type { SubmitToken } from './submit-job.ts'
+import { Submitter, type SubmitterOptions } from './submitter.ts'
+
+export interface CarrierTrafficOptions
+  extends Omit<SubmitterOptions, 'links' | 'outOfUse'>,
+    Pick<LinkListeners, 'quality' | 'receiver' | 'onAnomaly'> {
+  readonly timings: LinkTimings
+  readonly log: (message: string, details: object) => void
+}
+
+/** What goes to the carriers and comes from them: submitter, links and binds, each of which needs the others. */
+export function carrierTraffic(options: CarrierTrafficOptions) {
+  const { quality, receiver, onAnomaly, timings, log } = options
+  const submitter: Submitter = new Submitter({
+    ...options,
+    links: () => links,
+    outOfUse: (routeId, carrierId) => quality.outOfUse(routeId, carrierId),
+  })
+  const links: CarrierLinks<SubmitToken> = new CarrierLinks({
+    events: linkEvents({ submitter, receiver, quality, onAnomaly, routeIdOf: ({ route }) => route.id }),
+    timings,
+    log,
+    holds: (carrierId, bind) => binds.holds(carrierId, bind),
+  })
+  const binds = new BindLeases({ ...options, links: () => links })
+  const follow = (changed: Directory) => {
+    links.follow(changed)
+    binds.refresh()
+    submitter.follow()
+  }
+  return { submitter, links, binds, follow }
+}
