@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
-import { CARRIER, eventually, ROUTE, type Service, startService } from '../support/service.ts'
+import { CARRIER, eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
 
 const MINUTE_MS = 60_000
@@ -60,6 +60,18 @@ function pauses() {
   return service.admin('GET', '/quality/pauses').then(({ items }) => items)
 }
 
+/** Carriers of the route, their condition and their share, as `aldis route explain` tells them. */
+async function conditions() {
+  const { servicePlanId } = service
+  const query = new URLSearchParams({ servicePlanId, from: 'Aldis', to: RECIPIENT })
+  const { carriers } = await service.admin('GET', `/route-explanation?${query}`)
+  return carriers.map((one: { carrier: string; condition: string; share: number }) => [
+    one.carrier,
+    one.condition,
+    one.share,
+  ])
+}
+
 async function metrics(): Promise<string> {
   return (await fetch(`${service.app.url}/metrics`)).text()
 }
@@ -83,8 +95,15 @@ describe('the floor of a route', () => {
     await eventually(async () =>
       (await metrics()).includes(`aldis_carrier_out_of_use{carrier="${CARRIER}"} 1`),
     )
-    await service.until(await service.sent(), 'SENT')
+    expect(await conditions()).toEqual([
+      [CARRIER, 'out-of-use', 0],
+      ['backup', 'usable', 100],
+    ])
+    const msgId = await service.sent()
+    await service.until(msgId, 'SENT')
     expect([main.submits.length, backup.submits.length]).toEqual([10, 1])
+    const { routeReason } = await service.admin('GET', `/messages/${msgId}`)
+    expect(routeReason).toContain(`${CARRIER} (out of use)`)
     expect(service.logs.filter((line) => line.includes('below its quality floor'))).toHaveLength(1)
 
     aheadMs = FLOOR.pauseMinutes * MINUTE_MS
