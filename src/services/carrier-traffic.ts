@@ -22,7 +22,7 @@ export function carrierTraffic(options: CarrierTrafficOptions) {
     outOfUse: (routeId, carrierId) => quality.outOfUse(routeId, carrierId),
   })
   const links: CarrierLinks<SubmitToken> = new CarrierLinks({
-    events: linkEvents({ submitter, receiver, quality, onAnomaly, routeIdOf: ({ route }) => route.id }),
+    events: linkEvents({ submitter, receiver, quality, onAnomaly }),
     timings,
     log,
     holds: (carrierId, bind) => binds.holds(carrierId, bind),

@@ -13,14 +13,13 @@ export interface LinkListeners {
   readonly receiver: Receiver
   readonly quality: QualityWatch
   readonly onAnomaly: NonNullable<LinkEvents<SubmitToken>['onAnomaly']>
-  readonly routeIdOf: (job: SubmitToken['job']) => number | null
 }
 
 /** Who hears what of the links. What came of a submit_sm is counted first; an answer too late was counted as none. */
 export function linkEvents(listeners: LinkListeners): LinkEvents<SubmitToken> {
-  const { submitter, receiver, quality, onAnomaly, routeIdOf } = listeners
+  const { submitter, receiver, quality, onAnomaly } = listeners
   const count = ({ job }: SubmitToken, result: SubmitResult, latencyMs: number | null) =>
-    quality.submitted({ carrierId: job.carrier.id, routeId: routeIdOf(job), result, latencyMs })
+    quality.submitted({ carrierId: job.carrier.id, routeId: job.route.id, result, latencyMs })
   return {
     onReady: (link) => submitter.onReady(link),
     onResponse(token, pdu, link, latencyMs) {

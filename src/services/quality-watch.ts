@@ -32,8 +32,7 @@ export interface QualityWatchOptions {
 /** One submit_sm and what came of it. */
 export interface SubmitObservation {
   readonly carrierId: number
-  /** Null: not by a route; then only the metrics count it. */
-  readonly routeId: number | null
+  readonly routeId: number
   readonly result: SubmitResult
   /** From submit_sm to its response; null: none came. */
   readonly latencyMs: number | null
@@ -72,7 +71,7 @@ export class QualityWatch {
     const carrier = directory().carrierById(carrierId)
     if (carrier === undefined) return
     meters.submitted(carrier.name, result, latencyMs)
-    if (routeId !== null) this.#tallies.submitted(clock(), { carrierId, routeId }, result, latencyMs)
+    this.#tallies.submitted(clock(), { carrierId, routeId }, result, latencyMs)
   }
 
   /** Statuses as they were recorded. A message that no carrier accepted whole, by an answer of its own, is not counted. */
