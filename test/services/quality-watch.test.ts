@@ -111,20 +111,30 @@ describe('counting', () => {
     expect(rows).toEqual([{ sent: 2, delivered: 1, unknown: 1 }])
   })
 
-  test('what no carrier took, and what went by no route, is not in the table', async () => {
-    const { quality, registry } = watch()
+  test('what no carrier took, what went by no route and what a deleted carrier did is not in the table', async () => {
+    const { quality } = watch()
     quality.changed(messages(1, 'FAILED', { sentAt: null }))
     quality.changed(messages(1, 'FAILED', { carrierId: null }))
     quality.changed(messages(1, 'FAILED', { carrierId: 1_000_000 }))
     quality.changed(messages(1, 'DELIVERED', { routeId: null }))
-    quality.submitted({ carrierId: acme, routeId: null, result: 'refused', latencyMs: 1 })
+    quality.submitted({ carrierId: 1_000_000, routeId, result: 'refused', latencyMs: 1 })
     await quality.stop()
     expect(await sums()).toEqual([])
+  })
+
+  test('metrics say it by carrier, each counter from 0 on', async () => {
+    const { quality, registry } = watch()
+    quality.submitted({ carrierId: acme, routeId, result: 'refused', latencyMs: 1 })
+    quality.submitted({ carrierId: acme, routeId, result: 'noAnswer', latencyMs: null })
+    quality.changed(messages(1, 'DELIVERED', { routeId: null }))
     const text = await registry.metrics()
     expect(text).toContain('aldis_submits_total{carrier="acme",result="refused"} 1')
+    expect(text).toContain('aldis_submits_total{carrier="acme",result="noAnswer"} 1')
+    expect(text).toContain('aldis_submits_total{carrier="acme",result="accepted"} 0')
     expect(text).toContain('aldis_final_receipts_total{carrier="acme",result="delivered"} 1')
     expect(text).toContain('aldis_final_receipts_total{carrier="acme",result="failed"} 0')
     expect(text).toContain('aldis_submit_latency_seconds_bucket{le="0.001",carrier="acme"} 1')
+    expect(text).toContain('aldis_submit_latency_seconds_count{carrier="acme"} 1')
     expect(text).toContain('aldis_receipt_latency_seconds_sum{carrier="acme"} 5')
   })
 
