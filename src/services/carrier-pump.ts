@@ -1,4 +1,3 @@
-import type { Directory } from '../domain/directory.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 import type { CarrierLink } from './carrier-link.ts'
 import type { CarrierLinks } from './carrier-links.ts'
@@ -9,7 +8,6 @@ import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
 
 /** What sending depends on, and what becomes of jobs that leave their queue unsent. */
 export interface Pumping {
-  readonly directory: () => Directory
   readonly lease: NodeLease
   readonly links: () => CarrierLinks<SubmitToken>
   readonly recorder: Recorder
@@ -27,10 +25,10 @@ const MAX_BACKLOG = 5_000
 
 /** Sends as much as window, rates and recorder allow. */
 export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
-  const { directory, lease, links, recorder } = pumping
-  const carrier = directory().carrierById(carrierId)
-  if (carrier === undefined || queue.isPaused) return
-  queue.follow(carrier)
+  const { lease, links, recorder } = pumping
+  const rates = links().rates(carrierId)
+  if (rates === null || queue.isPaused) return
+  queue.follow(rates)
   for (let job = queue.head(); job !== null; job = queue.head()) {
     if (job.progress.next === null) {
       queue.takeHead()

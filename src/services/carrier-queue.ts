@@ -1,7 +1,7 @@
 import { BackOffs } from '../domain/back-offs.ts'
-import type { Carrier } from '../domain/directory.ts'
 import { FairQueue } from '../domain/fair-queue.ts'
 import { Throttle } from '../domain/throttles.ts'
+import type { CarrierRates } from './carrier-links.ts'
 import { SenderLanes } from './sender-lanes.ts'
 import type { SubmitJob } from './submit-job.ts'
 
@@ -47,7 +47,7 @@ export class CarrierQueue {
   }
 
   /** New rates; what was learned from throttled answers under the old one is forgotten. */
-  follow({ messagesPerSecond, senderMessagesPerSecond }: Carrier): void {
+  follow({ messagesPerSecond, senderMessagesPerSecond }: CarrierRates): void {
     if (messagesPerSecond !== this.#messagesPerSecond) {
       this.#messagesPerSecond = messagesPerSecond
       this.throttle = new Throttle(messagesPerSecond, performance.now())
