@@ -30,7 +30,9 @@ export async function settledMessages(db: Database): Promise<StoredMessage[]> {
 const CONCATENATION_HEADER_OCTETS = 6
 
 /** Submits of each segment, by `n/segment`, in order of arrival. */
-export function submitsBySegment(submissions: readonly Submission[]): Map<string, Submission[]> {
+export function submitsBySegment<Submit extends Pick<Submission, 'payload'>>(
+  submissions: readonly Submit[],
+): Map<string, Submit[]> {
   return Map.groupBy(submissions, ({ payload }) => {
     const hasHeader = payload[0] === CONCATENATION_HEADER_OCTETS - 1
     const segment = hasHeader ? payload[CONCATENATION_HEADER_OCTETS - 1]! - 1 : 0
