@@ -27,6 +27,7 @@ export interface LinkTimings {
   readonly enquireLinkIntervalMs?: number
   readonly enquireLinkTimeoutMs?: number
   readonly bindTimeoutMs?: number
+  readonly pduReadTimeoutMs?: number
   /** How long the end of a link waits for what is in flight, then for unbind_resp. */
   readonly unbindTimeoutMs?: number
   /** First pause before a new connection; it doubles up to MAX_BACKOFF_MS. */
