@@ -1,0 +1,323 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { STATUSES } from '../../src/smpp/statuses.ts'
+import { insertMessages } from '../../src/store/messages.ts'
+import { CARRIER, eventually, linkState, ROUTE, type Service, startService } from '../support/service.ts'
+import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
+import { newMessage } from '../support/stored-messages.ts'
+
+/** 3 segments of the GSM alphabet. */
+const THREE_PARTS = 'part '.repeat(80)
+
+let smsc: Smsc
+let service: Service
+
+beforeEach(async () => {
+  smsc = await startSmsc()
+  service = await startService({
+    smscPort: smsc.port,
+    app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } },
+  })
+  await smsc.bound()
+})
+
+afterEach(async () => {
+  await service[Symbol.asyncDispose]()
+  await smsc[Symbol.asyncDispose]()
+})
+
+async function planKey(servicePlanId = service.servicePlanId): Promise<number> {
+  const { rows } = await service.db.query('select id from service_plans where service_plan_id = $1', [
+    servicePlanId,
+  ])
+  return rows[0].id
+}
+
+/** Another carrier, bound; it takes what `smsc` does not. */
+async function secondCarrier(port: number, fields: object = {}): Promise<string> {
+  const name = 'second'
+  await service.admin('POST', '/carriers', {
+    name,
+    host: '127.0.0.1',
+    port,
+    systemId: 'aldis',
+    password: 'secret',
+    ...fields,
+  })
+  await eventually(async () => (await linkState(service, name)).startsWith('BOUND'))
+  return name
+}
+
+async function dispatch(msgId: string) {
+  const { rows } = await service.db.query(
+    `select attempt, ambiguous, holder, submitted_segments::integer as segments from dispatches where msg_id = $1`,
+    [msgId],
+  )
+  return rows[0]
+}
+
+async function waits(msgId: string): Promise<boolean> {
+  const row = await dispatch(msgId)
+  return row !== undefined && row.holder === null
+}
+
+async function attempts(msgId: string) {
+  const { rows } = await service.db.query(
+    `select outcome, command_status::integer as status, resubmission from submit_attempts
+     where msg_id = $1 order by attempted_at`,
+    [msgId],
+  )
+  return rows
+}
+
+const bodies = (): string[] => smsc.submits.map(({ short_message }) => short_message.toString())
+
+describe('plans share a carrier', () => {
+  test('a plan with a huge backlog does not hold up the next message of another', async () => {
+    const { accountId } = service
+    const other = await service.admin('POST', '/service-plans', { accountId, name: 'other', route: ROUTE })
+    await service.admin('PUT', `/service-plans/${other.servicePlanId}/senders/Other`, {
+      status: 'approved',
+    })
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { window: 1, messagesPerSecond: 50 })
+    const plan = await planKey()
+    for (let batch = 0; batch < 12; batch += 1) {
+      const rows = Array.from({ length: 1_000 }, () =>
+        newMessage(plan, {
+          holder: null,
+          callback_url: null,
+          body: 'backlog',
+          created_ms: Date.now() - 1_000,
+        }),
+      )
+      await insertMessages(service.db, rows, 86_400_000)
+    }
+    // Its half of the memory is full, and thousands wait behind it.
+    await eventually(async () => {
+      const { rows } = await service.db.query(
+        'select count(*)::integer as held from dispatches where holder is not null',
+      )
+      return rows[0].held > 4_000
+    })
+    for (let count = 0; count < 5; count += 1) {
+      const before = smsc.submits.length
+      const msgId = await service.sent({
+        servicePlanId: other.servicePlanId,
+        from: 'Other',
+        body: `urgent ${count}`,
+      })
+      await eventually(() => bodies().includes(`urgent ${count}`))
+      // One may have been under way, and those of the time it took to accept; not the thousands before it.
+      expect(bodies().indexOf(`urgent ${count}`) - before).toBeLessThan(50)
+      expect(msgId).toBeTruthy()
+    }
+  })
+})
+
+describe('a rate for each sender', () => {
+  test('those of one sender keep their order and hold up nobody else', async () => {
+    const { servicePlanId } = service
+    await service.admin('PUT', `/service-plans/${servicePlanId}/senders/Other`, { status: 'approved' })
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { senderMessagesPerSecond: 1 })
+    // Two may wait in memory; the rest waits in the database.
+    const ids: string[] = []
+    for (let count = 0; count < 6; count += 1) ids.push(await service.sent({ body: `many ${count}` }))
+    ids.push(await service.sent({ from: 'Other', body: 'other' }))
+    for (const msgId of ids) await service.until(msgId, 'SENT')
+    expect(bodies().indexOf('other')).toBeLessThan(6)
+    expect(bodies().filter((body) => body !== 'other')).toEqual([0, 1, 2, 3, 4, 5].map((n) => `many ${n}`))
+  })
+})
+
+describe('ESME_RMSGQFUL', () => {
+  test('holds up that destination only, until it takes a message again', async () => {
+    const full = '+15551230001'
+    let isFull = true
+    smsc.answerSubmits((pdu, link, index) => {
+      if (isFull && pdu.destination_addr === full.slice(1)) link.respond(pdu, STATUSES.ESME_RMSGQFUL)
+      else accept(pdu, link, `m-${index}`)
+    })
+    const first = await service.sent({ to: full, body: 'first' })
+    await eventually(() => waits(first))
+    const second = await service.sent({ to: full, body: 'second' })
+    await eventually(() => waits(second))
+    await service.until(await service.sent({ body: 'elsewhere' }), 'SENT')
+    expect(bodies()).toEqual(['first', 'elsewhere'])
+    expect((await dispatch(second)).attempt).toBe(0)
+    isFull = false
+    await service.db.query('update dispatches set due_at = now() where msg_id = $1', [first])
+    await service.until(first, 'SENT')
+    await service.makeDue()
+    await service.until(second, 'SENT')
+    expect(bodies()).toEqual(['first', 'elsewhere', 'first', 'second'])
+  })
+})
+
+describe('routes', () => {
+  test('a rule decides, and why is written down', async () => {
+    await using other = await startSmsc()
+    const carrier = await secondCarrier(other.port)
+    await service.admin('POST', '/routes', { name: 'second', carriers: [{ carrier }] })
+    await service.admin('POST', '/routing-rules', { prefix: '+4479', route: 'second' })
+    const [here, there] = [await service.sent(), await service.sent({ to: '+447911123456' })]
+    await service.until(here, 'SENT')
+    await service.until(there, 'SENT')
+    expect([smsc.submits.length, other.submits.length]).toEqual([1, 1])
+    const { rows } = await service.db.query(
+      `select m.route_reason as reason, r.name as route from messages m join routes r on r.id = m.route_id
+       where msg_id = $1`,
+      [there],
+    )
+    expect(rows).toEqual([{ route: 'second', reason: expect.stringContaining('+4479') }])
+  })
+
+  test('what waits for a carrier goes to another of its route when an operator drains it', async () => {
+    await using other = await startSmsc()
+    const carrier = await secondCarrier(other.port)
+    await service.admin('PATCH', `/routes/${ROUTE}`, {
+      carriers: [{ carrier: CARRIER }, { carrier, priority: 1 }],
+    })
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { window: 1 })
+    await eventually(() => smsc.binds.length === 2)
+    const held = Promise.withResolvers<() => void>()
+    smsc.answerSubmits((pdu, link) => held.resolve(() => accept(pdu, link, 'first')))
+    const ids = await Promise.all(Array.from({ length: 5 }, () => service.sent()))
+    const answer = await held.promise
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'draining' })
+    await eventually(() => other.submits.length === 4)
+    answer()
+    for (const msgId of ids) await service.until(msgId, 'SENT')
+    expect(smsc.submits).toHaveLength(1)
+  })
+
+  test('what waits for a route whose carriers are down is left alone, and goes when the plan gets another', async () => {
+    await service.admin('POST', '/carriers', {
+      name: 'down',
+      state: 'stopped',
+      host: '127.0.0.1',
+      port: 1,
+      systemId: 'aldis',
+      password: 'secret',
+    })
+    await service.admin('POST', '/routes', { name: 'down', carriers: [{ carrier: 'down' }] })
+    await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: 'down' })
+    const { ruleId } = await service.admin('POST', '/routing-rules', { prefix: '+4479', route: ROUTE })
+    const stuck = await service.sent()
+    await service.until(await service.sent({ to: '+447911123456' }), 'SENT')
+    expect(await waits(stuck)).toBe(true)
+    await service.admin('DELETE', `/routing-rules/${ruleId}`)
+    await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: ROUTE })
+    await service.until(stuck, 'SENT')
+  })
+})
+
+describe('attempts', () => {
+  test('a first one that was taken is not written; refused, retried and repeated ones are', async () => {
+    const plain = await service.sent()
+    await service.until(plain, 'SENT')
+    expect(await attempts(plain)).toEqual([])
+    const answers = [STATUSES.ESME_RSYSERR, STATUSES.ESME_RTHROTTLED, STATUSES.ESME_RINVDSTADR]
+    smsc.answerSubmits((pdu, link) => link.respond(pdu, answers.shift()!))
+    const msgId = await service.sent()
+    await eventually(() => waits(msgId))
+    await service.makeDue()
+    await service.until(msgId, 'FAILED')
+    expect(await attempts(msgId)).toEqual([
+      { outcome: 'retry', status: STATUSES.ESME_RSYSERR, resubmission: false },
+      { outcome: 'refused', status: STATUSES.ESME_RINVDSTADR, resubmission: false },
+    ])
+  })
+
+  test('one that follows an attempt without an answer is flagged', async () => {
+    smsc.answerSubmits(() => undefined)
+    const msgId = await service.sent()
+    await eventually(() => waits(msgId))
+    smsc.answerSubmits((pdu, link) => accept(pdu, link, 'second'))
+    await service.makeDue()
+    await service.until(msgId, 'SENT')
+    expect(await attempts(msgId)).toEqual([
+      { outcome: 'no-answer', status: null, resubmission: false },
+      { outcome: 'accepted', status: 0, resubmission: true },
+    ])
+  })
+
+  test("the carrier's own table of outcomes is asked first", async () => {
+    await service.admin('PATCH', `/carriers/${CARRIER}`, {
+      submitOutcomes: { '0x0b': 'retry', '0x08': 'permanent' },
+    })
+    smsc.answerSubmits((pdu, link) => link.respond(pdu, STATUSES.ESME_RINVDSTADR))
+    const retried = await service.sent()
+    await eventually(() => waits(retried))
+    smsc.answerSubmits((pdu, link) => link.respond(pdu, STATUSES.ESME_RSYSERR))
+    await service.until(await service.sent(), 'FAILED')
+  })
+})
+
+describe('messages of several segments', () => {
+  test('one PDU for all of them: each is recorded under its id, and charged', async () => {
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { longMessages: 'payload' })
+    await service.admin('POST', '/rates', { country: 'US', price: '0.0075', ptf: '0.003', currency: 'USD' })
+    smsc.answerSubmits((pdu, link) => accept(pdu, link, 'whole'))
+    const msgId = await service.sent({ body: THREE_PARTS })
+    const record = await service.until(msgId, 'SENT')
+    expect(record).toMatchObject({ segments: 3, price: 0.0225, ptf: 0.009, currency: 'USD' })
+    expect(smsc.submits).toHaveLength(1)
+    const { rows } = await service.db.query(
+      'select segment, carrier_message_id as id from submissions where msg_id = $1 order by segment',
+      [msgId],
+    )
+    expect(rows).toEqual([0, 1, 2].map((segment) => ({ segment, id: 'whole' })))
+    expect(await smsc.receipt('whole', 'DELIVRD')).toBe(0)
+    await service.until(msgId, 'DELIVERED')
+  })
+
+  test('a part that is taken after the time-out is not sent again', async () => {
+    const late = Promise.withResolvers<() => void>()
+    smsc.answerSubmits((pdu, link, index) => {
+      if (index === 1) late.resolve(() => accept(pdu, link, 'late'))
+      if (index === 2) accept(pdu, link, 'third')
+    })
+    const msgId = await service.sent({ body: THREE_PARTS })
+    await eventually(() => waits(msgId))
+    expect((await dispatch(msgId)).segments).toBe(0b100)
+    const answer = await late.promise
+    answer()
+    await eventually(async () => (await dispatch(msgId)).segments === 0b110)
+    smsc.answerSubmits((pdu, link) => accept(pdu, link, 'first'))
+    await service.makeDue()
+    await service.until(msgId, 'SENT')
+    expect(smsc.submits.map(({ short_message }) => short_message[5])).toEqual([1, 2, 3, 1])
+  })
+
+  test('cut otherwise than before, it starts over, and that is flagged', async () => {
+    smsc.answerSubmits((pdu, link, index) => {
+      if (index === 1) link.respond(pdu, STATUSES.ESME_RSYSERR)
+      else accept(pdu, link, `m-${index}`)
+    })
+    const msgId = await service.sent({ body: THREE_PARTS })
+    await eventually(() => waits(msgId))
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { longMessages: 'payload' })
+    await service.makeDue()
+    await service.until(msgId, 'SENT')
+    expect(smsc.submits).toHaveLength(4)
+    expect((await attempts(msgId)).at(-1)).toMatchObject({ outcome: 'accepted', resubmission: true })
+  })
+
+  test('the rest goes to the carrier that has the parts, also when another comes first', async () => {
+    await using other = await startSmsc()
+    const first = smsc.submits.length
+    smsc.answerSubmits((pdu, link, index) => {
+      if (index - first === 1) link.respond(pdu, STATUSES.ESME_RSYSERR)
+      else accept(pdu, link, `m-${index}`)
+    })
+    const msgId = await service.sent({ body: THREE_PARTS })
+    await eventually(() => waits(msgId))
+    const carrier = await secondCarrier(other.port)
+    await service.admin('PATCH', `/routes/${ROUTE}`, {
+      carriers: [{ carrier: CARRIER, priority: 1 }, { carrier }],
+    })
+    await service.makeDue()
+    await service.until(msgId, 'SENT')
+    expect(smsc.submits.map(({ short_message }) => short_message[5])).toEqual([1, 2, 3, 2])
+    expect(other.submits).toEqual([])
+  })
+})
