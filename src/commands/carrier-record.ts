@@ -5,6 +5,7 @@ import { type Column, type Fields, printFields, printJson, printTable } from './
 export interface CarrierRecord extends Fields {
   readonly tlsCa: string | null
   readonly submitOutcomes: Readonly<Record<string, string>>
+  readonly leases: readonly { bind: number; node: string }[]
   readonly link: {
     readonly state: string
     readonly unanswered: number
@@ -46,6 +47,7 @@ function printForPeople(carrier: CarrierRecord): void {
     ...carrier,
     tlsCa: certificates === null ? null : `${certificates} certificate${certificates === 1 ? '' : 's'}`,
     submitOutcomes: outcomes,
+    leases: carrier.leases.map(({ bind, node }) => `${bind} ${node}`),
     link: link?.state ?? null,
   })
   if (link === null) return

@@ -29,6 +29,8 @@ export interface CarrierSettings {
 export interface CarrierRecord extends CarrierSettings {
   readonly carrierId: number
   readonly learnedIdRule: IdRule | null
+  /** Which living node has which bind. */
+  readonly leases: readonly { bind: number; node: string }[]
   readonly createdAt: Date
 }
 
@@ -37,7 +39,10 @@ const COLUMNS = `id as "carrierId", name, state, host, port, tls, tls_ca as "tls
   system_type as "systemType", send_window as "window", messages_per_second as "messagesPerSecond",
   sender_messages_per_second as "senderMessagesPerSecond", long_messages as "longMessages",
   submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule",
-  created_at as "createdAt"`
+  created_at as "createdAt", coalesce((
+    select json_agg(json_build_object('bind', b.bind, 'node', n.name) order by b.bind)
+    from carrier_binds b join nodes n on n.node_id = b.node_id
+    where b.carrier_id = carriers.id and b.bind < carriers.binds and carriers.state <> 'stopped'), '[]') as leases`
 
 /** A number for a carrier to come: its password is sealed for that number before the row is written. */
 export async function reserveCarrierId(db: Queryable): Promise<number> {

@@ -118,6 +118,13 @@ describe('two nodes', () => {
     for (const msgId of ids) await service.until(msgId, 'SENT')
     await shared({ 'node-a': 2, 'node-b': 2 })
     await eventually(() => smsc.bindsNow === 4)
+    const { leases } = await service.admin('GET', '/carriers/main')
+    expect(leases).toEqual([
+      { bind: 0, node: 'node-a' },
+      { bind: 1, node: 'node-a' },
+      { bind: 2, node: 'node-b' },
+      { bind: 3, node: 'node-b' },
+    ])
     expect(smsc.submits).toHaveLength(4)
     expect(smsc.mostBound).toBe(4)
     expect(smsc.binds).toHaveLength(6)

@@ -93,7 +93,12 @@ test('every setting can be given, changed and taken back', async () => {
 
 test('people see its settings and each of its links', async () => {
   await create('shown', '--outcome', '0x45=retry')
+  await server.database.db.query(`
+    with node as (insert into nodes (name, expires_at) values ('node-a', now() + interval '1 min') returning node_id)
+    insert into carrier_binds (carrier_id, bind, node_id)
+    select c.id, 0, node_id from carriers c, node where c.name = 'shown'`)
   const { stdout } = await aldis('show', 'shown')
+  expect(stdout).toMatch(/^leases +0 node-a$/m)
   expect(stdout).toMatch(/^submitOutcomes +0x00000045=retry$/m)
   expect(stdout).toMatch(/^link +BOUND_TRX$/m)
   expect(stdout).toMatch(/^BIND +KIND +STATE +BOUND SINCE +UNANSWERED +LAST CLOSE$/m)

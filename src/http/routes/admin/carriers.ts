@@ -114,6 +114,9 @@ const Carrier = Type.Object({
   systemId: Type.String(),
   ...settings,
   learnedIdRule: Nullable(Type.String({ description: 'what idRule auto has learned; null: nothing yet' })),
+  leases: Type.Array(Type.Object({ bind: Type.Integer(), node: Type.String() }), {
+    description: 'which node has which bind',
+  }),
   link: Type.Unsafe<Type.Static<typeof Link> | null>({
     ...Nullable(Link),
     description: 'of the node that answers; null: it has none',
@@ -142,6 +145,7 @@ export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   const tags = ['carriers']
   const present = (carrier: CarrierRecord) => ({
     ...carrier,
+    leases: [...carrier.leases],
     submitOutcomes: byHexStatus(carrier.submitOutcomes),
     link: deps.linkStatus?.(carrier.carrierId) ?? null,
     createdAt: carrier.createdAt.toISOString(),

@@ -48,6 +48,7 @@ test('201: a carrier with defaults and the state of its link, its password only 
     submitOutcomes: {},
     idRule: 'exact',
     learnedIdRule: null,
+    leases: [],
     link: LINK,
     createdAt: expect.any(String),
   })
