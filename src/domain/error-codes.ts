@@ -96,23 +96,35 @@ const CODE_OF_STATE: Readonly<Record<CarrierState, FailureCode | 'SENT' | 'DELIV
   UNKNOWN: '600',
 }
 
-/** Network type of network_error_code (SMPP 3.4 §5.3.2.31). */
+/** Network types of network_error_code (SMPP 3.4 §5.3.2.31, SMPP 5.0 §4.8.4.42). */
 const NETWORK_GSM = 3
+const NETWORK_SMPP = 7
 
 /** MAP user errors (3GPP TS 29.002 §17.6.6) that a GSM network gives for a message it cannot deliver. */
 const CODE_OF_MAP_ERROR = new Map<number, FailureCode>([
   [1, '302'], // unknownSubscriber
+  [3, '306'], // unknownMSC
   [5, '302'], // unidentifiedSubscriber
   [6, '303'], // absentSubscriberSM
+  [7, '304'], // unknownEquipment
+  [8, '304'], // roamingNotAllowed
   [9, '304'], // illegalSubscriber
+  [10, '305'], // bearerServiceNotProvisioned
   [11, '305'], // teleserviceNotProvisioned
   [12, '304'], // illegalEquipment
   [13, '304'], // callBarred
+  [15, '304'], // cug-Reject
   [21, '305'], // facilityNotSupported
   [27, '303'], // absentSubscriber
+  [28, '305'], // incompatibleTerminal
   [31, '303'], // subscriberBusyForMT-SMS
   [32, '305'], // sm-DeliveryFailure: memory full, protocol error
+  [33, '303'], // messageWaitingListFull: many messages wait for an absent subscriber
   [34, '306'], // systemFailure
+  [35, '306'], // dataMissing
+  [36, '306'], // unexpectedDataValue
+  [44, '302'], // numberChanged
+  [51, '306'], // resourceLimitation
 ])
 
 /** The outcome of a record whose status is good so far. */
@@ -132,9 +144,10 @@ export function fromSubmitStatus(commandStatus: number): DeliveryOutcome {
 }
 
 /**
- * The outcome of a receipt. The state decides; an UNDELIV from a GSM network (`networkType` 3, see Receipt) is told more
- * exactly by its MAP error. An `err:` of the text has a meaning of the carrier's own, so it is kept for the
- * operator and never translated.
+ * The outcome of a receipt. The state decides; of UNDELIV and REJECTD network_error_code tells more exactly why, where
+ * its kind of network (`networkType`, see Receipt) has codes that mean the same everywhere: the MAP errors of GSM, and
+ * SMPP's own. An `err:` of the text has a meaning of the carrier's own, so it is kept for the operator and never
+ * translated.
  */
 export function fromReceipt(
   state: CarrierState,
@@ -143,6 +156,12 @@ export function fromReceipt(
 ): DeliveryOutcome {
   const code = CODE_OF_STATE[state]
   if (code === 'SENT' || code === 'DELIVERED') return success(code)
-  if (state !== 'UNDELIV' || networkType !== NETWORK_GSM || rawErr === null) return failure(code)
-  return failure(CODE_OF_MAP_ERROR.get(Number(rawErr)) ?? code)
+  if ((state !== 'UNDELIV' && state !== 'REJECTD') || rawErr === null) return failure(code)
+  const codes =
+    networkType === NETWORK_GSM
+      ? CODE_OF_MAP_ERROR
+      : networkType === NETWORK_SMPP
+        ? CODE_OF_SUBMIT_STATUS
+        : undefined
+  return failure(codes?.get(Number(rawErr)) ?? code)
 }

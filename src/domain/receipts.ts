@@ -39,7 +39,7 @@ export type ReceiptTlvs = {
 /** A receipt that its SMSC builds has at most some 300 characters; what lies beyond this is not read. */
 const MAX_TEXT_LENGTH = 4096
 const MAX_VALUE_LENGTH = 64
-const MAX_KEY_LENGTH = 12
+const MAX_KEY_LENGTH = 20
 
 const MESSAGE_TYPE_BITS = 0x3c
 const DELIVERY_RECEIPT = 0x04
@@ -89,25 +89,52 @@ for (const [spelling, fewestLetters, state] of SPELLINGS) {
   }
 }
 
-type Field = 'id' | 'sub' | 'dlvrd' | 'submitDate' | 'doneDate' | 'stat' | 'err' | 'mccmnc' | 'text'
+type Field =
+  | 'id'
+  | 'sub'
+  | 'dlvrd'
+  | 'submitDate'
+  | 'doneDate'
+  | 'stat'
+  | 'err'
+  | 'mccmnc'
+  | 'mcc'
+  | 'mnc'
+  | 'text'
 
 /** Keys in lower case without spaces, underscores and hyphens. */
 const KEYS = new Map<string, Field>([
   ['id', 'id'],
   ['msgid', 'id'],
   ['messageid', 'id'],
+  ['smsid', 'id'],
+  ['receiptedmessageid', 'id'],
   ['sub', 'sub'],
   ['dlvrd', 'dlvrd'],
   ['submitdate', 'submitDate'],
+  ['submittime', 'submitDate'],
   ['donedate', 'doneDate'],
+  ['donetime', 'doneDate'],
   ['stat', 'stat'],
   ['status', 'stat'],
   ['state', 'stat'],
+  ['messagestate', 'stat'],
+  ['messagestatus', 'stat'],
   ['err', 'err'],
   ['error', 'err'],
+  ['errcode', 'err'],
+  ['errorcode', 'err'],
+  ['networkerrorcode', 'err'],
   ['mccmnc', 'mccmnc'],
+  ['network', 'mccmnc'],
+  ['networkcode', 'mccmnc'],
+  ['mcc', 'mcc'],
+  ['mnc', 'mnc'],
   ['text', 'text'],
 ])
+
+/** Second words of keys that are written as two. */
+const SECOND_WORDS = new Set(['date', 'time', 'code'])
 
 /** Whether a deliver_sm is a receipt: by the message type bits of esm_class (SMPP 3.4 §5.2.12), not by its text. */
 export function isReceipt(esmClass: number): boolean {
@@ -150,18 +177,26 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
     state: carrierState(word, tlvs.message_state),
     errorCode: network?.code ?? firstWord(fields.get('err')),
     networkType: network?.type ?? null,
-    mccmnc: fiveOrSixDigits(tlvs.mccmnc) ?? fiveOrSixDigits(fields.get('mccmnc')),
-    submitDate: cleaned(fields.get('submitDate')),
-    doneDate: cleaned(fields.get('doneDate')),
+    mccmnc:
+      fiveOrSixDigits(tlvs.mccmnc) ??
+      fiveOrSixDigits(fields.get('mccmnc')) ??
+      fiveOrSixDigits(`${firstWord(fields.get('mcc'))}${firstWord(fields.get('mnc'))}`),
+    submitDate: dateOf(fields.get('submitDate')),
+    doneDate: dateOf(fields.get('doneDate')),
   }
 }
 
 /** message_state 0 is SCHEDULED in SMPP 5.0 but nothing in 3.4, where some send it for "not set": the word then wins. */
 function carrierState(word: string | null, messageState: number | undefined): CarrierState {
-  const told = word === null ? undefined : STATE_WORDS.get(word.toUpperCase())
+  const told = word === null ? undefined : stateOf(word.toUpperCase())
   const coded = messageState === undefined ? undefined : STATE_VALUES[messageState]
   if (messageState === 0 && told !== undefined) return told
   return coded ?? told ?? 'UNKNOWN'
+}
+
+/** Some write more behind the word: `DELIVRD.`, `UNDELIV/ABSENT`. */
+function stateOf(word: string): CarrierState | undefined {
+  return STATE_WORDS.get(word) ?? STATE_WORDS.get(/^[A-Z]*/.exec(word)![0])
 }
 
 /** Octet 1 is the network type, octets 2 and 3 the code (SMPP 3.4 §5.3.2.31). */
@@ -172,30 +207,36 @@ function readNetworkError(tlv: Buffer | undefined): { type: number; code: string
 
 /**
  * Values by field. Of a field that comes twice the first counts, and everything after `text:` is the message's own
- * words, which may say `stat:` too. Only a receipt that puts `text:` before its id and state is read on, and
- * then the last value of each counts.
+ * words, which may say `stat:` too. Only where `text:` comes before the state is the rest read, for what is missing, and
+ * then the last value counts; an id only where no id and no state came before: words of a message must not make its
+ * receipt that of another.
  */
 function readFields(text: string): Map<Field, string> {
   const marks = findMarks(text)
   const textAt = marks.findIndex((mark) => mark.field === 'text')
-  const head = textAt === -1 ? marks : marks.slice(0, textAt + 1)
-  const beginsWithText = !head.some((mark) => mark.field === 'id' || mark.field === 'stat')
   const fields = new Map<Field, string>()
-  const read = beginsWithText ? marks : head
-  for (const [index, mark] of read.entries()) {
-    if (mark.field === 'text' || (fields.has(mark.field) && !beginsWithText)) continue
-    fields.set(mark.field, text.slice(mark.valueAt, read[index + 1]?.keyAt ?? text.length))
+  for (const [index, mark] of marks.entries()) {
+    if (index === textAt) break
+    if (!fields.has(mark.field)) fields.set(mark.field, valueAfter(marks, index, text))
   }
+  if (textAt === -1 || fields.has('stat')) return fields
+  const before = new Set<Field>([...fields.keys(), 'text'])
+  for (const [index, mark] of marks.entries())
+    if (index > textAt && !before.has(mark.field)) fields.set(mark.field, valueAfter(marks, index, text))
   return fields
+}
+
+function valueAfter(marks: readonly Mark[], index: number, text: string): string {
+  return text.slice(marks[index]!.valueAt, marks[index + 1]?.keyAt ?? text.length)
 }
 
 type Mark = { field: Field; keyAt: number; valueAt: number }
 
-/** Every known key followed by a colon or an equals sign, in order. Looks back from each sign, a bounded way. */
+/** Every known key followed by a colon, an equals sign or the end of its tag, in order. Looks back from each sign, a bounded way. */
 function findMarks(text: string): Mark[] {
   const marks: Mark[] = []
   for (let index = 0; index < text.length; index += 1) {
-    if (text[index] !== ':' && text[index] !== '=') continue
+    if (!':=>'.includes(text[index]!)) continue
     const mark = keyBefore(text, index)
     if (mark !== null) marks.push(mark)
   }
@@ -207,7 +248,7 @@ function keyBefore(text: string, signAt: number): Mark | null {
   if (word === null) return null
   let { start } = word
   let name = word.name
-  if (name === 'date') {
+  if (SECOND_WORDS.has(name)) {
     const first = wordBefore(text, start)
     if (first === null) return null
     start = first.start
@@ -241,11 +282,14 @@ function isWordUnit(unit: number): boolean {
   return (unit >= 0x30 && unit <= 0x39) || unit === 0x2d
 }
 
+/** Gaps, commas, semicolons, bars and brackets. */
 function isPadding(unit: number): boolean {
-  return isGap(unit) || unit === 0x2c || unit === 0x3b
+  return isGap(unit) || PADDING.includes(unit)
 }
 
-/** Without spaces, quotes, commas and semicolons at its ends, cut to 64 characters; null when nothing is left. */
+const PADDING = [...',;|<>()[]{}'].map((character) => character.charCodeAt(0))
+
+/** Without padding at its ends, cut to 64 characters; null when nothing is left. */
 function cleaned(value: string | undefined): string | null {
   if (value === undefined) return null
   let start = 0
@@ -261,6 +305,12 @@ function firstWord(value: string | undefined): string | null {
   let end = 1
   while (end < whole.length && !isPadding(whole.charCodeAt(end))) end += 1
   return whole.slice(0, end)
+}
+
+/** Up to the first character that no date has. */
+function dateOf(value: string | undefined): string | null {
+  const date = /^[\d :./+TZ-]*/.exec(cleaned(value) ?? '')![0].trimEnd()
+  return date === '' ? null : date
 }
 
 function fiveOrSixDigits(value: string | undefined): string | null {

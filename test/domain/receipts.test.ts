@@ -53,6 +53,41 @@ describe('the text form', () => {
     ['text with every key', `${STANDARD} ${STANDARD.replaceAll('0', '9')}`],
     ['NUL at the end', `${STANDARD}\0`],
     [
+      'bars',
+      STANDARD.replaceAll(' s', '|s')
+        .replaceAll(' do', '|do')
+        .replace(' err', '|err')
+        .replace(' text', '|text'),
+    ],
+    ['tabs', STANDARD.replaceAll(' s', '\ts').replace(' err', '\terr')],
+    ['brackets', STANDARD.replace('0123456789', '<0123456789>').replace('DELIVRD', '[DELIVRD]')],
+    ['a full stop behind the state', STANDARD.replace('DELIVRD', 'DELIVRD.')],
+    ['more behind the state', STANDARD.replace('DELIVRD', 'DELIVRD/HANDSET')],
+    [
+      'other names',
+      STANDARD.replace('id:', 'message_id:')
+        .replace('stat:', 'message_state:')
+        .replace('err:', 'error_code:'),
+    ],
+    [
+      'names of two words',
+      STANDARD.replace('id:', 'Message Id:').replace('stat:', 'Final Status:').replace('err:', 'Error Code:'),
+    ],
+    ['times', STANDARD.replace('submit date', 'submit time').replace('done date', 'done_time')],
+    [
+      'fields of the carrier\u2019s own',
+      STANDARD.replace('err:', 'imsi:310260000000000 msc:15550001111 smsid2:9 err:'),
+    ],
+    ['without sub and dlvrd', STANDARD.replace('sub:001 dlvrd:001 ', '')],
+    [
+      'XML',
+      '<dlr><id>0123456789</id><submit_date>2401011200</submit_date><done_date>2401011201</done_date><stat>DELIVRD</stat><err>000</err></dlr>',
+    ],
+    [
+      'text in the middle, that says stat:',
+      'id:0123456789 submit date:2401011200 done date:2401011201 text:stat:UNDELIV id:666 stat:DELIVRD err:000',
+    ],
+    [
       'another order',
       'stat:DELIVRD err:000 done date:2401011201 submit date:2401011200 dlvrd:001 id:0123456789 text:x',
     ],
@@ -113,6 +148,31 @@ describe('the text form', () => {
     expect(parseReceipt(`id:1 stat:${word} err:000`)?.state).toBe(state)
   })
 
+  test('the words of a message never make its receipt that of another', () => {
+    expect(parseReceipt('stat:DELIVRD err:000 text:id:666')?.carrierMessageId).toBeNull()
+    expect(parseReceipt('id:7 text:id:666 stat:DELIVRD')).toMatchObject({
+      carrierMessageId: '7',
+      state: 'DELIVRD',
+    })
+  })
+
+  test.each([
+    ['0', '0'],
+    ['0000', '0000'],
+    ['0x1F', '0x1F'],
+    ['1F', '1F'],
+    ['EC_ABSENT_SUBSCRIBER', 'EC_ABSENT_SUBSCRIBER'],
+    ['-1', '-1'],
+    ['', null],
+  ])('err:%s is kept as written', (written, errorCode) => {
+    expect(parseReceipt(`id:7 stat:UNDELIV err:${written} text:hi`)?.errorCode).toBe(errorCode)
+  })
+
+  test('numbers and words that are not of Appendix B are no state: every carrier means something else', () => {
+    for (const word of ['1', '2', '5', 'OK', 'FAILED', 'SUCCESS'])
+      expect(parseReceipt(`id:7 stat:${word}`)?.state).toBe('UNKNOWN')
+  })
+
   test('fields that are missing are null', () => {
     expect(parseReceipt('id:7')).toEqual({
       carrierMessageId: '7',
@@ -135,6 +195,11 @@ describe('the text form', () => {
     ['mccmnc:310260', '310260'],
     ['mccmnc:23415', '23415'],
     ['MCCMNC: 310260', '310260'],
+    ['mcc:310 mnc:260', '310260'],
+    ['mnc=01 mcc=234', '23401'],
+    ['mcc:310', null],
+    ['network:24001', '24001'],
+    ['network:Telia', null],
     ['mccmnc:3102', null],
     ['mccmnc:3102601', null],
     ['mccmnc:31026x', null],
