@@ -22,6 +22,8 @@ export interface MeasuredServices {
   readonly directory: () => Directory
 }
 
+type ByCarrier = ReadonlyMap<string, number>
+
 export interface EventCounters {
   anomaly(kind: string, carrier: Carrier): void
   unowned(count: number): void
@@ -65,28 +67,34 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
   gauge('aldis_record_backlog', 'carrier outcomes not yet written to the database', () => recorder.backlog)
   gauge('aldis_webhook_events_held', 'webhook events in memory, waiting or under way', () => deliverer.held)
   gauge('aldis_submits_unanswered', 'submits whose response is awaited', () => links.unanswered)
-  new Gauge({
-    name: 'aldis_carrier_bound',
-    help: '1 when the carrier has a bound link on this node',
-    labelNames: ['carrier'] as const,
-    registers: [registry],
-    collect() {
-      this.reset()
-      for (const carrier of directory().contents.carriers) {
-        const bound = links.status(carrier.id).some((link) => link.boundSince !== null)
-        this.set({ carrier: carrier.name }, bound ? 1 : 0)
-      }
-    },
+  /** One value for each carrier: 0 where its name is not told, no series while nothing can be told. */
+  const carrierGauge = (name: string, help: string, read: () => ByCarrier | Promise<ByCarrier | null>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['carrier'] as const,
+      registers: [registry],
+      async collect() {
+        this.reset()
+        const values = await read()
+        if (values === null) return
+        for (const { name: carrier } of directory().contents.carriers)
+          this.set({ carrier }, values.get(carrier) ?? 0)
+      },
+    })
+  carrierGauge('aldis_carrier_bound', '1 when the carrier has a bound link on this node', () => {
+    const isBound = ({ id }: Carrier) => links.status(id).some((link) => link.boundSince !== null)
+    const bound = directory().contents.carriers.filter(isBound)
+    return new Map(bound.map((carrier) => [carrier.name, 1]))
   })
-  new Gauge({
-    name: 'aldis_carrier_out_of_use',
-    help: 'routes in which the carrier is out of use by their quality floor',
-    labelNames: ['carrier'] as const,
-    registers: [registry],
-    collect() {
-      this.reset()
-      const routes = quality.outOfUseRoutes()
-      for (const { name } of directory().contents.carriers) this.set({ carrier: name }, routes.get(name) ?? 0)
-    },
-  })
+  carrierGauge(
+    'aldis_carrier_out_of_use',
+    'routes in which the carrier is out of use by their quality floor',
+    () => quality.outOfUseRoutes(),
+  )
+  carrierGauge(
+    'aldis_receipts_missing',
+    'messages sent in the hour before the last 10 minutes that have no final receipt, of all nodes',
+    () => quality.missingReceipts().catch(() => null),
+  )
 }

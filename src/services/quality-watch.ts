@@ -1,11 +1,19 @@
 import type { Directory } from '../domain/directory.ts'
-import { belowFloor, type FinalResult, type SubmitResult } from '../domain/quality.ts'
+import { RECEIPT_GRACE_MS } from '../domain/message-states.ts'
+import {
+  belowFloor,
+  type FinalResult,
+  MISSING_AFTER_MINUTES,
+  minuteOf,
+  type SubmitResult,
+} from '../domain/quality.ts'
 import { QualityTallies, type RouteCarrier } from '../domain/quality-tallies.ts'
 import type { Database } from '../store/database.ts'
 import {
   addQualityMinutes,
   type CarrierPause,
   listPauses,
+  missingReceipts,
   pauseCarriers,
   readFloorFigures,
 } from '../store/quality.ts'
@@ -39,13 +47,14 @@ export interface SubmitObservation {
 }
 
 const INTERVAL_MS = 10_000
+const MINUTE_MS = 60_000
 const MAX_BATCH = 1_000
 const FINALS: Readonly<Record<string, FinalResult>> = {
   DELIVERED: 'delivered',
   FAILED: 'failed',
   UNKNOWN: 'unknown',
 }
-/** event_seq of a status that follows SENT; beyond it the message was UNKNOWN between. */
+/** event_seq of a status that follows SENT; beyond it the message was UNKNOWN between, by a receipt or being overdue. */
 const SEQ_AFTER_SENT = 2
 
 /**
@@ -89,7 +98,9 @@ export class QualityWatch {
       }
       const latencyMs = Math.max(updatedAt.getTime() - sentAtMs, 0)
       meters.finished(carrier.name, result, latencyMs)
-      if (pair !== null) this.#tallies.finished(sentAtMs, pair, result, latencyMs, seq > SEQ_AFTER_SENT)
+      // Sent within its validity, it was not overdue before: so what it was before was counted.
+      const again = seq > SEQ_AFTER_SENT && latencyMs < RECEIPT_GRACE_MS
+      if (pair !== null) this.#tallies.finished(sentAtMs, pair, result, latencyMs, again)
     }
   }
 
@@ -106,6 +117,14 @@ export class QualityWatch {
     for (const { carrier, until } of [...this.#pauses.values()].flat())
       if (until.getTime() > nowMs) routes.set(carrier, (routes.get(carrier) ?? 0) + 1)
     return routes
+  }
+
+  /** Messages without a final receipt, by the name of their carrier: of the hour before those that may still have theirs. */
+  async missingReceipts(): Promise<Map<string, number>> {
+    const beforeMs = minuteOf(this.nowMs()) - MISSING_AFTER_MINUTES * MINUTE_MS
+    const hour = { from: new Date(beforeMs - 60 * MINUTE_MS), before: new Date(beforeMs) }
+    const rows = await missingReceipts(this.#options.db, hour)
+    return new Map(rows.map(({ carrier, missing }) => [carrier, missing]))
   }
 
   nowMs(): number {

@@ -119,6 +119,23 @@ export async function qualitySeries(
   return rows
 }
 
+/** Messages of these minutes without a final receipt, by the carrier's name; of carriers that were sent any. */
+export async function missingReceipts(
+  db: Queryable,
+  { from, before }: { from: Date; before: Date },
+): Promise<{ carrier: string; missing: number }[]> {
+  const { rows } = await db.query<{ carrier: string; missing: number }>({
+    name: 'missing_receipts',
+    text: `
+      select c.name as carrier, sum(greatest(q.sent - q.delivered - q.failed - q.unknown, 0)) as missing
+      from quality_minutes q join carriers c on c.id = q.carrier_id
+      where q.minute >= $1 and q.minute < $2
+      group by c.name`,
+    values: [from, before],
+  })
+  return rows
+}
+
 export interface FloorFigures extends RouteCarrier {
   readonly delivered: number
   readonly failed: number

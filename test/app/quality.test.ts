@@ -182,5 +182,6 @@ describe('the figures', () => {
     await service.until(await service.sent(), 'SENT')
     await eventually(async () => (await figures()).messages.sent === 3)
     expect((await figures()).messages.missing).toBe(1)
+    expect(await metrics()).toContain(`aldis_receipts_missing{carrier="${CARRIER}"} 1`)
   })
 })

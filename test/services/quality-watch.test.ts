@@ -111,6 +111,31 @@ describe('counting', () => {
     expect(rows).toEqual([{ sent: 2, delivered: 1, unknown: 1 }])
   })
 
+  test('a receipt after the message was overdue is its first', async () => {
+    const { quality } = watch()
+    const sentAt = new Date(nowMs - 73 * 60 * MINUTE_MS)
+    quality.changed(messages(1, 'DELIVERED', { sentAt, seq: 3 }))
+    await quality.stop()
+    const { rows } = await fresh.db.query('select delivered, unknown from quality_minutes')
+    expect(rows).toEqual([{ delivered: 1, unknown: 0 }])
+  })
+
+  test('receipts are missing of the hour before the last ten minutes', async () => {
+    const { quality } = watch()
+    const sent = (count: number, ageMinutes: number) =>
+      quality.changed(messages(count, 'SENT', { sentAt: new Date(nowMs - ageMinutes * MINUTE_MS) }))
+    for (const [count, ageMinutes] of [
+      [1, 10],
+      [2, 11],
+      [4, 70],
+      [8, 71],
+    ] as const)
+      sent(count, ageMinutes)
+    quality.changed(messages(1, 'FAILED', { sentAt: new Date(nowMs - 11 * MINUTE_MS) }))
+    await quality.stop()
+    expect([...(await quality.missingReceipts())]).toEqual([['acme', 5]])
+  })
+
   test('what no carrier took, what went by no route and what a deleted carrier did is not in the table', async () => {
     const { quality } = watch()
     quality.changed(messages(1, 'FAILED', { sentAt: null }))
