@@ -1,4 +1,5 @@
 import { parseUserData } from '../src/domain/concatenation.ts'
+import type { LongMessages } from '../src/domain/directory.ts'
 import { decodeInboundParts } from '../src/domain/inbound-text.ts'
 import { segmentText } from '../src/domain/segments.ts'
 import type { InboundForm } from '../src/simulator/inbound-messages.ts'
@@ -11,7 +12,26 @@ import { STATUSES } from '../src/smpp/statuses.ts'
 
 const GSM = 'Your code is 482913: {do not} share it, it costs 1 €.'
 const UCS2 = 'Ваш код 482913 🙂'
-export const MT_TEXTS = [GSM, UCS2, `${GSM} `.repeat(8).trim(), `${UCS2} `.repeat(10).trim()] as const
+/** Single shift table 1: its ş, ğ and ı are in no other. */
+const TURKISH = 'Şifreniz 482913, kimseyle paylaşmayın: ağır ceza.'
+const LONG_FORMS: readonly LongMessages[] = ['udh', 'udh16', 'sar', 'payload']
+
+export interface MtText {
+  readonly text: string
+  readonly form: LongMessages
+  /** National language identifiers that it may be sent in. */
+  readonly nationalLanguages: readonly number[]
+}
+
+export const MT_TEXTS: readonly MtText[] = [
+  { text: GSM, form: 'udh', nationalLanguages: [] },
+  { text: UCS2, form: 'udh', nationalLanguages: [] },
+  ...LONG_FORMS.flatMap((form) => [
+    { text: `${GSM} `.repeat(8).trim(), form, nationalLanguages: [] },
+    { text: `${UCS2} `.repeat(10).trim(), form, nationalLanguages: [] },
+    { text: `${TURKISH} `.repeat(8).trim(), form, nationalLanguages: [1] },
+  ]),
+]
 export const MO_TEXTS = [GSM.repeat(4), UCS2.repeat(6)] as const
 export const MO_FORMS: readonly InboundForm[] = ['udh8', 'udh16', 'sar', 'payload']
 
@@ -63,9 +83,10 @@ export async function exchange(simulator: Simulator): Promise<Exchanged> {
 
 async function submitAll(link: Connection<number>): Promise<number> {
   let submits = 0
-  for (const [index, text] of MT_TEXTS.entries()) {
-    const { pdus, dataCoding } = segmentText(text, 100 + index)
-    for (const { esmClass, shortMessage } of pdus) {
+  for (const [index, { text, form, nationalLanguages }] of MT_TEXTS.entries()) {
+    const settings = { smartEncoding: false, nationalLanguages }
+    const { pdus, dataCoding } = segmentText(text, 100 + index, { settings, form })
+    for (const { esmClass, shortMessage, tlvs } of pdus) {
       const { status } = await link.request({
         command: 'submit_sm',
         source_addr_ton: 5,
@@ -77,6 +98,7 @@ async function submitAll(link: Connection<number>): Promise<number> {
         registered_delivery: 1,
         data_coding: dataCoding,
         short_message: shortMessage,
+        tlvs,
       })
       if (status !== STATUSES.ESME_ROK) throw new Error(`A submit_sm was refused: ${status}`)
       submits += 1

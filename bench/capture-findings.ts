@@ -20,7 +20,12 @@ export function findings(packets: readonly unknown[], exchanged: Exchanged): Fin
   const warnings = valuesOf(packets, '_ws.expert').filter(
     (expert) => Math.max(...valuesOf(expert, '_ws.expert.severity').map(Number)) >= PI_WARN,
   )
-  const longTexts = [...MT_TEXTS.slice(2), ...MO_TEXTS.flatMap((text) => PART_FORMS.map(() => text))]
+  const longTexts = [
+    ...MT_TEXTS.slice(2)
+      .filter(({ form }) => form !== 'payload')
+      .map(({ text }) => text),
+    ...MO_TEXTS.flatMap((text) => PART_FORMS.map(() => text)),
+  ]
   return [
     { what: 'malformed PDUs', found: valuesOf(packets, '_ws.malformed').length, expected: 0 },
     { what: 'expert warnings and errors', found: warnings.length, expected: 0 },
@@ -38,7 +43,7 @@ export function findings(packets: readonly unknown[], exchanged: Exchanged): Fin
     {
       what: 'first GSM-7 text',
       found: decodeInbound(octets(valuesOf(packets, 'smpp.message')[0]), 0),
-      expected: MT_TEXTS[0],
+      expected: MT_TEXTS[0]!.text,
     },
     {
       what: 'messages put together from parts',
@@ -51,7 +56,10 @@ export function findings(packets: readonly unknown[], exchanged: Exchanged): Fin
         .join('')
         .replaceAll(/\uFFFD+/g, '?'),
       // tshark reads UCS-2 strictly: a surrogate pair is shown as replacement characters.
-      expected: [MT_TEXTS[1], MT_TEXTS[3], MO_TEXTS[1].repeat(MO_FORMS.length)]
+      expected: [
+        ...MT_TEXTS.filter(({ text }) => /[а-я]/i.test(text)).map(({ text }) => text),
+        MO_TEXTS[1].repeat(MO_FORMS.length),
+      ]
         .join('')
         .replaceAll(/[\u{10000}-\u{10ffff}]/gu, '?'),
     },
@@ -67,7 +75,9 @@ function reassembled(packets: readonly unknown[]): string[] {
     return lengths.map((length) => {
       const whole = valuesOf(packet, 'gsm_sms_ud.short_msg').map(octets)
       const content = whole.find((candidate) => candidate.length === length)
-      return decodeInbound(content ?? Buffer.alloc(0), codings.at(-1) ?? 0)
+      // As its header says by tshark's reading.
+      const [single = null] = valuesOf(packet, 'gsm_sms.dis_iei_lang.single_shift').map(Number)
+      return decodeInbound(content ?? Buffer.alloc(0), codings.at(-1) ?? 0, { locking: null, single })
     })
   })
 }
