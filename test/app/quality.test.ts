@@ -148,6 +148,7 @@ describe('the figures', () => {
     await eventually(async () => (await figures())?.submits.noAnswer === 1)
     expect((await figures()).submits).toMatchObject(expected)
     const text = await metrics()
+    expect(text).toContain(`aldis_carrier_bound{carrier="${CARRIER}"} 1`)
     for (const result of ['accepted', 'throttled', 'refused', 'noAnswer'])
       expect(text).toContain(`aldis_submits_total{carrier="${CARRIER}",result="${result}"} 1`)
     expect(text).toContain(`aldis_submit_latency_seconds_count{carrier="${CARRIER}"} 3`)
