@@ -131,3 +131,30 @@ describe('several segments', () => {
     )
   })
 })
+
+describe('what the carrier alone tells', () => {
+  test('its own table is asked first', () => {
+    const progress = new SubmissionProgress(1, 0n, new Map([[INVALID_DESTINATION, 'throttled']]))
+    sendAll(progress)
+    expect(progress.answered(0, INVALID_DESTINATION)).toBe('throttled')
+    expect(progress.end).toEqual({ kind: 'unfinished' })
+  })
+
+  test('a segment that turns out to have been accepted earlier is not sent', () => {
+    const progress = new SubmissionProgress(3, 0b010n)
+    progress.acceptedEarlier(0)
+    expect([progress.isIdle, progress.isComplete]).toEqual([true, false])
+    expect(sendAll(progress)).toEqual([2])
+    expect(progress.isIdle).toBe(false)
+    progress.answered(2, OK)
+    expect(progress.isComplete).toBe(true)
+    expect(progress.end).toEqual({ kind: 'sent' })
+  })
+
+  test('an attempt that has an end is not idle', () => {
+    const progress = new SubmissionProgress(1, 0n)
+    sendAll(progress)
+    progress.lost()
+    expect(progress.isIdle).toBe(false)
+  })
+})

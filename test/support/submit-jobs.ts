@@ -1,0 +1,35 @@
+/** Messages on their way to a carrier, without a database. */
+import { randomBytes } from 'node:crypto'
+import type { Carrier } from '../../src/domain/directory.ts'
+import { messageId } from '../../src/domain/message-ids.ts'
+import { type SubmitJob, submitJob } from '../../src/services/submit-job.ts'
+import type { Dispatch } from '../../src/store/dispatches.ts'
+import { aCarrier } from './directory.ts'
+
+export function aDispatch(changes: Partial<Dispatch> = {}): Dispatch {
+  return {
+    holder: 1,
+    planId: 1,
+    msgId: messageId(Date.now(), randomBytes(9), 0),
+    sender: 'Aldis',
+    recipient: '+15551230000',
+    body: 'hello',
+    segments: 1,
+    attempt: 0,
+    submittedSegments: 0n,
+    ambiguous: false,
+    carrierId: null,
+    optedOut: false,
+    expiresAt: new Date(Date.now() + 86_400_000),
+    ...changes,
+  }
+}
+
+export function aJob(
+  dispatch: Partial<Dispatch> = {},
+  carrier: Carrier = aCarrier(),
+  more: { formBefore?: Carrier['longMessages'] } = {},
+): SubmitJob {
+  const route = { id: 1, reason: 'only carrier' }
+  return submitJob(aDispatch(dispatch), { carrier, route, ...more })
+}
