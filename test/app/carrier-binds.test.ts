@@ -63,17 +63,42 @@ describe('a node alone', () => {
     await eventually(() => smsc.bindsNow === 1)
   })
 
-  test('stopped and started by the operator', async () => {
+  test('stopped, draining and started by the operator', async () => {
     await start()
     const patch = (state: string) => service.admin('PATCH', '/carriers/main', { state })
     await patch('stopped')
     await eventually(() => smsc.bindsNow === 0)
-    await patch('draining')
-    await eventually(() => smsc.bindsNow === 1)
     await patch('started')
-    const msgId = await service.sent()
-    await service.until(msgId, 'SENT')
+    const first = await service.sent()
+    await service.until(first, 'SENT')
+
+    await patch('draining')
+    const second = await service.sent()
+    expect(await smsc.receipt('m-0', 'DELIVRD')).toBe(0)
+    await service.until(first, 'DELIVERED')
+    expect((await service.get(second)).body.status).toBe('QUEUED')
+    expect(smsc.submits).toHaveLength(1)
+
+    await patch('started')
+    await service.until(second, 'SENT')
     expect(smsc.binds).toHaveLength(2)
+  })
+
+  test('whose settings the operator changes keeps its session, where that was not made with them', async () => {
+    await start()
+    const change = (fields: object) => service.admin('PATCH', '/carriers/main', fields)
+    await change({
+      messagesPerSecond: 1_000,
+      longMessages: 'payload',
+      submitOutcomes: { '0x58': 'permanent' },
+    })
+    smsc.answerSubmits((pdu, link) => link.respond(pdu, 0x58))
+    await service.until(await service.sent(), 'FAILED')
+    expect(smsc.binds).toHaveLength(1)
+    await change({ systemType: 'vma' })
+    await eventually(() => smsc.binds.length === 2 && smsc.bindsNow === 1)
+    expect(smsc.binds[1]!.system_type).toBe('vma')
+    expect(smsc.mostBound).toBe(1)
   })
 })
 
