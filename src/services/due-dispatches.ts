@@ -1,12 +1,7 @@
 import type { Directory, Route } from '../domain/directory.ts'
 import { BUCKETS } from '../domain/message-ids.ts'
 import type { Database } from '../store/database.ts'
-import {
-  type Dispatch,
-  type DispatchWish,
-  holdDueDispatches,
-  holdOverdueDispatches,
-} from '../store/dispatches.ts'
+import { type Dispatch, type DispatchWish, holdDueDispatches } from '../store/dispatches.ts'
 import type { HeldMessages } from './held-messages.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
@@ -30,9 +25,8 @@ const MAX_TAKEN = 1_000
 const MIN_TAKEN = 100
 /** How often messages are looked for whose validity ended while no carrier of theirs was there. */
 const EXPIRED_MS = 5_000
-/** So long a node leaves it to others to take what is in their buckets, and so often it looks. */
+/** So long a node leaves it to others to take what is in their buckets. */
 const OVERDUE_MS = 2_000
-const OVERDUE_EVERY_MS = 500
 
 /** Takes what is due from the database into memory, as far as there is room and a carrier for it. */
 export class DueDispatches {
@@ -40,7 +34,6 @@ export class DueDispatches {
   #timer: NodeJS.Timeout | null = null
   #running: Promise<void> = Promise.resolve()
   #expiredAtMs = Number.NEGATIVE_INFINITY
-  #overdueAtMs = Number.NEGATIVE_INFINITY
   #stopped = false
 
   constructor(options: DueDispatchesOptions) {
@@ -59,7 +52,7 @@ export class DueDispatches {
 
   /** One look; true when there is probably more. */
   async runOnce(): Promise<boolean> {
-    const { db, held, lease, recorder } = this.#options
+    const { db, held, lease, recorder, take } = this.#options
     const wish: DispatchWish = {
       nodeId: lease.nodeId,
       buckets: lease.buckets,
@@ -67,31 +60,17 @@ export class DueDispatches {
       limit: Math.min(held.room, MAX_TAKEN),
     }
     if (wish.buckets.length === 0 || recorder.failing || wish.limit < MIN_TAKEN) return false
-    const nowMs = performance.now()
-    const expired = nowMs - this.#expiredAtMs >= EXPIRED_MS
-    if (expired) this.#expiredAtMs = nowMs
-    let taken = 0
-    if (expired || wish.plans.size > 0)
-      taken += await this.#take(wish.limit, () => holdDueDispatches(db, { ...wish, expired }))
-    const others = wish.buckets.length < BUCKETS && wish.plans.size > 0
-    if (others && taken < MIN_TAKEN && nowMs - this.#overdueAtMs >= OVERDUE_EVERY_MS) {
-      this.#overdueAtMs = nowMs
-      taken += await this.#take(wish.limit, () =>
-        holdOverdueDispatches(db, { ...wish, overdueMs: OVERDUE_MS }),
-      )
-    }
-    return taken >= MIN_TAKEN
-  }
-
-  async #take(limit: number, hold: () => Promise<Dispatch[]>): Promise<number> {
-    const { held, take } = this.#options
-    held.reserved = Math.min(limit, held.room)
+    const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
+    if (!expired && wish.plans.size === 0) return false
+    if (expired) this.#expiredAtMs = performance.now()
+    const overdueMs = wish.buckets.length < BUCKETS ? OVERDUE_MS : null
+    held.reserved = wish.limit
     try {
-      const dispatches = await hold()
-      // One by one, room that was reserved becomes theirs.
+      const dispatches = await holdDueDispatches(db, { ...wish, expired, overdueMs })
+      // Room that was reserved becomes theirs.
       held.reserved = 0
       for (const dispatch of dispatches) take(dispatch)
-      return dispatches.length
+      return dispatches.length >= MIN_TAKEN
     } finally {
       held.reserved = 0
     }

@@ -81,78 +81,73 @@ const HELD = `
   ) o on true
   order by h.due_at`
 
+/** Rows of the plans and routes wished for, each plan's oldest first; and some whose validity is over, of any plan. */
+const dueText = (which: string) => `
+  due as (
+    (select r.bucket, r.msg_id
+     from (
+       select d.bucket, d.msg_id, d.due_at, (p.wish->>'room')::integer as room,
+              row_number() over (partition by p.plan_id order by d.due_at) as turn
+       from wanted p
+       cross join lateral (
+         select bucket, msg_id, due_at from dispatches
+         where holder is null and plan_id = p.plan_id and route_id = p.route_id and due_at <= now() and ${which}
+       ) d
+     ) r
+     where r.turn <= r.room
+     order by r.turn, r.due_at limit $4)
+    union
+    (select bucket, msg_id from dispatches
+     where $5 and holder is null and expires_at <= now() and due_at <= now() and bucket = any ($2::smallint[])
+     limit $4)
+  )`
+
+const OLDEST = `order by due_at limit ${LOOKED_AT}`
+
 /**
- * Takes waiting dispatches that are due into memory: the node becomes their holder. Rows of its own buckets, so nothing is
- * locked or skipped: those that are wished for, and with `expired` also others whose validity is over. Plans have equal
- * shares of the limit, each its oldest due first. What waits for a route that is closed is never read (300,000 such rows
- * cost each look 200 ms when all were read in one order).
+ * Takes waiting dispatches that are due into memory: the node becomes their holder. Those that are wished for, and with
+ * `expired` also others of its buckets whose validity is over. Plans have equal shares of the limit, each its oldest due
+ * first. What waits for a closed route is never read (300,000 such rows cost each look 200 ms when all were read in one
+ * order).
+ *
+ * A node that owns every bucket takes its rows without a lock. Otherwise rows in the buckets of others are taken too once
+ * they have been due for `overdueMs`: their owner cannot submit them, or is behind. Rows that somebody is taking just now
+ * are passed over then, so no node waits for another.
  */
 export async function holdDueDispatches(
   db: Queryable,
-  { expired, ...wish }: DispatchWish & { readonly expired: boolean },
+  {
+    expired,
+    overdueMs,
+    ...wish
+  }: DispatchWish & { readonly expired: boolean; readonly overdueMs: number | null },
 ): Promise<Dispatch[]> {
-  const { rows } = await db.query<DispatchRow>({
-    name: 'hold_due_dispatches',
-    text: `
-      with ${WANTED}, due as (
-        (select r.bucket, r.msg_id
-         from (
-           select d.bucket, d.msg_id, d.due_at, (p.wish->>'room')::integer as room,
-                  row_number() over (partition by p.plan_id order by d.due_at) as turn
-           from wanted p
-           cross join lateral (
-             select bucket, msg_id, due_at from dispatches
-             where holder is null and plan_id = p.plan_id and route_id = p.route_id and due_at <= now()
-               and bucket = any ($2::smallint[])
-             order by due_at limit ${LOOKED_AT}
-           ) d
-         ) r
-         where r.turn <= r.room
-         order by r.turn, r.due_at limit $4)
-        union
-        (select bucket, msg_id from dispatches
-         where $5 and holder is null and expires_at <= now() and due_at <= now() and bucket = any ($2::smallint[])
-         limit $4)
-      ), ${HELD}`,
-    values: [...wishValues(wish), expired],
-  })
-  return rows.map((row) => dispatchOf(row, wish.nodeId))
-}
-
-/**
- * The same from the buckets of other nodes, of rows that have been due for `overdueMs`: their owners cannot submit them,
- * or are behind. Rows that somebody is taking just now are passed over, so two nodes never wait for each other.
- */
-export async function holdOverdueDispatches(
-  db: Queryable,
-  { overdueMs, ...wish }: DispatchWish & { readonly overdueMs: number },
-): Promise<Dispatch[]> {
-  const { rows } = await db.query<DispatchRow>({
-    name: 'hold_overdue_dispatches',
-    text: `
-      with ${WANTED}, due as (
-        select d.bucket, d.msg_id
-        from wanted p
-        cross join lateral (
-          select bucket, msg_id from dispatches
-          where holder is null and plan_id = p.plan_id and route_id = p.route_id
-            and due_at <= now() - $5 * interval '1 ms' and bucket <> all ($2::smallint[])
-          order by due_at limit ${LOOKED_AT}
-          for update skip locked
-        ) d
-        limit $4
-      ), ${HELD}`,
-    values: [...wishValues(wish), overdueMs],
-  })
-  return rows.map((row) => dispatchOf(row, wish.nodeId))
-}
-
-function wishValues({ nodeId, buckets, plans, limit }: DispatchWish): unknown[] {
-  return [nodeId, buckets, JSON.stringify(Object.fromEntries(plans)), limit]
-}
-
-function dispatchOf(row: DispatchRow, holder: number): Dispatch {
-  return { ...row, holder, submittedSegments: BigInt(row.submittedSegments) }
+  const values = [
+    wish.nodeId,
+    wish.buckets,
+    JSON.stringify(Object.fromEntries(wish.plans)),
+    wish.limit,
+    expired,
+  ]
+  const { rows } = await db.query<DispatchRow>(
+    overdueMs === null
+      ? {
+          name: 'hold_due_dispatches',
+          text: `with ${WANTED}, ${dueText(`bucket = any ($2::smallint[]) ${OLDEST}`)}, ${HELD}`,
+          values,
+        }
+      : {
+          name: 'hold_shared_dispatches',
+          text: `with ${WANTED}, ${dueText(`(bucket = any ($2::smallint[]) or due_at <= now() - $6 * interval '1 ms')
+            ${OLDEST} for update skip locked`)}, ${HELD}`,
+          values: [...values, overdueMs],
+        },
+  )
+  return rows.map((row) => ({
+    ...row,
+    holder: wish.nodeId,
+    submittedSegments: BigInt(row.submittedSegments),
+  }))
 }
 
 export interface Postponement {

@@ -5,7 +5,6 @@ import {
   type DispatchWish,
   freeDispatches,
   holdDueDispatches,
-  holdOverdueDispatches,
   listHeldDispatches,
   postponeDispatches,
   recordLateSegments,
@@ -46,10 +45,10 @@ const wish = (): DispatchWish => ({
 })
 
 const hold = (changes: Partial<Parameters<typeof holdDueDispatches>[1]> = {}, pool = db) =>
-  holdDueDispatches(pool, { ...wish(), expired: false, ...changes })
+  holdDueDispatches(pool, { ...wish(), expired: false, overdueMs: null, ...changes })
 
-const holdOverdue = (changes: Partial<Parameters<typeof holdOverdueDispatches>[1]> = {}, pool = db) =>
-  holdOverdueDispatches(pool, { ...wish(), buckets: [], overdueMs: 2_000, ...changes })
+const holdShared = (changes: Partial<Parameters<typeof holdDueDispatches>[1]> = {}, pool = db) =>
+  hold({ buckets: [], overdueMs: 2_000, ...changes }, pool)
 
 async function row(msgId: string) {
   const { rows } = await db.query(
@@ -189,8 +188,9 @@ describe('what is overdue in the buckets of others', () => {
     ] as const)
       await storeMessage(db, plan, { msg_id, holder: null, created_ms: Date.now() - ageMs })
     await storeMessage(db, plan, { msg_id: newId(Date.now() - 2_500, 5), created_ms: Date.now() - 2_500 })
-    expect(await holdOverdue({ buckets: [6] })).toMatchObject([{ msgId: old, holder: 1 }])
-    expect(await holdOverdue({ plans: new Map() })).toEqual([])
+    expect(await holdShared({ plans: new Map() })).toEqual([])
+    expect(await holdShared({ buckets: [6], overdueMs: 60_000 })).toMatchObject([{ msgId: own, holder: 1 }])
+    expect(await holdShared({ buckets: [6] })).toMatchObject([{ msgId: old, holder: 1 }])
   })
 
   test('owner and others at once: each row is taken once, and nobody waits', async () => {
@@ -208,15 +208,15 @@ describe('what is overdue in the buckets of others', () => {
     const taken: string[] = []
     for (;;) {
       const [one, two, three] = await Promise.all([
-        hold({ nodeId: 1, buckets: ALL.slice(0, 128) }),
-        holdOverdue({ nodeId: 2, buckets: ALL.slice(128) }, other.db),
-        holdOverdue({ nodeId: 3, buckets: ALL.slice(128) }, other.db),
+        holdShared({ nodeId: 1, buckets: ALL.slice(0, 128) }),
+        holdShared({ nodeId: 2, buckets: ALL.slice(128) }, other.db),
+        holdShared({ nodeId: 3, buckets: [] }, other.db),
       ])
       taken.push(...[...one, ...two, ...three].map(({ msgId }) => msgId))
       if (one.length + two.length + three.length === 0) break
     }
     expect(new Set(taken).size).toBe(taken.length)
-    expect(taken).toHaveLength(512)
+    expect(taken).toHaveLength(1_024)
   })
 })
 

@@ -141,6 +141,7 @@ describe('a message', () => {
       buckets: ALL,
       plans: new Map([plan, otherPlan].map((id) => [id, { room: 100, closedRoutes: [] }])),
       expired: false,
+      overdueMs: null,
       limit: 10,
     })
     expect(new Map(taken.map((dispatch) => [dispatch.msgId, dispatch.optedOut]))).toEqual(
