@@ -88,7 +88,7 @@ describe('each outcome of the carrier', () => {
   test.each([
     ['1001', 'FAILED', '303', ['SENT', 'FAILED']],
     ['1002', 'FAILED', '500', ['SENT', 'FAILED']],
-    ['1003', 'FAILED', '200', ['SENT', 'FAILED']],
+    ['1003', 'FAILED', '304', ['SENT', 'FAILED']],
     ['1004', 'UNKNOWN', '600', ['SENT', 'UNKNOWN']],
     ['1005', 'SENT', '000', ['SENT']],
     ['1006', 'FAILED', '301', ['FAILED']],
