@@ -50,9 +50,9 @@ export function roomIn(language: Language | null, form: LongMessages): Room {
 }
 
 /**
- * The writing that needs fewest segments. Of equal ones the first of: the default alphabet, a single shift table, a
- * locking one, both, UCS-2; of several languages the preferred. What smart encoding makes of a text comes after the text
- * itself, but before a language.
+ * The writing that needs fewest segments. Of equal ones the first of: the default alphabet, UCS-2, which every handset
+ * reads, a single shift table, a locking one, both; of several languages the preferred. What smart encoding makes of a
+ * text comes after the text itself, but before a language.
  */
 export function chooseWriting(text: string, settings: TextSettings, form: LongMessages): Writing {
   const plain = gsmSegments(text, DEFAULT_GSM, roomIn(DEFAULT_LANGUAGE, form))
@@ -60,18 +60,26 @@ export function chooseWriting(text: string, settings: TextSettings, form: LongMe
   if (plain === 1 || (plain > 1 && settings.nationalLanguages.length === 0))
     return { text, language: DEFAULT_LANGUAGE, segments: plain }
   const texts = settings.smartEncoding && plain === 0 ? [text, smartText(text)] : [text]
-  let best: Writing = { text, language: null, segments: ucs2Segments(text, roomIn(null, form)) }
-  for (const languages of [[DEFAULT_LANGUAGE], nationalLanguages(settings.nationalLanguages)]) {
-    for (const candidate of texts) {
-      for (const language of languages) {
-        const segments = gsmSegments(candidate, gsmAlphabet(language), roomIn(language, form))
-        // UCS-2 comes last: against it an equal number wins.
-        const isBetter = segments < best.segments || (best.language === null && segments === best.segments)
-        if (segments > 0 && isBetter) best = { text: candidate, language, segments }
-      }
-    }
-  }
-  return best
+  const ucs2: Writing = { text, language: null, segments: ucs2Segments(text, roomIn(null, form)) }
+  const writings = [...gsmWritings(texts, [DEFAULT_LANGUAGE], form), ucs2]
+  // No table saves anything of one segment.
+  if (ucs2.segments > 1)
+    writings.push(...gsmWritings(texts, nationalLanguages(settings.nationalLanguages), form))
+  return writings.reduce((best, one) => (one.segments < best.segments ? one : best))
+}
+
+/** Of those of the languages that have all characters. */
+function gsmWritings(
+  texts: readonly string[],
+  languages: readonly Language[],
+  form: LongMessages,
+): Writing[] {
+  return texts.flatMap((text) =>
+    languages.flatMap((language) => {
+      const segments = gsmSegments(text, gsmAlphabet(language), roomIn(language, form))
+      return segments === 0 ? [] : [{ text, language, segments }]
+    }),
+  )
 }
 
 /** In the order in which they are preferred. */

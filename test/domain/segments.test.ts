@@ -87,8 +87,8 @@ describe('a text of one segment', () => {
   })
 
   test.each(FORMS)('names its language in a header (%s)', (form) => {
-    const { pdus } = segmentText('ş', 1, { form, settings: allowing(TURKISH) })
-    const shortMessage = Buffer.from('032401011b73', 'hex')
+    const { pdus } = segmentText(`ş${'a'.repeat(70)}`, 1, { form, settings: allowing(TURKISH) })
+    const shortMessage = Buffer.from(`032401011b73${'61'.repeat(70)}`, 'hex')
     expect(pdus).toEqual([{ esmClass: 0x40, shortMessage, tlvs: {}, firstSegment: 0, segmentCount: 1 }])
   })
 })
@@ -137,7 +137,7 @@ describe('long texts', () => {
   })
 
   test('a language stands in every header, before the octets of SAR and payload too', () => {
-    const body = 'á'.repeat(78)
+    const body = 'á'.repeat(140)
     const segmented = (form: LongMessages) => segmentText(body, 0x12ab, { form, settings: allowing(SPANISH) })
     expect(hexOf(segmented('udh'), 9)).toEqual(['080003ab0201240102', '080003ab0202240102'])
     expect(hexOf(segmented('udh16'), 10)).toEqual(['0908' + '0412ab0201240102', '0908' + '0412ab0202240102'])

@@ -18,6 +18,11 @@ function tables(language: Language | null): string {
   return single === null ? `locking ${name}` : `both ${name}`
 }
 
+/** With more characters, of every alphabet, than one segment of UCS-2 has room for. */
+function long(text: string): string {
+  return text + '-'.repeat(71)
+}
+
 function chosen(text: string, settings: TextSettings): [string, number] {
   const { language, segments } = chooseWriting(text, settings, 'udh')
   return [tables(language), segments]
@@ -48,18 +53,29 @@ describe('the writing', () => {
     ['GSM needs no language', 'abc', turkish, 'GSM', 1],
     ['a language that is not allowed', 'ağaç', PLAIN_TEXT, 'UCS2', 1],
     ['another language that is not allowed', 'ağaç', allowing(['spanish', 'hindi']), 'UCS2', 1],
-    ['single shift before locking', 'ağaç', turkish, 'single turkish', 1],
+    ['UCS-2 where it takes no more', 'ağaç', turkish, 'UCS2', 1],
+    ['UCS-2 up to 70 code units', 'ş'.repeat(70), turkish, 'UCS2', 1],
+    ['a language from the 71st on', 'ş'.repeat(71), turkish, 'single turkish', 1],
+    ['UCS-2 where a language needs as many', 'á'.repeat(134), allowing(['spanish']), 'UCS2', 2],
+    ['a language where it needs fewer', 'á'.repeat(135), allowing(['spanish']), 'single spanish', 2],
+    ['single shift before locking', long('ağaç'), turkish, 'single turkish', 1],
     ['single shift of 155 septets', `${'a'.repeat(153)}ş`, turkish, 'single turkish', 1],
     ['locking from the 156th on', `${'a'.repeat(152)}şş`, turkish, 'locking turkish', 1],
     ['two segments where each needs two', `${'a'.repeat(154)}şş`, turkish, 'single turkish', 2],
     ['locking where single shift needs more', 'ş'.repeat(155), turkish, 'locking turkish', 1],
-    ['both, where neither has all', 'कख १२', allowing(['hindi']), 'both hindi', 1],
+    ['both, where neither has all', long('कख १२'), allowing(['hindi']), 'both hindi', 1],
     ['both hold 152', `१${'क'.repeat(150)}`, allowing(['hindi']), 'both hindi', 1],
-    ['the preferred of two languages', 'ç', allowing(['spanish', 'turkish']), 'single spanish', 1],
-    ['the preferred of two languages, turned', 'ç', allowing(['turkish', 'spanish']), 'single turkish', 1],
-    ['the only one that has all', 'çş', allowing(['spanish', 'turkish']), 'single turkish', 1],
-    ['no language has all', 'çşж', allowing(['spanish', 'turkish']), 'UCS2', 1],
-    ['two languages are not mixed', 'क ç', allowing(['hindi', 'turkish']), 'UCS2', 1],
+    ['the preferred of two languages', long('ç'), allowing(['spanish', 'turkish']), 'single spanish', 1],
+    [
+      'the preferred of two languages, turned',
+      long('ç'),
+      allowing(['turkish', 'spanish']),
+      'single turkish',
+      1,
+    ],
+    ['the only one that has all', long('çş'), allowing(['spanish', 'turkish']), 'single turkish', 1],
+    ['no language has all', long('çşж'), allowing(['spanish', 'turkish']), 'UCS2', 2],
+    ['two languages are not mixed', long('क ç'), allowing(['hindi', 'turkish']), 'UCS2', 2],
     ['a language without locking table', 'ñá'.repeat(90), allowing(['spanish']), 'single spanish', 2],
     [
       'a language for extension characters',
@@ -87,9 +103,17 @@ describe('smart encoding', () => {
     ['makes the text GSM', '“Don’t”', [], '"Don\'t"', 'GSM'],
     ['leaves a text that would be UCS-2 all the same', '“Не”', [], '“Не”', 'UCS2'],
     ['leaves a text that is GSM', '"no"', [], '"no"', 'GSM'],
-    ['leaves a text that a language has as it is', 'á`', ['portuguese'], 'á`', 'locking portuguese'],
+    [
+      'leaves a text that a language has as it is',
+      long('á`'),
+      ['portuguese'],
+      long('á`'),
+      'locking portuguese',
+    ],
+    ['GSM before UCS-2', 'it`s', [], "it's", 'GSM'],
     ['GSM before the language that has the character', 'it`s', ['portuguese'], "it's", 'GSM'],
-    ['with a language', '“ağaç”', ['turkish'], '"ağaç"', 'single turkish'],
+    ['with a language', long('“ağaç”'), ['turkish'], long('"ağaç"'), 'single turkish'],
+    ['not where a language saves nothing', '“ağaç”', ['turkish'], '“ağaç”', 'UCS2'],
     ['never costs a segment', '…'.repeat(70), [], '…'.repeat(70), 'UCS2'],
     ['where it costs none', '…'.repeat(53), [], '...'.repeat(53), 'GSM'],
   ])('%s', (_name, text, names, sent, expected) => {
