@@ -32,13 +32,54 @@ describe('ids that a carrier writes in two ways', () => {
     ['decimal-hex', 'ffffffffffffffff', '18446744073709551615'],
   ])('%s: %s in the answer is %s in the receipt', async (idRule, submitted, receipted) => {
     await service.admin('PATCH', `/carriers/${CARRIER}`, { idRule })
-    await eventually(() => smsc.binds.length === 2)
-    await eventually(
-      async () => (await service.admin('GET', `/carriers/${CARRIER}`)).link?.state === 'BOUND_TRX',
-    )
     const msgId = await sentAs(submitted)
     expect(await smsc.receipt(receipted, 'DELIVRD')).toBe(STATUSES.ESME_ROK)
     await service.until(msgId, 'DELIVERED')
+  })
+})
+
+describe('id rule auto', () => {
+  test('is learned from the first three receipts, shown to the operator, and set anew by hand', async () => {
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { idRule: 'auto' })
+    for (const [submitted, receipted] of [
+      ['1F4', '500'],
+      ['1F5', '501'],
+      ['1F6', '0000000502'],
+    ] as const) {
+      const msgId = await sentAs(submitted)
+      expect(await smsc.receipt(receipted, 'DELIVRD')).toBe(STATUSES.ESME_ROK)
+      await service.until(msgId, 'DELIVERED')
+    }
+    const carrier = await eventually(async () => {
+      const shown = await service.admin('GET', `/carriers/${CARRIER}`)
+      return shown.learnedIdRule !== null && shown
+    })
+    expect(carrier).toMatchObject({ idRule: 'auto', learnedIdRule: 'decimal-hex' })
+    const msgId = await sentAs('10')
+    expect(await smsc.receipt('16', 'DELIVRD')).toBe(STATUSES.ESME_ROK)
+    await service.until(msgId, 'DELIVERED')
+    expect(await service.admin('PATCH', `/carriers/${CARRIER}`, { idRule: 'normalised' })).toMatchObject({
+      idRule: 'normalised',
+      learnedIdRule: null,
+    })
+  })
+})
+
+describe('an id that a carrier gives again', () => {
+  test.each([
+    ['as it is', { source_addr: '15550001111', destination_addr: 'Aldis' }],
+    ['with +', { source_addr: '+15550001111', destination_addr: 'Aldis' }],
+    ['with 00', { source_addr: '0015550001111', destination_addr: 'Aldis' }],
+    ['swapped', { source_addr: 'Aldis', destination_addr: '15550001111' }],
+  ])('the receipt is of the message to its address, %s', async (_name, addresses) => {
+    smsc.answerSubmits((pdu, link) => accept(pdu, link, 'again'))
+    const older = await service.sent({ to: '+15550001111' })
+    await service.until(older, 'SENT')
+    const newer = await service.sent({ to: '+15550002222' })
+    await service.until(newer, 'SENT')
+    expect(await smsc.receipt('again', 'UNDELIV', addresses)).toBe(STATUSES.ESME_ROK)
+    await service.until(older, 'FAILED')
+    expect((await service.get(newer)).body.status).toBe('SENT')
   })
 })
 
@@ -58,6 +99,22 @@ describe('what comes in', () => {
     expect((await link.request({ command: 'data_sm', ...mo })).status).toBe(0)
     const webhook = await service.receiver.next(({ path }) => path === '/mo')
     expect(JSON.parse(webhook.body).body).toBe('by data sm')
+  })
+
+  test('an intermediate notification that is not final changes nothing, the final receipt does', async () => {
+    const msgId = await sentAs('way-1')
+    for (const state of ['ENROUTE', 'ACCEPTD', 'SCHEDULED'])
+      expect(await smsc.receipt('way-1', state, { esm_class: 0x20 })).toBe(STATUSES.ESME_ROK)
+    expect(await smsc.receipt('way-1', 'DELIVRD')).toBe(STATUSES.ESME_ROK)
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+  })
+
+  test('network_error_code says why, and the operator sees it as it came', async () => {
+    const msgId = await sentAs('gsm-1')
+    const tlvs = { network_error_code: Buffer.from([3, 0, 27]) }
+    expect(await smsc.receipt('gsm-1', 'UNDELIV', { tlvs })).toBe(STATUSES.ESME_ROK)
+    expect((await service.until(msgId, 'FAILED')).errorCode).toBe('303')
+    expect((await service.admin('GET', `/messages/${msgId}`)).carrierCode).toBe('UNDELIV 027')
   })
 
   test('a receipt by its TLV although esm_class does not say so', async () => {
