@@ -11,6 +11,7 @@ export interface BindLeasesOptions {
   readonly directory: () => Directory
   readonly links: () => Pick<CarrierLinks<unknown>, 'follow' | 'drop' | 'unbound'>
   readonly onError: (message: string, error: unknown) => void
+  readonly log: (message: string, details: object) => void
 }
 
 /** Sessions are over this long before another node may make them. */
@@ -92,6 +93,8 @@ export class BindLeases {
 
   /** Another node may soon have them. */
   #drop(): void {
+    if (this.#held.size > 0)
+      this.#options.log('the lease of this node is over: it unbinds', { binds: this.#held.size })
     this.#held = new Set()
     void this.#options.links().drop(SAFETY_MS - SPARE_MS)
   }

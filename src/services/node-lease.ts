@@ -12,12 +12,15 @@ export interface NodeLeaseOptions {
   readonly onExpired: () => void
   /** Another process has this name: this one must stop. */
   readonly onReplaced: () => void
+  /** Of a run of heartbeats that fail, the first is told. */
   readonly onError: (message: string, error: unknown) => void
   readonly heartbeatMs?: number
 }
 
 /** With LEASE_MS: the work of a node that dies is another's within 15 s (docs/adr/0008). */
 const HEARTBEAT_MS = 3_000
+/** Pause after a heartbeat that failed. */
+const RETRY_MS = 500
 /** Work stops this long before the lease ends, so that what was begun ends within it. */
 export const SAFETY_MS = 4_000
 
@@ -36,10 +39,13 @@ export class NodeLease {
   #timer: NodeJS.Timeout | null = null
   #lapse: NodeJS.Timeout | null = null
   #running: Promise<void> = Promise.resolve()
+  #failing = false
   #stopped = false
+  readonly #heartbeatMs: number
 
   constructor(options: NodeLeaseOptions) {
     this.#options = options
+    this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
   }
 
   get nodeId(): number {
@@ -144,12 +150,23 @@ export class NodeLease {
     await releaseBuckets(this.#options.db, this.#nodeId, buckets)
   }
 
-  #schedule(): void {
+  #schedule(delayMs: number = this.#heartbeatMs): void {
     if (this.#stopped) return
     this.#timer = setTimeout(() => {
-      this.#running = this.runOnce()
-        .catch((error) => this.#options.onError('heartbeat failed', error))
-        .then(() => this.#schedule())
-    }, this.#options.heartbeatMs ?? HEARTBEAT_MS)
+      this.#running = this.#beat().then((nextMs) => this.#schedule(nextMs))
+    }, delayMs)
+  }
+
+  /** Gives when the next is due: soon after one that failed, since the lease goes on running out. */
+  async #beat(): Promise<number> {
+    try {
+      await this.runOnce()
+      this.#failing = false
+      return this.#heartbeatMs
+    } catch (error) {
+      if (!this.#failing) this.#options.onError('heartbeat failed', error)
+      this.#failing = true
+      return Math.min(RETRY_MS, this.#heartbeatMs)
+    }
   }
 }

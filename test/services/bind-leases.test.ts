@@ -24,6 +24,7 @@ let database: FreshDatabase
 let db: Database
 let nodes: Node[]
 let carrierId: number
+let logged: string[]
 
 beforeAll(async () => {
   database = await freshDatabase()
@@ -32,6 +33,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   nodes = []
+  logged = []
   await db.query('delete from carriers')
   await db.query('delete from nodes')
   carrierId = await carrier('main', 4)
@@ -81,6 +83,7 @@ async function started(name: string): Promise<Node> {
       },
     }),
     onError,
+    log: (message) => void logged.push(message),
   })
   const held = () => [0, 1, 2, 3].filter((bind) => binds.holds(carrierId, bind)).map(String)
   const node = { lease, binds, links, endings, held }
@@ -159,6 +162,7 @@ describe('a lease that was lost', () => {
     await db.query('delete from nodes')
     await lease.runOnce()
     expect(links[1]).toBe('drop 3000')
+    expect(logged).toEqual(['the lease of this node is over: it unbinds'])
     await eventually(() => held().length === 4)
     expect(links.at(-1)).toBe('follow')
   })

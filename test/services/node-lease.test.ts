@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { NodeLease } from '../../src/services/node-lease.ts'
 import type { Database } from '../../src/store/database.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { eventually } from '../support/service.ts'
 
 /** Heartbeats come from the tests alone. */
 const NEVER_MS = 3_600_000
@@ -170,4 +171,29 @@ describe('whoever depends on the lease is told', () => {
     await over
     expect(lease.buckets).toEqual([])
   })
+})
+
+test('a heartbeat that fails is tried again soon, and told once', async () => {
+  const errors: string[] = []
+  const lease = new NodeLease({
+    db,
+    name: 'failing',
+    onTaken: async () => undefined,
+    onExpired: () => undefined,
+    onReplaced: () => undefined,
+    onError: (message) => void errors.push(message),
+    heartbeatMs: 20,
+  })
+  await lease.start()
+  let renewals = 0
+  lease.onChange(() => {
+    renewals += 1
+  })
+  await db.query('alter table nodes rename to gone')
+  await eventually(() => errors.length === 1)
+  await db.query('alter table gone rename to nodes')
+  const before = renewals
+  await eventually(() => renewals > before + 2)
+  expect(errors).toEqual(['heartbeat failed'])
+  await lease.stop()
 })
