@@ -37,7 +37,7 @@ import {
   openDatabase,
   serverVersion,
 } from './store/database.ts'
-import { releaseDispatches } from './store/dispatches.ts'
+import { freeDispatches, releaseDispatches } from './store/dispatches.ts'
 import { migrate } from './store/migrate.ts'
 import { releaseEvents } from './store/webhook-events.ts'
 
@@ -166,8 +166,8 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
   })
   parts.add('webhook sockets', () => dispatcher.close())
   const lease = await startLease(options, base, () => {
-    submitter.forget()
     deliverer.forget()
+    return submitter.forget()
   })
   parts.add('lease', () => lease.stop())
 
@@ -238,20 +238,24 @@ type MessagePath = Awaited<ReturnType<typeof startMessagePath>>
 async function startLease(
   options: AppOptions,
   { db, onError }: Base,
-  onExpired: () => void,
+  forget: () => string[],
 ): Promise<NodeLease> {
   const waitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
+  /** Held when the lease was over, and never sent. */
+  let unsent = { nodeId: 0, msgIds: [] as string[] }
   const lease = new NodeLease({
     db,
     name: options.nodeName,
     onTaken: async (buckets, nodeId) => {
+      if (unsent.msgIds.length > 0) await freeDispatches(db, unsent.nodeId, unsent.msgIds)
+      unsent = { nodeId, msgIds: [] }
       const messages = await releaseDispatches(db, { nodeId, buckets, waitMs })
       const events = await releaseEvents(db, { nodeId, buckets })
       options.log.info({ buckets: buckets.length, messages, events }, 'took over buckets')
     },
     onExpired: () => {
       options.log.warn('the lease of this node was over; it begins a new one')
-      onExpired()
+      unsent = { nodeId: lease.nodeId, msgIds: forget() }
     },
     onReplaced: () => {
       options.log.fatal('another node has taken the place of this one')

@@ -25,6 +25,11 @@ const MAX_TAKEN = 1_000
 const MIN_TAKEN = 100
 /** How often messages are looked for whose validity ended while no carrier of theirs was there. */
 const EXPIRED_MS = 5_000
+/**
+ * So long after rules have changed, and after the start, also what waits for closed routes is looked at, a limit at a
+ * time: its route may be another now.
+ */
+const RECHECK_MS = 60_000
 /** So long a node leaves it to others to take what is in their buckets. */
 const OVERDUE_MS = 2_000
 
@@ -34,6 +39,8 @@ export class DueDispatches {
   #timer: NodeJS.Timeout | null = null
   #running: Promise<void> = Promise.resolve()
   #expiredAtMs = Number.NEGATIVE_INFINITY
+  #recheckUntilMs = performance.now() + RECHECK_MS
+  #rules = ''
   #stopped = false
 
   constructor(options: DueDispatchesOptions) {
@@ -42,6 +49,13 @@ export class DueDispatches {
 
   start(): void {
     this.#schedule(this.#options.pollMs ?? POLL_MS)
+  }
+
+  /** Configuration has changed. */
+  follow(): void {
+    const rules = describeRules(this.#options.directory())
+    if (rules !== this.#rules) this.#recheckUntilMs = performance.now() + RECHECK_MS
+    this.#rules = rules
   }
 
   async stop(): Promise<void> {
@@ -80,6 +94,7 @@ export class DueDispatches {
   #plans(): DispatchWish['plans'] {
     const { canSubmit, directory, held } = this.#options
     const current = directory()
+    const rechecks = performance.now() < this.#recheckUntilMs
     const open = new Map<Route, boolean>()
     const isOpen = (route: Route) => {
       const known = open.get(route) ?? canSubmit(route)
@@ -93,7 +108,7 @@ export class DueDispatches {
       if (!plan.active || !isWorthIt) continue
       const routes = [...current.routesOf(plan)]
       if (!routes.some(isOpen)) continue
-      const closedRoutes = routes.filter((route) => !isOpen(route)).map((route) => route.id)
+      const closedRoutes = rechecks ? [] : routes.filter((route) => !isOpen(route)).map((route) => route.id)
       plans.set(plan.id, { room, closedRoutes })
     }
     return plans
@@ -110,4 +125,12 @@ export class DueDispatches {
         .then((more) => this.#schedule(more ? 0 : (this.#options.pollMs ?? POLL_MS)))
     }, delayMs)
   }
+}
+
+function describeRules({ contents }: Directory): string {
+  return contents.routingRules
+    .map(({ planId, sender, prefix, country, mccmnc, route }) =>
+      [planId, sender, prefix, country, mccmnc, route.id].join(),
+    )
+    .join(';')
 }

@@ -132,20 +132,21 @@ export class Submitter implements Placement {
     return this.#held.has(msgId)
   }
 
-  /** Messages queued here for the carrier. */
-  queued(carrierId: number): number {
-    return this.#queues.get(carrierId)?.size ?? 0
-  }
-
   /** Whether the carrier can be used in the route now, from this node. */
   conditionOf(carrierId: number, routeId: number): CarrierCondition {
     return this.#choice.conditionOf(carrierId, routeId)
   }
 
-  /** Drops what is not under way: after a lost lease it is another node's, or will be read again. */
-  forget(): void {
-    for (const queue of this.#queues.values())
-      for (const job of queue.drain()) if (job.progress.isIdle) this.#held.delete(job.dispatch.msgId)
+  /**
+   * Drops what is not under way: after a lost lease it is another node's, or will be read again. Gives the ids of those of
+   * which nothing was ever sent.
+   */
+  forget(): string[] {
+    const idle = [...this.#queues.values()]
+      .flatMap((queue) => queue.drain())
+      .filter((job) => job.progress.isIdle)
+    for (const { dispatch } of idle) this.#held.delete(dispatch.msgId)
+    return idle.filter(({ startedAtMs }) => startedAtMs === null).map(({ dispatch }) => dispatch.msgId)
   }
 
   /** Stops taking work, waits for what is under way, gives back what was not sent. */
@@ -165,6 +166,7 @@ export class Submitter implements Placement {
 
   /** Configuration has changed: what waits for a carrier that is not to be used any more goes to another. */
   follow(): void {
+    this.#due.follow()
     for (const carrierId of this.#queues.keys()) {
       if (this.#options.links().canSubmit(carrierId)) this.#pump(carrierId)
       else this.#rehome(carrierId)

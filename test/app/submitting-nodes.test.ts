@@ -41,6 +41,24 @@ async function sentThere(body: string): Promise<string> {
   return record.msgId
 }
 
+describe('a lease that ends', () => {
+  test('what was sent waits and is flagged when it is repeated; what was never sent goes out as if nothing had been', async () => {
+    await node.stop()
+    const first = smsc.submits.length
+    smsc.answerSubmits(() => undefined)
+    const ids = await Promise.all(Array.from({ length: 30 }, () => service.sent()))
+    await eventually(() => smsc.submits.length === first + 10)
+    smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
+    await service.db.query("delete from nodes where name = 'node-a'")
+    for (const msgId of ids) await service.until(msgId, 'SENT')
+    const { rows } = await service.db.query(
+      'select count(*)::integer as count from submit_attempts where resubmission',
+    )
+    expect(rows[0].count).toBe(10)
+    expect(smsc.submits.length).toBe(first + 40)
+  })
+})
+
 describe('a node without a bind', () => {
   test('keeps nothing in memory; what it accepts leaves over the node that has the bind, once', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, (_, count) => sentThere(`there ${count}`)))

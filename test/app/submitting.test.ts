@@ -203,11 +203,30 @@ describe('routes', () => {
     const { ruleId } = await service.admin('POST', '/routing-rules', { prefix: '+4479', route: ROUTE })
     const stuck = await service.sent()
     await service.until(await service.sent({ to: '+447911123456' }), 'SENT')
-    expect(await waits(stuck)).toBe(true)
+    await eventually(() => waits(stuck))
     await service.admin('DELETE', `/routing-rules/${ruleId}`)
     await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: ROUTE })
     await service.until(stuck, 'SENT')
   })
+})
+
+test('a rule that goes lets go of what waited by it, though another still uses its route', async () => {
+  await service.admin('POST', '/carriers', {
+    name: 'down',
+    state: 'stopped',
+    host: '127.0.0.1',
+    port: 1,
+    systemId: 'aldis',
+    password: 'secret',
+  })
+  await service.admin('POST', '/routes', { name: 'down', carriers: [{ carrier: 'down' }] })
+  const { ruleId } = await service.admin('POST', '/routing-rules', { prefix: '+4479', route: 'down' })
+  await service.admin('POST', '/routing-rules', { prefix: '+4478', route: 'down' })
+  const stuck = await service.sent({ to: '+447911123456' })
+  await service.until(await service.sent(), 'SENT')
+  await eventually(() => waits(stuck))
+  await service.admin('DELETE', `/routing-rules/${ruleId}`)
+  await service.until(stuck, 'SENT')
 })
 
 describe('attempts', () => {
