@@ -67,6 +67,8 @@ export class BindLeases {
     const { db, lease, directory, links } = this.#options
     const { nodeId } = lease
     if (!lease.alive) return
+    // Before the read: one that is given up meanwhile still looks like this node's.
+    const leaving = new Set(this.#leaving.keys())
     const { binds, nodes } = await readBinds(db)
     const living = new Set(nodes)
     const mine = new Set(
@@ -78,7 +80,7 @@ export class BindLeases {
     // Lost, and perhaps begun anew, meanwhile: what was read is of the former one.
     if (!lease.alive || lease.nodeId !== nodeId) return
     const present = binds.filter((bind) => bind.nodeId === nodeId && living.has(nodeId))
-    const kept = present.filter((bind) => mine.has(keyOf(bind)) && !this.#leaving.has(keyOf(bind)))
+    const kept = present.filter((bind) => mine.has(keyOf(bind)) && !leaving.has(keyOf(bind)))
     this.#held = new Set([...kept, ...taken].map(keyOf))
     links().follow(directory())
     for (const bind of present) if (!mine.has(keyOf(bind))) this.#leave(bind, nodeId)
