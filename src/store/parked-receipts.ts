@@ -33,7 +33,7 @@ export async function findParkedReceipts(
 
 /** A place among the parked receipts, which are looked through by age. */
 export interface ParkedPosition {
-  /** ISO 8601. */
+  /** As PostgreSQL writes it, to the microsecond. */
   readonly received_at: string
   readonly parked_id: number
 }
@@ -48,10 +48,10 @@ export async function findMatchableReceipts(
   after: ParkedPosition,
   limit: number,
 ): Promise<{ receipts: ReceiptRow[]; last: ParkedPosition | null }> {
-  const { rows } = await db.query<ParkedRow & { matchable: boolean }>({
+  const { rows } = await db.query<ParkedRow & { matchable: boolean; at: string }>({
     name: 'find_matchable_receipts',
     text: `
-      select ${PARKED_COLUMNS}, not p.unread and exists (
+      select ${PARKED_COLUMNS}, p.received_at::text as at, not p.unread and exists (
                select from submissions s where s.carrier_id = p.carrier_id
                                            and s.carrier_message_id = p.carrier_message_id) as matchable
       from parked_receipts p
@@ -59,11 +59,10 @@ export async function findMatchableReceipts(
       order by p.received_at, p.id limit $3`,
     values: [after.received_at, after.parked_id, limit],
   })
-  const looked = rows.map(({ matchable, ...row }) => ({ matchable, receipt: receiptOf(row) }))
-  const last = looked.length < limit ? undefined : looked.at(-1)?.receipt
+  const last = rows.length < limit ? undefined : rows.at(-1)
   return {
-    receipts: looked.filter(({ matchable }) => matchable).map(({ receipt }) => receipt),
-    last: last === undefined ? null : { received_at: last.received_at, parked_id: last.parked_id! },
+    receipts: rows.filter((row) => row.matchable).map(({ matchable, at, ...row }) => receiptOf(row)),
+    last: last === undefined ? null : { received_at: last.at, parked_id: last.parked_id! },
   }
 }
 

@@ -10,6 +10,7 @@ import { listPartitions } from '../../src/store/partitions.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { type Installation, newId, otherPool, seedInstallation } from '../support/installation.ts'
+import { receipt } from '../support/stored-messages.ts'
 
 /** Above every id a test makes. */
 const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -278,6 +279,29 @@ describe('parked receipts', () => {
     }).runOnce()
     // Three of one id, among the recent ones and among all.
     expect(batches).toBe(6)
+  })
+
+  test('are applied however long they waited, when their submission comes late', async () => {
+    // Not among the recent ones, by the clock of the node.
+    await park('late', 'DELIVERED')
+    await fresh.db.query('update parked_receipts set received_at = $1', [new Date(NOW_MS - 70 * HOUR_MS)])
+    const msgId = await submitted('late')
+    await maintenance().runOnce()
+    expect((await messageRow(msgId)).status).toBe('DELIVERED')
+    expect(await countOf('parked_receipts')).toBe(0)
+  })
+
+  test('what can be read by now is applied, until there is no more', async () => {
+    const msgIds = [await submitted('r0'), await submitted('r1')]
+    let batch = 0
+    await maintenance({
+      readReceipts: async () => {
+        const id = `r${batch}`
+        batch += 1
+        return { receipts: [receipt(id, 'DELIVERED')], more: batch < 2 }
+      },
+    }).runOnce()
+    for (const msgId of msgIds) expect((await messageRow(msgId)).status).toBe('DELIVERED')
   })
 
   test('are forgotten after 72 hours', async () => {

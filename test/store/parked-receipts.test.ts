@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import type { Database } from '../../src/store/database.ts'
+import {
+  countParkedReceipts,
+  findCandidates,
+  findMatchableReceipts,
+  findParkedReceipts,
+  findUnreadReceipts,
+  type ParkedPosition,
+  readParkedReceipts,
+} from '../../src/store/parked-receipts.ts'
+import { recordSubmissions } from '../../src/store/submissions.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { seedInstallation } from '../support/installation.ts'
+import { CARRIER_ID, HOLDER, sent, storeMessage, submission } from '../support/stored-messages.ts'
+
+const OLDEST: ParkedPosition = { received_at: new Date(0).toISOString(), parked_id: 0 }
+let database: FreshDatabase
+let db: Database
+let plan: number
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  db = database.db
+  plan = (await seedInstallation(db)).announcedPlan
+  await ensurePartitions(db, Date.now())
+})
+
+beforeEach(() => db.query('truncate parked_receipts, submissions'))
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+async function park(
+  id: string,
+  { age = '1 second', unread = false, carrier = CARRIER_ID } = {},
+): Promise<void> {
+  await db.query(
+    `insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, received_at, unread)
+     values ($1, $2, '{15551230000,12345}', 'DELIVERED', '000', now() - $3::interval, $4)`,
+    [carrier, id, age, unread],
+  )
+}
+
+async function submitted(id: string, changes: Parameters<typeof storeMessage>[2] = {}): Promise<string> {
+  const msgId = await storeMessage(db, plan, changes)
+  await recordSubmissions(db, {
+    settlements: [sent(plan, msgId)],
+    submissions: [submission(plan, msgId, id)],
+    changedAt: new Date().toISOString(),
+    events: HOLDER,
+  })
+  return msgId
+}
+
+const ids = (rows: readonly { carrier_message_id: string }[]) => rows.map((row) => row.carrier_message_id)
+
+describe('findMatchableReceipts', () => {
+  test('looks through all of them, however old, a batch at a time', async () => {
+    for (let n = 0; n < 7; n += 1) await park(`p${n}`, { age: `${70 - n} hours` })
+    for (const id of ['p0', 'p3', 'p6']) await submitted(id)
+    const seen: string[][] = []
+    let after: ParkedPosition | null = OLDEST
+    while (after !== null) {
+      const { receipts, last } = await findMatchableReceipts(db, after, 3)
+      seen.push(ids(receipts))
+      after = last
+    }
+    expect(seen).toEqual([['p0'], ['p3'], ['p6']])
+  })
+
+  test('receipts of one instant are each seen once', async () => {
+    await db.query(
+      `insert into parked_receipts (carrier_id, carrier_message_id, outcome, error_code, received_at)
+       select $1, 'same', 'UNKNOWN', '600', date_trunc('second', now()) from generate_series(1, 5)`,
+      [CARRIER_ID],
+    )
+    await submitted('same')
+    const seen: (number | null)[] = []
+    let after: ParkedPosition | null = OLDEST
+    while (after !== null) {
+      const { receipts, last } = await findMatchableReceipts(db, after, 2)
+      seen.push(...receipts.map((receipt) => receipt.parked_id))
+      after = last
+    }
+    expect(new Set(seen).size).toBe(5)
+    expect(seen).toHaveLength(5)
+  })
+
+  test('unread ones are left alone', async () => {
+    await park('x', { unread: true })
+    await submitted('x')
+    expect((await findMatchableReceipts(db, OLDEST, 10)).receipts).toEqual([])
+  })
+})
+
+test('an unread receipt is found by its carrier, and by its id once it is read', async () => {
+  await park('500', { unread: true })
+  await park('501', { unread: true, age: '10 minutes' })
+  await park('502', { unread: true, carrier: CARRIER_ID + 1 })
+  await park('503')
+  const all = { carrierIds: [CARRIER_ID], since: new Date(0).toISOString(), limit: 10 }
+  expect(ids(await findUnreadReceipts(db, all)).sort()).toEqual(['500', '501'])
+  expect(await findUnreadReceipts(db, { ...all, limit: 1 })).toHaveLength(1)
+  const since = new Date(Date.now() - 60_000).toISOString()
+  const [recent] = await findUnreadReceipts(db, { ...all, since })
+  expect(recent).toMatchObject({
+    carrier_message_id: '500',
+    addresses: ['15551230000', '12345'],
+    unread: true,
+  })
+  const { carrier_id, carrier_message_id, parked_id } = recent!
+  await readParkedReceipts(db, [{ carrier_id, carrier_message_id, parked_id: parked_id!, read_as: '1f4' }])
+  expect(ids(await findUnreadReceipts(db, all))).toEqual(['501'])
+  expect(await findParkedReceipts(db, [{ carrier_id, carrier_message_id: '1f4' }])).toMatchObject([
+    { parked_id, unread: false },
+  ])
+  expect(await countParkedReceipts(db, 3)).toBe(3)
+})
+
+test('candidates: the messages of each spelling, each once, and whether the address is theirs', async () => {
+  const [first, second, third] = [
+    await submitted('1f4'),
+    await submitted('500', { recipient: '+15559990000' }),
+    await storeMessage(db, plan, { segments: 2 }),
+  ]
+  await recordSubmissions(db, {
+    settlements: [sent(plan, third)],
+    submissions: [submission(plan, third, '1280', 0), submission(plan, third, '1280', 1)],
+    changedAt: new Date().toISOString(),
+    events: HOLDER,
+  })
+  const asked = (place: number, id: string) => ({
+    place,
+    carrier_id: CARRIER_ID,
+    carrier_message_id: id,
+    addresses: ['15551230000'],
+  })
+  const found = await findCandidates(db, [
+    asked(0, '1f4'),
+    asked(0, '500'),
+    asked(1, '1280'),
+    asked(2, 'none'),
+  ])
+  expect(found.toSorted((a, b) => a.carrierMessageId.localeCompare(b.carrierMessageId))).toEqual([
+    { place: 1, carrierMessageId: '1280', msgId: third, fits: true },
+    { place: 0, carrierMessageId: '1f4', msgId: first, fits: true },
+    { place: 0, carrierMessageId: '500', msgId: second, fits: false },
+  ])
+})
