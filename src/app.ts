@@ -198,6 +198,7 @@ async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
     recorder,
     eventHolder,
     onUnowned: base.onUnowned,
+    onAnomaly: base.counters.anomaly,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
   const { submitter, links, binds, follow } = carrierTraffic({

@@ -27,6 +27,8 @@ export interface ReceiverOptions {
   readonly onReceived: (received: readonly ReceivedInbound[]) => void
   /** Messages to numbers that nobody owns were kept for the operator. */
   readonly onUnowned: (count: number) => void
+  /** The carrier sent what nobody can use; it was answered all the same. */
+  readonly onAnomaly: (kind: 'receipt_without_id', carrier: Carrier) => void
   readonly onError: (message: string, error: unknown) => void
 }
 
@@ -76,6 +78,7 @@ export class Receiver {
     })
     if (receipt?.carrierMessageId == null) {
       // Nothing to match it with, now or ever; refusing it would only bring it back.
+      this.#options.onAnomaly('receipt_without_id', carrier)
       this.#options.onError('receipt without a message id', new Error(`from carrier ${carrier.name}`))
       answer(true)
       return
