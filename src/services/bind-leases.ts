@@ -16,6 +16,8 @@ export interface BindLeasesOptions {
 
 /** Sessions are over this long before another node may make them. */
 const SPARE_MS = 1_000
+/** How often binds are looked for that another node is to give up. */
+const AWAITED_MS = 500
 
 type Bind = Pick<CarrierBind, 'carrierId' | 'bind'>
 
@@ -30,6 +32,8 @@ export class BindLeases {
   readonly #leaving = new Map<string, Promise<void>>()
   #running: Promise<void> = Promise.resolve()
   #queued = false
+  #timer: NodeJS.Timeout | null = null
+  #stopped = false
   #unlisten: () => void = () => undefined
 
   constructor(options: BindLeasesOptions) {
@@ -52,7 +56,7 @@ export class BindLeases {
   refresh(): void {
     if (!this.#options.lease.alive) this.#drop()
     // One that waits sees everything that has changed until it begins.
-    if (this.#queued) return
+    if (this.#queued || this.#stopped) return
     this.#queued = true
     this.#running = this.#running
       .then(() => {
@@ -66,6 +70,7 @@ export class BindLeases {
   async runOnce(): Promise<void> {
     const { db, lease, directory, links } = this.#options
     const { nodeId } = lease
+    if (this.#timer !== null) clearTimeout(this.#timer)
     if (!lease.alive) return
     // Before the read: one that is given up meanwhile still looks like this node's.
     const leaving = new Set(this.#leaving.keys())
@@ -84,12 +89,15 @@ export class BindLeases {
     this.#held = new Set([...kept, ...taken].map(keyOf))
     links().follow(directory())
     for (const bind of present) if (!mine.has(keyOf(bind))) this.#leave(bind, nodeId)
+    if (this.#held.size < mine.size) this.#timer = setTimeout(() => this.refresh(), AWAITED_MS)
   }
 
   /** Once the links are stopped: nothing is taken any more. */
   async stop(): Promise<void> {
+    this.#stopped = true
     this.#unlisten()
     await this.#running
+    if (this.#timer !== null) clearTimeout(this.#timer)
     await Promise.all(this.#leaving.values())
   }
 
