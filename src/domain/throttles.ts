@@ -1,7 +1,7 @@
 /**
  * How fast a carrier may be sent to: its configured rate, and below it what its ESME_RTHROTTLED answers teach. A
  * throttled answer sets the rate to what the carrier has accepted in the last second, which is its limit; the rate then
- * grows again, slowly where the limit was met and faster the longer it is not met any more (docs/adr/0010).
+ * grows again, slowly where the limit was met and faster the longer it is not met any more (docs/adr/0009-a-carriers-limit-is-measured.md).
  */
 
 const SECOND_MS = 1_000
