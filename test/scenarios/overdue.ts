@@ -1,0 +1,30 @@
+import { expect } from 'vitest'
+import { RECEIPT_GRACE_MS } from '../../src/domain/message-states.ts'
+import { VALIDITY_MS } from '../../src/domain/submit-outcomes.ts'
+import { Maintenance } from '../../src/services/maintenance.ts'
+import { readDirectory } from '../../src/store/directory.ts'
+import type { Service } from '../support/service.ts'
+
+/** Days later no receipt has come: the message is UNKNOWN, and its webhook says so. */
+export async function becomesOverdue(service: Service, msgId: string): Promise<void> {
+  const directory = await readDirectory(service.db, (sealed) => sealed)
+  const maintenance = new Maintenance({
+    db: service.db,
+    directory: () => directory,
+    newMessageId: () => {
+      throw new Error('no inbound message is under way')
+    },
+    retentionDays: 30,
+    nowMs: () => Date.now() + VALIDITY_MS + RECEIPT_GRACE_MS + 60_000,
+    applyReceipts: async () => undefined,
+    readReceipts: async () => ({ receipts: [], more: false }),
+    onError: (job, error) => {
+      throw new Error(job, { cause: error })
+    },
+  })
+  await maintenance.runOnce()
+  const record = await service.until(msgId, 'UNKNOWN')
+  expect(record.errorCode).toBe('601')
+  await service.makeDue()
+  await service.untilWebhooks(msgId, ['SENT', 'UNKNOWN'])
+}

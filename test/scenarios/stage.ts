@@ -1,0 +1,136 @@
+/** What the scenarios of a file share: a hostile carrier and the whole service behind it. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually, type Service, type ServiceOptions, startService } from '../support/service.ts'
+import { ESME_ROK, HostileSmsc } from './hostile-smsc.ts'
+
+interface Scenario {
+  readonly id: string
+  readonly scenario: string
+  readonly invariant: string
+}
+
+export const SCENARIOS: readonly Scenario[] = JSON.parse(
+  readFileSync(join(import.meta.dirname, '..', 'vectors', 'smpp-scenarios.json'), 'utf8'),
+)
+
+const SCENARIO_MS = 60_000
+
+/** Registers the test of a scenario, named as in the list. */
+export function scenario(id: string, run: () => Promise<void>): void {
+  const { scenario: title, invariant } = SCENARIOS.find((known) => known.id === id)!
+  test(`${id} ${title}: ${invariant}`, run, SCENARIO_MS)
+}
+
+export interface Stage {
+  readonly smsc: HostileSmsc
+  readonly service: Service
+  /** As `scenario`; afterwards the carrier behaves, a message is delivered, and no log line is left but these. */
+  scenario(id: string, run: () => Promise<void>, logs?: RegExp): void
+}
+
+/** `options` may need what is known only once the tests run. */
+export function stage(options: ServiceOptions = {}): Stage {
+  let smsc: HostileSmsc
+  let service: Service
+  beforeAll(async () => {
+    smsc = await HostileSmsc.start()
+    service = await startService({
+      ...options,
+      smscPort: smsc.port,
+      app: { ...options.app, linkTimings: { backoffMs: 20, ...options.app?.linkTimings } },
+    })
+  })
+  afterAll(async () => {
+    await service?.[Symbol.asyncDispose]()
+    await smsc?.[Symbol.asyncDispose]()
+  })
+  const own: Stage = {
+    get smsc() {
+      return smsc
+    },
+    get service() {
+      return service
+    },
+    scenario: (id, run, logs) =>
+      scenario(id, async () => {
+        smsc.behave()
+        const logged = service.logs.length
+        await run()
+        smsc.behave()
+        await delivers(own)
+        expect(service.logs.slice(logged).filter((line) => logs?.test(line) !== true)).toEqual([])
+      }),
+  }
+  return own
+}
+
+/** A message that the carrier has accepted: its id here, and with the carrier. */
+export interface Submitted {
+  readonly msgId: string
+  readonly id: string
+}
+
+export async function submitted(
+  { smsc, service }: Pick<Stage, 'smsc' | 'service'>,
+  fields: Record<string, unknown> = {},
+): Promise<Submitted> {
+  const msgId = await service.sent(fields)
+  await service.until(msgId, 'SENT')
+  return { msgId, id: smsc.ids.at(-1)! }
+}
+
+/** Nothing is wedged: a message goes all the way. */
+export async function delivers(on: Pick<Stage, 'smsc' | 'service'>): Promise<void> {
+  const { msgId, id } = await submitted(on)
+  expect(await on.smsc.receipt(id, 'DELIVRD')).toBe(ESME_ROK)
+  await on.service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+}
+
+/** Runs `work` over one session, which is the same before and after. */
+export async function overOneSession({ smsc }: Stage, work: () => Promise<void>): Promise<void> {
+  const peer = await smsc.bound()
+  const binds = smsc.binds.length
+  await work()
+  expect([await smsc.bound(), smsc.binds.length]).toEqual([peer, binds])
+}
+
+/** A metric of the node, summed over the series that have these labels. */
+export async function metric({ service }: Stage, name: string, labels = ''): Promise<number> {
+  const text = await (await fetch(`${service.app.url}/metrics`)).text()
+  const series = text.split('\n').filter((line) => line.startsWith(name) && line.includes(labels))
+  return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}
+
+/** How often the carrier did what SMPP does not allow, by kind. */
+export function anomalies(on: Stage, kind: string): Promise<number> {
+  return metric(on, 'aldis_smpp_anomalies_total', `kind="${kind}"`)
+}
+
+/** As the operator sees the carrier's one link. */
+export async function link({ service }: Stage): Promise<{ state: string; lastClose: string | null }> {
+  return (await service.admin('GET', '/carriers/main')).link.links[0]
+}
+
+/** As the operator sees the message. */
+export function shown(
+  { service }: Pick<Stage, 'service'>,
+  msgId: string,
+): Promise<Awaited<ReturnType<Service['admin']>>> {
+  return service.admin('GET', `/messages/${msgId}`)
+}
+
+/** Bodies of the inbound webhooks from this sender so far. */
+export function bodiesFrom({ service }: Stage, from: string): string[] {
+  return service.receiver.received
+    .map(({ body }) => JSON.parse(body))
+    .filter((webhook) => webhook.direction === 'MO' && webhook.from === from)
+    .map(({ body }) => body)
+}
+
+/** Waits until these came from the sender, and no other. */
+export async function untilBodies(on: Stage, from: string, expected: readonly string[]): Promise<void> {
+  await eventually(() => bodiesFrom(on, from).length >= expected.length)
+  expect(bodiesFrom(on, from)).toEqual(expected)
+}
