@@ -4,20 +4,23 @@ import type { ChangedMessage } from '../store/submissions.ts'
 
 /**
  * Records receipts, at most one per (carrier, id, addresses). Nearly all of them are plain; only the rest pays for a closer
- * look. Gives the messages that changed. Should the second statement fail, the first stands: repeated, it changes nothing.
+ * look, by a statement of its own (docs/adr/0009). `onChanged` is told after each of the two: should the second fail, the
+ * first stands. Repeated, it changes nothing.
  */
 export async function recordReceipts(
   db: Queryable,
-  args: Omit<ReceiptBatch, 'changedAt'> & { readonly changedAt: () => string },
-): Promise<ChangedMessage[]> {
-  const { receipts, changedAt, ...how } = args
+  args: Omit<ReceiptBatch, 'changedAt'> & {
+    readonly changedAt: () => string
+    readonly onChanged: (messages: readonly ChangedMessage[]) => void
+  },
+): Promise<void> {
+  const { receipts, changedAt, onChanged, ...how } = args
   const fresh = receipts.filter((row) => row.parked_id === null && !row.unread)
-  const others = receipts.filter((row) => row.parked_id !== null || row.unread)
-  const plain =
-    fresh.length === 0
-      ? { changed: [], rest: [] }
-      : await recordPlainReceipts(db, { ...how, receipts: fresh, changedAt: changedAt() })
-  const rest = [...others, ...plain.rest.map((place) => fresh[place]!)]
-  if (rest.length === 0) return plain.changed
-  return [...plain.changed, ...(await recordRest(db, { ...how, receipts: rest, changedAt: changedAt() }))]
+  const rest = receipts.filter((row) => row.parked_id !== null || row.unread)
+  if (fresh.length > 0) {
+    const plain = await recordPlainReceipts(db, { ...how, receipts: fresh, changedAt: changedAt() })
+    onChanged(plain.changed)
+    rest.push(...plain.rest.map((place) => fresh[place]!))
+  }
+  if (rest.length > 0) onChanged(await recordRest(db, { ...how, receipts: rest, changedAt: changedAt() }))
 }

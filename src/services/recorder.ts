@@ -214,15 +214,15 @@ export class Recorder {
     const items = this.#receipts.slice(0, MAX_BATCH)
     const events = this.#options.eventHolder()
     const write = async (rows: readonly ReceiptRow[]): Promise<readonly boolean[]> => {
-      const { db, directory, idRules } = this.#options
-      const changed = await recordReceipts(db, {
+      const { db, directory, idRules, onChanged } = this.#options
+      await recordReceipts(db, {
         receipts: await priceReceipts(db, directory(), await idRules.read(rows)),
         changedAt: () => this.#instants.next(Date.now()),
         unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
         events,
         newestMsgId: highestIdAt(Date.now() + CLOCK_SKEW_MS),
+        onChanged,
       })
-      this.#options.onChanged(changed)
       return rows.map(() => true)
     }
     const { rows, repeated } = oneForEachId(items)

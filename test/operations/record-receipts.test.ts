@@ -3,9 +3,9 @@ import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database, Queryable } from '../../src/store/database.ts'
 import { type ReceiptRow, recordPlainReceipts } from '../../src/store/receipts.ts'
-import { recordSubmissions } from '../../src/store/submissions.ts'
+import { type ChangedMessage, recordSubmissions } from '../../src/store/submissions.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { seedInstallation } from '../support/installation.ts'
 import {
@@ -85,8 +85,13 @@ test('two receipts for one message in a batch are both looked at closely', async
 
 test('all kinds in one batch: each message changes once, with one event', async () => {
   const [one, long] = [await submitted(), await submitted(2)]
-  const [early] = [await storeMessage(db, plan)]
-  await recordReceipts(db, { ...how, changedAt: next, receipts: [receipt('early', 'FAILED')] })
+  const early = await storeMessage(db, plan)
+  await recordReceipts(db, {
+    ...how,
+    changedAt: next,
+    onChanged: () => {},
+    receipts: [receipt('early', 'FAILED')],
+  })
   const { rows: parked } = await db.query('select id from parked_receipts')
   await recordSubmissions(db, {
     settlements: [sent(plan, early)],
@@ -94,9 +99,11 @@ test('all kinds in one batch: each message changes once, with one event', async 
     changedAt: next(),
     events: HOLDER,
   })
-  const changed = await recordReceipts(db, {
+  const changed: ChangedMessage[] = []
+  await recordReceipts(db, {
     ...how,
     changedAt: next,
+    onChanged: (messages) => changed.push(...messages),
     receipts: [
       receipt(`${long}/0`, 'DELIVERED'),
       receipt('early', 'FAILED', { parked_id: parked[0].id }),
@@ -113,6 +120,31 @@ test('all kinds in one batch: each message changes once, with one event', async 
   expect(left).toEqual([{ id: 'unread', unread: true }])
 })
 
+test('should the closer look fail, what is recorded is told all the same', async () => {
+  const [one, two] = [await submitted(), await submitted()]
+  await recordReceipts(db, {
+    ...how,
+    changedAt: next,
+    onChanged: () => {},
+    receipts: [receipt(`${two}/0`, 'DELIVERED')],
+  })
+  const told: string[] = []
+  const failing: Queryable = {
+    query: (statement: { name?: string }, ...rest: unknown[]) => {
+      if (statement.name === 'record_receipts') throw new Error('connection lost')
+      return (db.query as (...args: unknown[]) => unknown)(statement, ...rest)
+    },
+  } as unknown as Queryable
+  const receipts = [receipt(`${one}/0`, 'DELIVERED'), receipt(`${two}/0`, 'DELIVERED')]
+  const onChanged = (messages: readonly ChangedMessage[]) => told.push(...messages.map(({ msgId }) => msgId))
+  await expect(recordReceipts(failing, { ...how, changedAt: next, onChanged, receipts })).rejects.toThrow(
+    'connection lost',
+  )
+  await recordReceipts(db, { ...how, changedAt: next, onChanged, receipts })
+  expect(told).toEqual([one])
+})
+
 test('nothing to do: nothing is asked of the database', async () => {
-  expect(await recordReceipts(db, { ...how, changedAt: next, receipts: [] })).toEqual([])
+  const nobody = { query: () => Promise.reject(new Error('asked')) } as unknown as Queryable
+  await recordReceipts(nobody, { ...how, changedAt: next, onChanged: () => {}, receipts: [] })
 })

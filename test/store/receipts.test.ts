@@ -10,7 +10,7 @@ import {
   findParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
-import { type EventHolder, recordSubmissions } from '../../src/store/submissions.ts'
+import { type ChangedMessage, type EventHolder, recordSubmissions } from '../../src/store/submissions.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { newId, otherPool, seedInstallation } from '../support/installation.ts'
 import {
@@ -47,18 +47,21 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]())
 
-function apply(
+async function apply(
   receipts: readonly ReceiptRow[],
   { pool = db, events = HOLDER, inMs = 0 }: { pool?: Database; events?: EventHolder; inMs?: number } = {},
-) {
+): Promise<ChangedMessage[]> {
   const source = inMs === 0 ? instants : new InstantSource()
-  return recordReceipts(pool, {
+  const changed: ChangedMessage[] = []
+  await recordReceipts(pool, {
     receipts,
     changedAt: () => source.next(Date.now() + inMs),
     unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
     newestMsgId: NEWEST,
     events,
+    onChanged: (messages) => changed.push(...messages),
   })
+  return changed
 }
 
 /** A message whose segments were accepted under the ids `<msgId>/<segment>`. */
