@@ -6,8 +6,9 @@ import type { ReceiptRow } from '../store/receipts.ts'
 
 /**
  * Gives the receipts that name another network than their message has (a ported number, or one of no known range) what
- * the message costs there. Where no rate fits, the message keeps what it was charged. Reads the database only when some
- * rate is of a network and some receipt names one.
+ * the message costs there. Where no rate fits, or the same as for the network before, the message keeps what it was
+ * charged, even if that rate was changed since. Reads the database only when some rate is of a network and some receipt
+ * names one.
  */
 export async function priceReceipts(
   db: Queryable,
@@ -29,7 +30,8 @@ export async function priceReceipts(
     for (const message of messages.get(`${carrier_id}:${carrier_message_id}`) ?? []) {
       if (mccmnc === null || message.mccmnc === mccmnc) continue
       const rate = directory.rateFor({ ...message, mccmnc })
-      if (rate !== null) charges[message.msgId] = chargeFor(rate, message.segments)
+      if (rate === null || (message.isCharged && rate === directory.rateFor(message))) continue
+      charges[message.msgId] = chargeFor(rate, message.segments)
     }
     return { ...receipt, charges }
   })

@@ -7,6 +7,7 @@ export interface PricedMessage extends Priced {
   readonly carrierMessageId: string
   readonly msgId: string
   readonly segments: number
+  readonly isCharged: boolean
 }
 
 /** An id has more than one message when the carrier gives it again within 8 days. */
@@ -21,7 +22,8 @@ export async function findPricedMessages(
     name: 'find_priced_messages',
     text: `
       select i.carrier_id as "carrierId", i.carrier_message_id as "carrierMessageId", m.msg_id as "msgId",
-             m.plan_id as "planId", m.recipient, m.country, m.mccmnc, m.segments
+             m.plan_id as "planId", m.recipient, m.country, m.mccmnc, m.segments,
+             m.price is not null as "isCharged"
       from json_to_recordset($1) as i (carrier_id integer, carrier_message_id text)
       cross join lateral (
         select distinct s.msg_id, s.plan_id from submissions s

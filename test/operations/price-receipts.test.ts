@@ -97,6 +97,21 @@ test('a receipt that names the same network, or none, changes no price', async (
   }
 })
 
+test('a network with the same rate as the one before changes no price, though the rate was changed since', async () => {
+  const raised = aDirectory({
+    rates: [rate({ country: 'US', price: '9' }), rate({ id: 2, mccmnc: '310410' })],
+  })
+  const msgId = await submitted(1, { mccmnc: null })
+  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310260' })], raised)
+  expect(await charged(msgId)).toBe('310260 0.0075 0 USD')
+})
+
+test('a message without a price gets one, by the rate of any network too', async () => {
+  const msgId = await submitted(1, { mccmnc: null, price: null, ptf: null, currency: null })
+  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310260' })])
+  expect(await charged(msgId)).toBe('310260 0.0075 0 USD')
+})
+
 test('a message without a price gets one when the network has a rate', async () => {
   const nothing = { mccmnc: null, price: null, ptf: null, currency: null }
   const msgId = await submitted(1, nothing)
