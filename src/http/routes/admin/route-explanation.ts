@@ -87,7 +87,9 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
       const explanation = explainRoute(snapshot, { plan, from, to, body }, carrierCondition)
       const publicId = (planId: number | null) =>
         planId === null ? null : (snapshot.planById(planId)?.servicePlanId ?? null)
-      const optOuts = await findOptOuts(db, [{ plan_id: plan.id, sender: from, recipient: to }])
+      // Opt-outs of a plan that does not go by them are kept, and do not count.
+      const pair = { plan_id: plan.id, sender: from, recipient: to }
+      const optOuts = plan.optOut === null ? [] : await findOptOuts(db, [pair])
       const problems = [...problemsOf(explanation), ...(optOuts.length > 0 ? [OPTED_OUT] : [])]
       return { servicePlanId: plan.servicePlanId, from, to, problems, ...present(explanation, publicId) }
     },

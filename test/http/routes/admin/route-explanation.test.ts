@@ -110,12 +110,14 @@ test('200: what a send would be refused for, in its order', async () => {
   await server.request('PATCH', `/service-plans/${servicePlanId}`, { senderTypes: ['alphanumeric'] })
 })
 
-test('200: an opt-out, which a send fails for', async () => {
+test('200: an opt-out, which a send fails for while the plan goes by them', async () => {
   const to = '+447400999999'
   await server.database.db.query(
     'insert into opt_outs (plan_id, sender, recipient) select id, $2, $3 from service_plans where service_plan_id = $1',
     [servicePlanId, QUESTION.from, to],
   )
+  expect((await explain({ to })).body.problems).toEqual([])
+  await server.request('PATCH', `/service-plans/${servicePlanId}`, { optOut: {} })
   expect((await explain({ to })).body.problems).toEqual([
     { errorCode: '307', errorMessage: 'Recipient has opted out' },
   ])
