@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isE164 } from '../domain/addresses.ts'
 import { countryOf } from '../domain/countries.ts'
-import type { Directory, ServicePlan } from '../domain/directory.ts'
+import type { ServicePlan } from '../domain/directory.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import { type OptOutRequest, replyTo } from '../domain/opt-outs.ts'
 import { countSegments } from '../domain/segments.ts'
@@ -21,7 +21,6 @@ export interface OptOutAsked {
 }
 
 interface Deps {
-  readonly directory: Directory
   readonly newMessageId: () => string
 }
 
@@ -62,7 +61,7 @@ export async function answerOptOuts(
     ...(await changed(transaction, deps, wishes)),
     ...(await helped(transaction, deps, wishes)),
   ]
-  const replies = answers.flatMap((answer) => replyOf(deps.directory, answer))
+  const replies = answers.flatMap(replyOf)
   if (replies.length === 0) return
   // In one order everywhere, like those of customers.
   replies.sort((a, b) => (a.key_hash < b.key_hash ? -1 : 1))
@@ -116,11 +115,11 @@ function pairKey({ plan_id, sender, recipient }: OptOutPair): string {
   return JSON.stringify([plan_id, sender, recipient])
 }
 
-/** The answer as a message of the plan, which waits in the database; none without a text, or where none can be sent. */
-function replyOf(directory: Directory, { wish, request, msgId }: Answer): KeyedMessage[] {
+/** The answer as a message of the plan, which waits in the database; none without a text, or of a plan that cannot send. */
+function replyOf({ wish, request, msgId }: Answer): KeyedMessage[] {
   const { plan, sender, recipient } = wish
   const body = plan.optOut && replyTo(request, plan.optOut)
-  if (body === null || !plan.active || directory.routeFor(plan, sender, recipient) === null) return []
+  if (body === null || !plan.active || plan.route === null) return []
   // No Idempotency-Key of a customer has spaces.
   const key = hash('sha256', `opt-out reply ${request} ${sender} ${recipient}`)
   return [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Directory, type OptOutSettings, type ServicePlan } from '../../src/domain/directory.ts'
+import type { OptOutSettings, ServicePlan } from '../../src/domain/directory.ts'
 import { DEFAULT_OPT_OUT, type OptOutRequest } from '../../src/domain/opt-outs.ts'
 import { answerOptOuts, type OptOutAsked, REPLY_PAUSE_MS } from '../../src/operations/answer-opt-outs.ts'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
@@ -43,10 +43,9 @@ const asked = (request: OptOutRequest, changes: Partial<OptOutAsked> = {}): OptO
 }
 
 async function answer(...requests: (OptOutRequest | OptOutAsked)[]): Promise<void> {
-  const directory = new Directory({ ...installation.directory.contents, plans: [plan], routes: [aRoute()] })
   const all = requests.map((each) => (typeof each === 'string' ? asked(each) : each))
   await withTransaction(fresh.db, (transaction) =>
-    answerOptOuts(transaction, { directory, newMessageId: () => newId(Date.now()) }, all),
+    answerOptOuts(transaction, { newMessageId: () => newId(Date.now()) }, all),
   )
 }
 
@@ -180,7 +179,7 @@ describe('what is answered', () => {
 
   test('all of a transaction or nothing', async () => {
     const failing = withTransaction(fresh.db, async (transaction) => {
-      const deps = { directory: installation.directory, newMessageId: () => newId(Date.now()) }
+      const deps = { newMessageId: () => newId(Date.now()) }
       await answerOptOuts(transaction, deps, [asked('stop')])
       throw new Error('later')
     })
