@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { withPlus } from '../../../domain/message-filters.ts'
 import { addOptOut, findOptOuts, importOptOuts, removeOptOut } from '../../../operations/manage-opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { limitOf, octetString, PublicId, page, pageOf, pageQuery, Timestamp } from './fields.ts'
@@ -76,10 +77,10 @@ export function registerOptOuts(scope: AdminScope, { db }: AdminDeps): void {
   )
 }
 
-/** Neither address has a slash. */
+/** Neither address has a slash; a plus may have arrived as a space. */
 function positionOf(after: string): { sender: string; recipient: string } {
   const [sender = '', recipient = ''] = after.split('/')
-  return { sender, recipient }
+  return { sender: withPlus(sender), recipient: withPlus(recipient) }
 }
 
 function present(servicePlanId: string) {

@@ -70,6 +70,8 @@ test('an unescaped plus is read as one', async () => {
   await server.request('POST', '/opt-outs', { servicePlanId: plan, from: '+15550001000', to: PERSON })
   const path = `/opt-outs?servicePlanId=${plan}&from=+15550001000&to=${PERSON}`
   expect((await server.request('GET', path)).body.items).toHaveLength(1)
+  const behind = `/opt-outs?servicePlanId=${plan}&after=+15550001000/${PERSON}`
+  expect((await server.request('GET', behind)).body.items).toEqual([])
   expect((await server.request('DELETE', path)).status).toBe(204)
 })
 
