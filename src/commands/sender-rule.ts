@@ -60,7 +60,9 @@ export function register(program: Command): void {
 
 function addTypes(command: Command): Command {
   return command
-    .option('--types <kinds>', 'short-code, e164, alphanumeric: comma-separated', (text) => text.split(','))
+    .option('--types <kinds>', 'short-code, e164, alphanumeric: comma-separated', (text) =>
+      text.split(',').map((kind) => kind.trim()),
+    )
     .option('--no-types', 'allow no sender at all')
 }
 

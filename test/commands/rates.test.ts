@@ -57,7 +57,7 @@ test('a rate is added, shown, changed and deleted', async () => {
 })
 
 test('a sender rule is added, changed and deleted', async () => {
-  const rule = await json('sender-rule', 'add', 'US', '--types', 'short-code,e164')
+  const rule = await json('sender-rule', 'add', 'US', '--types', 'short-code, e164')
   expect(rule).toMatchObject({ servicePlanId: null, country: 'US', senderTypes: ['short-code', 'e164'] })
   const id = String(rule.ruleId)
   expect(await json('sender-rule', 'update', id, '--no-types')).toMatchObject({ senderTypes: [] })
