@@ -4,7 +4,7 @@ import type { ChangedMessage } from '../store/submissions.ts'
 
 /**
  * Records receipts, at most one per (carrier, id, addresses). Nearly all of them are plain; only the rest pays for a closer
- * look, by a statement of its own (docs/adr/0009). `onChanged` is told after each of the two: should the second fail, the
+ * look, by a statement of its own (docs/adr/0011). `onChanged` is told after each of the two: should the second fail, the
  * first stands. Repeated, it changes nothing.
  */
 export async function recordReceipts(
