@@ -13,12 +13,15 @@ export interface NumberRangeRecord extends NumberRange {
 
 const SELECT = 'select prefix, mccmnc, created_at as "createdAt" from number_ranges'
 
-/** Writes ranges, each prefix once, over those that are there. Gives how many were not there before. */
+/**
+ * Writes ranges, each prefix once, over those that are there; in one order, so that two imports wait for each other. Gives
+ * how many were not there before.
+ */
 export async function putNumberRanges(db: Queryable, ranges: readonly NumberRange[]): Promise<number> {
   const { rows } = await db.query<{ created: number }>(
     `with put as (
        insert into number_ranges (prefix, mccmnc)
-       select prefix, mccmnc from json_to_recordset($1) as r (prefix text, mccmnc text)
+       select prefix, mccmnc from json_to_recordset($1) as r (prefix text, mccmnc text) order by prefix
        on conflict (prefix) do update set mccmnc = excluded.mccmnc
        returning xmax = 0 as created
      )
