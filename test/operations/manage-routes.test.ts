@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { createRoute } from '../../src/operations/manage-routes.ts'
+import { withTransaction } from '../../src/store/database.ts'
+import { listRoutes } from '../../src/store/routes.ts'
+import { freshDatabase } from '../support/database.ts'
+import { eventually } from '../support/service.ts'
+
+test('a route and a change of its carrier that lock each other out are both made', async () => {
+  await using database = await freshDatabase()
+  const { db } = database
+  await db.query(
+    `insert into carriers (name, host, port, system_id, password) values ('acme', 'h', 1, 's', 'p')`,
+  )
+  const waiting = async () => {
+    const { rows } = await db.query(`select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`)
+    return rows.length === 1
+  }
+  let created: Promise<unknown> | undefined
+  await withTransaction(db, async (change) => {
+    // The other is to find the deadlock.
+    await change.query(`select set_config('deadlock_timeout', '60s', true)`)
+    await change.query(`select from carriers where name = 'acme' for update`)
+    const carriers = [{ carrier: 'acme', priority: 0, weight: 1 }]
+    created = createRoute(db, { name: 'default', carriers, qualityFloor: null })
+    await eventually(waiting)
+    await change.query(`update carriers set host = 'other'`)
+  })
+  expect(await created).toMatchObject({ name: 'default', carriers: [{ carrier: 'acme' }] })
+  expect(await listRoutes(db, { after: '', limit: 10 })).toHaveLength(1)
+})
