@@ -47,7 +47,9 @@ export async function changeCarrier(
       if (carrier === undefined) throw refuseMissing('carrier')
       const { carrierId } = carrier
       const password = change.password === undefined ? null : seal(secretKey, change.password, carrierId)
-      return store.updateCarrier(transaction, carrierId, { ...carrier, ...settings }, password)
+      // A rule that is given, `auto` too, ends what was learned.
+      const learned = change.idRule === undefined ? carrier.learnedIdRule : null
+      return store.updateCarrier(transaction, carrierId, { ...carrier, ...settings }, password, learned)
     }),
   )
 }

@@ -107,14 +107,15 @@ export async function updateCarrier(
   carrierId: number,
   carrier: CarrierSettings,
   password: string | null,
+  learnedIdRule: IdRule | null,
 ): Promise<CarrierRecord> {
   const { rows } = await db.query<CarrierRecord>(
     `update carriers set name = $2, state = $3, host = $4, port = $5, tls = $6, tls_ca = $7, tls_server_name = $8,
        bind_mode = $9, binds = $10, system_id = $11, system_type = $12, send_window = $13, messages_per_second = $14,
        sender_messages_per_second = $15, long_messages = $16, submit_outcomes = $17, id_rule = $18,
-       learned_id_rule = case when id_rule = $18 then learned_id_rule end, password = coalesce($19, password)
+       password = coalesce($19, password), learned_id_rule = $20
      where id = $1 returning ${COLUMNS}`,
-    [carrierId, ...values(carrier), password],
+    [carrierId, ...values(carrier), password, learnedIdRule],
   )
   return rows[0]!
 }

@@ -58,10 +58,9 @@ describe('id rule auto', () => {
     const msgId = await sentAs('10')
     expect(await smsc.receipt('16', 'DELIVRD')).toBe(STATUSES.ESME_ROK)
     await service.until(msgId, 'DELIVERED')
-    expect(await service.admin('PATCH', `/carriers/${CARRIER}`, { idRule: 'normalised' })).toMatchObject({
-      idRule: 'normalised',
-      learnedIdRule: null,
-    })
+    const changed = (settings: object) => service.admin('PATCH', `/carriers/${CARRIER}`, settings)
+    expect(await changed({ window: 5 })).toMatchObject({ learnedIdRule: 'decimal-hex' })
+    expect(await changed({ idRule: 'auto' })).toMatchObject({ idRule: 'auto', learnedIdRule: null })
   })
 })
 
