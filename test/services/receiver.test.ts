@@ -82,6 +82,29 @@ describe('an id that a carrier gives again', () => {
   })
 })
 
+test('a receipt of the first segment before the second is accepted: FAILED once, with all that is known', async () => {
+  const last = Promise.withResolvers<() => void>()
+  smsc.answerSubmits((pdu, link, index) => {
+    if (index === 0) accept(pdu, link, 'part-0')
+    else last.resolve(() => accept(pdu, link, 'part-1'))
+  })
+  const msgId = await service.sent({ body: 'x'.repeat(200) })
+  const acceptLast = await last.promise
+  expect(await smsc.receipt('part-0', 'UNDELIV')).toBe(STATUSES.ESME_ROK)
+  const failed = await service.until(msgId, 'FAILED')
+  expect(failed.sentAt).toBeNull()
+  acceptLast()
+  await eventually(async () => (await service.get(msgId)).body.sentAt !== null)
+  expect(await smsc.receipt('part-1', 'DELIVRD')).toBe(STATUSES.ESME_ROK)
+  const shown = await service.admin('GET', `/messages/${msgId}`)
+  expect(shown).toMatchObject({ status: 'FAILED', carrier: CARRIER, segments: 2 })
+  expect(shown.submissions.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+    'FAILED',
+    'DELIVERED',
+  ])
+  await service.untilWebhooks(msgId, ['FAILED'])
+})
+
 describe('what comes in', () => {
   test('data_sm: a receipt and an inbound message', async () => {
     const msgId = await sentAs('data-1')
