@@ -33,7 +33,7 @@ export interface AdminMessageRecord {
 }
 
 /** What happened at one attempt to submit it. Times of this and the following are ISO 8601. */
-export interface AttemptRecord {
+interface AttemptRecord {
   readonly attemptedAt: string
   readonly carrier: string | null
   readonly outcome: SubmitAttempt['outcome']
@@ -43,7 +43,7 @@ export interface AttemptRecord {
 }
 
 /** A segment that a carrier accepted. What its receipt said is kept where there are several. */
-export interface SubmissionRecord {
+interface SubmissionRecord {
   readonly segment: number
   readonly carrierMessageId: string
   readonly carrier: string | null
@@ -53,7 +53,7 @@ export interface SubmissionRecord {
   readonly receiptAt: string | null
 }
 
-export interface WebhookAttemptRecord {
+interface WebhookAttemptRecord {
   readonly event: number
   readonly attempt: number
   readonly attemptedAt: string
@@ -63,7 +63,7 @@ export interface WebhookAttemptRecord {
 }
 
 /** A webhook event that is not delivered yet; `dueAt` null: given up. */
-export interface WebhookEventRecord {
+interface WebhookEventRecord {
   readonly event: number
   readonly status: Status
   readonly attempts: number
