@@ -1,34 +1,8 @@
-import pg from 'pg'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
+import { killer } from '../support/database-outage.ts'
 import { eventually, type Service, startService } from '../support/service.ts'
 import { startSmsc } from '../support/smsc.ts'
-
-/** Ends every connection to the database of the service, from outside it. */
-async function killer(service: Service) {
-  const client = new pg.Pool({ connectionString: inject('serverUrl'), max: 1 })
-  const name = new URL(service.connectionString).pathname.slice(1)
-  return {
-    async kill(): Promise<number> {
-      const { rowCount } = await client.query(
-        'select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1',
-        [name],
-      )
-      return rowCount ?? 0
-    },
-    /** While `work` runs nobody can connect, and whoever was connected is thrown out. */
-    async without(work: () => Promise<void>): Promise<void> {
-      await client.query(`alter database ${name} with allow_connections false`)
-      await this.kill()
-      try {
-        await work()
-      } finally {
-        await client.query(`alter database ${name} with allow_connections true`)
-      }
-    },
-    [Symbol.asyncDispose]: () => client.end(),
-  }
-}
 
 interface Row {
   msg_id: string
