@@ -6,7 +6,7 @@ import { type SubmitJob, type SubmitToken, submitJob } from './submit-job.ts'
 
 export interface CarrierChoiceOptions {
   readonly directory: () => Directory
-  readonly links: () => CarrierLinks<SubmitToken>
+  readonly links: () => Pick<CarrierLinks<SubmitToken>, 'canSubmit'>
   /** It throttles, and what is queued for it takes long. */
   readonly isCongested: (carrierId: number) => boolean
   readonly outOfUse?: (routeId: number, carrierId: number) => boolean

@@ -20,8 +20,8 @@ export interface Pumping {
 
 /** Pause while outcomes cannot be written, or the lease may be over. */
 const HOLD_MS = 200
-/** Outcomes not yet written beyond which nothing more is sent. */
-const MAX_BACKLOG = 5_000
+/** Outcomes not yet written beyond which nothing more is sent, or read to be sent. */
+export const MAX_BACKLOG = 5_000
 
 /** Sends as much as window, rates and recorder allow. */
 export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {

@@ -2,6 +2,7 @@ import type { Directory, Route } from '../domain/directory.ts'
 import { BUCKETS } from '../domain/message-ids.ts'
 import type { Database } from '../store/database.ts'
 import { type Dispatch, type DispatchWish, holdDueDispatches } from '../store/dispatches.ts'
+import { MAX_BACKLOG } from './carrier-pump.ts'
 import type { HeldMessages } from './held-messages.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
@@ -73,7 +74,8 @@ export class DueDispatches {
       plans: this.#plans(),
       limit: Math.min(held.room, MAX_TAKEN),
     }
-    if (wish.buckets.length === 0 || recorder.failing || wish.limit < MIN_TAKEN) return false
+    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG
+    if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return false
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
     if (!expired && wish.plans.size === 0) return false
     if (expired) this.#expiredAtMs = performance.now()

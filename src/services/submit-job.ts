@@ -16,7 +16,7 @@ export interface SubmitToken {
 }
 
 /** The way of a message: its route, and why this carrier of it. */
-export interface ChosenRoute {
+interface ChosenRoute {
   readonly id: number
   readonly reason: string
 }

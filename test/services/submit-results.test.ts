@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import type { Rate } from '../../src/domain/directory.ts'
+import {
+  attemptOf,
+  postponementOf,
+  postponementOfJob,
+  restOf,
+  settlementOf,
+} from '../../src/services/submit-results.ts'
+import { aDirectory } from '../support/directory.ts'
+import { aDispatch, aJob } from '../support/submit-jobs.ts'
+
+const rate: Rate = {
+  id: 1,
+  planId: null,
+  prefix: null,
+  country: 'US',
+  mccmnc: null,
+  price: '0.0075',
+  ptf: '0.003',
+  currency: 'USD',
+}
+const directory = aDirectory({ rates: [rate], numberRanges: new Map([['+1555', '310260']]) })
+
+describe('the end of a message', () => {
+  test('SENT has carrier, route, segments, network and price', () => {
+    const job = aJob({ body: 'part '.repeat(80) })
+    expect(settlementOf(job.dispatch, job, { status: 'SENT' }, directory)).toMatchObject({
+      plan_id: 1,
+      msg_id: job.dispatch.msgId,
+      status: 'SENT',
+      carrier_id: 1,
+      error_code: '000',
+      carrier_code: null,
+      route_id: 1,
+      route_reason: 'only carrier',
+      segments: 3,
+      mccmnc: '310260',
+      currency: 'USD',
+      attempt: null,
+    })
+    const { price, ptf } = settlementOf(job.dispatch, job, { status: 'SENT' }, directory)
+    expect([Number(price), Number(ptf)]).toEqual([0.0225, 0.009])
+  })
+
+  test('without a rate it has no price; what was not sent costs nothing', () => {
+    const job = aJob()
+    const none = { price: null, ptf: null, currency: null }
+    expect(settlementOf(job.dispatch, job, { status: 'SENT' }, aDirectory())).toMatchObject(none)
+    const failed = { status: 'FAILED', errorCode: '301', commandStatus: 0x0b } as const
+    expect(settlementOf(job.dispatch, job, failed, directory)).toMatchObject({
+      ...none,
+      error_code: '301',
+      carrier_code: '0x0000000b',
+    })
+    expect(settlementOf(aDispatch(), null, { status: 'UNKNOWN', errorCode: '103' }, directory)).toMatchObject(
+      {
+        ...none,
+        carrier_id: null,
+        route_id: null,
+        segments: null,
+      },
+    )
+  })
+})
+
+describe('an attempt', () => {
+  test('is not written when it is the first and was accepted', () => {
+    expect(attemptOf(aJob(), 'accepted', 0)).toBeNull()
+    expect(attemptOf(aJob(), 'refused', 0x0b)).toMatchObject({ outcome: 'refused', command_status: 0x0b })
+  })
+
+  test.each([
+    [{ attempt: 1 }, false],
+    [{ carrierId: 1 }, false],
+    [{ ambiguous: true }, true],
+  ])('is, of a message with %j', (changes, resubmission) => {
+    const job = aJob(changes)
+    job.startedAtMs = 1_700_000_000_000
+    expect(attemptOf(job, 'accepted', 0)).toEqual({
+      msg_id: job.dispatch.msgId,
+      attempted_at: '2023-11-14T22:13:20.000Z',
+      carrier_id: 1,
+      outcome: 'accepted',
+      command_status: 0,
+      resubmission,
+      reason: 'only carrier',
+    })
+  })
+})
+
+describe('what is given back', () => {
+  test('without an attempt names no carrier, unless that has parts of the message', () => {
+    const job = aJob({ body: 'part '.repeat(80) })
+    expect(postponementOfJob(job, { delayMs: 5 })).toMatchObject({
+      carrier_id: null,
+      route_id: 1,
+      submitted_segments: '0',
+      delay_ms: 5,
+      attempt_made: null,
+    })
+    job.progress.acceptedEarlier(1)
+    expect(postponementOfJob(job, { delayMs: 0 })).toMatchObject({ carrier_id: 1, submitted_segments: '2' })
+    expect(restOf(job)).toMatchObject({ carrierId: 1, submittedSegments: 2n })
+  })
+
+  test('after an attempt has what it changed', () => {
+    const job = aJob()
+    const change = { delayMs: 5_000, attempt: 1 }
+    expect(postponementOfJob(job, change, attemptOf(job, 'retry', 0x14))).toMatchObject({
+      attempt: 1,
+      ambiguous: false,
+      carrier_id: 1,
+      attempt_made: { outcome: 'retry', command_status: 0x14 },
+    })
+    expect(
+      postponementOf(aDispatch({ attempt: 2 }), { delayMs: 0, ambiguous: true, routeId: 7 }),
+    ).toMatchObject({
+      attempt: 2,
+      ambiguous: true,
+      route_id: 7,
+      carrier_id: null,
+    })
+  })
+})
