@@ -28,8 +28,10 @@ export interface LinkTimings {
   readonly enquireLinkTimeoutMs?: number
   readonly bindTimeoutMs?: number
   readonly pduReadTimeoutMs?: number
-  /** How long the end of a link waits for what is in flight, then for unbind_resp. */
+  /** How long the end of a link waits for what is in flight when it is in a hurry, then for unbind_resp. */
   readonly unbindTimeoutMs?: number
+  /** How long it waits for what is in flight when nothing presses: it was stopped, or its settings have changed. */
+  readonly answersTimeoutMs?: number
   /** First pause before a new connection; it doubles up to MAX_BACKOFF_MS. */
   readonly backoffMs?: number
 }
@@ -38,6 +40,9 @@ const FIRST_BACKOFF_MS = 1_000
 const MAX_BACKOFF_MS = 60_000
 /** A carrier that refuses our credentials is asked again for ever, but seldom. */
 const MAX_REJECTED_BACKOFF_MS = 300_000
+
+/** What has no answer by then has probably none: better to wait than to make it ambiguous. */
+const ANSWERS_TIMEOUT_MS = 15_000
 
 /** Bound on the reason of a close as it is shown. */
 const MAX_REASON_CHARACTERS = 200
@@ -110,7 +115,7 @@ export class CarrierLink<Token> {
     if (this.#stopped) return
     const { carrier } = this
     const { events, timings } = this.#options
-    const { backoffMs: _, ...sessionTimings } = timings
+    const { backoffMs: _, answersTimeoutMs: __, ...sessionTimings } = timings
     try {
       this.#connection = connect<Token>(
         {
@@ -152,15 +157,23 @@ export class CarrierLink<Token> {
     void this.#connection?.unbind()
   }
 
-  /** Unbinds, waiting for what is in flight, and stays down. What is not over after `mostMs` is cut. */
-  async stop(mostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+  /** Unbinds, when what is in flight is answered, and stays down. */
+  async stop(): Promise<void> {
+    await this.#end(this.#options.timings.answersTimeoutMs ?? ANSWERS_TIMEOUT_MS)
+  }
+
+  /** The same in a hurry; what is not over after `mostMs` is cut. Also hastens a `stop` under way. */
+  async drop(mostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+    const connection = this.#connection
+    const cut = Number.isFinite(mostMs) ? setTimeout(() => connection?.destroy(), mostMs) : null
+    await this.#end()
+    if (cut !== null) clearTimeout(cut)
+  }
+
+  async #end(waitMs?: number): Promise<void> {
     this.#stopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
-    const connection = this.#connection
-    if (connection === null) return
-    const cut = Number.isFinite(mostMs) ? setTimeout(() => connection.destroy(), mostMs) : null
-    await connection.unbind()
-    if (cut !== null) clearTimeout(cut)
+    await this.#connection?.unbind(waitMs)
   }
 
   #bound(): void {
@@ -183,8 +196,19 @@ export class CarrierLink<Token> {
       error: reason.error?.message,
       unanswered: tokens.length,
     })
-    this.#options.events.onLost(tokens, this)
-    if (this.#stopped) return
+    // First: whatever becomes of the tokens, the link comes back.
+    if (!this.#stopped) this.#startLater(reason)
+    try {
+      this.#options.events.onLost(tokens, this)
+    } catch (error) {
+      this.#options.log('what was under way on a closed link is not accounted for', {
+        carrier: this.carrier.name,
+        error: (error as Error).message,
+      })
+    }
+  }
+
+  #startLater(reason: CloseReason): void {
     const firstMs = this.#options.timings.backoffMs ?? FIRST_BACKOFF_MS
     const pauseMs = bindBackoffMs(reason, { failures: this.#failures, firstMs, jitter: Math.random() })
     this.#failures += 1

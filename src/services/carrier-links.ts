@@ -53,8 +53,10 @@ function sessionKey(carrier: Carrier): string {
 export class CarrierLinks<Token> {
   readonly #options: CarrierLinksOptions<Token>
   readonly #carriers = new Map<number, LinkedCarrier<Token>>()
-  /** Sessions on their way down, by carrier and number of the bind. */
+  /** Binds whose sessions are on their way down, by carrier and number. */
   readonly #ending = new Map<string, Promise<void>>()
+  /** These sessions. */
+  readonly #leaving = new Set<CarrierLink<Token>>()
   #stopped = false
 
   constructor(options: CarrierLinksOptions<Token>) {
@@ -132,10 +134,14 @@ export class CarrierLinks<Token> {
     return sum
   }
 
-  /** Takes every link down until `follow` is called again; a session that is not over after `mostMs` is cut. */
+  /**
+   * Takes every link down, soon, until `follow` is called again; a session that is not over after `mostMs` is cut, also one
+   * that was on its way down already.
+   */
   async drop(mostMs?: number): Promise<void> {
-    for (const { links } of this.#carriers.values()) for (const link of links) this.#stopLink(link, mostMs)
+    for (const { links } of this.#carriers.values()) for (const link of links) this.#stopLink(link)
     this.#carriers.clear()
+    for (const link of this.#leaving) void link.drop(mostMs)
     await Promise.all(this.#ending.values())
   }
 
@@ -182,9 +188,11 @@ export class CarrierLinks<Token> {
     return link
   }
 
-  #stopLink(link: CarrierLink<Token>, mostMs?: number): void {
+  #stopLink(link: CarrierLink<Token>): void {
     const key = endingKey(link.carrier.id, link.number)
-    const ending = Promise.all([this.#ending.get(key), link.stop(mostMs)]).then(() => {
+    this.#leaving.add(link)
+    const stopped = link.stop().then(() => void this.#leaving.delete(link))
+    const ending = Promise.all([this.#ending.get(key), stopped]).then(() => {
       if (this.#ending.get(key) === ending) this.#ending.delete(key)
     })
     this.#ending.set(key, ending)

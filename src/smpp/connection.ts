@@ -176,11 +176,12 @@ export class Connection<Token = unknown> {
   }
 
   /**
-   * Orderly end: takes no more requests, waits for what is in flight (unbindTimeoutMs), sends unbind, waits for its
-   * answer (unbindTimeoutMs), closes. Resolves when the socket is closed; never rejects.
+   * Orderly end: takes no more requests, waits for what is in flight (`waitMs`, default unbindTimeoutMs), sends unbind,
+   * waits for its answer (unbindTimeoutMs), closes. Called again it may only shorten the wait. Resolves when the socket is
+   * closed; never rejects.
    */
-  unbind(): Promise<void> {
-    this.#enter(() => this.#session.unbind(performance.now()))
+  unbind(waitMs?: number): Promise<void> {
+    this.#enter(() => this.#session.unbind(performance.now(), waitMs))
     return this.#closed.promise
   }
 

@@ -17,7 +17,7 @@ export interface SessionOptions {
   readonly enquireLinkTimeoutMs?: number
   /** From the first octet of a PDU to its last. Default 10,000. */
   readonly pduReadTimeoutMs?: number
-  /** How long an unbind waits for what is in flight, then for unbind_resp. Default 5,000 each. */
+  /** How long an unbind waits for what is in flight, unless it is told, then for unbind_resp. Default 5,000 each. */
   readonly unbindTimeoutMs?: number
   /** Requests of the peer the application has not answered; reading pauses above. Default 1,000. */
   readonly inboundLimit?: number

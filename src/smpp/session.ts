@@ -135,15 +135,15 @@ export class Session<Token> {
     return true
   }
 
-  /** Orderly end: no more requests, wait for what is in flight (bounded), unbind, close. */
-  unbind(nowMs: number): void {
-    if (this.state === 'UNBINDING' || this.state === 'CLOSED') return
+  /** Orderly end: no more requests, wait for what is in flight (`waitMs` at most), unbind, close. */
+  unbind(nowMs: number, waitMs: number = this.#settings.unbindTimeoutMs): void {
+    if (this.state === 'CLOSED') return
     if (this.#boundState === null) {
       this.close({ code: 'local' })
       return
     }
     this.state = 'UNBINDING'
-    this.#timers.unbindRequested(nowMs)
+    this.#timers.unbindRequested(nowMs + waitMs)
     this.#advanceUnbind(false, nowMs)
   }
 

@@ -8,7 +8,7 @@ export interface TimerLimits {
   readonly pduReadTimeoutMs: number
   /** How long reading may stay paused, be it for unwritten output or for unanswered requests of the peer. */
   readonly stallTimeoutMs: number
-  /** How long an unbind waits for what is in flight, then for unbind_resp. */
+  /** How long an unbind waits for unbind_resp. */
   readonly unbindTimeoutMs: number
 }
 
@@ -34,7 +34,7 @@ export class SessionTimers {
   #partialSinceMs: number | null = null
   #pausedSinceMs: number | null = null
   #pausedByOutput = false
-  #unbindRequestedMs: number | null = null
+  #unbindDueMs: number | null = null
   #unbindSentMs: number | null = null
 
   constructor(limits: TimerLimits) {
@@ -79,8 +79,9 @@ export class SessionTimers {
     if (this.#partialSinceMs !== null) this.#partialSinceMs = nowMs
   }
 
-  unbindRequested(nowMs: number): void {
-    this.#unbindRequestedMs = nowMs
+  /** What is in flight has until `dueMs`, or until what an earlier call said if that is sooner. */
+  unbindRequested(dueMs: number): void {
+    this.#unbindDueMs = Math.min(dueMs, this.#unbindDueMs ?? dueMs)
   }
 
   unbindSent(nowMs: number): void {
@@ -92,8 +93,7 @@ export class SessionTimers {
     const limits = this.#limits
     const over = (sinceMs: number | null, limitMs: number) => sinceMs !== null && nowMs - sinceMs >= limitMs
     if (over(this.#unbindSentMs, limits.unbindTimeoutMs)) return 'unbind_timeout'
-    if (this.#unbindSentMs === null && over(this.#unbindRequestedMs, limits.unbindTimeoutMs))
-      return 'send_unbind'
+    if (this.#unbindSentMs === null && over(this.#unbindDueMs, 0)) return 'send_unbind'
     if (this.#pausedSinceMs !== null) {
       if (!over(this.#pausedSinceMs, limits.stallTimeoutMs)) return null
       return this.#pausedByOutput ? 'write_timeout' : 'inbound_stalled'

@@ -284,6 +284,24 @@ describe('following the directory', () => {
     expect(links.status(1)).toEqual([])
   })
 
+  test('one that is stopped gets the time to answer, however short that of an unbind is', async () => {
+    carrierLinks({ unbindTimeoutMs: 1, bindTimeoutMs: 600 }).follow(directory(carrier()))
+    await eventually(() => links.canSubmit(1))
+    const answers: (() => void)[] = []
+    smsc.answerSubmits((pdu, link) =>
+      answers.push(() => link.respond(pdu, STATUSES.ESME_ROK, { message_id: 'a' })),
+    )
+    links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'under way')
+    await eventually(() => answers.length === 1)
+    // The other carrier is there to tell that some ticks of the sessions have passed.
+    smsc.answerBinds(() => null)
+    links.follow(directory(carrier({ state: 'stopped' }), carrier({ id: 2, name: 'silent' })))
+    await eventually(() => lastClose(2) === 'bind_timeout')
+    answers[0]!()
+    await links.unbound(1, 0)
+    expect([answered, lost]).toEqual([['under way 0'], []])
+  })
+
   test('transmitter+receiver: only the transmitter submits', async () => {
     carrierLinks().follow(directory(carrier({ bindMode: 'transmitter+receiver' })))
     await eventually(() => links.status(1).every(({ boundSince }) => boundSince !== null))
@@ -394,5 +412,25 @@ describe('several binds', () => {
     expect(lost).toEqual(['never answered'])
     links.follow(directory(carrier({ binds: 2 })))
     await all(2)
+  })
+
+  test('dropped, those that were on their way down are cut too', async () => {
+    smsc.answerSubmits(() => undefined)
+    carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier()))
+    await all(1)
+    links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'never answered')
+    links.follow(directory(carrier({ state: 'stopped' })))
+    await links.drop(50)
+    expect(lost).toEqual(['never answered'])
+  })
+
+  test('a link comes back whatever becomes of what was under way', async () => {
+    const onLost = () => {
+      throw new Error('of the application')
+    }
+    carrierLinks({}, { onLost }).follow(directory(carrier()))
+    await all(1)
+    ;(await smsc.bound()).destroy()
+    await eventually(() => smsc.binds.length === 2 && links.canSubmit(1))
   })
 })

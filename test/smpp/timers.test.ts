@@ -74,9 +74,11 @@ test('while reading is paused only the stall is timed', () => {
   expect(timers.due(71_000)).toBe('pdu_read_timeout')
 })
 
-test('an unbind is sent at the latest after its time, and answered at the latest after it again', () => {
+test('an unbind is sent at the latest when it is due, by the soonest of the calls, and answered in its time', () => {
   bound()
-  timers.unbindRequested(1_000)
+  timers.unbindRequested(9_000)
+  timers.unbindRequested(6_000)
+  timers.unbindRequested(8_000)
   expect(timers.due(5_999)).toBeNull()
   expect(timers.due(6_000)).toBe('send_unbind')
   timers.unbindSent(6_000)
