@@ -12,7 +12,7 @@ const ROUTE = 'default'
 /**
  * Sets up what a newcomer needs, through the admin API like anybody else: one account, a complete plan, a token, an
  * approved sender, an inbound number, and the simulated carrier. What is there already stays, but for the carrier's port
- * and an inbound URL that is new; gives the token.
+ * and state, without which nothing would be sent, and an inbound URL that is new; gives the token.
  */
 export async function seed(
   connection: ConnectionOptions,
@@ -36,7 +36,7 @@ export async function seed(
     password: DEV_SMPP_PASSWORD,
     window: 100,
   })
-  await requestAdmin(connection, 'PATCH', `/carriers/${CARRIER}`, { port: smppPort })
+  await requestAdmin(connection, 'PATCH', `/carriers/${CARRIER}`, { port: smppPort, state: 'started' })
   await create('/routes', { name: ROUTE, carriers: [{ carrier: CARRIER }] })
   await create('/service-plans', { servicePlanId, accountId, name: 'Development', route: ROUTE, inboundUrl })
   if (hasNewInboundUrl)

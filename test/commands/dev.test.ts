@@ -120,7 +120,7 @@ describe('aldis dev', () => {
     expect(serverProcesses(join(other.path, 'data', 'postgres'))).toEqual([])
   })
 
-  test('kill -9, and the next start on the directory has data and tokens; SIGTERM then leaves nothing', async () => {
+  test('kill -9, and the next start has data and tokens; SIGTERM leaves nothing; the next starts the carrier', async () => {
     const before = dev.ready
     const { json } = await send(before)
     dev.running.kill('SIGKILL')
@@ -130,6 +130,8 @@ describe('aldis dev', () => {
     expect(before).toMatchObject(same)
     expect((await lookUp(dev.ready, json.msgId)).json.msgId).toBe(json.msgId)
 
+    const env = { ALDIS_URL: dev.ready.baseUrl, ALDIS_OPERATOR_TOKEN: dev.ready.operatorToken }
+    expect((await runAldis(['carrier', 'stop', 'simulator'], { env })).code).toBe(0)
     dev.running.kill('SIGTERM')
     expect(await dev.running.exited).toMatchObject({ code: 0, signal: null, stderr: '' })
     expect(serverProcesses(join(dev.dataDir, 'postgres'))).toEqual([])
