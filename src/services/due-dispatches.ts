@@ -10,14 +10,16 @@ import type { Recorder } from './recorder.ts'
 export interface DueDispatchesOptions {
   readonly db: Database
   readonly directory: () => Directory
-  readonly lease: NodeLease
-  readonly recorder: Recorder
+  readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
+  readonly recorder: Pick<Recorder, 'failing' | 'backlog'>
   readonly held: HeldMessages
   /** Whether a carrier of the route can be submitted to from this node. */
   readonly canSubmit: (route: Route) => boolean
   readonly take: (dispatch: Dispatch) => void
   readonly onError: (message: string, error: unknown) => void
   readonly pollMs?: number | undefined
+  /** Default 60 s. */
+  readonly recheckMs?: number | undefined
 }
 
 const POLL_MS = 200
@@ -40,8 +42,9 @@ export class DueDispatches {
   #timer: NodeJS.Timeout | null = null
   #running: Promise<void> = Promise.resolve()
   #expiredAtMs = Number.NEGATIVE_INFINITY
-  #recheckUntilMs = performance.now() + RECHECK_MS
-  #rules = ''
+  #recheckUntilMs = Number.NEGATIVE_INFINITY
+  /** Null: at the start nobody knows by which rules rows got their labels. */
+  #rules: string | null = null
   #stopped = false
 
   constructor(options: DueDispatchesOptions) {
@@ -49,13 +52,15 @@ export class DueDispatches {
   }
 
   start(): void {
+    this.follow()
     this.#schedule(this.#options.pollMs ?? POLL_MS)
   }
 
   /** Configuration has changed. */
   follow(): void {
     const rules = describeRules(this.#options.directory())
-    if (rules !== this.#rules) this.#recheckUntilMs = performance.now() + RECHECK_MS
+    if (rules !== this.#rules)
+      this.#recheckUntilMs = performance.now() + (this.#options.recheckMs ?? RECHECK_MS)
     this.#rules = rules
   }
 
@@ -92,7 +97,7 @@ export class DueDispatches {
     }
   }
 
-  /** Plans that may send over this node and have room, each with its routes that no carrier here serves. */
+  /** Plans that may send over this node, and the room for each of their routes: none for those without a carrier here. */
   #plans(): DispatchWish['plans'] {
     const { canSubmit, directory, held } = this.#options
     const current = directory()
@@ -103,15 +108,16 @@ export class DueDispatches {
       open.set(route, known)
       return known
     }
-    const plans = new Map<number, { room: number; closedRoutes: number[] }>()
+    const plans = new Map<number, { room: number; routes: Record<number, number> }>()
     for (const plan of current.contents.plans) {
-      const room = held.roomFor(plan.id)
-      const isWorthIt = room >= MIN_TAKEN || (room > 0 && held.of(plan.id) < MIN_TAKEN)
-      if (!plan.active || !isWorthIt) continue
-      const routes = [...current.routesOf(plan)]
+      const routes = plan.active ? [...current.routesOf(plan)] : []
       if (!routes.some(isOpen)) continue
-      const closedRoutes = rechecks ? [] : routes.filter((route) => !isOpen(route)).map((route) => route.id)
-      plans.set(plan.id, { room, closedRoutes })
+      const roomOf = (routeId: number) => {
+        const room = held.roomFor(plan.id, routeId)
+        return room >= MIN_TAKEN || held.of(plan.id, routeId) < MIN_TAKEN ? Math.max(room, 0) : 0
+      }
+      const rooms = routes.map(({ id }, index) => [id, rechecks || isOpen(routes[index]!) ? roomOf(id) : 0])
+      plans.set(plan.id, { room: roomOf(0), routes: Object.fromEntries(rooms) })
     }
     return plans
   }

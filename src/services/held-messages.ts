@@ -4,13 +4,14 @@ import type { SubmitJob } from './submit-job.ts'
 const MAX_HELD = 10_000
 
 /**
- * The messages this node has in memory: promised room, queued or under way. A plan may fill what the others leave free
- * (a dynamic threshold: Choudhury and Hahne 1998), so one alone fills half, and one that comes new always finds room.
+ * The messages this node has in memory: promised room, queued or under way. Those of a plan for one route may fill what
+ * the others leave free (a dynamic threshold: Choudhury and Hahne 1998). So one flow alone fills half, and one that comes
+ * new always finds room: neither another plan nor a slow carrier of the same plan stands before it.
  */
 export class HeldMessages {
-  /** The job of each; its plan while it has none. */
+  /** The job of each; its flow while it has none. */
   readonly #messages = new Map<string, SubmitJob | number>()
-  readonly #byPlan = new Map<number, number>()
+  readonly #byFlow = new Map<number, number>()
   /** Room for what is being read from the database. */
   reserved = 0
 
@@ -23,13 +24,13 @@ export class HeldMessages {
     return MAX_HELD - this.size
   }
 
-  of(planId: number): number {
-    return this.#byPlan.get(planId) ?? 0
+  of(planId: number, routeId: number): number {
+    return this.#byFlow.get(flowOf(planId, routeId)) ?? 0
   }
 
-  /** How many more of the plan there is room for: with them it has no more than is free then. */
-  roomFor(planId: number): number {
-    return Math.ceil((this.room - this.of(planId)) / 2)
+  /** How many more of the plan there is room for on the route: with them it has no more than is free then. */
+  roomFor(planId: number, routeId: number): number {
+    return Math.ceil((this.room - this.of(planId, routeId)) / 2)
   }
 
   has(msgId: string): boolean {
@@ -41,24 +42,42 @@ export class HeldMessages {
     return typeof held === 'object' ? held : null
   }
 
-  /** A message without a job, or no longer with one. */
-  add(msgId: string, planId: number): void {
-    if (!this.#messages.has(msgId)) this.#byPlan.set(planId, this.of(planId) + 1)
-    this.#messages.set(msgId, planId)
+  /** A message without a job, or no longer with one. `routeId` 0: not known yet. */
+  add(msgId: string, planId: number, routeId = 0): void {
+    const held = this.#messages.get(msgId)
+    const flow = held === undefined ? flowOf(planId, routeId) : flowIn(held)
+    if (held === undefined) this.#count(flow, 1)
+    this.#messages.set(msgId, flow)
   }
 
   /** Of a message that was added. */
   setJob(job: SubmitJob): void {
-    this.#messages.set(job.dispatch.msgId, job)
+    const { msgId } = job.dispatch
+    const held = this.#messages.get(msgId)
+    if (held !== undefined) this.#count(flowIn(held), -1)
+    this.#count(flowIn(job), 1)
+    this.#messages.set(msgId, job)
   }
 
   delete(msgId: string): void {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     this.#messages.delete(msgId)
-    const planId = typeof held === 'number' ? held : held.dispatch.planId
-    const left = this.of(planId) - 1
-    if (left > 0) this.#byPlan.set(planId, left)
-    else this.#byPlan.delete(planId)
+    this.#count(flowIn(held), -1)
   }
+
+  #count(flow: number, change: number): void {
+    const count = (this.#byFlow.get(flow) ?? 0) + change
+    if (count > 0) this.#byFlow.set(flow, count)
+    else this.#byFlow.delete(flow)
+  }
+}
+
+/** Two ids in one number: those of routes stay far below 2^22, those of plans are 31 bits. */
+function flowOf(planId: number, routeId: number): number {
+  return planId * 2 ** 22 + routeId
+}
+
+function flowIn(held: SubmitJob | number): number {
+  return typeof held === 'number' ? held : flowOf(held.dispatch.planId, held.route.id)
 }

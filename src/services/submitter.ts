@@ -98,12 +98,12 @@ export class Submitter implements Placement {
     const holds =
       !this.#stopped &&
       plan.active &&
-      this.#held.roomFor(plan.id) > 0 &&
+      route !== null &&
+      this.#held.roomFor(plan.id, route.id) > 0 &&
       lease.buckets.length > 0 &&
       !recorder.failing &&
-      route !== null &&
       this.#choice.canSubmit(route)
-    if (holds) this.#held.add(msgId, plan.id)
+    if (holds) this.#held.add(msgId, plan.id, route.id)
     return { msgId, holder: holds ? lease.nodeId : null, routeId: route?.id ?? null }
   }
 

@@ -33,14 +33,17 @@ export interface DispatchWish {
   readonly nodeId: number
   /** The buckets it owns. */
   readonly buckets: readonly number[]
-  /** By plan: how many it has room for, and the plan's routes that it cannot submit to. */
-  readonly plans: ReadonlyMap<number, { readonly room: number; readonly closedRoutes: readonly number[] }>
+  /** By plan: how many there is room for, by route; 0 keeps a route closed. `room`: for any other route. */
+  readonly plans: ReadonlyMap<
+    number,
+    { readonly room: number; readonly routes: Readonly<Record<number, number>> }
+  >
   /** Of all plans together. */
   readonly limit: number
 }
 
 /** Of each plan and route so many are looked at that a few of them fill the limit. */
-const LOOKED_AT = `least((p.wish->>'room')::integer, greatest(10, 4 * $4 / p.pairs))`
+const LOOKED_AT = `least(p.room, greatest(10, 4 * $4 / p.pairs))`
 
 /** Plans and routes that anything waits for, by one probe of the index each, and of them those that are wished for. */
 const WANTED = `
@@ -53,9 +56,12 @@ const WANTED = `
       where d.holder is null and (d.plan_id, d.route_id) > (w.plan_id, w.route_id)
       order by d.plan_id, d.route_id limit 1) n
   ), wanted as (
-    select w.plan_id, w.route_id, p.wish, count(*) over () as pairs
-    from waiting w cross join lateral (select $3::jsonb -> w.plan_id::text as wish) p
-    where p.wish is not null and not p.wish->'closedRoutes' @> to_jsonb(w.route_id)
+    select w.plan_id, w.route_id, p.room, count(*) over () as pairs
+    from waiting w
+    cross join lateral (select $3::jsonb -> w.plan_id::text as wish) o
+    cross join lateral (
+      select coalesce(o.wish->'routes'->w.route_id::text, o.wish->'room')::integer as room) p
+    where p.room > 0
   )`
 
 /**
@@ -84,18 +90,20 @@ const HELD = `
 /** Rows of the plans and routes wished for, each plan's oldest first; and some whose validity is over, of any plan. */
 const dueText = (which: string) => `
   due as (
-    (select r.bucket, r.msg_id
+    (select bucket, msg_id
      from (
-       select d.bucket, d.msg_id, d.due_at, (p.wish->>'room')::integer as room,
-              row_number() over (partition by p.plan_id order by d.due_at) as turn
-       from wanted p
-       cross join lateral (
-         select bucket, msg_id, due_at from dispatches
-         where holder is null and plan_id = p.plan_id and route_id = p.route_id and due_at <= now() and ${which}
-       ) d
+       select t.*, row_number() over (partition by t.plan_id order by t.turn, t.due_at) as plan_turn
+       from (
+         select d.bucket, d.msg_id, d.due_at, p.plan_id,
+                row_number() over (partition by p.plan_id, p.route_id order by d.due_at) as turn
+         from wanted p
+         cross join lateral (
+           select bucket, msg_id, due_at from dispatches
+           where holder is null and plan_id = p.plan_id and route_id = p.route_id and due_at <= now() and ${which}
+         ) d
+       ) t
      ) r
-     where r.turn <= r.room
-     order by r.turn, r.due_at limit $4)
+     order by plan_turn, due_at limit $4)
     union
     (select bucket, msg_id from dispatches
      where $5 and holder is null and expires_at <= now() and due_at <= now() and bucket = any ($2::smallint[])
@@ -106,8 +114,8 @@ const OLDEST = `order by due_at limit ${LOOKED_AT}`
 
 /**
  * Takes waiting dispatches that are due into memory: the node becomes their holder. Those that are wished for, and with
- * `expired` also others of its buckets whose validity is over. Plans have equal shares of the limit, each its oldest due
- * first. What waits for a closed route is never read (300,000 such rows cost each look 200 ms when all were read in one
+ * `expired` also others of its buckets whose validity is over. Plans have equal shares of the limit, routes of a plan
+ * equal shares of its, the oldest due first. What waits for a closed route is never read (300,000 such rows cost each look 200 ms when all were read in one
  * order).
  *
  * A node that owns every bucket takes its rows without a lock. Otherwise rows in the buckets of others are taken too once

@@ -40,7 +40,7 @@ afterAll(() => database[Symbol.asyncDispose]())
 const wish = (): DispatchWish => ({
   nodeId: 1,
   buckets: ALL,
-  plans: new Map([[plan, { room: 1_000, closedRoutes: [] }]]),
+  plans: new Map([[plan, { room: 1_000, routes: {} }]]),
   limit: 100,
 })
 
@@ -127,7 +127,7 @@ describe('holding what is due', () => {
 
 describe('plans and routes', () => {
   const both = (room: number) =>
-    new Map([plan, otherPlan].map((id) => [id, { room, closedRoutes: [] as number[] }]))
+    new Map([plan, otherPlan].map((id) => [id, { room, routes: {} as Record<number, number> }]))
   const store = async (planId: number, count: number, ageMs: number) => {
     const rows = Array.from({ length: count }, () =>
       newMessage(planId, { holder: null, created_ms: Date.now() - ageMs }),
@@ -143,10 +143,30 @@ describe('plans and routes', () => {
     expect([of(plan), of(otherPlan)]).toEqual([70, 30])
   })
 
+  test('so do the routes of a plan', async () => {
+    await insertMessages(
+      db,
+      [...Array(300).fill(7), ...Array(20).fill(8)].map((route_id, index) =>
+        newMessage(plan, { holder: null, route_id, created_ms: Date.now() - 60_000 + index }),
+      ),
+      86_400_000,
+    )
+    const plans = new Map([[plan, { room: 0, routes: { 7: 1_000, 8: 1_000 } }]])
+    const taken = await hold({ plans, limit: 100 })
+    const { rows } = await db.query(
+      'select route_id, count(*)::integer as count from dispatches where holder = 1 group by 1 order by 1',
+    )
+    expect(taken).toHaveLength(100)
+    expect(rows).toEqual([
+      { route_id: 7, count: 80 },
+      { route_id: 8, count: 20 },
+    ])
+  })
+
   test('a plan takes no more than it has room for', async () => {
     await store(plan, 50, 60_000)
     await store(otherPlan, 50, 1_000)
-    const plans = both(1_000).set(plan, { room: 5, closedRoutes: [] })
+    const plans = both(1_000).set(plan, { room: 5, routes: {} })
     const taken = await hold({ plans, limit: 100 })
     expect(taken.filter(({ planId }) => planId === plan)).toHaveLength(5)
     expect(taken).toHaveLength(55)
@@ -159,7 +179,7 @@ describe('plans and routes', () => {
       await storeMessage(db, plan, { ...waiting, route_id: 8 }),
       await storeMessage(db, plan, waiting),
     ]
-    const plans = new Map([[plan, { room: 10, closedRoutes: [7, 9] }]])
+    const plans = new Map([[plan, { room: 10, routes: { 7: 0, 9: 0 } }]])
     const taken = await hold({ plans })
     expect(new Set(taken.map(({ msgId }) => msgId))).toEqual(new Set(open))
   })
@@ -168,7 +188,7 @@ describe('plans and routes', () => {
     const msgId = await storeMessage(db, plan)
     const change = { holder: NODE, attempt: 0, submitted_segments: '0', ambiguous: false, ...UNTRIED }
     await postponeDispatches(db, [{ msg_id: msgId, ...change, route_id: 7, delay_ms: 0 }])
-    const plans = new Map([[plan, { room: 10, closedRoutes: [7] }]])
+    const plans = new Map([[plan, { room: 10, routes: { 7: 0 } }]])
     expect(await hold({ plans })).toEqual([])
     expect(await hold()).toMatchObject([{ msgId }])
   })

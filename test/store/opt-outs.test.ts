@@ -139,7 +139,7 @@ describe('a message', () => {
     const taken = await holdDueDispatches(db, {
       nodeId: NODE,
       buckets: ALL,
-      plans: new Map([plan, otherPlan].map((id) => [id, { room: 100, closedRoutes: [] }])),
+      plans: new Map([plan, otherPlan].map((id) => [id, { room: 100, routes: {} }])),
       expired: false,
       overdueMs: null,
       limit: 10,

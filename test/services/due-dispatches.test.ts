@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Directory, Route, RoutingRule } from '../../src/domain/directory.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { DueDispatches, type DueDispatchesOptions } from '../../src/services/due-dispatches.ts'
+import { HeldMessages } from '../../src/services/held-messages.ts'
+import { insertMessages } from '../../src/store/messages.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { aDirectory, aPlan, aRoute } from '../support/directory.ts'
+import { seedInstallation } from '../support/installation.ts'
+import { newMessage } from '../support/stored-messages.ts'
+
+const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
+const [open, closed] = [aRoute({ id: 1 }), aRoute({ id: 2 })]
+
+let database: FreshDatabase
+let plan: number
+let held: HeldMessages
+let taken: string[]
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  plan = (await seedInstallation(database.db)).announcedPlan
+  await ensurePartitions(database.db, Date.now())
+})
+
+beforeEach(async () => {
+  await database.db.query('delete from dispatches')
+  held = new HeldMessages()
+  taken = []
+})
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+/** The plan's own route is open; a rule leads others over the closed one. */
+function directoryOf(prefixes: readonly string[], active = true): Directory {
+  const rules = prefixes.map(
+    (prefix, id): RoutingRule => ({
+      id,
+      planId: null,
+      sender: null,
+      prefix,
+      country: null,
+      mccmnc: null,
+      route: closed,
+    }),
+  )
+  const plans = [aPlan({ id: plan, active, route: open })]
+  return aDirectory({ plans, routes: [open, closed], routingRules: rules })
+}
+
+function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> = {}): DueDispatches {
+  return new DueDispatches({
+    db: database.db,
+    directory,
+    lease: { nodeId: 1, buckets: ALL },
+    recorder: { failing: false, backlog: 0 },
+    held,
+    canSubmit: (route: Route) => route.id === open.id,
+    take: ({ msgId, planId }) => {
+      held.add(msgId, planId)
+      taken.push(msgId)
+    },
+    onError: (message, error) => expect.unreachable(`${message}: ${error}`),
+    ...changes,
+  })
+}
+
+async function store(count: number, route_id: number): Promise<void> {
+  const created_ms = Date.now() - 1_000
+  const rows = Array.from({ length: count }, () => newMessage(plan, { holder: null, route_id, created_ms }))
+  await insertMessages(database.db, rows, 86_400_000)
+}
+
+test('takes what waits for an open route; tells whether there is more', async () => {
+  await store(120, 1)
+  await store(5, 2)
+  const look = due(() => directoryOf(['+44']))
+  expect(await look.runOnce()).toBe(true)
+  expect(await look.runOnce()).toBe(false)
+  expect(taken).toHaveLength(120)
+})
+
+test('after rules have changed, what waits for closed routes too, for a while', async () => {
+  await store(5, 2)
+  let rules = ['+44', '+49']
+  const look = due(() => directoryOf(rules), { recheckMs: 0 })
+  look.follow()
+  await look.runOnce()
+  expect(taken).toEqual([])
+  const trusting = due(() => directoryOf(rules), { recheckMs: 60_000 })
+  await trusting.runOnce()
+  expect(taken).toEqual([])
+  rules = ['+49']
+  trusting.follow()
+  await trusting.runOnce()
+  expect(taken).toHaveLength(5)
+})
+
+test.each<[string, Partial<DueDispatchesOptions>]>([
+  ['the lease may be over', { lease: { nodeId: 1, buckets: [] } }],
+  ['the database does not take what is recorded', { recorder: { failing: true, backlog: 0 } }],
+  ['outcomes wait to be written', { recorder: { failing: false, backlog: 6_000 } }],
+  ['no carrier is there', { canSubmit: () => false }],
+])('takes nothing while %s', async (_name, changes) => {
+  await store(5, 1)
+  expect(await due(() => directoryOf([]), changes).runOnce()).toBe(false)
+  expect(taken).toEqual([])
+})
+
+test('nothing of a plan that is not active, nor beyond the room there is', async () => {
+  await store(5, 1)
+  await due(() => directoryOf([], false)).runOnce()
+  expect(taken).toEqual([])
+  held.reserved = 9_950
+  await due(() => directoryOf([])).runOnce()
+  expect(taken).toEqual([])
+})
