@@ -57,6 +57,7 @@ const COUNTS: ReadonlyArray<[string, string, 'GSM7' | 'UCS2', number]> = [
   ['35 pairs', '😀'.repeat(35), 'UCS2', 1],
   ['36 pairs', '😀'.repeat(36), 'UCS2', 2],
   ['33 pairs to a segment, not 33.5', '😀'.repeat(67), 'UCS2', 3],
+  ['a pair over the edge leaves one unit free', `${'ж'.repeat(66)}😀${'ж'.repeat(65)}`, 'UCS2', 2],
   ['one foreign character turns the whole to UCS-2', `${'a'.repeat(160)}ç`, 'UCS2', 3],
   ['the longest body, all pairs', '😀'.repeat(1600), 'UCS2', 49],
 ]
