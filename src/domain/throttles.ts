@@ -97,7 +97,7 @@ export class Throttle {
     const sentBefore = this.#sent.secondBefore(nowMs)
     const present = Math.min(this.#ratePerS, Math.max(sent, sentBefore))
     const cut = Math.max(accepted * CUT_TO, present * DEEPEST_CUT)
-    this.#ratePerS = Math.max(LOWEST_PER_S, Math.min(cut, present * CUT_TO))
+    this.#ratePerS = Math.min(Math.max(LOWEST_PER_S, Math.min(cut, present * CUT_TO)), this.#limitPerS)
     // What a burst was met with tells little, and a carrier that takes nothing tells nothing: the limit is looked for.
     const isBurst = sentBefore < sent / 2
     const isTelling = accepted > 0 && !isBurst && !(this.#cutABurst && sinceCutMs < 2 * CUT_PAUSE_MS)

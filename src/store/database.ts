@@ -11,6 +11,8 @@ interface Statement {
   readonly name?: string
   readonly text: string
   readonly values?: unknown[]
+  /** Milliseconds until it is given up and its connection dropped, if sooner than the pool's bound. */
+  readonly query_timeout?: number
 }
 
 /** What a store function takes as `db`: the pool (each statement commits alone) or a transaction's connection. */

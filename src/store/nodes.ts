@@ -25,6 +25,9 @@ export interface Heartbeat {
   readonly nodes: readonly number[]
 }
 
+/** A longer one could not keep the lease: the next would come too late. The next one takes another connection. */
+const HEARTBEAT_TIMEOUT_MS = 3_000
+
 /**
  * Renews the lease, and removes nodes whose lease is over. Not when its own was over too: then the database was away from
  * everybody, and the others get time for a heartbeat.
@@ -45,6 +48,7 @@ export async function heartbeat(db: Queryable, nodeId: number, name: string): Pr
              (select coalesce(array_agg(node_id), '{}') from nodes where node_id not in (select node_id from dead))
                as nodes`,
     values: [nodeId, LEASE_MS, name],
+    query_timeout: HEARTBEAT_TIMEOUT_MS,
   })
   return rows[0]!
 }

@@ -152,6 +152,13 @@ describe('cuts', () => {
     expect(throttle.ratePerS).toBeGreaterThanOrEqual(49)
   })
 
+  it('never lead above the configured rate', () => {
+    const throttle = new Throttle(0.25, 0)
+    sendFor(throttle, 0, 20_000)
+    throttle.throttled(20_000, 20_000)
+    expect(throttle.ratePerS).toBeLessThanOrEqual(0.25)
+  })
+
   it('grow only while the rate is used, and are forgotten when it has grown away', () => {
     const throttle = new Throttle(null, 0)
     const limiter = tokenBucket(() => LIMIT, 50)

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NodeLease } from '../../src/services/node-lease.ts'
-import type { Database } from '../../src/store/database.ts'
+import { type Database, withTransaction } from '../../src/store/database.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { eventually } from '../support/service.ts'
 
@@ -171,6 +171,16 @@ describe('whoever depends on the lease is told', () => {
     await over
     expect(lease.buckets).toEqual([])
   })
+})
+
+test('a heartbeat that hangs is given up while another can still keep the lease', async () => {
+  const { lease } = await started('hanging')
+  await withTransaction(db, async (transaction) => {
+    await transaction.query('lock table nodes')
+    await expect(lease.runOnce()).rejects.toThrow('Query read timeout')
+  })
+  expect(lease.alive).toBe(true)
+  await lease.runOnce()
 })
 
 test('a heartbeat that fails is tried again soon, and told once', async () => {
