@@ -15,38 +15,6 @@ async function untilDown(service: Service): Promise<unknown> {
   return eventually(async () => !(await linkState(service)).includes('BOUND'))
 }
 
-describe('B388 unbind mid-window', () => {
-  test('resubmit: what had no answer is sent again after the wait, nothing is lost', async () => {
-    await using smsc = await startSmsc()
-    await using service = await startService({ smscPort: smsc.port })
-    const link = await smsc.bound()
-    smsc.answerSubmits(() => undefined)
-    const ids = await Promise.all(Array.from({ length: WINDOW + 2 }, () => service.sent()))
-    await eventually(() => smsc.submits.length === WINDOW)
-    smsc.answerSubmits((pdu, to, index) => accept(pdu, to, `b388-${index}`))
-    await link.unbind()
-    for (const msgId of ids) await service.until(msgId, 'SENT')
-    expect(smsc.submits.length).toBe(2 * WINDOW + 2)
-    for (let index = WINDOW; index < smsc.submits.length; index += 1)
-      expect(await smsc.receipt(`b388-${index}`, 'DELIVRD')).toBe(0)
-    for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
-  })
-
-  test('a plan that wants nothing twice: UNKNOWN, one webhook, not sent again', async () => {
-    await using smsc = await startSmsc()
-    await using service = await startService({ smscPort: smsc.port, plan: { ambiguousSubmits: 'unknown' } })
-    const link = await smsc.bound()
-    smsc.answerSubmits(() => undefined)
-    const msgId = await service.sent()
-    await eventually(() => smsc.submits.length === 1)
-    await link.unbind()
-    const record = await service.until(msgId, 'UNKNOWN')
-    expect(record.errorCode).toBe('103')
-    await service.untilWebhooks(msgId, ['UNKNOWN'])
-    expect(smsc.submits.length).toBe(1)
-  })
-})
-
 describe('a link that breaks', () => {
   test('with messages in the window: all of them are delivered in the end', async () => {
     await using service = await startService()

@@ -70,29 +70,6 @@ describe('connections that go while messages are accepted', () => {
 })
 
 describe('a database that is gone for a while', () => {
-  test('receipts are refused with ESME_RX_T_APPN, come again, and nothing is lost', async () => {
-    await using smsc = await startSmsc()
-    await using service = await startService({ smscPort: smsc.port, app: { holdingsMs: 200 } })
-    await using outside = await killer(service)
-    const ids = await Promise.all(Array.from({ length: 20 }, () => service.sent()))
-    for (const msgId of ids) await service.until(msgId, 'SENT')
-    await outside.without(async () => {
-      expect(await smsc.receipt('m-0', 'DELIVRD')).toBe(STATUSES.ESME_RX_T_APPN)
-      // Once it is known, refused at once.
-      expect(await smsc.receipt('m-1', 'DELIVRD')).toBe(STATUSES.ESME_RX_T_APPN)
-      const mo = {
-        source_addr: '15550002222',
-        destination_addr: '15550001000',
-        short_message: Buffer.from('mo'),
-      }
-      expect(await smsc.deliver(mo)).toBe(STATUSES.ESME_RX_T_APPN)
-    })
-    for (let index = 0; index < ids.length; index += 1)
-      await eventually(async () => (await smsc.receipt(`m-${index}`, 'DELIVRD')) === STATUSES.ESME_ROK)
-    for (const msgId of ids) await service.until(msgId, 'DELIVERED')
-    for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
-  })
-
   test('sends are answered 500 meanwhile, and answers of the carrier are recorded afterwards', async () => {
     await using smsc = await startSmsc()
     await using service = await startService({ smscPort: smsc.port, app: { holdingsMs: 200 } })

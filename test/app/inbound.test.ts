@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildHeader, UDHI } from '../../src/domain/concatenation.ts'
+import { UDHI } from '../../src/domain/concatenation.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
@@ -32,11 +32,6 @@ const mo = (octets: Buffer, more: Parameters<Smsc['deliver']>[0] = {}) =>
   })
 
 const sender = () => `+1555000${3000 + run}`
-
-const part = (reference: number, total: number, sequence: number, text: string) =>
-  mo(Buffer.concat([buildHeader({ kind: 'udh8', reference, total, sequence }), Buffer.from(text)]), {
-    esm_class: UDHI,
-  })
 
 /** The inbound webhooks from this test's sender so far. */
 function bodies(): string[] {
@@ -82,87 +77,9 @@ describe('an inbound message', () => {
     await eventually(() => bodies().length === 1)
     expect(JSON.parse(service.receiver.received.at(-1)!.body)).not.toHaveProperty('keyword')
   })
-
-  test.each([
-    ['0x08 UCS-2', 0x08, Buffer.from('041f0440d83ddea2', 'hex'), 'Пр🚢'],
-    ['0x03 Latin-1', 0x03, Buffer.from('caf\u00e9', 'latin1'), 'café'],
-    ['0x04 binary', 0x04, Buffer.from('00ff10', 'hex'), '00ff10'],
-    ['0xF0 GSM, class 0', 0xf0, Buffer.from('hi'), 'hi'],
-    ['0xFF binary, class 3', 0xff, Buffer.from('0102', 'hex'), '0102'],
-    ['GSM with a bare ESC at its end', 0x00, Buffer.from('6869 1b'.replace(' ', ''), 'hex'), 'hi'],
-    ['UCS-2 with a lone surrogate and U+0000', 0x08, Buffer.from('d83d00000041', 'hex'), '\ufffdA'],
-  ])('B383 %s', async (_name, dataCoding, octets, text) => {
-    run += 1
-    expect(await mo(octets, { data_coding: dataCoding })).toBe(STATUSES.ESME_ROK)
-    await eventually(() => bodies().length === 1)
-    expect(bodies()[0]!.trimEnd()).toBe(text)
-  })
-
-  test('B384 to a number nobody owns: acknowledged, kept, shown to the operator', async () => {
-    run += 1
-    expect(await mo(Buffer.from('anybody?'), { destination_addr: '15559999999' })).toBe(STATUSES.ESME_ROK)
-    const { items } = await service.admin('GET', '/unowned-inbound-messages')
-    expect(items).toMatchObject([{ from: sender(), to: '+15559999999', body: 'anybody?', carrier: 'main' }])
-    expect(bodies()).toEqual([])
-  })
 })
 
 describe('an inbound message in parts', () => {
-  const ORDERS = [
-    [1, 2, 3],
-    [1, 3, 2],
-    [2, 1, 3],
-    [2, 3, 1],
-    [3, 1, 2],
-    [3, 2, 1],
-  ]
-  const TEXTS = ['one ', 'two ', 'three']
-
-  test.each(ORDERS)('B373 in the order %i %i %i: one webhook with the whole text', async (...order) => {
-    run += 1
-    for (const sequence of order)
-      expect(await part(7, 3, sequence, TEXTS[sequence - 1]!)).toBe(STATUSES.ESME_ROK)
-    await eventually(() => bodies().length === 1)
-    expect(bodies()).toEqual(['one two three'])
-    expect(await waitingParts()).toBe(0)
-  })
-
-  test('a repeated part changes nothing', async () => {
-    run += 1
-    for (const sequence of [1, 1, 3, 3, 1, 2]) await part(7, 3, sequence, TEXTS[sequence - 1]!)
-    await eventually(() => bodies().length === 1)
-    expect(bodies()).toEqual(['one two three'])
-  })
-
-  test('B378 the same reference with another total is another message', async () => {
-    run += 1
-    await part(9, 3, 1, 'a')
-    await part(9, 2, 1, 'x')
-    await part(9, 2, 2, 'y')
-    await eventually(() => bodies().length === 1)
-    expect(bodies()).toEqual(['xy'])
-    await part(9, 3, 2, 'b')
-    await part(9, 3, 3, 'c')
-    await eventually(() => bodies().length === 2)
-    expect(bodies()).toEqual(['xy', 'abc'])
-  })
-
-  test.each([
-    ['total 0', '050003070001', 'part'],
-    ['sequence 0', '050003070200', 'part'],
-    ['sequence above total', '050003070203', 'part'],
-    ['header longer than the message', 'ff0003070201', null],
-    ['element longer than the header', '0500ff070201', null],
-  ])('B379 %s: a single message', async (_name, header, text) => {
-    run += 1
-    const octets = Buffer.concat([Buffer.from(header, 'hex'), Buffer.from('part')])
-    expect(await mo(octets, { esm_class: UDHI })).toBe(STATUSES.ESME_ROK)
-    await eventually(() => bodies().length === 1)
-    if (text !== null) expect(bodies()).toEqual([text])
-    else expect(bodies()[0]).toContain('part')
-    expect(await waitingParts()).toBe(0)
-  })
-
   test('a Turkish text in two parts, the last first, over a restart', async () => {
     run += 1
     const turkish = (sequence: number, octets: string) =>
@@ -176,17 +93,6 @@ describe('an inbound message in parts', () => {
     await eventually(() => bodies().length === 1)
     expect(bodies()).toEqual(['İyi akşamlar, yağmur [kaç gün?]'])
     expect(await waitingParts()).toBe(0)
-  })
-
-  test('B381 a node that is started anew between the parts has them all', async () => {
-    run += 1
-    await part(5, 3, 1, 'one ')
-    await part(5, 3, 3, 'three')
-    await service.restart()
-    await smsc.bound()
-    await part(5, 3, 2, 'two ')
-    await eventually(() => bodies().length === 1)
-    expect(bodies()).toEqual(['one two three'])
   })
 })
 

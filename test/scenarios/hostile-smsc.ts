@@ -106,7 +106,8 @@ export class HostileSmsc implements AsyncDisposable {
     }
   }
 
-  accept(pdu: SubmitPdu, peer: RawPeer, messageId = `id-${this.ids.length + 1}`): void {
+  /** Ids hold what has another place in the GSM alphabet, and what is no digit. */
+  accept(pdu: SubmitPdu, peer: RawPeer, messageId = `Id_${this.ids.length + 1}$f`): void {
     this.ids.push(messageId)
     peer.write({ command: 'submit_sm_resp', sequence: pdu.sequence, message_id: messageId })
   }

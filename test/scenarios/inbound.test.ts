@@ -3,8 +3,9 @@ import { buildHeader, type Part, UDHI } from '../../src/domain/concatenation.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { killer } from '../support/database-outage.ts'
 import { startServe } from '../support/process.ts'
-import { eventually, INBOUND_NUMBER, startService } from '../support/service.ts'
-import { type DeliverFields, ESME_ROK, HostileSmsc } from './hostile-smsc.ts'
+import { eventually, startService } from '../support/service.ts'
+import { moOf, somebody } from './handset.ts'
+import { ESME_ROK, HostileSmsc } from './hostile-smsc.ts'
 import {
   bodiesFrom,
   metric,
@@ -19,22 +20,6 @@ const own = stage({ app: { holdingsMs: 200 } })
 const { scenario } = own
 
 const TEXTS = ['one ', 'two ', 'three']
-
-let people = 0
-/** Each is somebody else. */
-function somebody(): string {
-  people += 1
-  return `+1555000${5000 + people}`
-}
-
-const moOf = (from: string, short_message: Buffer, more: DeliverFields = {}): DeliverFields => ({
-  source_addr_ton: 1,
-  source_addr: from.slice(1),
-  dest_addr_ton: 1,
-  destination_addr: INBOUND_NUMBER.slice(1),
-  short_message,
-  ...more,
-})
 
 async function mo(...fields: Parameters<typeof moOf>): Promise<void> {
   expect(await own.smsc.deliver(moOf(...fields))).toBe(ESME_ROK)

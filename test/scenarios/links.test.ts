@@ -1,9 +1,11 @@
 import { expect } from 'vitest'
+import { encodePdu } from '../../src/smpp/encoding.ts'
+import type { BindPdu } from '../../src/smpp/pdu.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import type { RawPeer } from '../smpp/raw-peer.ts'
 import { eventually } from '../support/service.ts'
-import { HostileSmsc } from './hostile-smsc.ts'
-import { link, shown, stage } from './stage.ts'
+import type { Conduct } from './hostile-smsc.ts'
+import { link, secondCarrier, shown, stage } from './stage.ts'
 
 const WINDOW = 10
 
@@ -147,24 +149,39 @@ scenario('B390', async () => {
   await allSent([msgId])
 })
 
+const HALF = encodePdu({ command: 'deliver_sm', short_message: Buffer.from('cut') }).subarray(0, 30)
+
+/** What comes in place of a bind_resp, or right behind it. */
+const MISHAPS: readonly Conduct<BindPdu>[] = [
+  (_bind, peer) => peer.write(Buffer.from('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')),
+  (_bind, peer) => peer.write(Buffer.from('15030100020246', 'hex')),
+  (_bind, peer) => peer.write(Buffer.alloc(70_000)),
+  (_bind, peer) => peer.write(Buffer.from('SSH-2.0-OpenSSH_9.6\r\n')),
+  ({ sequence }, peer) => peer.write({ command: 'generic_nack', sequence, status: 3 }),
+  (_bind, peer) => void peer.socket.end(),
+  (_bind, peer) => void peer.socket.end(HALF),
+  (bind, peer) => {
+    own.smsc.answer(bind, peer)
+    peer.socket.write(HALF, () => peer.socket.resetAndDestroy())
+  },
+  (bind, peer) => {
+    own.smsc.answer(bind, peer)
+    peer.write(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))
+  },
+]
+
 scenario('M04', async () => {
   const { smsc, service } = own
-  const garbage = [
-    Buffer.from('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'),
-    Buffer.from('15030100020246', 'hex'),
-    Buffer.alloc(70_000),
-    Buffer.from('SSH-2.0-OpenSSH_9.6\r\n'),
-  ]
   const binds = smsc.binds.length
-  smsc.on('bind', (pdu, peer, times) => {
-    if (times < garbage.length) peer.write(garbage[times]!)
-    else smsc.answer(pdu, peer)
+  smsc.on('bind', (bind, peer, times) => {
+    const mishap = MISHAPS[times] ?? ((pdu, to) => smsc.answer(pdu, to))
+    mishap(bind, peer, times)
   })
   ;(await smsc.bound()).socket.destroy()
   await closedBy('frame_error')
   const msgId = await service.sent()
   await allSent([msgId])
-  expect(smsc.binds.length).toBe(binds + garbage.length + 1)
+  expect(smsc.binds.length).toBe(binds + MISHAPS.length + 1)
 })
 
 scenario('M49', async () => {
@@ -173,7 +190,7 @@ scenario('M49', async () => {
   const submits = smsc.submits.length
   let binds = smsc.binds.length
   const msgIds: string[] = []
-  for (const name of ['ESME_RBINDFAIL', 'ESME_RINVPASWD', 'ESME_RALYBND'] as const) {
+  for (const name of ['ESME_RBINDFAIL', 'ESME_RINVPASWD', 'ESME_RALYBND', 'ESME_RTHROTTLED'] as const) {
     smsc.on('bind', (pdu, to) => smsc.refuseBind(pdu, to, STATUSES[name]))
     peer.socket.destroy()
     await closedBy(`bind_rejected: ${name}`)
@@ -202,12 +219,7 @@ scenario('M59', async () => {
 
 scenario('M61', async () => {
   const { smsc, service } = own
-  await using second = await HostileSmsc.start()
-  const settings = { name: 'second', host: '127.0.0.1', port: second.port, systemId: 'aldis', password: 'x' }
-  await service.admin('POST', '/carriers', settings)
-  const carriers = [{ carrier: 'main' }, { carrier: 'second', priority: 1 }]
-  await service.admin('PATCH', '/routes/default', { carriers })
-  await second.bound()
+  await using second = await secondCarrier(own)
   const submits = smsc.submits.length
   smsc.on('bind', (pdu, peer) => smsc.refuseBind(pdu, peer, STATUSES.ESME_RBINDFAIL))
   ;(await smsc.bound()).socket.destroy()
@@ -218,12 +230,10 @@ scenario('M61', async () => {
     carrier: 'second',
     routeReason: expect.stringContaining('after main (unbound)'),
   })
-  expect([smsc.submits.length, second.submits.length]).toEqual([submits, 1])
+  expect([smsc.submits.length, second.smsc.submits.length]).toEqual([submits, 1])
   smsc.behave()
   await smsc.bound()
   const back = await service.sent()
   await allSent([back])
   expect(await shown(own, back)).toMatchObject({ carrier: 'main' })
-  await service.admin('PATCH', '/routes/default', { carriers: [{ carrier: 'main' }] })
-  await service.admin('DELETE', '/carriers/second')
 })

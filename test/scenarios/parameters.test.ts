@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { encodePdu } from '../../src/smpp/encoding.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { INBOUND_NUMBER } from '../support/service.ts'
+import { moOf, somebody } from './handset.ts'
 import { type DeliverFields, ESME_ROK, receiptOf, spoiltDeliver, tlv } from './hostile-smsc.ts'
 import {
   anomalies,
@@ -23,22 +24,6 @@ const MESSAGE_PAYLOAD = 0x0424
 const SAR_TOTAL_SEGMENTS = 0x020e
 const DELIVERED = Buffer.of(2)
 const UNDELIVERABLE = Buffer.of(5)
-
-let people = 0
-/** Each is somebody else. */
-function somebody(): string {
-  people += 1
-  return `+1555000${4000 + people}`
-}
-
-const moOf = (from: string, short_message: Buffer, more: DeliverFields = {}): DeliverFields => ({
-  source_addr_ton: 1,
-  source_addr: from.slice(1),
-  dest_addr_ton: 1,
-  destination_addr: INBOUND_NUMBER.slice(1),
-  short_message,
-  ...more,
-})
 
 /** Sends this deliver_sm with octets behind it; gives the status of its answer. */
 async function withBehind(fields: DeliverFields, ...behind: Buffer[]): Promise<number> {

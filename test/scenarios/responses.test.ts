@@ -137,7 +137,7 @@ async function acceptedAs(octets: Buffer, id: string): Promise<void> {
 scenario('M07', () =>
   overOneSession(own, async () => {
     const idOf = (length: number) => `${length}-`.padEnd(length, 'x')
-    for (const length of [65, 66, 255, 1_000])
+    for (const length of [64, 65, 66, 255, 1_000])
       await acceptedAs(Buffer.from(`${idOf(length)}\0`), idOf(length))
     own.smsc.on('submit_sm', answering(Buffer.from(`${idOf(60_000)}\0`)))
     await submitted(own)

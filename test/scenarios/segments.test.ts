@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually } from '../support/service.ts'
-import { ESME_ROK, HostileSmsc } from './hostile-smsc.ts'
+import { ESME_ROK } from './hostile-smsc.ts'
 import { becomesOverdue } from './overdue.ts'
-import { overOneSession, shown, stage } from './stage.ts'
+import { overOneSession, secondCarrier, shown, stage } from './stage.ts'
 
 /** 3 segments of the GSM alphabet. */
 const THREE_PARTS = 'part '.repeat(80)
@@ -158,12 +158,7 @@ async function diesBetween(): Promise<void> {
 /** It stays away: another carrier gets the rest, whose parts name the same reference. */
 async function finishedElsewhere(): Promise<void> {
   const { smsc, service } = own
-  await using spare = await HostileSmsc.start()
-  const settings = { name: 'spare', host: '127.0.0.1', port: spare.port, systemId: 'aldis', password: 'x' }
-  await service.admin('POST', '/carriers', settings)
-  const carriers = [{ carrier: 'main' }, { carrier: 'spare', priority: 1 }]
-  await service.admin('PATCH', '/routes/default', { carriers })
-  await spare.bound()
+  await using second = await secondCarrier(own)
   smsc.on('bind', (pdu, peer) => smsc.refuseBind(pdu, peer, STATUSES.ESME_RBINDFAIL))
   smsc.on('submit_sm', (pdu, peer, times) => {
     if (times === 0) smsc.accept(pdu, peer)
@@ -171,17 +166,15 @@ async function finishedElsewhere(): Promise<void> {
   })
   const msgId = await service.sent({ body: THREE_PARTS })
   await service.until(msgId, 'SENT')
-  expect(spare.submits.map(partOf)).toEqual([2, 3])
-  const references = [...smsc.submits.slice(-1), ...spare.submits].map((pdu) => pdu.short_message[3])
+  expect(second.smsc.submits.map(partOf)).toEqual([2, 3])
+  const references = [...smsc.submits.slice(-1), ...second.smsc.submits].map((pdu) => pdu.short_message[3])
   expect(new Set(references).size).toBe(1)
   const { attempts, submissions } = await shown(own, msgId)
-  expect(attempts.at(-1)).toMatchObject({ carrier: 'spare', outcome: 'accepted', resubmission: true })
-  expect(submissions.map(({ carrier }: { carrier: string }) => carrier)).toEqual(['main', 'spare', 'spare'])
+  expect(attempts.at(-1)).toMatchObject({ carrier: 'second', outcome: 'accepted', resubmission: true })
+  expect(submissions.map(({ carrier }: { carrier: string }) => carrier)).toEqual(['main', 'second', 'second'])
   smsc.behave()
   await smsc.bound()
   expect(await smsc.receipt(submissions[0].carrierMessageId, 'DELIVRD')).toBe(ESME_ROK)
-  for (const id of spare.ids) expect(await spare.receipt(id, 'DELIVRD')).toBe(ESME_ROK)
+  for (const id of second.smsc.ids) expect(await second.smsc.receipt(id, 'DELIVRD')).toBe(ESME_ROK)
   await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
-  await service.admin('PATCH', '/routes/default', { carriers: [{ carrier: 'main' }] })
-  await service.admin('DELETE', '/carriers/spare')
 }

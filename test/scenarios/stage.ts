@@ -99,6 +99,24 @@ export async function overOneSession({ smsc }: Stage, work: () => Promise<void>)
   expect([await smsc.bound(), smsc.binds.length]).toEqual([peer, binds])
 }
 
+/** Another carrier, `second`, which the route takes when the first cannot be used, as long as this is not disposed. */
+export async function secondCarrier({ service }: Stage): Promise<{ smsc: HostileSmsc } & AsyncDisposable> {
+  const smsc = await HostileSmsc.start()
+  const settings = { name: 'second', host: '127.0.0.1', port: smsc.port, systemId: 'aldis', password: 'x' }
+  await service.admin('POST', '/carriers', settings)
+  const carriers = [{ carrier: 'main' }, { carrier: 'second', priority: 1 }]
+  await service.admin('PATCH', '/routes/default', { carriers })
+  await smsc.bound()
+  return {
+    smsc,
+    async [Symbol.asyncDispose]() {
+      await service.admin('PATCH', '/routes/default', { carriers: carriers.slice(0, 1) })
+      await service.admin('DELETE', '/carriers/second')
+      await smsc[Symbol.asyncDispose]()
+    },
+  }
+}
+
 /** A metric of the node, summed over the series that have these labels. */
 export async function metric({ service }: Stage, name: string, labels = ''): Promise<number> {
   const text = await (await fetch(`${service.app.url}/metrics`)).text()
