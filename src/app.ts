@@ -242,21 +242,21 @@ async function startLease(
   forget: () => string[],
 ): Promise<NodeLease> {
   const waitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
-  /** Held when the lease was over, and never sent. */
-  let unsent = { nodeId: 0, msgIds: [] as string[] }
+  /** Held when a lease was over, and never sent. */
+  const unsent: { nodeId: number; msgIds: string[] }[] = []
   const lease = new NodeLease({
     db,
     name: options.nodeName,
     onTaken: async (buckets, nodeId) => {
-      if (unsent.msgIds.length > 0) await freeDispatches(db, unsent.nodeId, unsent.msgIds)
-      unsent = { nodeId, msgIds: [] }
+      for (; unsent.length > 0; unsent.shift()) await freeDispatches(db, unsent[0]!.nodeId, unsent[0]!.msgIds)
       const messages = await releaseDispatches(db, { nodeId, buckets, waitMs })
       const events = await releaseEvents(db, { nodeId, buckets })
       options.log.info({ buckets: buckets.length, messages, events }, 'took over buckets')
     },
     onExpired: () => {
       options.log.warn('the lease of this node was over; it begins a new one')
-      unsent = { nodeId: lease.nodeId, msgIds: forget() }
+      const msgIds = forget()
+      if (msgIds.length > 0) unsent.push({ nodeId: lease.nodeId, msgIds })
     },
     onReplaced: () => {
       options.log.fatal('another node has taken the place of this one')
