@@ -85,7 +85,7 @@ export async function submitted(
 }
 
 /** Nothing is wedged: a message goes all the way. */
-export async function delivers(on: Pick<Stage, 'smsc' | 'service'>): Promise<void> {
+async function delivers(on: Pick<Stage, 'smsc' | 'service'>): Promise<void> {
   const { msgId, id } = await submitted(on)
   expect(await on.smsc.receipt(id, 'DELIVRD')).toBe(ESME_ROK)
   await on.service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
