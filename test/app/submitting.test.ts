@@ -99,16 +99,12 @@ describe('plans share a carrier', () => {
       return rows[0].held > 4_000
     })
     for (let count = 0; count < 5; count += 1) {
+      const body = `urgent ${count}`
+      await service.sent({ servicePlanId: other.servicePlanId, from: 'Other', body })
+      // It was queued before it was answered: one of the other plan may go before it, and one was under way.
       const before = smsc.submits.length
-      const msgId = await service.sent({
-        servicePlanId: other.servicePlanId,
-        from: 'Other',
-        body: `urgent ${count}`,
-      })
-      await eventually(() => bodies().includes(`urgent ${count}`))
-      // One may have been under way, and those of the time it took to accept; not the thousands before it.
-      expect(bodies().indexOf(`urgent ${count}`) - before).toBeLessThan(50)
-      expect(msgId).toBeTruthy()
+      await eventually(() => bodies().includes(body))
+      expect(bodies().indexOf(body)).toBeLessThanOrEqual(before + 2)
     }
   })
 })

@@ -163,7 +163,11 @@ export function validMessage() {
 
 /** Nothing is submitted in these tests: messages wait in the database. */
 const PLACEMENT = {
-  place: () => ({ msgId: messageId(Date.now(), randomBytes(9), randomBytes(1)[0]!), holder: null, routeId: null }),
+  place: () => ({
+    msgId: messageId(Date.now(), randomBytes(9), randomBytes(1)[0]!),
+    holder: null,
+    routeId: null,
+  }),
   keep: () => undefined,
   release: () => undefined,
   refuse: () => undefined,
