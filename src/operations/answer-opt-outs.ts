@@ -8,7 +8,7 @@ import { countSegments } from '../domain/segments.ts'
 import { VALIDITY_MS } from '../domain/submit-outcomes.ts'
 import type { Queryable } from '../store/database.ts'
 import { insertKeyedMessages, type KeyedMessage } from '../store/messages.ts'
-import { changeOptOuts, findOptOuts, type OptOutPair } from '../store/opt-outs.ts'
+import { changeOptOuts, letRepliesOut, type OptOutPair } from '../store/opt-outs.ts'
 
 /** STOP, START or HELP, as a person sent it to one of our numbers. */
 export interface OptOutAsked {
@@ -48,8 +48,9 @@ interface Answer {
 
 /**
  * Keeps what people asked for, in the transaction that records their messages, in the order they came; and answers them
- * where the plan has a text for it. A STOP or START that changes nothing is not answered, nor is HELP of somebody who has
- * opted out. A person who is not an E.164 number cannot be sent to, so nothing is kept of them.
+ * where the plan has a text for it. STOP and HELP are answered whether or not somebody has opted out already, as carriers
+ * ask for (CTIA Short Code Monitoring Handbook); a START that changes nothing is not. A person who is not an E.164 number
+ * cannot be sent to, so nothing is kept of them.
  */
 export async function answerOptOuts(
   transaction: Queryable,
@@ -57,15 +58,18 @@ export async function answerOptOuts(
   asked: readonly OptOutAsked[],
 ): Promise<void> {
   const wishes = wishesOf(asked.filter(({ person }) => isE164(person)))
-  const answers = [
-    ...(await changed(transaction, deps, wishes)),
-    ...(await helped(transaction, deps, wishes)),
-  ]
+  const answers = [...(await switched(transaction, deps, wishes)), ...helped(deps, wishes)]
   const replies = answers.flatMap(replyOf)
   if (replies.length === 0) return
   // In one order everywhere, like those of customers.
   replies.sort((a, b) => (a.key_hash < b.key_hash ? -1 : 1))
-  await insertKeyedMessages(transaction, replies, VALIDITY_MS, REPLY_PAUSE_MS, NOT_QUEUED)
+  const stored = await insertKeyedMessages(transaction, replies, VALIDITY_MS, REPLY_PAUSE_MS, NOT_QUEUED)
+  const ids = new Set(stored.map(({ msg_id }) => msg_id))
+  const kept = replies.filter(({ msg_id }) => ids.has(msg_id))
+  await letRepliesOut(
+    transaction,
+    kept.map((reply) => ({ ...pairOf(reply), reply_id: reply.msg_id })),
+  )
 }
 
 function wishesOf(asked: readonly OptOutAsked[]): Wish[] {
@@ -84,8 +88,8 @@ function wishesOf(asked: readonly OptOutAsked[]): Wish[] {
   })
 }
 
-/** Keeps or ends opt-outs; gives what that changed. */
-async function changed(transaction: Queryable, deps: Deps, wishes: readonly Wish[]): Promise<Answer[]> {
+/** Keeps or ends opt-outs; gives every STOP, and each START that changed something. */
+async function switched(transaction: Queryable, deps: Deps, wishes: readonly Wish[]): Promise<Answer[]> {
   const answers = wishes.flatMap((wish) =>
     wish.last === null ? [] : [{ wish, request: wish.last, msgId: deps.newMessageId() }],
   )
@@ -94,25 +98,18 @@ async function changed(transaction: Queryable, deps: Deps, wishes: readonly Wish
     return { ...pairOf(wish), opts_out: request === 'stop', reply_id: msgId }
   })
   const effective = new Set(await changeOptOuts(transaction, changes))
-  return answers.filter(({ msgId }) => effective.has(msgId))
+  return answers.filter(({ request, msgId }) => request === 'stop' || effective.has(msgId))
 }
 
-/** Those who asked for help and have not opted out. */
-async function helped(transaction: Queryable, deps: Deps, wishes: readonly Wish[]): Promise<Answer[]> {
-  const asking = wishes.filter(({ help }) => help)
-  if (asking.length === 0) return []
-  const out = new Set((await findOptOuts(transaction, asking.map(pairOf))).map(pairKey))
-  return asking
-    .filter((wish) => !out.has(pairKey(wish)))
+/** Those who asked for help, and not for a STOP beside it: its answer is then the only one that goes out. */
+function helped(deps: Deps, wishes: readonly Wish[]): Answer[] {
+  return wishes
+    .filter(({ help, last }) => help && last !== 'stop')
     .map((wish) => ({ wish, request: 'help', msgId: deps.newMessageId() }))
 }
 
-function pairOf({ plan_id, sender, recipient }: Wish): OptOutPair {
+function pairOf({ plan_id, sender, recipient }: OptOutPair): OptOutPair {
   return { plan_id, sender, recipient }
-}
-
-function pairKey({ plan_id, sender, recipient }: OptOutPair): string {
-  return JSON.stringify([plan_id, sender, recipient])
 }
 
 /** The answer as a message of the plan, which waits in the database; none without a text, or of a plan that cannot send. */

@@ -9,11 +9,14 @@ export interface OptOutPair {
   readonly recipient: string
 }
 
-/** What a person wants from now on; one row for each pair. */
-export interface OptOutChange extends OptOutPair {
-  readonly opts_out: boolean
-  /** Of the message that answers it, if one does: a confirmation goes out although they have opted out. */
+/** The message that answers a person, if one does. */
+export interface OptOutReply extends OptOutPair {
   readonly reply_id: string
+}
+
+/** What a person wants from now on; one row for each pair. */
+export interface OptOutChange extends OptOutReply {
+  readonly opts_out: boolean
 }
 
 /** Keeps or ends opt-outs; gives the `reply_id` of those that changed something. */
@@ -38,6 +41,19 @@ export async function changeOptOuts(db: Queryable, changes: readonly OptOutChang
     values: [JSON.stringify(changes)],
   })
   return rows.map((row) => row.reply_id)
+}
+
+/** The latest answer to a person goes out although they have opted out; one before it that still waits no longer does. */
+export async function letRepliesOut(db: Queryable, replies: readonly OptOutReply[]): Promise<void> {
+  await db.query({
+    name: 'let_replies_out',
+    text: `
+      update opt_outs o set confirmation = i.reply_id
+      from json_to_recordset($1) as i (plan_id integer, sender text, recipient text, reply_id uuid)
+      where o.plan_id = i.plan_id and o.sender = i.sender and o.recipient = i.recipient
+        and o.confirmation is distinct from i.reply_id`,
+    values: [JSON.stringify(replies)],
+  })
 }
 
 /** Those of these pairs whose person has opted out. */

@@ -134,10 +134,26 @@ describe('what is answered', () => {
     expect(await replies()).toEqual(['help', 'out', 'in'])
   })
 
-  test('no HELP of somebody who has opted out, nor with the STOP', async () => {
+  test('HELP and STOP of somebody who has opted out, but no HELP with the STOP', async () => {
     await answer('help', 'stop')
-    await answer('help')
     expect(await replies()).toEqual(['out'])
+    await answer('help')
+    expect(await replies()).toEqual(['out', 'help'])
+    await anHourLater()
+    await answer('stop')
+    expect(await replies()).toEqual(['out', 'help', 'out'])
+  })
+
+  test('the latest answer goes out to somebody who has opted out', async () => {
+    const answers = async () => (await fresh.db.query('select msg_id from messages order by msg_id')).rows
+    const goesOut = async () => (await fresh.db.query('select confirmation as msg_id from opt_outs')).rows
+    await answer('stop')
+    expect(await goesOut()).toEqual(await answers())
+    await answer('help')
+    expect(await goesOut()).toEqual((await answers()).slice(1))
+    // Not answered: an hour has not gone by.
+    await answer('stop', 'help')
+    expect(await goesOut()).toEqual((await answers()).slice(1))
   })
 
   test('HELP with a START', async () => {
