@@ -81,12 +81,14 @@ export class SubmissionProgress {
   /** Null while an answer is awaited, or `next` is to be sent. */
   get end(): SubmissionEnd | null {
     if (this.#underWay > 0) return null
+    // Also where an answer that was given up came after all, while others were awaited.
+    if (this.isComplete) return { kind: 'sent' }
     if (this.#failure !== null) {
       const { commandStatus } = this.#failure
       return { kind: 'failed', errorCode: fromSubmitStatus(commandStatus).errorCode, commandStatus }
     }
     if (this.#ambiguous) return { kind: 'ambiguous' }
     if (this.#retry !== null) return { kind: 'retry', ...this.#retry }
-    return this.#pending.length > 0 ? { kind: 'unfinished' } : { kind: 'sent' }
+    return { kind: 'unfinished' }
   }
 }

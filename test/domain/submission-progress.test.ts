@@ -55,6 +55,16 @@ describe('several segments', () => {
     expect(progress.end).toEqual({ kind: 'sent' })
   })
 
+  test('an answer that comes after it was given up, while another is awaited, completes the message', () => {
+    const progress = new SubmissionProgress(2, 0n)
+    sendAll(progress)
+    progress.lost()
+    progress.acceptedEarlier(0)
+    expect(progress.end).toBeNull()
+    progress.answered(1, OK)
+    expect(progress.end).toEqual({ kind: 'sent' })
+  })
+
   test('a refusal stops what is not sent, and waits for what is', () => {
     const progress = new SubmissionProgress(4, 0n)
     progress.sent()
