@@ -79,6 +79,7 @@ describe('plans share a carrier', () => {
       status: 'approved',
     })
     await service.admin('PATCH', `/carriers/${CARRIER}`, { window: 1, messagesPerSecond: 50 })
+    await eventually(async () => smsc.binds.length === 2 && (await linkState(service)).startsWith('BOUND'))
     const plan = await planKey()
     for (let batch = 0; batch < 12; batch += 1) {
       const rows = Array.from({ length: 1_000 }, () =>
