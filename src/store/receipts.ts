@@ -46,7 +46,8 @@ const INPUT = `
  * From `matched` (plan_id, msg_id, bits) to the messages as they are now and their events. Segment outcomes are kept as
  * bits, so a repeated receipt changes nothing. DELIVERED when all segments are, FAILED as soon as one is that was not
  * delivered before, UNKNOWN when all have an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives
- * way for `unknownReversibleMs`. An event is held only if this node holds every earlier one of its message; it becomes due
+ * way for `unknownReversibleMs`. A QUEUED message of several segments is not DELIVERED yet: how many there are is settled
+ * with its submission. An event is held only if this node holds every earlier one of its message; it becomes due
  * with an earlier one that waits. Which are held is looked up in one object, see recordSubmissions.
  */
 function changes(only: string): string {
@@ -76,7 +77,8 @@ function changes(only: string): string {
         from (select (1::bigint << m.segments) - 1 as whole, m.delivered_segments | r.delivered as delivered,
                      m.unknown_segments | r.unknown as unknown) b,
              lateral (select case when r.failed & ~m.delivered_segments <> 0 then 'FAILED'
-                                  when b.delivered & b.whole = b.whole then 'DELIVERED'
+                                  when b.delivered & b.whole = b.whole
+                                    then case when m.status = 'QUEUED' and m.segments > 1 then m.status else 'DELIVERED' end
                                   when (b.delivered | b.unknown) & b.whole = b.whole then 'UNKNOWN'
                                   else m.status end as status) n),
           price = coalesce((r.charge ->> 'price')::numeric, m.price),

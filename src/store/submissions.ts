@@ -107,8 +107,10 @@ export async function recordSubmissions(
       ), changed as (
         update messages m
         set (status, event_seq, updated_at, error_code, carrier_code) = (
-              select n.status, m.event_seq + 1, $3::timestamptz, i.error_code, coalesce(i.carrier_code, m.carrier_code)
-              from (select case when i.status = 'SENT' and m.delivered_segments & w.whole = w.whole then 'DELIVERED'
+              select n.status, m.event_seq + 1, $3::timestamptz,
+                     case n.status when 'DELIVERED' then '000' else i.error_code end,
+                     coalesce(i.carrier_code, m.carrier_code)
+              from (select case when i.status <> 'FAILED' and m.delivered_segments & w.whole = w.whole then 'DELIVERED'
                                 else i.status end as status
                     from (select (1::bigint << coalesce(i.segments, m.segments)) - 1 as whole) w) n
               where m.status = 'QUEUED'
@@ -121,7 +123,7 @@ export async function recordSubmissions(
             ptf = coalesce(m.ptf, i.ptf), currency = coalesce(m.currency, i.currency)
         from input i
         where m.plan_id = i.plan_id and m.msg_id = i.msg_id
-          and (m.status = 'QUEUED' or m.carrier_id is null and i.carrier_id is not null)
+          and (m.status = 'QUEUED' or m.carrier_id is null and (i.carrier_id is not null or i.status = 'SENT'))
         returning m.*
       ), announced as (
         insert into webhook_events (bucket, msg_id, seq, plan_id, holder, due_at, status, error_code, mccmnc, price,

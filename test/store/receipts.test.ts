@@ -187,6 +187,22 @@ describe('several segments', () => {
     expect(await announced(db, msgId)).toEqual(['SENT', 'FAILED'])
   })
 
+  test('while later ones may be under way it is not DELIVERED: their number is settled with the submission', async () => {
+    const msgId = await storeMessage(db, plan, { segments: 2 })
+    const record = (segments: readonly number[], settled: boolean) =>
+      recordSubmissions(db, {
+        settlements: settled ? [sent(plan, msgId, { segments: 3 })] : [],
+        submissions: segments.map((n) => submission(plan, msgId, `${msgId}/${n}`, n)),
+        changedAt: instants.next(Date.now()),
+        events: HOLDER,
+      })
+    await record([0, 1], false)
+    const delivered = (n: number) => receipt(`${msgId}/${n}`, 'DELIVERED')
+    expect(await apply([delivered(0), delivered(1)])).toEqual([])
+    expect(await record([2], true)).toMatchObject([{ status: 'SENT', segments: 3 }])
+    expect(await apply([delivered(2)])).toMatchObject([{ status: 'DELIVERED', seq: 2 }])
+  })
+
   test('UNKNOWN when all have an outcome and one is unknown; it gives way when that one is delivered', async () => {
     const msgId = await submitted(2)
     expect(await apply([receipt(`${msgId}/0`, 'UNKNOWN')])).toEqual([])

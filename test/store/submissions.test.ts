@@ -161,6 +161,27 @@ describe('a settlement', () => {
     expect(await announced(db, msgId)).toEqual(['DELIVERED'])
   })
 
+  test('UNKNOWN, of a message all of whose segments were delivered: DELIVERED', async () => {
+    const msgId = await storeMessage(db, plan, { segments: 2 })
+    await db.query('update messages set delivered_segments = 3 where msg_id = $1', [msgId])
+    const unknown = { status: 'UNKNOWN', error_code: '103', carrier_id: null } as const
+    expect(await record([sent(plan, msgId, unknown)])).toMatchObject([
+      { status: 'DELIVERED', errorCode: '000', seq: 1 },
+    ])
+  })
+
+  test('SENT over a carrier that nobody knows, of a message that a receipt has ended: what it cost', async () => {
+    const msgId = await storeMessage(db, plan)
+    await db.query(`update messages set status = 'DELIVERED', event_seq = 1 where msg_id = $1`, [msgId])
+    const settlement = sent(plan, msgId, { carrier_id: null, price: '0.01', currency: 'EUR' })
+    expect(await record([settlement])).toEqual([])
+    const { rows } = await db.query(
+      'select status, event_seq, price::float8, sent_at is not null as sent from messages where msg_id = $1',
+      [msgId],
+    )
+    expect(rows).toEqual([{ status: 'DELIVERED', event_seq: 1, price: 0.01, sent: true }])
+  })
+
   test('one id for several segments: a row for each, and again changes nothing', async () => {
     const msgId = await storeMessage(db, plan, { segments: 3 })
     const submissions = [0, 1, 2].map((n) => submission(plan, msgId, `shared-${msgId}`, n))
