@@ -5,8 +5,25 @@ export type Fields = Readonly<Record<string, unknown>>
 /** One column of a table: its heading and the field it shows (`rateLimit.burst` goes inside). */
 export type Column = readonly [heading: string, field: string]
 
+/** What a terminal obeys: controls, and marks that turn the direction of text. Customers and carriers may write them. */
+const OBEYED = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+
+/** The text with such characters as JSON writes them: `\u001b`. */
+export function shownText(text: string): string {
+  return text.replace(OBEYED, shownCharacter)
+}
+
+function shownCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  const text = JSON.stringify(value, null, 2)
+  // The line feeds are those of the layout.
+  const shown = text.replace(OBEYED, (character) =>
+    character === '\n' ? character : shownCharacter(character),
+  )
+  process.stdout.write(`${shown}\n`)
 }
 
 /** Columns as wide as their widest cell, two spaces apart. */
@@ -45,9 +62,9 @@ function cell(value: unknown): string {
 
 /** An object inside a field: `messagesPerSecond 10, burst 20`. */
 function inner(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value)
+  if (typeof value !== 'object' || value === null) return shownText(String(value))
   return Object.entries(value)
     .filter(([, field]) => field !== null)
-    .map(([name, field]) => `${name} ${String(field)}`)
+    .map(([name, field]) => `${name} ${shownText(String(field))}`)
     .join(' ')
 }

@@ -1,5 +1,7 @@
 /** What `aldis listen` prints of a webhook. */
 
+import { shownText } from './printing.ts'
+
 export type Signature = 'unchecked' | 'valid' | 'wrong' | 'missing'
 
 export interface ReceivedWebhook {
@@ -54,9 +56,5 @@ function plain(value: unknown): string {
 
 /** As JSON, without characters that a terminal obeys: controls, and marks that turn the direction of text. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
-  return text.replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return shownText(JSON.stringify(value) ?? 'nothing')
 }

@@ -196,7 +196,10 @@ test('a service that is not there', async () => {
   expect(await refused('account', 'list', '--url', 'localhost:8080')).toContain('not an address of a service')
 })
 
-test('a message is shown with its timeline', async () => {
+/** What a customer could write to an operator's terminal. */
+const OBEYED = 'hej\u001b[2J\u009b1m\n\u202e'
+
+test('a message is shown with its timeline, and nothing that a terminal obeys', async () => {
   const { db } = server.database
   await json('account', 'create', '--name', 'Messages Ltd')
   const { items } = await json('account', 'list')
@@ -207,15 +210,19 @@ test('a message is shown with its timeline', async () => {
     await db.query(`create table ${table}_all partition of ${table} default`)
   await db.query(
     `insert into messages (plan_id, msg_id, status, segments, sent_at, updated_at, sender, recipient, body)
-     select id, $1, 'SENT', 1, now(), now(), 'Example', '+46701234567', 'hej' from service_plans where service_plan_id = $2`,
-    [msgId, servicePlanId],
+     select id, $1, 'SENT', 1, now(), now(), 'Example', '+46701234567', $3 from service_plans where service_plan_id = $2`,
+    [msgId, servicePlanId, OBEYED],
   )
   const { code, stdout } = await runAldis(['message', 'show', msgId], { env })
   expect(code).toBe(0)
   expect(stdout).toMatch(/^status +SENT$/m)
+  expect(stdout).toMatch(/^body +hej\\u001b\[2J\\u009b1m\\u000a\\u202e$/m)
   expect(stdout).toMatch(/^AT +WHAT +DETAIL$/m)
   expect(stdout).toMatch(/^\S+Z +status +QUEUED$/m)
   expect(stdout).not.toMatch(/^webhookEvents/m)
+  expect((await json('message', 'show', msgId)).body).toBe(OBEYED)
+  const asJson = await runAldis(['message', 'show', msgId, '--json'], { env })
+  expect(asJson.stdout).toContain(String.raw`hej\u001b[2J\u009b1m\n\u202e`)
   expect((await json('message', 'show', msgId)).timeline.map(({ what }: { what: string }) => what)).toEqual([
     'status',
     'attempt',
