@@ -1,6 +1,14 @@
 import { BUCKETS } from '../domain/message-ids.ts'
 import type { Database } from '../store/database.ts'
-import { heartbeat, LEASE_MS, registerNode, releaseBuckets, removeNode, takeBuckets } from '../store/nodes.ts'
+import {
+  heartbeat,
+  LEASE_MS,
+  registerNode,
+  registerNodeAgain,
+  releaseBuckets,
+  removeNode,
+  takeBuckets,
+} from '../store/nodes.ts'
 
 export interface NodeLeaseOptions {
   readonly db: Database
@@ -116,13 +124,14 @@ export class NodeLease {
     this.#buckets = []
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
     this.#tell()
-    if (state === 'replaced') {
+    if (state === 'expired') onExpired()
+    const nodeId = state === 'expired' ? await registerNodeAgain(db, name) : null
+    if (nodeId === null) {
       this.#stopped = true
       onReplaced()
       return
     }
-    onExpired()
-    this.#nodeId = await registerNode(db, name)
+    this.#nodeId = nodeId
     await this.runOnce()
   }
 

@@ -4,8 +4,8 @@ import type { Queryable } from './database.ts'
 export const LEASE_MS = 11_000
 
 /**
- * Registers a node. A node that was started before under the same name is replaced at once: its next heartbeat finds
- * itself gone.
+ * Registers a node that starts. One that was started before under the same name is replaced at once: its next heartbeat
+ * finds itself gone.
  */
 export async function registerNode(db: Queryable, name: string): Promise<number> {
   const { rows } = await db.query<{ node_id: number }>({
@@ -16,6 +16,17 @@ export async function registerNode(db: Queryable, name: string): Promise<number>
     values: [name, LEASE_MS],
   })
   return rows[0]!.node_id
+}
+
+/** Registers a node anew whose lease was over; null when a process that was started since has its name. */
+export async function registerNodeAgain(db: Queryable, name: string): Promise<number | null> {
+  const { rows } = await db.query<{ node_id: number }>({
+    text: `
+      insert into nodes (name, expires_at) values ($1, now() + $2 * interval '1 ms')
+      on conflict do nothing returning node_id`,
+    values: [name, LEASE_MS],
+  })
+  return rows[0]?.node_id ?? null
 }
 
 export interface Heartbeat {
@@ -33,7 +44,7 @@ const HEARTBEAT_TIMEOUT_MS = 3_000
  * everybody, and the others get time for a heartbeat.
  */
 export async function heartbeat(db: Queryable, nodeId: number, name: string): Promise<Heartbeat> {
-  const { rows } = await db.query<Heartbeat>({
+  const { rows } = await db.query<Omit<Heartbeat, 'state'> & { state: Heartbeat['state'] | null }>({
     text: `
       with renewed as (
         update nodes set expires_at = now() + $2 * interval '1 ms' where node_id = $1 returning node_id
@@ -44,13 +55,15 @@ export async function heartbeat(db: Queryable, nodeId: number, name: string): Pr
       )
       select case when exists (select from renewed) then 'alive'
                   when exists (select from nodes where name = $3 and node_id <> $1) then 'replaced'
-                  else 'expired' end as state,
+                  when not exists (select from nodes where node_id = $1) then 'expired' end as state,
              (select coalesce(array_agg(node_id), '{}') from nodes where node_id not in (select node_id from dead))
                as nodes`,
     values: [nodeId, LEASE_MS, name],
     query_timeout: HEARTBEAT_TIMEOUT_MS,
   })
-  return rows[0]!
+  const { state, nodes } = rows[0]!
+  // There when the statement began, and not when it was to be renewed: only a new statement sees who was at it.
+  return state === null ? heartbeat(db, nodeId, name) : { state, nodes }
 }
 
 /** Takes up to `limit` buckets that no node owns: a node is dead once its row is gone. Gives all that are owned then. */

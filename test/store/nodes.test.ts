@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
-import { heartbeat, registerNode, releaseBuckets, removeNode, takeBuckets } from '../../src/store/nodes.ts'
+import { type Database, withTransaction } from '../../src/store/database.ts'
+import {
+  heartbeat,
+  registerNode,
+  registerNodeAgain,
+  releaseBuckets,
+  removeNode,
+  takeBuckets,
+} from '../../src/store/nodes.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { otherPool } from '../support/installation.ts'
+import { eventually } from '../support/service.ts'
 
 let database: FreshDatabase
 let db: Database
@@ -49,6 +57,29 @@ describe('a heartbeat', () => {
     expect(second).not.toBe(first)
     expect(await heartbeat(db, first, 'same')).toMatchObject({ state: 'replaced' })
     expect(await heartbeat(db, second, 'same')).toEqual({ state: 'alive', nodes: [second] })
+  })
+
+  test('tells it so although its name is taken at that very moment', async () => {
+    const first = await registerNode(db, 'same')
+    const beating = await withTransaction(db, async (transaction) => {
+      await registerNode(transaction, 'same')
+      const beat = heartbeat(db, first, 'same')
+      await eventually(async () => {
+        const { rows } = await db.query(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        return rows.length === 1
+      })
+      return { beat }
+    })
+    expect(await beating.beat).toMatchObject({ state: 'replaced' })
+  })
+
+  test('a node whose lease was over begins anew, but not in the place of one that has its name', async () => {
+    const first = await registerNodeAgain(db, 'same')
+    expect(first).toBeGreaterThan(0)
+    expect(await registerNodeAgain(db, 'same')).toBeNull()
+    expect(await heartbeat(db, first!, 'same')).toMatchObject({ state: 'alive' })
   })
 })
 
