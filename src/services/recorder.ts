@@ -56,6 +56,8 @@ export class Recorder {
   readonly #instants = new InstantSource()
   #settlements: Settlement[] = []
   #submissions: Submission[] = []
+  /** Recorded, and not yet looked for among the parked receipts. */
+  #unparked: Submission[] = []
   #postponements: Postponement[] = []
   #lateSegments: LateSegments[] = []
   #receipts: ReceiptItem[] = []
@@ -168,17 +170,21 @@ export class Recorder {
   async #recordSubmissions(): Promise<void> {
     let left = this.#settlements.length
     const submissions = this.#submissions.slice()
-    if (left === 0 && submissions.length === 0) return
     // A message's submissions come before its settlement: a batch may hold the first without the second, not the reverse.
-    const { settled, accepted } = await this.#settleNext(submissions, left)
-    this.#submissions = this.#submissions.slice(submissions.length)
-    for (left -= settled; left > 0; ) left -= (await this.#settleNext([], left)).settled
-    if (accepted.length === 0) return
+    if (submissions.length > 0) {
+      const { settled, accepted } = await this.#settleNext(submissions, left)
+      this.#submissions = this.#submissions.slice(submissions.length)
+      this.#unparked = this.#unparked.concat(accepted)
+      left -= settled
+    }
+    while (left > 0) left -= (await this.#settleNext([], left)).settled
+    if (this.#unparked.length === 0) return
     const parked = await findParkedReceipts(
       this.#options.db,
-      accepted.flatMap((submission) => this.#options.idRules.parkedUnder(submission)),
+      this.#unparked.flatMap((submission) => this.#options.idRules.parkedUnder(submission)),
     )
-    this.#receipts.unshift(...parked.map((row) => ({ row, done: null })))
+    this.#unparked = []
+    this.#receipts = [...parked.map((row) => ({ row, done: null })), ...this.#receipts]
   }
 
   /** Writes these submissions and the next settlements, `most` at most. Gives what was written. */
@@ -239,7 +245,17 @@ export class Recorder {
 
   async #recordPostponements(): Promise<void> {
     const batch = this.#postponements.slice(0, MAX_BATCH)
-    if (batch.length > 0) await postponeDispatches(this.#options.db, batch)
+    const write = async (rows: readonly Postponement[]) => {
+      await postponeDispatches(this.#options.db, rows)
+      return rows
+    }
+    if (batch.length > 0) {
+      // What is refused stays held, and is freed by the comparison of holdings.
+      await writeInHalves(batch, write, (row, error) => {
+        this.#options.onError('postponement refused by the database', error)
+        return row
+      })
+    }
     this.#postponements = this.#postponements.slice(batch.length)
     // A postponement of the same message that is still to be written would take it back.
     if (this.#postponements.length > 0 || this.#lateSegments.length === 0) return

@@ -14,7 +14,10 @@ function receiptOf(row: ParkedRow): ReceiptRow {
   return { ...row, received_at: row.received_at.toISOString() }
 }
 
-/** Parked receipts of these ids: those that came before their submission was recorded. */
+/** Of one id so many are applied as soon as its submission is there; more of them wait to be looked through by age. */
+const MAX_PARKED_OF_ID = 20
+
+/** Parked receipts of these ids: those that came before their submission was recorded; the first few of each. */
 export async function findParkedReceipts(
   db: Queryable,
   ids: readonly { carrier_id: number; carrier_message_id: string }[],
@@ -24,9 +27,12 @@ export async function findParkedReceipts(
     text: `
       select ${PARKED_COLUMNS}
       from json_to_recordset($1) as i (carrier_id integer, carrier_message_id text)
-      join parked_receipts p on p.carrier_id = i.carrier_id and p.carrier_message_id = i.carrier_message_id
+      cross join lateral (
+        select * from parked_receipts
+        where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id order by id limit $2
+      ) p
       order by p.id`,
-    values: [JSON.stringify(ids)],
+    values: [JSON.stringify(ids), MAX_PARKED_OF_ID],
   })
   return rows.map(receiptOf)
 }

@@ -2,11 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { IdRules } from '../../src/services/id-rules.ts'
 import { Recorder } from '../../src/services/recorder.ts'
+import type { Postponement } from '../../src/store/dispatches.ts'
 import { insertMessages } from '../../src/store/messages.ts'
 import type { ChangedMessage } from '../../src/store/submissions.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { aDirectory } from '../support/directory.ts'
 import { newId, seedInstallation } from '../support/installation.ts'
+import { eventually } from '../support/service.ts'
 import {
   announced,
   countOf,
@@ -37,8 +39,12 @@ beforeEach(() => {
   changed = []
   errors = []
   directory = aDirectory()
-  recorder = new Recorder({
-    db: database.db,
+  recorder = aRecorder()
+})
+
+function aRecorder(db = database.db): Recorder {
+  return new Recorder({
+    db,
     directory: () => directory,
     eventHolder: () => HOLDER,
     idRules: new IdRules({
@@ -50,7 +56,7 @@ beforeEach(() => {
     onChanged: (messages) => changed.push(...messages),
     onError: (message) => errors.push(message),
   })
-})
+}
 
 afterAll(() => database[Symbol.asyncDispose]())
 
@@ -91,6 +97,24 @@ describe('submissions and receipts', () => {
     await recorder.drain(5_000)
     expect(await announced(database.db, msgId)).toEqual(['SENT', 'DELIVERED'])
     expect(await countOf(database.db, 'parked_receipts')).toBe(0)
+  })
+
+  test('parked receipts that could not be looked for are looked for again', async () => {
+    let failures = 0
+    const query = (statement: { name?: string }, ...rest: unknown[]) => {
+      if (statement.name === 'find_parked_receipts' && failures++ === 0) throw new Error('connection lost')
+      return (database.db.query as (...args: unknown[]) => unknown).call(database.db, statement, ...rest)
+    }
+    const troubled = new Proxy(database.db, {
+      get: (db, key) => (key === 'query' ? query : db[key as keyof typeof db]),
+    })
+    const msgId = await storeMessage(database.db, plan)
+    expect(await received(`later-${msgId}`, 'DELIVERED')).toBe(true)
+    recorder = aRecorder(troubled)
+    recorder.submitted(submission(plan, msgId, `later-${msgId}`))
+    recorder.settle(sent(plan, msgId))
+    await eventually(async () => (await statusOf(database.db, msgId)) === 'DELIVERED')
+    expect(errors).toEqual(['carrier outcomes not recorded yet'])
   })
 
   test('of several receipts for one id in a batch the first final counts, and all are answered', async () => {
@@ -142,20 +166,34 @@ describe('submissions and receipts', () => {
 })
 
 describe('postponements', () => {
+  const accepted = 2n ** 48n - 1n
+  const postponed = (msgId: string, changes: Partial<Postponement> = {}): Postponement => ({
+    msg_id: msgId,
+    holder: NODE,
+    attempt: 2,
+    submitted_segments: String(accepted),
+    ambiguous: true,
+    carrier_id: null,
+    route_id: null,
+    delay_ms: 60_000,
+    attempt_made: null,
+    ...changes,
+  })
+
+  test('a bad one does not hold up the others', async () => {
+    const [bad, good] = [await storeMessage(database.db, plan), await storeMessage(database.db, plan)]
+    recorder.postpone(postponed(bad, { attempt: 40_000 }))
+    recorder.postpone(postponed(good))
+    await recorder.drain(2_000)
+    expect(recorder.failing).toBe(false)
+    expect(errors).toEqual(['postponement refused by the database'])
+    const { rows } = await database.db.query('select msg_id from dispatches where holder is null')
+    expect(rows).toContainEqual({ msg_id: good })
+  })
+
   test('are written, with all 64 bits of the segments', async () => {
     const msgId = await storeMessage(database.db, plan)
-    const accepted = 2n ** 48n - 1n
-    recorder.postpone({
-      msg_id: msgId,
-      holder: NODE,
-      attempt: 2,
-      submitted_segments: String(accepted),
-      ambiguous: true,
-      carrier_id: null,
-      route_id: null,
-      delay_ms: 60_000,
-      attempt_made: null,
-    })
+    recorder.postpone(postponed(msgId))
     await recorder.drain(5_000)
     const { rows } = await database.db.query(
       `select holder, attempt, submitted_segments::text as bits, ambiguous, due_at > now() + interval '50 s' as later

@@ -55,6 +55,18 @@ async function submitted(id: string, changes: Parameters<typeof storeMessage>[2]
 
 const ids = (rows: readonly { carrier_message_id: string }[]) => rows.map((row) => row.carrier_message_id)
 
+test('findParkedReceipts gives the first few of each id', async () => {
+  for (let n = 0; n < 30; n += 1) await park('one for all')
+  await park('another')
+  const found = await findParkedReceipts(db, [
+    { carrier_id: CARRIER_ID, carrier_message_id: 'one for all' },
+    { carrier_id: CARRIER_ID, carrier_message_id: 'another' },
+  ])
+  expect(ids(found).filter((id) => id === 'one for all')).toHaveLength(20)
+  expect(ids(found)).toContain('another')
+  expect(found[0]!.parked_id).toBe(Math.min(...found.map(({ parked_id }) => parked_id!)))
+})
+
 describe('findMatchableReceipts', () => {
   test('looks through all of them, however old, a batch at a time', async () => {
     for (let n = 0; n < 7; n += 1) await park(`p${n}`, { age: `${70 - n} hours` })
