@@ -1,8 +1,7 @@
-import { canonicalPublicId } from '../domain/identifiers.ts'
 import { repeatedKeyword } from '../domain/settings.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/inbound-numbers.ts'
-import { findServicePlan } from '../store/service-plans.ts'
+import { keyOfPlan } from './named-rows.ts'
 import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 const PLAN_GONE = 'the service plan was removed meanwhile'
@@ -13,7 +12,7 @@ export async function createInboundNumber(
   input: { number: string; servicePlanId: string; keywords: readonly string[] },
 ): Promise<store.InboundNumberRecord> {
   checkKeywords(input.keywords)
-  const planId = await planOf(db, input.servicePlanId)
+  const planId = await keyOfPlan(db, input.servicePlanId)
   await sayConflicts({ taken: `inbound number ${input.number} exists already`, inUse: PLAN_GONE }, () =>
     store.insertInboundNumber(db, { number: input.number, planId, keywords: input.keywords }),
   )
@@ -27,7 +26,7 @@ export async function changeInboundNumber(
   change: { servicePlanId?: string; keywords?: readonly string[] },
 ): Promise<store.InboundNumberRecord> {
   checkKeywords(change.keywords ?? [])
-  const planId = change.servicePlanId === undefined ? null : await planOf(db, change.servicePlanId)
+  const planId = change.servicePlanId === undefined ? null : await keyOfPlan(db, change.servicePlanId)
   const changed = await sayConflicts({ inUse: PLAN_GONE }, () =>
     store.updateInboundNumber(db, number, { planId, keywords: change.keywords ?? null }),
   )
@@ -49,10 +48,4 @@ function checkKeywords(keywords: readonly string[]): void {
   const repeated = repeatedKeyword(keywords)
   if (repeated === null) return
   throw refuseField('keywords', 'REPEATED', `must differ in more than case: ${repeated} is there twice`)
-}
-
-async function planOf(db: Queryable, servicePlanId: string): Promise<number> {
-  const plan = await findServicePlan(db, canonicalPublicId(servicePlanId))
-  if (plan === undefined) throw refuseField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
-  return plan.id
 }

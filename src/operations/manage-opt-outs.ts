@@ -5,7 +5,7 @@ import { fieldFaults } from '../domain/send-requests.ts'
 import { invalid } from '../errors.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import * as store from '../store/opt-outs.ts'
-import { findServicePlan } from '../store/service-plans.ts'
+import { keyOfPlan } from './named-rows.ts'
 import { refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** Of a person, as `to` of a send, who wants nothing more from a sender of the plan. */
@@ -22,7 +22,7 @@ export async function addOptOut(
 ): Promise<store.OptOutRecord & { created: boolean }> {
   const { created } = await insert(db, [input], () => '')
   const pair = { sender: input.from, recipient: input.to }
-  const planId = await planKey(db, input.servicePlanId)
+  const planId = await keyOfPlan(db, input.servicePlanId)
   const [record] = await store.listOptOuts(db, planId, { ...pair, after: NOBODY, limit: 1 })
   if (record === undefined) throw refuseMissing('opt-out')
   return { ...record, created: created === 1 }
@@ -75,7 +75,7 @@ export async function findOptOuts(
 ): Promise<store.OptOutRecord[]> {
   const { from, to } = withPluses(query)
   refuseAny(addressFaults({ from, to }, ''))
-  const planId = await planKey(db, query.servicePlanId)
+  const planId = await keyOfPlan(db, query.servicePlanId)
   return store.listOptOuts(db, planId, {
     sender: from ?? null,
     recipient: to ?? null,
@@ -88,7 +88,7 @@ export async function findOptOuts(
 export async function removeOptOut(db: Queryable, query: OptOutInput): Promise<void> {
   const { from, to } = withPluses(query)
   refuseAny(addressFaults({ from, to }, ''))
-  const planId = await planKey(db, query.servicePlanId)
+  const planId = await keyOfPlan(db, query.servicePlanId)
   if (!(await store.deleteOptOut(db, planId, from!, to!))) throw refuseMissing('opt-out')
 }
 
@@ -110,10 +110,4 @@ function refuseAny(faults: readonly Fault[]): void {
 
 function noSuchPlan(path: string): Fault {
   return fault(`${path}servicePlanId`, 'NOT_FOUND', 'must be an existing service plan')
-}
-
-async function planKey(db: Queryable, servicePlanId: string): Promise<number> {
-  const plan = await findServicePlan(db, canonicalPublicId(servicePlanId))
-  if (plan === undefined) throw invalid([noSuchPlan('')])
-  return plan.id
 }

@@ -6,7 +6,7 @@ import { canonicalPublicId } from '../domain/identifiers.ts'
 import { invalid } from '../errors.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import * as store from '../store/rates.ts'
-import { findServicePlan } from '../store/service-plans.ts'
+import { keyOfPlanOrAll } from './named-rows.ts'
 import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** Every node keeps all rates in memory: some 40 MB. */
@@ -32,7 +32,7 @@ export async function createRate(db: Database, input: RateInput): Promise<store.
     },
     () =>
       withTransaction(db, async (transaction) => {
-        const planId = await planOf(transaction, rate.servicePlanId)
+        const planId = await keyOfPlanOrAll(transaction, rate.servicePlanId)
         const rateId = await store.insertRate(transaction, { ...rate, planId })
         await checkCount(transaction)
         return found(transaction, rateId)
@@ -139,13 +139,6 @@ function amountOf(input: string | number, field: string, faults: Fault[]): strin
 
 function noSuchPlan(field: string): Fault {
   return fault(field, 'NOT_FOUND', 'must be an existing service plan')
-}
-
-async function planOf(db: Queryable, servicePlanId: string | null): Promise<number | null> {
-  if (servicePlanId === null) return null
-  const plan = await findServicePlan(db, servicePlanId)
-  if (plan === undefined) throw invalid([noSuchPlan('servicePlanId')])
-  return plan.id
 }
 
 /** After the write: writers of the configuration wait for each other at directory_version, so the count is exact. */

@@ -2,13 +2,11 @@ import { classifySender } from '../domain/addresses.ts'
 import { destinationFaults } from '../domain/destinations.ts'
 import type { Destination } from '../domain/directory.ts'
 import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
-import { canonicalPublicId } from '../domain/identifiers.ts'
 import { invalid } from '../errors.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import { findRoute } from '../store/routes.ts'
 import * as store from '../store/routing-rules.ts'
-import { findServicePlan } from '../store/service-plans.ts'
-import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { keyOfPlanOrAll, keyOfRoute } from './named-rows.ts'
+import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** Every node keeps all of them in memory. */
 const MAX_ROUTING_RULES = 100_000
@@ -32,9 +30,9 @@ export async function createRoutingRule(
     withTransaction(db, async (transaction) => {
       const ruleId = await store.insertRoutingRule(transaction, {
         ...input,
-        planId: await planIdOf(transaction, input.servicePlanId),
+        planId: await keyOfPlanOrAll(transaction, input.servicePlanId),
         sender: input.from,
-        routeId: await routeIdOf(transaction, input.route),
+        routeId: await keyOfRoute(transaction, input.route),
       })
       // The insert holds the row of directory_version, so no other transaction can add one beside the count.
       if ((await store.countRoutingRules(transaction)) > MAX_ROUTING_RULES)
@@ -55,7 +53,7 @@ export async function changeRoutingRule(
       const rule = await store.lockRoutingRule(transaction, ruleId)
       if (rule === undefined) throw refuseMissing('routing rule')
       await store.updateRoutingRule(transaction, ruleId, {
-        routeId: await routeIdOf(transaction, change.route),
+        routeId: await keyOfRoute(transaction, change.route),
       })
       return { ...rule, route: change.route }
     }),
@@ -76,17 +74,4 @@ function checkLimits(input: RoutingRuleInput): void {
       fault(WHOLE_REQUEST, 'REQUIRED', 'must have one of servicePlanId, from, prefix, country and mccmnc'),
     )
   if (faults.length > 0) throw invalid(faults)
-}
-
-async function planIdOf(transaction: Queryable, servicePlanId: string | null): Promise<number | null> {
-  if (servicePlanId === null) return null
-  const plan = await findServicePlan(transaction, canonicalPublicId(servicePlanId))
-  if (plan === undefined) throw refuseField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
-  return plan.id
-}
-
-async function routeIdOf(transaction: Queryable, name: string): Promise<number> {
-  const route = await findRoute(transaction, name)
-  if (route === undefined) throw refuseField('route', 'NOT_FOUND', 'must be an existing route')
-  return route.routeId
 }

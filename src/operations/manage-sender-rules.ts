@@ -1,9 +1,8 @@
 import type { SenderKind } from '../domain/addresses.ts'
 import { isCountryCode } from '../domain/countries.ts'
-import { canonicalPublicId } from '../domain/identifiers.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import * as store from '../store/sender-rules.ts'
-import { findServicePlan } from '../store/service-plans.ts'
+import { keyOfPlanOrAll } from './named-rows.ts'
 import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** A rule for each country, for some hundred plans. Every node keeps all in memory. */
@@ -23,7 +22,7 @@ export async function createSenderRule(
   }
   return sayConflicts(words, () =>
     withTransaction(db, async (transaction) => {
-      const planId = await planOf(transaction, input.servicePlanId)
+      const planId = await keyOfPlanOrAll(transaction, input.servicePlanId)
       const ruleId = await store.insertSenderRule(transaction, { ...input, planId })
       if ((await store.countSenderRules(transaction)) > MAX_SENDER_RULES) {
         throw refuseConflict(`there can be at most ${MAX_SENDER_RULES} sender rules`)
@@ -46,11 +45,4 @@ export async function changeSenderRule(
 
 export async function removeSenderRule(db: Queryable, ruleId: number): Promise<void> {
   if (!(await store.deleteSenderRule(db, ruleId))) throw refuseMissing('sender rule')
-}
-
-async function planOf(db: Queryable, servicePlanId: string | null): Promise<number | null> {
-  if (servicePlanId === null) return null
-  const plan = await findServicePlan(db, canonicalPublicId(servicePlanId))
-  if (plan === undefined) throw refuseField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
-  return plan.id
 }

@@ -5,7 +5,6 @@ import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
 import { invalid } from '../errors.ts'
 import { findAccount } from '../store/accounts.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import { findRoute } from '../store/routes.ts'
 import {
   deleteServicePlan,
   findServicePlan,
@@ -16,6 +15,7 @@ import {
   servicePlanUses,
   updateServicePlan,
 } from '../store/service-plans.ts'
+import { keyOfRoute } from './named-rows.ts'
 import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 const GONE = 'the account or route was removed meanwhile'
@@ -93,8 +93,5 @@ function optOutOf(change: OptOutChange, present: OptOutSettings | null): OptOutS
 }
 
 async function routeIdOf(transaction: Queryable, name: string | null): Promise<number | null> {
-  if (name === null) return null
-  const route = await findRoute(transaction, name)
-  if (route === undefined) throw refuseField('route', 'NOT_FOUND', 'must be an existing route')
-  return route.routeId
+  return name === null ? null : keyOfRoute(transaction, name)
 }
