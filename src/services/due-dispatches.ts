@@ -116,8 +116,13 @@ export class DueDispatches {
         const room = held.roomFor(plan.id, routeId)
         return room >= MIN_TAKEN || held.of(plan.id, routeId) < MIN_TAKEN ? Math.max(room, 0) : 0
       }
-      const rooms = routes.map(({ id }, index) => [id, rechecks || isOpen(routes[index]!) ? roomOf(id) : 0])
-      plans.set(plan.id, { room: roomOf(0), routes: Object.fromEntries(rooms) })
+      const rooms = routes.map((route) => (rechecks || isOpen(route) ? roomOf(route.id) : 0))
+      // What has no label yet may turn out to be for any of them.
+      const room = Math.min(...routes.map((route, index) => (isOpen(route) ? rooms[index]! : MAX_TAKEN)))
+      plans.set(plan.id, {
+        room,
+        routes: Object.fromEntries(routes.map(({ id }, index) => [id, rooms[index]!])),
+      })
     }
     return plans
   }

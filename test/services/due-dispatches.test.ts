@@ -115,3 +115,11 @@ test('nothing of a plan that is not active, nor beyond the room there is', async
   await due(() => directoryOf([])).runOnce()
   expect(taken).toEqual([])
 })
+
+test('what has no label yet finds no more room than there is for any open route', async () => {
+  await store(5, 0)
+  for (let count = 0; held.roomFor(plan, 1) > 0; count += 1) held.add(`m-${count}`, plan, 1)
+  await due(() => directoryOf(['+44'])).runOnce()
+  expect(taken).toEqual([])
+  expect(held.roomFor(plan, 0)).toBeGreaterThan(1_000)
+})
