@@ -17,6 +17,8 @@ export type Receipt = {
   /** As the carrier wrote it: an id can be hexadecimal, decimal above 2^53 or a UUID, so it stays a string. */
   carrierMessageId: string | null
   state: CarrierState
+  /** The word of the carrier for a state that is in none of our lists, as written; null when the state was read. */
+  vendorState: string | null
   /** The carrier's raw code: `err:` as written, or network_error_code in decimal, 3 digits at least. */
   errorCode: string | null
   /** First octet of network_error_code when errorCode came from it (1 ANSI-136, 2 IS-95, 3 GSM), else null. */
@@ -172,9 +174,11 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
   const word = firstWord(fields.get('stat'))
   if (carrierMessageId === null && word === null && tlvs.message_state === undefined) return null
   const network = readNetworkError(tlvs.network_error_code)
+  const state = carrierState(word, tlvs.message_state)
   return {
     carrierMessageId,
-    state: carrierState(word, tlvs.message_state),
+    state: state ?? 'UNKNOWN',
+    vendorState: state === undefined ? word : null,
     errorCode: network?.code ?? firstWord(fields.get('err')),
     networkType: network?.type ?? null,
     mccmnc:
@@ -187,11 +191,11 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
 }
 
 /** message_state 0 is SCHEDULED in SMPP 5.0 but nothing in 3.4, where some send it for "not set": the word then wins. */
-function carrierState(word: string | null, messageState: number | undefined): CarrierState {
+function carrierState(word: string | null, messageState: number | undefined): CarrierState | undefined {
   const told = word === null ? undefined : stateOf(word.toUpperCase())
   const coded = messageState === undefined ? undefined : STATE_VALUES[messageState]
   if (messageState === 0 && told !== undefined) return told
-  return coded ?? told ?? 'UNKNOWN'
+  return coded ?? told
 }
 
 /** Some write more behind the word: `DELIVRD.`, `UNDELIV/ABSENT`. */

@@ -100,13 +100,14 @@ export class Receiver {
   ): ReceiptRow {
     // As it is set now, and not when the link was made: its id rule may have been learned since.
     const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
+    const word = receipt.vendorState ?? receipt.state
     return {
       carrier_id: carrier.id,
       carrier_message_id: canonicalId(receipt.carrierMessageId!, idRuleOf(carrier), 'receipt'),
       addresses: [source_addr, destination_addr].map(dialledDigits).filter((digits) => digits !== ''),
       outcome,
       error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
-      carrier_code: receipt.errorCode === null ? receipt.state : `${receipt.state} ${receipt.errorCode}`,
+      carrier_code: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
       mccmnc: receipt.mccmnc,
       received_at: new Date().toISOString(),
       parked_id: null,

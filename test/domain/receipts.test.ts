@@ -27,6 +27,7 @@ const STANDARD =
 const FULL = {
   carrierMessageId: '0123456789',
   state: 'DELIVRD',
+  vendorState: null,
   errorCode: '000',
   networkType: null,
   mccmnc: null,
@@ -170,13 +171,14 @@ describe('the text form', () => {
 
   test('numbers and words that are not of Appendix B are no state: every carrier means something else', () => {
     for (const word of ['1', '2', '5', 'OK', 'FAILED', 'SUCCESS'])
-      expect(parseReceipt(`id:7 stat:${word}`)?.state).toBe('UNKNOWN')
+      expect(parseReceipt(`id:7 stat:${word}`)).toMatchObject({ state: 'UNKNOWN', vendorState: word })
   })
 
   test('fields that are missing are null', () => {
     expect(parseReceipt('id:7')).toEqual({
       carrierMessageId: '7',
       state: 'UNKNOWN',
+      vendorState: null,
       errorCode: null,
       networkType: null,
       mccmnc: null,

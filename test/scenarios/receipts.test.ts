@@ -127,7 +127,7 @@ scenario('M25', () =>
   overOneSession(own, async () => {
     const unknown = ['SENT', 'UNKNOWN']
     const { msgId } = await told(states('FOOBAR'), unknown)
-    expect((await shown(own, msgId)).carrierCode).toContain('UNKNOWN')
+    expect((await shown(own, msgId)).carrierCode).toBe('FOOBAR 000')
     await told(states(''), unknown)
     await told(
       textOf((id) => `id:${id} sub:001 dlvrd:001 err:000`),

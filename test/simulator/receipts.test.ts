@@ -84,6 +84,7 @@ test('a delivered message, as our own parser reads it', () => {
   expect(parseReceipt(pdu.short_message!.toString('latin1'), pdu.tlvs)).toEqual({
     carrierMessageId: 'abc',
     state: 'DELIVRD',
+    vendorState: null,
     errorCode: '000',
     networkType: null,
     mccmnc: '23415',
