@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { requestAdmin } from '../../src/commands/admin-client.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
@@ -8,7 +9,6 @@ import {
   eventually,
   freePort,
   provision,
-  ROOT,
   type Running,
   scratchFolder,
   start,
@@ -37,7 +37,7 @@ async function startCarrier(folder: string, name: string): Promise<Carrier> {
 }
 
 async function listening({ port, ledger }: Pick<Carrier, 'port' | 'ledger'>): Promise<Running> {
-  const script = join(ROOT, 'test', 'durability', 'carrier.ts')
+  const script = fileURLToPath(import.meta.resolve('./carrier.ts'))
   const running = start(process.execPath, [script, String(port), ledger])
   await running.until(() => running.stdout.includes('listening'))
   return running
