@@ -115,6 +115,12 @@ function changes(only: string): string {
     )`
 }
 
+/**
+ * Of the segments that got one id so many are looked at. A carrier that counts to 65,535 gives each 15 times a day to a
+ * million messages; one that gives the same to all would have every receipt read them all (0.5 s for 60,000).
+ */
+const MAX_SUBMISSIONS_OF_ID = 1_000
+
 const CHANGED_COLUMNS = `${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId", m.route_id as "routeId",
   held.ids ? m.msg_id::text as held`
 
@@ -161,9 +167,10 @@ export async function recordPlainReceipts(
 /**
  * Applies any receipts, those of parked_receipts too; costs several times as much as recordPlainReceipts.
  *
- * Where the newest message that got the id has ended or went to another recipient, all that got it are looked at (some
- * carriers give an id again): first those of that recipient, then those still open, then the newest. One that has ended
- * and went elsewhere is not the receipt's: it is parked for a submission to come.
+ * Where the newest message that got the id has ended or went to another recipient, others that got it are looked at, up
+ * to a bound (some carriers give an id again): first those of that recipient, then those still open, then the newest. One
+ * that went elsewhere is not the receipt's if it has ended, or is one of too many: the receipt is parked for a submission
+ * to come.
  *
  * A receipt speaks for every segment that got its id: carriers that give one id to all of them, and message_payload,
  * leave no way to tell one segment's receipts from repetitions of another's. The rows of several segments keep what was
@@ -195,16 +202,21 @@ export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promis
         ) m on true
         left join lateral (
           select x.plan_id, x.msg_id, x.segment, n.segments, n.status in ('DELIVERED', 'FAILED') as ended,
-                 substr(n.recipient, 2) = any (i.addresses) as fits
-          from submissions x join messages n on n.plan_id = x.plan_id and n.msg_id = x.msg_id
-          where (m.ended or not m.fits) and x.carrier_id = i.carrier_id
-            and x.carrier_message_id = i.carrier_message_id and x.msg_id <= newest.msg_id
+                 substr(n.recipient, 2) = any (i.addresses) as fits,
+                 count(*) over () = ${MAX_SUBMISSIONS_OF_ID} as is_one_of_many
+          from (
+            select plan_id, msg_id, segment from submissions
+            where (m.ended or not m.fits) and carrier_id = i.carrier_id
+              and carrier_message_id = i.carrier_message_id and msg_id <= newest.msg_id
+            order by msg_id desc limit ${MAX_SUBMISSIONS_OF_ID}
+          ) x join messages n on n.plan_id = x.plan_id and n.msg_id = x.msg_id
           order by fits desc, ended, x.msg_id desc limit 1
         ) o on true
         left join lateral (
           select coalesce(o.plan_id, s.plan_id) as plan_id, coalesce(o.msg_id, s.msg_id) as msg_id,
                  coalesce(o.segment, s.segment) as segment, coalesce(o.segments, m.segments) as segments
-          where s.msg_id is not null and not coalesce(o.ended and not o.fits and i.addresses <> '{}', false)
+          where s.msg_id is not null
+            and not coalesce((o.ended or o.is_one_of_many) and not o.fits and i.addresses <> '{}', false)
         ) t on true
       ), parked as (
         insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code,

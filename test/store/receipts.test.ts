@@ -422,6 +422,28 @@ describe('an id that is given again', () => {
     expect(await statuses(msgIds)).toEqual(['DELIVERED', 'DELIVERED'])
   })
 
+  test('to a thousand messages: only of the recipient\u2019s own, of which the newest are looked at', async () => {
+    const { id, msgIds } = await sharing(ANNA)
+    await db.query(
+      `with more as (
+         select *, (substr($2, 1, 14) || '7' || substr($2, 16, 9) || lpad(to_hex(g), 12, '0'))::uuid as msg_id
+         from generate_series(1, 1000) g
+       ), stored as (
+         insert into messages (plan_id, msg_id, status, segments, updated_at, sender, recipient, body)
+         select $1, msg_id, 'SENT', 1, now(), 'Aldis', '+1666' || lpad(g::text, 7, '0'), 'hello' from more
+       )
+       insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment)
+       select $3, $4, msg_id, $1, 0 from more`,
+      [plan, newId(Date.now()), CARRIER_ID, id],
+    )
+    const [changed] = await apply([receipt(id, 'DELIVERED', { addresses: ['16660000005'] })])
+    expect(changed).toMatchObject({ recipient: '+16660000005', status: 'DELIVERED' })
+    expect(await apply([receipt(id, 'DELIVERED', to(ANNA))])).toEqual([])
+    expect(await statuses(msgIds)).toEqual(['SENT'])
+    expect(await countOf(db, 'parked_receipts')).toBe(1)
+    await db.query('delete from parked_receipts')
+  })
+
   test('before the new one is recorded: it waits for it, and does not touch one that has ended', async () => {
     const { id, msgIds } = await sharing(ANNA)
     await apply([receipt(id, 'DELIVERED', to(ANNA))])
