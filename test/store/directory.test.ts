@@ -29,6 +29,37 @@ test('an empty configuration', async () => {
   })
 })
 
+test('rates and number ranges are read anew only when they have changed', async () => {
+  await using fresh = await freshDatabase()
+  const { db } = fresh
+  await db.query(`insert into rates (price, currency) values (1, 'EUR')`)
+  await db.query(`insert into number_ranges (prefix, mccmnc) values ('+4670', '24001')`)
+  const message = { planId: 1, recipient: '+46701234567', country: 'SE', mccmnc: null }
+  const first = await readDirectory(db, open)
+  await db.query(`insert into routes (name) values ('default')`)
+  await db.query('delete from rates where id = 0')
+  await db.query(`update number_ranges set mccmnc = '24002' where prefix = '+47'`)
+  const second = await readDirectory(db, open, first)
+  expect(second.contents.version).not.toBe(first.contents.version)
+  expect(second.contents.routes).toHaveLength(1)
+  expect(second.contents.rates).toBe(first.contents.rates)
+  expect(second.contents.numberRanges).toBe(first.contents.numberRanges)
+  expect([second.rateFor(message)?.price, second.mccmncOf('+46701234567')]).toEqual(['1.000000', '24001'])
+
+  for (const change of [
+    `insert into rates (country, price, currency) values ('SE', 2, 'EUR')`,
+    `update number_ranges set mccmnc = '24007'`,
+    'delete from rates where country is null',
+  ]) {
+    const before = await readDirectoryVersion(db)
+    await db.query(change)
+    expect(await readDirectoryVersion(db)).not.toBe(before)
+  }
+  const third = await readDirectory(db, open, second)
+  expect(third.contents.rates).toHaveLength(1)
+  expect([third.rateFor(message)?.price, third.mccmncOf('+46701234567')]).toEqual(['2.000000', '24007'])
+})
+
 test('everything, with its references resolved', async () => {
   const { db } = database
   await db.query(`

@@ -6,16 +6,27 @@ comment on column directory_version.bulk_version is 'raised, with version, by ev
 
 create function raise_bulk_version() returns trigger language plpgsql as
 $$ begin
-  update directory_version set version = version + 1, bulk_version = bulk_version + 1;
+  if exists (select from changed) then
+    update directory_version set version = version + 1, bulk_version = bulk_version + 1;
+  end if;
   return null;
 end $$;
 
-drop trigger directory on rates;
-drop trigger directory on number_ranges;
-create trigger directory after insert or update or delete on rates
-  for each statement execute function raise_bulk_version();
-create trigger directory after insert or update or delete on number_ranges
-  for each statement execute function raise_bulk_version();
+-- Only where rows changed: removing a plan removes its rates too, though it has none.
+do $$
+declare name text;
+begin
+  foreach name in array array['rates', 'number_ranges']
+  loop
+    execute format('drop trigger directory on %I', name);
+    execute format('create trigger directory_insert after insert on %I referencing new table as changed
+                    for each statement execute function raise_bulk_version()', name);
+    execute format('create trigger directory_update after update on %I referencing new table as changed
+                    for each statement execute function raise_bulk_version()', name);
+    execute format('create trigger directory_delete after delete on %I referencing old table as changed
+                    for each statement execute function raise_bulk_version()', name);
+  end loop;
+end $$;
 
 -- Down Migration
 -- None: an older Aldis runs on a newer schema only where a release says so.
