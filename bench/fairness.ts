@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type pg from 'pg'
+import { requestAdmin } from '../src/commands/admin-client.ts'
+import type { SimulatorStats } from '../src/simulator/counters.ts'
+import type { CarrierConfig } from './carrier.ts'
+import { Child } from './children.ts'
+import { openDatabase } from './database.ts'
+import { percentiles } from './percentiles.ts'
+import type { ServiceConfig, ServiceReady } from './service.ts'
+import { type Customer, setUp } from './setup.ts'
+
+/**
+ * `npm run fairness`: one plan has a million messages waiting for a slow carrier; how long does a message of another plan
+ * wait for the same carrier? Exit code 1 when one waits a second or longer.
+ */
+
+const HELP = `Measures how long a plan's message waits behind another plan's backlog at one carrier.
+
+Usage: npm run fairness -- [options]
+
+  --backlog N      messages of the other plan that wait (1000000)
+  --rate N         messages per second of the carrier (50)
+  --messages N     messages sent meanwhile, one a second (60)
+  --help
+`
+const INSERT_AT_ONCE = 100_000
+const MOST_MS = 1_000
+const POLL_MS = 10
+const EVERY_MS = 1_000
+const SENDER = 'Aldis'
+
+const { values } = parseArgs({
+  options: {
+    backlog: { type: 'string', default: '1000000' },
+    rate: { type: 'string', default: '50' },
+    messages: { type: 'string', default: '60' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) process.stdout.write(HELP)
+else process.exitCode = await measure(Number(values.backlog), Number(values.rate), Number(values.messages))
+
+async function measure(backlog: number, rate: number, messages: number): Promise<number> {
+  await using resources = new AsyncDisposableStack()
+  const dir = mkdtempSync(join(tmpdir(), 'aldis-fairness-'))
+  resources.defer(() => rmSync(dir, { recursive: true, force: true }))
+  const spawn = <Ready>(name: string, config: object) => {
+    const onExit = (reason: string) => process.stderr.write(`${reason}\n`)
+    const child = new Child<Ready>(name, config, { onExit, logFile: join(dir, `${name}.log`) })
+    resources.defer(() => child.stop())
+    return child
+  }
+  const operatorToken = randomBytes(24).toString('base64url')
+  const carrierConfig: CarrierConfig = { receiptDelayMs: [50, 300], deliverWindow: 100 }
+  const carrier = spawn<{ port: number }>('carrier', carrierConfig)
+  const config: ServiceConfig = {
+    dataDir: join(dir, 'data'),
+    logLevel: 'warn',
+    operatorToken,
+    caPem: null,
+    explain: false,
+  }
+  const { url, databaseUrl } = await spawn<ServiceReady>('service', config).ready()
+  const connection = { url, operatorToken }
+  const busy = await setUp(connection, { port: (await carrier.ready()).port, window: 10 })
+  const quiet = await anotherCustomer(connection)
+  await requestAdmin(connection, 'PATCH', '/carriers/simulator', { messagesPerSecond: rate })
+  const db = await openDatabase(databaseUrl)
+  resources.defer(() => db.end())
+  for (let left = backlog; left > 0; left -= INSERT_AT_ONCE) {
+    await addBacklog(db, busy, Math.min(left, INSERT_AT_ONCE))
+    process.stderr.write(`${backlog - left + Math.min(left, INSERT_AT_ONCE)} messages wait\n`)
+  }
+
+  const stats = () => carrier.request<SimulatorStats>('stats')
+  const before = await stats()
+  const startMs = performance.now()
+  const waits: number[] = []
+  for (let n = 0; n < messages; n += 1) {
+    waits.push(await waitOf(url, quiet, n))
+    await pause(startMs + (n + 1) * EVERY_MS - performance.now())
+  }
+  const perSecond = ((await stats()).accepted - before.accepted) / ((performance.now() - startMs) / 1_000)
+  const { p50, p99, max } = percentiles(waits)
+  process.stdout.write(
+    `${backlog} messages of one plan wait for a carrier of ${rate}/s (used: ${perSecond.toFixed(1)}/s)\n` +
+      `${messages} messages of another plan, accept to SENT: p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, most ${max.toFixed(0)} ms\n`,
+  )
+  return max < MOST_MS ? 0 : 1
+}
+
+/** One more account with a plan on the same route. */
+async function anotherCustomer(connection: { url: string; operatorToken: string }): Promise<Customer> {
+  const [accountId, servicePlanId] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')]
+  const ask = (method: string, path: string, body: object) => requestAdmin(connection, method, path, body)
+  await ask('POST', '/accounts', { accountId, name: 'Quiet' })
+  await ask('POST', '/service-plans', { servicePlanId, accountId, name: 'Quiet', route: 'default' })
+  await ask('PUT', `/service-plans/${servicePlanId}/senders/${SENDER}`, { status: 'approved' })
+  const { token } = (await ask('POST', '/tokens', { accountId, name: 'Quiet' })) as { token: string }
+  return { servicePlanId, token, sender: SENDER }
+}
+
+/** As if accepted by a node that could not send them. */
+async function addBacklog(db: pg.Client, { servicePlanId, sender }: Customer, count: number): Promise<void> {
+  await db.query(
+    `with plan as (
+       select id, route_id from service_plans where service_plan_id = $1
+     ), stored as (
+       insert into messages (plan_id, msg_id, sender, recipient, body, segments, updated_at)
+       select plan.id, uuidv7(), $2, '+1555' || lpad((n % 10000000)::text, 7, '0'), 'backlog', 1, now()
+       from plan, generate_series(1, $3::integer) n
+       returning plan_id, msg_id
+     )
+     insert into dispatches (bucket, msg_id, plan_id, route_id, due_at, expires_at)
+     select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, plan.route_id, now(), now() + interval '1 day'
+     from stored, plan`,
+    [servicePlanId, sender, count],
+  )
+}
+
+/** Milliseconds from createdAt to sentAt of one message. */
+async function waitOf(url: string, { servicePlanId, token, sender }: Customer, n: number): Promise<number> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = { servicePlanId, channel: 'SMS', from: sender, to: `+4479${10_000_000 + n}`, body: 'Hello' }
+  const sent = await fetch(`${url}/v1/sendsms`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const { msgId } = (await sent.json()) as { msgId: string }
+  for (;;) {
+    const answer = await fetch(`${url}/v1/messages/sms/${msgId}?servicePlanId=${servicePlanId}`, { headers })
+    const { createdAt, sentAt } = (await answer.json()) as { createdAt: string; sentAt: string | null }
+    if (sentAt !== null) return Date.parse(sentAt) - Date.parse(createdAt)
+    await pause(POLL_MS)
+  }
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise((wake) => setTimeout(wake, Math.max(0, ms)))
+}
