@@ -1,10 +1,14 @@
 import { isIP } from 'node:net'
 import tls from 'node:tls'
 
-/** Options of a TLS client with what its peer's certificate is checked for; `servername` may be an address. */
+/**
+ * Options of a TLS client with what its peer's certificate is checked for; `servername` may be an address. Only who says
+ * `rejectUnauthorized: false` here goes without: NODE_TLS_REJECT_UNAUTHORIZED, set for something else, does not count.
+ */
 export function checkedTls(host: string, given: tls.ConnectionOptions): tls.ConnectionOptions {
   const { servername: name = host, ...rest } = given
-  const options = Object.keys(rest).length === 0 ? { secureContext: defaultTrust() } : rest
+  const trust = Object.keys(rest).length === 0 ? { secureContext: defaultTrust() } : rest
+  const options = { rejectUnauthorized: true, ...trust }
   if (isIP(name) === 0) return { ...options, servername: name }
   // SNI has names only (RFC 6066 §3): an address is checked, and not sent.
   const checkServerIdentity = (_host: string, certificate: tls.PeerCertificate) =>

@@ -128,6 +128,16 @@ test('with authorities of its own those of the system do not hold', async () => 
   await refusedWith(/^connect_failed: unable to verify the first certificate/)
 })
 
+test('whatever the environment says', async () => {
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  try {
+    await start(['127.0.0.1'], {}, { by: stranger })
+    await refusedWith(/^connect_failed: unable to verify the first certificate/)
+  } finally {
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+  }
+})
+
 test('expired: refused, with the reason', async () => {
   await start(['127.0.0.1'], {}, { expired: true })
   await refusedWith(/^connect_failed: certificate has expired/)
