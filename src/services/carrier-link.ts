@@ -41,6 +41,8 @@ const MAX_BACKOFF_MS = 60_000
 /** A carrier that refuses our credentials is asked again for ever, but seldom. */
 const MAX_REJECTED_BACKOFF_MS = 300_000
 
+/** A session that the carrier ends sooner was as good as refused: the pause before the next goes on growing. */
+const STEADY_MS = 1_000
 /** What has no answer by then has probably none: better to wait than to make it ambiguous. */
 const ANSWERS_TIMEOUT_MS = 15_000
 
@@ -78,6 +80,7 @@ export class CarrierLink<Token> {
   #failures = 0
   #stopped = false
   #boundSince: Date | null = null
+  #boundAtMs = Number.POSITIVE_INFINITY
   #lastClose: string | null = null
 
   constructor(options: CarrierLinkOptions<Token>) {
@@ -177,15 +180,18 @@ export class CarrierLink<Token> {
   }
 
   #bound(): void {
-    this.#failures = 0
     this.#boundSince = new Date()
+    this.#boundAtMs = performance.now()
     this.#options.log('carrier bound', { carrier: this.carrier.name, bind: this.bind, number: this.number })
     this.#options.events.onReady(this)
   }
 
   #closed(reason: CloseReason, tokens: Token[]): void {
+    // One that we ended ourselves, to bind anew, was in order too.
+    if (performance.now() - this.#boundAtMs >= STEADY_MS || reason.code === 'unbound') this.#failures = 0
     this.#connection = null
     this.#boundSince = null
+    this.#boundAtMs = Number.POSITIVE_INFINITY
     this.#lastClose = reasonText(reason)
     this.#options.log('carrier link closed', {
       carrier: this.carrier.name,

@@ -109,6 +109,12 @@ describe('binding', () => {
     await eventually(() => links.canSubmit(1))
   })
 
+  test('accepted and dropped at once, again and again: with a growing pause', async () => {
+    carrierLinks({}, { onReady: async () => (await smsc.bound()).destroy() }).follow(directory(carrier()))
+    await eventually(() => smsc.binds.length === 4)
+    expectBackoff()
+  })
+
   test('nobody listens: tried again until somebody does', async () => {
     const { port } = smsc
     await smsc[Symbol.asyncDispose]()
