@@ -69,6 +69,14 @@ scenario('B373', () =>
     await Promise.all(parts)
     await whole(anna, 'one two three')
     await whole(ben, 'one two three')
+    // As many parts as a reference can have.
+    const longest = somebody()
+    const texts = Array.from({ length: 255 }, (_, index) => `${index + 1}`.padEnd(153, '.'))
+    const all = texts.map((text, index) =>
+      mo(longest, partOf({ reference: 1, total: 255, sequence: index + 1 }, text), { esm_class: UDHI }),
+    )
+    await Promise.all(all.reverse())
+    await whole(longest, texts.join(''))
   }),
 )
 
@@ -129,6 +137,16 @@ scenario('B379', () =>
       await eventually(() => bodiesFrom(own, from).length === 1)
       expect(bodiesFrom(own, from)[0]).toMatch(expected)
       expect(await waitingParts(from)).toBe(0)
+    }
+    for (const [sar_total_segments, sar_segment_seqnum] of [
+      [0, 1],
+      [2, 0],
+      [2, 3],
+    ] as const) {
+      const from = somebody()
+      const tlvs = { sar_msg_ref_num: 1, sar_total_segments, sar_segment_seqnum }
+      await mo(from, Buffer.from('part'), { tlvs })
+      await whole(from, 'part')
     }
   }),
 )

@@ -2,7 +2,16 @@ import { expect } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually } from '../support/service.ts'
 import { type DeliverFields, ESME_ROK, receiptOf } from './hostile-smsc.ts'
-import { anomalies, metric, overOneSession, type Submitted, shown, stage, submitted } from './stage.ts'
+import {
+  anomalies,
+  metric,
+  overOneSession,
+  type Submitted,
+  secondCarrier,
+  shown,
+  stage,
+  submitted,
+} from './stage.ts'
 
 const own = stage({ app: { ambiguityWaitMs: 60_000 } })
 const { scenario } = own
@@ -83,6 +92,13 @@ scenario('B361', () =>
     expect((await service.until(msgId, 'FAILED')).errorCode).toBe('300')
     await service.untilWebhooks(msgId, ['SENT', 'FAILED'])
     expect(await isParked(id)).toBe(false)
+    // With another carrier the same id is another message, unknown here.
+    await using second = await secondCarrier(own)
+    smsc.behave()
+    const known = await submitted(own)
+    expect(await second.smsc.receipt(known.id, 'DELIVRD')).toBe(ESME_ROK)
+    expect(await isParked(known.id)).toBe(true)
+    expect((await service.get(known.msgId)).body.status).toBe('SENT')
   }),
 )
 

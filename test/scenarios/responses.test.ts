@@ -19,7 +19,10 @@ scenario('B341', () =>
     const { smsc, service } = own
     const counted = await anomalies(own, 'unmatched_response')
     const peer = await smsc.bound()
-    peer.write({ command: 'submit_sm_resp', sequence: 0x7ffffff0, message_id: 'nothing' })
+    peer.write(
+      { command: 'submit_sm_resp', sequence: 0x7ffffff0, message_id: 'nothing' },
+      { command: 'generic_nack', sequence: 0, status: STATUSES.ESME_RINVCMDLEN },
+    )
     smsc.on('submit_sm', (pdu, to) => {
       const { sequence } = pdu
       to.write(
@@ -30,7 +33,7 @@ scenario('B341', () =>
     })
     const { msgId } = await submitted(own)
     await service.untilWebhooks(msgId, ['SENT'])
-    expect(await anomalies(own, 'unmatched_response')).toBe(counted + 3)
+    expect(await anomalies(own, 'unmatched_response')).toBe(counted + 4)
     expect((await shown(own, msgId)).submissions).toHaveLength(1)
   }),
 )
