@@ -57,6 +57,17 @@ export function retryDelayMs(attempt: number, jitter: number): number {
   return Math.round((DELAYS_MS[step] as number) * (0.8 + 0.4 * jitter))
 }
 
+/** Doublings of the wait after an attempt without an answer. */
+const MOST_DOUBLINGS = 6
+
+/**
+ * Wait after an attempt without an answer, before the message is sent again: `firstMs`, doubled with each attempt before, 64
+ * times at most. A carrier that takes messages and never answers delivers one 17 times within its validity, not 600 times.
+ */
+export function ambiguityWaitMs(firstMs: number, attemptsBefore: number): number {
+  return firstMs * 2 ** Math.min(attemptsBefore, MOST_DOUBLINGS)
+}
+
 /**
  * Wait before the next try of a message whose `attempt`-th try gave `kind`, or null when it has failed: three tries are
  * used up, or the next would come after its validity. `ageMs` is the time since it was accepted.

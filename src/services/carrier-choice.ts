@@ -50,7 +50,6 @@ export class CarrierChoice {
       : chooseCarrier(routed, (carrierId) => this.conditionOf(carrierId, id), Math.random())
     const carrier = choice === null ? undefined : directory.carrierById(choice.carrierId)
     if (choice === null || carrier === undefined) return null
-    const formBefore = before === null ? null : (directory.carrierById(before)?.longMessages ?? null)
-    return submitJob(dispatch, { carrier, route: { id, reason: choice.reason }, settings, formBefore })
+    return submitJob(dispatch, { carrier, route: { id, reason: choice.reason }, settings })
   }
 }

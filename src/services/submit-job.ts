@@ -1,5 +1,5 @@
 import { toCarrierAddress } from '../domain/addresses.ts'
-import type { Carrier, LongMessages } from '../domain/directory.ts'
+import type { Carrier } from '../domain/directory.ts'
 import { type SegmentedText, segmentText } from '../domain/segments.ts'
 import { SubmissionProgress } from '../domain/submission-progress.ts'
 import { PLAIN_TEXT, type TextSettings } from '../domain/writings.ts'
@@ -26,6 +26,8 @@ export interface SubmitJob {
   readonly carrier: Carrier
   readonly route: ChosenRoute
   readonly text: SegmentedText
+  /** How the text is cut: parts of two messages cut alike fit together. */
+  readonly cut: string
   readonly progress: SubmissionProgress
   /** A carrier may have it, or parts of it, already. */
   readonly isResubmission: boolean
@@ -38,34 +40,39 @@ export interface SubmitPlan {
   readonly carrier: Carrier
   readonly route: ChosenRoute
   readonly settings?: TextSettings
-  /** How the carrier that has accepted parts of it sends long messages; null: none is known. */
-  readonly formBefore?: LongMessages | null
 }
 
 /**
  * A message on its way to a carrier. The reference of its parts follows from its id, so that it survives a crash. Parts
- * that were accepted are not sent again, unless it is cut otherwise now: then it starts over.
+ * that were accepted are not sent again, unless it is cut otherwise now: then it starts over. Nor is anything, when all of
+ * it is delivered.
  */
 export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
-  const { carrier, route, settings = PLAIN_TEXT, formBefore = null } = plan
+  const { carrier, route, settings = PLAIN_TEXT } = plan
   const text = segmentText(dispatch.body, referenceOf(dispatch.msgId), {
     settings,
     form: carrier.longMessages,
   })
-  const { submittedSegments: accepted } = dispatch
-  const count = text.pdus.length
-  const startsOver =
-    accepted !== 0n &&
-    (formBefore !== carrier.longMessages || count === 1 || accepted >> BigInt(count) !== 0n)
+  const cut = `${carrier.longMessages} ${text.encoding} ${text.segments}`
+  const { submittedSegments, deliveredSegments } = dispatch
+  const startsOver = submittedSegments !== 0n && dispatch.cut !== cut
+  const isDelivered = deliveredSegments === allOf(text.segments)
+  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : submittedSegments
   return {
     dispatch,
     carrier,
     route,
     text,
-    progress: new SubmissionProgress(count, startsOver ? 0n : accepted, carrier.submitOutcomes),
+    cut,
+    progress: new SubmissionProgress(text.pdus.length, accepted, carrier.submitOutcomes),
     isResubmission: dispatch.ambiguous || startsOver,
     startedAtMs: null,
   }
+}
+
+/** Bits of so many segments. */
+function allOf(count: number): bigint {
+  return (1n << BigInt(count)) - 1n
 }
 
 /** Random bits of the id. */

@@ -1,5 +1,5 @@
 import { countryOf } from '../domain/countries.ts'
-import type { Directory } from '../domain/directory.ts'
+import type { Directory, ServicePlan } from '../domain/directory.ts'
 import { chargeFor } from '../domain/rates.ts'
 import type { Dispatch, Postponement } from '../store/dispatches.ts'
 import type { Settlement, SubmitAttempt } from '../store/submissions.ts'
@@ -21,6 +21,29 @@ export interface DispatchChange {
   readonly routeId?: number | null
 }
 
+/** Whether it arrived is not known, and not to be tried any more. */
+const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' } as const
+
+/** What ends a message before it is submitted, or again; null: nothing does. */
+export function endBeforeSubmit(
+  { ambiguous, expiresAt, optedOut, status }: Dispatch,
+  policy: ServicePlan['ambiguousSubmits'] | undefined,
+  nowMs: number,
+): Ending | null {
+  // A receipt was quicker than the answer: a carrier has it.
+  if (status !== 'QUEUED') return { status: status === 'FAILED' ? 'FAILED' : 'SENT' }
+  const isOver = expiresAt.getTime() <= nowMs
+  if (ambiguous && (isOver || optedOut || policy === 'unknown')) return IN_DOUBT
+  if (optedOut) return { status: 'FAILED', errorCode: '307' }
+  return isOver ? { status: 'FAILED', errorCode: '501' } : null
+}
+
+/** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have come through. */
+export function refusalOf(job: SubmitJob, errorCode: string, commandStatus: number): Ending {
+  const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)
+  return { ...end, commandStatus, attempt: attemptOf(job, 'refused', commandStatus) }
+}
+
 /** The end of a message, with what it costs when it is SENT. `job` null: it ended before a carrier was chosen. */
 export function settlementOf(
   dispatch: Dispatch,
@@ -30,12 +53,13 @@ export function settlementOf(
 ): Settlement {
   const { planId, msgId, recipient } = dispatch
   const segments = job?.text.segments ?? null
+  const charged = segments ?? dispatch.segments
   const mccmnc = directory.mccmncOf(recipient)
   const rate =
     status === 'SENT' && directory.contents.rates.length > 0
       ? directory.rateFor({ planId, recipient, country: countryOf(recipient), mccmnc })
       : null
-  const charge = rate === null || segments === null ? null : chargeFor(rate, segments)
+  const charge = rate === null ? null : chargeFor(rate, charged)
   return {
     plan_id: planId,
     msg_id: msgId,
@@ -61,6 +85,7 @@ export function postponementOf(dispatch: Dispatch, change: DispatchChange): Post
     holder: dispatch.holder,
     attempt: change.attempt ?? dispatch.attempt,
     submitted_segments: String(dispatch.submittedSegments),
+    cut: dispatch.cut,
     ambiguous: change.ambiguous ?? dispatch.ambiguous,
     carrier_id: null,
     route_id: change.routeId ?? null,
@@ -79,6 +104,7 @@ export function postponementOfJob(
   return {
     ...postponementOf(job.dispatch, { routeId: job.route.id, ...change }),
     submitted_segments: String(accepted),
+    cut: accepted === 0n ? null : job.cut,
     carrier_id: attempt !== null || accepted !== 0n ? job.carrier.id : null,
     attempt_made: attempt,
   }
@@ -106,8 +132,8 @@ export function attemptOf(
 }
 
 /** What is left of a job that another carrier is to have. */
-export function restOf({ dispatch, carrier, progress }: SubmitJob): Dispatch {
+export function restOf({ dispatch, carrier, cut, progress }: SubmitJob): Dispatch {
   const { accepted } = progress
-  const carrierId = accepted === 0n ? dispatch.carrierId : carrier.id
-  return { ...dispatch, submittedSegments: accepted, carrierId }
+  if (accepted === 0n) return { ...dispatch, submittedSegments: 0n, cut: null }
+  return { ...dispatch, submittedSegments: accepted, cut, carrierId: carrier.id }
 }

@@ -4,7 +4,7 @@ import { fromSubmitStatus } from '../domain/error-codes.ts'
 import { createdAtMs, messageId } from '../domain/message-ids.ts'
 import type { Draft } from '../domain/messages.ts'
 import type { CarrierCondition } from '../domain/routing.ts'
-import { nextTryMs } from '../domain/submit-outcomes.ts'
+import { ambiguityWaitMs, nextTryMs } from '../domain/submit-outcomes.ts'
 import type { Placement } from '../operations/accept-messages.ts'
 import type { ResponsePdu } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'
@@ -25,8 +25,10 @@ import {
   attemptOf,
   type DispatchChange,
   type Ending,
+  endBeforeSubmit,
   postponementOf,
   postponementOfJob,
+  refusalOf,
   restOf,
   settlementOf,
 } from './submit-results.ts'
@@ -68,7 +70,7 @@ export class Submitter implements Placement {
     this.#choice = new CarrierChoice({ ...options, isCongested })
     this.#pumping = {
       ...options,
-      expire: (job) => this.#expire(job.dispatch),
+      expire: (job) => this.#enqueue(restOf(job)),
       putOff: (job, delayMs) => this.#putOff(job, delayMs),
       answered: (job) => this.#advance(job),
     }
@@ -210,15 +212,15 @@ export class Submitter implements Placement {
     this.#accepted(job, segment, pdu)
     job.progress.acceptedEarlier(segment)
     const again = this.#held.jobOf(msgId)
-    if (again !== null && again !== job && again.text.pdus.length === job.text.pdus.length)
-      again.progress.acceptedEarlier(segment)
+    if (again !== null && again !== job && again.cut === job.cut) again.progress.acceptedEarlier(segment)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
-      this.#options.recorder.acceptedLate({ msg_id: msgId, segments: String(1n << BigInt(segment)) })
+      const segments = String(1n << BigInt(segment))
+      this.#options.recorder.acceptedLate({ msg_id: msgId, cut: job.cut, segments })
       return
     }
-    // Queued again meanwhile: it need not be sent any more. Under way again: that is answered.
+    // Queued again meanwhile: it need not be sent any more. What is under way again is answered, and settles nothing.
     if (again?.progress.isIdle) this.#queue(again.carrier).remove(again)
-    else if (this.#held.has(msgId)) return
+    else if (again !== null && !job.progress.isComplete) return
     this.#settle(job.dispatch, job, {
       status: 'SENT',
       attempt: attemptOf(job, 'accepted', 0, 'answered late'),
@@ -247,13 +249,9 @@ export class Submitter implements Placement {
     this.#held.add(msgId, planId)
     const directory = this.#options.directory()
     const plan = directory.planById(planId)
-    if (dispatch.optedOut) {
-      this.#settle(dispatch, null, { status: 'FAILED', errorCode: '307' })
-    } else if (dispatch.expiresAt.getTime() <= Date.now()) {
-      this.#expire(dispatch)
-    } else if (dispatch.ambiguous && plan?.ambiguousSubmits === 'unknown') {
-      this.#settle(dispatch, null, { status: 'UNKNOWN', errorCode: '103' })
-    } else {
+    const ending = endBeforeSubmit(dispatch, plan?.ambiguousSubmits, Date.now())
+    if (ending !== null) this.#settle(dispatch, null, ending)
+    else {
       const routed = plan && !this.#stopped ? directory.routeFor(plan, sender, recipient) : null
       const job = plan && routed ? this.#choice.jobFor(dispatch, plan, routed) : null
       const routeId = routed?.route.id ?? null
@@ -325,13 +323,14 @@ export class Submitter implements Placement {
     if (end.kind === 'sent') {
       this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, 'accepted', 0) })
     } else if (end.kind === 'failed') {
-      const attempt = attemptOf(job, 'refused', end.commandStatus)
-      this.#settle(job.dispatch, job, { status: 'FAILED', ...end, attempt })
+      this.#settle(job.dispatch, job, refusalOf(job, end.errorCode, end.commandStatus))
     } else if (end.kind === 'retry') {
       this.#retry(job, end)
     } else {
-      const delayMs = this.#options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
-      this.#postponeJob(job, { delayMs, ambiguous: true }, attemptOf(job, 'no-answer'))
+      const { attempt } = job.dispatch
+      const waitMs = ambiguityWaitMs(this.#options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS, attempt)
+      const change = { delayMs: withinValidity(job, waitMs), attempt: attempt + 1, ambiguous: true }
+      this.#postponeJob(job, change, attemptOf(job, 'no-answer'))
     }
   }
 
@@ -358,8 +357,7 @@ export class Submitter implements Placement {
       return
     }
     const errorCode = limited ? fromSubmitStatus(commandStatus).errorCode : '501'
-    const made = attemptOf(job, 'refused', commandStatus)
-    this.#settle(job.dispatch, job, { status: 'FAILED', errorCode, commandStatus, attempt: made })
+    this.#settle(job.dispatch, job, refusalOf(job, errorCode, commandStatus))
   }
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
@@ -371,11 +369,8 @@ export class Submitter implements Placement {
     this.#postponeJob(job, { delayMs: 0 })
   }
 
-  /** Not before its time, and not after its validity, so that it is seen when that is over. */
   #putOff(job: SubmitJob, delayMs: number): void {
-    this.#postponeJob(job, {
-      delayMs: Math.ceil(Math.min(delayMs, job.dispatch.expiresAt.getTime() - Date.now())),
-    })
+    this.#postponeJob(job, { delayMs: withinValidity(job, delayMs) })
   }
 
   #postponeJob(job: SubmitJob, change: DispatchChange, attempt: SubmitAttempt | null = null): void {
@@ -387,10 +382,9 @@ export class Submitter implements Placement {
     this.#held.delete(dispatch.msgId)
     this.#options.recorder.postpone(postponementOf(dispatch, change))
   }
+}
 
-  /** Validity is over: FAILED, unless an attempt of it may have come through. */
-  #expire(dispatch: Dispatch): void {
-    if (dispatch.ambiguous) this.#settle(dispatch, null, { status: 'UNKNOWN', errorCode: '103' })
-    else this.#settle(dispatch, null, { status: 'FAILED', errorCode: '501' })
-  }
+/** Not after its validity, so that it is seen when that is over. */
+function withinValidity({ dispatch }: SubmitJob, delayMs: number): number {
+  return Math.ceil(Math.min(delayMs, dispatch.expiresAt.getTime() - Date.now()))
 }

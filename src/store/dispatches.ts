@@ -1,3 +1,4 @@
+import type { Status } from '../domain/message-states.ts'
 import type { Queryable } from './database.ts'
 import type { SubmitAttempt } from './submissions.ts'
 
@@ -15,6 +16,12 @@ export interface Dispatch {
   readonly attempt: number
   /** Bit n: the carrier has accepted segment n. */
   readonly submittedSegments: bigint
+  /** How these were cut; null where there are none. */
+  readonly cut: string | null
+  /** Bit n: segment n is delivered. */
+  readonly deliveredSegments: bigint
+  /** QUEUED, unless a receipt was quicker than the answer. */
+  readonly status: Status
   /** It may have reached the carrier in an earlier attempt. */
   readonly ambiguous: boolean
   /** Carrier of the last attempt: the one that has the submitted segments. */
@@ -24,8 +31,9 @@ export interface Dispatch {
   readonly expiresAt: Date
 }
 
-interface DispatchRow extends Omit<Dispatch, 'submittedSegments' | 'holder'> {
+interface DispatchRow extends Omit<Dispatch, 'submittedSegments' | 'deliveredSegments' | 'holder'> {
   readonly submittedSegments: string
+  readonly deliveredSegments: string
 }
 
 /** Which waiting dispatches a node may take. */
@@ -76,7 +84,8 @@ const HELD = `
     returning d.*
   )
   select h.plan_id as "planId", h.msg_id as "msgId", m.sender, m.recipient, m.body, m.segments, h.attempt,
-         h.submitted_segments::text as "submittedSegments", h.ambiguous, h.carrier_id as "carrierId",
+         h.submitted_segments::text as "submittedSegments", h.cut, m.status,
+         m.delivered_segments::text as "deliveredSegments", h.ambiguous, h.carrier_id as "carrierId",
          h.expires_at as "expiresAt", coalesce(o.refuses, false) as "optedOut"
   from held h join messages m on m.plan_id = h.plan_id and m.msg_id = h.msg_id
   left join lateral (
@@ -155,6 +164,7 @@ export async function holdDueDispatches(
     ...row,
     holder: wish.nodeId,
     submittedSegments: BigInt(row.submittedSegments),
+    deliveredSegments: BigInt(row.deliveredSegments),
   }))
 }
 
@@ -165,6 +175,8 @@ export interface Postponement {
   readonly attempt: number
   /** Decimal: 64 bits do not fit a JSON number. */
   readonly submitted_segments: string
+  /** How these were cut; null where there are none. */
+  readonly cut: string | null
   readonly ambiguous: boolean
   /** Of this attempt; null: none was made. */
   readonly carrier_id: number | null
@@ -188,12 +200,12 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
         on conflict do nothing
       )
       update dispatches d
-      set holder = null, attempt = i.attempt, submitted_segments = i.submitted_segments, ambiguous = i.ambiguous,
-          carrier_id = coalesce(i.carrier_id, d.carrier_id), route_id = coalesce(i.route_id, d.route_id),
+      set holder = null, attempt = i.attempt, submitted_segments = i.submitted_segments, cut = i.cut,
+          ambiguous = i.ambiguous, carrier_id = coalesce(i.carrier_id, d.carrier_id), route_id = coalesce(i.route_id, d.route_id),
           due_at = now() + i.delay_ms * interval '1 ms'
       from json_to_recordset($1) as i (
-        msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, ambiguous boolean, carrier_id integer,
-        route_id integer, delay_ms bigint)
+        msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, cut text, ambiguous boolean,
+        carrier_id integer, route_id integer, delay_ms bigint)
       where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id and d.holder = i.holder`,
     values: [
       JSON.stringify(rows.map(({ attempt_made: _, ...row }) => row)),
@@ -205,18 +217,21 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
 /** Segments that a carrier accepted after their dispatch was given back, whoever holds it now. */
 export interface LateSegments {
   readonly msg_id: string
+  readonly cut: string
   /** Decimal; bit n: segment n. */
   readonly segments: string
 }
 
+/** Where the message has segments on record that were cut otherwise, those stay the ones it goes on after. */
 export async function recordLateSegments(db: Queryable, rows: readonly LateSegments[]): Promise<void> {
   await db.query({
     name: 'record_late_segments',
     text: `
-      update dispatches d set submitted_segments = d.submitted_segments | i.segments
-      from (select msg_id, bit_or(segments) as segments
-            from json_to_recordset($1) as i (msg_id uuid, segments bigint) group by msg_id) i
-      where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id`,
+      update dispatches d set submitted_segments = d.submitted_segments | i.segments, cut = i.cut
+      from (select msg_id, cut, bit_or(segments) as segments
+            from json_to_recordset($1) as i (msg_id uuid, cut text, segments bigint) group by msg_id, cut) i
+      where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id
+        and (d.submitted_segments = 0 or d.cut = i.cut)`,
     values: [JSON.stringify(rows)],
   })
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  ambiguityWaitMs,
   LIMITED_TRIES,
   nextTryMs,
   retryDelayMs,
@@ -58,6 +59,15 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs(attempt, 0)).toBe(delayMs * 0.8)
     expect(retryDelayMs(attempt, 1)).toBe(delayMs * 1.2)
   })
+})
+
+test('after attempts without an answer the wait doubles; a message goes out 17 times at most', () => {
+  expect([0, 1, 2, 6, 7, 20].map((before) => ambiguityWaitMs(120_000, before) / 60_000)).toEqual([
+    2, 4, 8, 128, 128, 128,
+  ])
+  let sent = 0
+  for (let ageMs = 0; ageMs < VALIDITY_MS; sent += 1) ageMs += ambiguityWaitMs(120_000, sent)
+  expect(sent).toBe(17)
 })
 
 describe('nextTryMs', () => {

@@ -64,7 +64,9 @@ describe('the carrier of a message', () => {
   })
 
   test('is the one that has parts of it, as long as it can be used', () => {
-    const begun = aDispatch({ body: 'part '.repeat(80), segments: 3, submittedSegments: 0b10n, carrierId: 2 })
+    const body = 'part '.repeat(80)
+    const cut = 'udh GSM7 3'
+    const begun = aDispatch({ body, segments: 3, submittedSegments: 0b10n, cut, carrierId: 2 })
     const other = aDispatch({ ...begun, carrierId: 1 })
     expect(choiceOf().jobFor(begun, plan, routed)!.carrier.id).toBe(2)
     expect(choiceOf({ bound: [1] }).jobFor(begun, plan, routed)!.carrier.id).toBe(1)

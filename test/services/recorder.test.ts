@@ -172,6 +172,7 @@ describe('postponements', () => {
     holder: NODE,
     attempt: 2,
     submitted_segments: String(accepted),
+    cut: 'udh GSM7 48',
     ambiguous: true,
     carrier_id: null,
     route_id: null,

@@ -9,20 +9,28 @@ describe('what was accepted before', () => {
   const state = (job: ReturnType<typeof aJob>) => [job.progress.accepted, job.isResubmission]
 
   test('is not sent again where the message is cut as it was', () => {
-    expect(
-      state(aJob({ ...THREE_PARTS, submittedSegments: 0b101n }, aCarrier(), { formBefore: 'udh' })),
-    ).toEqual([0b101n, false])
+    const { cut } = aJob(THREE_PARTS)
+    expect(state(aJob({ ...THREE_PARTS, submittedSegments: 0b101n, cut }))).toEqual([0b101n, false])
   })
 
   test.each([
-    ['another form', 0b1n, aCarrier({ longMessages: 'udh16' }), 'udh'],
-    ['one PDU for all', 0b1n, aCarrier({ longMessages: 'payload' }), 'payload'],
-    ['more parts than there are', 0b1000n, aCarrier(), 'udh'],
-    ['nobody knows how', 0b1n, aCarrier(), undefined],
-  ] as const)('is sent again otherwise: %s', (_name, submittedSegments, carrier, formBefore) => {
-    const job = aJob({ ...THREE_PARTS, submittedSegments }, carrier, formBefore && { formBefore })
+    ['another form', aCarrier({ longMessages: 'udh16' }), 'udh GSM7 3'],
+    ['one PDU for all', aCarrier({ longMessages: 'payload' }), 'udh GSM7 3'],
+    ['another number of parts', aCarrier(), 'udh GSM7 4'],
+    ['another alphabet', aCarrier(), 'udh UCS2 3'],
+    ['nobody knows how', aCarrier(), null],
+  ])('is sent again otherwise: %s', (_name, carrier, cut) => {
+    const job = aJob({ ...THREE_PARTS, submittedSegments: 0b1n, cut }, carrier)
     expect(state(job)).toEqual([0n, true])
   })
+
+  test.each(['udh', 'payload'] as const)(
+    'nothing is, in form %s, when all of it is delivered',
+    (longMessages) => {
+      const delivered = { ...THREE_PARTS, ambiguous: true, deliveredSegments: 0b111n }
+      expect(aJob(delivered, aCarrier({ longMessages })).progress.isComplete).toBe(true)
+    },
+  )
 
   test('nothing: whatever the form, it is no resubmission unless an attempt had no answer', () => {
     expect(state(aJob(THREE_PARTS))).toEqual([0n, false])

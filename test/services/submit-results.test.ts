@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { Rate } from '../../src/domain/directory.ts'
 import {
   attemptOf,
+  endBeforeSubmit,
   postponementOf,
   postponementOfJob,
+  refusalOf,
   restOf,
   settlementOf,
 } from '../../src/services/submit-results.ts'
@@ -62,6 +64,40 @@ describe('the end of a message', () => {
       },
     )
   })
+})
+
+describe('what ends a message before it is sent', () => {
+  const nowMs = Date.now()
+  const over = { expiresAt: new Date(nowMs) }
+  const FAILED = { status: 'FAILED' }
+  const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' }
+  test.each([
+    ['nothing', {}, 'resubmit', null],
+    ['nothing, though it is in doubt', { ambiguous: true }, 'resubmit', null],
+    ['the policy of its plan', { ambiguous: true }, 'unknown', IN_DOUBT],
+    ['its validity', over, 'resubmit', { ...FAILED, errorCode: '501' }],
+    ['its validity, in doubt', { ...over, ambiguous: true }, 'resubmit', IN_DOUBT],
+    ['STOP', { ...over, optedOut: true }, 'resubmit', { ...FAILED, errorCode: '307' }],
+    ['STOP, in doubt', { optedOut: true, ambiguous: true }, 'resubmit', IN_DOUBT],
+    ['a receipt', { ...over, status: 'DELIVERED', ambiguous: true }, 'unknown', { status: 'SENT' }],
+    ['a receipt of its failure', { status: 'FAILED' }, 'resubmit', FAILED],
+  ] as const)('%s', (_name, changes, policy, ending) => {
+    expect(endBeforeSubmit(aDispatch(changes), policy, nowMs)).toEqual(ending)
+  })
+
+  test('over a carrier that nobody knows it costs what was counted when it was accepted', () => {
+    const dispatch = aDispatch({ segments: 2, status: 'DELIVERED' })
+    const settlement = settlementOf(dispatch, null, { status: 'SENT' }, directory)
+    expect(settlement).toMatchObject({ carrier_id: null, segments: null, currency: 'USD' })
+    expect(Number(settlement.price)).toBe(0.015)
+  })
+})
+
+test('a refusal is no failure when an earlier attempt may have come through', () => {
+  const attempt = { outcome: 'refused', command_status: 0x0b }
+  const end = (changes: object) => refusalOf(aJob(changes), '301', 0x0b)
+  expect(end({})).toMatchObject({ status: 'FAILED', errorCode: '301', commandStatus: 0x0b, attempt })
+  expect(end({ ambiguous: true })).toMatchObject({ status: 'UNKNOWN', errorCode: '103', attempt })
 })
 
 describe('an attempt', () => {

@@ -76,6 +76,9 @@ describe('holding what is due', () => {
         segments: 2,
         attempt: 2,
         submittedSegments: 1n << 62n,
+        cut: null,
+        deliveredSegments: 0n,
+        status: 'QUEUED',
         ambiguous: true,
         carrierId: null,
         optedOut: false,
@@ -242,16 +245,25 @@ describe('what is overdue in the buckets of others', () => {
 
 test('a segment accepted late is written down, whoever holds the message', async () => {
   const [held, waiting] = [await storeMessage(db, plan), await storeMessage(db, plan, { holder: null })]
+  const cut = 'udh GSM7 63'
   await recordLateSegments(db, [
-    { msg_id: held, segments: '4' },
-    { msg_id: waiting, segments: '1' },
-    { msg_id: waiting, segments: String(1n << 62n) },
+    { msg_id: held, cut, segments: '4' },
+    { msg_id: waiting, cut, segments: '1' },
+    { msg_id: waiting, cut, segments: String(1n << 62n) },
   ])
   expect(await row(held)).toMatchObject({ holder: NODE, segments: '4' })
   expect(await row(waiting)).toMatchObject({ holder: null, segments: String((1n << 62n) + 1n) })
 })
 
-const UNTRIED = { carrier_id: null, route_id: null, attempt_made: null }
+test('segments of a message that goes on after others, cut otherwise, do not count with them', async () => {
+  const msgId = await storeMessage(db, plan, { holder: null })
+  await recordLateSegments(db, [{ msg_id: msgId, cut: 'udh GSM7 3', segments: '1' }])
+  await recordLateSegments(db, [{ msg_id: msgId, cut: 'udh16 GSM7 4', segments: '2' }])
+  await recordLateSegments(db, [{ msg_id: msgId, cut: 'udh GSM7 3', segments: '4' }])
+  expect(await hold()).toMatchObject([{ msgId, cut: 'udh GSM7 3', submittedSegments: 0b101n }])
+})
+
+const UNTRIED = { cut: 'udh GSM7 3', carrier_id: null, route_id: null, attempt_made: null }
 
 test('postponing gives back, due after the delay', async () => {
   const [soon, later] = [await storeMessage(db, plan), await storeMessage(db, plan)]

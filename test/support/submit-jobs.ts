@@ -17,6 +17,9 @@ export function aDispatch(changes: Partial<Dispatch> = {}): Dispatch {
     segments: 1,
     attempt: 0,
     submittedSegments: 0n,
+    cut: null,
+    deliveredSegments: 0n,
+    status: 'QUEUED',
     ambiguous: false,
     carrierId: null,
     optedOut: false,
@@ -25,11 +28,7 @@ export function aDispatch(changes: Partial<Dispatch> = {}): Dispatch {
   }
 }
 
-export function aJob(
-  dispatch: Partial<Dispatch> = {},
-  carrier: Carrier = aCarrier(),
-  more: { formBefore?: Carrier['longMessages'] } = {},
-): SubmitJob {
+export function aJob(dispatch: Partial<Dispatch> = {}, carrier: Carrier = aCarrier()): SubmitJob {
   const route = { id: 1, reason: 'only carrier' }
-  return submitJob(aDispatch(dispatch), { carrier, route, ...more })
+  return submitJob(aDispatch(dispatch), { carrier, route })
 }
