@@ -122,9 +122,11 @@ async function startBase(options: AppOptions, parts: Parts) {
   const secretKey = deriveKey(options.secretKey, 'secrets')
   const db = await startDatabase(options)
   parts.add('database', () => db.end())
-  // Customers' look-ups and lists have connections of their own: a slow one takes none from the message path.
+  // Customers' look-ups and lists have connections of their own: a slow one takes none from the message path. Nor does
+  // anything from the heartbeat.
   const reads = openPool(options, { poolSize: READ_POOL_SIZE, statementTimeoutMs: READ_TIMEOUT_MS })
-  parts.add('database, reads', () => reads.end())
+  const beats = openPool(options, { poolSize: 1, statementTimeoutMs: READ_TIMEOUT_MS })
+  parts.add('database, reads and beats', () => Promise.all([reads.end(), beats.end()]))
   const directoryService = new DirectoryService({
     db,
     secretKey,
@@ -143,6 +145,7 @@ async function startBase(options: AppOptions, parts: Parts) {
     onUnowned,
     db,
     reads,
+    beats,
     directoryService,
     directory,
     guard,
@@ -238,14 +241,14 @@ type MessagePath = Awaited<ReturnType<typeof startMessagePath>>
 
 async function startLease(
   options: AppOptions,
-  { db, onError }: Base,
+  { db, beats, onError }: Base,
   forget: () => string[],
 ): Promise<NodeLease> {
   const waitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
   /** Held when a lease was over, and never sent. */
   const unsent: { nodeId: number; msgIds: string[] }[] = []
   const lease = new NodeLease({
-    db,
+    db: beats,
     name: options.nodeName,
     onTaken: async (buckets, nodeId) => {
       for (; unsent.length > 0; unsent.shift()) await freeDispatches(db, unsent[0]!.nodeId, unsent[0]!.msgIds)

@@ -1,17 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
+import { withTransaction } from '../../src/store/database.ts'
 import { bindsOf, eventually, type Service, startService } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
 import { acknowledge } from '../support/webhook-receiver.ts'
 
 const HEARTBEAT_MS = 100
+const POOL_SIZE = 6
 
 let smsc: Smsc
 let service: Service
 
 beforeEach(async () => {
   smsc = await startSmsc()
-  service = await startService({ smscPort: smsc.port, app: { heartbeatMs: HEARTBEAT_MS, holdingsMs: 200 } })
+  service = await startService({
+    smscPort: smsc.port,
+    app: { heartbeatMs: HEARTBEAT_MS, holdingsMs: 200, databasePoolSize: POOL_SIZE },
+  })
   await smsc.bound()
 })
 
@@ -98,6 +103,22 @@ describe('two nodes', () => {
     for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT'])
     expect(smsc.submits.length).toBeLessThanOrEqual(266)
   })
+})
+
+test('a node keeps its lease while statements of others hold all its connections', async () => {
+  const expiry = async () =>
+    (await service.db.query<{ at: number }>('select extract(epoch from expires_at)::float as at from nodes'))
+      .rows[0]!.at
+  const hanging: Promise<unknown>[] = []
+  await withTransaction(service.db, async (transaction) => {
+    await transaction.query('lock table carriers')
+    for (let count = 0; count < 10; count += 1) hanging.push(service.admin('GET', '/carriers/main'))
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await eventually(async () => (await service.db.query(waiting)).rows.length === POOL_SIZE)
+    const before = await expiry()
+    await eventually(async () => (await expiry()) > before + 0.5)
+  })
+  await Promise.all(hanging)
 })
 
 describe('a node that dies', () => {
