@@ -114,15 +114,16 @@ export class DueDispatches {
       if (!routes.some(isOpen)) continue
       const roomOf = (routeId: number) => {
         const room = held.roomFor(plan.id, routeId)
-        return room >= MIN_TAKEN || held.of(plan.id, routeId) < MIN_TAKEN ? Math.max(room, 0) : 0
+        return room >= MIN_TAKEN || held.of(plan.id, routeId) < MIN_TAKEN
+          ? Math.min(Math.max(room, 0), MAX_TAKEN)
+          : 0
       }
       const rooms = routes.map((route) => (rechecks || isOpen(route) ? roomOf(route.id) : 0))
       // What has no label yet may turn out to be for any of them.
       const room = Math.min(...routes.map((route, index) => (isOpen(route) ? rooms[index]! : MAX_TAKEN)))
-      plans.set(plan.id, {
-        room,
-        routes: Object.fromEntries(routes.map(({ id }, index) => [id, rooms[index]!])),
-      })
+      // Only what differs is told: 5,000 plans with 50 routes each would be 4 MB in every look.
+      const others = routes.flatMap(({ id }, index) => (rooms[index] === room ? [] : [[id, rooms[index]!]]))
+      plans.set(plan.id, { room, routes: Object.fromEntries(others) })
     }
     return plans
   }

@@ -123,3 +123,20 @@ test('what has no label yet finds no more room than there is for any open route'
   expect(taken).toEqual([])
   expect(held.roomFor(plan, 0)).toBeGreaterThan(1_000)
 })
+
+test('of routes only those are told whose room is not that of the others', async () => {
+  const wishes: unknown[] = []
+  const query = async ({ values }: { values: string[] }) => {
+    wishes.push(JSON.parse(values[2]!)[plan])
+    return { rows: [] }
+  }
+  const db = { query } as unknown as DueDispatchesOptions['db']
+  const trusting = due(() => directoryOf(['+44']), { db, recheckMs: 60_000 })
+  trusting.follow()
+  await trusting.runOnce()
+  await due(() => directoryOf(['+44']), { db, recheckMs: 0 }).runOnce()
+  expect(wishes).toEqual([
+    { room: 1_000, routes: {} },
+    { room: 1_000, routes: { 2: 0 } },
+  ])
+})
