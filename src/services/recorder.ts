@@ -166,18 +166,19 @@ export class Recorder {
     }
   }
 
-  /** Every settlement that is there, before any receipt: SENT is announced first, however long the queue. */
+  /**
+   * Every settlement that is there, before any receipt: SENT is announced first, however long the queue. The submissions of
+   * a message are written with its settlement, where that is there, or before: another node may have its receipt already.
+   */
   async #recordSubmissions(): Promise<void> {
-    let left = this.#settlements.length
-    const submissions = this.#submissions.slice()
-    // A message's submissions come before its settlement: a batch may hold the first without the second, not the reverse.
-    if (submissions.length > 0) {
-      const { settled, accepted } = await this.#settleNext(submissions, left)
-      this.#submissions = this.#submissions.slice(submissions.length)
-      this.#unparked = this.#unparked.concat(accepted)
-      left -= settled
+    const settlements = this.#settlements.slice()
+    const batchOf = new Map(settlements.map(({ msg_id }, index) => [msg_id, Math.floor(index / MAX_BATCH)]))
+    const submissions = Map.groupBy(this.#submissions, ({ msg_id }) => batchOf.get(msg_id) ?? 0)
+    const batches = Math.max(Math.ceil(settlements.length / MAX_BATCH), Math.min(submissions.size, 1))
+    for (let batch = 0; batch < batches; batch += 1) {
+      const start = batch * MAX_BATCH
+      await this.#settle(submissions.get(batch) ?? [], settlements.slice(start, start + MAX_BATCH))
     }
-    while (left > 0) left -= (await this.#settleNext([], left)).settled
     if (this.#unparked.length === 0) return
     const parked = await findParkedReceipts(
       this.#options.db,
@@ -187,12 +188,8 @@ export class Recorder {
     this.#receipts = [...parked.map((row) => ({ row, done: null })), ...this.#receipts]
   }
 
-  /** Writes these submissions and the next settlements, `most` at most. Gives what was written. */
-  async #settleNext(
-    submissions: readonly Submission[],
-    most: number,
-  ): Promise<{ settled: number; accepted: readonly Submission[] }> {
-    const settlements = this.#settlements.slice(0, Math.min(most, MAX_BATCH))
+  /** Writes these submissions and settlements, the next ones. */
+  async #settle(submissions: readonly Submission[], settlements: readonly Settlement[]): Promise<void> {
     const items = [
       ...submissions.map((submission) => ({ submission })),
       ...settlements.map((settlement) => ({ settlement })),
@@ -212,7 +209,9 @@ export class Recorder {
       return false
     })
     this.#settlements = this.#settlements.slice(settlements.length)
-    return { settled: settlements.length, accepted: submissions.filter((_, index) => written[index]) }
+    const done = new Set(submissions)
+    this.#submissions = this.#submissions.filter((submission) => !done.has(submission))
+    this.#unparked = this.#unparked.concat(submissions.filter((_, index) => written[index]))
   }
 
   async #recordReceipts(): Promise<void> {

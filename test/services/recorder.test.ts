@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { IdRules } from '../../src/services/id-rules.ts'
 import { Recorder } from '../../src/services/recorder.ts'
+import type { Database } from '../../src/store/database.ts'
 import type { Postponement } from '../../src/store/dispatches.ts'
 import { insertMessages } from '../../src/store/messages.ts'
 import type { ChangedMessage } from '../../src/store/submissions.ts'
@@ -60,6 +61,15 @@ function aRecorder(db = database.db): Recorder {
 
 afterAll(() => database[Symbol.asyncDispose]())
 
+/** The database, with every statement told before it runs. */
+function watched(tell: (name: string, values: string[]) => void): Database {
+  const query = (statement: { name: string; text: string; values: string[] }) => {
+    tell(statement.name, statement.values)
+    return database.db.query(statement)
+  }
+  return new Proxy(database.db, { get: (db, key) => (key === 'query' ? query : db[key as keyof Database]) })
+}
+
 /** Gives a receipt to the recorder; resolves with its answer. */
 function received(...args: Parameters<typeof receipt>): Promise<boolean> {
   return new Promise((done) => recorder.receipt({ row: receipt(...args), done }))
@@ -88,6 +98,25 @@ describe('submissions and receipts', () => {
     expect(await countOf(database.db, 'parked_receipts')).toBe(0)
   })
 
+  test('no submission is written before the settlement that is there: another node may have its receipt', async () => {
+    const calls: [submissions: Set<string>, settlements: Set<string>][] = []
+    const idsIn = (json: string) =>
+      new Set(JSON.parse(json).map(({ msg_id }: { msg_id: string }) => msg_id) as string[])
+    recorder = aRecorder(
+      watched((name, values) => {
+        if (name === 'record_submissions') calls.push([idsIn(values[1]!), idsIn(values[0]!)])
+      }),
+    )
+    const ids = Array.from({ length: 1_200 }, (_, index) => newId(Date.now(), index % 256))
+    const unsettled = ids.pop()!
+    for (const msgId of [unsettled, ...ids]) recorder.submitted(submission(plan, msgId, `whole-${msgId}`))
+    for (const msgId of ids) recorder.settle(sent(plan, msgId))
+    await recorder.drain(5_000)
+    expect(calls.map(([, settlements]) => settlements.size)).toEqual([500, 500, 199])
+    expect(calls[0]![0]).toEqual(new Set([unsettled, ...calls[0]![1]]))
+    for (const [submissions, settlements] of calls.slice(1)) expect(submissions).toEqual(settlements)
+  })
+
   test('a receipt before its submission is parked, acknowledged, and applied afterwards', async () => {
     const msgId = await storeMessage(database.db, plan)
     expect(await received(`early-${msgId}`, 'DELIVERED')).toBe(true)
@@ -101,12 +130,8 @@ describe('submissions and receipts', () => {
 
   test('parked receipts that could not be looked for are looked for again', async () => {
     let failures = 0
-    const query = (statement: { name?: string }, ...rest: unknown[]) => {
-      if (statement.name === 'find_parked_receipts' && failures++ === 0) throw new Error('connection lost')
-      return (database.db.query as (...args: unknown[]) => unknown).call(database.db, statement, ...rest)
-    }
-    const troubled = new Proxy(database.db, {
-      get: (db, key) => (key === 'query' ? query : db[key as keyof typeof db]),
+    const troubled = watched((name) => {
+      if (name === 'find_parked_receipts' && failures++ === 0) throw new Error('connection lost')
     })
     const msgId = await storeMessage(database.db, plan)
     expect(await received(`later-${msgId}`, 'DELIVERED')).toBe(true)
