@@ -55,6 +55,11 @@ export class SubmissionProgress {
     return kind
   }
 
+  /** The segment that `next` gave fits no PDU: as if the carrier had said so, for good. */
+  unsendable(commandStatus: number): void {
+    this.#failure ??= { commandStatus }
+  }
+
   /** Nothing of it is under way, and no answer has ended the attempt. */
   get isIdle(): boolean {
     return this.#underWay === 0 && this.#failure === null && this.#retry === null && !this.#ambiguous

@@ -81,8 +81,7 @@ function sendNext(
     if (!link.submit(submitSm(job, segment), { job, segment, sentAtMs: nowMs })) return false
   } catch (error) {
     pumping.onError('message does not fit a PDU', error)
-    job.progress.sent()
-    job.progress.answered(segment, STATUSES.ESME_RINVMSGLEN)
+    job.progress.unsendable(STATUSES.ESME_RINVMSGLEN)
     pumping.answered(job)
     return true
   }

@@ -77,6 +77,16 @@ describe('several segments', () => {
     expect(progress.accepted).toBe(0b10n)
   })
 
+  test('one that fits no PDU fails the message, whatever the carrier means by such a status', () => {
+    const progress = new SubmissionProgress(2, 0n, new Map([[0x01, 'throttled']]))
+    progress.sent()
+    progress.unsendable(0x01)
+    expect(progress.next).toBeNull()
+    expect(progress.end).toBeNull()
+    progress.answered(0, OK)
+    expect(progress.end).toMatchObject({ kind: 'failed', commandStatus: 0x01 })
+  })
+
   test('a refusal for good counts more than one lost, and that more than one for now', () => {
     const progress = new SubmissionProgress(3, 0n)
     sendAll(progress)
