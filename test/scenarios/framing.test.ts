@@ -1,14 +1,16 @@
-import { expect } from 'vitest'
+import { beforeEach, expect } from 'vitest'
 import { UDHI } from '../../src/domain/concatenation.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import type { RawPeer } from '../smpp/raw-peer.ts'
 import { eventually, INBOUND_NUMBER } from '../support/service.ts'
 import { ESME_ROK, frame, receiptOf } from './hostile-smsc.ts'
-import { anomalies, link, overOneSession, stage, submitted, untilBodies } from './stage.ts'
+import { anomalies, freshLink, link, overOneSession, stage, submitted, untilBodies } from './stage.ts'
 
-const own = stage({ app: { linkTimings: { pduReadTimeoutMs: 200 } } })
+const own = stage({ app: { linkTimings: { backoffMs: 2, pduReadTimeoutMs: 200 } } })
 const { scenario } = own
+
+beforeEach(() => freshLink(own))
 
 const DELIVER_SM = 5
 

@@ -1,18 +1,27 @@
-import { expect } from 'vitest'
+import { beforeEach, expect } from 'vitest'
 import { encodePdu } from '../../src/smpp/encoding.ts'
 import type { BindPdu } from '../../src/smpp/pdu.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import type { RawPeer } from '../smpp/raw-peer.ts'
 import { eventually } from '../support/service.ts'
 import type { Conduct } from './hostile-smsc.ts'
-import { link, secondCarrier, shown, stage } from './stage.ts'
+import { freshLink, link, secondCarrier, shown, stage } from './stage.ts'
 
 const WINDOW = 10
 
 const own = stage({
-  app: { linkTimings: { enquireLinkIntervalMs: 300, enquireLinkTimeoutMs: 700, bindTimeoutMs: 400 } },
+  app: {
+    linkTimings: {
+      backoffMs: 2,
+      enquireLinkIntervalMs: 300,
+      enquireLinkTimeoutMs: 700,
+      bindTimeoutMs: 400,
+    },
+  },
 })
 const { scenario } = own
+
+beforeEach(() => freshLink(own))
 
 const closedBy = (reason: string) => eventually(async () => (await link(own)).lastClose?.startsWith(reason))
 

@@ -134,6 +134,15 @@ export async function link({ service }: Stage): Promise<{ state: string; lastClo
   return (await service.admin('GET', '/carriers/main')).link.links[0]
 }
 
+/** A link that has not failed yet: the pauses of one that is cut again and again grow. */
+export async function freshLink({ smsc, service }: Stage): Promise<void> {
+  smsc.behave()
+  await service.admin('PATCH', '/carriers/main', { state: 'stopped' })
+  await eventually(() => smsc.boundNow.length === 0)
+  await service.admin('PATCH', '/carriers/main', { state: 'started' })
+  await smsc.bound()
+}
+
 /** As the operator sees the message. */
 export function shown(
   { service }: Pick<Stage, 'service'>,
