@@ -7,11 +7,16 @@ import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
 import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
+/** With the token itself, which is nowhere stored. */
+export interface IssuedToken extends store.TokenRecord {
+  readonly token: string
+}
+
 /** Issues a token: it is in the answer and never again. `servicePlanIds` null: every plan of the account. */
 export async function issueToken(
   db: Database,
   input: { accountId: string; name: string; servicePlanIds: readonly string[] | null },
-): Promise<{ record: store.TokenRecord; token: string }> {
+): Promise<IssuedToken> {
   const token = makeToken(randomBytes(32))
   const record = await sayConflicts({ inUse: 'the account was removed meanwhile' }, () =>
     withTransaction(db, async (transaction) => {
@@ -28,7 +33,7 @@ export async function issueToken(
       return (await store.findToken(transaction, tokenId))!
     }),
   )
-  return { record, token }
+  return { ...record, token }
 }
 
 /** Ends a token for good; revoking it again changes nothing. */

@@ -7,23 +7,20 @@ import {
   removePreviousWebhookSecret,
   rotateWebhookSecret,
 } from '../../../operations/manage-accounts.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { type AccountRecord, findAccount, listAccounts } from '../../../store/accounts.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   CallbackUrl,
   DisplayName,
-  limitOf,
   Nullable,
   PublicId,
-  page,
-  pageOf,
   pageQuery,
   RateLimitField,
   rateLimitColumns,
   rateLimitField,
   Timestamp,
 } from './fields.ts'
+import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -53,85 +50,56 @@ const Rotated = Type.Object({ accountId: Type.String(), webhookSecret: Type.Stri
 
 export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
   const { db, secretKey } = deps
-  const present = (account: AccountRecord) => ({
-    accountId: account.accountId,
-    name: account.name,
-    defaultDlrUrl: shownUrl(secretKey, account.defaultDlrUrl),
-    rateLimit: rateLimitField(account),
-    previousWebhookSecretLive: account.previousWebhookSecret !== null,
-    createdAt: account.createdAt.toISOString(),
+  const accounts = accountsOf(secretKey)
+  const created: Resource<typeof Created, { account: AccountRecord; webhookSecret: string }> = {
+    ...accounts,
+    item: Created,
+    keyOf: ({ account }) => accounts.keyOf(account),
+    present: ({ account, webhookSecret }) => ({ ...accounts.present(account), webhookSecret }),
+  }
+
+  addCreate(scope, created, Creation, async ({ rateLimit, defaultDlrUrl = null, ...rest }) =>
+    createAccount(db, secretKey, {
+      messagesPerSecond: null,
+      burst: null,
+      ...rest,
+      defaultDlrUrl: await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl),
+      ...rateLimitColumns(rateLimit),
+    }),
+  )
+  addList(scope, accounts, pageQuery(PublicId, {}), ({ after, limit }) =>
+    listAccounts(db, { after: canonicalPublicId(after), limit }),
+  )
+  addShow(scope, accounts, (accountId) => findAccount(db, canonicalPublicId(accountId)))
+  addChange(scope, accounts, Change, async (accountId, { rateLimit, defaultDlrUrl, ...rest }) => {
+    const url = await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl)
+    return changeAccount(db, accountId, {
+      ...rest,
+      ...rateLimitColumns(rateLimit),
+      ...(url !== undefined && { defaultDlrUrl: url }),
+    })
   })
-
-  scope.post(
-    '/accounts',
-    { schema: { tags: ['accounts'], body: Creation, response: answers(201, Created) } },
-    async (request, reply) => {
-      const { rateLimit, ...rest } = request.body
-      const defaultDlrUrl = await storableUrl(deps, 'defaultDlrUrl', rest.defaultDlrUrl ?? null)
-      const { account, webhookSecret } = await createAccount(db, secretKey, {
-        messagesPerSecond: null,
-        burst: null,
-        ...rest,
-        defaultDlrUrl,
-        ...rateLimitColumns(rateLimit),
-      })
-      reply.code(201).header('location', `/admin/v1/accounts/${account.accountId}`)
-      return { ...present(account), webhookSecret }
-    },
-  )
-
-  scope.get(
-    '/accounts',
-    {
-      schema: {
-        tags: ['accounts'],
-        querystring: pageQuery(PublicId, {}),
-        response: answers(200, pageOf(Account)),
-      },
-    },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const after = canonicalPublicId(query.after ?? '')
-      const rows = await listAccounts(db, { after, limit: fetched })
-      return page(rows, shown, (row) => row.accountId, present)
-    },
-  )
-
-  scope.get(
-    '/accounts/:accountId',
-    { schema: { tags: ['accounts'], params: Params, response: answers(200, Account) } },
-    async ({ params }) => {
-      const account = await findAccount(db, canonicalPublicId(params.accountId))
-      if (account === undefined) throw refuseMissing('account')
-      return present(account)
-    },
-  )
-
-  scope.patch(
-    '/accounts/:accountId',
-    { schema: { tags: ['accounts'], params: Params, body: Change, response: answers(200, Account) } },
-    async ({ params, body }) => {
-      const { rateLimit, defaultDlrUrl, ...rest } = body
-      const url = await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl)
-      const change = {
-        ...rest,
-        ...rateLimitColumns(rateLimit),
-        ...(url === undefined ? {} : { defaultDlrUrl: url }),
-      }
-      return present(await changeAccount(db, params.accountId, change))
-    },
-  )
-
-  scope.delete(
-    '/accounts/:accountId',
-    { schema: { tags: ['accounts'], params: Params, response: answers(204, Type.Null()) } },
-    async ({ params }, reply) => {
-      await removeAccount(db, params.accountId)
-      return reply.code(204).send(null)
-    },
-  )
-
+  addDelete(scope, accounts, (accountId) => removeAccount(db, accountId))
   registerWebhookSecret(scope, deps)
+}
+
+function accountsOf(secretKey: Uint8Array): Resource<typeof Account, AccountRecord> {
+  return {
+    name: 'account',
+    path: '/accounts',
+    key: 'accountId',
+    keyField: PublicId,
+    item: Account,
+    keyOf: (account) => account.accountId,
+    present: (account) => ({
+      accountId: account.accountId,
+      name: account.name,
+      defaultDlrUrl: shownUrl(secretKey, account.defaultDlrUrl),
+      rateLimit: rateLimitField(account),
+      previousWebhookSecretLive: account.previousWebhookSecret !== null,
+      createdAt: account.createdAt.toISOString(),
+    }),
+  }
 }
 
 function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps): void {

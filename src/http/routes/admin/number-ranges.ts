@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { putNumberRanges, removeNumberRange } from '../../../operations/manage-number-ranges.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findNumberRange, listNumberRanges, type NumberRangeRecord } from '../../../store/number-ranges.ts'
-import { limitOf, Mccmnc, NumberPrefix, page, pageOf, pageQuery, Timestamp } from './fields.ts'
+import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
+import { addDelete, addList, addShow, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -18,8 +19,18 @@ const Import = Type.Object(
   { additionalProperties: false },
 )
 const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() })
-const Params = Type.Object({ prefix: NumberPrefix })
+const Query = pageQuery(NumberPrefix, { mccmnc: Type.Optional(Mccmnc) })
 const NumberRange = Type.Object({ prefix: Type.String(), mccmnc: Type.String(), createdAt: Timestamp })
+
+const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
+  name: 'number range',
+  path: '/number-ranges',
+  key: 'prefix',
+  keyField: NumberPrefix,
+  item: NumberRange,
+  keyOf: (range) => range.prefix,
+  present: (range) => ({ ...range, createdAt: range.createdAt.toISOString() }),
+}
 
 export function registerNumberRanges(scope: AdminScope, { db }: AdminDeps): void {
   const tags = ['number ranges']
@@ -33,23 +44,12 @@ export function registerNumberRanges(scope: AdminScope, { db }: AdminDeps): void
     },
   )
 
-  const Query = pageQuery(NumberPrefix, { mccmnc: Type.Optional(Mccmnc) })
-  scope.get(
-    '/number-ranges',
-    { schema: { tags, querystring: Query, response: answers(200, pageOf(NumberRange)) } },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const filters = { after: query.after ?? '', limit: fetched, mccmnc: query.mccmnc ?? null }
-      return page(await listNumberRanges(db, filters), shown, (row) => row.prefix, present)
-    },
-  )
-
   scope.put(
     '/number-ranges/:prefix',
     {
       schema: {
         tags,
-        params: Params,
+        params: Type.Object({ prefix: NumberPrefix }),
         body: Body,
         response: { ...answers(200, NumberRange), ...answers(201, NumberRange) },
       },
@@ -57,32 +57,13 @@ export function registerNumberRanges(scope: AdminScope, { db }: AdminDeps): void
     async ({ params, body }, reply) => {
       const created = await putNumberRanges(db, [{ prefix: params.prefix, mccmnc: body.mccmnc }])
       reply.code(created === 1 ? 201 : 200)
-      return found(params.prefix)
+      const range = await findNumberRange(db, params.prefix)
+      if (range === undefined) throw refuseMissing('number range')
+      return RANGES.present(range)
     },
   )
 
-  scope.get(
-    '/number-ranges/:prefix',
-    { schema: { tags, params: Params, response: answers(200, NumberRange) } },
-    async ({ params }) => found(params.prefix),
-  )
-
-  scope.delete(
-    '/number-ranges/:prefix',
-    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
-    async ({ params }, reply) => {
-      await removeNumberRange(db, params.prefix)
-      return reply.code(204).send(null)
-    },
-  )
-
-  async function found(prefix: string) {
-    const range = await findNumberRange(db, prefix)
-    if (range === undefined) throw refuseMissing('number range')
-    return present(range)
-  }
-}
-
-function present(range: NumberRangeRecord) {
-  return { ...range, createdAt: range.createdAt.toISOString() }
+  addList(scope, RANGES, Query, (page, { mccmnc = null }) => listNumberRanges(db, { ...page, mccmnc }))
+  addShow(scope, RANGES, (prefix) => findNumberRange(db, prefix))
+  addDelete(scope, RANGES, (prefix) => removeNumberRange(db, prefix))
 }

@@ -1,23 +1,20 @@
 import { Type } from 'typebox'
-import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { changeRate, createRate, importRates, removeRate } from '../../../operations/manage-rates.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findRate, listRates, type RateRecord } from '../../../store/rates.ts'
 import {
   Amount,
   CountryCode,
   CurrencyCode,
-  limitOf,
+  canonicalOrNull,
   Mccmnc,
   Nullable,
   NumberPrefix,
   PublicId,
-  page,
-  pageOf,
   pageQuery,
   RowId,
   Timestamp,
 } from './fields.ts'
+import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -44,7 +41,12 @@ const Import = Type.Object(
 )
 /** 1,000 rates of some 170 bytes. */
 const IMPORT_BYTES = 256 * 1024
-const Params = Type.Object({ rateId: RowId })
+const Query = pageQuery(RowId, {
+  servicePlanId: Type.Optional(PublicId),
+  prefix: Type.Optional(NumberPrefix),
+  country: Type.Optional(CountryCode),
+  mccmnc: Type.Optional(Mccmnc),
+})
 const Rate = Type.Object({
   rateId: Type.Integer(),
   servicePlanId: Nullable(
@@ -60,22 +62,23 @@ const Rate = Type.Object({
 })
 const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() })
 
+const RATES: Resource<typeof Rate, RateRecord> = {
+  name: 'rate',
+  path: '/rates',
+  key: 'rateId',
+  keyField: RowId,
+  item: Rate,
+  keyOf: (rate) => String(rate.rateId),
+  present: (rate) => ({ ...rate, createdAt: rate.createdAt.toISOString() }),
+}
+
+/** For every plan, to anywhere, with no fee. */
+const DEFAULTS = { servicePlanId: null, prefix: null, country: null, mccmnc: null, ptf: '0' }
+
 export function registerRates(scope: AdminScope, { db }: AdminDeps): void {
-  const tags = ['rates']
-
-  scope.post(
-    '/rates',
-    { schema: { tags, body: Creation, response: answers(201, Rate) } },
-    async ({ body }, reply) => {
-      const rate = await createRate(db, { ...DEFAULTS, ...body })
-      reply.code(201).header('location', `/admin/v1/rates/${rate.rateId}`)
-      return present(rate)
-    },
-  )
-
   scope.post(
     '/rates/import',
-    { bodyLimit: IMPORT_BYTES, schema: { tags, body: Import, response: answers(200, Imported) } },
+    { bodyLimit: IMPORT_BYTES, schema: { tags: ['rates'], body: Import, response: answers(200, Imported) } },
     async ({ body }) =>
       importRates(
         db,
@@ -83,58 +86,18 @@ export function registerRates(scope: AdminScope, { db }: AdminDeps): void {
       ),
   )
 
-  const Query = pageQuery(RowId, {
-    servicePlanId: Type.Optional(PublicId),
-    prefix: Type.Optional(NumberPrefix),
-    country: Type.Optional(CountryCode),
-    mccmnc: Type.Optional(Mccmnc),
-  })
-  scope.get(
-    '/rates',
-    { schema: { tags, querystring: Query, response: answers(200, pageOf(Rate)) } },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const rows = await listRates(db, {
-        after: Number(query.after ?? 0),
-        limit: fetched,
-        servicePlanId: query.servicePlanId === undefined ? null : canonicalPublicId(query.servicePlanId),
-        prefix: query.prefix ?? null,
-        country: query.country ?? null,
-        mccmnc: query.mccmnc ?? null,
-      })
-      return page(rows, shown, (row) => String(row.rateId), present)
-    },
+  addCreate(scope, RATES, Creation, (body) => createRate(db, { ...DEFAULTS, ...body }))
+  addList(scope, RATES, Query, ({ after, limit }, { servicePlanId, prefix, country, mccmnc }) =>
+    listRates(db, {
+      after: Number(after),
+      limit,
+      servicePlanId: canonicalOrNull(servicePlanId),
+      prefix: prefix ?? null,
+      country: country ?? null,
+      mccmnc: mccmnc ?? null,
+    }),
   )
-
-  scope.get(
-    '/rates/:rateId',
-    { schema: { tags, params: Params, response: answers(200, Rate) } },
-    async ({ params }) => {
-      const rate = await findRate(db, Number(params.rateId))
-      if (rate === undefined) throw refuseMissing('rate')
-      return present(rate)
-    },
-  )
-
-  scope.patch(
-    '/rates/:rateId',
-    { schema: { tags, params: Params, body: Change, response: answers(200, Rate) } },
-    async ({ params, body }) => present(await changeRate(db, Number(params.rateId), body)),
-  )
-
-  scope.delete(
-    '/rates/:rateId',
-    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
-    async ({ params }, reply) => {
-      await removeRate(db, Number(params.rateId))
-      return reply.code(204).send(null)
-    },
-  )
-}
-
-/** For every plan, to anywhere, with no fee. */
-const DEFAULTS = { servicePlanId: null, prefix: null, country: null, mccmnc: null, ptf: '0' }
-
-function present(rate: RateRecord) {
-  return { ...rate, createdAt: rate.createdAt.toISOString() }
+  addShow(scope, RATES, (rateId) => findRate(db, Number(rateId)))
+  addChange(scope, RATES, Change, (rateId, body) => changeRate(db, Number(rateId), body))
+  addDelete(scope, RATES, (rateId) => removeRate(db, Number(rateId)))
 }

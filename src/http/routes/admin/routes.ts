@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import type { QualityFloor } from '../../../domain/directory.ts'
 import { changeRoute, createRoute, removeRoute } from '../../../operations/manage-routes.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findRoute, listRoutes, type RouteRecord } from '../../../store/routes.ts'
-import { LinkKey, LinkName, limitOf, Nullable, page, pageOf, pageQuery, Timestamp } from './fields.ts'
-import { answers } from './responses.ts'
+import { LinkKey, LinkName, Nullable, pageQuery, Timestamp } from './fields.ts'
+import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Priority = Type.Integer({ minimum: 0, maximum: 1_000, description: 'lowest first' })
@@ -43,7 +42,6 @@ const Change = Type.Object(
   },
   { additionalProperties: false, minProperties: 1 },
 )
-const Params = Type.Object({ route: LinkKey })
 const Route = Type.Object({
   routeId: Type.Integer(),
   name: Type.String(),
@@ -54,65 +52,34 @@ const Route = Type.Object({
   createdAt: Timestamp,
 })
 
+const ROUTES: Resource<typeof Route, RouteRecord> = {
+  name: 'route',
+  path: '/routes',
+  key: 'route',
+  keyField: LinkKey,
+  item: Route,
+  keyOf: (route) => route.name,
+  present: (route) => ({
+    ...route,
+    carriers: [...route.carriers],
+    createdAt: route.createdAt.toISOString(),
+  }),
+}
+
 export function registerRoutes(scope: AdminScope, { db }: AdminDeps): void {
-  const tags = ['routes']
-
-  scope.post(
-    '/routes',
-    { schema: { tags, body: Creation, response: answers(201, Route) } },
-    async ({ body }, reply) => {
-      const route = await createRoute(db, {
-        name: body.name,
-        carriers: body.carriers.map(withDefaults),
-        qualityFloor: judgedBy(body.qualityFloor ?? null),
-      })
-      reply.code(201).header('location', `/admin/v1/routes/${route.name}`)
-      return present(route)
-    },
+  addCreate(scope, ROUTES, Creation, ({ name, carriers, qualityFloor = null }) =>
+    createRoute(db, { name, carriers: carriers.map(withDefaults), qualityFloor: judgedBy(qualityFloor) }),
   )
-
-  scope.get(
-    '/routes',
-    { schema: { tags, querystring: pageQuery(LinkName, {}), response: answers(200, pageOf(Route)) } },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const rows = await listRoutes(db, { after: query.after ?? '', limit: fetched })
-      return page(rows, shown, (row) => row.name, present)
-    },
+  addList(scope, ROUTES, pageQuery(LinkName, {}), (page) => listRoutes(db, page))
+  addShow(scope, ROUTES, (route) => findRoute(db, route))
+  addChange(scope, ROUTES, Change, (route, { carriers, qualityFloor, ...rest }) =>
+    changeRoute(db, route, {
+      ...rest,
+      ...(carriers !== undefined && { carriers: carriers.map(withDefaults) }),
+      ...(qualityFloor !== undefined && { qualityFloor: judgedBy(qualityFloor) }),
+    }),
   )
-
-  scope.get(
-    '/routes/:route',
-    { schema: { tags, params: Params, response: answers(200, Route) } },
-    async ({ params }) => {
-      const route = await findRoute(db, params.route)
-      if (route === undefined) throw refuseMissing('route')
-      return present(route)
-    },
-  )
-
-  scope.patch(
-    '/routes/:route',
-    { schema: { tags, params: Params, body: Change, response: answers(200, Route) } },
-    async ({ params, body }) => {
-      const { carriers, qualityFloor, ...rest } = body
-      const change = {
-        ...rest,
-        ...(carriers !== undefined && { carriers: carriers.map(withDefaults) }),
-        ...(qualityFloor !== undefined && { qualityFloor: judgedBy(qualityFloor) }),
-      }
-      return present(await changeRoute(db, params.route, change))
-    },
-  )
-
-  scope.delete(
-    '/routes/:route',
-    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
-    async ({ params }, reply) => {
-      await removeRoute(db, params.route)
-      return reply.code(204).send(null)
-    },
-  )
+  addDelete(scope, ROUTES, (route) => removeRoute(db, route))
 }
 
 function withDefaults(entry: { carrier: string; priority?: number; weight?: number }) {
@@ -122,8 +89,4 @@ function withDefaults(entry: { carrier: string; priority?: number; weight?: numb
 /** An hour tells a bad carrier from a bad minute; half an hour gives it time to mend. */
 function judgedBy(given: Type.Static<typeof NewFloor> | null): QualityFloor | null {
   return given && { windowMinutes: 60, minMessages: 100, pauseMinutes: 30, ...given }
-}
-
-function present(route: RouteRecord) {
-  return { ...route, carriers: [...route.carriers], createdAt: route.createdAt.toISOString() }
 }

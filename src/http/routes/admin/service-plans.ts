@@ -9,25 +9,22 @@ import {
   createServicePlan,
   removeServicePlan,
 } from '../../../operations/manage-service-plans.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findServicePlan, listServicePlans, type ServicePlanRecord } from '../../../store/service-plans.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   CallbackUrl,
+  canonicalOrNull,
   DisplayName,
   LinkKey,
-  limitOf,
   Nullable,
   PublicId,
-  page,
-  pageOf,
   pageQuery,
   RateLimitField,
   rateLimitColumns,
   rateLimitField,
   Timestamp,
 } from './fields.ts'
-import { answers } from './responses.ts'
+import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS]), { minItems: 1, uniqueItems: true })
@@ -75,7 +72,7 @@ const Change = Type.Object(
   { name: Type.Optional(DisplayName), ...settings },
   { additionalProperties: false, minProperties: 1 },
 )
-const Params = Type.Object({ servicePlanId: PublicId })
+const Query = pageQuery(PublicId, { accountId: Type.Optional(PublicId) })
 const ServicePlan = Type.Object({
   servicePlanId: Type.String(),
   accountId: Type.String(),
@@ -106,78 +103,36 @@ const DEFAULTS = {
 
 export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
   const { db, secretKey } = deps
-  const tags = ['service plans']
+  const plans = plansOf(secretKey)
 
-  scope.post(
-    '/service-plans',
-    { schema: { tags, body: Creation, response: answers(201, ServicePlan) } },
-    async ({ body }, reply) => {
-      const { rateLimit, nationalLanguages, ...rest } = body
-      const inboundUrl = await storableUrl(deps, 'inboundUrl', rest.inboundUrl ?? null)
-      const plan = await createServicePlan(db, {
-        ...DEFAULTS,
-        ...rest,
-        inboundUrl,
-        ...rateLimitColumns(rateLimit),
-        ...languageColumn(nationalLanguages),
-      })
-      reply.code(201).header('location', `/admin/v1/service-plans/${plan.servicePlanId}`)
-      return present(plan, secretKey)
-    },
+  addCreate(scope, plans, Creation, async ({ rateLimit, nationalLanguages, inboundUrl = null, ...rest }) =>
+    createServicePlan(db, {
+      ...DEFAULTS,
+      ...rest,
+      inboundUrl: await storableUrl(deps, 'inboundUrl', inboundUrl),
+      ...rateLimitColumns(rateLimit),
+      ...languageColumn(nationalLanguages),
+    }),
   )
-
-  const Query = pageQuery(PublicId, { accountId: Type.Optional(PublicId) })
-  scope.get(
-    '/service-plans',
-    { schema: { tags, querystring: Query, response: answers(200, pageOf(ServicePlan)) } },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const accountId = query.accountId === undefined ? null : canonicalPublicId(query.accountId)
-      const after = canonicalPublicId(query.after ?? '')
-      const rows = await listServicePlans(db, { after, limit: fetched, accountId })
-      return page(
-        rows,
-        shown,
-        (row) => row.servicePlanId,
-        (row) => present(row, secretKey),
-      )
-    },
+  addList(scope, plans, Query, ({ after, limit }, { accountId }) =>
+    listServicePlans(db, { after: canonicalPublicId(after), limit, accountId: canonicalOrNull(accountId) }),
   )
-
-  scope.get(
-    '/service-plans/:servicePlanId',
-    { schema: { tags, params: Params, response: answers(200, ServicePlan) } },
-    async ({ params }) => {
-      const plan = await findServicePlan(db, canonicalPublicId(params.servicePlanId))
-      if (plan === undefined) throw refuseMissing('service plan')
-      return present(plan, secretKey)
-    },
-  )
-
-  scope.patch(
-    '/service-plans/:servicePlanId',
-    { schema: { tags, params: Params, body: Change, response: answers(200, ServicePlan) } },
-    async ({ params, body }) => {
-      const { rateLimit, inboundUrl, nationalLanguages, ...rest } = body
+  addShow(scope, plans, (servicePlanId) => findServicePlan(db, canonicalPublicId(servicePlanId)))
+  addChange(
+    scope,
+    plans,
+    Change,
+    async (servicePlanId, { rateLimit, nationalLanguages, inboundUrl, ...rest }) => {
       const url = await storableUrl(deps, 'inboundUrl', inboundUrl)
-      const change = {
+      return changeServicePlan(db, servicePlanId, {
         ...rest,
         ...rateLimitColumns(rateLimit),
         ...languageColumn(nationalLanguages),
-        ...(url === undefined ? {} : { inboundUrl: url }),
-      }
-      return present(await changeServicePlan(db, params.servicePlanId, change), secretKey)
+        ...(url !== undefined && { inboundUrl: url }),
+      })
     },
   )
-
-  scope.delete(
-    '/service-plans/:servicePlanId',
-    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
-    async ({ params }, reply) => {
-      await removeServicePlan(db, params.servicePlanId)
-      return reply.code(204).send(null)
-    },
-  )
+  addDelete(scope, plans, (servicePlanId) => removeServicePlan(db, servicePlanId))
 }
 
 /** Identifiers count from 1. */
@@ -186,21 +141,29 @@ function languageColumn(names: Static<typeof NationalLanguages> | undefined) {
   return { nationalLanguages: names.map((name) => NATIONAL_LANGUAGES.indexOf(name) + 1) }
 }
 
-function present(plan: ServicePlanRecord, secretKey: Uint8Array) {
+function plansOf(secretKey: Uint8Array): Resource<typeof ServicePlan, ServicePlanRecord> {
   return {
-    servicePlanId: plan.servicePlanId,
-    accountId: plan.accountId,
-    name: plan.name,
-    active: plan.active,
-    complete: plan.route !== null,
-    route: plan.route,
-    inboundUrl: shownUrl(secretKey, plan.inboundUrl),
-    rateLimit: rateLimitField(plan),
-    senderTypes: [...plan.senderTypes],
-    ambiguousSubmits: plan.ambiguousSubmits,
-    smartEncoding: plan.smartEncoding,
-    nationalLanguages: plan.nationalLanguages.map((identifier) => NATIONAL_LANGUAGES[identifier - 1]!),
-    optOut: plan.optOut,
-    createdAt: plan.createdAt.toISOString(),
+    name: 'service plan',
+    path: '/service-plans',
+    key: 'servicePlanId',
+    keyField: PublicId,
+    item: ServicePlan,
+    keyOf: (plan) => plan.servicePlanId,
+    present: (plan) => ({
+      servicePlanId: plan.servicePlanId,
+      accountId: plan.accountId,
+      name: plan.name,
+      active: plan.active,
+      complete: plan.route !== null,
+      route: plan.route,
+      inboundUrl: shownUrl(secretKey, plan.inboundUrl),
+      rateLimit: rateLimitField(plan),
+      senderTypes: [...plan.senderTypes],
+      ambiguousSubmits: plan.ambiguousSubmits,
+      smartEncoding: plan.smartEncoding,
+      nationalLanguages: plan.nationalLanguages.map((identifier) => NATIONAL_LANGUAGES[identifier - 1]!),
+      optOut: plan.optOut,
+      createdAt: plan.createdAt.toISOString(),
+    }),
   }
 }

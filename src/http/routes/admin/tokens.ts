@@ -1,20 +1,8 @@
 import { Type } from 'typebox'
-import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
+import { type IssuedToken, issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
 import { findToken, listTokens, type TokenRecord } from '../../../store/tokens.ts'
-import {
-  DisplayName,
-  limitOf,
-  Nullable,
-  PublicId,
-  page,
-  pageOf,
-  pageQuery,
-  Timestamp,
-  TokenId,
-} from './fields.ts'
-import { answers } from './responses.ts'
+import { canonicalOrNull, DisplayName, Nullable, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
+import { addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Creation = Type.Object(
@@ -25,7 +13,7 @@ const Creation = Type.Object(
   },
   { additionalProperties: false },
 )
-const Params = Type.Object({ tokenId: TokenId })
+const Query = pageQuery(TokenId, { accountId: Type.Optional(PublicId) })
 const Token = Type.Object({
   tokenId: Type.Integer(),
   accountId: Type.String(),
@@ -35,56 +23,16 @@ const Token = Type.Object({
   createdAt: Timestamp,
   revokedAt: Nullable(Timestamp),
 })
-const Created = Type.Object({ ...Token.properties, token: Type.String() })
+const Issued = Type.Object({ ...Token.properties, token: Type.String() })
 
-export function registerTokens(scope: AdminScope, { db }: AdminDeps): void {
-  const tags = ['tokens']
-
-  scope.post(
-    '/tokens',
-    { schema: { tags, body: Creation, response: answers(201, Created) } },
-    async ({ body }, reply) => {
-      const { record, token } = await issueToken(db, { servicePlanIds: null, ...body })
-      reply.code(201).header('location', `/admin/v1/tokens/${record.tokenId}`)
-      return { ...present(record), token }
-    },
-  )
-
-  const Query = pageQuery(TokenId, { accountId: Type.Optional(PublicId) })
-  scope.get(
-    '/tokens',
-    { schema: { tags, querystring: Query, response: answers(200, pageOf(Token)) } },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const accountId = query.accountId === undefined ? null : canonicalPublicId(query.accountId)
-      const rows = await listTokens(db, { after: Number(query.after ?? 0), limit: fetched, accountId })
-      return page(rows, shown, (row) => String(row.tokenId), present)
-    },
-  )
-
-  scope.get(
-    '/tokens/:tokenId',
-    { schema: { tags, params: Params, response: answers(200, Token) } },
-    async ({ params }) => {
-      const token = await findToken(db, Number(params.tokenId))
-      if (token === undefined) throw refuseMissing('token')
-      return present(token)
-    },
-  )
-
-  // Revoked, and kept for the record: lists still show it.
-  scope.delete(
-    '/tokens/:tokenId',
-    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
-    async ({ params }, reply) => {
-      await revokeToken(db, Number(params.tokenId), new Date())
-      return reply.code(204).send(null)
-    },
-  )
-}
-
-function present(token: TokenRecord) {
-  return {
+const TOKENS: Resource<typeof Token, TokenRecord> = {
+  name: 'token',
+  path: '/tokens',
+  key: 'tokenId',
+  keyField: TokenId,
+  item: Token,
+  keyOf: (token) => String(token.tokenId),
+  present: (token) => ({
     tokenId: token.tokenId,
     accountId: token.accountId,
     name: token.name,
@@ -92,5 +40,20 @@ function present(token: TokenRecord) {
     servicePlanIds: token.servicePlanIds === null ? null : [...token.servicePlanIds],
     createdAt: token.createdAt.toISOString(),
     revokedAt: token.revokedAt?.toISOString() ?? null,
-  }
+  }),
+}
+const ISSUED: Resource<typeof Issued, IssuedToken> = {
+  ...TOKENS,
+  item: Issued,
+  present: (issued) => ({ ...TOKENS.present(issued), token: issued.token }),
+}
+
+export function registerTokens(scope: AdminScope, { db }: AdminDeps): void {
+  addCreate(scope, ISSUED, Creation, (body) => issueToken(db, { servicePlanIds: null, ...body }))
+  addList(scope, TOKENS, Query, ({ after, limit }, { accountId }) =>
+    listTokens(db, { after: Number(after), limit, accountId: canonicalOrNull(accountId) }),
+  )
+  addShow(scope, TOKENS, (tokenId) => findToken(db, Number(tokenId)))
+  // Revoked, and kept for the record: lists still show it.
+  addDelete(scope, TOKENS, (tokenId) => revokeToken(db, Number(tokenId), new Date()))
 }
