@@ -323,6 +323,7 @@ function dispatchOf(row: NewMessage, holder: number, optedOut: boolean): Dispatc
     attempt: 0,
     submittedSegments: 0n,
     cut: null,
+    startedOver: false,
     deliveredSegments: 0n,
     status: 'QUEUED',
     ambiguous: false,

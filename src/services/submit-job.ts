@@ -29,6 +29,8 @@ export interface SubmitJob {
   /** How the text is cut: parts of two messages cut alike fit together. */
   readonly cut: string
   readonly progress: SubmissionProgress
+  /** Cut otherwise than parts of it that were accepted before, now or earlier. */
+  readonly startedOver: boolean
   /** A carrier may have it, or parts of it, already. */
   readonly isResubmission: boolean
   /** When its first PDU was sent, Unix ms; null: none was yet. */
@@ -56,6 +58,7 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
   const cut = `${carrier.longMessages} ${text.encoding} ${text.segments}`
   const { submittedSegments, deliveredSegments } = dispatch
   const startsOver = submittedSegments !== 0n && dispatch.cut !== cut
+  const startedOver = dispatch.startedOver || startsOver
   const isDelivered = deliveredSegments === allOf(text.segments)
   const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : submittedSegments
   return {
@@ -65,7 +68,8 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
     text,
     cut,
     progress: new SubmissionProgress(text.pdus.length, accepted, carrier.submitOutcomes),
-    isResubmission: dispatch.ambiguous || startsOver,
+    startedOver,
+    isResubmission: dispatch.ambiguous || startedOver,
     startedAtMs: null,
   }
 }

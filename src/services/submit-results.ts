@@ -86,6 +86,7 @@ export function postponementOf(dispatch: Dispatch, change: DispatchChange): Post
     attempt: change.attempt ?? dispatch.attempt,
     submitted_segments: String(dispatch.submittedSegments),
     cut: dispatch.cut,
+    started_over: dispatch.startedOver,
     ambiguous: change.ambiguous ?? dispatch.ambiguous,
     carrier_id: null,
     route_id: change.routeId ?? null,
@@ -94,18 +95,17 @@ export function postponementOf(dispatch: Dispatch, change: DispatchChange): Post
   }
 }
 
-/** One that was on its way to a carrier; `attempt`: it was tried. */
+/** One that was on its way to a carrier; `attempt`: it was tried. Parts that another carrier has are still there. */
 export function postponementOfJob(
   job: SubmitJob,
   change: DispatchChange,
   attempt: SubmitAttempt | null = null,
 ): Postponement {
-  const { accepted } = job.progress
+  const rest = restOf(job)
+  const isLast = job.progress.accepted !== 0n || (attempt !== null && rest.submittedSegments === 0n)
   return {
-    ...postponementOf(job.dispatch, { routeId: job.route.id, ...change }),
-    submitted_segments: String(accepted),
-    cut: accepted === 0n ? null : job.cut,
-    carrier_id: attempt !== null || accepted !== 0n ? job.carrier.id : null,
+    ...postponementOf(rest, { routeId: job.route.id, ...change }),
+    carrier_id: isLast ? job.carrier.id : null,
     attempt_made: attempt,
   }
 }
@@ -131,9 +131,9 @@ export function attemptOf(
   }
 }
 
-/** What is left of a job that another carrier is to have. */
-export function restOf({ dispatch, carrier, cut, progress }: SubmitJob): Dispatch {
+/** What is left of a job that another carrier is to have; the same as before when nothing of it was accepted. */
+export function restOf({ dispatch, carrier, cut, progress, startedOver }: SubmitJob): Dispatch {
   const { accepted } = progress
-  if (accepted === 0n) return { ...dispatch, submittedSegments: 0n, cut: null }
-  return { ...dispatch, submittedSegments: accepted, cut, carrierId: carrier.id }
+  if (accepted === 0n) return dispatch
+  return { ...dispatch, submittedSegments: accepted, cut, startedOver, carrierId: carrier.id }
 }

@@ -18,6 +18,8 @@ export interface Dispatch {
   readonly submittedSegments: bigint
   /** How these were cut; null where there are none. */
   readonly cut: string | null
+  /** Parts of it were sent again, cut otherwise. */
+  readonly startedOver: boolean
   /** Bit n: segment n is delivered. */
   readonly deliveredSegments: bigint
   /** QUEUED, unless a receipt was quicker than the answer. */
@@ -84,8 +86,8 @@ const HELD = `
     returning d.*
   )
   select h.plan_id as "planId", h.msg_id as "msgId", m.sender, m.recipient, m.body, m.segments, h.attempt,
-         h.submitted_segments::text as "submittedSegments", h.cut, m.status,
-         m.delivered_segments::text as "deliveredSegments", h.ambiguous, h.carrier_id as "carrierId",
+         h.submitted_segments::text as "submittedSegments", h.cut, h.started_over as "startedOver",
+         m.status, m.delivered_segments::text as "deliveredSegments", h.ambiguous, h.carrier_id as "carrierId",
          h.expires_at as "expiresAt", coalesce(o.refuses, false) as "optedOut"
   from held h join messages m on m.plan_id = h.plan_id and m.msg_id = h.msg_id
   left join lateral (
@@ -177,6 +179,7 @@ export interface Postponement {
   readonly submitted_segments: string
   /** How these were cut; null where there are none. */
   readonly cut: string | null
+  readonly started_over: boolean
   readonly ambiguous: boolean
   /** Of this attempt; null: none was made. */
   readonly carrier_id: number | null
@@ -201,11 +204,11 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
       )
       update dispatches d
       set holder = null, attempt = i.attempt, submitted_segments = i.submitted_segments, cut = i.cut,
-          ambiguous = i.ambiguous, carrier_id = coalesce(i.carrier_id, d.carrier_id), route_id = coalesce(i.route_id, d.route_id),
+          started_over = i.started_over, ambiguous = i.ambiguous, carrier_id = coalesce(i.carrier_id, d.carrier_id), route_id = coalesce(i.route_id, d.route_id),
           due_at = now() + i.delay_ms * interval '1 ms'
       from json_to_recordset($1) as i (
-        msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, cut text, ambiguous boolean,
-        carrier_id integer, route_id integer, delay_ms bigint)
+        msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, cut text,
+        started_over boolean, ambiguous boolean, carrier_id integer, route_id integer, delay_ms bigint)
       where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id and d.holder = i.holder`,
     values: [
       JSON.stringify(rows.map(({ attempt_made: _, ...row }) => row)),

@@ -198,6 +198,7 @@ describe('postponements', () => {
     attempt: 2,
     submitted_segments: String(accepted),
     cut: 'udh GSM7 48',
+    started_over: false,
     ambiguous: true,
     carrier_id: null,
     route_id: null,

@@ -9,7 +9,7 @@ import {
   restOf,
   settlementOf,
 } from '../../src/services/submit-results.ts'
-import { aDirectory } from '../support/directory.ts'
+import { aCarrier, aDirectory } from '../support/directory.ts'
 import { aDispatch, aJob } from '../support/submit-jobs.ts'
 
 const rate: Rate = {
@@ -138,6 +138,36 @@ describe('what is given back', () => {
     job.progress.acceptedEarlier(1)
     expect(postponementOfJob(job, { delayMs: 0 })).toMatchObject({ carrier_id: 1, submitted_segments: '2' })
     expect(restOf(job)).toMatchObject({ carrierId: 1, submittedSegments: 2n })
+  })
+
+  test('keeps the parts that another carrier has until parts of it are accepted anew', () => {
+    const begun = { submittedSegments: 0b1n, cut: 'udh GSM7 3', carrierId: 1 }
+    const dispatch = { body: 'part '.repeat(80), segments: 3, ...begun }
+    const job = aJob(dispatch, aCarrier({ id: 2, longMessages: 'sar' }))
+    expect(job).toMatchObject({ startedOver: true, isResubmission: true })
+    expect(restOf(job)).toMatchObject({ ...begun, startedOver: false })
+    expect(postponementOfJob(job, { delayMs: 0 }, attemptOf(job, 'retry', 0x14))).toMatchObject({
+      submitted_segments: '1',
+      cut: 'udh GSM7 3',
+      started_over: false,
+      carrier_id: null,
+    })
+    job.progress.acceptedEarlier(2)
+    const rest = restOf(job)
+    expect(rest).toMatchObject({
+      submittedSegments: 0b100n,
+      cut: 'sar GSM7 3',
+      startedOver: true,
+      carrierId: 2,
+    })
+    expect(postponementOfJob(job, { delayMs: 0 })).toMatchObject({
+      submitted_segments: '4',
+      cut: 'sar GSM7 3',
+      started_over: true,
+      carrier_id: 2,
+    })
+    // Wherever it goes on from there, it is flagged.
+    expect(aJob(rest, aCarrier({ longMessages: 'sar' }))).toMatchObject({ isResubmission: true })
   })
 
   test('after an attempt has what it changed', () => {

@@ -77,6 +77,7 @@ describe('holding what is due', () => {
         attempt: 2,
         submittedSegments: 1n << 62n,
         cut: null,
+        startedOver: false,
         deliveredSegments: 0n,
         status: 'QUEUED',
         ambiguous: true,
@@ -263,7 +264,13 @@ test('segments of a message that goes on after others, cut otherwise, do not cou
   expect(await hold()).toMatchObject([{ msgId, cut: 'udh GSM7 3', submittedSegments: 0b101n }])
 })
 
-const UNTRIED = { cut: 'udh GSM7 3', carrier_id: null, route_id: null, attempt_made: null }
+const UNTRIED = {
+  cut: 'udh GSM7 3',
+  started_over: true,
+  carrier_id: null,
+  route_id: null,
+  attempt_made: null,
+}
 
 test('postponing gives back, due after the delay', async () => {
   const [soon, later] = [await storeMessage(db, plan), await storeMessage(db, plan)]
@@ -274,6 +281,9 @@ test('postponing gives back, due after the delay', async () => {
   ])
   expect(await row(soon)).toEqual({ holder: null, attempt: 1, ambiguous: true, segments: '5', due: true })
   expect(await row(later)).toEqual({ holder: null, attempt: 1, ambiguous: true, segments: '5', due: false })
+  expect(await hold()).toMatchObject([
+    { msgId: soon, submittedSegments: 5n, cut: 'udh GSM7 3', startedOver: true },
+  ])
 })
 
 test('a node that no longer holds a message cannot postpone it', async () => {

@@ -18,6 +18,7 @@ export function aDispatch(changes: Partial<Dispatch> = {}): Dispatch {
     attempt: 0,
     submittedSegments: 0n,
     cut: null,
+    startedOver: false,
     deliveredSegments: 0n,
     status: 'QUEUED',
     ambiguous: false,
