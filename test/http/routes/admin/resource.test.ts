@@ -1,0 +1,138 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { answerError } from '../../../../src/http/error-answers.ts'
+import { pageQuery, RowId } from '../../../../src/http/routes/admin/fields.ts'
+import {
+  addChange,
+  addCreate,
+  addDelete,
+  addList,
+  addShow,
+  type Resource,
+} from '../../../../src/http/routes/admin/resource.ts'
+import { compileAdminValidator } from '../../../../src/http/routes/admin/validation.ts'
+
+interface Row {
+  readonly id: number
+  readonly title: string
+  readonly hidden: string
+}
+
+const Note = Type.Object({ noteId: Type.Integer(), title: Type.String() })
+const Body = Type.Object({ title: Type.String() }, { additionalProperties: false })
+const NOTES: Resource<typeof Note, Row> = {
+  name: 'release note',
+  path: '/release-notes',
+  key: 'noteId',
+  keyField: RowId,
+  item: Note,
+  keyOf: ({ id }) => String(id),
+  present: ({ id, title }) => ({ noteId: id, title }),
+}
+
+let app: FastifyInstance
+let rows: Row[]
+const row = (id: number, title: string): Row => ({ id, title, hidden: 'secret' })
+const tags: unknown[] = []
+
+beforeAll(async () => {
+  app = fastify()
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
+  app.register(
+    async (plain) => {
+      const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
+      scope.setValidatorCompiler(compileAdminValidator)
+      scope.addHook('onRoute', ({ method, schema }) => {
+        if (method !== 'HEAD') tags.push(schema?.tags)
+      })
+      addCreate(scope, NOTES, Body, async ({ title }) => row(7, title))
+      addList(
+        scope,
+        NOTES,
+        pageQuery(RowId, { title: Type.Optional(Type.String()) }),
+        async ({ after, limit }, query) =>
+          rows
+            .filter(({ id, title }) => id > Number(after) && (query.title ?? title) === title)
+            .slice(0, limit),
+      )
+      addShow(scope, NOTES, async (noteId) => rows.find(({ id }) => id === Number(noteId)))
+      addChange(scope, NOTES, Body, async (noteId, { title }) => row(Number(noteId), title))
+      addDelete(scope, NOTES, async (noteId) => {
+        rows = rows.filter(({ id }) => id !== Number(noteId))
+      })
+    },
+    { prefix: '/admin/v1' },
+  )
+  await app.ready()
+})
+afterAll(() => app.close())
+beforeEach(() => {
+  rows = [row(1, 'one'), row(2, 'two'), row(3, 'three')]
+})
+
+async function request(method: InjectOptions['method'] & string, path: string, payload?: object) {
+  const answer = await app.inject({ method, url: `/admin/v1${path}`, ...(payload && { payload }) })
+  return { status: answer.statusCode, location: answer.headers.location, body: answer.body && answer.json() }
+}
+
+test('what is created is shown, with its place', async () => {
+  expect(await request('POST', '/release-notes', { title: 'new' })).toEqual({
+    status: 201,
+    location: '/admin/v1/release-notes/7',
+    body: { noteId: 7, title: 'new' },
+  })
+})
+
+test.each([
+  ['?limit=2', [1, 2], '2'],
+  ['?limit=2&after=2', [3], null],
+  ['?limit=3', [1, 2, 3], null],
+  ['', [1, 2, 3], null],
+  ['?title=two', [2], null],
+])('a list with %j has the items %j and goes on behind %j', async (query, ids, nextAfter) => {
+  const { status, body } = await request('GET', `/release-notes${query}`)
+  expect(status).toBe(200)
+  expect(body.items.map(({ noteId }: { noteId: number }) => noteId)).toEqual(ids)
+  expect(body.nextAfter).toBe(nextAfter)
+})
+
+test('one is shown without what its schema does not name; one that is not there is 404 by its name', async () => {
+  expect(await request('GET', '/release-notes/2')).toMatchObject({
+    status: 200,
+    body: { noteId: 2, title: 'two' },
+  })
+  expect(await request('GET', '/release-notes/9')).toMatchObject({
+    status: 404,
+    body: { errorMessage: 'No such release note' },
+  })
+})
+
+test('a change answers what it is then', async () => {
+  const { status, body } = await request('PATCH', '/release-notes/2', { title: 'second' })
+  expect([status, body]).toEqual([200, { noteId: 2, title: 'second' }])
+})
+
+test('what is deleted is gone, and there is nothing to say', async () => {
+  const { status, body } = await request('DELETE', '/release-notes/2')
+  expect([status, body]).toEqual([204, ''])
+  expect(rows.map(({ id }) => id)).toEqual([1, 3])
+})
+
+test.each([
+  ['POST', '/release-notes', { name: 'new' }],
+  ['PATCH', '/release-notes/2', {}],
+  ['PATCH', '/release-notes/two', { title: 'second' }],
+  ['GET', '/release-notes/two', undefined],
+  ['GET', '/release-notes?limit=0', undefined],
+  ['GET', '/release-notes?after=two', undefined],
+  ['DELETE', '/release-notes/two', undefined],
+] as const)('%s %s %j is refused', async (method, path, payload) => {
+  expect((await request(method, path, payload)).status).toBe(400)
+  expect(rows).toHaveLength(3)
+})
+
+test('the document has every route under the plural of the name', () => {
+  expect(tags).toEqual(Array(5).fill(['release notes']))
+})
