@@ -1,11 +1,11 @@
-import { type Fault, fault } from '../domain/faults.ts'
+import type { Fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { withPlus } from '../domain/message-filters.ts'
 import { fieldFaults } from '../domain/send-requests.ts'
 import { invalid } from '../errors.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import * as store from '../store/opt-outs.ts'
-import { keyOfPlan } from './named-rows.ts'
+import { keyOfPlan, refuseMissingPlans } from './named-rows.ts'
 import { refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** Of a person, as `to` of a send, who wants nothing more from a sender of the plan. */
@@ -49,12 +49,7 @@ async function insert(
   return sayConflicts({ inUse: 'a service plan was removed meanwhile' }, () =>
     withTransaction(db, async (transaction) => {
       const { created, missingPlans } = await store.insertOptOuts(transaction, rows)
-      const missing = new Set(missingPlans)
-      refuseAny(
-        rows.flatMap(({ servicePlanId }, index) =>
-          missing.has(servicePlanId) ? [noSuchPlan(path(index))] : [],
-        ),
-      )
+      refuseMissingPlans(missingPlans, rows, path)
       return { created }
     }),
   )
@@ -106,8 +101,4 @@ function addressFaults(addresses: { from: unknown; to: unknown }, path: string):
 
 function refuseAny(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalid(faults)
-}
-
-function noSuchPlan(path: string): Fault {
-  return fault(`${path}servicePlanId`, 'NOT_FOUND', 'must be an existing service plan')
 }

@@ -6,7 +6,7 @@ import { canonicalPublicId } from '../domain/identifiers.ts'
 import { invalid } from '../errors.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import * as store from '../store/rates.ts'
-import { keyOfPlanOrAll } from './named-rows.ts'
+import { keyOfPlanOrAll, refuseMissingPlans } from './named-rows.ts'
 import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** Every node keeps all rates in memory: some 40 MB. */
@@ -52,13 +52,7 @@ export async function importRates(
   return sayConflicts({ inUse: 'a service plan was removed meanwhile' }, () =>
     withTransaction(db, async (transaction) => {
       const { created, missingPlans } = await store.upsertRates(transaction, rates)
-      const missing = new Set(missingPlans)
-      const faults = rates.flatMap(({ servicePlanId }, index) =>
-        servicePlanId !== null && missing.has(servicePlanId)
-          ? [noSuchPlan(`rates.${index}.servicePlanId`)]
-          : [],
-      )
-      if (faults.length > 0) throw invalid(faults)
+      refuseMissingPlans(missingPlans, rates, placeOf)
       await checkCount(transaction)
       return { created, changed: rates.length - created }
     }),
@@ -98,7 +92,7 @@ function checkedRates(inputs: readonly RateInput[]): CheckedRate[] {
   const faults: Fault[] = []
   const seen = new Set<string>()
   const rates = inputs.map((input, index) => {
-    const rate = canonical(input, `rates.${index}.`, faults)
+    const rate = canonical(input, placeOf(index), faults)
     const key = JSON.stringify([rate.servicePlanId, rate.prefix, rate.country, rate.mccmnc])
     if (seen.has(key)) {
       faults.push(fault(`rates.${index}`, 'REPEATED', 'has the plan and destination of an earlier one'))
@@ -137,8 +131,8 @@ function amountOf(input: string | number, field: string, faults: Fault[]): strin
   return '0'
 }
 
-function noSuchPlan(field: string): Fault {
-  return fault(field, 'NOT_FOUND', 'must be an existing service plan')
+function placeOf(index: number): string {
+  return `rates.${index}.`
 }
 
 /** After the write: writers of the configuration wait for each other at directory_version, so the count is exact. */

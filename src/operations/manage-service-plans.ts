@@ -3,7 +3,6 @@ import type { OptOutSettings } from '../domain/directory.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
 import { invalid } from '../errors.ts'
-import { findAccount } from '../store/accounts.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import {
   deleteServicePlan,
@@ -15,8 +14,8 @@ import {
   servicePlanUses,
   updateServicePlan,
 } from '../store/service-plans.ts'
-import { keyOfRoute } from './named-rows.ts'
-import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { keyOfAccount, keyOfRoute } from './named-rows.ts'
+import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 const GONE = 'the account or route was removed meanwhile'
 
@@ -37,10 +36,9 @@ export async function createServicePlan(
   const optOut = optOutOf(input.optOut ?? null, null)
   return sayConflicts({ taken: `service plan ${servicePlanId} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const account = await findAccount(transaction, canonicalPublicId(input.accountId))
-      if (account === undefined) throw refuseField('accountId', 'NOT_FOUND', 'must be an existing account')
+      const account = await keyOfAccount(transaction, input.accountId)
       const routeId = await routeIdOf(transaction, input.route)
-      await insertServicePlan(transaction, { ...input, optOut, servicePlanId, account: account.id, routeId })
+      await insertServicePlan(transaction, { ...input, optOut, servicePlanId, account, routeId })
       return (await findServicePlan(transaction, servicePlanId))!
     }),
   )

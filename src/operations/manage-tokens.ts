@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { hashToken, makeToken, tokenHint } from '../domain/tokens.ts'
-import { findAccount } from '../store/accounts.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
+import { keyOfAccount } from './named-rows.ts'
 import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** With the token itself, which is nowhere stored. */
@@ -20,11 +20,10 @@ export async function issueToken(
   const token = makeToken(randomBytes(32))
   const record = await sayConflicts({ inUse: 'the account was removed meanwhile' }, () =>
     withTransaction(db, async (transaction) => {
-      const account = await findAccount(transaction, canonicalPublicId(input.accountId))
-      if (account === undefined) throw refuseField('accountId', 'NOT_FOUND', 'must be an existing account')
-      const planIds = await planKeys(transaction, account.id, input.servicePlanIds)
+      const account = await keyOfAccount(transaction, input.accountId)
+      const planIds = await planKeys(transaction, account, input.servicePlanIds)
       const tokenId = await store.insertToken(transaction, {
-        account: account.id,
+        account,
         planIds,
         name: input.name,
         hint: tokenHint(token),
