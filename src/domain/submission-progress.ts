@@ -55,6 +55,11 @@ export class SubmissionProgress {
     return kind
   }
 
+  /** The last answer blamed the session, and is the message's own: it counts as a refusal for now. */
+  refusedItself(commandStatus: number): void {
+    this.#retry ??= { limited: true, commandStatus }
+  }
+
   /** The segment that `next` gave fits no PDU: as if the carrier had said so, for good. */
   unsendable(commandStatus: number): void {
     this.#failure ??= { commandStatus }

@@ -43,6 +43,12 @@ const MAX_REJECTED_BACKOFF_MS = 300_000
 
 /** A session that the carrier ends sooner was as good as refused: the pause before the next goes on growing. */
 const STEADY_MS = 1_000
+/** The same of one that we ended because the carrier said that it was not in order. */
+const STEADY_REBOUND_MS = 10_000
+/** A session made anew less long ago that has taken a message is in order, whatever is answered to others. */
+const REBIND_EVERY_MS = 20_000
+/** Submits in a row without an answer after which a session may be cut. */
+const MIN_SILENT_SUBMITS = 3
 /** What has no answer by then has probably none: better to wait than to make it ambiguous. */
 const ANSWERS_TIMEOUT_MS = 15_000
 
@@ -82,6 +88,14 @@ export class CarrierLink<Token> {
   #boundSince: Date | null = null
   #boundAtMs = Number.POSITIVE_INFINITY
   #lastClose: string | null = null
+  /** When the carrier last said that the session was not in order. */
+  #reboundAtMs = Number.NEGATIVE_INFINITY
+  /** This session has taken a message. */
+  #hasAccepted = false
+  /** Submits without an answer since the last answer, or since the bind. */
+  #silentSubmits = 0
+  /** It was cut for its silence, and has answered no submit since. */
+  #isDoubtful = false
 
   constructor(options: CarrierLinkOptions<Token>) {
     this.carrier = options.carrier
@@ -96,7 +110,20 @@ export class CarrierLink<Token> {
   }
 
   get windowFree(): number {
-    return this.canSubmit ? (this.#connection?.windowFree ?? 0) : 0
+    if (!this.canSubmit) return 0
+    return Math.max(0, Math.min(this.#connection?.windowFree ?? 0, this.#places - this.unanswered))
+  }
+
+  /** A submit without an answer takes its place with it until one is answered; a link in doubt has one place. */
+  get #places(): number {
+    if (this.#isSilent) return 0
+    return this.#isDoubtful ? 1 : Math.max(1, this.carrier.window - this.#silentSubmits)
+  }
+
+  /** It answers no submit, though it may answer enquire_link. */
+  get #isSilent(): boolean {
+    const most = this.#isDoubtful ? 1 : Math.max(MIN_SILENT_SUBMITS, this.carrier.window)
+    return this.#silentSubmits >= most
   }
 
   get unanswered(): number {
@@ -137,10 +164,21 @@ export class CarrierLink<Token> {
         {
           onBound: () => this.#bound(),
           onRequest: (pdu, connection) => events.onRequest(pdu, connection, this.carrier),
-          onResponse: (token, pdu, _connection, latencyMs) => events.onResponse(token, pdu, this, latencyMs),
-          onTimeout: (token) => events.onTimeout(token),
+          onResponse: (token, pdu, _connection, latencyMs) => {
+            this.#answered(pdu)
+            events.onResponse(token, pdu, this, latencyMs)
+          },
+          onTimeout: (token) => {
+            this.#silentSubmits += 1
+            events.onTimeout(token)
+            // What is under way over it would have no answer either; other carriers of the route do better.
+            if (this.#isSilent) void this.#connection?.close({ code: 'submits_unanswered' })
+          },
           onAnomaly: (anomaly) => events.onAnomaly?.(anomaly, this.carrier),
-          onLateResponse: (token, pdu) => events.onLateResponse(token, pdu),
+          onLateResponse: (token, pdu) => {
+            this.#answered(pdu)
+            events.onLateResponse(token, pdu)
+          },
           onClose: (reason, tokens) => this.#closed(reason, tokens),
         },
       )
@@ -155,9 +193,22 @@ export class CarrierLink<Token> {
     return this.#connection !== null && this.#connection.send(pdu, token) > 0
   }
 
-  /** The carrier says that our session is not in order: ends it, and binds again. */
-  rebind(): void {
+  /** Tells one session of the link from the next; null: it is not bound. */
+  get session(): object | null {
+    return this.#boundSince
+  }
+
+  /**
+   * The carrier says that our session is not in order: ends it, and binds again. False when that cannot be: it is new, and
+   * has taken a message.
+   */
+  rebind(): boolean {
+    if (this.#connection?.state === 'UNBINDING') return true
+    const nowMs = performance.now()
+    if (this.#hasAccepted && nowMs - this.#reboundAtMs < REBIND_EVERY_MS) return false
+    this.#reboundAtMs = nowMs
     void this.#connection?.unbind()
+    return true
   }
 
   /** Unbinds, when what is in flight is answered, and stays down. */
@@ -179,16 +230,25 @@ export class CarrierLink<Token> {
     await this.#connection?.unbind(waitMs)
   }
 
+  #answered({ command, status }: ResponsePdu): void {
+    this.#silentSubmits = 0
+    this.#isDoubtful = false
+    if (command === 'submit_sm_resp' && status === 0) this.#hasAccepted = true
+  }
+
   #bound(): void {
     this.#boundSince = new Date()
+    this.#hasAccepted = false
+    this.#silentSubmits = 0
     this.#boundAtMs = performance.now()
     this.#options.log('carrier bound', { carrier: this.carrier.name, bind: this.bind, number: this.number })
     this.#options.events.onReady(this)
   }
 
   #closed(reason: CloseReason, tokens: Token[]): void {
-    // One that we ended ourselves, to bind anew, was in order too.
-    if (performance.now() - this.#boundAtMs >= STEADY_MS || reason.code === 'unbound') this.#failures = 0
+    if (reason.code === 'submits_unanswered') this.#isDoubtful = true
+    const steadyMs = reason.code === 'unbound' ? STEADY_REBOUND_MS : STEADY_MS
+    if (!this.#isDoubtful && performance.now() - this.#boundAtMs >= steadyMs) this.#failures = 0
     this.#connection = null
     this.#boundSince = null
     this.#boundAtMs = Number.POSITIVE_INFINITY

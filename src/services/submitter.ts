@@ -3,6 +3,7 @@ import type { Carrier, Directory, ServicePlan } from '../domain/directory.ts'
 import { fromSubmitStatus } from '../domain/error-codes.ts'
 import { createdAtMs, messageId } from '../domain/message-ids.ts'
 import type { Draft } from '../domain/messages.ts'
+import { RebindCounts } from '../domain/rebind-counts.ts'
 import type { CarrierCondition } from '../domain/routing.ts'
 import { ambiguityWaitMs, nextTryMs } from '../domain/submit-outcomes.ts'
 import type { Placement } from '../operations/accept-messages.ts'
@@ -62,6 +63,7 @@ export class Submitter implements Placement {
   readonly #pumping: Pumping
   /** Answered 500, and perhaps in the database until the accepter has refused them there. */
   readonly #refused = new Set<string>()
+  readonly #rebinds = new RebindCounts()
   #stopped = false
 
   constructor(options: SubmitterOptions) {
@@ -194,9 +196,14 @@ export class Submitter implements Placement {
       this.#accepted(job, segment, pdu)
     }
     if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
-    if (kind === 'rebind') link.rebind()
+    if (kind === 'rebind' && !this.#isLinksFault(job, link)) job.progress.refusedItself(status)
     this.#advance(job)
     this.#pump(job.carrier.id)
+  }
+
+  /** The link is bound anew then. A message that is always answered so must not keep it from others. */
+  #isLinksFault({ dispatch }: SubmitJob, link: CarrierLink<SubmitToken>): boolean {
+    return this.#rebinds.blamesLink(dispatch.msgId, link.session) && link.rebind()
   }
 
   onTimeout({ job }: SubmitToken): void {
@@ -362,6 +369,7 @@ export class Submitter implements Placement {
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
     this.#held.delete(dispatch.msgId)
+    this.#rebinds.forget(dispatch.msgId)
     this.#options.recorder.settle(settlementOf(dispatch, job, ending, this.#options.directory()))
   }
 

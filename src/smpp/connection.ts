@@ -186,8 +186,8 @@ export class Connection<Token = unknown> {
   }
 
   /** Ends the session at once, without an unbind; what was sent is still written. Resolves as `unbind`. */
-  close(): Promise<void> {
-    this.#enter(() => this.#session.close({ code: 'local' }))
+  close(reason: CloseReason = { code: 'local' }): Promise<void> {
+    this.#enter(() => this.#session.close(reason))
     return this.#closed.promise
   }
 

@@ -25,6 +25,8 @@ type CloseCode =
   | 'peer_closed'
   | 'socket_error'
   | 'handler_error'
+  /** Of the application: the peer answers no submit_sm. */
+  | 'submits_unanswered'
 
 /** What a peer may do wrong without ending the session (`frame_error` does end it). All are counted. */
 export type Anomaly =

@@ -36,6 +36,15 @@ describe('one segment', () => {
     expect(progress.end).toEqual(end)
   })
 
+  test('answered with a bind status that is its own fault: a refusal for now, thrice at most', () => {
+    const progress = new SubmissionProgress(1, 0n)
+    sendAll(progress)
+    progress.answered(0, BIND_STATUS)
+    progress.refusedItself(BIND_STATUS)
+    expect(progress.next).toBeNull()
+    expect(progress.end).toEqual({ kind: 'retry', limited: true, commandStatus: BIND_STATUS })
+  })
+
   test('lost: ambiguous', () => {
     const progress = new SubmissionProgress(1, 0n)
     sendAll(progress)
