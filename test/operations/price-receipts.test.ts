@@ -1,30 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Directory, Rate } from '../../src/domain/directory.ts'
 import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { priceReceipts } from '../../src/operations/price-receipts.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import type { Database } from '../../src/store/database.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
 import { recordSubmissions, type Settlement } from '../../src/store/submissions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { aDirectory } from '../support/directory.ts'
-import { seedInstallation } from '../support/installation.ts'
+import { installedDatabase } from '../support/installation.ts'
 import { announced, HOLDER, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
-let database: FreshDatabase
-let db: Database
-let plan: number
+const { db, announcedPlan: plan } = await installedDatabase()
 const instants = new InstantSource()
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  plan = (await seedInstallation(db)).announcedPlan
-  await ensurePartitions(db, Date.now())
-})
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 const rate = (fields: Partial<Rate>): Rate => ({
   id: 1,

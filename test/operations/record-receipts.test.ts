@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import type { Database, Queryable } from '../../src/store/database.ts'
+import type { Queryable } from '../../src/store/database.ts'
 import { type ReceiptRow, recordPlainReceipts } from '../../src/store/receipts.ts'
 import { type ChangedMessage, recordSubmissions } from '../../src/store/submissions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { seedInstallation } from '../support/installation.ts'
+import { installedDatabase } from '../support/installation.ts'
 import {
   announced,
   countOf,
@@ -21,18 +19,7 @@ import {
 const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const instants = new InstantSource()
 const next = () => instants.next(Date.now())
-let database: FreshDatabase
-let db: Database
-let plan: number
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  plan = (await seedInstallation(db)).announcedPlan
-  await ensurePartitions(db, Date.now())
-})
-
-afterAll(() => database[Symbol.asyncDispose]())
+const { db, announcedPlan: plan } = await installedDatabase()
 
 async function submitted(segments = 1): Promise<string> {
   const msgId = await storeMessage(db, plan, { segments })

@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import type { Database } from '../../src/store/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
   type DispatchWish,
   freeDispatches,
@@ -12,29 +10,14 @@ import {
 } from '../../src/store/dispatches.ts'
 import { insertMessages } from '../../src/store/messages.ts'
 import { registerNode } from '../../src/store/nodes.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { newId, otherPool, seedInstallation } from '../support/installation.ts'
+import { installedDatabase, newId, otherPool } from '../support/installation.ts'
 import { NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 
-let database: FreshDatabase
-let db: Database
-let plan: number
-let otherPlan: number
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  const installation = await seedInstallation(db)
-  plan = installation.announcedPlan
-  otherPlan = installation.silentPlan
-  await ensurePartitions(db, Date.now())
-})
+const { db, connectionString, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
 
 beforeEach(() => db.query('delete from dispatches'))
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 /** Room for 1,000 of the plan, over any route. */
 const wish = (): DispatchWish => ({
@@ -117,7 +100,7 @@ describe('holding what is due', () => {
   })
 
   test('two nodes with buckets of their own share out the rest', async () => {
-    await using other = otherPool(database.connectionString)
+    await using other = otherPool(connectionString)
     await Promise.all(
       ALL.map((bucket) => storeMessage(db, plan, { holder: null, msg_id: newId(Date.now(), bucket) })),
     )
@@ -218,7 +201,7 @@ describe('what is overdue in the buckets of others', () => {
   })
 
   test('owner and others at once: each row is taken once, and nobody waits', async () => {
-    await using other = otherPool(database.connectionString)
+    await using other = otherPool(connectionString)
     const rows = ALL.flatMap((bucket) =>
       Array.from({ length: 4 }, () =>
         newMessage(plan, {

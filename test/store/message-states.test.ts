@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { InstantSource } from '../../src/domain/instants.ts'
 import {
   aggregate,
@@ -6,11 +6,9 @@ import {
   nextStatus,
   UNKNOWN_REVERSIBLE_MS,
 } from '../../src/domain/message-states.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { recordReceipts } from '../../src/store/receipts.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { seedInstallation } from '../support/installation.ts'
+import { installedDatabase } from '../support/installation.ts'
 import { HOLDER, receipt, sent, statusOf, storeMessage, submission } from '../support/stored-messages.ts'
 
 /** The statements decide the same as the table of domain/message-states.ts. */
@@ -21,29 +19,20 @@ type Outcome = (typeof OUTCOMES)[number]
 const EVENT: Record<Outcome, MessageEvent> = { DELIVERED: 'delivered', FAILED: 'failed', UNKNOWN: 'unknown' }
 const instants = new InstantSource()
 
-let database: FreshDatabase
-let plan: number
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  await ensurePartitions(database.db, Date.now())
-  plan = (await seedInstallation(database.db)).announcedPlan
-})
-
-afterAll(() => database[Symbol.asyncDispose]())
+const { db, announcedPlan: plan } = await installedDatabase()
 
 const common = () => ({ changedAt: instants.next(Date.now()), events: HOLDER })
 
 /** A message of this many segments that the carrier has accepted. */
 async function submitted(segments: number): Promise<string> {
-  const msgId = await storeMessage(database.db, plan, { segments })
+  const msgId = await storeMessage(db, plan, { segments })
   const submissions = Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}-${n}`, n))
-  await recordSubmissions(database.db, { settlements: [sent(plan, msgId)], submissions, ...common() })
+  await recordSubmissions(db, { settlements: [sent(plan, msgId)], submissions, ...common() })
   return msgId
 }
 
 async function apply(msgId: string, segment: number, outcome: Outcome): Promise<void> {
-  await recordReceipts(database.db, {
+  await recordReceipts(db, {
     receipts: [receipt(`${msgId}-${segment}`, outcome)],
     unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
     newestMsgId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
@@ -51,7 +40,7 @@ async function apply(msgId: string, segment: number, outcome: Outcome): Promise<
   })
 }
 
-const status = (msgId: string) => statusOf(database.db, msgId)
+const status = (msgId: string) => statusOf(db, msgId)
 
 const pairs = OUTCOMES.flatMap((first) => OUTCOMES.map((second) => [first, second] as const))
 

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { bucketOf } from '../../src/domain/message-ids.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import { type Database, sqlState } from '../../src/store/database.ts'
+import { sqlState } from '../../src/store/database.ts'
 import {
   findByIdempotencyKeys,
   findMessage,
@@ -11,30 +10,15 @@ import {
   settleLostMessages,
 } from '../../src/store/messages.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { newId, otherPool, seedInstallation } from '../support/installation.ts'
+import { installedDatabase, newId, otherPool } from '../support/installation.ts'
 import { HOLDER, NODE, newMessage, sent, statusOf } from '../support/stored-messages.ts'
 
 const VALIDITY_MS = 3_600_000
 const KEY_LIFETIME_MS = 86_400_000
 
-let database: FreshDatabase
-let db: Database
-let plan: number
-let otherPlan: number
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  const installation = await seedInstallation(db)
-  plan = installation.announcedPlan
-  otherPlan = installation.silentPlan
-  await ensurePartitions(db, Date.now())
-})
+const { db, connectionString, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
 
 beforeEach(() => db.query('truncate messages, dispatches, idempotency_keys, webhook_events'))
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 const keyed = (key: string, request = 'request', changes: Parameters<typeof newMessage>[1] = {}) => ({
   ...newMessage(plan, changes),
@@ -129,7 +113,7 @@ describe('storing under keys', () => {
   })
 
   test('of two nodes at once one wins', async () => {
-    await using other = otherPool(database.connectionString)
+    await using other = otherPool(connectionString)
     for (let round = 0; round < 10; round += 1) {
       const [one, two] = [keyed(`race ${round}`), keyed(`race ${round}`)]
       const stored = await Promise.all([insertKeyed([one]), insertKeyed([two], other.db)])

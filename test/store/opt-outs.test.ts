@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import type { Database } from '../../src/store/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { holdDueDispatches } from '../../src/store/dispatches.ts'
 import {
   findOptedOutMessages,
@@ -15,8 +13,7 @@ import {
   insertOptOuts,
   listOptOuts,
 } from '../../src/store/opt-outs.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { newId, seedInstallation } from '../support/installation.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
 import { NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
 
 const SENDER = '+49301234567'
@@ -24,26 +21,12 @@ const PERSON = '+491701234567'
 const VALIDITY_MS = 86_400_000
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 
-let database: FreshDatabase
-let db: Database
-let plan: number
-let otherPlan: number
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  const installation = await seedInstallation(db)
-  plan = installation.announcedPlan
-  otherPlan = installation.silentPlan
-  await ensurePartitions(db, Date.now())
-})
+const { db, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
 
 beforeEach(async () => {
   await db.query('truncate opt_outs, dispatches, idempotency_keys')
   await db.query(`update service_plans set opt_out = '{}' where id = $1`, [plan])
 })
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 const pair = (changes = {}) => ({ plan_id: plan, sender: SENDER, recipient: PERSON, ...changes })
 

@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import type { Database } from '../../src/store/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
   countParkedReceipts,
   findCandidates,
@@ -11,25 +9,13 @@ import {
   readParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { seedInstallation } from '../support/installation.ts'
+import { installedDatabase } from '../support/installation.ts'
 import { CARRIER_ID, HOLDER, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
 const OLDEST: ParkedPosition = { received_at: new Date(0).toISOString(), parked_id: 0 }
-let database: FreshDatabase
-let db: Database
-let plan: number
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  plan = (await seedInstallation(db)).announcedPlan
-  await ensurePartitions(db, Date.now())
-})
+const { db, announcedPlan: plan } = await installedDatabase()
 
 beforeEach(() => db.query('truncate parked_receipts, submissions'))
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 async function park(
   id: string,

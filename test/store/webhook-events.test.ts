@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import type { Database } from '../../src/store/database.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { registerNode } from '../../src/store/nodes.ts'
 import { recordReceipts } from '../../src/store/receipts.ts'
@@ -15,8 +13,7 @@ import {
   releaseEvents,
   returnEvents,
 } from '../../src/store/webhook-events.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { newId, seedInstallation } from '../support/installation.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
 import { NOBODY, NODE, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
 /** Above every id a test makes. */
@@ -25,20 +22,9 @@ const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 const instants = new InstantSource()
 
-let database: FreshDatabase
-let db: Database
-let plan: number
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  plan = (await seedInstallation(db)).announcedPlan
-  await ensurePartitions(db, Date.now())
-})
+const { db, announcedPlan: plan } = await installedDatabase()
 
 beforeEach(() => db.query('delete from webhook_events'))
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 /** A message with the events SENT and DELIVERED, both waiting. */
 async function delivered(): Promise<string> {

@@ -3,7 +3,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { inject } from 'vitest'
+import { afterAll, inject } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 
 export interface FreshDatabase {
@@ -34,6 +34,15 @@ export async function freshDatabase(
       await onServer(`drop database ${name} with (force)`)
     },
   }
+}
+
+/** One for all tests of a file, gone again after the last: `const { db } = await databaseOfFile()`, outside of any test. */
+export async function databaseOfFile(
+  options: Parameters<typeof freshDatabase>[0] = {},
+): Promise<FreshDatabase> {
+  const database = await freshDatabase(options)
+  afterAll(() => database[Symbol.asyncDispose]())
+  return database
 }
 
 async function onServer(statement: string): Promise<void> {

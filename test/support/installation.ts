@@ -4,8 +4,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Directory } from '../../src/domain/directory.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { readDirectory } from '../../src/store/directory.ts'
+import { databaseOfFile, type FreshDatabase } from './database.ts'
 
 export interface Installation {
   readonly directory: Directory
@@ -38,6 +40,16 @@ export async function seedInstallation(db: Database): Promise<Installation> {
     announcedPlan: directory.planByPublicId('111111111111111111111111')!.id,
     silentPlan: directory.planByPublicId('222222222222222222222222')!.id,
   }
+}
+
+/** The installation in a database of the test file, with the partitions that messages of this time need. */
+export async function installedDatabase(
+  options: { readonly atMs?: number; readonly poolSize?: number } = {},
+): Promise<FreshDatabase & Installation> {
+  const { atMs = Date.now(), ...pool } = options
+  const database = await databaseOfFile(pool)
+  await ensurePartitions(database.db, atMs)
+  return { ...database, ...(await seedInstallation(database.db)) }
 }
 
 export function newId(atMs: number, bucket = 7): string {
