@@ -1,30 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { ServicePlan } from '../../src/domain/directory.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
 import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Dispatch } from '../../src/store/dispatches.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { newId, seedInstallation } from '../support/installation.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
 import { NODE } from '../support/stored-messages.ts'
 
-let database: FreshDatabase
-let db: Database
-let plan: ServicePlan
+const { db, directory, announcedPlan } = await installedDatabase({ poolSize: 6 })
+const plan = directory.planById(announcedPlan)!
 let kept: Dispatch[]
 let released: number
 let refused: Set<string>
-
-beforeAll(async () => {
-  database = await freshDatabase({ poolSize: 6 })
-  db = database.db
-  const { directory, announcedPlan } = await seedInstallation(db)
-  plan = directory.planById(announcedPlan)!
-  await ensurePartitions(db, Date.now())
-})
 
 beforeEach(async () => {
   kept = []
@@ -32,8 +20,6 @@ beforeEach(async () => {
   refused = new Set()
   await db.query('truncate messages, dispatches, idempotency_keys')
 })
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 const PLACEMENT: Placement = {
   place: () => ({ msgId: newId(Date.now()), holder: NODE, routeId: null }),

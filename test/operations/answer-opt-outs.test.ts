@@ -1,37 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { OptOutSettings, ServicePlan } from '../../src/domain/directory.ts'
 import { DEFAULT_OPT_OUT, type OptOutRequest } from '../../src/domain/opt-outs.ts'
 import { answerOptOuts, type OptOutAsked, REPLY_PAUSE_MS } from '../../src/operations/answer-opt-outs.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { withTransaction } from '../../src/store/database.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { aRoute } from '../support/directory.ts'
-import { type Installation, newId, seedInstallation } from '../support/installation.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
 
 const NUMBER = '+49301234567'
 const PERSON = '+491701234567'
 const REPLIES = { stopReply: 'out', startReply: 'in', helpReply: 'help' }
 
-let fresh: FreshDatabase
-let installation: Installation
+const { db, directory, announcedPlan } = await installedDatabase()
 let plan: ServicePlan
-
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  installation = await seedInstallation(fresh.db)
-  await ensurePartitions(fresh.db, Date.now())
-})
 
 beforeEach(async () => {
   plan = planWith(REPLIES)
-  await fresh.db.query('truncate opt_outs, messages, dispatches, idempotency_keys')
+  await db.query('truncate opt_outs, messages, dispatches, idempotency_keys')
 })
-
-afterAll(() => fresh[Symbol.asyncDispose]())
 
 function planWith(replies: Partial<OptOutSettings>, changes: Partial<ServicePlan> = {}): ServicePlan {
   return {
-    ...installation.directory.planById(installation.announcedPlan)!,
+    ...directory.planById(announcedPlan)!,
     route: aRoute(),
     optOut: { ...DEFAULT_OPT_OUT, ...replies },
     ...changes,
@@ -44,14 +33,14 @@ const asked = (request: OptOutRequest, changes: Partial<OptOutAsked> = {}): OptO
 
 async function answer(...requests: (OptOutRequest | OptOutAsked)[]): Promise<void> {
   const all = requests.map((each) => (typeof each === 'string' ? asked(each) : each))
-  await withTransaction(fresh.db, (transaction) =>
+  await withTransaction(db, (transaction) =>
     answerOptOuts(transaction, { newMessageId: () => newId(Date.now()) }, all),
   )
 }
 
 /** Texts of the answers so far, by person, as they wait to be sent. */
 async function replies(person = PERSON): Promise<string[]> {
-  const { rows } = await fresh.db.query(
+  const { rows } = await db.query(
     `select m.body from messages m join dispatches d on d.msg_id = m.msg_id and d.holder is null
      where m.sender = $1 and m.recipient = $2 order by m.msg_id`,
     [NUMBER, person],
@@ -60,12 +49,12 @@ async function replies(person = PERSON): Promise<string[]> {
 }
 
 async function optedOut(): Promise<string[]> {
-  const { rows } = await fresh.db.query('select recipient from opt_outs order by recipient')
+  const { rows } = await db.query('select recipient from opt_outs order by recipient')
   return rows.map(({ recipient }) => recipient)
 }
 
 const anHourLater = () =>
-  fresh.db.query(`update idempotency_keys set created_at = created_at - $1 * interval '1 ms'`, [
+  db.query(`update idempotency_keys set created_at = created_at - $1 * interval '1 ms'`, [
     REPLY_PAUSE_MS + 1_000,
   ])
 
@@ -104,7 +93,7 @@ describe('what is kept', () => {
 describe('what is answered', () => {
   test('the confirmation is a message of the plan, of this moment, without a callback', async () => {
     await answer('stop')
-    const { rows } = await fresh.db.query(
+    const { rows } = await db.query(
       `select m.*, d.expires_at > now() as valid from messages m join dispatches d on d.msg_id = m.msg_id`,
     )
     expect(rows).toMatchObject([
@@ -120,7 +109,7 @@ describe('what is answered', () => {
         valid: true,
       },
     ])
-    const { rows: kept } = await fresh.db.query('select confirmation from opt_outs')
+    const { rows: kept } = await db.query('select confirmation from opt_outs')
     expect(kept).toEqual([{ confirmation: rows[0].msg_id }])
   })
 
@@ -145,8 +134,8 @@ describe('what is answered', () => {
   })
 
   test('the latest answer goes out to somebody who has opted out', async () => {
-    const answers = async () => (await fresh.db.query('select msg_id from messages order by msg_id')).rows
-    const goesOut = async () => (await fresh.db.query('select confirmation as msg_id from opt_outs')).rows
+    const answers = async () => (await db.query('select msg_id from messages order by msg_id')).rows
+    const goesOut = async () => (await db.query('select confirmation as msg_id from opt_outs')).rows
     await answer('stop')
     expect(await goesOut()).toEqual(await answers())
     await answer('help')
@@ -194,7 +183,7 @@ describe('what is answered', () => {
   })
 
   test('all of a transaction or nothing', async () => {
-    const failing = withTransaction(fresh.db, async (transaction) => {
+    const failing = withTransaction(db, async (transaction) => {
       const deps = { newMessageId: () => newId(Date.now()) }
       await answerOptOuts(transaction, deps, [asked('stop')])
       throw new Error('later')

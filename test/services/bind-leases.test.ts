@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BindLeases } from '../../src/services/bind-leases.ts'
 import { NodeLease } from '../../src/services/node-lease.ts'
 import { insertCarrier, reserveCarrierId } from '../../src/store/carriers.ts'
-import type { Database } from '../../src/store/database.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { databaseOfFile } from '../support/database.ts'
 import { aCarrier, aDirectory } from '../support/directory.ts'
 import { eventually } from '../support/service.ts'
 
@@ -20,16 +19,10 @@ interface Node {
   held(): string[]
 }
 
-let database: FreshDatabase
-let db: Database
+const { db } = await databaseOfFile()
 let nodes: Node[]
 let carrierId: number
 let logged: string[]
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-})
 
 beforeEach(async () => {
   nodes = []
@@ -46,8 +39,6 @@ afterEach(async () => {
     await lease.stop()
   }
 })
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 async function carrier(name: string, binds: number): Promise<number> {
   const id = await reserveCarrierId(db)

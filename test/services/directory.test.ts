@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Directory } from '../../src/domain/directory.ts'
 import { SecretError } from '../../src/domain/secrets.ts'
 import { createAccount } from '../../src/operations/manage-accounts.ts'
 import { createCarrier } from '../../src/operations/manage-carriers.ts'
 import { DirectoryService } from '../../src/services/directory.ts'
 import type { Queryable } from '../../src/store/database.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { databaseOfFile, freshDatabase } from '../support/database.ts'
 
 const KEY = randomBytes(32)
 const ACCOUNT = { name: 'Example', defaultDlrUrl: null, messagesPerSecond: null, burst: null }
-let database: FreshDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database[Symbol.asyncDispose]())
+const database = await databaseOfFile()
 
 function service(options: Partial<ConstructorParameters<typeof DirectoryService>[0]> = {}): DirectoryService {
   const onError = () => undefined

@@ -1,35 +1,24 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Directory, Route, RoutingRule } from '../../src/domain/directory.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { DueDispatches, type DueDispatchesOptions } from '../../src/services/due-dispatches.ts'
 import { HeldMessages } from '../../src/services/held-messages.ts'
 import { insertMessages } from '../../src/store/messages.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { aDirectory, aPlan, aRoute } from '../support/directory.ts'
-import { seedInstallation } from '../support/installation.ts'
+import { installedDatabase } from '../support/installation.ts'
 import { newMessage } from '../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 const [open, closed] = [aRoute({ id: 1 }), aRoute({ id: 2 })]
 
-let database: FreshDatabase
-let plan: number
+const { db, announcedPlan: plan } = await installedDatabase()
 let held: HeldMessages
 let taken: string[]
 
-beforeAll(async () => {
-  database = await freshDatabase()
-  plan = (await seedInstallation(database.db)).announcedPlan
-  await ensurePartitions(database.db, Date.now())
-})
-
 beforeEach(async () => {
-  await database.db.query('delete from dispatches')
+  await db.query('delete from dispatches')
   held = new HeldMessages()
   taken = []
 })
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 /** The plan's own route is open; a rule leads others over the closed one. */
 function directoryOf(prefixes: readonly string[], active = true): Directory {
@@ -50,7 +39,7 @@ function directoryOf(prefixes: readonly string[], active = true): Directory {
 
 function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> = {}): DueDispatches {
   return new DueDispatches({
-    db: database.db,
+    db,
     directory,
     lease: { nodeId: 1, buckets: ALL },
     recorder: { failing: false, backlog: 0 },
@@ -68,7 +57,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
 async function store(count: number, route_id: number): Promise<void> {
   const created_ms = Date.now() - 1_000
   const rows = Array.from({ length: count }, () => newMessage(plan, { holder: null, route_id, created_ms }))
-  await insertMessages(database.db, rows, 86_400_000)
+  await insertMessages(db, rows, 86_400_000)
 }
 
 test('takes what waits for an open route; tells whether there is more', async () => {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { canonicalId, type IdRule, idRuleOf, isUnlearned } from '../../src/domain/carrier-message-ids.ts'
 import type { Directory } from '../../src/domain/directory.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { IdRules } from '../../src/services/id-rules.ts'
 import { Recorder } from '../../src/services/recorder.ts'
-import type { Database } from '../../src/store/database.ts'
 import { readDirectory } from '../../src/store/directory.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { newId, seedInstallation } from '../support/installation.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
 import {
   CARRIER_ID,
@@ -20,25 +17,16 @@ import {
   submission,
 } from '../support/stored-messages.ts'
 
-let database: FreshDatabase
-let db: Database
-let plan: number
+const { db, announcedPlan: plan } = await installedDatabase()
+await db.query(
+  `insert into carriers (id, name, host, port, system_id, password) overriding system value
+   values ($1, 'acme', 'smsc.example', 2775, 'aldis', 'sealed')`,
+  [CARRIER_ID],
+)
 let directory: Directory
 let learned: string[]
 let idRules: IdRules
 let recorder: Recorder
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  plan = (await seedInstallation(db)).announcedPlan
-  await ensurePartitions(db, Date.now())
-  await db.query(
-    `insert into carriers (id, name, host, port, system_id, password) overriding system value
-     values ($1, 'acme', 'smsc.example', 2775, 'aldis', 'sealed')`,
-    [CARRIER_ID],
-  )
-})
 
 beforeEach(async () => {
   await db.query('truncate submissions, parked_receipts')
@@ -47,8 +35,6 @@ beforeEach(async () => {
   learned = []
   ;({ idRules, recorder } = aNode())
 })
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 async function follow(): Promise<void> {
   directory = await readDirectory(db, (sealed) => sealed)

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NodeLease } from '../../src/services/node-lease.ts'
-import { type Database, withTransaction } from '../../src/store/database.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { withTransaction } from '../../src/store/database.ts'
+import { databaseOfFile } from '../support/database.ts'
 import { eventually } from '../support/service.ts'
 
 /** Heartbeats come from the tests alone. */
@@ -14,14 +14,8 @@ interface Watched {
   replaced: number
 }
 
-let database: FreshDatabase
-let db: Database
+const { db } = await databaseOfFile()
 let leases: Watched[]
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-})
 
 beforeEach(async () => {
   leases = []
@@ -31,8 +25,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const { lease } of leases) await lease.stop()
 })
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 async function started(name: string): Promise<Watched> {
   const watched: Watched = {

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { IdRules } from '../../src/services/id-rules.ts'
 import { Recorder } from '../../src/services/recorder.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Postponement } from '../../src/store/dispatches.ts'
 import { insertMessages } from '../../src/store/messages.ts'
 import type { ChangedMessage } from '../../src/store/submissions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { aDirectory } from '../support/directory.ts'
-import { newId, seedInstallation } from '../support/installation.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
 import {
   announced,
@@ -23,18 +21,12 @@ import {
   submission,
 } from '../support/stored-messages.ts'
 
-let database: FreshDatabase
-let plan: number
+const database = await installedDatabase()
+const plan = database.announcedPlan
 let directory = aDirectory()
 let changed: ChangedMessage[]
 let errors: string[]
 let recorder: Recorder
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  plan = (await seedInstallation(database.db)).announcedPlan
-  await ensurePartitions(database.db, Date.now())
-})
 
 beforeEach(() => {
   changed = []
@@ -58,8 +50,6 @@ function aRecorder(db = database.db): Recorder {
     onError: (message) => errors.push(message),
   })
 }
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 /** The database, with every statement told before it runs. */
 function watched(tell: (name: string, values: string[]) => void): Database {

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readBinds, releaseBind, takeBinds } from '../../src/store/carrier-binds.ts'
 import { insertCarrier, reserveCarrierId } from '../../src/store/carriers.ts'
-import type { Database } from '../../src/store/database.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { databaseOfFile } from '../support/database.ts'
 import { aCarrier } from '../support/directory.ts'
 import { otherPool } from '../support/installation.ts'
 
-let database: FreshDatabase
-let db: Database
+const { db, connectionString } = await databaseOfFile()
 let one: number
 let two: number
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-})
 
 beforeEach(async () => {
   await db.query('delete from carriers')
@@ -23,8 +16,6 @@ beforeEach(async () => {
   one = await registerNode(db, 'one')
   two = await registerNode(db, 'two')
 })
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 async function carrier(name: string, binds: number, state: 'started' | 'draining' | 'stopped' = 'started') {
   const id = await reserveCarrierId(db)
@@ -70,7 +61,7 @@ test('those of a dead node are inherited, from that node only', async () => {
 })
 
 test('taken by two nodes at once a bind goes to one', async () => {
-  await using other = otherPool(database.connectionString)
+  await using other = otherPool(connectionString)
   const main = await carrier('main', 32)
   const wanted = Array.from({ length: 32 }, (_, bind) => free(main, bind))
   for (let round = 0; round < 10; round += 1) {

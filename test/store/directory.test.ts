@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readDirectory, readDirectoryVersion } from '../../src/store/directory.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { databaseOfFile, freshDatabase } from '../support/database.ts'
 
-let database: FreshDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database[Symbol.asyncDispose]())
+const database = await databaseOfFile()
 
 const open = (sealed: string, context: string) => `${sealed} of ${context}`
 

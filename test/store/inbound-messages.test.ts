@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { lowestIdAt } from '../../src/domain/message-ids.ts'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import {
@@ -6,22 +6,16 @@ import {
   insertInboundMessages,
   type NewInboundMessage,
 } from '../../src/store/inbound-messages.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { databaseOfFile } from '../support/database.ts'
 import { newId } from '../support/installation.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 10, 12)
 const EVENTS = { holder: 3, buckets: [7, 9] }
 
-let fresh: FreshDatabase
+const { db } = await databaseOfFile()
+await ensurePartitions(db, NOW_MS)
 
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  await ensurePartitions(fresh.db, NOW_MS)
-})
-
-beforeEach(() => fresh.db.query('truncate inbound_messages, unowned_inbound_messages, webhook_events'))
-
-afterAll(() => fresh[Symbol.asyncDispose]())
+beforeEach(() => db.query('truncate inbound_messages, unowned_inbound_messages, webhook_events'))
 
 function message(given: Partial<NewInboundMessage> = {}): NewInboundMessage {
   return {
@@ -39,13 +33,13 @@ function message(given: Partial<NewInboundMessage> = {}): NewInboundMessage {
 }
 
 async function rowsOf(table: string) {
-  return (await fresh.db.query(`select * from ${table} order by msg_id`)).rows
+  return (await db.query(`select * from ${table} order by msg_id`)).rows
 }
 
 describe('insertInboundMessages', () => {
   test('stores a message with its event', async () => {
     const row = message({ keyword: 'STOP' })
-    expect(await insertInboundMessages(fresh.db, [row], EVENTS)).toEqual([row.msg_id])
+    expect(await insertInboundMessages(db, [row], EVENTS)).toEqual([row.msg_id])
     const { announced: _, received_ms: __, ...stored } = row
     expect(await rowsOf('inbound_messages')).toEqual([stored])
     expect(await rowsOf('webhook_events')).toMatchObject([
@@ -67,7 +61,7 @@ describe('insertInboundMessages', () => {
   test('holds only events of its own buckets', async () => {
     const own = message({ msg_id: newId(NOW_MS, 9) })
     const others = message({ msg_id: newId(NOW_MS, 8) })
-    expect(await insertInboundMessages(fresh.db, [others, own], EVENTS)).toEqual([own.msg_id])
+    expect(await insertInboundMessages(db, [others, own], EVENTS)).toEqual([own.msg_id])
     const holders = (await rowsOf('webhook_events')).map(({ bucket, holder }) => [bucket, holder])
     expect(new Map(holders as [number, number | null][])).toEqual(
       new Map([
@@ -78,18 +72,18 @@ describe('insertInboundMessages', () => {
   })
 
   test('holds nothing without a holder', async () => {
-    expect(await insertInboundMessages(fresh.db, [message()], { holder: null, buckets: [7] })).toEqual([])
+    expect(await insertInboundMessages(db, [message()], { holder: null, buckets: [7] })).toEqual([])
   })
 
   test('keeps a message without an event when none is to announce it', async () => {
-    expect(await insertInboundMessages(fresh.db, [message({ announced: false })], EVENTS)).toEqual([])
+    expect(await insertInboundMessages(db, [message({ announced: false })], EVENTS)).toEqual([])
     expect(await rowsOf('inbound_messages')).toHaveLength(1)
     expect(await rowsOf('webhook_events')).toEqual([])
   })
 
   test('keeps what nobody owns apart', async () => {
     const row = message({ plan_id: null })
-    expect(await insertInboundMessages(fresh.db, [row], EVENTS)).toEqual([])
+    expect(await insertInboundMessages(db, [row], EVENTS)).toEqual([])
     const { msg_id, carrier_id, sender, recipient, body } = row
     expect(await rowsOf('unowned_inbound_messages')).toEqual([
       { msg_id, carrier_id, sender, recipient, body },
@@ -100,7 +94,7 @@ describe('insertInboundMessages', () => {
   test('stores all of a batch or none', async () => {
     const beyond = message({ msg_id: newId(NOW_MS + 365 * 86_400_000) })
     await expect(
-      insertInboundMessages(fresh.db, [message(), message({ plan_id: null }), beyond], EVENTS),
+      insertInboundMessages(db, [message(), message({ plan_id: null }), beyond], EVENTS),
     ).rejects.toThrow(/no partition/)
     expect([
       ...(await rowsOf('inbound_messages')),
@@ -112,10 +106,10 @@ describe('insertInboundMessages', () => {
 
 test('deleteUnownedBefore forgets the older ones, in bounded steps', async () => {
   const ages = [3, 2, 1].map((age) => message({ plan_id: null, msg_id: newId(NOW_MS - age * 1_000) }))
-  await insertInboundMessages(fresh.db, ages, EVENTS)
+  await insertInboundMessages(db, ages, EVENTS)
   const before = lowestIdAt(NOW_MS - 1_000)
-  expect(await deleteUnownedBefore(fresh.db, before, 1)).toBe(1)
-  expect(await deleteUnownedBefore(fresh.db, before, 5)).toBe(1)
-  expect(await deleteUnownedBefore(fresh.db, before, 5)).toBe(0)
+  expect(await deleteUnownedBefore(db, before, 1)).toBe(1)
+  expect(await deleteUnownedBefore(db, before, 5)).toBe(1)
+  expect(await deleteUnownedBefore(db, before, 5)).toBe(0)
   expect((await rowsOf('unowned_inbound_messages')).map((row) => row.msg_id)).toEqual([ages[2]!.msg_id])
 })

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Database, withTransaction } from '../../src/store/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { withTransaction } from '../../src/store/database.ts'
 import {
   heartbeat,
   registerNode,
@@ -8,24 +8,16 @@ import {
   removeNode,
   takeBuckets,
 } from '../../src/store/nodes.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { databaseOfFile } from '../support/database.ts'
 import { otherPool } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
 
-let database: FreshDatabase
-let db: Database
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-})
+const { db, connectionString } = await databaseOfFile()
 
 beforeEach(async () => {
   await db.query('delete from nodes')
   await db.query('update buckets set node_id = null')
 })
-
-afterAll(() => database[Symbol.asyncDispose]())
 
 const over = (nodeId: number) =>
   db.query(`update nodes set expires_at = now() - interval '1 s' where node_id = $1`, [nodeId])
@@ -104,7 +96,7 @@ describe('buckets', () => {
   })
 
   test('taken by several nodes at once go to one each', async () => {
-    await using other = otherPool(database.connectionString)
+    await using other = otherPool(connectionString)
     const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
     for (let round = 0; round < 10; round += 1) {
       await db.query('update buckets set node_id = null')

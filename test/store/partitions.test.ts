@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { lowestIdAt } from '../../src/domain/message-ids.ts'
-import type { Database } from '../../src/store/database.ts'
 import {
   createPartition,
   dropPartition,
   listPartitions,
   PARTITIONED_TABLES,
 } from '../../src/store/partitions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { databaseOfFile } from '../support/database.ts'
 
 const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2026, 0, 1)
 
-let database: FreshDatabase
-let db: Database
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-})
-
-afterAll(() => database[Symbol.asyncDispose]())
+const { db } = await databaseOfFile()
 
 const day = (name: string, offset: number) => ({
   name,
