@@ -10,21 +10,9 @@ import {
   REFUSED_OUTCOMES,
 } from '../../../domain/settings.ts'
 import { changeCarrier, createCarrier, removeCarrier } from '../../../operations/manage-carriers.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { type CarrierRecord, findCarrier, listCarriers } from '../../../store/carriers.ts'
-import {
-  LinkKey,
-  LinkName,
-  limitOf,
-  Nullable,
-  octetString,
-  PositiveInteger,
-  page,
-  pageOf,
-  pageQuery,
-  Timestamp,
-} from './fields.ts'
-import { answers } from './responses.ts'
+import { LinkKey, LinkName, Nullable, octetString, PositiveInteger, pageQuery, Timestamp } from './fields.ts'
+import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Of host names; of the PEM text: more than the usual lists of a carrier, within the bound of a request. */
@@ -90,7 +78,6 @@ const Change = Type.Partial(Type.Object({ name: LinkName, ...required, password:
   additionalProperties: false,
   minProperties: 1,
 })
-const Params = Type.Object({ carrier: LinkKey })
 const Link = Type.Object({
   state: Type.String(),
   since: Nullable(Timestamp),
@@ -142,59 +129,31 @@ const DEFAULTS = {
 
 export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   const { db, secretKey } = deps
-  const tags = ['carriers']
-  const present = (carrier: CarrierRecord) => ({
-    ...carrier,
-    leases: [...carrier.leases],
-    submitOutcomes: byHexStatus(carrier.submitOutcomes),
-    link: deps.linkStatus?.(carrier.carrierId) ?? null,
-    createdAt: carrier.createdAt.toISOString(),
-  })
+  const carriers = carriersOf(deps)
 
-  scope.post(
-    '/carriers',
-    { schema: { tags, body: Creation, response: answers(201, Carrier) } },
-    async ({ body }, reply) => {
-      const carrier = await createCarrier(db, secretKey, { ...DEFAULTS, ...body })
-      reply.code(201).header('location', `/admin/v1/carriers/${carrier.name}`)
-      return present(carrier)
-    },
-  )
+  addCreate(scope, carriers, Creation, (body) => createCarrier(db, secretKey, { ...DEFAULTS, ...body }))
+  addList(scope, carriers, pageQuery(LinkName, {}), (page) => listCarriers(db, page))
+  addShow(scope, carriers, (carrier) => findCarrier(db, carrier))
+  addChange(scope, carriers, Change, (carrier, body) => changeCarrier(db, secretKey, carrier, body))
+  addDelete(scope, carriers, (carrier) => removeCarrier(db, carrier))
+}
 
-  scope.get(
-    '/carriers',
-    { schema: { tags, querystring: pageQuery(LinkName, {}), response: answers(200, pageOf(Carrier)) } },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const rows = await listCarriers(db, { after: query.after ?? '', limit: fetched })
-      return page(rows, shown, (row) => row.name, present)
-    },
-  )
-
-  scope.get(
-    '/carriers/:carrier',
-    { schema: { tags, params: Params, response: answers(200, Carrier) } },
-    async ({ params }) => {
-      const carrier = await findCarrier(db, params.carrier)
-      if (carrier === undefined) throw refuseMissing('carrier')
-      return present(carrier)
-    },
-  )
-
-  scope.patch(
-    '/carriers/:carrier',
-    { schema: { tags, params: Params, body: Change, response: answers(200, Carrier) } },
-    async ({ params, body }) => present(await changeCarrier(db, secretKey, params.carrier, body)),
-  )
-
-  scope.delete(
-    '/carriers/:carrier',
-    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
-    async ({ params }, reply) => {
-      await removeCarrier(db, params.carrier)
-      return reply.code(204).send(null)
-    },
-  )
+function carriersOf({ linkStatus }: AdminDeps): Resource<typeof Carrier, CarrierRecord> {
+  return {
+    name: 'carrier',
+    path: '/carriers',
+    key: 'carrier',
+    keyField: LinkKey,
+    item: Carrier,
+    keyOf: (carrier) => carrier.name,
+    present: (carrier) => ({
+      ...carrier,
+      leases: [...carrier.leases],
+      submitOutcomes: byHexStatus(carrier.submitOutcomes),
+      link: linkStatus?.(carrier.carrierId) ?? null,
+      createdAt: carrier.createdAt.toISOString(),
+    }),
+  }
 }
 
 function byHexStatus<T>(outcomes: Readonly<Record<string, T>>): Record<string, T> {
