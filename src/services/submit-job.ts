@@ -59,7 +59,8 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
   const { submittedSegments, deliveredSegments } = dispatch
   const startsOver = submittedSegments !== 0n && dispatch.cut !== cut
   const startedOver = dispatch.startedOver || startsOver
-  const isDelivered = deliveredSegments === allOf(text.segments)
+  // Of parts that were cut otherwise delivery says nothing.
+  const isDelivered = !startedOver && deliveredSegments === allOf(text.segments)
   const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : submittedSegments
   return {
     dispatch,
