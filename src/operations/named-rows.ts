@@ -2,6 +2,7 @@ import { fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { invalid } from '../errors.ts'
 import { findAccount } from '../store/accounts.ts'
+import { findCarrier } from '../store/carriers.ts'
 import type { Queryable } from '../store/database.ts'
 import { findRoute } from '../store/routes.ts'
 import { findServicePlan } from '../store/service-plans.ts'
@@ -39,6 +40,12 @@ export function refuseMissingPlans(
     gone.has(servicePlanId) ? [fault(`${path(index)}servicePlanId`, 'NOT_FOUND', NO_PLAN)] : [],
   )
   if (faults.length > 0) throw invalid(faults)
+}
+
+export async function keyOfCarrier(db: Queryable, nameOrId: string): Promise<number> {
+  const carrier = await findCarrier(db, nameOrId)
+  if (carrier === undefined) throw refuseField('carrier', 'NOT_FOUND', 'must be an existing carrier')
+  return carrier.carrierId
 }
 
 export async function keyOfRoute(db: Queryable, nameOrId: string): Promise<number> {

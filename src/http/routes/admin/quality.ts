@@ -7,8 +7,8 @@ import {
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
 } from '../../../domain/quality.ts'
-import { refuseField, refuseMissing } from '../../../operations/refuse-administration.ts'
-import { findCarrier } from '../../../store/carriers.ts'
+import { keyOfCarrier, keyOfRoute } from '../../../operations/named-rows.ts'
+import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import type { Queryable } from '../../../store/database.ts'
 import {
   type CarrierPause,
@@ -18,7 +18,6 @@ import {
   qualitySeries,
   sumQuality,
 } from '../../../store/quality.ts'
-import { findRoute } from '../../../store/routes.ts'
 import { LinkKey, Minutes, Nullable, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -151,11 +150,10 @@ async function keysOf(
   db: Queryable,
   query: { carrier?: string; route?: string },
 ): Promise<{ carrierId: number | null; routeId: number | null }> {
-  const carrier = query.carrier === undefined ? null : await findCarrier(db, query.carrier)
-  if (carrier === undefined) throw refuseField('carrier', 'NOT_FOUND', 'must be an existing carrier')
-  const route = query.route === undefined ? null : await findRoute(db, query.route)
-  if (route === undefined) throw refuseField('route', 'NOT_FOUND', 'must be an existing route')
-  return { carrierId: carrier?.carrierId ?? null, routeId: route?.routeId ?? null }
+  return {
+    carrierId: query.carrier === undefined ? null : await keyOfCarrier(db, query.carrier),
+    routeId: query.route === undefined ? null : await keyOfRoute(db, query.route),
+  }
 }
 
 function figures(sums: QualitySums) {
