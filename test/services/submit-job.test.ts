@@ -32,6 +32,13 @@ describe('what was accepted before', () => {
     },
   )
 
+  test('and is so although parts of either cut are delivered', () => {
+    const delivered = { ...THREE_PARTS, submittedSegments: 0b1n, deliveredSegments: 0b111n }
+    expect(aJob({ ...delivered, cut: 'udh16 GSM7 3' }).progress.isComplete).toBe(false)
+    const goesOn = { ...delivered, cut: 'udh GSM7 3', startedOver: true }
+    expect(aJob(goesOn).progress.accepted).toBe(0b1n)
+  })
+
   test('nothing: whatever the form, it is no resubmission unless an attempt had no answer', () => {
     expect(state(aJob(THREE_PARTS))).toEqual([0n, false])
     expect(state(aJob({ ...THREE_PARTS, ambiguous: true }))).toEqual([0n, true])
