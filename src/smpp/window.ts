@@ -77,23 +77,23 @@ export class Window<Token> {
     return entry
   }
 
-  /** Moves every request whose time is up to the late ones and returns them, oldest first. */
-  expire(nowMs: number): Outstanding<Token>[] {
+  /**
+   * Gives every request whose time is up, oldest first, each as it moves to the late ones: those behind it are in flight
+   * until their turn comes.
+   */
+  *expire(nowMs: number): Generator<Outstanding<Token>, void, undefined> {
     for (const [sequence, entry] of this.#late) {
       if (nowMs - entry.sentAtMs < this.#options.responseTimeoutMs + this.#options.lateTtlMs) break
       this.#late.delete(sequence)
     }
-    const expired: Outstanding<Token>[] = []
     for (const entry of this.#outstanding.values()) {
       if (nowMs - entry.sentAtMs < this.#options.responseTimeoutMs) break
-      if (!entry.internal) expired.push(entry)
-    }
-    for (const entry of expired) {
+      if (entry.internal) continue
       this.#outstanding.delete(entry.sequence)
       this.#late.set(entry.sequence, entry)
       if (this.#late.size > this.#options.lateLimit) this.#late.delete(this.#late.keys().next().value!)
+      yield entry
     }
-    return expired
   }
 
   /** Forgets everything; returns the tokens of the application's unanswered requests in the order of sending. */

@@ -48,7 +48,7 @@ test('sequence numbers wrap from 0x7FFFFFFF to 1 and skip those a response may s
   const crowded = windowOf()
   crowded.add({ sequence: 1, commandId: SUBMIT, token: 'x', sentAtMs: 0, internal: false })
   crowded.add({ sequence: 2, commandId: SUBMIT, token: 'y', sentAtMs: 0, internal: false })
-  crowded.expire(1_000)
+  void [...crowded.expire(1_000)]
   crowded.add({ sequence: 3, commandId: SUBMIT, token: 'z', sentAtMs: 1_000, internal: false })
   expect(crowded.nextSequence()).toBe(4)
 })
@@ -59,15 +59,15 @@ test('requests expire when their time is up, oldest first, and free their place'
   submit(window, 'session', 0, true)
   submit(window, 'b', 10)
   submit(window, 'c', 20)
-  expect(window.expire(999)).toEqual([])
-  expect(window.expire(1_010).map((entry) => entry.token)).toEqual(['a', 'b'])
+  expect([...window.expire(999)]).toEqual([])
+  expect([...window.expire(1_010)].map((entry) => entry.token)).toEqual(['a', 'b'])
   expect(window.free).toBe(2)
 })
 
 test('an expired request is found by its late response, once', () => {
   const window = windowOf()
   const sequence = submit(window, 'a')
-  window.expire(1_000)
+  void [...window.expire(1_000)]
   expect(window.take(sequence, SUBMIT)).toBeUndefined()
   expect(window.takeLate(sequence, DELIVER)).toBeUndefined()
   expect(window.takeLate(sequence, SUBMIT)?.token).toBe('a')
@@ -77,17 +77,17 @@ test('an expired request is found by its late response, once', () => {
 test('the late ones are bounded in number and in time', () => {
   const window = windowOf()
   const sequences = ['a', 'b', 'c'].map((token) => submit(window, token))
-  window.expire(1_000)
+  void [...window.expire(1_000)]
   expect(window.takeLate(sequences[0]!, SUBMIT)).toBeUndefined()
   expect(window.takeLate(sequences[1]!, SUBMIT)?.token).toBe('b')
-  window.expire(6_000)
+  void [...window.expire(6_000)]
   expect(window.takeLate(sequences[2]!, SUBMIT)).toBeUndefined()
 })
 
 test('draining gives the unanswered tokens in the order of sending and forgets everything', () => {
   const window = windowOf()
   submit(window, 'late')
-  window.expire(1_000)
+  void [...window.expire(1_000)]
   submit(window, 'a', 1_000)
   submit(window, 'session', 1_000, true)
   submit(window, 'b', 1_000)
