@@ -118,7 +118,14 @@ export async function statusOf(db: Database, msgId: string): Promise<string> {
 
 export async function countOf(
   db: Database,
-  table: 'dispatches' | 'parked_receipts' | 'submissions' | 'webhook_events',
+  table:
+    | 'dispatches'
+    | 'idempotency_keys'
+    | 'inbound_messages'
+    | 'inbound_parts'
+    | 'parked_receipts'
+    | 'submissions'
+    | 'webhook_events',
 ): Promise<number> {
   const { rows } = await db.query(`select count(*)::integer as count from ${table}`)
   return rows[0].count
