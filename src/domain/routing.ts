@@ -1,7 +1,14 @@
 import type { Route, RoutingRule } from './directory.ts'
 
-/** out-of-use: its figures in this route fell below the route's floor. */
-export type CarrierCondition = 'usable' | 'stopped' | 'draining' | 'unbound' | 'throttled' | 'out-of-use'
+/** out-of-use: its figures in this route fell below the route's floor. silent: it answers no submit. */
+export type CarrierCondition =
+  | 'usable'
+  | 'stopped'
+  | 'draining'
+  | 'unbound'
+  | 'throttled'
+  | 'out-of-use'
+  | 'silent'
 
 export interface Choice {
   readonly carrierId: number
@@ -23,7 +30,7 @@ export interface Routed {
 const MAX_REASON_LENGTH = 200
 
 /** A message is sent late over a carrier that is throttled, or badly over one out of use, rather than not at all. */
-const LAST_RESORTS = ['usable', 'throttled', 'out-of-use'] as const
+const LAST_RESORTS = ['usable', 'throttled', 'out-of-use', 'silent'] as const
 
 export function routed(
   route: Route,
@@ -44,7 +51,7 @@ export function routed(
 
 /**
  * The carrier for a message: among the usable ones of the lowest priority number, by weight. Where none is usable,
- * throttled ones are taken, then those out of use. Null when there is none of them either. `random`: 0 to below 1.
+ * throttled ones are taken, then those out of use, then silent ones. Null when there is none of them either. `random`: 0 to below 1.
  */
 export function chooseCarrier(
   routed: Routed,

@@ -6,7 +6,7 @@ import { type SubmitJob, type SubmitToken, submitJob } from './submit-job.ts'
 
 export interface CarrierChoiceOptions {
   readonly directory: () => Directory
-  readonly links: () => Pick<CarrierLinks<SubmitToken>, 'canSubmit'>
+  readonly links: () => Pick<CarrierLinks<SubmitToken>, 'canSubmit' | 'isDoubtful' | 'freest'>
   /** It throttles, and what is queued for it takes long. */
   readonly isCongested: (carrierId: number) => boolean
   readonly outOfUse?: (routeId: number, carrierId: number) => boolean
@@ -26,12 +26,14 @@ export class CarrierChoice {
     return route.carriers.some(({ carrierId }) => links.canSubmit(carrierId))
   }
 
-  conditionOf(carrierId: number, routeId: number): CarrierCondition {
+  /** `mayTry`: a message may go to a carrier that was silent, to find out; one at a time, which nobody waits behind. */
+  conditionOf(carrierId: number, routeId: number, mayTry = true): CarrierCondition {
     const { directory, isCongested, links, outOfUse } = this.#options
     if (!links().canSubmit(carrierId)) {
       const state = directory().carrierById(carrierId)?.state ?? 'stopped'
       return state === 'started' ? 'unbound' : state
     }
+    if (links().isDoubtful(carrierId) && !(mayTry && links().freest(carrierId) !== null)) return 'silent'
     if (outOfUse?.(routeId, carrierId)) return 'out-of-use'
     return isCongested(carrierId) ? 'throttled' : 'usable'
   }
@@ -44,10 +46,11 @@ export class CarrierChoice {
     const prefers =
       before !== null &&
       carriers.some(({ carrierId }) => carrierId === before) &&
-      this.#options.links().canSubmit(before)
+      this.#options.links().canSubmit(before) &&
+      !this.#options.links().isDoubtful(before)
     const choice = prefers
       ? { carrierId: before, reason: 'has parts of the message' }
-      : chooseCarrier(routed, (carrierId) => this.conditionOf(carrierId, id), Math.random())
+      : chooseCarrier(routed, (one) => this.conditionOf(one, id, !dispatch.ambiguous), Math.random())
     const carrier = choice === null ? undefined : directory.carrierById(choice.carrierId)
     if (choice === null || carrier === undefined) return null
     return submitJob(dispatch, { carrier, route: { id, reason: choice.reason }, settings })

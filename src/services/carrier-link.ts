@@ -114,6 +114,11 @@ export class CarrierLink<Token> {
     return Math.max(0, Math.min(this.#connection?.windowFree ?? 0, this.#places - this.unanswered))
   }
 
+  /** It was cut because it answered no submit, and has answered none since: what goes over it is a trial. */
+  get isDoubtful(): boolean {
+    return this.#isDoubtful
+  }
+
   /** A submit without an answer takes its place with it until one is answered; a link in doubt has one place. */
   get #places(): number {
     if (this.#isSilent) return 0

@@ -85,6 +85,12 @@ export class CarrierLinks<Token> {
     return entry?.carrier.state === 'started' && entry.links.some((link) => link.canSubmit)
   }
 
+  /** Whether none of its sessions that submit is known to answer: each takes one message at a time, as a trial. */
+  isDoubtful(carrierId: number): boolean {
+    const links = this.#carriers.get(carrierId)?.links ?? []
+    return links.some((link) => link.isDoubtful) && !links.some((link) => link.canSubmit && !link.isDoubtful)
+  }
+
   /** The link of the carrier with most room, or null when nothing can be submitted now. */
   freest(carrierId: number): CarrierLink<Token> | null {
     const entry = this.#carriers.get(carrierId)

@@ -34,7 +34,7 @@ describe('chooseCarrier', () => {
     expect(shares({})).toEqual({ 1: 750, 2: 250 })
   })
 
-  it.each(['unbound', 'stopped', 'draining', 'throttled', 'out-of-use'] as const)(
+  it.each(['unbound', 'stopped', 'draining', 'throttled', 'out-of-use', 'silent'] as const)(
     'passes over one that is %s, and then falls to the next priority',
     (condition) => {
       expect(shares({ 1: condition })).toEqual({ 2: 1000 })
@@ -42,10 +42,11 @@ describe('chooseCarrier', () => {
     },
   )
 
-  it('takes throttled ones before those out of use, and these before none', () => {
+  it('takes throttled ones before those out of use, then silent ones, and these before none', () => {
     expect(shares({ 1: 'throttled', 2: 'throttled', 3: 'unbound' })).toEqual({ 1: 750, 2: 250 })
     expect(shares({ 1: 'out-of-use', 2: 'unbound', 3: 'throttled' })).toEqual({ 3: 1000 })
-    expect(shares({ 1: 'stopped', 2: 'unbound', 3: 'out-of-use' })).toEqual({ 3: 1000 })
+    expect(shares({ 1: 'stopped', 2: 'silent', 3: 'out-of-use' })).toEqual({ 3: 1000 })
+    expect(shares({ 1: 'stopped', 2: 'unbound', 3: 'silent' })).toEqual({ 3: 1000 })
   })
 
   it('gives none where none may be used', () => {
@@ -65,6 +66,7 @@ describe('chooseCarrier', () => {
           'unbound',
           'throttled',
           'out-of-use',
+          'silent',
         ),
       }),
       { maxLength: 10 },
@@ -76,7 +78,7 @@ describe('chooseCarrier', () => {
         const choice = chooseCarrier(routed(of, null, nameOf), (id) => entries[id]!.condition, value)
         const present = (condition: CarrierCondition) =>
           entries.some((entry) => entry.condition === condition)
-        const wanted = (['usable', 'throttled', 'out-of-use'] as const).find(present)
+        const wanted = (['usable', 'throttled', 'out-of-use', 'silent'] as const).find(present)
         const chosen = choice === null ? undefined : entries[choice.carrierId]
         expect(chosen?.condition).toBe(wanted)
         const priorities = entries.filter((e) => e.condition === wanted).map((e) => e.priority)

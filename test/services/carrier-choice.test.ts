@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CarrierChoice } from '../../src/services/carrier-choice.ts'
+import { CarrierLink, type LinkEvents } from '../../src/services/carrier-link.ts'
+import type { SubmitToken } from '../../src/services/submit-job.ts'
 import { aCarrier, aDirectory, aPlan, aRoute } from '../support/directory.ts'
 import { aDispatch } from '../support/submit-jobs.ts'
 
@@ -17,13 +19,33 @@ const plan = aPlan({ route })
 const directory = aDirectory({ carriers, plans: [plan], routes: [route] })
 const routed = directory.routeFor(plan, 'Aldis', '+15551230000')!
 
+const aLink = new CarrierLink<SubmitToken>({
+  carrier: carriers[0]!,
+  number: 0,
+  bind: 'bind_transceiver',
+  // Asked nothing, only found.
+  events: {} as LinkEvents<SubmitToken>,
+  timings: {},
+  log: () => undefined,
+})
+
 function choiceOf(
-  state: { bound?: number[]; congested?: number[]; outOfUse?: number[] } = {},
+  state: {
+    bound?: number[]
+    doubtful?: number[]
+    free?: number[]
+    congested?: number[]
+    outOfUse?: number[]
+  } = {},
 ): CarrierChoice {
-  const { bound = [1, 2], congested = [], outOfUse = [] } = state
+  const { bound = [1, 2], doubtful = [], free = [], congested = [], outOfUse = [] } = state
   return new CarrierChoice({
     directory: () => directory,
-    links: () => ({ canSubmit: (id) => bound.includes(id) }),
+    links: () => ({
+      canSubmit: (id) => bound.includes(id),
+      isDoubtful: (id) => doubtful.includes(id),
+      freest: (id) => (free.includes(id) ? aLink : null),
+    }),
     isCongested: (id) => congested.includes(id),
     outOfUse: (routeId, id) => routeId === 9 && outOfUse.includes(id),
   })
@@ -37,6 +59,9 @@ describe('the condition of a carrier', () => {
     ['stopped', 4, {}],
     ['stopped', 77, {}],
     ['throttled', 1, { congested: [1] }],
+    ['silent', 1, { doubtful: [1] }],
+    ['silent', 1, { doubtful: [1], outOfUse: [1] }],
+    ['usable', 1, { doubtful: [1], free: [1] }],
     ['out-of-use', 1, { congested: [1], outOfUse: [1] }],
     ['unbound', 1, { bound: [], outOfUse: [1] }],
   ] as const)('%s: carrier %i, %j', (condition, carrierId, state) => {
@@ -61,6 +86,24 @@ describe('the carrier of a message', () => {
       route: { id: 9, reason: expect.stringContaining('one') },
     })
     expect(choiceOf({ bound: [] }).jobFor(aDispatch(), plan, routed)).toBeNull()
+  })
+
+  test('is not one that was silent, when it may have got the message already, or parts of it', () => {
+    const [usual, tried] = [aDispatch(), aDispatch({ ambiguous: true })]
+    const doubtful = choiceOf({ doubtful: [1], free: [1] })
+    const chosen = [usual, tried].map((dispatch) => doubtful.jobFor(dispatch, plan, routed)!)
+    expect(chosen.map(({ carrier }) => carrier.id)).toEqual([1, 2])
+    expect(chosen[1]!.route.reason).toContain('after one (silent)')
+    const begun = aDispatch({ body: 'part '.repeat(80), submittedSegments: 1n, carrierId: 1 })
+    expect(choiceOf({ doubtful: [1] }).jobFor(begun, plan, routed)!.carrier.id).toBe(2)
+  })
+
+  test('is one that is silent rather than none', () => {
+    const job = choiceOf({ bound: [1], doubtful: [1] }).jobFor(aDispatch({ ambiguous: true }), plan, routed)
+    expect(job).toMatchObject({
+      carrier: { id: 1 },
+      route: { reason: expect.stringContaining('though silent') },
+    })
   })
 
   test('is the one that has parts of it, as long as it can be used', () => {

@@ -50,7 +50,7 @@ const Explanation = Type.Object({
       priority: Type.Integer(),
       weight: Type.Integer(),
       condition: Type.String({
-        description: 'on this node: usable, throttled, out-of-use, unbound, draining, stopped',
+        description: 'on this node: usable, throttled, out-of-use, silent, unbound, draining, stopped',
       }),
       share: Type.Number({ description: 'percent of the messages it gets now' }),
       reason: Nullable(Type.String({ description: 'as it is stored with a message' })),

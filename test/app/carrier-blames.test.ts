@@ -1,0 +1,113 @@
+/** Carriers that blame the session for a message, or answer nothing at all. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { STATUSES } from '../../src/smpp/statuses.ts'
+import { CARRIER, eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
+import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
+
+const BAD = '+15551239999'
+const WINDOW = 4
+
+let smsc: Smsc
+let service: Service
+
+beforeEach(async () => {
+  smsc = await startSmsc()
+  service = await startService({
+    smscPort: smsc.port,
+    webhooks: false,
+    carrier: { window: WINDOW },
+    app: { ambiguityWaitMs: 300, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } },
+  })
+  await smsc.bound()
+})
+
+afterEach(async () => {
+  await service[Symbol.asyncDispose]()
+  await smsc[Symbol.asyncDispose]()
+})
+
+async function attempts(msgId: string) {
+  const { rows } = await service.db.query<{ outcome: string; resubmission: boolean; carrier: string }>(
+    `select a.outcome, a.resubmission, c.name as carrier
+     from submit_attempts a join carriers c on c.id = a.carrier_id where a.msg_id = $1 order by a.attempted_at`,
+    [msgId],
+  )
+  return rows
+}
+
+/** Every retry comes at once. */
+const untilFailed = (msgId: string) =>
+  eventually(async () => {
+    await service.makeDue()
+    const { body } = await service.get(msgId)
+    return body.status === 'FAILED' && body
+  })
+
+describe('a message that is always answered with a bind status', () => {
+  beforeEach(() => {
+    smsc.answerSubmits((pdu, link, index) => {
+      if (`+${pdu.destination_addr}` === BAD) link.respond(pdu, STATUSES.ESME_RINVBNDSTS)
+      else accept(pdu, link, `m-${index}`)
+    })
+  })
+
+  test('alone: three binds, then three tries', async () => {
+    const msgId = await service.sent({ to: BAD })
+    expect(await untilFailed(msgId)).toMatchObject({ errorCode: '102' })
+    expect([smsc.binds.length, smsc.submits.length]).toEqual([4, 6])
+    expect((await attempts(msgId)).map(({ outcome }) => outcome)).toEqual(['retry', 'retry', 'refused'])
+  })
+
+  test('of several segments: likewise', async () => {
+    const msgId = await service.sent({ to: BAD, body: 'long '.repeat(100) })
+    expect(await untilFailed(msgId)).toMatchObject({ errorCode: '102' })
+    expect(smsc.binds).toHaveLength(4)
+    expect(await attempts(msgId)).toHaveLength(3)
+  })
+
+  test('many of them among others: those are sent, over few binds', async () => {
+    const bad = await Promise.all(Array.from({ length: 5 }, () => service.sent({ to: BAD })))
+    const good = await Promise.all(Array.from({ length: 40 }, () => service.sent()))
+    for (const msgId of good) await service.until(msgId, 'SENT')
+    for (const msgId of bad) expect(await untilFailed(msgId)).toMatchObject({ errorCode: '102' })
+    expect(smsc.binds.length).toBeLessThanOrEqual(1 + 3)
+    expect(smsc.submits.filter((pdu) => `+${pdu.destination_addr}` === RECIPIENT)).toHaveLength(40)
+  })
+})
+
+test('a carrier that answers no submit: the other of the route takes over, until it answers', async () => {
+  await using other = await startSmsc()
+  await service.admin('POST', '/carriers', {
+    name: 'other',
+    host: '127.0.0.1',
+    port: other.port,
+    systemId: 'aldis',
+    password: 'secret',
+  })
+  await other.bound()
+  const carriers = [{ carrier: CARRIER }, { carrier: 'other', priority: 1 }]
+  await service.admin('PATCH', `/routes/${ROUTE}`, { carriers })
+  smsc.answerSubmits(() => undefined)
+  const ids = await Promise.all(Array.from({ length: 20 }, () => service.sent()))
+  for (const msgId of ids) await service.until(msgId, 'SENT')
+  expect(other.submits).toHaveLength(20)
+  const { lastError } = (await service.admin('GET', `/carriers/${CARRIER}`)).link
+  expect(lastError).toBe('submits_unanswered')
+  // Whatever reached the silent one is flagged; the others never did.
+  const silent = smsc.submits.length
+  const made = (await Promise.all(ids.map(attempts))).flat()
+  expect(made.filter(({ outcome, carrier }) => outcome === 'no-answer' && carrier === CARRIER)).toHaveLength(
+    silent,
+  )
+  expect(silent).toBeGreaterThanOrEqual(WINDOW)
+  const flagged = (await Promise.all(ids.map(attempts))).filter((list) => list.length > 0)
+  for (const list of flagged)
+    expect(list.at(-1)).toEqual({ outcome: 'accepted', resubmission: true, carrier: 'other' })
+
+  smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `back-${index}`))
+  await eventually(async () => {
+    const before = smsc.submits.length
+    await service.until(await service.sent(), 'SENT')
+    return smsc.submits.length > before
+  })
+})
