@@ -24,18 +24,21 @@ export interface DispatchChange {
 /** Whether it arrived is not known, and not to be tried any more. */
 const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' } as const
 
-/** What ends a message before it is submitted, or again; null: nothing does. */
+/** What ends a message before it is submitted, or again; null: nothing does. `policy`, `isRouted`: of its plan, now. */
 export function endBeforeSubmit(
   { ambiguous, expiresAt, optedOut, status }: Dispatch,
-  policy: ServicePlan['ambiguousSubmits'] | undefined,
-  nowMs: number,
+  {
+    policy,
+    isRouted,
+    nowMs,
+  }: { policy: ServicePlan['ambiguousSubmits'] | undefined; isRouted: boolean; nowMs: number },
 ): Ending | null {
   // A receipt was quicker than the answer: a carrier has it.
   if (status !== 'QUEUED') return { status: status === 'FAILED' ? 'FAILED' : 'SENT' }
   const isOver = expiresAt.getTime() <= nowMs
   if (ambiguous && (isOver || optedOut || policy === 'unknown')) return IN_DOUBT
   if (optedOut) return { status: 'FAILED', errorCode: '307' }
-  return isOver ? { status: 'FAILED', errorCode: '501' } : null
+  return isOver ? { status: 'FAILED', errorCode: isRouted ? '501' : '101' } : null
 }
 
 /** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have come through. */

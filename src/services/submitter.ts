@@ -256,11 +256,12 @@ export class Submitter implements Placement {
     this.#held.add(msgId, planId)
     const directory = this.#options.directory()
     const plan = directory.planById(planId)
-    const ending = endBeforeSubmit(dispatch, plan?.ambiguousSubmits, Date.now())
+    const routed = plan ? directory.routeFor(plan, sender, recipient) : null
+    const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: Date.now() }
+    const ending = endBeforeSubmit(dispatch, now)
     if (ending !== null) this.#settle(dispatch, null, ending)
     else {
-      const routed = plan && !this.#stopped ? directory.routeFor(plan, sender, recipient) : null
-      const job = plan && routed ? this.#choice.jobFor(dispatch, plan, routed) : null
+      const job = plan && routed && !this.#stopped ? this.#choice.jobFor(dispatch, plan, routed) : null
       const routeId = routed?.route.id ?? null
       if (job === null) this.#postpone(dispatch, { delayMs: this.#stopped ? 0 : NO_CARRIER_MS, routeId })
       else this.#queueJob(job, isNew)

@@ -62,6 +62,14 @@ describe('a link that breaks', () => {
   })
 })
 
+test('validity over, and no route any more: FAILED 101', async () => {
+  await using service = await startService({ bound: false, carrier: { state: 'stopped' } })
+  const msgId = await service.sent()
+  await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: null })
+  await service.db.query('update dispatches set expires_at = now()')
+  expect((await service.until(msgId, 'FAILED')).errorCode).toBe('101')
+})
+
 describe('settings changed at run time', () => {
   test('another port: unbound there, bound here, messages follow', async () => {
     await using service = await startService()

@@ -82,7 +82,16 @@ describe('what ends a message before it is sent', () => {
     ['a receipt', { ...over, status: 'DELIVERED', ambiguous: true }, 'unknown', { status: 'SENT' }],
     ['a receipt of its failure', { status: 'FAILED' }, 'resubmit', FAILED],
   ] as const)('%s', (_name, changes, policy, ending) => {
-    expect(endBeforeSubmit(aDispatch(changes), policy, nowMs)).toEqual(ending)
+    expect(endBeforeSubmit(aDispatch(changes), { policy, isRouted: true, nowMs })).toEqual(ending)
+  })
+
+  test.each([
+    ['its validity, without a route', over, { ...FAILED, errorCode: '101' }],
+    ['its validity, in doubt, without a route', { ...over, ambiguous: true }, IN_DOUBT],
+    ['nothing, as long as it may get a route again', {}, null],
+  ] as const)('%s', (_name, changes, ending) => {
+    const now = { policy: 'resubmit', isRouted: false, nowMs } as const
+    expect(endBeforeSubmit(aDispatch(changes), now)).toEqual(ending)
   })
 
   test('over a carrier that nobody knows it costs what was counted when it was accepted', () => {
