@@ -1,54 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import {
   type CallbackTarget,
   judgeCallbackUrl,
   STRICT_CALLBACK_POLICY,
 } from '../../src/domain/callback-url.ts'
-import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
-import { type DispatcherOptions, WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
-import { NameResolver } from '../../src/outbound/resolver.ts'
-import { postWebhook } from '../../src/outbound/webhook-post.ts'
-import {
-  createServerCertificate,
-  createTestAuthority,
-  type ServerCertificate,
-} from '../support/certificates.ts'
-import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+import type { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
+import { outboundNetwork, post } from '../support/outbound-network.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-let dns: DnsServer
-let caPem: string
-let certificate: ServerCertificate
-let receiver: WebhookReceiver
-const opened: WebhookDispatcher[] = []
-
-beforeAll(async () => {
-  dns = await startDnsServer()
-  const authority = await createTestAuthority()
-  caPem = authority.certPem
-  certificate = await createServerCertificate(authority, ['*.example.com'])
-  receiver = await startWebhookReceiver({ certificate })
-})
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each.destroy()
-})
-afterAll(async () => {
-  await receiver.close()
-  await dns.close()
-})
-
-function dispatcher(options: DispatcherOptions = {}): WebhookDispatcher {
-  const policy = { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] }
-  const guard = new CallbackGuard(policy, new NameResolver({ servers: [dns.address] }))
-  const made = new WebhookDispatcher(guard, { caPem, ...options })
-  opened.push(made)
-  return made
-}
+const { certificate, dispatcher, receiver: openReceiver, urlAt } = await outboundNetwork()
+const receiver = await startWebhookReceiver({ certificate })
+afterAll(() => receiver.close())
 
 async function remotePortOf(through: WebhookDispatcher, name: string): Promise<number> {
-  dns.set(name, { A: ['127.0.0.1'] })
-  const url = `https://${name}:${receiver.port}/`
-  const outcome = await postWebhook(through, { url, body: '{}', headers: {} })
+  const outcome = await post(through, urlAt(receiver.port, '/', name))
   expect(outcome.kind).toBe('success')
   return (await receiver.next()).remotePort
 }
@@ -100,29 +65,23 @@ describe('ranked', () => {
 })
 
 test('close waits for what is on its way', async () => {
-  const slow = await startWebhookReceiver({ certificate, answer: () => undefined })
-  dns.set('slow.example.com', { A: ['127.0.0.1'] })
+  const slow = await openReceiver({ answer: () => undefined })
   const through = dispatcher()
   const answer = Promise.withResolvers<void>()
   slow.answerWith((_received, response) => void answer.promise.then(() => response.end('late')))
-  const url = `https://slow.example.com:${slow.port}/`
-  const outcome = postWebhook(through, { url, body: '{}', headers: {} })
+  const outcome = post(through, urlAt(slow.port))
   await slow.next()
   const closed = through.close()
   answer.resolve()
   await closed
   expect(await outcome).toMatchObject({ kind: 'success', responseHead: 'late' })
-  await slow.close()
 })
 
 test('destroy ends what is on its way', async () => {
-  const silent = await startWebhookReceiver({ certificate, answer: () => undefined })
-  dns.set('silent.example.com', { A: ['127.0.0.1'] })
+  const silent = await openReceiver({ answer: () => undefined })
   const through = dispatcher()
-  const url = `https://silent.example.com:${silent.port}/`
-  const outcome = postWebhook(through, { url, body: '{}', headers: {} })
+  const outcome = post(through, urlAt(silent.port))
   await silent.next()
   await through.destroy()
   expect(await outcome).toMatchObject({ kind: 'failure', error: 'ABORTED' })
-  await silent.close()
 })

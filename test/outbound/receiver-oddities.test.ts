@@ -1,53 +1,10 @@
-import type { Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
-import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
-import { type DispatcherOptions, WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
-import { NameResolver } from '../../src/outbound/resolver.ts'
-import { type DeliveryOutcome, postWebhook } from '../../src/outbound/webhook-post.ts'
-import {
-  createServerCertificate,
-  createTestAuthority,
-  type ServerCertificate,
-  type TestAuthority,
-} from '../support/certificates.ts'
-import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
-import { type RawReceiver, startRawReceiver } from '../support/raw-receiver.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { outboundNetwork, post } from '../support/outbound-network.ts'
 import { answerStatus, startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-let dns: DnsServer
-let authority: TestAuthority
-let certificate: ServerCertificate
-const opened: { close(): Promise<void> }[] = []
+const { closing, dispatcher, receiver, rawReceiver, urlAt } = await outboundNetwork()
 
-beforeAll(async () => {
-  dns = await startDnsServer()
-  authority = await createTestAuthority()
-  certificate = await createServerCertificate(authority, ['*.example.com'])
-  dns.set('odd.example.com', { A: ['127.0.0.1'] })
-})
-afterEach(async () => {
-  vi.unstubAllEnvs()
-  for (const each of opened.splice(0).reverse()) await each.close()
-})
-afterAll(() => dns.close())
-
-function dispatcher(options: DispatcherOptions = {}): WebhookDispatcher {
-  const policy = { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.1/32'] }
-  const guard = new CallbackGuard(policy, new NameResolver({ servers: [dns.address] }))
-  const made = new WebhookDispatcher(guard, { caPem: authority.certPem, ...options })
-  opened.push({ close: () => made.destroy() })
-  return made
-}
-
-async function raw(onRequest: (socket: Socket) => void): Promise<RawReceiver> {
-  const started = await startRawReceiver(certificate, onRequest)
-  opened.push(started)
-  return started
-}
-
-const post = (through: WebhookDispatcher, port: number): Promise<DeliveryOutcome> =>
-  postWebhook(through, { url: `https://odd.example.com:${port}/hook`, body: '{}', headers: {} })
+afterEach(() => void vi.unstubAllEnvs())
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
@@ -76,23 +33,31 @@ describe('an odd answer that is one', () => {
     ],
     ['a status unheard of', 'HTTP/1.1 299 Odd\r\ncontent-length: 0\r\n\r\n', 299],
   ])('%s: success', async (_name, answer, status) => {
-    const to = await raw((socket) => void socket.end(answer, 'latin1'))
-    expect(await post(dispatcher(), to.port)).toMatchObject({ kind: 'success', status, error: null })
+    const to = await rawReceiver((socket) => void socket.end(answer, 'latin1'))
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'success', status, error: null })
   })
 
   test.each([300, 301, 302, 303, 304, 305, 307, 308, 399])(
     '%i without a Location: REDIRECT',
     async (status) => {
-      const to = await raw((socket) => void socket.end(`HTTP/1.1 ${status} Odd\r\ncontent-length: 0\r\n\r\n`))
-      expect(await post(dispatcher(), to.port)).toMatchObject({ kind: 'failure', status, error: 'REDIRECT' })
+      const to = await rawReceiver(
+        (socket) => void socket.end(`HTTP/1.1 ${status} Odd\r\ncontent-length: 0\r\n\r\n`),
+      )
+      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
+        kind: 'failure',
+        status,
+        error: 'REDIRECT',
+      })
     },
   )
 
   test.each([400, 401, 404, 407, 408, 418, 421, 425, 429, 451, 500, 501, 502, 504, 511, 599, 600, 999])(
     '%i: HTTP_STATUS',
     async (status) => {
-      const to = await raw((socket) => void socket.end(`HTTP/1.1 ${status} Odd\r\ncontent-length: 0\r\n\r\n`))
-      expect(await post(dispatcher(), to.port)).toMatchObject({
+      const to = await rawReceiver(
+        (socket) => void socket.end(`HTTP/1.1 ${status} Odd\r\ncontent-length: 0\r\n\r\n`),
+      )
+      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
         kind: 'failure',
         status,
         error: 'HTTP_STATUS',
@@ -125,18 +90,18 @@ describe('no answer', () => {
     ['early hints only, closed', 'HTTP/1.1 103 Early Hints\r\n\r\n', 'CONNECTION_RESET'],
     ['10,000 headers', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(10_000)}\r\n`, 'RESPONSE_TOO_LARGE'],
   ])('%s', async (_name, answer, error) => {
-    const to = await raw((socket) => void socket.end(answer, 'latin1'))
-    expect(await post(dispatcher(), to.port)).toMatchObject({ kind: 'failure', status: null, error })
+    const to = await rawReceiver((socket) => void socket.end(answer, 'latin1'))
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'failure', status: null, error })
     await expect.poll(() => to.sockets.every((socket) => socket.destroyed)).toBe(true)
   })
 
   test('a head that comes drop by drop: over when the time is', async () => {
-    const to = await raw((socket) => {
+    const to = await rawReceiver((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n')
       const drip = setInterval(() => socket.write('x: y\r\n'), 50)
       socket.once('close', () => clearInterval(drip))
     })
-    const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), to.port)
+    const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), urlAt(to.port))
     expect(outcome).toMatchObject({ kind: 'failure', status: null, error: 'RESPONSE_TIMEOUT' })
     await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
   })
@@ -147,13 +112,13 @@ describe('a body without end', () => {
     ['drop by drop', 20, 1],
     ['at full speed', 0, 65_536],
   ])('%s: cut, and judged by the status', async (_name, everyMs, octets) => {
-    const to = await raw((socket) => {
+    const to = await rawReceiver((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
       const chunk = `${octets.toString(16)}\r\n${'a'.repeat(octets)}\r\n`
       const drip = setInterval(() => socket.write(chunk), everyMs)
       socket.once('close', () => clearInterval(drip))
     })
-    const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), to.port)
+    const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), urlAt(to.port))
     expect(outcome).toMatchObject({ kind: 'success', status: 200 })
     expect(outcome.responseHead.length).toBeLessThanOrEqual(1_024)
     await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
@@ -161,27 +126,25 @@ describe('a body without end', () => {
 })
 
 test('a socket closed by the receiver while idle costs no attempt', async () => {
-  const to = await raw((socket) => void socket.write(OK))
+  const to = await rawReceiver((socket) => void socket.write(OK))
   const through = dispatcher({ maxSocketsPerOrigin: 1 })
-  expect(await post(through, to.port)).toMatchObject({ kind: 'success' })
+  expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success' })
   const [first] = to.sockets
   const closed = new Promise((resolve) => first?.once('close', resolve))
   first?.end()
   await closed
-  expect(await post(through, to.port)).toMatchObject({ kind: 'success' })
+  expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success' })
   expect(to.sockets.length).toBe(2)
 })
 
 test('proxies of the environment are not used', async () => {
-  const proxy = await startWebhookReceiver()
-  opened.push(proxy)
+  const proxy = closing(await startWebhookReceiver())
   for (const name of ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'https_proxy', 'http_proxy', 'all_proxy'])
     vi.stubEnv(name, proxy.origin)
   vi.stubEnv('NODE_USE_ENV_PROXY', '1')
   vi.stubEnv('NO_PROXY', '')
-  const to = await startWebhookReceiver({ certificate, answer: answerStatus(200) })
-  opened.push(to)
-  expect(await post(dispatcher(), to.port)).toMatchObject({ kind: 'success' })
+  const to = await receiver({ answer: answerStatus(200) })
+  expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'success' })
   expect(to.received.length).toBe(1)
   expect(proxy.connections).toEqual([])
 })

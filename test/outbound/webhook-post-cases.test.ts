@@ -1,0 +1,152 @@
+import type { Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import { nextAttempt } from '../../src/domain/webhook-schedule.ts'
+import { CALLBACK_CASES } from '../support/callback-cases.ts'
+import { outboundNetwork, post } from '../support/outbound-network.ts'
+import { answerStatus } from '../support/webhook-receiver.ts'
+
+const { dns, guardOf, dispatcher, receiver, rawReceiver, urlAt } = await outboundNetwork()
+
+/** Answers a status with a Location, and shows that nothing followed it. */
+function redirecting(status: number, location: string): () => Promise<void> {
+  return async () => {
+    const to = await receiver({ answer: answerStatus(status, { location }) })
+    const outcome = await post(dispatcher(), urlAt(to.port, '/redirect', 'redirector.example.com'))
+    expect(outcome).toMatchObject({ kind: 'failure', error: 'REDIRECT', status })
+    expect(to.received.length).toBe(1)
+  }
+}
+
+/** Cases that only a delivery can show, by id. */
+const AT_DIAL: Record<string, () => Promise<void>> = {
+  // Rebinding between accept and dial: the canary hears no connection.
+  S296: async () => {
+    const canary = await receiver()
+    const name = 'rebind-ttl0.example.com'
+    dns.set(name, { sequence: [{ A: ['93.184.216.34'] }, { A: ['127.0.0.1'] }], ttl: 0 })
+    const guard = guardOf(STRICT_CALLBACK_POLICY)
+    const through = dispatcher({}, guard)
+    expect(await guard.check(`https://${name}:${canary.port}/hook`)).toEqual({ ok: true })
+    const outcome = await post(through, `https://${name}:${canary.port}/hook`)
+    expect(outcome).toMatchObject({ kind: 'failure', error: 'FORBIDDEN_ADDRESS', status: null })
+    expect(canary.connections).toEqual([])
+  },
+  // A socket kept open to an address that was allowed is no way to one that is not.
+  S301: async () => {
+    const both = await receiver({ host: '0.0.0.0' })
+    const name = 'keepalive-reuse.example.com'
+    dns.set(name, { sequence: [{ A: ['127.0.0.2'] }, { A: ['127.0.0.1'] }], ttl: 0 })
+    const through = dispatcher({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.2/32'] }))
+    expect(await post(through, `https://${name}:${both.port}/hook`)).toMatchObject({ kind: 'success' })
+    const outcome = await post(through, `https://${name}:${both.port}/hook`)
+    expect(outcome).toMatchObject({ kind: 'failure', error: 'FORBIDDEN_ADDRESS' })
+    expect(both.connections.map((each) => each.localAddress)).toEqual(['127.0.0.2'])
+    expect(both.received.length).toBe(1)
+  },
+  S303: redirecting(307, 'http://169.254.169.254/'),
+  S304: redirecting(308, 'http://redirector.example.com/'),
+  S306: redirecting(303, 'file:///etc/passwd'),
+  S309: async () => {
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'
+    const to = await rawReceiver((socket) => socket.write(head))
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
+      kind: 'failure',
+      error: 'PROTOCOL_ERROR',
+    })
+    await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+  },
+  S310: async () => {
+    const flood = (line: string) => (socket: Socket) => {
+      const pour = () => {
+        while (!socket.destroyed && socket.write(line));
+      }
+      socket.on('drain', pour)
+      pour()
+    }
+    for (const line of ['HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 100 Continue\r\n\r\n']) {
+      const to = await rawReceiver(flood(line))
+      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
+        kind: 'failure',
+        error: 'PROTOCOL_ERROR',
+      })
+      await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+    }
+  },
+  S311: async () => {
+    const zeros = gzipSync(Buffer.alloc(1 << 20))
+    let written = 0
+    const to = await rawReceiver((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10737418240\r\n\r\n')
+      const pour = () => {
+        do written += zeros.length
+        while (!socket.destroyed && socket.write(zeros))
+      }
+      socket.on('drain', pour)
+      pour()
+    })
+    const outcome = await post(dispatcher(), urlAt(to.port))
+    // The receiver has taken the webhook (2xx); what else it says is cut and kept as it came, compressed.
+    expect(outcome).toMatchObject({ kind: 'success', status: 200, error: null })
+    expect(outcome.responseHead).toBe(zeros.subarray(0, 1_024).toString('utf8').replaceAll('\0', '\uFFFD'))
+    await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+    expect(written).toBeLessThan(64 << 20)
+  },
+  S314: async () => {
+    const to = await rawReceiver(() => undefined, false)
+    const outcome = await post(dispatcher({ connectTimeoutMs: 100 }), urlAt(to.port))
+    expect(outcome).toMatchObject({ kind: 'failure', error: 'CONNECT_TIMEOUT', status: null })
+    await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+  },
+  S315: async () => {
+    const to = await receiver({ answer: answerStatus(200, { 'x-huge': 'a'.repeat(1 << 20) }) })
+    const outcome = await post(dispatcher(), urlAt(to.port))
+    expect(outcome).toMatchObject({ kind: 'failure', error: 'RESPONSE_TOO_LARGE', status: null })
+  },
+  S323: async () => {
+    const to = await receiver({ answer: answerStatus(429, { 'retry-after': '7' }) })
+    const outcome = await post(dispatcher(), urlAt(to.port))
+    expect(outcome).toMatchObject({ error: 'HTTP_STATUS', status: 429, retryAfterMs: 7_000 })
+    const { retryAfterMs } = outcome
+    expect(nextAttempt(1, { random: 0.5, retryAfterMs })).toEqual({ delayMs: 7_000 })
+    expect(nextAttempt(2, { random: 0.5, retryAfterMs })).toEqual({ delayMs: 30_000 })
+  },
+  S324: async () => {
+    const once = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+    const smuggled = 'HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n'
+    const to = await rawReceiver((socket) => socket.write(once + smuggled))
+    const through = dispatcher({ maxSocketsPerOrigin: 1 })
+    expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success', status: 200, gone: false })
+    expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success', status: 200, gone: false })
+    expect(to.sockets.length).toBe(2)
+  },
+}
+
+describe('vectors/callback-url.json at dial', () => {
+  const cases = CALLBACK_CASES.filter((each) => each.expect === 'reject-at-dial')
+  test.each(cases.map((each) => [each.id, each.class] as const))('%s %s', async (id) => {
+    const scenario = AT_DIAL[id]
+    if (scenario === undefined) throw new Error(`no scenario for ${id}`)
+    await scenario()
+  })
+
+  test('S221 crlf: one request, the line end still encoded', async () => {
+    const to = await receiver()
+    await post(dispatcher(), urlAt(to.port, '/%0d%0aX-Injected:1'))
+    expect(to.received.map((each) => each.path)).toEqual(['/%0d%0aX-Injected:1'])
+    expect(to.received[0]?.headers).not.toHaveProperty('x-injected')
+  })
+
+  test('S295 dns: a name that times out fails closed', async () => {
+    dns.set('dns-timeout.example.com', { silent: true })
+    const outcome = await post(dispatcher(), 'https://dns-timeout.example.com/hook')
+    expect(outcome).toMatchObject({ kind: 'failure', error: 'DNS_TIMEOUT', status: null })
+  })
+
+  test('S327 and S328 allowlist: the address is reached, another is not', async () => {
+    const to = await receiver()
+    expect(await post(dispatcher(), `https://127.0.0.1:${to.port}/hook`)).toMatchObject({ kind: 'success' })
+    expect(await post(dispatcher(), 'https://10.0.0.1/hook')).toMatchObject({ error: 'FORBIDDEN_ADDRESS' })
+  })
+})

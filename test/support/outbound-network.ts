@@ -1,0 +1,70 @@
+/** What webhooks meet on their way: names, TLS, receivers. */
+import type { Socket } from 'node:net'
+import { afterAll, afterEach } from 'vitest'
+import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
+import { type DispatcherOptions, WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
+import { NameResolver } from '../../src/outbound/resolver.ts'
+import { type DeliveryOutcome, postWebhook } from '../../src/outbound/webhook-post.ts'
+import { createServerCertificate, createTestAuthority } from './certificates.ts'
+import { startDnsServer } from './dns-server.ts'
+import { type RawReceiver, startRawReceiver } from './raw-receiver.ts'
+import { type ReceiverOptions, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
+
+export const HOSTS = ['*.example.com', '127.0.0.1', 'localhost']
+/** Loopback stands in for the receiver's public address; 127.0.0.1 alone, so that the rest of it stays forbidden. */
+const RECEIVER_POLICY: CallbackPolicy = { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.1/32'] }
+
+/** One for all tests of a file, made outside of any; what a test opens is closed after it. */
+export async function outboundNetwork() {
+  const dns = await startDnsServer()
+  const authority = await createTestAuthority()
+  const certificate = await createServerCertificate(authority, HOSTS)
+  const opened: { close(): Promise<void> }[] = []
+  afterEach(async () => {
+    for (const each of opened.splice(0).reverse()) await each.close()
+  })
+  afterAll(() => dns.close())
+
+  function closing<T extends { close(): Promise<void> }>(made: T): T {
+    opened.push(made)
+    return made
+  }
+
+  const guardOf = (policy: CallbackPolicy) =>
+    new CallbackGuard(policy, new NameResolver({ servers: [dns.address] }))
+
+  function dispatcher(options: DispatcherOptions = {}, guard = guardOf(RECEIVER_POLICY)): WebhookDispatcher {
+    const made = new WebhookDispatcher(guard, { caPem: authority.certPem, ...options })
+    opened.push({ close: () => made.destroy() })
+    return made
+  }
+
+  async function receiver(options: ReceiverOptions = {}): Promise<WebhookReceiver> {
+    return closing(await startWebhookReceiver({ certificate, ...options }))
+  }
+
+  async function rawReceiver(onRequest: (socket: Socket) => void, secure = true): Promise<RawReceiver> {
+    return closing(await startRawReceiver(secure ? certificate : null, onRequest))
+  }
+
+  /** At a receiver of this file: the name answers 127.0.0.1. */
+  function urlAt(port: number, path = '/hook', name = 'receiver.example.com'): string {
+    dns.set(name, { A: ['127.0.0.1'] })
+    return `https://${name}:${port}${path}`
+  }
+
+  return { dns, authority, certificate, closing, guardOf, dispatcher, receiver, rawReceiver, urlAt }
+}
+
+export function post(
+  through: WebhookDispatcher,
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<DeliveryOutcome> {
+  return postWebhook(through, {
+    url,
+    body: '{"msgId":"m"}',
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+}
