@@ -335,6 +335,7 @@ async function startHttp(options: AppOptions, parts: Parts, services: Base & Mes
     adminRoutes: (admin) =>
       registerAdminRoutes(admin, {
         db,
+        reads,
         directory: directoryService,
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,

@@ -17,6 +17,7 @@ import { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { DirectoryService } from '../../src/services/directory.ts'
+import type { Database } from '../../src/store/database.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 
 interface Answer {
@@ -40,7 +41,11 @@ export interface AdminServer extends AsyncDisposable {
 const POLICY = { ...STRICT_CALLBACK_POLICY, allowLoopback: true, allowUnresolvable: true }
 
 export async function startAdminServer(
-  options: Pick<AdminDeps, 'linkStatus' | 'carrierCondition'> & { database?: FreshDatabase } = {},
+  options: Pick<AdminDeps, 'linkStatus' | 'carrierCondition'> & {
+    database?: FreshDatabase
+    /** A pool of its own for what is written. */
+    db?: Database
+  } = {},
 ): Promise<AdminServer> {
   const { database = await freshDatabase(), ...extra } = options
   const secretKey = deriveKey(randomBytes(32), 'secrets')
@@ -54,6 +59,7 @@ export async function startAdminServer(
     adminRoutes: (scope) =>
       registerAdminRoutes(scope, {
         db: database.db,
+        reads: database.db,
         directory,
         secretKey,
         operatorTokenHashes: [hashToken(randomBytes(24).toString('hex')), hashToken(operatorToken)],

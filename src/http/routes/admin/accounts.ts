@@ -49,7 +49,7 @@ const Created = Type.Object({ ...Account.properties, webhookSecret: Type.String(
 const Rotated = Type.Object({ accountId: Type.String(), webhookSecret: Type.String() })
 
 export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
-  const { db, secretKey } = deps
+  const { db, reads, secretKey } = deps
   const accounts = accountsOf(secretKey)
   const created: Resource<typeof Created, { account: AccountRecord; webhookSecret: string }> = {
     ...accounts,
@@ -68,9 +68,9 @@ export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
     }),
   )
   addList(scope, accounts, pageQuery(PublicId, {}), ({ after, limit }) =>
-    listAccounts(db, { after: canonicalPublicId(after), limit }),
+    listAccounts(reads, { after: canonicalPublicId(after), limit }),
   )
-  addShow(scope, accounts, (accountId) => findAccount(db, canonicalPublicId(accountId)))
+  addShow(scope, accounts, (accountId) => findAccount(reads, canonicalPublicId(accountId)))
   addChange(scope, accounts, Change, async (accountId, { rateLimit, defaultDlrUrl, ...rest }) => {
     const url = await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl)
     return changeAccount(db, accountId, {

@@ -128,12 +128,12 @@ const DEFAULTS = {
 } as const
 
 export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
-  const { db, secretKey } = deps
+  const { db, reads, secretKey } = deps
   const carriers = carriersOf(deps)
 
   addCreate(scope, carriers, Creation, (body) => createCarrier(db, secretKey, { ...DEFAULTS, ...body }))
-  addList(scope, carriers, pageQuery(LinkName, {}), (page) => listCarriers(db, page))
-  addShow(scope, carriers, (carrier) => findCarrier(db, carrier))
+  addList(scope, carriers, pageQuery(LinkName, {}), (page) => listCarriers(reads, page))
+  addShow(scope, carriers, (carrier) => findCarrier(reads, carrier))
   addChange(scope, carriers, Change, (carrier, body) => changeCarrier(db, secretKey, carrier, body))
   addDelete(scope, carriers, (carrier) => removeCarrier(db, carrier))
 }

@@ -44,12 +44,12 @@ const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
   }),
 }
 
-export function registerInboundNumbers(scope: AdminScope, { db }: AdminDeps): void {
+export function registerInboundNumbers(scope: AdminScope, { db, reads }: AdminDeps): void {
   addCreate(scope, NUMBERS, Creation, (body) => createInboundNumber(db, { keywords: [], ...body }))
   addList(scope, NUMBERS, Query, (page, { servicePlanId }) =>
-    listInboundNumbers(db, { ...page, servicePlanId: canonicalOrNull(servicePlanId) }),
+    listInboundNumbers(reads, { ...page, servicePlanId: canonicalOrNull(servicePlanId) }),
   )
-  addShow(scope, NUMBERS, (number) => findInboundNumber(db, number))
+  addShow(scope, NUMBERS, (number) => findInboundNumber(reads, number))
   addChange(scope, NUMBERS, Change, (number, body) => changeInboundNumber(db, number, body))
   addDelete(scope, NUMBERS, (number) => removeInboundNumber(db, number))
 }

@@ -88,14 +88,14 @@ const UnownedInbound = Type.Object({
   receivedAt: Timestamp,
 })
 
-export function registerMessages(scope: AdminScope, { db, secretKey }: AdminDeps): void {
+export function registerMessages(scope: AdminScope, { reads, secretKey }: AdminDeps): void {
   const tags = ['messages']
 
   scope.get(
     '/messages/:msgId',
     { schema: { tags, params: Type.Object({ msgId: MessageId }), response: answers(200, Message) } },
     async ({ params }) => {
-      const message = await findMessageForOperator(db, params.msgId)
+      const message = await findMessageForOperator(reads, params.msgId)
       if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')
       const { sender, recipient, ...rest } = message
       const shown = {
@@ -120,7 +120,7 @@ export function registerMessages(scope: AdminScope, { db, secretKey }: AdminDeps
     { schema: { tags, querystring: Query, response: answers(200, pageOf(UnownedInbound)) } },
     async ({ query }) => {
       const { shown, fetched } = limitOf(query)
-      const rows = await listUnownedInbound(db, { before: query.after ?? null, limit: fetched })
+      const rows = await listUnownedInbound(reads, { before: query.after ?? null, limit: fetched })
       return page(
         rows,
         shown,

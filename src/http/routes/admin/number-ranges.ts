@@ -32,7 +32,7 @@ const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
   present: (range) => ({ ...range, createdAt: range.createdAt.toISOString() }),
 }
 
-export function registerNumberRanges(scope: AdminScope, { db }: AdminDeps): void {
+export function registerNumberRanges(scope: AdminScope, { db, reads }: AdminDeps): void {
   const tags = ['number ranges']
 
   scope.post(
@@ -63,7 +63,7 @@ export function registerNumberRanges(scope: AdminScope, { db }: AdminDeps): void
     },
   )
 
-  addList(scope, RANGES, Query, (page, { mccmnc = null }) => listNumberRanges(db, { ...page, mccmnc }))
-  addShow(scope, RANGES, (prefix) => findNumberRange(db, prefix))
+  addList(scope, RANGES, Query, (page, { mccmnc = null }) => listNumberRanges(reads, { ...page, mccmnc }))
+  addShow(scope, RANGES, (prefix) => findNumberRange(reads, prefix))
   addDelete(scope, RANGES, (prefix) => removeNumberRange(db, prefix))
 }

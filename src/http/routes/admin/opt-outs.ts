@@ -27,7 +27,7 @@ const OptOut = Type.Object({
   createdAt: Timestamp,
 })
 
-export function registerOptOuts(scope: AdminScope, { db }: AdminDeps): void {
+export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): void {
   const tags = ['opt-outs']
 
   scope.post(
@@ -57,7 +57,7 @@ export function registerOptOuts(scope: AdminScope, { db }: AdminDeps): void {
     async ({ query }) => {
       const { shown, fetched } = limitOf(query)
       const after = query.after === undefined ? null : positionOf(query.after)
-      const rows = await findOptOuts(db, { ...query, after, limit: fetched })
+      const rows = await findOptOuts(reads, { ...query, after, limit: fetched })
       return page(
         rows,
         shown,

@@ -95,7 +95,7 @@ const Query = Type.Object(
 )
 const Params = Type.Object({ route: LinkKey, carrier: LinkKey })
 
-export function registerQuality(scope: AdminScope, { db, quality }: AdminDeps): void {
+export function registerQuality(scope: AdminScope, { db, reads, quality }: AdminDeps): void {
   const tags = ['quality']
   const nowMs = () => quality?.nowMs() ?? Date.now()
 
@@ -108,12 +108,12 @@ export function registerQuality(scope: AdminScope, { db, quality }: AdminDeps): 
       const selected = {
         from: new Date(minuteOf(now) - (minutes - 1) * MINUTE_MS),
         missingBefore: new Date(minuteOf(now) - MISSING_AFTER_MINUTES * MINUTE_MS),
-        ...(await keysOf(db, query)),
+        ...(await keysOf(reads, query)),
       }
-      const pairs = await sumQuality(db, selected, MAX_ITEMS + 1)
-      const pauses = await listPauses(db, new Date(now))
+      const pairs = await sumQuality(reads, selected, MAX_ITEMS + 1)
+      const pauses = await listPauses(reads, new Date(now))
       const step = minutes > MAX_MINUTE_STEPS ? HOUR_S : MINUTE_S
-      const series = query.series === 'true' ? await qualitySeries(db, selected, step) : null
+      const series = query.series === 'true' ? await qualitySeries(reads, selected, step) : null
       return {
         from: selected.from.toISOString(),
         to: new Date(now).toISOString(),
@@ -132,7 +132,7 @@ export function registerQuality(scope: AdminScope, { db, quality }: AdminDeps): 
   scope.get(
     '/quality/pauses',
     { schema: { tags, response: answers(200, Type.Object({ items: Type.Array(Pause) })) } },
-    async () => ({ items: (await listPauses(db, new Date(nowMs()))).map(presentPause) }),
+    async () => ({ items: (await listPauses(reads, new Date(nowMs()))).map(presentPause) }),
   )
 
   scope.delete(
@@ -147,12 +147,12 @@ export function registerQuality(scope: AdminScope, { db, quality }: AdminDeps): 
 }
 
 async function keysOf(
-  db: Queryable,
+  reads: Queryable,
   query: { carrier?: string; route?: string },
 ): Promise<{ carrierId: number | null; routeId: number | null }> {
   return {
-    carrierId: query.carrier === undefined ? null : await keyOfCarrier(db, query.carrier),
-    routeId: query.route === undefined ? null : await keyOfRoute(db, query.route),
+    carrierId: query.carrier === undefined ? null : await keyOfCarrier(reads, query.carrier),
+    routeId: query.route === undefined ? null : await keyOfRoute(reads, query.route),
   }
 }
 

@@ -75,7 +75,7 @@ const RATES: Resource<typeof Rate, RateRecord> = {
 /** For every plan, to anywhere, with no fee. */
 const DEFAULTS = { servicePlanId: null, prefix: null, country: null, mccmnc: null, ptf: '0' }
 
-export function registerRates(scope: AdminScope, { db }: AdminDeps): void {
+export function registerRates(scope: AdminScope, { db, reads }: AdminDeps): void {
   scope.post(
     '/rates/import',
     { bodyLimit: IMPORT_BYTES, schema: { tags: ['rates'], body: Import, response: answers(200, Imported) } },
@@ -88,7 +88,7 @@ export function registerRates(scope: AdminScope, { db }: AdminDeps): void {
 
   addCreate(scope, RATES, Creation, (body) => createRate(db, { ...DEFAULTS, ...body }))
   addList(scope, RATES, Query, ({ after, limit }, { servicePlanId, prefix, country, mccmnc }) =>
-    listRates(db, {
+    listRates(reads, {
       after: Number(after),
       limit,
       servicePlanId: canonicalOrNull(servicePlanId),
@@ -97,7 +97,7 @@ export function registerRates(scope: AdminScope, { db }: AdminDeps): void {
       mccmnc: mccmnc ?? null,
     }),
   )
-  addShow(scope, RATES, (rateId) => findRate(db, Number(rateId)))
+  addShow(scope, RATES, (rateId) => findRate(reads, Number(rateId)))
   addChange(scope, RATES, Change, (rateId, body) => changeRate(db, Number(rateId), body))
   addDelete(scope, RATES, (rateId) => removeRate(db, Number(rateId)))
 }

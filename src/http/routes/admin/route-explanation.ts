@@ -69,7 +69,7 @@ const Explanation = Type.Object({
 })
 
 export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): void {
-  const { db, directory, carrierCondition = () => 'unbound' as const } = deps
+  const { reads, directory, carrierCondition = () => 'unbound' as const } = deps
 
   scope.get(
     '/route-explanation',
@@ -89,7 +89,7 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
         planId === null ? null : (snapshot.planById(planId)?.servicePlanId ?? null)
       // Opt-outs of a plan that does not go by them are kept, and do not count.
       const pair = { plan_id: plan.id, sender: from, recipient: to }
-      const optOuts = plan.optOut === null ? [] : await findOptOuts(db, [pair])
+      const optOuts = plan.optOut === null ? [] : await findOptOuts(reads, [pair])
       const problems = [...problemsOf(explanation), ...(optOuts.length > 0 ? [OPTED_OUT] : [])]
       return { servicePlanId: plan.servicePlanId, from, to, problems, ...present(explanation, publicId) }
     },

@@ -66,12 +66,12 @@ const ROUTES: Resource<typeof Route, RouteRecord> = {
   }),
 }
 
-export function registerRoutes(scope: AdminScope, { db }: AdminDeps): void {
+export function registerRoutes(scope: AdminScope, { db, reads }: AdminDeps): void {
   addCreate(scope, ROUTES, Creation, ({ name, carriers, qualityFloor = null }) =>
     createRoute(db, { name, carriers: carriers.map(withDefaults), qualityFloor: judgedBy(qualityFloor) }),
   )
-  addList(scope, ROUTES, pageQuery(LinkName, {}), (page) => listRoutes(db, page))
-  addShow(scope, ROUTES, (route) => findRoute(db, route))
+  addList(scope, ROUTES, pageQuery(LinkName, {}), (page) => listRoutes(reads, page))
+  addShow(scope, ROUTES, (route) => findRoute(reads, route))
   addChange(scope, ROUTES, Change, (route, { carriers, qualityFloor, ...rest }) =>
     changeRoute(db, route, {
       ...rest,

@@ -61,17 +61,17 @@ const RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
   present: (rule) => ({ ...rule, createdAt: rule.createdAt.toISOString() }),
 }
 
-export function registerRoutingRules(scope: AdminScope, { db }: AdminDeps): void {
+export function registerRoutingRules(scope: AdminScope, { db, reads }: AdminDeps): void {
   addCreate(scope, RULES, Creation, (body) => createRoutingRule(db, { ...UNLIMITED, ...body }))
   addList(scope, RULES, Query, ({ after, limit }, { servicePlanId, route = null }) =>
-    listRoutingRules(db, {
+    listRoutingRules(reads, {
       after: Number(after),
       limit,
       servicePlanId: canonicalOrNull(servicePlanId),
       route,
     }),
   )
-  addShow(scope, RULES, (ruleId) => findRoutingRule(db, Number(ruleId)))
+  addShow(scope, RULES, (ruleId) => findRoutingRule(reads, Number(ruleId)))
   addChange(scope, RULES, Change, (ruleId, body) => changeRoutingRule(db, Number(ruleId), body))
   addDelete(scope, RULES, (ruleId) => removeRoutingRule(db, Number(ruleId)))
 }

@@ -36,6 +36,8 @@ interface QualityWatching {
 
 export interface AdminDeps {
   readonly db: Database
+  /** What only reads goes here: however long it takes, it takes no connection from the message path. */
+  readonly reads: Database
   readonly directory: { current(): Directory; refresh(): Promise<void> }
   /** `deriveKey(masterKey, 'secrets')`. */
   readonly secretKey: Uint8Array

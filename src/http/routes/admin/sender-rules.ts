@@ -45,17 +45,17 @@ const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
   }),
 }
 
-export function registerSenderRules(scope: AdminScope, { db }: AdminDeps): void {
+export function registerSenderRules(scope: AdminScope, { db, reads }: AdminDeps): void {
   addCreate(scope, RULES, Creation, (body) => createSenderRule(db, { servicePlanId: null, ...body }))
   addList(scope, RULES, Query, ({ after, limit }, { servicePlanId, country = null }) =>
-    listSenderRules(db, {
+    listSenderRules(reads, {
       after: Number(after),
       limit,
       servicePlanId: canonicalOrNull(servicePlanId),
       country,
     }),
   )
-  addShow(scope, RULES, (ruleId) => findSenderRule(db, Number(ruleId)))
+  addShow(scope, RULES, (ruleId) => findSenderRule(reads, Number(ruleId)))
   addChange(scope, RULES, Change, (ruleId, { senderTypes }) =>
     changeSenderRule(db, Number(ruleId), senderTypes),
   )

@@ -36,7 +36,7 @@ const Sender = Type.Object({
   createdAt: Timestamp,
 })
 
-export function registerSenders(scope: AdminScope, { db }: AdminDeps): void {
+export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): void {
   const tags = ['senders']
   const path = '/service-plans/:servicePlanId/senders'
 
@@ -64,8 +64,8 @@ export function registerSenders(scope: AdminScope, { db }: AdminDeps): void {
     { schema: { tags, params: PlanParams, querystring: Query, response: answers(200, pageOf(Sender)) } },
     async ({ params, query }) => {
       const { shown, fetched } = limitOf(query)
-      const planId = await planKey(db, params.servicePlanId)
-      const rows = await listSenderSubscriptions(db, planId, { after: query.after ?? '', limit: fetched })
+      const planId = await planKey(reads, params.servicePlanId)
+      const rows = await listSenderSubscriptions(reads, planId, { after: query.after ?? '', limit: fetched })
       return page(rows, shown, (row) => row.sender, present(params.servicePlanId))
     },
   )
@@ -74,8 +74,8 @@ export function registerSenders(scope: AdminScope, { db }: AdminDeps): void {
     `${path}/:sender`,
     { schema: { tags, params: Params, response: answers(200, Sender) } },
     async ({ params }) => {
-      const planId = await planKey(db, params.servicePlanId)
-      const subscription = await findSenderSubscription(db, planId, params.sender)
+      const planId = await planKey(reads, params.servicePlanId)
+      const subscription = await findSenderSubscription(reads, planId, params.sender)
       if (subscription === undefined) throw refuseMissing('sender subscription')
       return present(params.servicePlanId)(subscription)
     },

@@ -102,7 +102,7 @@ const DEFAULTS = {
 } as const
 
 export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
-  const { db, secretKey } = deps
+  const { db, reads, secretKey } = deps
   const plans = plansOf(secretKey)
 
   addCreate(scope, plans, Creation, async ({ rateLimit, nationalLanguages, inboundUrl = null, ...rest }) =>
@@ -115,9 +115,13 @@ export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
     }),
   )
   addList(scope, plans, Query, ({ after, limit }, { accountId }) =>
-    listServicePlans(db, { after: canonicalPublicId(after), limit, accountId: canonicalOrNull(accountId) }),
+    listServicePlans(reads, {
+      after: canonicalPublicId(after),
+      limit,
+      accountId: canonicalOrNull(accountId),
+    }),
   )
-  addShow(scope, plans, (servicePlanId) => findServicePlan(db, canonicalPublicId(servicePlanId)))
+  addShow(scope, plans, (servicePlanId) => findServicePlan(reads, canonicalPublicId(servicePlanId)))
   addChange(
     scope,
     plans,

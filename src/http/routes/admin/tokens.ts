@@ -48,12 +48,12 @@ const ISSUED: Resource<typeof Issued, IssuedToken> = {
   present: (issued) => ({ ...TOKENS.present(issued), token: issued.token }),
 }
 
-export function registerTokens(scope: AdminScope, { db }: AdminDeps): void {
+export function registerTokens(scope: AdminScope, { db, reads }: AdminDeps): void {
   addCreate(scope, ISSUED, Creation, (body) => issueToken(db, { servicePlanIds: null, ...body }))
   addList(scope, TOKENS, Query, ({ after, limit }, { accountId }) =>
-    listTokens(db, { after: Number(after), limit, accountId: canonicalOrNull(accountId) }),
+    listTokens(reads, { after: Number(after), limit, accountId: canonicalOrNull(accountId) }),
   )
-  addShow(scope, TOKENS, (tokenId) => findToken(db, Number(tokenId)))
+  addShow(scope, TOKENS, (tokenId) => findToken(reads, Number(tokenId)))
   // Revoked, and kept for the record: lists still show it.
   addDelete(scope, TOKENS, (tokenId) => revokeToken(db, Number(tokenId), new Date()))
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../../../src/store/database.ts'
 import { type AdminServer, createAccount, startAdminServer } from '../../../support/admin-server.ts'
+import { freshDatabase } from '../../../support/database.ts'
 
 let server: AdminServer
 beforeAll(async () => {
@@ -67,6 +69,10 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/sender-rules/99999'],
   ['PATCH', '/sender-rules/99999', { senderTypes: [] }],
   ['DELETE', '/sender-rules/99999'],
+  ['GET', '/opt-outs'],
+  ['GET', '/quality'],
+  ['GET', '/quality/pauses'],
+  ['DELETE', '/quality/pauses/default/acme'],
   ['GET', `/messages/${MSG}`],
   ['GET', '/unowned-inbound-messages'],
 ]
@@ -92,6 +98,36 @@ test('a database that was just made has none of these: 404', async () => {
     const { status, body: answer } = await server.request(method, path, body)
     expect(`${status} ${answer.errorCode}`, `${method} ${path}`).toMatch(/^404 (MESSAGE_)?NOT_FOUND$/)
   }
+})
+
+test('whatever only reads takes no connection from the message path', async () => {
+  const database = await freshDatabase()
+  const db = openDatabase({ connectionString: database.connectionString, poolSize: 1 })
+  let taken = 0
+  db.on('acquire', () => {
+    taken += 1
+  })
+  await using apart = await startAdminServer({ database, db })
+  const accountId = await createAccount(apart)
+  expect(taken).toBeGreaterThan(0)
+  const { servicePlanId } = (
+    await apart.request('POST', '/service-plans', { accountId, name: 'alerts', optOut: {} })
+  ).body
+  taken = 0
+  const plan = `servicePlanId=${servicePlanId}`
+  const more = [
+    `/route-explanation?${plan}&from=Aldis&to=%2B15551230000`,
+    `/opt-outs?${plan}`,
+    `/service-plans/${servicePlanId}/senders`,
+    '/quality?series=true',
+  ]
+  for (const path of [...ROUTES.flatMap(([method, path]) => (method === 'GET' ? [path] : [])), ...more]) {
+    const { status } = await apart.request('GET', path)
+    expect([200, 400, 404], path).toContain(status)
+    expect(taken, path).toBe(0)
+  }
+  for (const path of more) expect((await apart.request('GET', path)).status, path).toBe(200)
+  await db.end()
 })
 
 test("403 with a customer's token", async () => {
