@@ -27,10 +27,7 @@ beforeEach(() =>
   db.query('truncate inbound_messages, inbound_parts, unowned_inbound_messages, webhook_events'),
 )
 
-const depsOf = (given: Partial<InboundDeps> = {}): InboundDeps => ({
-  ...inboundDeps({ db, directory }),
-  ...given,
-})
+const depsOf = (given: Partial<InboundDeps> = {}) => inboundDeps({ db, directory, ...given })
 
 const three = (given: Partial<Part> = {}) =>
   ['one ', 'two ', 'three'].map((text, i) => partOf(text, i + 1, given))

@@ -23,10 +23,7 @@ beforeEach(() =>
   db.query('truncate inbound_messages, inbound_parts, unowned_inbound_messages, webhook_events'),
 )
 
-const depsOf = (given: Partial<InboundDeps> = {}): InboundDeps => ({
-  ...inboundDeps({ db, directory }),
-  ...given,
-})
+const depsOf = (given: Partial<InboundDeps> = {}) => inboundDeps({ db, directory, ...given })
 
 describe('a single message', () => {
   test('is recorded with its event and given back', async () => {

@@ -1,6 +1,5 @@
 /** What people send, as a carrier's deliver_sm brings it. */
 import type { Part } from '../../src/domain/concatenation.ts'
-import type { Directory } from '../../src/domain/directory.ts'
 import { DEFAULT_LANGUAGE } from '../../src/domain/gsm-national-tables.ts'
 import type { InboundDeps, InboundSegment, ReceivedInbound } from '../../src/operations/receive-inbound.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -12,13 +11,10 @@ export const SENDER = '+491701234567'
 export const NUMBER = '+49301234567'
 
 /** A node that owns bucket 7, where every message of NOW_MS goes. */
-export function inboundDeps(installed: { db: Database; directory: Directory }): InboundDeps {
-  return {
-    db: installed.db,
-    directory: installed.directory,
-    newMessageId: () => newId(NOW_MS),
-    holder: { holder: 3, buckets: [7] },
-  }
+export function inboundDeps(
+  given: Partial<InboundDeps> & Pick<InboundDeps, 'db' | 'directory'>,
+): InboundDeps {
+  return { newMessageId: () => newId(NOW_MS), holder: { holder: 3, buckets: [7] }, ...given }
 }
 
 export function single(text: string, given: Partial<InboundSegment> = {}): InboundSegment {
