@@ -1,59 +1,43 @@
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Directory, QualityFloor } from '../../src/domain/directory.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Status } from '../../src/domain/message-states.ts'
 import { qualityMeters } from '../../src/services/quality-meters.ts'
 import { QualityWatch, type QualityWatchOptions } from '../../src/services/quality-watch.ts'
 import { endPause, sumQuality } from '../../src/store/quality.ts'
 import type { ChangedMessage } from '../../src/store/submissions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { aCarrier, aDirectory, aRoute } from '../support/directory.ts'
 import { otherPool } from '../support/installation.ts'
+import { FLOOR, watchedCarriers } from '../support/watched-carriers.ts'
 
 const MINUTE_MS = 60_000
 const NOW_MS = Date.UTC(2026, 2, 10, 12)
-const FLOOR: QualityFloor = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinutes: 15 }
 
-let fresh: FreshDatabase
-let directory: Directory
-let routeId: number
-let acme: number
-let backup: number
+const { db, connectionString, carriers, routes } = await watchedCarriers()
+const [acme, backup] = carriers
+const [routeId] = routes
+const directory = aDirectory({
+  carriers: [aCarrier({ id: acme, name: 'acme' }), aCarrier({ id: backup, name: 'backup' })],
+  routes: [
+    aRoute({
+      id: routeId,
+      name: 'watched',
+      carriers: carriers.map((carrierId) => ({ carrierId, priority: 0, weight: 1 })),
+      qualityFloor: FLOOR,
+    }),
+  ],
+})
 let nowMs = NOW_MS
 
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  const { rows: carriers } = await fresh.db.query(
-    `insert into carriers (name, host, port, system_id, password)
-     select name, 'smsc', 2775, 'aldis', '' from unnest('{acme,backup}'::text[]) as name returning id`,
-  )
-  acme = carriers[0].id
-  backup = carriers[1].id
-  const { rows: routes } = await fresh.db.query(
-    `insert into routes (name, quality_floor) values ('watched', $1) returning id`,
-    [FLOOR],
-  )
-  routeId = routes[0].id
-  await fresh.db.query(
-    'insert into route_carriers (route_id, carrier_id) select r.id, c.id from routes r, carriers c',
-  )
-  const entries = [acme, backup].map((carrierId) => ({ carrierId, priority: 0, weight: 1 }))
-  directory = aDirectory({
-    carriers: [aCarrier({ id: acme, name: 'acme' }), aCarrier({ id: backup, name: 'backup' })],
-    routes: [aRoute({ id: routeId, name: 'watched', carriers: entries, qualityFloor: FLOOR })],
-  })
-})
 beforeEach(async () => {
   nowMs = NOW_MS
-  await fresh.db.query('truncate quality_minutes, carrier_pauses')
+  await db.query('truncate quality_minutes, carrier_pauses')
 })
-afterAll(() => fresh[Symbol.asyncDispose]())
 
 function watch(given: Partial<QualityWatchOptions> = {}) {
   const registry = new Registry()
   const logged: object[] = []
   const quality = new QualityWatch({
-    db: fresh.db,
+    db,
     directory: () => directory,
     meters: qualityMeters(registry),
     clock: () => nowMs,
@@ -76,16 +60,12 @@ function messages(count: number, status: Status, changes: Partial<ChangedMessage
 
 async function sums() {
   const from = new Date(nowMs - 60 * MINUTE_MS)
-  return await sumQuality(
-    fresh.db,
-    { from, missingBefore: new Date(nowMs), carrierId: null, routeId: null },
-    10,
-  )
+  return await sumQuality(db, { from, missingBefore: new Date(nowMs), carrierId: null, routeId: null }, 10)
 }
 
 describe('counting', () => {
   test('what several nodes saw is one sum, and nothing is counted twice', async () => {
-    await using other = otherPool(fresh.connectionString)
+    await using other = otherPool(connectionString)
     const nodes = [watch().quality, watch({ db: other.db }).quality]
     for (const node of nodes) {
       node.submitted({ carrierId: acme, routeId, result: 'accepted', latencyMs: 30 })
@@ -107,7 +87,7 @@ describe('counting', () => {
     nowMs += 40 * MINUTE_MS
     quality.changed(messages(1, 'DELIVERED', { sentAt, seq: 3 }))
     await quality.stop()
-    const { rows } = await fresh.db.query('select sent, delivered, unknown from quality_minutes')
+    const { rows } = await db.query('select sent, delivered, unknown from quality_minutes')
     expect(rows).toEqual([{ sent: 2, delivered: 1, unknown: 1 }])
   })
 
@@ -116,7 +96,7 @@ describe('counting', () => {
     const sentAt = new Date(nowMs - 73 * 60 * MINUTE_MS)
     quality.changed(messages(1, 'DELIVERED', { sentAt, seq: 3 }))
     await quality.stop()
-    const { rows } = await fresh.db.query('select delivered, unknown from quality_minutes')
+    const { rows } = await db.query('select delivered, unknown from quality_minutes')
     expect(rows).toEqual([{ delivered: 1, unknown: 0 }])
   })
 
@@ -166,9 +146,9 @@ describe('counting', () => {
   test('while the database does not answer counts are kept', async () => {
     const { quality } = watch()
     quality.submitted({ carrierId: acme, routeId, result: 'accepted', latencyMs: 30 })
-    await fresh.db.query('alter table quality_minutes rename to elsewhere')
+    await db.query('alter table quality_minutes rename to elsewhere')
     await expect(quality.runOnce()).rejects.toThrow('quality_minutes')
-    await fresh.db.query('alter table elsewhere rename to quality_minutes')
+    await db.query('alter table elsewhere rename to quality_minutes')
     quality.submitted({ carrierId: acme, routeId, result: 'accepted', latencyMs: 50 })
     await quality.runOnce()
     expect(await sums()).toMatchObject([{ accepted: 2, submitLatencyMaxMs: 50 }])
@@ -177,7 +157,7 @@ describe('counting', () => {
 
 describe('the floor', () => {
   test('takes a carrier out of use on every node, once, and after a restart', async () => {
-    await using other = otherPool(fresh.connectionString)
+    await using other = otherPool(connectionString)
     const nodes = [watch(), watch({ db: other.db })]
     // Neither node has seen enough to judge by itself.
     for (const { quality } of nodes) quality.changed([...messages(3, 'DELIVERED'), ...messages(4, 'FAILED')])
@@ -224,7 +204,7 @@ describe('the floor', () => {
     await quality.runOnce()
     expect(quality.outOfUse(routeId, acme)).toBe(true)
     nowMs += 1_000
-    expect(await endPause(fresh.db, { route: 'watched', carrier: 'acme' }, new Date(nowMs))).toBe(true)
+    expect(await endPause(db, { route: 'watched', carrier: 'acme' }, new Date(nowMs))).toBe(true)
     for (let round = 0; round < 2; round += 1) await quality.runOnce()
     expect(quality.outOfUse(routeId, acme)).toBe(false)
     quality.changed(messages(20, 'FAILED', { sentAt: new Date(nowMs + MINUTE_MS) }))

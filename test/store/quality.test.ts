@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { noCounts, type QualityCounts } from '../../src/domain/quality.ts'
 import {
   addQualityMinutes,
@@ -10,39 +10,17 @@ import {
   readFloorFigures,
   sumQuality,
 } from '../../src/store/quality.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { otherPool } from '../support/installation.ts'
+import { watchedCarriers } from '../support/watched-carriers.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const NOW_MS = Date.UTC(2026, 2, 10, 12)
 const now = new Date(NOW_MS)
-const FLOOR = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinutes: 15 }
 
-let fresh: FreshDatabase
-let carriers: number[]
-let routes: number[]
+const { db, connectionString, carriers, routes } = await watchedCarriers()
 
-beforeAll(async () => {
-  fresh = await freshDatabase()
-  carriers = await keys(
-    `insert into carriers (name, host, port, system_id, password)
-     select name, 'smsc', 2775, 'aldis', '' from unnest('{acme,backup}'::text[]) as name returning id`,
-  )
-  routes = await keys(
-    `insert into routes (name, quality_floor) values ('watched', $1), ('free', null) returning id`,
-    [FLOOR],
-  )
-  await fresh.db.query(
-    'insert into route_carriers (route_id, carrier_id) select r.id, c.id from routes r, carriers c',
-  )
-})
-beforeEach(() => fresh.db.query('truncate quality_minutes, carrier_pauses'))
-afterAll(() => fresh[Symbol.asyncDispose]())
-
-async function keys(text: string, values: unknown[] = []): Promise<number[]> {
-  return (await fresh.db.query<{ id: number }>(text, values)).rows.map(({ id }) => id)
-}
+beforeEach(() => db.query('truncate quality_minutes, carrier_pauses'))
 
 /** Counts of acme in the watched route, unless others are named. */
 function minute(
@@ -68,17 +46,17 @@ function selection(minutes: number, pair: { carrier?: number; route?: number } =
 }
 
 function figures(at = now) {
-  return readFloorFigures(fresh.db, [{ routeId: routes[0]!, windowMinutes: 60 }], at)
+  return readFloorFigures(db, [{ routeId: routes[0]!, windowMinutes: 60 }], at)
 }
 
 function pause(minutes: number, at = now) {
   const pair = { routeId: routes[0]!, carrierId: carriers[0]! }
-  return pauseCarriers(fresh.db, [{ ...pair, minutes, reason: 'too few' }], at)
+  return pauseCarriers(db, [{ ...pair, minutes, reason: 'too few' }], at)
 }
 
 describe('minutes', () => {
   test('two nodes that write the same minute at once add up', async () => {
-    await using other = otherPool(fresh.connectionString)
+    await using other = otherPool(connectionString)
     const submitLatency = noCounts().submitLatency
     submitLatency[2] = 1
     submitLatency[14] = 2
@@ -86,61 +64,61 @@ describe('minutes', () => {
       minute(1, { accepted: 3, refused: 1, noAnswer: 1, sent: 2, submitLatency, submitLatencyMaxMs })
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        addQualityMinutes(index % 2 === 0 ? fresh.db : other.db, [
+        addQualityMinutes(index % 2 === 0 ? db : other.db, [
           row(40_000.4 + index),
           minute(1, { throttled: 1 }, { carrier: 1 }),
         ]),
       ),
     )
-    const [acme, backup] = await sumQuality(fresh.db, selection(60), 10)
+    const [acme, backup] = await sumQuality(db, selection(60), 10)
     expect(acme).toMatchObject({ carrier: 'acme', route: 'watched', accepted: 60, refused: 20, noAnswer: 20 })
     expect(acme!.submitLatency).toEqual([0, 0, 20, ...new Array(11).fill(0), 40])
     expect(acme!.submitLatencyMaxMs).toBe(40_020)
     expect(backup).toMatchObject({ carrier: 'backup', throttled: 20, accepted: 0, sent: 0 })
-    const { rows } = await fresh.db.query('select count(*) as count from quality_minutes')
+    const { rows } = await db.query('select count(*) as count from quality_minutes')
     expect(rows[0].count).toBe(2)
   })
 
   test('are summed from the first on, by carrier and route as asked for', async () => {
-    await addQualityMinutes(fresh.db, [
+    await addQualityMinutes(db, [
       minute(60, { accepted: 1 }),
       minute(61, { accepted: 100 }),
       minute(5, { accepted: 2 }, { carrier: 1 }),
       minute(5, { accepted: 4 }, { route: 1 }),
     ])
     const sums = async (pair: { carrier?: number; route?: number }) =>
-      (await sumQuality(fresh.db, selection(60, pair), 10)).map(({ accepted }) => accepted)
+      (await sumQuality(db, selection(60, pair), 10)).map(({ accepted }) => accepted)
     expect(await sums({})).toEqual([4, 1, 2])
     expect(await sums({ carrier: 0 })).toEqual([4, 1])
     expect(await sums({ route: 0 })).toEqual([1, 2])
     expect(await sums({ carrier: 1, route: 1 })).toEqual([])
-    const busiest = await sumQuality(fresh.db, selection(60), 1)
+    const busiest = await sumQuality(db, selection(60), 1)
     expect(busiest.map(({ route }) => route)).toEqual(['free'])
   })
 
   test('a receipt is missing after ten minutes, and what a crash has lost makes none appear', async () => {
-    await addQualityMinutes(fresh.db, [
+    await addQualityMinutes(db, [
       minute(9, { sent: 5 }),
       minute(11, { sent: 5, delivered: 2, failed: 1, unknown: 1 }),
       minute(12, { sent: 0, delivered: 3, unknown: -1 }),
     ])
-    expect((await sumQuality(fresh.db, selection(60), 10))[0]).toMatchObject({
+    expect((await sumQuality(db, selection(60), 10))[0]).toMatchObject({
       sent: 10,
       missing: 1,
       unknown: 0,
     })
-    expect((await sumQuality(fresh.db, selection(10), 10))[0]).toMatchObject({ sent: 5, missing: 0 })
+    expect((await sumQuality(db, selection(10), 10))[0]).toMatchObject({ sent: 5, missing: 0 })
   })
 
   test('as a series, by steps', async () => {
-    await addQualityMinutes(fresh.db, [
+    await addQualityMinutes(db, [
       minute(1, { accepted: 1 }),
       minute(1, { accepted: 2 }, { carrier: 1 }),
       minute(59, { accepted: 4 }),
       minute(61, { accepted: 8 }),
     ])
     const series = async (stepSeconds: number) =>
-      (await qualitySeries(fresh.db, selection(100), stepSeconds)).map(({ at, accepted }) => [
+      (await qualitySeries(db, selection(100), stepSeconds)).map(({ at, accepted }) => [
         (NOW_MS - at.getTime()) / MINUTE_MS,
         accepted,
       ])
@@ -158,19 +136,19 @@ describe('minutes', () => {
   test('old ones go in batches', async () => {
     const age = (Date.now() - NOW_MS) / MINUTE_MS
     await addQualityMinutes(
-      fresh.db,
+      db,
       [0, 60, 61, 62].map((minutes) => minute(age * -1 + minutes, { accepted: minutes })),
     )
-    expect(await deleteOldQualityMinutes(fresh.db, HOUR_MS, 2)).toBe(2)
-    expect(await deleteOldQualityMinutes(fresh.db, HOUR_MS, 2)).toBe(1)
-    const { rows } = await fresh.db.query('select accepted from quality_minutes')
+    expect(await deleteOldQualityMinutes(db, HOUR_MS, 2)).toBe(2)
+    expect(await deleteOldQualityMinutes(db, HOUR_MS, 2)).toBe(1)
+    const { rows } = await db.query('select accepted from quality_minutes')
     expect(rows).toEqual([{ accepted: 0 }])
   })
 })
 
 describe('what a floor looks at', () => {
   test('every carrier of the route, the messages of its window only', async () => {
-    await addQualityMinutes(fresh.db, [
+    await addQualityMinutes(db, [
       minute(60, { delivered: 1, failed: 2 }),
       minute(61, { delivered: 50 }),
       minute(2, { delivered: 4, unknown: 8 }),
@@ -183,7 +161,7 @@ describe('what a floor looks at', () => {
   })
 
   test('not a carrier that is out of use; afterwards only what was sent since', async () => {
-    await addQualityMinutes(fresh.db, [minute(5, { failed: 20 }), minute(-16, { failed: 3 })])
+    await addQualityMinutes(db, [minute(5, { failed: 20 }), minute(-16, { failed: 3 })])
     expect(await pause(15)).toEqual([{ routeId: routes[0], carrierId: carriers[0] }])
     expect((await figures()).map(({ carrierId }) => carrierId)).toEqual([carriers[1]])
     const later = new Date(NOW_MS + 20 * MINUTE_MS)
@@ -193,14 +171,14 @@ describe('what a floor looks at', () => {
 
 describe('pauses', () => {
   test('of two nodes that judge at once, one takes the carrier out of use', async () => {
-    await using other = otherPool(fresh.connectionString)
+    await using other = otherPool(connectionString)
     const pairs = [{ routeId: routes[0]!, carrierId: carriers[0]!, minutes: 15, reason: 'too few' }]
     const done = await Promise.all([
-      pauseCarriers(fresh.db, pairs, now),
+      pauseCarriers(db, pairs, now),
       pauseCarriers(other.db, pairs, new Date(NOW_MS + 1)),
     ])
     expect(done.flat()).toHaveLength(1)
-    const [only, ...more] = await listPauses(fresh.db, now)
+    const [only, ...more] = await listPauses(db, now)
     expect(more).toEqual([])
     expect(only).toMatchObject({ carrier: 'acme', route: 'watched', reason: 'too few' })
     expect(only!.until.getTime() - only!.since.getTime()).toBe(15 * MINUTE_MS)
@@ -208,28 +186,28 @@ describe('pauses', () => {
 
   test('end by themselves, and begin again', async () => {
     await pause(15)
-    expect(await listPauses(fresh.db, new Date(NOW_MS + 15 * MINUTE_MS))).toEqual([])
+    expect(await listPauses(db, new Date(NOW_MS + 15 * MINUTE_MS))).toEqual([])
     const later = new Date(NOW_MS + 16 * MINUTE_MS)
     expect(await pause(30, later)).toHaveLength(1)
-    expect((await listPauses(fresh.db, later))[0]!.until).toEqual(new Date(NOW_MS + 46 * MINUTE_MS))
+    expect((await listPauses(db, later))[0]!.until).toEqual(new Date(NOW_MS + 46 * MINUTE_MS))
   })
 
   test('an operator ends one, by names or numbers; figures read before do not begin it again', async () => {
     await pause(15)
     const ended = new Date(NOW_MS + 5_000)
-    expect(await endPause(fresh.db, { route: 'free', carrier: 'acme' }, ended)).toBe(false)
-    expect(await endPause(fresh.db, { route: 'watched', carrier: String(carriers[0]) }, ended)).toBe(true)
-    expect(await listPauses(fresh.db, ended)).toEqual([])
-    expect(await endPause(fresh.db, { route: 'watched', carrier: 'acme' }, ended)).toBe(false)
+    expect(await endPause(db, { route: 'free', carrier: 'acme' }, ended)).toBe(false)
+    expect(await endPause(db, { route: 'watched', carrier: String(carriers[0]) }, ended)).toBe(true)
+    expect(await listPauses(db, ended)).toEqual([])
+    expect(await endPause(db, { route: 'watched', carrier: 'acme' }, ended)).toBe(false)
     expect(await pause(15, new Date(NOW_MS + 4_000))).toEqual([])
     expect(await pause(15, ended)).toHaveLength(1)
   })
 
   test('are only of routes that have a floor and the carrier', async () => {
     const pair = { routeId: routes[1]!, carrierId: carriers[0]!, minutes: 5, reason: 'too few' }
-    await pauseCarriers(fresh.db, [pair, { ...pair, carrierId: 1_000_000 }], now)
-    const { rows } = await fresh.db.query('select route_id from carrier_pauses')
+    await pauseCarriers(db, [pair, { ...pair, carrierId: 1_000_000 }], now)
+    const { rows } = await db.query('select route_id from carrier_pauses')
     expect(rows).toEqual([{ route_id: routes[1] }])
-    expect(await listPauses(fresh.db, now)).toEqual([])
+    expect(await listPauses(db, now)).toEqual([])
   })
 })
