@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
+import { afterAll } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { deriveKey } from '../../src/domain/secrets.ts'
@@ -83,6 +84,15 @@ export async function startAdminServer(
       await database[Symbol.asyncDispose]()
     },
   }
+}
+
+/** One for all tests of a file, made outside of any. */
+export async function adminServerOfFile(
+  options: Parameters<typeof startAdminServer>[0] = {},
+): Promise<AdminServer> {
+  const server = await startAdminServer(options)
+  afterAll(() => server[Symbol.asyncDispose]())
+  return server
 }
 
 /** A directory of another node, as it were, on the same database. */

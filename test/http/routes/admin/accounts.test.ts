@@ -1,18 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openSecret } from '../../../../src/domain/secrets.ts'
 import { parseWebhookSecret } from '../../../../src/domain/webhook-signatures.ts'
-import {
-  type AdminServer,
-  createAccount,
-  createPlan,
-  startAdminServer,
-} from '../../../support/admin-server.ts'
+import { adminServerOfFile, createAccount, createPlan } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-beforeAll(async () => {
-  server = await startAdminServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
 
 test('201: an account, with its webhook secret shown this once', async () => {
   const { status, body, headers } = await server.request('POST', '/accounts', {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../../src/store/database.ts'
-import { type AdminServer, createAccount, startAdminServer } from '../../../support/admin-server.ts'
+import { adminServerOfFile, createAccount, startAdminServer } from '../../../support/admin-server.ts'
 import { freshDatabase } from '../../../support/database.ts'
 
-let server: AdminServer
-beforeAll(async () => {
-  server = await startAdminServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
 
 const ID = '0123456789abcdef01234567'
 const MSG = '01890000-0000-7000-8000-000000000000'

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdminServer, CARRIER, startAdminServer } from '../../../support/admin-server.ts'
+import { expect, test } from 'vitest'
+import { adminServerOfFile, CARRIER } from '../../../support/admin-server.ts'
 import { createTestAuthority } from '../../../support/certificates.ts'
 
-let server: AdminServer
 const SINCE = '2026-01-01T00:00:00.000Z'
 const LINK = {
   state: 'BOUND_TRX',
@@ -20,10 +19,7 @@ const LINK = {
     },
   ],
 }
-beforeAll(async () => {
-  server = await startAdminServer({ linkStatus: (carrierId) => (carrierId === 1 ? LINK : null) })
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile({ linkStatus: (carrierId) => (carrierId === 1 ? LINK : null) })
 
 test('201: a carrier with defaults and the state of its link, its password only sealed', async () => {
   const { status, body } = await server.request('POST', '/carriers', CARRIER)

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdminServer, createPlan, startAdminServer } from '../../../support/admin-server.ts'
+import { expect, test } from 'vitest'
+import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-let servicePlanId: string
-beforeAll(async () => {
-  server = await startAdminServer()
-  servicePlanId = (await createPlan(server)).servicePlanId
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
+const { servicePlanId } = await createPlan(server)
 
 test('201: a number with keywords, at once in the directory; 409 when it is taken', async () => {
   const number = '+46701234567'

@@ -1,21 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sealCallbackUrl } from '../../../../src/domain/callback-credentials.ts'
 import { messageId } from '../../../../src/domain/message-ids.ts'
-import { type AdminServer, CARRIER, createPlan, startAdminServer } from '../../../support/admin-server.ts'
+import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
 
-let server: AdminServer
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
 const NO_RECEIPT = { outcome: null, errorCode: null, carrierCode: null, receiptAt: null }
 const newId = (ms = AT) => messageId(ms, randomBytes(9), 0)
-beforeAll(async () => {
-  server = await startAdminServer()
-  await server.request('POST', '/carriers', CARRIER)
-  await server.database.db.query('create table messages_all partition of messages default')
-  for (const table of ['submissions', 'submit_attempts', 'webhook_attempts'])
-    await server.database.db.query(`create table ${table}_all partition of ${table} default`)
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
+await server.request('POST', '/carriers', CARRIER)
+await server.database.db.query('create table messages_all partition of messages default')
+for (const table of ['submissions', 'submit_attempts', 'webhook_attempts'])
+  await server.database.db.query(`create table ${table}_all partition of ${table} default`)
 
 test('200: a message of any plan, with what the carrier said', async () => {
   const { db } = server.database

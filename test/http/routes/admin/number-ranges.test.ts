@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdminServer, startAdminServer } from '../../../support/admin-server.ts'
+import { expect, test } from 'vitest'
+import { adminServerOfFile } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-beforeAll(async () => {
-  server = await startAdminServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
 
 test('201, then 200: the network of a range, known at once', async () => {
   const created = await server.request('PUT', '/number-ranges/+4474', { mccmnc: '23410' })

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdminServer, createPlan, startAdminServer } from '../../../support/admin-server.ts'
+import { expect, test } from 'vitest'
+import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 
 const PERSON = '+15551230000'
 
-let server: AdminServer
-let servicePlanId: string
-beforeAll(async () => {
-  server = await startAdminServer()
-  servicePlanId = (await createPlan(server)).servicePlanId
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
+const { servicePlanId } = await createPlan(server)
 
 const query = (fields: Record<string, string>) => `/opt-outs?${new URLSearchParams(fields)}`
 const listed = async (fields: Record<string, string>) => {

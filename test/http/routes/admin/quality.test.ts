@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { noCounts, type QualityCounts } from '../../../../src/domain/quality.ts'
 import { addQualityMinutes, pauseCarriers } from '../../../../src/store/quality.ts'
-import { type AdminServer, CARRIER, startAdminServer } from '../../../support/admin-server.ts'
+import { adminServerOfFile, CARRIER } from '../../../support/admin-server.ts'
 
 const MINUTE_MS = 60_000
 
-let server: AdminServer
-let acme: number
-let backup: number
-let watched: number
-let free: number
-
-beforeAll(async () => {
-  server = await startAdminServer()
-  acme = (await server.request('POST', '/carriers', CARRIER)).body.carrierId
-  backup = (await server.request('POST', '/carriers', { ...CARRIER, name: 'backup' })).body.carrierId
-  const carriers = [{ carrier: 'acme' }, { carrier: 'backup', priority: 1 }]
-  const qualityFloor = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinutes: 15 }
-  watched = (await server.request('POST', '/routes', { name: 'watched', carriers, qualityFloor })).body
-    .routeId
-  free = (await server.request('POST', '/routes', { name: 'free', carriers })).body.routeId
-})
+const server = await adminServerOfFile()
+const acme = (await server.request('POST', '/carriers', CARRIER)).body.carrierId
+const backup = (await server.request('POST', '/carriers', { ...CARRIER, name: 'backup' })).body.carrierId
+const carriers = [{ carrier: 'acme' }, { carrier: 'backup', priority: 1 }]
+const qualityFloor = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinutes: 15 }
+const watched = (await server.request('POST', '/routes', { name: 'watched', carriers, qualityFloor })).body
+  .routeId
+const free = (await server.request('POST', '/routes', { name: 'free', carriers })).body.routeId
 beforeEach(() => server.database.db.query('truncate quality_minutes, carrier_pauses'))
-afterAll(() => server[Symbol.asyncDispose]())
 
 async function counted(ageMinutes: number, pair: [number, number], counts: Partial<QualityCounts>) {
   const [routeId, carrierId] = pair

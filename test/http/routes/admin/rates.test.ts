@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_RATES } from '../../../../src/operations/manage-rates.ts'
-import { type AdminServer, createPlan, startAdminServer } from '../../../support/admin-server.ts'
+import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-let servicePlanId: string
-beforeAll(async () => {
-  server = await startAdminServer()
-  servicePlanId = (await createPlan(server)).servicePlanId
-})
+const server = await adminServerOfFile()
+const { servicePlanId } = await createPlan(server)
 beforeEach(() => server.database.db.query('delete from rates'))
-afterAll(() => server[Symbol.asyncDispose]())
 
 const RATE = { country: 'SE', price: '0.0075', currency: 'EUR' }
 

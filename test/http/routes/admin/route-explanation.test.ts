@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { CarrierCondition } from '../../../../src/domain/routing.ts'
-import { type AdminServer, CARRIER, createPlan, startAdminServer } from '../../../support/admin-server.ts'
+import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-let servicePlanId: string
 const conditions = new Map<string, CarrierCondition>()
-beforeAll(async () => {
-  const named = (id: number) => server.directory.current().carrierById(id)!.name
-  server = await startAdminServer({ carrierCondition: (id) => conditions.get(named(id)) ?? 'usable' })
-  await server.request('POST', '/carriers', CARRIER)
-  await server.request('POST', '/carriers', { ...CARRIER, name: 'backup' })
-  const carriers = [{ carrier: 'acme', weight: 3 }, { carrier: 'backup' }]
-  await server.request('POST', '/routes', { name: 'default', carriers })
-  await server.request('POST', '/routes', { name: 'uk', carriers: [{ carrier: 'backup' }] })
-  servicePlanId = (await createPlan(server, { route: 'default' })).servicePlanId
-  await server.request('PUT', `/service-plans/${servicePlanId}/senders/ACME`, { status: 'approved' })
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const named = (id: number) => server.directory.current().carrierById(id)!.name
+const server = await adminServerOfFile({ carrierCondition: (id) => conditions.get(named(id)) ?? 'usable' })
+await server.request('POST', '/carriers', CARRIER)
+await server.request('POST', '/carriers', { ...CARRIER, name: 'backup' })
+const carriers = [{ carrier: 'acme', weight: 3 }, { carrier: 'backup' }]
+await server.request('POST', '/routes', { name: 'default', carriers })
+await server.request('POST', '/routes', { name: 'uk', carriers: [{ carrier: 'backup' }] })
+const { servicePlanId } = await createPlan(server, { route: 'default' })
+await server.request('PUT', `/service-plans/${servicePlanId}/senders/ACME`, { status: 'approved' })
 
 const QUESTION = { from: 'ACME', to: '+447400123456' }
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdminServer, CARRIER, createAccount, startAdminServer } from '../../../support/admin-server.ts'
+import { expect, test } from 'vitest'
+import { adminServerOfFile, CARRIER, createAccount } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-beforeAll(async () => {
-  server = await startAdminServer()
-  await server.request('POST', '/carriers', CARRIER)
-  await server.request('POST', '/carriers', { ...CARRIER, name: 'backup' })
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
+await server.request('POST', '/carriers', CARRIER)
+await server.request('POST', '/carriers', { ...CARRIER, name: 'backup' })
 
 test('201: a route over carriers, by priority', async () => {
   const carriers = [{ carrier: 'backup', priority: 1 }, { carrier: 'acme' }]

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdminServer, CARRIER, createPlan, startAdminServer } from '../../../support/admin-server.ts'
+import { expect, test } from 'vitest'
+import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-let servicePlanId: string
-beforeAll(async () => {
-  server = await startAdminServer()
-  await server.request('POST', '/carriers', CARRIER)
-  for (const name of ['default', 'uk', 'spare']) {
-    await server.request('POST', '/routes', { name, carriers: [{ carrier: CARRIER.name }] })
-  }
-  servicePlanId = (await createPlan(server)).servicePlanId
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
+await server.request('POST', '/carriers', CARRIER)
+for (const name of ['default', 'uk', 'spare']) {
+  await server.request('POST', '/routes', { name, carriers: [{ carrier: CARRIER.name }] })
+}
+const { servicePlanId } = await createPlan(server)
 
 const NONE = { servicePlanId: null, from: null, prefix: null, country: null, mccmnc: null }
 

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { MAX_SENDER_RULES } from '../../../../src/operations/manage-sender-rules.ts'
-import { type AdminServer, createPlan, startAdminServer } from '../../../support/admin-server.ts'
+import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-let servicePlanId: string
-beforeAll(async () => {
-  server = await startAdminServer()
-  servicePlanId = (await createPlan(server)).servicePlanId
-})
+const server = await adminServerOfFile()
+const { servicePlanId } = await createPlan(server)
 beforeEach(() => server.database.db.query('delete from sender_rules'))
-afterAll(() => server[Symbol.asyncDispose]())
 
 const RULE = { country: 'US', senderTypes: ['short-code', 'e164'] }
 

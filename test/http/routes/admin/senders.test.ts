@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AdminServer, createPlan, startAdminServer } from '../../../support/admin-server.ts'
+import { expect, test } from 'vitest'
+import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-beforeAll(async () => {
-  server = await startAdminServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
 
 test.each(['Example', '12345', '+46701234567', 'A & B', 'constructor'])(
   '201, then 200: sender %s',

@@ -1,20 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { messageId } from '../../../../src/domain/message-ids.ts'
 import { DEFAULT_OPT_OUT } from '../../../../src/domain/opt-outs.ts'
-import {
-  type AdminServer,
-  createAccount,
-  createPlan,
-  startAdminServer,
-} from '../../../support/admin-server.ts'
+import { adminServerOfFile, createAccount, createPlan } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-beforeAll(async () => {
-  server = await startAdminServer()
-  await server.request('POST', '/routes', { name: 'default', carriers: [] })
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
+await server.request('POST', '/routes', { name: 'default', carriers: [] })
 
 test('201: a plan with defaults, at once in the directory', async () => {
   const accountId = await createAccount(server)

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { hashToken, isWellFormedToken } from '../../../../src/domain/tokens.ts'
 import {
-  type AdminServer,
+  adminServerOfFile,
   createAccount,
   createPlan,
   directoryService,
-  startAdminServer,
 } from '../../../support/admin-server.ts'
 
-let server: AdminServer
-beforeAll(async () => {
-  server = await startAdminServer()
-})
-afterAll(() => server[Symbol.asyncDispose]())
+const server = await adminServerOfFile()
 
 test('201: a token, shown this once, stored as its hash', async () => {
   const accountId = await createAccount(server)
