@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { readDirectory, readDirectoryVersion } from '../../src/store/directory.ts'
 import { databaseOfFile, freshDatabase } from '../support/database.ts'
+import { aDirectory } from '../support/directory.ts'
 
 const database = await databaseOfFile()
 
@@ -9,19 +10,9 @@ const open = (sealed: string, context: string) => `${sealed} of ${context}`
 test('an empty configuration', async () => {
   const { contents } = await readDirectory(database.db, open)
   expect(contents).toEqual({
+    ...aDirectory().contents,
     version: expect.stringMatching(/^\d+$/),
     bulkVersion: expect.stringMatching(/^\d+$/),
-    accounts: [],
-    plans: [],
-    tokens: new Map(),
-    senders: new Map(),
-    carriers: [],
-    routes: [],
-    routingRules: [],
-    numberRanges: new Map(),
-    rates: [],
-    senderRules: [],
-    inboundNumbers: new Map(),
   })
 })
 

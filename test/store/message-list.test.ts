@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { listMessages } from '../../src/store/message-list.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { databaseOfFile } from '../support/database.ts'
 
 const NONE = {
   from: null,
@@ -19,22 +19,18 @@ const FIRST_MS = Date.parse('2026-05-01T23:59:59.990Z')
 /** Twenty messages a millisecond apart, over the end of a day. */
 const ids = Array.from({ length: 20 }, (_, n) => messageId(FIRST_MS + n, randomBytes(9), n))
 
-let database: FreshDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-  await database.db.query('create table messages_any_day partition of messages default')
-  await database.db.query(
-    `insert into messages (plan_id, msg_id, sender, recipient, body, segments, updated_at)
-     select case when n % 4 = 0 then 2 else 1 end, id, '12345', '+15551230001', 'text', 1, now()
-     from unnest($1::uuid[]) with ordinality as u (id, n)`,
-    [ids],
-  )
-})
-afterAll(() => database[Symbol.asyncDispose]())
+const { db } = await databaseOfFile()
+await db.query('create table messages_any_day partition of messages default')
+await db.query(
+  `insert into messages (plan_id, msg_id, sender, recipient, body, segments, updated_at)
+   select case when n % 4 = 0 then 2 else 1 end, id, '12345', '+15551230001', 'text', 1, now()
+   from unnest($1::uuid[]) with ordinality as u (id, n)`,
+  [ids],
+)
 
 async function idsOf(page: Partial<Parameters<typeof listMessages>[1]>): Promise<string[]> {
   const whole = { planId: 1, filters: NONE, beforeMsgId: null, limit: 100, ...page }
-  return (await listMessages(database.db, whole)).map(({ msgId }) => msgId)
+  return (await listMessages(db, whole)).map(({ msgId }) => msgId)
 }
 
 const ofPlan1 = ids.filter((_, index) => (index + 1) % 4 !== 0).reverse()
@@ -55,7 +51,6 @@ it('includes both ends of a window', async () => {
 })
 
 it('reads only the partitions of the window', async () => {
-  const { db } = database
   await db.query('alter table messages detach partition messages_any_day')
   const day = (ms: number) => `${new Date(ms).toISOString().slice(0, 10)}`
   const bound = (ms: number) => messageId(Date.parse(day(ms)), new Uint8Array(9), 0).slice(0, 13)
