@@ -96,7 +96,7 @@ describe('everything has its place', () => {
 
   it('each kind of socket has one file', () => {
     const allowed = [
-      'src/app.ts', // the type of the listener's address
+      'src/app/http.ts', // the type of the listener's address
       'src/domain/ip-addresses.ts', // isIP is pure
       'src/commands/listen.ts', // the integrator's own receiver
       'src/outbound/connector.ts',

@@ -1,0 +1,62 @@
+import { deriveKey } from '../domain/secrets.ts'
+import { processRegistry } from '../http/metrics.ts'
+import { CallbackGuard } from '../outbound/callback-guard.ts'
+import { NameResolver } from '../outbound/resolver.ts'
+import type { Parts } from '../parts.ts'
+import { randomPool } from '../random-pool.ts'
+import { DirectoryService } from '../services/directory.ts'
+import { eventCounters } from '../services/metrics.ts'
+import { openPool, startDatabase } from './database.ts'
+import type { AppOptions } from './options.ts'
+
+const READ_POOL_SIZE = 4
+const READ_TIMEOUT_MS = 5_000
+
+/** What everything else stands on. */
+export async function startBase(options: AppOptions, parts: Parts) {
+  const { log } = options
+  const onError = (message: string, error: unknown) => log.error({ err: error }, message)
+  const random = randomPool()
+  const registry = processRegistry()
+  const counters = eventCounters(registry)
+  const onUnowned = (count: number) => {
+    counters.unowned(count)
+    log.warn({ count }, 'inbound messages to numbers that nobody owns')
+  }
+  const secretKey = deriveKey(options.secretKey, 'secrets')
+  const db = await startDatabase(options)
+  parts.add('database', () => db.end())
+  // Customers' look-ups and lists have connections of their own: a slow one takes none from the message path. Nor does
+  // anything from the heartbeat.
+  const reads = openPool(options, { poolSize: READ_POOL_SIZE, statementTimeoutMs: READ_TIMEOUT_MS })
+  const beats = openPool(options, { poolSize: 1, statementTimeoutMs: READ_TIMEOUT_MS })
+  parts.add('database, reads and beats', () => Promise.all([reads.end(), beats.end()]))
+  const directoryService = new DirectoryService({
+    db,
+    secretKey,
+    clock: () => performance.now(),
+    onError: (error) => onError('configuration not read', error),
+  })
+  await directoryService.start()
+  parts.add('directory', () => directoryService.stop())
+  const resolver = new NameResolver({ servers: options.dnsServers })
+  parts.add('resolver', () => resolver.close())
+  const guard = new CallbackGuard(options.callbackPolicy, resolver)
+  const directory = () => directoryService.current()
+  return {
+    registry,
+    counters,
+    onUnowned,
+    db,
+    reads,
+    beats,
+    directoryService,
+    directory,
+    guard,
+    secretKey,
+    onError,
+    random,
+  }
+}
+
+export type Base = Awaited<ReturnType<typeof startBase>>

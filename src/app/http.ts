@@ -1,0 +1,75 @@
+import type { AddressInfo } from 'node:net'
+import { deriveKey } from '../domain/secrets.ts'
+import { AppError } from '../errors.ts'
+import { HTTP_LIMITS } from '../http/limits.ts'
+import { registerAdminRoutes } from '../http/routes/admin/api.ts'
+import type { Readiness } from '../http/routes/health.ts'
+import { buildServer } from '../http/server.ts'
+import { GroupAccepter } from '../operations/accept-messages.ts'
+import type { Parts } from '../parts.ts'
+import { serviceMetrics } from '../services/metrics.ts'
+import type { NodeLease } from '../services/node-lease.ts'
+import { checkDurability, type Database } from '../store/database.ts'
+import type { Base } from './base.ts'
+import type { MessagePath } from './message-path.ts'
+import { type AppOptions, DRAIN } from './options.ts'
+
+/** The HTTP server comes last up and first down: nothing is accepted that could not go on. Gives its port. */
+export async function startHttp(
+  options: AppOptions,
+  parts: Parts,
+  services: Base & MessagePath,
+): Promise<number> {
+  const { db, reads, directoryService, guard, secretKey, onError, random, registry, lease, links, quality } =
+    services
+  // A node that cannot learn of a revoked token serves nobody.
+  const directory = () => {
+    if (directoryService.stale()) throw new AppError('INTERNAL_ERROR')
+    return directoryService.current()
+  }
+  const accepter = new GroupAccepter({ db, placement: services.submitter, secretKey, random, onError })
+  serviceMetrics(registry, services)
+  const limits = options.httpLimits ?? HTTP_LIMITS
+  const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
+  const server = await buildServer({
+    directory,
+    accepter,
+    db: reads,
+    guard,
+    keys: { cursor: deriveKey(options.secretKey, 'cursors') },
+    limits: { ...limits, drainTimeoutMs },
+    baseUrl: options.baseUrl,
+    ready: () => readiness(db, lease, options),
+    clock: Date.now,
+    random,
+    log: options.log,
+    registry,
+    adminRoutes: (admin) =>
+      registerAdminRoutes(admin, {
+        db,
+        reads,
+        directory: directoryService,
+        secretKey,
+        operatorTokenHashes: options.operatorTokenHashes,
+        guard,
+        linkStatus: (carrierId) => links.summary(carrierId),
+        carrierCondition: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
+        quality,
+      }),
+  })
+  parts.add('http', () => server.close())
+  await server.listen({ host: options.httpHost, port: options.httpPort })
+  return (server.server.address() as AddressInfo).port
+}
+
+async function readiness(db: Database, lease: NodeLease, options: AppOptions): Promise<Readiness> {
+  const checks: Record<string, string> = { lease: lease.alive ? 'ok' : 'not renewed in time' }
+  try {
+    const { faults } = await checkDurability(db)
+    const unsafe = faults.length > 0 && !options.allowUnsafeDurability
+    checks.database = unsafe ? `accepted messages can be lost: ${faults.join(', ')}` : 'ok'
+  } catch {
+    checks.database = 'does not answer'
+  }
+  return { ok: Object.values(checks).every((check) => check === 'ok'), checks }
+}

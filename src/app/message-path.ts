@@ -1,0 +1,144 @@
+import { WebhookDispatcher } from '../outbound/dispatcher.ts'
+import type { Parts } from '../parts.ts'
+import { carrierTraffic } from '../services/carrier-traffic.ts'
+import { heldEvents, heldInboundEvents } from '../services/held-events.ts'
+import { Holdings } from '../services/holdings.ts'
+import { IdRules } from '../services/id-rules.ts'
+import { Maintenance } from '../services/maintenance.ts'
+import type { NodeLease } from '../services/node-lease.ts'
+import { qualityMeters } from '../services/quality-meters.ts'
+import { QualityWatch } from '../services/quality-watch.ts'
+import { Receiver } from '../services/receiver.ts'
+import { Recorder } from '../services/recorder.ts'
+import { AMBIGUITY_WAIT_MS, type Submitter } from '../services/submitter.ts'
+import { MAX_PER_DESTINATION, WebhookDeliverer } from '../services/webhook-deliverer.ts'
+import type { Base } from './base.ts'
+import { startLease } from './lease.ts'
+import { type AppOptions, DRAIN } from './options.ts'
+
+/** From the database to the carriers and the customers' webhooks, and back. */
+export async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
+  const { db, directory, guard, secretKey, onError, random } = base
+  const { log } = options
+  const quality = await startQualityWatch(options, base)
+  parts.add('quality watch', () => quality.stop())
+  const dispatcher = new WebhookDispatcher(guard, {
+    caPem: options.webhookCaPem,
+    maxSocketsPerOrigin: MAX_PER_DESTINATION,
+  })
+  parts.add('webhook sockets', () => dispatcher.close())
+  const lease = await startLease(options, base, () => {
+    deliverer.forget()
+    return submitter.forget()
+  })
+  parts.add('lease', () => lease.stop())
+
+  const shared = { db, directory, lease, random, onError }
+  const deliverer: WebhookDeliverer = new WebhookDeliverer({ ...shared, dispatcher, secretKey })
+  parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs * DRAIN.webhooks))
+  const eventHolder = () => deliverer.holder()
+  const idRules = new IdRules({
+    db,
+    directory,
+    nowMs: Date.now,
+    onLearned: ({ name }, rule) => log.info({ carrier: name, idRule: rule }, 'id rule learned from receipts'),
+  })
+  const recorder = new Recorder({
+    db,
+    directory,
+    idRules,
+    eventHolder,
+    onChanged: (messages) => {
+      deliverer.enqueue(heldEvents(messages, lease.nodeId))
+      quality.changed(messages)
+    },
+    onError,
+  })
+  parts.add('recorder', () => recorder.drain(options.drainTimeoutMs * DRAIN.outcomes))
+  const receiver = new Receiver({
+    ...shared,
+    recorder,
+    eventHolder,
+    onUnowned: base.onUnowned,
+    onAnomaly: base.counters.anomaly,
+    onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
+  })
+  const { submitter, links, binds, follow } = carrierTraffic({
+    ...shared,
+    recorder,
+    receiver,
+    quality,
+    ambiguityWaitMs: options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS,
+    onAnomaly: base.counters.anomaly,
+    timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
+    log: (message, details) => log.info(details, message),
+  })
+  parts.add('binds', () => binds.stop())
+  parts.add('carrier links', () => links.stop())
+  parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
+  parts.add('carrier settings', base.directoryService.onChange(follow))
+  await binds.start()
+  submitter.start()
+  deliverer.start()
+  const services = { lease, deliverer, recorder, receiver, submitter, links, quality }
+  startUpkeep(options, parts, base, { ...services, idRules })
+  return services
+}
+
+export type MessagePath = Awaited<ReturnType<typeof startMessagePath>>
+
+async function startQualityWatch(options: AppOptions, { db, directory, registry, onError }: Base) {
+  const quality = new QualityWatch({
+    db,
+    directory,
+    meters: qualityMeters(registry),
+    clock: options.qualityClock ?? Date.now,
+    log: (message, details) => options.log.warn(details, message),
+    onError,
+    intervalMs: options.qualityMs,
+  })
+  await quality.start()
+  return quality
+}
+
+interface Upkept {
+  readonly lease: NodeLease
+  readonly submitter: Submitter
+  readonly deliverer: WebhookDeliverer
+  readonly recorder: Recorder
+  readonly receiver: Receiver
+  readonly idRules: IdRules
+}
+
+/** What goes round at intervals. */
+function startUpkeep(
+  options: AppOptions,
+  parts: Parts,
+  { db, directory, onError, onUnowned }: Base,
+  { lease, submitter, deliverer, recorder, receiver, idRules }: Upkept,
+): void {
+  const holdings = new Holdings({
+    db,
+    lease,
+    submitter,
+    recorder,
+    deliverer,
+    onError,
+    intervalMs: options.holdingsMs,
+  })
+  holdings.start()
+  parts.add('holdings', () => holdings.stop())
+  const maintenance = new Maintenance({
+    db,
+    directory,
+    newMessageId: () => receiver.newMessageId(),
+    retentionDays: options.retentionDays,
+    nowMs: Date.now,
+    applyReceipts: (rows) => recorder.applyParked(rows),
+    readReceipts: () => idRules.readParked(),
+    onError: (job, error) => onError(`maintenance failed: ${job}`, error),
+    onUnowned,
+  })
+  maintenance.start()
+  parts.add('maintenance', () => maintenance.stop())
+}

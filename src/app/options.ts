@@ -1,0 +1,40 @@
+import type { Logger } from 'pino'
+import type { CallbackPolicy } from '../domain/callback-url.ts'
+import type { HttpLimits } from '../http/limits.ts'
+import type { LinkTimings } from '../services/carrier-link.ts'
+
+export interface AppOptions {
+  readonly connectionString: string
+  readonly databasePoolSize: number
+  readonly databasePrepared: boolean
+  readonly databaseStatementTimeoutMs: number
+  readonly allowUnsafeDurability: boolean
+  readonly httpHost: string
+  readonly httpPort: number
+  readonly baseUrl: string | null
+  /** Master key, 32 bytes. */
+  readonly secretKey: Buffer
+  /** SHA-256 of each, hex. */
+  readonly operatorTokenHashes: readonly string[]
+  /** Unique among the nodes of a database; a node takes the place of an earlier one of its name at once. */
+  readonly nodeName: string
+  readonly retentionDays: number
+  readonly drainTimeoutMs: number
+  readonly callbackPolicy: CallbackPolicy
+  readonly webhookCaPem?: string | undefined
+  readonly dnsServers: readonly string[]
+  readonly log: Logger
+  /** This node's place was taken by another: it must be stopped. */
+  readonly onReplaced?: () => void
+  readonly ambiguityWaitMs?: number
+  readonly linkTimings?: LinkTimings
+  readonly heartbeatMs?: number
+  readonly holdingsMs?: number
+  readonly qualityMs?: number
+  /** Clock of the quality watch, Unix milliseconds. */
+  readonly qualityClock?: () => number
+  readonly httpLimits?: HttpLimits
+}
+
+/** Shares of drainTimeoutMs that the parts may take to stop, one after the other; an unbind takes its share twice. */
+export const DRAIN = { requests: 0.2, submits: 0.3, unbinds: 0.1, outcomes: 0.1, webhooks: 0.15 }
