@@ -1,5 +1,11 @@
+import net, { type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { CarrierLink, type LinkEvents, type LinkTimings } from '../../src/services/carrier-link.ts'
+import {
+  bindBackoffMs,
+  CarrierLink,
+  type LinkEvents,
+  type LinkTimings,
+} from '../../src/services/carrier-link.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { aCarrier } from '../support/directory.ts'
 import { eventually } from '../support/service.ts'
@@ -25,9 +31,13 @@ afterEach(async () => {
   await smsc[Symbol.asyncDispose]()
 })
 
-async function bind(timings: LinkTimings, events: Partial<LinkEvents<string>> = {}): Promise<void> {
+async function bind(
+  timings: LinkTimings,
+  events: Partial<LinkEvents<string>> = {},
+  port = smsc.port,
+): Promise<void> {
   link = new CarrierLink<string>({
-    carrier: aCarrier({ port: smsc.port, window: WINDOW }),
+    carrier: aCarrier({ port, window: WINDOW }),
     number: 0,
     bind: 'bind_transceiver',
     events: {
@@ -143,5 +153,57 @@ describe('a session that the carrier calls out of order', () => {
     submit()
     await eventually(() => smsc.submits.length === 1 && link.unanswered === 0)
     expect(link.rebind()).toBe(true)
+  })
+})
+
+describe('a session that ends', () => {
+  test('B386 enquire_link never answered: closed, what was under way is handed back, bound again', async () => {
+    const binds: net.Socket[] = []
+    // Answers each bind and nothing else.
+    const mute = net.createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', (request: Buffer) => {
+        const answer = Buffer.from('00000011800000090000000000000000' + '00', 'hex')
+        request.copy(answer, 12, 12, 16)
+        socket.write(answer)
+        binds.push(socket)
+      })
+    })
+    await new Promise<void>((listening) => mute.listen(0, '127.0.0.1', listening))
+    const { port } = mute.address() as AddressInfo
+    await bind({ enquireLinkIntervalMs: 100, enquireLinkTimeoutMs: 50 }, {}, port)
+    submit('under way')
+    await eventually(() => binds.length === 2)
+    expect(link.status.lastClose).toBe('enquire_link_timeout')
+    expect(lost).toEqual(['under way'])
+    await link.stop()
+    for (const socket of binds) socket.destroy()
+    await new Promise((closed) => mute.close(closed))
+  })
+
+  test('is followed by another, whatever becomes of what was under way', async () => {
+    const onLost = () => {
+      throw new Error('of the application')
+    }
+    await bind({}, { onLost })
+    ;(await smsc.bound()).destroy()
+    await eventually(() => smsc.binds.length === 2 && link.canSubmit)
+  })
+})
+
+describe('the pause before another bind', () => {
+  const pauses = (code: 'bind_rejected' | 'peer_closed') =>
+    Array.from({ length: 12 }, (_, failures) =>
+      bindBackoffMs({ code }, { failures, firstMs: 1_000, jitter: 0.5 }),
+    )
+
+  test('doubles up to a minute', () => {
+    expect(pauses('peer_closed').slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((s) => s * 1_000))
+  })
+
+  test('doubles up to five minutes while the bind is refused, for ever', () => {
+    expect(pauses('bind_rejected').slice(6, 10)).toEqual([64, 128, 256, 300].map((s) => s * 1_000))
+    const most = bindBackoffMs({ code: 'bind_rejected' }, { failures: 9_999, firstMs: 1_000, jitter: 1 })
+    expect(most).toBe(300_000)
   })
 })

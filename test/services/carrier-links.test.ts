@@ -1,7 +1,6 @@
-import net, { type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Carrier, Directory } from '../../src/domain/directory.ts'
-import { bindBackoffMs, type LinkEvents, type LinkTimings } from '../../src/services/carrier-link.ts'
+import type { LinkEvents, LinkTimings } from '../../src/services/carrier-link.ts'
 import { CarrierLinks } from '../../src/services/carrier-links.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { aCarrier, aDirectory } from '../support/directory.ts'
@@ -132,51 +131,7 @@ describe('binding', () => {
   })
 })
 
-describe('the pause before another bind', () => {
-  const pauses = (code: 'bind_rejected' | 'peer_closed') =>
-    Array.from({ length: 12 }, (_, failures) =>
-      bindBackoffMs({ code }, { failures, firstMs: 1_000, jitter: 0.5 }),
-    )
-
-  test('doubles up to a minute', () => {
-    expect(pauses('peer_closed').slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((s) => s * 1_000))
-  })
-
-  test('doubles up to five minutes while the bind is refused, for ever', () => {
-    expect(pauses('bind_rejected').slice(6, 10)).toEqual([64, 128, 256, 300].map((s) => s * 1_000))
-    const most = bindBackoffMs({ code: 'bind_rejected' }, { failures: 9_999, firstMs: 1_000, jitter: 1 })
-    expect(most).toBe(300_000)
-  })
-})
-
 describe('a session that ends', () => {
-  test('B386 enquire_link never answered: closed, what was under way is handed back, bound again', async () => {
-    const binds: net.Socket[] = []
-    // Answers each bind and nothing else.
-    const mute = net.createServer((socket) => {
-      socket.on('error', () => undefined)
-      socket.once('data', (bind: Buffer) => {
-        const answer = Buffer.from('00000011800000090000000000000000' + '00', 'hex')
-        bind.copy(answer, 12, 12, 16)
-        socket.write(answer)
-        binds.push(socket)
-      })
-    })
-    await new Promise<void>((listening) => mute.listen(0, '127.0.0.1', listening))
-    const { port } = mute.address() as AddressInfo
-    carrierLinks({ enquireLinkIntervalMs: 100, enquireLinkTimeoutMs: 50 }).follow(
-      directory(carrier({ port })),
-    )
-    await eventually(() => links.canSubmit(1))
-    links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'under way')
-    await eventually(() => binds.length === 2)
-    expect(lastClose()).toBe('enquire_link_timeout')
-    expect(lost).toEqual(['under way'])
-    await links.stop()
-    for (const socket of binds) socket.destroy()
-    await new Promise((closed) => mute.close(closed))
-  })
-
   test('B388 by the carrier\u2019s unbind: what had no answer is handed back, bound again', async () => {
     carrierLinks().follow(directory(carrier()))
     await eventually(() => links.canSubmit(1))
@@ -428,15 +383,5 @@ describe('several binds', () => {
     links.follow(directory(carrier({ state: 'stopped' })))
     await links.drop(50)
     expect(lost).toEqual(['never answered'])
-  })
-
-  test('a link comes back whatever becomes of what was under way', async () => {
-    const onLost = () => {
-      throw new Error('of the application')
-    }
-    carrierLinks({}, { onLost }).follow(directory(carrier()))
-    await all(1)
-    ;(await smsc.bound()).destroy()
-    await eventually(() => smsc.binds.length === 2 && links.canSubmit(1))
   })
 })
