@@ -72,7 +72,7 @@ export function addShow<Item extends Type.TSchema, Row>(
   resource: Resource<Item, Row>,
   find: (key: string) => Promise<Row | undefined>,
 ): void {
-  const { path, params } = oneOf(resource)
+  const { path, params } = placeOfOne(resource)
   const options = schemas(resource, { params, response: answers(200, resource.item) })
   scope.get<PathOfOne>(path, options, async (request) => {
     const row = await find(request.params[resource.key]!)
@@ -88,7 +88,7 @@ export function addChange<Item extends Type.TSchema, Row, Body extends Type.TSch
   body: Body,
   change: (key: string, body: Type.Static<Body>) => Promise<Row>,
 ): void {
-  const { path, params } = oneOf(resource)
+  const { path, params } = placeOfOne(resource)
   const options = schemas(resource, { params, body, response: answers(200, resource.item) })
   scope.patch<PathOfOne>(path, options, async (request) => {
     const row = await change(request.params[resource.key]!, request.body as Type.Static<Body>)
@@ -102,7 +102,7 @@ export function addDelete(
   collection: Collection,
   remove: (key: string) => Promise<void>,
 ): void {
-  const { path, params } = oneOf(collection)
+  const { path, params } = placeOfOne(collection)
   const options = schemas(collection, { params, response: answers(204, Type.Null()) })
   scope.delete<PathOfOne>(path, options, async (request, reply) => {
     await remove(request.params[collection.key]!)
@@ -110,7 +110,7 @@ export function addDelete(
   })
 }
 
-function oneOf({ path, key, keyField }: Collection) {
+function placeOfOne({ path, key, keyField }: Collection) {
   return { path: `${path}/:${key}`, params: Type.Object({ [key]: keyField }) }
 }
 
