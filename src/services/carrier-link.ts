@@ -181,8 +181,10 @@ export class CarrierLink<Token> {
           },
           onAnomaly: (anomaly) => events.onAnomaly?.(anomaly, this.carrier),
           onLateResponse: (token, pdu) => {
+            const places = this.#places
             this.#answered(pdu)
             events.onLateResponse(token, pdu)
+            if (this.#places > places) events.onReady(this)
           },
           onClose: (reason, tokens) => this.#closed(reason, tokens),
         },

@@ -102,10 +102,14 @@ describe('a carrier that answers enquire_link and no submit', () => {
     expect(gapMs).toBeGreaterThan(timings.responseTimeoutMs + 0.8 * 4 * timings.backoffMs - 2)
   })
 
-  test('an answer that comes late is one', async () => {
+  test('an answer that comes late is one: its places are free again, and that is told', async () => {
+    let ready = 0
+    const onReady = () => {
+      ready += 1
+    }
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, to) => answers.push(() => accept(pdu, to, 'id')))
-    await bind({ responseTimeoutMs: 100 })
+    await bind({ responseTimeoutMs: 100 }, { onReady })
     for (const [count, more] of [
       [1, 2],
       [3, 4],
@@ -116,7 +120,7 @@ describe('a carrier that answers enquire_link and no submit', () => {
       answers[count - 1]!()
       await eventually(() => late.length === more / 2)
     }
-    expect([smsc.binds.length, link.windowFree]).toEqual([1, WINDOW])
+    expect([smsc.binds.length, link.windowFree, ready]).toEqual([1, WINDOW, 1 + 2])
   })
 })
 
