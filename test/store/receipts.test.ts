@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { InstantSource } from '../../src/domain/instants.ts'
+import { describe, expect, test } from 'vitest'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
-import { recordReceipts } from '../../src/operations/record-receipts.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import type { Database } from '../../src/store/database.ts'
 import {
   deleteOldParkedReceipts,
   findMatchableReceipts,
   findParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
-import type { ReceiptRow } from '../../src/store/receipts.ts'
-import { type ChangedMessage, type EventHolder, recordSubmissions } from '../../src/store/submissions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { newId, otherPool, seedInstallation } from '../support/installation.ts'
+import { otherPool } from '../support/installation.ts'
+import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
   CARRIER_ID,
   countOf,
   eventsOf,
-  HOLDER,
   NOBODY,
   NODE,
   receipt,
@@ -28,62 +21,9 @@ import {
   submission,
 } from '../support/stored-messages.ts'
 
-/** Above every id a test makes. */
-const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-
 const OLDEST = { received_at: new Date(0).toISOString(), parked_id: 0 }
 
-let database: FreshDatabase
-let db: Database
-let plan: number
-const instants = new InstantSource()
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  plan = (await seedInstallation(db)).announcedPlan
-  await ensurePartitions(db, Date.now())
-})
-
-afterAll(() => database[Symbol.asyncDispose]())
-
-async function apply(
-  receipts: readonly ReceiptRow[],
-  { pool = db, events = HOLDER, inMs = 0 }: { pool?: Database; events?: EventHolder; inMs?: number } = {},
-): Promise<ChangedMessage[]> {
-  const source = inMs === 0 ? instants : new InstantSource()
-  const changed: ChangedMessage[] = []
-  await recordReceipts(pool, {
-    receipts,
-    changedAt: () => source.next(Date.now() + inMs),
-    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-    newestMsgId: NEWEST,
-    events,
-    onChanged: (messages) => changed.push(...messages),
-  })
-  return changed
-}
-
-/** A message whose segments were accepted under the ids `<msgId>/<segment>`. */
-async function submitted(segments = 1, changes: Parameters<typeof storeMessage>[2] = {}): Promise<string> {
-  const msgId = await storeMessage(db, plan, { segments, ...changes })
-  await recordSubmissions(db, {
-    settlements: [sent(plan, msgId)],
-    submissions: Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}/${n}`, n)),
-    changedAt: instants.next(Date.now()),
-    events: HOLDER,
-  })
-  return msgId
-}
-
-async function columns(msgId: string) {
-  const { rows } = await db.query(
-    `select status, event_seq, error_code, carrier_code, mccmnc, delivered_segments::text as delivered,
-            unknown_segments::text as unknown, updated_at from messages where msg_id = $1`,
-    [msgId],
-  )
-  return rows[0]
-}
+const { db, connectionString, plan, record, submitted, apply, columns } = await recordedMessages()
 
 describe('one segment', () => {
   test.each([
@@ -189,17 +129,15 @@ describe('several segments', () => {
 
   test('while later ones may be under way it is not DELIVERED: their number is settled with the submission', async () => {
     const msgId = await storeMessage(db, plan, { segments: 2 })
-    const record = (segments: readonly number[], settled: boolean) =>
-      recordSubmissions(db, {
-        settlements: settled ? [sent(plan, msgId, { segments: 3 })] : [],
-        submissions: segments.map((n) => submission(plan, msgId, `${msgId}/${n}`, n)),
-        changedAt: instants.next(Date.now()),
-        events: HOLDER,
-      })
-    await record([0, 1], false)
+    const accept = (segments: readonly number[], settled: boolean) =>
+      record(
+        settled ? [sent(plan, msgId, { segments: 3 })] : [],
+        segments.map((n) => submission(plan, msgId, `${msgId}/${n}`, n)),
+      )
+    await accept([0, 1], false)
     const delivered = (n: number) => receipt(`${msgId}/${n}`, 'DELIVERED')
     expect(await apply([delivered(0), delivered(1)])).toEqual([])
-    expect(await record([2], true)).toMatchObject([{ status: 'SENT', segments: 3 }])
+    expect(await accept([2], true)).toMatchObject([{ status: 'SENT', segments: 3 }])
     expect(await apply([delivered(2)])).toMatchObject([{ status: 'DELIVERED', seq: 2 }])
   })
 
@@ -222,12 +160,10 @@ describe('matching', () => {
 
   test('an id that the carrier used twice means the newest message', async () => {
     const [first, second] = [await storeMessage(db, plan), await storeMessage(db, plan)]
-    await recordSubmissions(db, {
-      settlements: [sent(plan, first), sent(plan, second)],
-      submissions: [submission(plan, first, 'reused'), submission(plan, second, 'reused')],
-      changedAt: instants.next(Date.now()),
-      events: HOLDER,
-    })
+    await record(
+      [sent(plan, first), sent(plan, second)],
+      [submission(plan, first, 'reused'), submission(plan, second, 'reused')],
+    )
     await apply([receipt('reused', 'DELIVERED')])
     const [newest, oldest] = [first, second].sort().toReversed()
     expect(await statusOf(db, newest!)).toBe('DELIVERED')
@@ -239,12 +175,7 @@ describe('matching', () => {
     expect(await countOf(db, 'parked_receipts')).toBe(2)
     expect((await findMatchableReceipts(db, OLDEST, 10)).receipts).toEqual([])
     const msgId = await storeMessage(db, plan)
-    await recordSubmissions(db, {
-      settlements: [sent(plan, msgId)],
-      submissions: [submission(plan, msgId, 'unheard-of')],
-      changedAt: instants.next(Date.now()),
-      events: HOLDER,
-    })
+    await record([sent(plan, msgId)], [submission(plan, msgId, 'unheard-of')])
     const found = await findParkedReceipts(db, [{ carrier_id: CARRIER_ID, carrier_message_id: 'unheard-of' }])
     expect(found).toMatchObject([{ carrier_message_id: 'unheard-of', outcome: 'DELIVERED' }])
     expect((await findMatchableReceipts(db, OLDEST, 10)).receipts).toEqual(found)
@@ -261,219 +192,6 @@ describe('matching', () => {
     await apply(parked)
     expect(await countOf(db, 'parked_receipts')).toBe(1)
     await db.query('delete from parked_receipts')
-  })
-})
-
-/** What the rows of a message's segments keep, in their order. */
-async function kept(msgId: string) {
-  const { rows } = await db.query(
-    'select outcome, error_code, carrier_code, receipt_at from submissions where msg_id = $1 order by segment',
-    [msgId],
-  )
-  return rows
-}
-
-describe('what is kept of each segment', () => {
-  test('its outcome, codes and time, where there are several', async () => {
-    const msgId = await submitted(2)
-    const received_at = new Date(Date.now() - 5_000).toISOString()
-    await apply([
-      receipt(`${msgId}/1`, 'FAILED', { error_code: '302', carrier_code: 'UNDELIV 001', received_at }),
-    ])
-    expect(await kept(msgId)).toEqual([
-      { outcome: null, error_code: null, carrier_code: null, receipt_at: null },
-      {
-        outcome: 'FAILED',
-        error_code: '302',
-        carrier_code: 'UNDELIV 001',
-        receipt_at: new Date(received_at),
-      },
-    ])
-    // The message has ended; its other segment is told all the same.
-    await apply([receipt(`${msgId}/0`, 'DELIVERED')])
-    expect((await kept(msgId)).map(({ outcome }) => outcome)).toEqual(['DELIVERED', 'FAILED'])
-  })
-
-  test('nothing where there is one: the message says it, and no row is written twice', async () => {
-    const msgId = await submitted()
-    await apply([receipt(`${msgId}/0`, 'DELIVERED')])
-    expect((await kept(msgId)).map(({ outcome }) => outcome)).toEqual([null])
-  })
-
-  test.each([
-    ['DELIVERED', 'FAILED', 'DELIVERED'],
-    ['FAILED', 'DELIVERED', 'FAILED'],
-    ['DELIVERED', 'UNKNOWN', 'DELIVERED'],
-    ['UNKNOWN', 'DELIVERED', 'DELIVERED'],
-    ['UNKNOWN', 'FAILED', 'FAILED'],
-  ] as const)('%s, then %s: %s', async (first, second, outcome) => {
-    const msgId = await submitted(2)
-    await apply([receipt(`${msgId}/0`, first)])
-    await apply([receipt(`${msgId}/0`, second)])
-    expect((await kept(msgId))[0].outcome).toBe(outcome)
-  })
-
-  test('a segment that was delivered cannot fail any more: the message waits for the other', async () => {
-    const msgId = await submitted(2)
-    await apply([receipt(`${msgId}/0`, 'DELIVERED')])
-    expect(await apply([receipt(`${msgId}/0`, 'FAILED')])).toEqual([])
-    expect(await apply([receipt(`${msgId}/1`, 'DELIVERED')])).toMatchObject([{ status: 'DELIVERED' }])
-  })
-})
-
-describe('one id for all segments', () => {
-  async function together(segments: number): Promise<string> {
-    const msgId = await storeMessage(db, plan, { segments })
-    await recordSubmissions(db, {
-      settlements: [sent(plan, msgId)],
-      submissions: Array.from({ length: segments }, (_, n) => submission(plan, msgId, `all-${msgId}`, n)),
-      changedAt: instants.next(Date.now()),
-      events: HOLDER,
-    })
-    return msgId
-  }
-
-  test.each(['DELIVERED', 'FAILED', 'UNKNOWN'] as const)('a receipt speaks for all: %s', async (outcome) => {
-    const msgId = await together(3)
-    expect(await apply([receipt(`all-${msgId}`, outcome)])).toMatchObject([{ msgId, status: outcome }])
-    expect((await kept(msgId)).map((row) => row.outcome)).toEqual([outcome, outcome, outcome])
-    expect(await apply([receipt(`all-${msgId}`, outcome)])).toEqual([])
-    expect(await announced(db, msgId)).toEqual(['SENT', outcome])
-  })
-
-  test('two ids for three segments: DELIVERED when both are', async () => {
-    const msgId = await storeMessage(db, plan, { segments: 3 })
-    await recordSubmissions(db, {
-      settlements: [sent(plan, msgId)],
-      submissions: [0, 1, 2].map((n) => submission(plan, msgId, `${msgId}-${n >> 1}`, n)),
-      changedAt: instants.next(Date.now()),
-      events: HOLDER,
-    })
-    expect(await apply([receipt(`${msgId}-0`, 'DELIVERED')])).toEqual([])
-    expect(await apply([receipt(`${msgId}-1`, 'DELIVERED')])).toMatchObject([{ status: 'DELIVERED' }])
-  })
-})
-
-describe('an id that is given again', () => {
-  let used = 0
-  const ANNA = '+15551230001'
-  const BEN = '+15551230002'
-  const to = (recipient: string) => ({ addresses: [recipient.slice(1)] })
-
-  /** Messages to these recipients under one id, the oldest first. */
-  async function sharing(...recipients: string[]): Promise<{ id: string; msgIds: string[] }> {
-    used += 1
-    const id = `again-${used}`
-    const msgIds: string[] = []
-    for (const [index, recipient] of recipients.entries()) {
-      const msg_id = newId(Date.now() - (recipients.length - index) * 1_000)
-      msgIds.push(await storeMessage(db, plan, { msg_id, recipient }))
-      await recordSubmissions(db, {
-        settlements: [sent(plan, msg_id)],
-        submissions: [submission(plan, msg_id, id)],
-        changedAt: instants.next(Date.now()),
-        events: HOLDER,
-      })
-    }
-    return { id, msgIds }
-  }
-
-  const statuses = (msgIds: readonly string[]) => Promise.all(msgIds.map((msgId) => statusOf(db, msgId)))
-
-  test('the receipt is of the message to its address, the older one too', async () => {
-    const { id, msgIds } = await sharing(ANNA, BEN)
-    await apply([receipt(id, 'FAILED', to(ANNA))])
-    expect(await statuses(msgIds)).toEqual(['FAILED', 'SENT'])
-    await apply([receipt(id, 'DELIVERED', to(BEN))])
-    expect(await statuses(msgIds)).toEqual(['FAILED', 'DELIVERED'])
-  })
-
-  test('both in one batch, with the addresses swapped', async () => {
-    const { id, msgIds } = await sharing(ANNA, BEN)
-    const addresses = (recipient: string) => ({ addresses: ['12345', recipient.slice(1)] })
-    await apply([receipt(id, 'DELIVERED', addresses(BEN)), receipt(id, 'FAILED', addresses(ANNA))])
-    expect(await statuses(msgIds)).toEqual(['FAILED', 'DELIVERED'])
-  })
-
-  test('to one recipient: the newest that has not ended', async () => {
-    const { id, msgIds } = await sharing(ANNA, ANNA, ANNA)
-    await apply([receipt(id, 'DELIVERED', to(ANNA))])
-    expect(await statuses(msgIds)).toEqual(['SENT', 'SENT', 'DELIVERED'])
-    await apply([receipt(id, 'FAILED', to(ANNA))])
-    expect(await statuses(msgIds)).toEqual(['SENT', 'FAILED', 'DELIVERED'])
-  })
-
-  test('a repeated receipt of one that has ended is not of another recipient\u2019s message', async () => {
-    const { id, msgIds } = await sharing(ANNA, BEN)
-    await apply([receipt(id, 'DELIVERED', to(BEN))])
-    await apply([receipt(id, 'DELIVERED', to(BEN))])
-    expect(await statuses(msgIds)).toEqual(['SENT', 'DELIVERED'])
-    expect(await countOf(db, 'parked_receipts')).toBe(0)
-  })
-
-  test.each([
-    ['no address', { addresses: [] }],
-    ['addresses in a form of the carrier\u2019s own', { addresses: ['5551230001', '99'] }],
-  ])('%s: the newest that has not ended', async (_name, how) => {
-    const { id, msgIds } = await sharing(ANNA, BEN)
-    await apply([receipt(id, 'DELIVERED', how)])
-    expect(await statuses(msgIds)).toEqual(['SENT', 'DELIVERED'])
-    await apply([receipt(id, 'DELIVERED', how)])
-    expect(await statuses(msgIds)).toEqual(['DELIVERED', 'DELIVERED'])
-  })
-
-  test('to a thousand messages: only of the recipient\u2019s own, of which the newest are looked at', async () => {
-    const { id, msgIds } = await sharing(ANNA)
-    await db.query(
-      `with more as (
-         select *, (substr($2, 1, 14) || '7' || substr($2, 16, 9) || lpad(to_hex(g), 12, '0'))::uuid as msg_id
-         from generate_series(1, 1000) g
-       ), stored as (
-         insert into messages (plan_id, msg_id, status, segments, updated_at, sender, recipient, body)
-         select $1, msg_id, 'SENT', 1, now(), 'Aldis', '+1666' || lpad(g::text, 7, '0'), 'hello' from more
-       )
-       insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment)
-       select $3, $4, msg_id, $1, 0 from more`,
-      [plan, newId(Date.now()), CARRIER_ID, id],
-    )
-    const [changed] = await apply([receipt(id, 'DELIVERED', { addresses: ['16660000005'] })])
-    expect(changed).toMatchObject({ recipient: '+16660000005', status: 'DELIVERED' })
-    expect(await apply([receipt(id, 'DELIVERED', to(ANNA))])).toEqual([])
-    expect(await statuses(msgIds)).toEqual(['SENT'])
-    expect(await countOf(db, 'parked_receipts')).toBe(1)
-    await db.query('delete from parked_receipts')
-  })
-
-  test('before the new one is recorded: it waits for it, and does not touch one that has ended', async () => {
-    const { id, msgIds } = await sharing(ANNA)
-    await apply([receipt(id, 'DELIVERED', to(ANNA))])
-    await apply([receipt(id, 'FAILED', to(BEN))])
-    expect(await statuses(msgIds)).toEqual(['DELIVERED'])
-    const parked = await findParkedReceipts(db, [{ carrier_id: CARRIER_ID, carrier_message_id: id }])
-    expect(parked).toMatchObject([{ addresses: [BEN.slice(1)], outcome: 'FAILED' }])
-    const msgId = await storeMessage(db, plan, { recipient: BEN })
-    await recordSubmissions(db, {
-      settlements: [sent(plan, msgId)],
-      submissions: [submission(plan, msgId, id)],
-      changedAt: instants.next(Date.now()),
-      events: HOLDER,
-    })
-    expect(await apply(parked)).toMatchObject([{ msgId, status: 'FAILED' }])
-    expect(await countOf(db, 'parked_receipts')).toBe(0)
-  })
-
-  test('for one of several segments each: the bits are those of the chosen message', async () => {
-    const older = await storeMessage(db, plan, { segments: 2, recipient: ANNA })
-    const newer = await storeMessage(db, plan, { recipient: BEN })
-    await recordSubmissions(db, {
-      settlements: [sent(plan, older), sent(plan, newer)],
-      submissions: [submission(plan, older, 'mixed', 1), submission(plan, newer, 'mixed', 0)],
-      changedAt: instants.next(Date.now()),
-      events: HOLDER,
-    })
-    expect(await apply([receipt('mixed', 'DELIVERED', to(ANNA))])).toEqual([])
-    expect(await columns(older)).toMatchObject({ status: 'SENT', delivered: '2' })
-    expect(await statusOf(db, newer)).toBe('SENT')
   })
 })
 
@@ -514,7 +232,7 @@ describe('who delivers the event', () => {
 
 describe('two nodes at once', () => {
   test('the segments of one message, recorded by both: DELIVERED once', async () => {
-    await using other = otherPool(database.connectionString)
+    await using other = otherPool(connectionString)
     for (let round = 0; round < 10; round += 1) {
       const messages = await Promise.all(Array.from({ length: 8 }, () => submitted(4)))
       const half = (segments: number[]) =>
@@ -534,7 +252,7 @@ describe('two nodes at once', () => {
   })
 
   test('contradictory receipts: one of them wins, with one event', async () => {
-    await using other = otherPool(database.connectionString)
+    await using other = otherPool(connectionString)
     for (let round = 0; round < 10; round += 1) {
       const msgId = await submitted()
       const changed = await Promise.all([
@@ -552,16 +270,11 @@ describe('two nodes at once', () => {
   })
 
   test('a submission and its receipt: the receipt is applied or parked, never lost', async () => {
-    await using other = otherPool(database.connectionString)
+    await using other = otherPool(connectionString)
     for (let round = 0; round < 20; round += 1) {
       const msgId = await storeMessage(db, plan)
       await Promise.all([
-        recordSubmissions(db, {
-          settlements: [sent(plan, msgId)],
-          submissions: [submission(plan, msgId, `race-${round}`)],
-          changedAt: instants.next(Date.now()),
-          events: HOLDER,
-        }),
+        record([sent(plan, msgId)], [submission(plan, msgId, `race-${round}`)]),
         apply([receipt(`race-${round}`, 'DELIVERED')], { pool: other.db }),
       ])
       const parked = (await findMatchableReceipts(db, OLDEST, 10)).receipts

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { InstantSource } from '../../src/domain/instants.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import type { Database } from '../../src/store/database.ts'
-import { recordSubmissions, type Settlement, type Submission } from '../../src/store/submissions.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { newId, otherPool, seedInstallation } from '../support/installation.ts'
+import { describe, expect, test } from 'vitest'
+import { newId, otherPool } from '../support/installation.ts'
+import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
   CARRIER_ID,
   eventsOf,
-  HOLDER,
   NODE,
   sent,
   statusOf,
@@ -17,28 +12,7 @@ import {
   submission,
 } from '../support/stored-messages.ts'
 
-let database: FreshDatabase
-let db: Database
-let plan: number
-const instants = new InstantSource()
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  db = database.db
-  plan = (await seedInstallation(db)).announcedPlan
-  await ensurePartitions(db, Date.now())
-})
-
-afterAll(() => database[Symbol.asyncDispose]())
-
-function record(
-  settlements: readonly Settlement[],
-  submissions: readonly Submission[] = [],
-  pool = db,
-  events = HOLDER,
-) {
-  return recordSubmissions(pool, { settlements, submissions, changedAt: instants.next(Date.now()), events })
-}
+const { db, connectionString, plan, record } = await recordedMessages()
 
 async function waits(msgId: string): Promise<boolean> {
   return (await db.query('select 1 from dispatches where msg_id = $1', [msgId])).rows.length > 0
@@ -91,7 +65,7 @@ describe('a settlement', () => {
   })
 
   test('repeated, by two nodes at once too: one event', async () => {
-    await using other = otherPool(database.connectionString)
+    await using other = otherPool(connectionString)
     const ids = (await Promise.all(Array.from({ length: 20 }, () => storeMessage(db, plan)))).toSorted()
     const settlements = ids.map((msgId) => sent(plan, msgId))
     const submissions = ids.map((msgId) => submission(plan, msgId, `twice-${msgId}`))

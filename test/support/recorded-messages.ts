@@ -1,0 +1,78 @@
+/** Messages that a carrier has answered, and what its receipts say of them. */
+import { InstantSource } from '../../src/domain/instants.ts'
+import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { recordReceipts } from '../../src/operations/record-receipts.ts'
+import type { Database } from '../../src/store/database.ts'
+import type { ReceiptRow } from '../../src/store/receipts.ts'
+import {
+  type ChangedMessage,
+  type EventHolder,
+  recordSubmissions,
+  type Settlement,
+  type Submission,
+} from '../../src/store/submissions.ts'
+import { installedDatabase } from './installation.ts'
+import { HOLDER, sent, storeMessage, submission } from './stored-messages.ts'
+
+/** Above every id a test makes. */
+export const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** A database for all tests of a file, made outside of any. Everything happens to its announced plan, `plan`. */
+export async function recordedMessages() {
+  const installed = await installedDatabase()
+  const { db, announcedPlan: plan } = installed
+  const instants = new InstantSource()
+  const changedAt = () => instants.next(Date.now())
+
+  function record(
+    settlements: readonly Settlement[],
+    submissions: readonly Submission[] = [],
+    pool: Database = db,
+    events: EventHolder = HOLDER,
+  ): Promise<ChangedMessage[]> {
+    return recordSubmissions(pool, { settlements, submissions, changedAt: changedAt(), events })
+  }
+
+  /** A message whose segments were accepted under the ids `<msgId>/<segment>`. */
+  async function submitted(
+    segments = 1,
+    changes: Parameters<typeof storeMessage>[2] = {},
+    settlement: Partial<Settlement> = {},
+  ): Promise<string> {
+    const msgId = await storeMessage(db, plan, { segments, ...changes })
+    await record(
+      [sent(plan, msgId, settlement)],
+      Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}/${n}`, n)),
+    )
+    return msgId
+  }
+
+  /** What changed. `inMs`: at a later time. */
+  async function apply(
+    receipts: readonly ReceiptRow[],
+    { pool = db, events = HOLDER, inMs = 0 }: { pool?: Database; events?: EventHolder; inMs?: number } = {},
+  ): Promise<ChangedMessage[]> {
+    const source = inMs === 0 ? instants : new InstantSource()
+    const changed: ChangedMessage[] = []
+    await recordReceipts(pool, {
+      receipts,
+      changedAt: () => source.next(Date.now() + inMs),
+      unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
+      newestMsgId: NEWEST,
+      events,
+      onChanged: (messages) => changed.push(...messages),
+    })
+    return changed
+  }
+
+  async function columns(msgId: string) {
+    const { rows } = await db.query(
+      `select status, event_seq, error_code, carrier_code, mccmnc, delivered_segments::text as delivered,
+              unknown_segments::text as unknown, updated_at from messages where msg_id = $1`,
+      [msgId],
+    )
+    return rows[0]
+  }
+
+  return { ...installed, plan, changedAt, record, submitted, apply, columns }
+}
