@@ -26,8 +26,8 @@ export async function startBase(options: AppOptions, parts: Parts) {
   const secretKey = deriveKey(options.secretKey, 'secrets')
   const db = await startDatabase(options)
   parts.add('database', () => db.end())
-  // Customers' look-ups and lists have connections of their own: a slow one takes none from the message path. Nor does
-  // anything from the heartbeat.
+  // Look-ups and lists, customers' and operators', have connections of their own: a slow one takes none from the message
+  // path. Nor does anything from the heartbeat.
   const reads = openPool(options, { poolSize: READ_POOL_SIZE, statementTimeoutMs: READ_TIMEOUT_MS })
   const beats = openPool(options, { poolSize: 1, statementTimeoutMs: READ_TIMEOUT_MS })
   parts.add('database, reads and beats', () => Promise.all([reads.end(), beats.end()]))
