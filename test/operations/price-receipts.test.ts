@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest'
 import type { Directory, Rate } from '../../src/domain/directory.ts'
-import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { priceReceipts } from '../../src/operations/price-receipts.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
-import { recordSubmissions, type Settlement } from '../../src/store/submissions.ts'
+import type { Settlement } from '../../src/store/submissions.ts'
 import { aDirectory } from '../support/directory.ts'
-import { installedDatabase } from '../support/installation.ts'
+import { NEWEST, recordedMessages } from '../support/recorded-messages.ts'
 import { announced, HOLDER, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
-const { db, announcedPlan: plan } = await installedDatabase()
-const instants = new InstantSource()
+const { db, plan, changedAt, record, submitted } = await recordedMessages()
 
 const rate = (fields: Partial<Rate>): Rate => ({
   id: 1,
@@ -27,25 +25,18 @@ const RATES = aDirectory({
   rates: [rate({ country: 'US' }), rate({ mccmnc: '310410', price: '0.009000', ptf: '0.003000' })],
 })
 
-/** A message accepted by the carrier under `<msgId>/<segment>`, priced as for 310260. */
-async function submitted(segments = 1, settlement: Partial<Settlement> = {}): Promise<string> {
-  const msgId = await storeMessage(db, plan, { segments })
-  const priced = { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' }
-  await recordSubmissions(db, {
-    settlements: [sent(plan, msgId, { ...priced, ...settlement })],
-    submissions: Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}/${n}`, n)),
-    changedAt: instants.next(Date.now()),
-    events: HOLDER,
-  })
-  return msgId
-}
+const PRICED = { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' }
+
+/** As for 310260, unless the settlement says otherwise. */
+const priced = (segments = 1, settlement: Partial<Settlement> = {}) =>
+  submitted(segments, {}, { ...PRICED, ...settlement })
 
 async function apply(receipts: readonly ReceiptRow[], directory: Directory = RATES): Promise<void> {
   await recordReceipts(db, {
     receipts: await priceReceipts(db, directory, receipts),
-    changedAt: instants.next(Date.now()),
+    changedAt: changedAt(),
     unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-    newestMsgId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    newestMsgId: NEWEST,
     events: HOLDER,
   })
 }
@@ -68,7 +59,7 @@ async function announcedPrices(msgId: string): Promise<(string | null)[]> {
 }
 
 test('a receipt that names another network brings its price, in the event of that receipt', async () => {
-  const msgId = await submitted()
+  const msgId = await priced()
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
   expect(await charged(msgId)).toBe('310410 0.009 0.003 USD')
   expect(await announcedPrices(msgId)).toEqual(['0.0075', '0.009'])
@@ -77,7 +68,7 @@ test('a receipt that names another network brings its price, in the event of tha
 test('a receipt that names the same network, or none, changes no price', async () => {
   const changedRates = aDirectory({ rates: [rate({ mccmnc: '310260', price: '9' })] })
   for (const mccmnc of ['310260', null]) {
-    const msgId = await submitted()
+    const msgId = await priced()
     await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc })], changedRates)
     expect(await charged(msgId)).toBe('310260 0.0075 0 USD')
   }
@@ -87,26 +78,26 @@ test('a network with the same rate as the one before changes no price, though th
   const raised = aDirectory({
     rates: [rate({ country: 'US', price: '9' }), rate({ id: 2, mccmnc: '310410' })],
   })
-  const msgId = await submitted(1, { mccmnc: null })
+  const msgId = await priced(1, { mccmnc: null })
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310260' })], raised)
   expect(await charged(msgId)).toBe('310260 0.0075 0 USD')
 })
 
 test('a message without a price gets one, by the rate of any network too', async () => {
-  const msgId = await submitted(1, { mccmnc: null, price: null, ptf: null, currency: null })
+  const msgId = await priced(1, { mccmnc: null, price: null, ptf: null, currency: null })
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310260' })])
   expect(await charged(msgId)).toBe('310260 0.0075 0 USD')
 })
 
 test('a message without a price gets one when the network has a rate', async () => {
   const nothing = { mccmnc: null, price: null, ptf: null, currency: null }
-  const msgId = await submitted(1, nothing)
+  const msgId = await priced(1, nothing)
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
   expect(await charged(msgId)).toBe('310410 0.009 0.003 USD')
 })
 
 test('the price is that of all segments, whichever receipt names the network, and comes without an event', async () => {
-  const msgId = await submitted(3, { price: '0.0225' })
+  const msgId = await priced(3, { price: '0.0225' })
   await apply([
     receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: null }),
     receipt(`${msgId}/1`, 'DELIVERED', { mccmnc: '310410' }),
@@ -118,14 +109,14 @@ test('the price is that of all segments, whichever receipt names the network, an
 })
 
 test('where no rate fits, what was charged stays', async () => {
-  const msgId = await submitted()
+  const msgId = await priced()
   const elsewhere = aDirectory({ rates: [rate({ mccmnc: '23410' })] })
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })], elsewhere)
   expect(await charged(msgId)).toBe('310410 0.0075 0 USD')
 })
 
 test('a repeated receipt, or one after the end, corrects nothing', async () => {
-  const msgId = await submitted()
+  const msgId = await priced()
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310260' })])
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
   expect(await charged(msgId)).toBe('310260 0.0075 0 USD')
@@ -140,7 +131,7 @@ test.each([
   'receipts of one batch name %s and %s: the price is that of the network in the record',
   async (...names) => {
     const [first, second, charge] = names
-    const msgId = await submitted(2, { price: '0.015' })
+    const msgId = await priced(2, { price: '0.015' })
     await apply([
       receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: first }),
       receipt(`${msgId}/1`, 'DELIVERED', { mccmnc: second }),
@@ -151,25 +142,22 @@ test.each([
 
 test('a receipt before the message is settled: its price stands', async () => {
   const msgId = await storeMessage(db, plan, { segments: 1 })
-  const accepted = [submission(plan, msgId, `${msgId}/0`, 0)]
-  const write = (settlements: Settlement[], submissions: typeof accepted) =>
-    recordSubmissions(db, { settlements, submissions, changedAt: instants.next(Date.now()), events: HOLDER })
-  await write([], accepted)
+  await record([], [submission(plan, msgId, `${msgId}/0`)])
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
-  await write([sent(plan, msgId, { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' })], [])
+  await record([sent(plan, msgId, PRICED)])
   expect(await charged(msgId)).toBe('310410 0.009 0.003 USD')
 })
 
 test('UNKNOWN, then DELIVERED by another network', async () => {
-  const msgId = await submitted()
+  const msgId = await priced()
   await apply([receipt(`${msgId}/0`, 'UNKNOWN', { mccmnc: null })])
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
   expect(await announcedPrices(msgId)).toEqual(['0.0075', '0.0075', '0.009'])
 })
 
 test('the rate of its own plan, and no message of another plan is touched', async () => {
-  const msgId = await submitted()
-  const other = await submitted()
+  const msgId = await priced()
+  const other = await priced()
   const own = rate({ planId: plan, mccmnc: '310410', price: '1', currency: 'EUR' })
   const { rates } = RATES.contents
   await apply(

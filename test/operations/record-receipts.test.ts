@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
-import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { type ReceiptRow, recordPlainReceipts } from '../../src/store/receipts.ts'
-import { type ChangedMessage, recordSubmissions } from '../../src/store/submissions.ts'
-import { installedDatabase } from '../support/installation.ts'
+import type { ChangedMessage } from '../../src/store/submissions.ts'
+import { NEWEST, recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
   countOf,
@@ -16,25 +15,11 @@ import {
   submission,
 } from '../support/stored-messages.ts'
 
-const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-const instants = new InstantSource()
-const next = () => instants.next(Date.now())
-const { db, announcedPlan: plan } = await installedDatabase()
-
-async function submitted(segments = 1): Promise<string> {
-  const msgId = await storeMessage(db, plan, { segments })
-  await recordSubmissions(db, {
-    settlements: [sent(plan, msgId)],
-    submissions: Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}/${n}`, n)),
-    changedAt: next(),
-    events: HOLDER,
-  })
-  return msgId
-}
+const { db, plan, changedAt, record, submitted } = await recordedMessages()
 
 const how = { unknownReversibleMs: UNKNOWN_REVERSIBLE_MS, events: HOLDER, newestMsgId: NEWEST }
 const plain = (receipts: readonly ReceiptRow[]) =>
-  recordPlainReceipts(db, { receipts, changedAt: next(), ...how })
+  recordPlainReceipts(db, { receipts, changedAt: changedAt(), ...how })
 
 test('plain receipts need no closer look; whatever is not plain is left for it', async () => {
   const [one, two, long, other, ended] = [
@@ -75,21 +60,16 @@ test('all kinds in one batch: each message changes once, with one event', async 
   const early = await storeMessage(db, plan)
   await recordReceipts(db, {
     ...how,
-    changedAt: next,
+    changedAt,
     onChanged: () => {},
     receipts: [receipt('early', 'FAILED')],
   })
   const { rows: parked } = await db.query('select id from parked_receipts')
-  await recordSubmissions(db, {
-    settlements: [sent(plan, early)],
-    submissions: [submission(plan, early, 'early')],
-    changedAt: next(),
-    events: HOLDER,
-  })
+  await record([sent(plan, early)], [submission(plan, early, 'early')])
   const changed: ChangedMessage[] = []
   await recordReceipts(db, {
     ...how,
-    changedAt: next,
+    changedAt,
     onChanged: (messages) => changed.push(...messages),
     receipts: [
       receipt(`${long}/0`, 'DELIVERED'),
@@ -111,7 +91,7 @@ test('should the closer look fail, what is recorded is told all the same', async
   const [one, two] = [await submitted(), await submitted()]
   await recordReceipts(db, {
     ...how,
-    changedAt: next,
+    changedAt,
     onChanged: () => {},
     receipts: [receipt(`${two}/0`, 'DELIVERED')],
   })
@@ -124,14 +104,14 @@ test('should the closer look fail, what is recorded is told all the same', async
   } as unknown as Queryable
   const receipts = [receipt(`${one}/0`, 'DELIVERED'), receipt(`${two}/0`, 'DELIVERED')]
   const onChanged = (messages: readonly ChangedMessage[]) => told.push(...messages.map(({ msgId }) => msgId))
-  await expect(recordReceipts(failing, { ...how, changedAt: next, onChanged, receipts })).rejects.toThrow(
+  await expect(recordReceipts(failing, { ...how, changedAt, onChanged, receipts })).rejects.toThrow(
     'connection lost',
   )
-  await recordReceipts(db, { ...how, changedAt: next, onChanged, receipts })
+  await recordReceipts(db, { ...how, changedAt, onChanged, receipts })
   expect(told).toEqual([one])
 })
 
 test('nothing to do: nothing is asked of the database', async () => {
   const nobody = { query: () => Promise.reject(new Error('asked')) } as unknown as Queryable
-  await recordReceipts(nobody, { ...how, changedAt: next, onChanged: () => {}, receipts: [] })
+  await recordReceipts(nobody, { ...how, changedAt, onChanged: () => {}, receipts: [] })
 })

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { InstantSource } from '../../src/domain/instants.ts'
 import {
   aggregate,
   type MessageEvent,
@@ -7,9 +6,8 @@ import {
   UNKNOWN_REVERSIBLE_MS,
 } from '../../src/domain/message-states.ts'
 import { recordReceipts } from '../../src/store/receipts.ts'
-import { recordSubmissions } from '../../src/store/submissions.ts'
-import { installedDatabase } from '../support/installation.ts'
-import { HOLDER, receipt, sent, statusOf, storeMessage, submission } from '../support/stored-messages.ts'
+import { NEWEST, recordedMessages } from '../support/recorded-messages.ts'
+import { HOLDER, receipt, statusOf } from '../support/stored-messages.ts'
 
 /** The statements decide the same as the table of domain/message-states.ts. */
 
@@ -17,26 +15,16 @@ const OUTCOMES = ['DELIVERED', 'FAILED', 'UNKNOWN'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
 const EVENT: Record<Outcome, MessageEvent> = { DELIVERED: 'delivered', FAILED: 'failed', UNKNOWN: 'unknown' }
-const instants = new InstantSource()
 
-const { db, announcedPlan: plan } = await installedDatabase()
-
-const common = () => ({ changedAt: instants.next(Date.now()), events: HOLDER })
-
-/** A message of this many segments that the carrier has accepted. */
-async function submitted(segments: number): Promise<string> {
-  const msgId = await storeMessage(db, plan, { segments })
-  const submissions = Array.from({ length: segments }, (_, n) => submission(plan, msgId, `${msgId}-${n}`, n))
-  await recordSubmissions(db, { settlements: [sent(plan, msgId)], submissions, ...common() })
-  return msgId
-}
+const { db, changedAt, submitted } = await recordedMessages()
 
 async function apply(msgId: string, segment: number, outcome: Outcome): Promise<void> {
   await recordReceipts(db, {
-    receipts: [receipt(`${msgId}-${segment}`, outcome)],
+    receipts: [receipt(`${msgId}/${segment}`, outcome)],
     unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-    newestMsgId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-    ...common(),
+    newestMsgId: NEWEST,
+    changedAt: changedAt(),
+    events: HOLDER,
   })
 }
 

@@ -4,9 +4,7 @@ import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { Maintenance, type MaintenanceOptions } from '../../src/services/maintenance.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
 import { installedDatabase, newId } from './installation.ts'
-
-/** Above every id a test makes. */
-const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+import { NEWEST } from './recorded-messages.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
