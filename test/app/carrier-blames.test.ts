@@ -70,7 +70,8 @@ describe('a message that is always answered with a bind status', () => {
     const good = await Promise.all(Array.from({ length: 40 }, () => service.sent()))
     for (const msgId of good) await service.until(msgId, 'SENT')
     for (const msgId of bad) expect(await untilFailed(msgId)).toMatchObject({ errorCode: '102' })
-    expect(smsc.binds.length).toBeLessThanOrEqual(1 + 3)
+    // Three each at most; fewer, since what is sent between them shows that the session is in order.
+    expect(smsc.binds.length).toBeLessThan(1 + 3 * bad.length)
     expect(smsc.submits.filter((pdu) => `+${pdu.destination_addr}` === RECIPIENT)).toHaveLength(40)
   })
 })
