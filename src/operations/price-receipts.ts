@@ -6,7 +6,7 @@ import type { ReceiptRow } from '../store/receipts.ts'
 
 /**
  * Gives the receipts that name another network than their message has (a ported number, or one of no known range) what
- * the message costs there. Where no rate fits, or the same as for the network before, the message keeps what it was
+ * one of its segments costs there: how many there are is known when the receipt is recorded. Where no rate fits, or the same as for the network before, the message keeps what it was
  * charged, even if that rate was changed since. Reads the database only when some rate is of a network and some receipt
  * names one.
  */
@@ -31,7 +31,7 @@ export async function priceReceipts(
       if (mccmnc === null || message.mccmnc === mccmnc) continue
       const rate = directory.rateFor({ ...message, mccmnc })
       if (rate === null || (message.isCharged && rate === directory.rateFor(message))) continue
-      charges[message.msgId] = chargeFor(rate, message.segments)
+      charges[message.msgId] = chargeFor(rate, 1)
     }
     return { ...receipt, charges }
   })

@@ -6,7 +6,6 @@ export interface PricedMessage extends Priced {
   readonly carrierId: number
   readonly carrierMessageId: string
   readonly msgId: string
-  readonly segments: number
   readonly isCharged: boolean
 }
 
@@ -22,7 +21,7 @@ export async function findPricedMessages(
     name: 'find_priced_messages',
     text: `
       select i.carrier_id as "carrierId", i.carrier_message_id as "carrierMessageId", m.msg_id as "msgId",
-             m.plan_id as "planId", m.recipient, m.country, m.mccmnc, m.segments,
+             m.plan_id as "planId", m.recipient, m.country, m.mccmnc,
              m.price is not null as "isCharged"
       from json_to_recordset($1) as i (carrier_id integer, carrier_message_id text)
       cross join lateral (

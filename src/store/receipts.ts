@@ -20,7 +20,7 @@ export interface ReceiptRow {
   readonly parked_id: number | null
   /** The carrier's id rule is not learned yet: the id is normalised only, and the receipt is parked as it is. */
   readonly unread: boolean
-  /** By message: what it costs where the receipt says it went, when that is not what it was charged. */
+  /** By message: what a segment costs where the receipt says it went, when that is not what it was charged. */
   readonly charges?: Readonly<Record<string, Charge>>
 }
 
@@ -81,8 +81,8 @@ function changes(only: string): string {
                                     then case when m.status = 'QUEUED' and m.segments > 1 then m.status else 'DELIVERED' end
                                   when (b.delivered | b.unknown) & b.whole = b.whole then 'UNKNOWN'
                                   else m.status end as status) n),
-          price = coalesce((r.charge ->> 'price')::numeric, m.price),
-          ptf = coalesce((r.charge ->> 'ptf')::numeric, m.ptf),
+          price = coalesce((r.charge ->> 'price')::numeric * m.segments, m.price),
+          ptf = coalesce((r.charge ->> 'ptf')::numeric * m.segments, m.ptf),
           currency = coalesce(r.charge ->> 'currency', m.currency)
       from per_message r
       where m.plan_id = r.plan_id and m.msg_id = r.msg_id ${only}

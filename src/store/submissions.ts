@@ -67,8 +67,9 @@ export interface ChangedMessage extends Message {
  * Records a batch of submissions: the accepted segments, the new status of each settled message with the event that
  * announces it, and the end of its dispatch. `changedAt` must differ from batch to batch. A message that has moved on
  * already (a receipt of its first segment came while later ones were under way) gets what only its settlement knows, and
- * keeps its status. One whose receipts all came before its segments were counted anew is DELIVERED at once. Gives the
- * messages whose status changed.
+ * keeps its status. One whose receipts all came before its segments were counted anew is DELIVERED at once. A price that a
+ * receipt brought stays, for the segments as they are counted now; it goes where the submission makes the message FAILED.
+ * Gives the messages whose status changed.
  *
  * Which events are held is looked up in one object: a join of two CTEs is planned for one row each, and compared every
  * message with every event (63 ms for 500).
@@ -119,8 +120,14 @@ export async function recordSubmissions(
             carrier_id = coalesce(i.carrier_id, m.carrier_id),
             sent_at = case when i.status = 'SENT' then $3::timestamptz end, route_id = i.route_id,
             route_reason = i.route_reason, segments = coalesce(i.segments, m.segments),
-            mccmnc = coalesce(m.mccmnc, i.mccmnc), price = coalesce(m.price, i.price),
-            ptf = coalesce(m.ptf, i.ptf), currency = coalesce(m.currency, i.currency)
+            mccmnc = coalesce(m.mccmnc, i.mccmnc),
+            (price, ptf, currency) = (
+              select i.price, i.ptf, i.currency
+              where m.price is null or i.status = 'FAILED' and m.status = 'QUEUED'
+              union all
+              select m.price * coalesce(i.segments, m.segments) / m.segments,
+                     m.ptf * coalesce(i.segments, m.segments) / m.segments, m.currency
+              where m.price is not null and not (i.status = 'FAILED' and m.status = 'QUEUED'))
         from input i
         where m.plan_id = i.plan_id and m.msg_id = i.msg_id
           and (m.status = 'QUEUED' or m.carrier_id is null and (i.carrier_id is not null or i.status = 'SENT'))

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Directory, Rate } from '../../src/domain/directory.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { priceReceipts } from '../../src/operations/price-receipts.ts'
@@ -140,12 +140,51 @@ test.each([
   },
 )
 
-test('a receipt before the message is settled: its price stands', async () => {
-  const msgId = await storeMessage(db, plan, { segments: 1 })
-  await record([], [submission(plan, msgId, `${msgId}/0`)])
-  await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
-  await record([sent(plan, msgId, PRICED)])
-  expect(await charged(msgId)).toBe('310410 0.009 0.003 USD')
+describe('a receipt before the message is settled', () => {
+  const settlement = { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' }
+
+  /** A message of two segments as accepted, of which the first was delivered in 310410 before the rest was sent. */
+  async function halfDelivered(): Promise<string> {
+    const msgId = await storeMessage(db, plan, { segments: 2 })
+    await record([], [submission(plan, msgId, `${msgId}/0`, 0)])
+    await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
+    return msgId
+  }
+
+  test.each([
+    ['as many segments as were accepted', 2, '310410 0.018 0.006 USD'],
+    ['more', 3, '310410 0.027 0.009 USD'],
+    ['fewer', 1, '310410 0.009 0.003 USD'],
+    ['nobody knows how many', null, '310410 0.018 0.006 USD'],
+  ])('its price stands, for the segments that were sent: %s', async (_name, segments, charge) => {
+    const msgId = await halfDelivered()
+    await record([sent(plan, msgId, { ...settlement, segments })])
+    expect(await charged(msgId)).toBe(charge)
+  })
+
+  test('nothing is charged where the carrier refuses the rest', async () => {
+    const msgId = await halfDelivered()
+    await record([sent(plan, msgId, { status: 'FAILED', error_code: '301', segments: 2 })])
+    expect(await charged(msgId)).toBe('310410 ')
+    expect(await announcedPrices(msgId)).toEqual([null])
+  })
+
+  test('what a receipt has ended keeps its price, for the segments that were sent', async () => {
+    const msgId = await storeMessage(db, plan, { segments: 2 })
+    await record([], [submission(plan, msgId, `${msgId}/0`, 0)])
+    await apply([receipt(`${msgId}/0`, 'FAILED', { mccmnc: '310410' })])
+    await record([sent(plan, msgId, { ...settlement, segments: 3 })])
+    expect(await charged(msgId)).toBe('310410 0.027 0.009 USD')
+  })
+})
+
+test('a receipt is priced by the segments its message has when it is recorded', async () => {
+  const msgId = await storeMessage(db, plan, { segments: 2 })
+  await record([], [submission(plan, msgId, `${msgId}/0`, 0)])
+  const priced = await priceReceipts(db, RATES, [receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
+  await record([sent(plan, msgId, { segments: 3 })])
+  await apply(priced, aDirectory())
+  expect(await charged(msgId)).toBe('310410 0.027 0.009 USD')
 })
 
 test('UNKNOWN, then DELIVERED by another network', async () => {
