@@ -10,6 +10,21 @@ const SUBMIT = { command: 'submit_sm', destination_addr: '447700900123' } as con
 const DELIVER = { command: 'deliver_sm', source_addr: '447700900123' } as const
 
 describe('our requests', () => {
+  test('of several whose time is up none is forgotten when the first ends the session', () => {
+    const esme: SessionHarness = boundEsme(
+      { responseTimeoutMs: 1_000 },
+      {
+        onTimeout: (token) => {
+          esme.timeouts.push(token)
+          esme.session.close({ code: 'submits_unanswered' })
+        },
+      },
+    )
+    for (const token of ['a', 'b', 'c']) esme.send(SUBMIT, token)
+    esme.at(esme.nowMs + 1_000)
+    expect([esme.timeouts, esme.closes]).toEqual([['a'], [[{ code: 'submits_unanswered' }, ['b', 'c']]]])
+  })
+
   test('B348 responses out of order are matched by sequence', () => {
     const esme = boundEsme()
     const sequences = ['a', 'b', 'c'].map((token) => esme.send(SUBMIT, token))
