@@ -61,6 +61,7 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
     eventHolder,
     onUnowned: base.onUnowned,
     onAnomaly: base.counters.anomaly,
+    warn: (message, details) => log.warn(details, message),
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
   const { submitter, links, binds, follow } = carrierTraffic({

@@ -105,6 +105,18 @@ test('a receipt of the first segment before the second is accepted: FAILED once,
   await service.untilWebhooks(msgId, ['FAILED'])
 })
 
+test('receipts without an id: one warning, however many they are', async () => {
+  for (let n = 0; n < 3; n += 1)
+    expect(await smsc.deliver({ esm_class: 4, tlvs: { message_state: 2 } })).toBe(STATUSES.ESME_ROK)
+  const lines = service.logs
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => /without a message id/.test(msg))
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toMatchObject({ level: 40, carrier: expect.any(String) })
+  expect(lines[0].msg).toContain('at most once a minute')
+  expect(lines[0]).not.toHaveProperty('err')
+})
+
 describe('what comes in', () => {
   test('data_sm: a receipt and an inbound message', async () => {
     const msgId = await sentAs('data-1')
