@@ -17,9 +17,11 @@ import type { ReceiptRow } from '../store/receipts.ts'
 import {
   type ChangedMessage,
   type EventHolder,
+  type NewCut,
   recordSubmissions,
   type Settlement,
   type Submission,
+  startOver,
 } from '../store/submissions.ts'
 import type { IdRules } from './id-rules.ts'
 
@@ -56,6 +58,7 @@ export class Recorder {
   readonly #instants = new InstantSource()
   #settlements: Settlement[] = []
   #submissions: Submission[] = []
+  #newCuts: NewCut[] = []
   /** Recorded, and not yet looked for among the parked receipts. */
   #unparked: Submission[] = []
   #postponements: Postponement[] = []
@@ -74,6 +77,7 @@ export class Recorder {
     return (
       this.#settlements.length +
       this.#submissions.length +
+      this.#newCuts.length +
       this.#postponements.length +
       this.#lateSegments.length +
       this.#receipts.length
@@ -97,6 +101,12 @@ export class Recorder {
 
   submitted(submission: Submission): void {
     this.#submissions.push(submission)
+    this.#wake()
+  }
+
+  /** Before the segments of that cut are given. */
+  startOver(newCut: NewCut): void {
+    this.#newCuts.push(newCut)
     this.#wake()
   }
 
@@ -174,6 +184,9 @@ export class Recorder {
     const settlements = this.#settlements.slice()
     const batchOf = new Map(settlements.map(({ msg_id }, index) => [msg_id, Math.floor(index / MAX_BATCH)]))
     const submissions = Map.groupBy(this.#submissions, ({ msg_id }) => batchOf.get(msg_id) ?? 0)
+    const newCuts = this.#newCuts.slice()
+    if (newCuts.length > 0) await startOver(this.#options.db, newCuts)
+    this.#newCuts = this.#newCuts.slice(newCuts.length)
     const batches = Math.max(Math.ceil(settlements.length / MAX_BATCH), Math.min(submissions.size, 1))
     for (let batch = 0; batch < batches; batch += 1) {
       const start = batch * MAX_BATCH

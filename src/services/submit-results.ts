@@ -2,7 +2,7 @@ import { countryOf } from '../domain/countries.ts'
 import type { Directory, ServicePlan } from '../domain/directory.ts'
 import { chargeFor } from '../domain/rates.ts'
 import type { Dispatch, Postponement } from '../store/dispatches.ts'
-import type { Settlement, SubmitAttempt } from '../store/submissions.ts'
+import type { Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 /** How a submission ended. */
@@ -73,12 +73,26 @@ export function settlementOf(
     route_id: job?.route.id ?? null,
     route_reason: job?.route.reason ?? null,
     segments,
+    cut: job?.startedOver ? job.cut : null,
     mccmnc,
     price: charge?.price ?? null,
     ptf: charge?.ptf ?? null,
     currency: charge?.currency ?? null,
     attempt,
   }
+}
+
+/** What the carrier accepted with one PDU: it stands for all segments that it carries, under its one id. */
+export function submissionsOf(job: SubmitJob, index: number, carrierMessageId: string): Submission[] {
+  const { firstSegment, segmentCount } = job.text.pdus[index]!
+  return Array.from({ length: segmentCount }, (_, n) => ({
+    carrier_id: job.carrier.id,
+    carrier_message_id: carrierMessageId,
+    msg_id: job.dispatch.msgId,
+    plan_id: job.dispatch.planId,
+    segment: firstSegment + n,
+    cut: job.startedOver ? job.cut : null,
+  }))
 }
 
 /** A dispatch that was not tried, given back to the database. */

@@ -32,6 +32,7 @@ import {
   refusalOf,
   restOf,
   settlementOf,
+  submissionsOf,
 } from './submit-results.ts'
 
 export interface SubmitterOptions {
@@ -193,6 +194,8 @@ export class Submitter implements Placement {
     if (kind === 'accepted') {
       throttle.accepted(performance.now())
       backOffs.clear(job.dispatch.recipient)
+      const { planId: plan_id, msgId: msg_id } = job.dispatch
+      if (job.startedOver) this.#options.recorder.startOver({ plan_id, msg_id, cut: job.cut })
       this.#accepted(job, segment, pdu)
     }
     if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
@@ -300,23 +303,12 @@ export class Submitter implements Placement {
 
   // Outcomes.
 
-  /** A PDU that carries several segments stands for all of them, under its one id. */
-  #accepted({ carrier, dispatch, text }: SubmitJob, index: number, pdu: ResponsePdu): void {
+  #accepted(job: SubmitJob, index: number, pdu: ResponsePdu): void {
     const { directory, recorder } = this.#options
     const id = pdu.command === 'submit_sm_resp' ? pdu.message_id : ''
     if (id === '') return
-    const rule = idRuleOf(directory().carrierById(carrier.id) ?? carrier)
-    const carrier_message_id = canonicalId(id, rule, 'submit')
-    const { firstSegment, segmentCount } = text.pdus[index]!
-    for (let segment = firstSegment; segment < firstSegment + segmentCount; segment += 1) {
-      recorder.submitted({
-        carrier_id: carrier.id,
-        carrier_message_id,
-        msg_id: dispatch.msgId,
-        plan_id: dispatch.planId,
-        segment,
-      })
-    }
+    const rule = idRuleOf(directory().carrierById(job.carrier.id) ?? job.carrier)
+    for (const row of submissionsOf(job, index, canonicalId(id, rule, 'submit'))) recorder.submitted(row)
   }
 
   /** Draws the consequence when no segment of the message is under way. */

@@ -43,7 +43,7 @@ const INPUT = `
                         received_at, parked_id, unread, charges, place)`
 
 /**
- * From `matched` (plan_id, msg_id, bits) to the messages as they are now and their events. Segment outcomes are kept as
+ * From `matched` (plan_id, msg_id, cut, bits) to the messages as they are now and their events. Segment outcomes are kept as
  * bits, so a repeated receipt changes nothing. DELIVERED when all segments are, FAILED as soon as one is that was not
  * delivered before, UNKNOWN when all have an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives
  * way for `unknownReversibleMs`. A QUEUED message of several segments is not DELIVERED yet: how many there are is settled
@@ -53,7 +53,7 @@ const INPUT = `
 function changes(only: string): string {
   return `
     per_message as (
-      select plan_id, msg_id, max(mccmnc) as mccmnc, max(addresses[1]) as address, max(addresses[2]) as other_address,
+      select plan_id, msg_id, max(cut) as cut, max(mccmnc) as mccmnc, max(addresses[1]) as address, max(addresses[2]) as other_address,
              count(*) as receipts,
              coalesce(bit_or(bits) filter (where outcome = 'DELIVERED'), 0) as delivered,
              coalesce(bit_or(bits) filter (where outcome = 'UNKNOWN'), 0) as unknown,
@@ -61,7 +61,7 @@ function changes(only: string): string {
              (array_agg(error_code order by (outcome = 'FAILED') desc))[1] as error_code,
              (array_agg(carrier_code order by (outcome = 'FAILED') desc))[1] as carrier_code,
              (array_agg(charges -> msg_id::text order by mccmnc desc nulls last))[1] as charge
-      from matched where msg_id is not null
+      from matched where bits is not null
       group by plan_id, msg_id
     ), changed as (
       update messages m
@@ -138,9 +138,9 @@ export async function recordPlainReceipts(
     text: `
       with input as (${INPUT}
       ), matched as (
-        select i.*, s.plan_id, s.msg_id, 1::bigint << s.segment as bits
+        select i.*, s.plan_id, s.msg_id, s.cut, 1::bigint << s.segment as bits
         from input i left join lateral (
-          select plan_id, msg_id, segment from submissions
+          select plan_id, msg_id, segment, cut from submissions
           where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id <= $6
           order by msg_id desc limit 1
         ) s on true
@@ -149,7 +149,7 @@ export async function recordPlainReceipts(
                                      mccmnc, received_at)
         select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at
         from matched where msg_id is null
-      ), ${changes(`and m.segments = 1 and r.receipts = 1
+      ), ${changes(`and m.segments = 1 and r.receipts = 1 and m.cut is not distinct from r.cut
         and (r.address is null or substr(m.recipient, 2) in (r.address, r.other_address))`)}
       , applied as materialized (
         select coalesce(jsonb_object_agg(msg_id, true), '{}') as ids from changed
@@ -174,7 +174,8 @@ export async function recordPlainReceipts(
  *
  * A receipt speaks for every segment that got its id: carriers that give one id to all of them, and message_payload,
  * leave no way to tell one segment's receipts from repetitions of another's. The rows of several segments keep what was
- * said of them, for the operator. Gives the messages that changed.
+ * said of them, for the operator. Of segments cut otherwise than their message is now nothing else is done. Gives the
+ * messages that changed.
  */
 export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promise<ChangedMessage[]> {
   const { rows } = await db.query<ChangedMessage>({
@@ -184,10 +185,11 @@ export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promis
       with newest as materialized (select $6::uuid as msg_id
       ), input as materialized (${INPUT}
       ), matched as materialized (
-        select i.*, t.plan_id, t.msg_id, t.segments > 1 as several,
-               case when t.segments > 1 then (
+        select i.*, t.plan_id, t.msg_id, t.cut, t.segments > 1 as several,
+               case when t.segments > 1 or t.cut is not null then (
                  select bit_or(1::bigint << segment) from submissions
                  where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id = t.msg_id
+                   and cut is not distinct from t.cut
                ) else 1::bigint << t.segment end as bits
         from newest cross join input i
         left join lateral (
@@ -197,11 +199,12 @@ export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promis
           order by msg_id desc limit 1
         ) s on true
         left join lateral (
-          select segments, status in ('DELIVERED', 'FAILED') as ended, substr(recipient, 2) = any (i.addresses) as fits
+          select segments, cut, status in ('DELIVERED', 'FAILED') as ended,
+                 substr(recipient, 2) = any (i.addresses) as fits
           from messages where plan_id = s.plan_id and msg_id = s.msg_id
         ) m on true
         left join lateral (
-          select x.plan_id, x.msg_id, x.segment, n.segments, n.status in ('DELIVERED', 'FAILED') as ended,
+          select x.plan_id, x.msg_id, x.segment, n.segments, n.cut, n.status in ('DELIVERED', 'FAILED') as ended,
                  substr(n.recipient, 2) = any (i.addresses) as fits,
                  count(*) over () = ${MAX_SUBMISSIONS_OF_ID} as is_one_of_many
           from (
@@ -214,7 +217,8 @@ export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promis
         ) o on true
         left join lateral (
           select coalesce(o.plan_id, s.plan_id) as plan_id, coalesce(o.msg_id, s.msg_id) as msg_id,
-                 coalesce(o.segment, s.segment) as segment, coalesce(o.segments, m.segments) as segments
+                 coalesce(o.segment, s.segment) as segment, coalesce(o.segments, m.segments) as segments,
+                 case when o.msg_id is null then m.cut else o.cut end as cut
           where s.msg_id is not null
             and not coalesce((o.ended or o.is_one_of_many) and not o.fits and i.addresses <> '{}', false)
         ) t on true

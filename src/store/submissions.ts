@@ -16,6 +16,8 @@ export interface Settlement {
   readonly route_reason: string | null
   /** As it went out; null: as it was counted when it was accepted. */
   readonly segments: number | null
+  /** How it was cut, where it started over. Counts where `segments` are given. */
+  readonly cut: string | null
   readonly mccmnc: string | null
   /** Exact decimals; null where nothing is charged, or no rate fits. */
   readonly price: string | null
@@ -45,6 +47,15 @@ export interface Submission {
   readonly msg_id: string
   readonly plan_id: number
   readonly segment: number
+  /** How its message was cut, where that had started over. */
+  readonly cut: string | null
+}
+
+/** A message that starts over: a carrier has accepted a part of it that is cut otherwise than parts before. */
+export interface NewCut {
+  readonly plan_id: number
+  readonly msg_id: string
+  readonly cut: string
 }
 
 /** Who announces the changes of a batch: events of `buckets` are held by `holder` when that is not null. */
@@ -89,12 +100,12 @@ export async function recordSubmissions(
       with input as (
         select * from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, status message_status, carrier_id integer, error_code text, carrier_code text,
-          route_id integer, route_reason text, segments smallint, mccmnc text, price numeric, ptf numeric,
+          route_id integer, route_reason text, segments smallint, cut text, mccmnc text, price numeric, ptf numeric,
           currency text)
       ), accepted as (
-        insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment)
+        insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, cut)
         select * from json_to_recordset($2) as s (
-          carrier_id integer, carrier_message_id text, msg_id uuid, plan_id integer, segment smallint)
+          carrier_id integer, carrier_message_id text, msg_id uuid, plan_id integer, segment smallint, cut text)
         on conflict do nothing
       ), attempted as (
         insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
@@ -111,7 +122,8 @@ export async function recordSubmissions(
               select n.status, m.event_seq + 1, $3::timestamptz,
                      case n.status when 'DELIVERED' then '000' else i.error_code end,
                      coalesce(i.carrier_code, m.carrier_code)
-              from (select case when i.status <> 'FAILED' and m.delivered_segments & w.whole = w.whole then 'DELIVERED'
+              from (select case when i.status <> 'FAILED' and m.delivered_segments & w.whole = w.whole
+                                     and (i.segments is null or i.cut is not distinct from m.cut) then 'DELIVERED'
                                 else i.status end as status
                     from (select (1::bigint << coalesce(i.segments, m.segments)) - 1 as whole) w) n
               where m.status = 'QUEUED'
@@ -120,6 +132,11 @@ export async function recordSubmissions(
             carrier_id = coalesce(i.carrier_id, m.carrier_id),
             sent_at = case when i.status = 'SENT' then $3::timestamptz end, route_id = i.route_id,
             route_reason = i.route_reason, segments = coalesce(i.segments, m.segments),
+            (cut, delivered_segments, unknown_segments) = (
+              select m.cut, m.delivered_segments, m.unknown_segments
+              where i.segments is null or i.cut is not distinct from m.cut
+              union all
+              select i.cut, 0, 0 where i.segments is not null and i.cut is distinct from m.cut),
             mccmnc = coalesce(m.mccmnc, i.mccmnc),
             (price, ptf, currency) = (
               select i.price, i.ptf, i.currency
@@ -162,4 +179,17 @@ export async function recordSubmissions(
     ],
   })
   return rows
+}
+
+/** From now on only segments that are cut so count. Goes before the first of them is recorded; again it changes nothing. */
+export async function startOver(db: Queryable, rows: readonly NewCut[]): Promise<void> {
+  await db.query({
+    name: 'start_over',
+    text: `
+      update messages m set cut = i.cut, delivered_segments = 0, unknown_segments = 0
+      from (select distinct * from json_to_recordset($1) as i (plan_id integer, msg_id uuid, cut text)) i
+      where m.plan_id = i.plan_id and m.msg_id = i.msg_id and m.status in ('QUEUED', 'UNKNOWN')
+        and m.cut is distinct from i.cut`,
+    values: [JSON.stringify(rows)],
+  })
 }

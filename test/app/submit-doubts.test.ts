@@ -143,13 +143,19 @@ describe('never answered', () => {
   })
 })
 
-test('a carrier that takes long messages otherwise than before gets all of the message anew', async () => {
+/** A message of two parts, of which the carrier has accepted the first as m-0, and will accept all others. */
+async function halfAccepted(): Promise<string> {
   smsc.answerSubmits((pdu, link, index) => {
     if (index === 1) link.respond(pdu, STATUSES.ESME_RMSGQFUL)
     else accept(pdu, link, `m-${index}`)
   })
   const msgId = await service.sent({ body: TWO_PARTS })
   await eventually(async () => (await dispatch(msgId))?.attempt === 1)
+  return msgId
+}
+
+test('a carrier that takes long messages otherwise than before gets all of the message anew', async () => {
+  const msgId = await halfAccepted()
   await service.admin('PATCH', `/carriers/${CARRIER}`, { longMessages: 'sar' })
   await service.makeDue()
   await service.until(msgId, 'SENT')
@@ -159,4 +165,20 @@ test('a carrier that takes long messages otherwise than before gets all of the m
     { outcome: 'retry', resubmission: false },
     { outcome: 'accepted', resubmission: true },
   ])
+})
+
+test('receipts of a part that was cut otherwise say nothing of the message that was sent anew', async () => {
+  const msgId = await halfAccepted()
+  await smsc.receipt('m-0', 'DELIVRD')
+  await service.admin('PATCH', `/carriers/${CARRIER}`, { longMessages: 'sar' })
+  await service.makeDue()
+  await service.until(msgId, 'SENT')
+  const statusAfter = async (id: string, state: string) => {
+    expect(await smsc.receipt(id, state)).toBe(STATUSES.ESME_ROK)
+    return (await service.get(msgId)).body.status
+  }
+  expect(await statusAfter('m-0', 'UNDELIV')).toBe('SENT')
+  expect(await statusAfter('m-3', 'DELIVRD')).toBe('SENT')
+  expect(await statusAfter('m-0', 'DELIVRD')).toBe('SENT')
+  expect(await statusAfter('m-2', 'DELIVRD')).toBe('DELIVERED')
 })

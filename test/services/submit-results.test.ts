@@ -8,6 +8,7 @@ import {
   refusalOf,
   restOf,
   settlementOf,
+  submissionsOf,
 } from '../../src/services/submit-results.ts'
 import { aCarrier, aDirectory } from '../support/directory.ts'
 import { aDispatch, aJob } from '../support/submit-jobs.ts'
@@ -37,6 +38,7 @@ describe('the end of a message', () => {
       route_id: 1,
       route_reason: 'only carrier',
       segments: 3,
+      cut: null,
       mccmnc: '310260',
       currency: 'USD',
       attempt: null,
@@ -196,5 +198,23 @@ describe('what is given back', () => {
       route_id: 7,
       carrier_id: null,
     })
+  })
+})
+
+describe('what a PDU brings', () => {
+  const body = 'part '.repeat(80)
+  const of = (job: ReturnType<typeof aJob>, index: number) =>
+    submissionsOf(job, index, 'id').map(({ segment, cut }) => [segment, cut])
+
+  test('a row for each segment that it carries', () => {
+    expect(of(aJob({ body }), 1)).toEqual([[1, null]])
+    const whole = aJob({ body }, aCarrier({ longMessages: 'payload' }))
+    expect(of(whole, 0)).toEqual([0, 1, 2].map((segment) => [segment, null]))
+  })
+
+  test('with the cut, where the message started over; its end has it too', () => {
+    const job = aJob({ body, submittedSegments: 1n, cut: 'sar GSM7 3' })
+    expect(of(job, 2)).toEqual([[2, 'udh GSM7 3']])
+    expect(settlementOf(job.dispatch, job, { status: 'SENT' }, directory).cut).toBe('udh GSM7 3')
   })
 })

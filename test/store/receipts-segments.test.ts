@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findParkedReceipts } from '../../src/store/parked-receipts.ts'
+import { startOver } from '../../src/store/submissions.ts'
 import { newId } from '../support/installation.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
@@ -209,5 +210,69 @@ describe('an id that is given again', () => {
     expect(await apply([receipt('mixed', 'DELIVERED', to(ANNA))])).toEqual([])
     expect(await columns(older)).toMatchObject({ status: 'SENT', delivered: '2' })
     expect(await statusOf(db, newer)).toBe('SENT')
+  })
+})
+
+describe('a message that has started over', () => {
+  const cut = 'sar GSM7 2'
+
+  /** Its first part was accepted as `<msgId>/old` and delivered; then it was cut anew, and its first part accepted so. */
+  async function startedOver(): Promise<string> {
+    const msgId = await storeMessage(db, plan, { segments: 2 })
+    await record([], [submission(plan, msgId, `${msgId}/old`)])
+    await apply([receipt(`${msgId}/old`, 'DELIVERED')])
+    await startOver(db, [{ plan_id: plan, msg_id: msgId, cut }])
+    await record([], [{ ...submission(plan, msgId, `${msgId}/0`), cut }])
+    return msgId
+  }
+
+  const settle = (msgId: string, segments = 2) =>
+    record(
+      [sent(plan, msgId, { segments, cut })],
+      [{ ...submission(plan, msgId, `${msgId}/1`, segments - 1), cut }],
+    )
+
+  test('is DELIVERED by the parts of the new cut only', async () => {
+    const msgId = await startedOver()
+    await settle(msgId)
+    await apply([receipt(`${msgId}/1`, 'DELIVERED')])
+    expect(await statusOf(db, msgId)).toBe('SENT')
+    await apply([receipt(`${msgId}/0`, 'DELIVERED')])
+    expect(await statusOf(db, msgId)).toBe('DELIVERED')
+  })
+
+  test('what was delivered of the new cut before it was settled counts, though it is told again', async () => {
+    const msgId = await startedOver()
+    await apply([receipt(`${msgId}/0`, 'DELIVERED')])
+    await startOver(db, [{ plan_id: plan, msg_id: msgId, cut }])
+    await settle(msgId)
+    await apply([receipt(`${msgId}/1`, 'DELIVERED')])
+    expect(await statusOf(db, msgId)).toBe('DELIVERED')
+  })
+
+  test.each([2, 1])(
+    'a receipt of the earlier cut changes nothing, and is not parked: %i parts',
+    async (segments) => {
+      const msgId = await startedOver()
+      const before = await columns(msgId)
+      await apply([receipt(`${msgId}/old`, 'FAILED')])
+      expect(await columns(msgId)).toEqual(before)
+      await settle(msgId, segments)
+      const settled = await columns(msgId)
+      for (const outcome of ['UNKNOWN', 'FAILED', 'DELIVERED'] as const)
+        expect(await apply([receipt(`${msgId}/old`, outcome)])).toEqual([])
+      expect(await columns(msgId)).toEqual(settled)
+      const old = { carrier_id: CARRIER_ID, carrier_message_id: `${msgId}/old` }
+      expect(await findParkedReceipts(db, [old])).toEqual([])
+    },
+  )
+
+  test('settled in a cut that nobody told of before: what was delivered of another does not count', async () => {
+    const msgId = await storeMessage(db, plan, { segments: 2 })
+    await record([], [submission(plan, msgId, `${msgId}/old`)])
+    await apply([receipt(`${msgId}/old`, 'DELIVERED')])
+    expect(await settle(msgId, 1)).toMatchObject([{ status: 'SENT', segments: 1 }])
+    await apply([receipt(`${msgId}/1`, 'DELIVERED')])
+    expect(await statusOf(db, msgId)).toBe('DELIVERED')
   })
 })

@@ -59,6 +59,7 @@ export function sent(planId: number, msgId: string, changes: Partial<Settlement>
     route_id: null,
     route_reason: null,
     segments: null,
+    cut: null,
     mccmnc: null,
     price: null,
     ptf: null,
@@ -69,7 +70,14 @@ export function sent(planId: number, msgId: string, changes: Partial<Settlement>
 }
 
 export function submission(planId: number, msgId: string, id: string, segment = 0): Submission {
-  return { carrier_id: CARRIER_ID, carrier_message_id: id, msg_id: msgId, plan_id: planId, segment }
+  return {
+    carrier_id: CARRIER_ID,
+    carrier_message_id: id,
+    msg_id: msgId,
+    plan_id: planId,
+    segment,
+    cut: null,
+  }
 }
 
 export function receipt(
