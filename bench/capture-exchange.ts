@@ -1,5 +1,5 @@
 import { parseUserData } from '../src/domain/concatenation.ts'
-import type { LongMessages } from '../src/domain/directory.ts'
+import type { LongMessages } from '../src/domain/configuration.ts'
 import { decodeInboundParts } from '../src/domain/inbound-text.ts'
 import { segmentText } from '../src/domain/segments.ts'
 import type { InboundForm } from '../src/simulator/inbound-messages.ts'

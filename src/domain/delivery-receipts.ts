@@ -1,4 +1,4 @@
-import type { ServicePlan } from './directory.ts'
+import type { ServicePlan } from './configuration.ts'
 import { FAILURES, SUCCESSES } from './error-codes.ts'
 import { createdAtMs } from './message-ids.ts'
 import type { Status } from './message-states.ts'

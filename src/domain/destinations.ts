@@ -1,5 +1,5 @@
+import type { Destination } from './configuration.ts'
 import { isCountryCode } from './countries.ts'
-import type { Destination } from './directory.ts'
 import { type Fault, fault } from './faults.ts'
 import { PrefixTable } from './prefixes.ts'
 

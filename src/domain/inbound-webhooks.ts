@@ -1,6 +1,6 @@
 /** The body of the inbound webhook (spec §2.4). */
 
-import type { ServicePlan } from './directory.ts'
+import type { ServicePlan } from './configuration.ts'
 import { createdAtMs } from './message-ids.ts'
 
 export interface InboundSmsWebhook {

@@ -1,4 +1,4 @@
-import type { OptOutSettings } from './directory.ts'
+import type { OptOutSettings } from './configuration.ts'
 import { type Fault, fault } from './faults.ts'
 import { MAX_BODY_CHARACTERS } from './send-requests.ts'
 

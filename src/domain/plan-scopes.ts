@@ -1,4 +1,5 @@
-import type { Directory, ServicePlan, Token } from './directory.ts'
+import type { ServicePlan, Token } from './configuration.ts'
+import type { Directory } from './directory.ts'
 
 /** Why a token may not send with a plan, in the order of the checks (design: HTTP 2, 3). */
 export type PlanRefusal =

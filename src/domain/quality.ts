@@ -1,4 +1,4 @@
-import type { QualityFloor } from './directory.ts'
+import type { QualityFloor } from './configuration.ts'
 
 /** How a carrier does in a route: what is counted, the figures drawn from it, and when they are too bad. */
 

@@ -1,4 +1,4 @@
-import type { RateLimit } from './directory.ts'
+import type { RateLimit } from './configuration.ts'
 
 /** Tokens left in a bucket as of `updatedMs`. */
 export interface Bucket {

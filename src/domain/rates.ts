@@ -1,6 +1,6 @@
 import { formatAmount, parseAmount } from './amounts.ts'
+import type { Rate } from './configuration.ts'
 import { DestinationTable, type Place } from './destinations.ts'
-import type { Rate } from './directory.ts'
 
 /** What a message's price depends on, beside its segments. */
 export interface Priced extends Place {

@@ -1,5 +1,6 @@
+import type { LongMessages, Rate, RoutingRule, ServicePlan } from './configuration.ts'
 import { countryOf } from './countries.ts'
-import type { Directory, LongMessages, Rate, RoutingRule, ServicePlan } from './directory.ts'
+import type { Directory } from './directory.ts'
 import { type Charge, chargeFor } from './rates.ts'
 import { type CarrierCondition, possibleChoices, type Routed } from './routing.ts'
 import type { Encoding } from './segments.ts'

@@ -1,5 +1,5 @@
+import type { Route, RoutingRule, ServicePlan } from './configuration.ts'
 import { DestinationTable, type Place, specificity } from './destinations.ts'
-import type { Route, RoutingRule, ServicePlan } from './directory.ts'
 
 /** Rules by the plan and the sender they are limited to; null: all. */
 const key = (planId: number | null, sender: string | null) => `${planId ?? ''}:${sender ?? ''}`

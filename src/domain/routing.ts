@@ -1,4 +1,4 @@
-import type { Route, RoutingRule } from './directory.ts'
+import type { Route, RoutingRule } from './configuration.ts'
 
 /** out-of-use: its figures in this route fell below the route's floor. silent: it answers no submit. */
 export type CarrierCondition =

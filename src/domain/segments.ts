@@ -1,7 +1,7 @@
 /** Writing the text of an MT message as the submit_sm that carry it (3GPP TS 23.040 §9.2.3.24, 23.038). */
 
 import { buildHeader, type Part, UDHI } from './concatenation.ts'
-import type { LongMessages } from './directory.ts'
+import type { LongMessages } from './configuration.ts'
 import { DEFAULT_LANGUAGE } from './gsm-national-tables.ts'
 import { ESCAPE, encodeGsm, gsmAlphabet } from './gsm0338.ts'
 import { chooseWriting, PLAIN_TEXT, roomIn, type TextSettings, type Writing } from './writings.ts'

@@ -1,6 +1,7 @@
 import { classifySender, isE164 } from './addresses.ts'
+import type { ServicePlan } from './configuration.ts'
 import { countryOf } from './countries.ts'
-import type { Directory, ServicePlan } from './directory.ts'
+import type { Directory } from './directory.ts'
 import { type Fault, fault } from './faults.ts'
 
 /** The fields of a send as the caller wrote them, types and lengths already checked (spec §2.1). */

@@ -1,5 +1,5 @@
 import type { SenderKind } from './addresses.ts'
-import type { AmbiguousSubmits, BindMode, LongMessages, OperatingState } from './directory.ts'
+import type { AmbiguousSubmits, BindMode, LongMessages, OperatingState } from './configuration.ts'
 import { parseIpAddress } from './ip-addresses.ts'
 import type { SubmitOutcome } from './submit-outcomes.ts'
 

@@ -1,7 +1,7 @@
 /** The choice among the ways to write a text: alphabet, tables of a language (3GPP TS 23.038 §6.2.1.2), UCS-2. */
 
 import { buildHeader, type Part } from './concatenation.ts'
-import type { LongMessages } from './directory.ts'
+import type { LongMessages } from './configuration.ts'
 import { DEFAULT_LANGUAGE, type Language, lockingTable } from './gsm-national-tables.ts'
 import { DEFAULT_GSM, type GsmAlphabet, gsmAlphabet, septetsOf } from './gsm0338.ts'
 import { smartText } from './smart-encoding.ts'

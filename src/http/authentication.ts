@@ -1,5 +1,6 @@
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { Directory, Token } from '../domain/directory.ts'
+import type { Token } from '../domain/configuration.ts'
+import type { Directory } from '../domain/directory.ts'
 import { hashToken, MAX_TOKEN_LENGTH } from '../domain/tokens.ts'
 import { AppError } from '../errors.ts'
 import { countHeader } from './header-counts.ts'

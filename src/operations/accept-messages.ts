@@ -1,6 +1,6 @@
 import { sealCallbackUrl } from '../domain/callback-credentials.ts'
+import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
-import type { ServicePlan } from '../domain/directory.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import type { Draft, Message } from '../domain/messages.ts'
 import { countSegments } from '../domain/segments.ts'

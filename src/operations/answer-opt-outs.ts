@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isE164 } from '../domain/addresses.ts'
+import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
-import type { ServicePlan } from '../domain/directory.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import { type OptOutRequest, replyTo } from '../domain/opt-outs.ts'
 import { countSegments } from '../domain/segments.ts'

@@ -1,6 +1,6 @@
 import { formatAmount, parseAmount } from '../domain/amounts.ts'
+import type { Destination } from '../domain/configuration.ts'
 import { destinationFaults } from '../domain/destinations.ts'
-import type { Destination } from '../domain/directory.ts'
 import { type Fault, fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { invalid } from '../errors.ts'

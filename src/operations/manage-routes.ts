@@ -1,4 +1,4 @@
-import type { QualityFloor } from '../domain/directory.ts'
+import type { QualityFloor } from '../domain/configuration.ts'
 import { repeatedValue } from '../domain/settings.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import * as store from '../store/routes.ts'

@@ -1,6 +1,6 @@
 import { classifySender } from '../domain/addresses.ts'
+import type { Destination } from '../domain/configuration.ts'
 import { destinationFaults } from '../domain/destinations.ts'
-import type { Destination } from '../domain/directory.ts'
 import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { invalid } from '../errors.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { OptOutSettings } from '../domain/directory.ts'
+import type { OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
 import { invalid } from '../errors.ts'

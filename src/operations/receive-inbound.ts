@@ -1,5 +1,6 @@
 import type { Part } from '../domain/concatenation.ts'
-import type { Directory, InboundNumber, ServicePlan } from '../domain/directory.ts'
+import type { InboundNumber, ServicePlan } from '../domain/configuration.ts'
+import type { Directory } from '../domain/directory.ts'
 import { type Language, sameLanguage } from '../domain/gsm-national-tables.ts'
 import { decodeInbound, decodeInboundParts } from '../domain/inbound-text.ts'
 import { matchKeyword } from '../domain/keywords.ts'

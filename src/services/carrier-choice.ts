@@ -1,4 +1,5 @@
-import type { Directory, Route, ServicePlan } from '../domain/directory.ts'
+import type { Route, ServicePlan } from '../domain/configuration.ts'
+import type { Directory } from '../domain/directory.ts'
 import { type CarrierCondition, chooseCarrier, type Routed } from '../domain/routing.ts'
 import type { Dispatch } from '../store/dispatches.ts'
 import type { CarrierLinks } from './carrier-links.ts'

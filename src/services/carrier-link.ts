@@ -1,4 +1,4 @@
-import type { Carrier } from '../domain/directory.ts'
+import type { Carrier } from '../domain/configuration.ts'
 import { type Connection, connect } from '../smpp/connection.ts'
 import type { RequestPdu, ResponsePdu } from '../smpp/pdu.ts'
 import type { Anomaly, CloseReason } from '../smpp/session-handlers.ts'

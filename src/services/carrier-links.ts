@@ -1,4 +1,5 @@
-import type { Carrier, Directory } from '../domain/directory.ts'
+import type { Carrier } from '../domain/configuration.ts'
+import type { Directory } from '../domain/directory.ts'
 import {
   type BindCommand,
   CarrierLink,

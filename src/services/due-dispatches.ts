@@ -1,4 +1,5 @@
-import type { Directory, Route } from '../domain/directory.ts'
+import type { Route } from '../domain/configuration.ts'
+import type { Directory } from '../domain/directory.ts'
 import { BUCKETS } from '../domain/message-ids.ts'
 import type { Database } from '../store/database.ts'
 import { type Dispatch, type DispatchWish, holdDueDispatches } from '../store/dispatches.ts'

@@ -9,7 +9,8 @@ import {
   spellings,
   withMatch,
 } from '../domain/carrier-message-ids.ts'
-import type { Carrier, Directory } from '../domain/directory.ts'
+import type { Carrier } from '../domain/configuration.ts'
+import type { Directory } from '../domain/directory.ts'
 import { learnIdRule } from '../store/carriers.ts'
 import type { Database } from '../store/database.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Carrier } from '../domain/directory.ts'
+import type { Carrier } from '../domain/configuration.ts'
 import type { SubmitResult } from '../domain/quality.ts'
 import { submitOutcome } from '../domain/submit-outcomes.ts'
 import type { ResponsePdu } from '../smpp/pdu.ts'

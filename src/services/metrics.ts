@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Carrier, Directory } from '../domain/directory.ts'
+import type { Carrier } from '../domain/configuration.ts'
+import type { Directory } from '../domain/directory.ts'
 import type { Database } from '../store/database.ts'
 import { countParkedReceipts } from '../store/parked-receipts.ts'
 import type { CarrierLinks } from './carrier-links.ts'

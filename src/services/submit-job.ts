@@ -1,5 +1,5 @@
 import { toCarrierAddress } from '../domain/addresses.ts'
-import type { Carrier } from '../domain/directory.ts'
+import type { Carrier } from '../domain/configuration.ts'
 import { type SegmentedText, segmentText } from '../domain/segments.ts'
 import { SubmissionProgress } from '../domain/submission-progress.ts'
 import { PLAIN_TEXT, type TextSettings } from '../domain/writings.ts'

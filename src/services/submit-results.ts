@@ -1,5 +1,6 @@
+import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
-import type { Directory, ServicePlan } from '../domain/directory.ts'
+import type { Directory } from '../domain/directory.ts'
 import { chargeFor } from '../domain/rates.ts'
 import type { Dispatch, Postponement } from '../store/dispatches.ts'
 import type { Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'

@@ -1,5 +1,6 @@
 import { canonicalId, idRuleOf } from '../domain/carrier-message-ids.ts'
-import type { Carrier, Directory, ServicePlan } from '../domain/directory.ts'
+import type { Carrier, ServicePlan } from '../domain/configuration.ts'
+import type { Directory } from '../domain/directory.ts'
 import { fromSubmitStatus } from '../domain/error-codes.ts'
 import { createdAtMs, messageId } from '../domain/message-ids.ts'
 import type { Draft } from '../domain/messages.ts'

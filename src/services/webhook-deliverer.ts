@@ -1,6 +1,7 @@
 import { openCallbackUrl } from '../domain/callback-credentials.ts'
+import type { ServicePlan } from '../domain/configuration.ts'
 import { deliveryReceipt } from '../domain/delivery-receipts.ts'
-import type { Directory, ServicePlan } from '../domain/directory.ts'
+import type { Directory } from '../domain/directory.ts'
 import { toInboundWebhook } from '../domain/inbound-webhooks.ts'
 import { nextAttempt } from '../domain/webhook-schedule.ts'
 import { signWebhook } from '../domain/webhook-signatures.ts'

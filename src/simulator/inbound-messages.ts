@@ -1,5 +1,5 @@
 import { toCarrierAddress } from '../domain/addresses.ts'
-import type { LongMessages } from '../domain/directory.ts'
+import type { LongMessages } from '../domain/configuration.ts'
 import { type SegmentPdu, segmentText } from '../domain/segments.ts'
 import type { PduInput } from '../smpp/pdu.ts'
 

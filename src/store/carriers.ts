@@ -1,5 +1,5 @@
 import type { IdRule } from '../domain/carrier-message-ids.ts'
-import type { BindMode, LongMessages, OperatingState } from '../domain/directory.ts'
+import type { BindMode, LongMessages, OperatingState } from '../domain/configuration.ts'
 import type { RefusedOutcome } from '../domain/settings.ts'
 import type { Queryable } from './database.ts'
 

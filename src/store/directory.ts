@@ -1,19 +1,18 @@
 import type { SenderKind } from '../domain/addresses.ts'
-import {
-  type Account,
-  type AmbiguousSubmits,
-  type Carrier,
-  type Destination,
-  Directory,
-  type InboundNumber,
-  type OptOutSettings,
-  type Rate,
-  type RateLimit,
-  type Route,
-  type ServicePlan,
-  senderKey,
-  type Token,
-} from '../domain/directory.ts'
+import type {
+  Account,
+  AmbiguousSubmits,
+  Carrier,
+  Destination,
+  InboundNumber,
+  OptOutSettings,
+  Rate,
+  RateLimit,
+  Route,
+  ServicePlan,
+  Token,
+} from '../domain/configuration.ts'
+import { Directory, senderKey } from '../domain/directory.ts'
 import { accountSecretContext, carrierSecretContext } from '../domain/secrets.ts'
 import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
 import type { Queryable } from './database.ts'

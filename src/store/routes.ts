@@ -1,4 +1,4 @@
-import type { QualityFloor } from '../domain/directory.ts'
+import type { QualityFloor } from '../domain/configuration.ts'
 import type { Queryable } from './database.ts'
 
 export interface RouteCarrierRecord {

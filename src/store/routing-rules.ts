@@ -1,4 +1,4 @@
-import type { Destination } from '../domain/directory.ts'
+import type { Destination } from '../domain/configuration.ts'
 import type { Queryable } from './database.ts'
 
 export interface RoutingRuleRecord extends Destination {

@@ -1,5 +1,5 @@
 import type { SenderKind } from '../domain/addresses.ts'
-import type { AmbiguousSubmits, OptOutSettings } from '../domain/directory.ts'
+import type { AmbiguousSubmits, OptOutSettings } from '../domain/configuration.ts'
 import type { Queryable } from './database.ts'
 
 export interface ServicePlanSettings {

@@ -112,7 +112,8 @@ test('a node keeps its lease while statements of others hold all its connections
   const hanging: Promise<unknown>[] = []
   await withTransaction(service.db, async (transaction) => {
     await transaction.query('lock table carriers')
-    for (let count = 0; count < 10; count += 1) hanging.push(service.admin('PATCH', '/carriers/main', { window: 10 }))
+    for (let count = 0; count < 10; count += 1)
+      hanging.push(service.admin('PATCH', '/carriers/main', { window: 10 }))
     const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     await eventually(async () => (await service.db.query(waiting)).rows.length === POOL_SIZE)
     const before = await expiry()

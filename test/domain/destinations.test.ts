@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import type { Destination } from '../../src/domain/configuration.ts'
 import { DestinationTable, destinationFaults, specificity } from '../../src/domain/destinations.ts'
-import type { Destination } from '../../src/domain/directory.ts'
 
 const to = (changes: Partial<Destination>): Destination => ({
   prefix: null,

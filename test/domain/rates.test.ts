@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { parseAmount } from '../../src/domain/amounts.ts'
-import type { Rate } from '../../src/domain/directory.ts'
+import type { Rate } from '../../src/domain/configuration.ts'
 import { chargeFor, type Priced, RateTable } from '../../src/domain/rates.ts'
 
 const NOWHERE = { prefix: null, country: null, mccmnc: null }

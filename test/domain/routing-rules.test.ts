@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RoutingRule } from '../../src/domain/directory.ts'
+import type { RoutingRule } from '../../src/domain/configuration.ts'
 import { RoutingRules } from '../../src/domain/routing-rules.ts'
 import { aPlan, aRoute, aRule } from '../support/directory.ts'
 

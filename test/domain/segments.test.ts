@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseUserData } from '../../src/domain/concatenation.ts'
-import type { LongMessages } from '../../src/domain/directory.ts'
+import type { LongMessages } from '../../src/domain/configuration.ts'
 import { lockingTable, NATIONAL_LANGUAGES, singleTable } from '../../src/domain/gsm-national-tables.ts'
 import { decodeInboundParts } from '../../src/domain/inbound-text.ts'
 import { countSegments, MAX_SEGMENTS, type SegmentedText, segmentText } from '../../src/domain/segments.ts'

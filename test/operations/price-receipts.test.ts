@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Directory, Rate } from '../../src/domain/directory.ts'
+import type { Rate } from '../../src/domain/configuration.ts'
+import type { Directory } from '../../src/domain/directory.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { priceReceipts } from '../../src/operations/price-receipts.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Carrier, Directory } from '../../src/domain/directory.ts'
+import type { Carrier } from '../../src/domain/configuration.ts'
+import type { Directory } from '../../src/domain/directory.ts'
 import type { LinkEvents, LinkTimings } from '../../src/services/carrier-link.ts'
 import { CarrierLinks } from '../../src/services/carrier-links.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'

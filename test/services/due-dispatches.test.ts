@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { Directory, Route, RoutingRule } from '../../src/domain/directory.ts'
+import type { Route, RoutingRule } from '../../src/domain/configuration.ts'
+import type { Directory } from '../../src/domain/directory.ts'
 import { DueDispatches, type DueDispatchesOptions } from '../../src/services/due-dispatches.ts'
 import { HeldMessages } from '../../src/services/held-messages.ts'
 import { insertMessages } from '../../src/store/messages.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Rate } from '../../src/domain/directory.ts'
+import type { Rate } from '../../src/domain/configuration.ts'
 import {
   attemptOf,
   endBeforeSubmit,

@@ -1,12 +1,5 @@
-import {
-  type Account,
-  type Carrier,
-  Directory,
-  type DirectoryContents,
-  type Route,
-  type RoutingRule,
-  type ServicePlan,
-} from '../../src/domain/directory.ts'
+import type { Account, Carrier, Route, RoutingRule, ServicePlan } from '../../src/domain/configuration.ts'
+import { Directory, type DirectoryContents } from '../../src/domain/directory.ts'
 
 /** Configuration in memory, for tests without a database. What a test does not care about is left out. */
 

@@ -4,14 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { Registry } from 'prom-client'
 import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
-import {
-  type Account,
-  type Directory,
-  type RateLimit,
-  type ServicePlan,
-  senderKey,
-  type Token,
-} from '../../src/domain/directory.ts'
+import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/configuration.ts'
+import { type Directory, senderKey } from '../../src/domain/directory.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts'

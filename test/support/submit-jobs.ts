@@ -1,6 +1,6 @@
 /** Messages on their way to a carrier, without a database. */
 import { randomBytes } from 'node:crypto'
-import type { Carrier } from '../../src/domain/directory.ts'
+import type { Carrier } from '../../src/domain/configuration.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { type SubmitJob, submitJob } from '../../src/services/submit-job.ts'
 import type { Dispatch } from '../../src/store/dispatches.ts'

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ServicePlan } from '../../domain/configuration.ts'
 import {
   CURSOR_IV_BYTES,
   CURSOR_LIFETIME_MS,
@@ -7,7 +8,7 @@ import {
   sealCursor,
 } from '../../domain/cursors.ts'
 import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
-import type { Directory, ServicePlan } from '../../domain/directory.ts'
+import type { Directory } from '../../domain/directory.ts'
 import { fault } from '../../domain/faults.ts'
 import { contradictions, DEFAULT_PAGE, type ListQuery, parseListQuery } from '../../domain/message-filters.ts'
 import { planForReading } from '../../domain/plan-scopes.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { QualityFloor } from '../../../domain/directory.ts'
+import type { QualityFloor } from '../../../domain/configuration.ts'
 import { changeRoute, createRoute, removeRoute } from '../../../operations/manage-routes.ts'
 import { findRoute, listRoutes, type RouteRecord } from '../../../store/routes.ts'
 import { LinkKey, LinkName, Nullable, pageQuery, Timestamp } from './fields.ts'
