@@ -1,5 +1,6 @@
 import { receiptErrorMessage } from './delivery-receipts.ts'
 import type { Status } from './message-states.ts'
+import { formatCommandStatus } from './settings.ts'
 
 /** What happened to an outbound message, in order, for people. */
 export interface TimelineEntry {
@@ -79,7 +80,7 @@ export function timelineOf(message: Travelled): TimelineEntry[] {
 
 function attemptEntry(attempt: TravelAttempt): TimelineEntry {
   const { attemptedAt, carrier, outcome, commandStatus, resubmission, reason } = attempt
-  const code = commandStatus === null ? '' : ` 0x${commandStatus.toString(16).padStart(8, '0')}`
+  const code = commandStatus === null ? '' : ` ${formatCommandStatus(commandStatus)}`
   const flag = resubmission ? ', sent again although an earlier attempt may have come through' : ''
   const why = reason === null ? '' : ` (${reason})`
   return {

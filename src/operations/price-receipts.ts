@@ -6,9 +6,9 @@ import type { ReceiptRow } from '../store/receipts.ts'
 
 /**
  * Gives the receipts that name another network than their message has (a ported number, or one of no known range) what
- * one of its segments costs there: how many there are is known when the receipt is recorded. Where no rate fits, or the same as for the network before, the message keeps what it was
- * charged, even if that rate was changed since. Reads the database only when some rate is of a network and some receipt
- * names one.
+ * one of its segments costs there: how many there are is known when the receipt is recorded. Where no rate fits, or the
+ * same as for the network before, the message keeps what it was charged, even if that rate was changed since. Reads the
+ * database only when some rate is of a network and some receipt names one.
  */
 export async function priceReceipts(
   db: Queryable,

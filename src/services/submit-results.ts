@@ -2,6 +2,7 @@ import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
 import type { Directory } from '../domain/directory.ts'
 import { chargeFor } from '../domain/rates.ts'
+import { formatCommandStatus } from '../domain/settings.ts'
 import type { Dispatch, Postponement } from '../store/dispatches.ts'
 import type { Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'
 import type { SubmitJob } from './submit-job.ts'
@@ -70,7 +71,7 @@ export function settlementOf(
     status,
     carrier_id: job?.carrier.id ?? null,
     error_code: errorCode,
-    carrier_code: commandStatus === undefined ? null : `0x${commandStatus.toString(16).padStart(8, '0')}`,
+    carrier_code: commandStatus === undefined ? null : formatCommandStatus(commandStatus),
     route_id: job?.route.id ?? null,
     route_reason: job?.route.reason ?? null,
     segments,

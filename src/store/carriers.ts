@@ -1,29 +1,13 @@
 import type { IdRule } from '../domain/carrier-message-ids.ts'
-import type { BindMode, LongMessages, OperatingState } from '../domain/configuration.ts'
+import type { Carrier } from '../domain/configuration.ts'
 import type { RefusedOutcome } from '../domain/settings.ts'
 import type { Queryable } from './database.ts'
 
-export interface CarrierSettings {
-  readonly name: string
-  readonly state: OperatingState
-  readonly host: string
-  readonly port: number
-  readonly tls: boolean
-  /** PEM. */
-  readonly tlsCa: string | null
-  readonly tlsServerName: string | null
-  readonly bindMode: BindMode
-  readonly binds: number
-  readonly systemId: string
-  readonly systemType: string
-  /** submit_sm without an answer at once. */
-  readonly window: number
-  readonly messagesPerSecond: number | null
-  readonly senderMessagesPerSecond: number | null
-  readonly longMessages: LongMessages
+/** What an operator may set; the password goes beside it. */
+export interface CarrierSettings
+  extends Omit<Carrier, 'id' | 'password' | 'submitOutcomes' | 'learnedIdRule'> {
   /** By command_status in decimal. */
   readonly submitOutcomes: Readonly<Record<string, RefusedOutcome>>
-  readonly idRule: IdRule | 'auto'
 }
 
 export interface CarrierRecord extends CarrierSettings {

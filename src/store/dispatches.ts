@@ -1,6 +1,6 @@
 import type { Status } from '../domain/message-states.ts'
 import type { Queryable } from './database.ts'
-import type { SubmitAttempt } from './submissions.ts'
+import { insertAttempts, type SubmitAttempt } from './submissions.ts'
 
 /** A message to be submitted, with everything the submitter needs. */
 export interface Dispatch {
@@ -126,8 +126,8 @@ const OLDEST = `order by due_at limit ${LOOKED_AT}`
 /**
  * Takes waiting dispatches that are due into memory: the node becomes their holder. Those that are wished for, and with
  * `expired` also others of its buckets whose validity is over. Plans have equal shares of the limit, routes of a plan
- * equal shares of its, the oldest due first. What waits for a closed route is never read (300,000 such rows cost each look 200 ms when all were read in one
- * order).
+ * equal shares of its, the oldest due first. What waits for a closed route is never read (300,000 such rows cost each
+ * look 200 ms when all were read in one order).
  *
  * A node that owns every bucket takes its rows without a lock. Otherwise rows in the buckets of others are taken too once
  * they have been due for `overdueMs`: their owner cannot submit them, or is behind. Rows that somebody is taking just now
@@ -196,15 +196,12 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
     name: 'postpone_dispatches',
     text: `
       with attempted as (
-        insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
-        select * from json_to_recordset($2) as a (
-          msg_id uuid, attempted_at timestamptz, carrier_id integer, outcome attempt_outcome, command_status bigint,
-          resubmission boolean, reason text)
-        on conflict do nothing
+        ${insertAttempts('$2')}
       )
       update dispatches d
       set holder = null, attempt = i.attempt, submitted_segments = i.submitted_segments, cut = i.cut,
-          started_over = i.started_over, ambiguous = i.ambiguous, carrier_id = coalesce(i.carrier_id, d.carrier_id), route_id = coalesce(i.route_id, d.route_id),
+          started_over = i.started_over, ambiguous = i.ambiguous,
+          carrier_id = coalesce(i.carrier_id, d.carrier_id), route_id = coalesce(i.route_id, d.route_id),
           due_at = now() + i.delay_ms * interval '1 ms'
       from json_to_recordset($1) as i (
         msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, cut text,

@@ -1,7 +1,6 @@
 import type { Charge } from '../domain/rates.ts'
 import type { Queryable } from './database.ts'
-import { MESSAGE_COLUMNS } from './messages.ts'
-import type { ChangedMessage, EventHolder } from './submissions.ts'
+import { CHANGED_COLUMNS, type ChangedMessage, type EventHolder } from './submissions.ts'
 
 /** What one receipt says. A batch holds at most one per (carrier, id, addresses). */
 export interface ReceiptRow {
@@ -53,8 +52,8 @@ const INPUT = `
 function changes(only: string): string {
   return `
     per_message as (
-      select plan_id, msg_id, max(cut) as cut, max(mccmnc) as mccmnc, max(addresses[1]) as address, max(addresses[2]) as other_address,
-             count(*) as receipts,
+      select plan_id, msg_id, max(cut) as cut, max(mccmnc) as mccmnc, max(addresses[1]) as address,
+             max(addresses[2]) as other_address, count(*) as receipts,
              coalesce(bit_or(bits) filter (where outcome = 'DELIVERED'), 0) as delivered,
              coalesce(bit_or(bits) filter (where outcome = 'UNKNOWN'), 0) as unknown,
              coalesce(bit_or(bits) filter (where outcome = 'FAILED'), 0) as failed,
@@ -120,9 +119,6 @@ function changes(only: string): string {
  * million messages; one that gives the same to all would have every receipt read them all (0.5 s for 60,000).
  */
 const MAX_SUBMISSIONS_OF_ID = 1_000
-
-const CHANGED_COLUMNS = `${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId", m.route_id as "routeId",
-  held.ids ? m.msg_id::text as held`
 
 /**
  * Applies what nearly every receipt is: the only one for a message of one segment, to which the newest submission of its id

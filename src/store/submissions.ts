@@ -40,6 +40,15 @@ export interface SubmitAttempt {
   readonly reason: string | null
 }
 
+/** Part of a statement: keeps the attempts of a JSON parameter. */
+export function insertAttempts(parameter: string): string {
+  return `insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
+    select * from json_to_recordset(${parameter}) as a (
+      msg_id uuid, attempted_at timestamptz, carrier_id integer, outcome attempt_outcome, command_status bigint,
+      resubmission boolean, reason text)
+    on conflict do nothing`
+}
+
 /** A segment the carrier accepted, under the id its receipt will name. */
 export interface Submission {
   readonly carrier_id: number
@@ -73,6 +82,10 @@ export interface ChangedMessage extends Message {
   readonly carrierId: number | null
   readonly routeId: number | null
 }
+
+/** The columns of a ChangedMessage: `m` is the message, `held.ids` has the ids of the events that are held. */
+export const CHANGED_COLUMNS = `${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId",
+  m.route_id as "routeId", held.ids ? m.msg_id::text as held`
 
 /**
  * Records a batch of submissions: the accepted segments, the new status of each settled message with the event that
@@ -108,11 +121,7 @@ export async function recordSubmissions(
           carrier_id integer, carrier_message_id text, msg_id uuid, plan_id integer, segment smallint, cut text)
         on conflict do nothing
       ), attempted as (
-        insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
-        select * from json_to_recordset($6) as a (
-          msg_id uuid, attempted_at timestamptz, carrier_id integer, outcome attempt_outcome, command_status bigint,
-          resubmission boolean, reason text)
-        on conflict do nothing
+        ${insertAttempts('$6')}
       ), ended as (
         delete from dispatches d using input i
         where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id
@@ -165,9 +174,7 @@ export async function recordSubmissions(
       ), held as materialized (
         select coalesce(jsonb_object_agg(msg_id, true) filter (where holder is not null), '{}') as ids from announced
       )
-      select ${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId", m.route_id as "routeId",
-             held.ids ? m.msg_id::text as held
-      from changed m cross join held
+      select ${CHANGED_COLUMNS} from changed m cross join held
       where m.updated_at = $3::timestamptz`,
     values: [
       JSON.stringify(args.settlements.map(({ attempt: _, ...settlement }) => settlement)),
