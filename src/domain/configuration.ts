@@ -12,6 +12,8 @@ export interface Account {
   readonly defaultDlrUrl: string | null
   /** Standard Webhooks secrets (`whsec_…`), the current one first; two while one is being rotated. */
   readonly webhookSecrets: readonly string[]
+  /** What its webhooks carry beside our own headers, by name: credentials for its receivers. */
+  readonly webhookHeaders: Readonly<Record<string, string>>
   readonly rateLimit: RateLimit | null
 }
 

@@ -61,6 +61,10 @@ export function accountSecretContext(accountId: string): string {
   return `account ${accountId}`
 }
 
+export function accountHeadersContext(accountId: string): string {
+  return `account ${accountId} webhook headers`
+}
+
 export function carrierSecretContext(carrierId: number): string {
   return `carrier ${carrierId}`
 }

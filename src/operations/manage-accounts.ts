@@ -1,7 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
-import { accountSecretContext, sealSecret } from '../domain/secrets.ts'
+import { accountSecretContext, openSecret, sealSecret } from '../domain/secrets.ts'
+import {
+  changedWebhookHeaders,
+  judgeWebhookHeaders,
+  NO_WEBHOOK_HEADERS,
+  openWebhookHeaders,
+  sealWebhookHeaders,
+  type WebhookHeaderChange,
+  type WebhookHeaderSettings,
+} from '../domain/webhook-headers.ts'
 import { formatWebhookSecret } from '../domain/webhook-signatures.ts'
+import { invalid } from '../errors.ts'
 import {
   type AccountRecord,
   type AccountSettings,
@@ -21,12 +31,16 @@ const IV_BYTES = 12
 export async function createAccount(
   db: Queryable,
   secretKey: Uint8Array,
-  input: AccountSettings & { accountId?: string },
+  input: AccountSettings & WebhookHeaderChange & { accountId?: string },
 ): Promise<{ account: AccountRecord; webhookSecret: string }> {
   const accountId = canonicalPublicId(input.accountId ?? publicId(randomBytes(12)))
   const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
+  const sealed = {
+    webhookSecret: seal(secretKey, webhookSecret, accountId),
+    webhookHeaders: sealedHeaders(secretKey, accountId, NO_WEBHOOK_HEADERS, input),
+  }
   const account = await sayConflicts({ taken: `account ${accountId} exists already` }, () =>
-    insertAccount(db, { ...input, accountId, webhookSecret: seal(secretKey, webhookSecret, accountId) }),
+    insertAccount(db, { ...input, accountId, ...sealed }),
   )
   return { account, webhookSecret }
 }
@@ -34,13 +48,25 @@ export async function createAccount(
 /** Settings that are not in `change` stay. */
 export async function changeAccount(
   db: Database,
+  secretKey: Uint8Array,
   accountId: string,
-  change: Partial<AccountSettings>,
+  change: Partial<AccountSettings> & WebhookHeaderChange,
 ): Promise<AccountRecord> {
   return withTransaction(db, async (transaction) => {
     const account = await locked(transaction, accountId)
-    return updateAccount(transaction, account.id, { ...account, ...change })
+    const present = webhookHeadersOf(secretKey, account)
+    const webhookHeaders = sealedHeaders(secretKey, account.accountId, present, change)
+    return updateAccount(transaction, account.id, { ...account, ...change, webhookHeaders })
   })
+}
+
+/** The account's webhook headers in plain text. Throws SecretError where they were sealed with another key. */
+export function webhookHeadersOf(
+  secretKey: Uint8Array,
+  { accountId, webhookHeaders }: AccountRecord,
+): WebhookHeaderSettings {
+  const open = (sealed: string, context: string) => openSecret(secretKey, sealed, context)
+  return openWebhookHeaders(open, webhookHeaders, accountId)
 }
 
 /** Removes an account that has no plans and no live tokens. */
@@ -88,6 +114,19 @@ async function locked(transaction: Queryable, accountId: string): Promise<Accoun
   const account = await lockAccount(transaction, canonicalPublicId(accountId))
   if (account === undefined) throw refuseMissing('account')
   return account
+}
+
+/** The changed settings as they are stored. Throws VALIDATION_ERROR. */
+function sealedHeaders(
+  secretKey: Uint8Array,
+  accountId: string,
+  present: WebhookHeaderSettings,
+  change: WebhookHeaderChange,
+): string | null {
+  const settings = changedWebhookHeaders(present, change)
+  const faults = judgeWebhookHeaders(settings, change)
+  if (faults.length > 0) throw invalid(faults)
+  return sealWebhookHeaders(secretKey, settings, randomBytes(IV_BYTES), accountId)
 }
 
 function seal(secretKey: Uint8Array, webhookSecret: string, accountId: string): string {

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
 import type { CallbackTarget } from '../domain/callback-url.ts'
+import { maskEchoes } from '../domain/echoed-secrets.ts'
 import { parseRetryAfter } from '../domain/webhook-schedule.ts'
 import { type DeliveryErrorName, deliveryErrorOf } from './delivery-errors.ts'
 import type { WebhookDispatcher } from './dispatcher.ts'
@@ -10,6 +11,8 @@ export interface WebhookRequest {
   /** The JSON text, sent as it is (it is what was signed). */
   body: string
   headers: Readonly<Record<string, string>>
+  /** The account's own, by name; `authorization` in lower case. Those above win; what the answer repeats of these is masked. */
+  accountHeaders?: Readonly<Record<string, string>>
   signal?: AbortSignal | undefined
 }
 
@@ -22,7 +25,7 @@ export interface DeliveryOutcome {
   error: DeliveryErrorName | null
   /** DNS to the end of the answer, whole milliseconds. */
   latencyMs: number
-  /** First 1 KiB of the answer's body as text, without U+0000. */
+  /** First 1 KiB of the answer's body as text, without U+0000 and the credentials that were sent. */
   responseHead: string
   /** What Retry-After asked for, from now. */
   retryAfterMs: number | null
@@ -80,6 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #interimResponses = 0
   #bodyBytes = 0
   #head: Buffer[] = []
+  #secretHeaders: Readonly<Record<string, string>> = {}
 
   constructor(dispatcher: WebhookDispatcher, target: CallbackTarget, address: string, startMs: number) {
     this.#dispatcher = dispatcher
@@ -140,13 +144,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #optionsOf(request: WebhookRequest): Dispatcher.DispatchOptions {
-    const headers: Record<string, string> = {
+    const { authorization } = this.#target
+    this.#secretHeaders = { ...request.accountHeaders, ...(authorization !== null && { authorization }) }
+    const headers = {
+      ...this.#secretHeaders,
       'user-agent': 'Aldis',
       // What is not inflated should not come compressed.
       'accept-encoding': 'identity',
       ...request.headers,
     }
-    if (this.#target.authorization !== null) headers.authorization = this.#target.authorization
     return { path: this.#target.path, method: 'POST', headers, body: request.body }
   }
 
@@ -171,11 +177,16 @@ class Exchange implements Dispatcher.DispatchHandler {
       status,
       error: status === null ? (error ?? 'PROTOCOL_ERROR') : errorOfStatus(status),
       latencyMs: Math.round(performance.now() - this.#startMs),
-      // PostgreSQL text cannot hold U+0000.
-      responseHead: Buffer.concat(this.#head).toString('utf8').replaceAll('\0', '\uFFFD'),
+      responseHead: this.#shownHead(),
       retryAfterMs: this.#retryAfterMs,
       gone: status === 410,
     })
+  }
+
+  #shownHead(): string {
+    // PostgreSQL text cannot hold U+0000.
+    const text = Buffer.concat(this.#head).toString('utf8').replaceAll('\0', '\uFFFD')
+    return maskEchoes(text, this.#secretHeaders, this.#bodyBytes > RESPONSE_HEAD_BYTES)
   }
 }
 

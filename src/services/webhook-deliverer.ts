@@ -209,7 +209,8 @@ export class WebhookDeliverer {
       plan.account.webhookSecrets,
     )
     const headers = { 'content-type': 'application/json', 'user-agent': 'Aldis', ...signature }
-    return await postWebhook(dispatcher, { url, body, headers, signal: this.#abort.signal })
+    const { webhookHeaders: accountHeaders } = plan.account
+    return await postWebhook(dispatcher, { url, body, headers, accountHeaders, signal: this.#abort.signal })
   }
 
   /** Writes the attempt down, then lets the message's next event follow. */

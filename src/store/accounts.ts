@@ -13,21 +13,24 @@ export interface AccountRecord extends AccountSettings {
   /** Sealed. */
   readonly webhookSecret: string
   readonly previousWebhookSecret: string | null
+  /** Sealed; null: none. */
+  readonly webhookHeaders: string | null
   readonly createdAt: Date
 }
 
 const COLUMNS = `id, account_id as "accountId", name, default_dlr_url as "defaultDlrUrl",
   messages_per_second as "messagesPerSecond", burst, webhook_secret as "webhookSecret",
-  previous_webhook_secret as "previousWebhookSecret", created_at as "createdAt"`
+  previous_webhook_secret as "previousWebhookSecret", webhook_headers as "webhookHeaders", created_at as "createdAt"`
 
-/** Adds an account with its sealed webhook secret. A taken accountId is a unique violation. */
+/** Adds an account; its webhook secret and headers sealed. A taken accountId is a unique violation. */
 export async function insertAccount(
   db: Queryable,
-  account: AccountSettings & { accountId: string; webhookSecret: string },
+  account: AccountSettings & Pick<AccountRecord, 'accountId' | 'webhookSecret' | 'webhookHeaders'>,
 ): Promise<AccountRecord> {
   const { rows } = await db.query<AccountRecord>(
-    `insert into accounts (account_id, name, default_dlr_url, messages_per_second, burst, webhook_secret)
-     values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
+    `insert into accounts (account_id, name, default_dlr_url, messages_per_second, burst, webhook_secret,
+       webhook_headers)
+     values ($1, $2, $3, $4, $5, $6, $7) returning ${COLUMNS}`,
     [
       account.accountId,
       account.name,
@@ -35,6 +38,7 @@ export async function insertAccount(
       account.messagesPerSecond,
       account.burst,
       account.webhookSecret,
+      account.webhookHeaders,
     ],
   )
   return rows[0]!
@@ -69,15 +73,17 @@ export async function listAccounts(
   return rows
 }
 
+/** The webhook headers sealed. */
 export async function updateAccount(
   db: Queryable,
   id: number,
-  settings: AccountSettings,
+  settings: AccountSettings & Pick<AccountRecord, 'webhookHeaders'>,
 ): Promise<AccountRecord> {
+  const { name, defaultDlrUrl, messagesPerSecond, burst, webhookHeaders } = settings
   const { rows } = await db.query<AccountRecord>(
-    `update accounts set name = $2, default_dlr_url = $3, messages_per_second = $4, burst = $5
+    `update accounts set name = $2, default_dlr_url = $3, messages_per_second = $4, burst = $5, webhook_headers = $6
      where id = $1 returning ${COLUMNS}`,
-    [id, settings.name, settings.defaultDlrUrl, settings.messagesPerSecond, settings.burst],
+    [id, name, defaultDlrUrl, messagesPerSecond, burst, webhookHeaders],
   )
   return rows[0]!
 }

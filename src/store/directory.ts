@@ -15,6 +15,7 @@ import type {
 import { Directory, senderKey } from '../domain/directory.ts'
 import { accountSecretContext, carrierSecretContext } from '../domain/secrets.ts'
 import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
+import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhook-headers.ts'
 import type { Queryable } from './database.ts'
 
 /** Opens a sealed secret; throws when it cannot. */
@@ -32,6 +33,7 @@ interface AccountRow extends RateLimitColumns {
   readonly defaultDlrUrl: string | null
   readonly secret: string
   readonly previousSecret: string | null
+  readonly webhookHeaders: string | null
 }
 
 interface PlanRow extends RateLimitColumns {
@@ -99,7 +101,8 @@ export async function readDirectory(
     select version::text, bulk_version::text as "bulkVersion",
       (select coalesce(json_agg(a), '[]') from (
         select id, account_id as "accountId", name, default_dlr_url as "defaultDlrUrl", webhook_secret as secret,
-          previous_webhook_secret as "previousSecret", messages_per_second as "messagesPerSecond", burst
+          previous_webhook_secret as "previousSecret", webhook_headers as "webhookHeaders",
+          messages_per_second as "messagesPerSecond", burst
         from accounts order by id) a) as accounts,
       (select coalesce(json_agg(p), '[]') from (
         select id, service_plan_id as "servicePlanId", account_id as account, name, active, route_id as route,
@@ -193,6 +196,7 @@ function accountOf(row: AccountRow, open: SecretOpener): Account {
     name: row.name,
     defaultDlrUrl: row.defaultDlrUrl,
     webhookSecrets: secrets.map((sealed) => open(sealed, context)),
+    webhookHeaders: sentWebhookHeaders(openWebhookHeaders(open, row.webhookHeaders, row.accountId)),
     rateLimit: rateLimitOf(row),
   }
 }

@@ -10,6 +10,7 @@ export function anAccount(changes: Partial<Account> = {}): Account {
     name: 'Example',
     defaultDlrUrl: null,
     webhookSecrets: [],
+    webhookHeaders: {},
     rateLimit: null,
     ...changes,
   }

@@ -1,15 +1,19 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhook-headers.ts'
 import {
   changeAccount,
   createAccount,
   removeAccount,
   removePreviousWebhookSecret,
   rotateWebhookSecret,
+  webhookHeadersOf,
 } from '../../../operations/manage-accounts.ts'
 import { type AccountRecord, findAccount, listAccounts } from '../../../store/accounts.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
+  BasicPassword,
+  BasicUsername,
   CallbackUrl,
   DisplayName,
   Nullable,
@@ -19,13 +23,35 @@ import {
   rateLimitColumns,
   rateLimitField,
   Timestamp,
+  WebhookHeaderName,
+  WebhookHeaderValue,
 } from './fields.ts'
 import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
+const WebhookHeaders = Type.Array(
+  Type.Object({ name: WebhookHeaderName, value: WebhookHeaderValue }, { additionalProperties: false }),
+  {
+    maxItems: MAX_WEBHOOK_HEADERS,
+    writeOnly: true,
+    description:
+      'what every webhook of the account carries beside our own headers; they take the place of those before',
+  },
+)
+const WebhookCredentials = Type.Object(
+  { username: BasicUsername, password: BasicPassword },
+  {
+    additionalProperties: false,
+    writeOnly: true,
+    description:
+      'sent as Basic credentials with every webhook whose URL has none; not beside a header Authorization',
+  },
+)
 const settings = {
   defaultDlrUrl: Type.Optional(Nullable(CallbackUrl)),
+  webhookHeaders: Type.Optional(Nullable(WebhookHeaders)),
+  webhookCredentials: Type.Optional(Nullable(WebhookCredentials)),
   rateLimit: Type.Optional(Nullable(RateLimitField)),
 }
 const Creation = Type.Object(
@@ -41,6 +67,8 @@ const Account = Type.Object({
   accountId: Type.String(),
   name: Type.String(),
   defaultDlrUrl: Nullable(Type.String()),
+  webhookHeaderNames: Type.Array(Type.String()),
+  webhookCredentialsSet: Type.Boolean(),
   rateLimit: Nullable(RateLimitField),
   previousWebhookSecretLive: Type.Boolean(),
   createdAt: Timestamp,
@@ -73,7 +101,7 @@ export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
   addShow(scope, accounts, (accountId) => findAccount(reads, canonicalPublicId(accountId)))
   addChange(scope, accounts, Change, async (accountId, { rateLimit, defaultDlrUrl, ...rest }) => {
     const url = await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl)
-    return changeAccount(db, accountId, {
+    return changeAccount(db, secretKey, accountId, {
       ...rest,
       ...rateLimitColumns(rateLimit),
       ...(url !== undefined && { defaultDlrUrl: url }),
@@ -91,14 +119,19 @@ function accountsOf(secretKey: Uint8Array): Resource<typeof Account, AccountReco
     keyField: PublicId,
     item: Account,
     keyOf: (account) => account.accountId,
-    present: (account) => ({
-      accountId: account.accountId,
-      name: account.name,
-      defaultDlrUrl: shownUrl(secretKey, account.defaultDlrUrl),
-      rateLimit: rateLimitField(account),
-      previousWebhookSecretLive: account.previousWebhookSecret !== null,
-      createdAt: account.createdAt.toISOString(),
-    }),
+    present: (account) => {
+      const { headers, credentials } = webhookHeadersOf(secretKey, account)
+      return {
+        accountId: account.accountId,
+        name: account.name,
+        defaultDlrUrl: shownUrl(secretKey, account.defaultDlrUrl),
+        webhookHeaderNames: headers.map(({ name }) => name),
+        webhookCredentialsSet: credentials !== null,
+        rateLimit: rateLimitField(account),
+        previousWebhookSecretLive: account.previousWebhookSecret !== null,
+        createdAt: account.createdAt.toISOString(),
+      }
+    },
   }
 }
 

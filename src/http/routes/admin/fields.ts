@@ -1,6 +1,12 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { INBOUND_NUMBER, KEYWORD, LINK_NAME, MCCMNC, NUMBER_PREFIX } from '../../../domain/settings.ts'
+import {
+  BASIC_PASSWORD,
+  BASIC_USERNAME,
+  WEBHOOK_HEADER_NAME,
+  WEBHOOK_HEADER_VALUE,
+} from '../../../domain/webhook-headers.ts'
 import type { AccountSettings } from '../../../store/accounts.ts'
 
 /** Fields that several resources of the admin API have, and how pages and errors look. */
@@ -59,6 +65,19 @@ export const SubscriptionStatus = patterned(
   /^(?=.{1,32}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
   'must have 1 to 32 printable characters and no space at the ends',
 )
+export const WebhookHeaderName = patterned(
+  WEBHOOK_HEADER_NAME,
+  'must be a header name: 1 to 100 letters, digits or signs of RFC 9110',
+)
+export const WebhookHeaderValue = patterned(
+  WEBHOOK_HEADER_VALUE,
+  'must have 1 to 1000 ASCII characters, no controls, and no space at the ends',
+)
+export const BasicUsername = patterned(
+  BASIC_USERNAME,
+  'must have at most 255 characters, no colon and no controls',
+)
+export const BasicPassword = patterned(BASIC_PASSWORD, 'must have at most 255 characters and no controls')
 /** Characters that a C-octet string of a bind PDU may have (SMPP 3.4 §3.1). */
 export function octetString(maximum: number, minimum = 0) {
   return patterned(

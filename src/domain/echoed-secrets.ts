@@ -1,0 +1,41 @@
+/** Shorter ones stand in ordinary text, and would be no secret. */
+const MIN_CHARACTERS = 4
+const MASK = '***'
+
+/**
+ * The beginning of an answer without the values of these headers: receivers that show what they were sent (error pages,
+ * echo services) would put a customer's credentials into what we keep of it. Basic credentials are masked decoded too,
+ * and each as JSON writes it. `isCut`: the text ends where it was cut, maybe inside of one.
+ */
+export function maskEchoes(text: string, headers: Readonly<Record<string, string>>, isCut: boolean): string {
+  if (text === '') return text
+  const secrets = Object.entries(headers).flatMap(([name, value]) => formsOf(name, value))
+  // The longest first: one may hold another.
+  const forms = secrets.filter(({ length }) => length >= MIN_CHARACTERS).sort((a, b) => b.length - a.length)
+  let masked = text
+  for (const form of forms) masked = masked.replaceAll(form, MASK)
+  return isCut ? withoutBeginning(masked, forms) : masked
+}
+
+function formsOf(name: string, value: string): string[] {
+  const forms = [value]
+  if (name.toLowerCase() === 'authorization') {
+    const [scheme, credentials] = value.split(/ +/, 2)
+    if (credentials !== undefined) forms.push(credentials)
+    if (credentials !== undefined && scheme?.toLowerCase() === 'basic') {
+      const pair = Buffer.from(credentials, 'base64').toString('utf8')
+      forms.push(pair, pair.slice(pair.indexOf(':') + 1))
+    }
+  }
+  return forms.flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
+}
+
+/** The text without what one of these begins with at its end. */
+function withoutBeginning(text: string, forms: readonly string[]): string {
+  for (const form of forms) {
+    for (let length = Math.min(form.length - 1, text.length); length >= MIN_CHARACTERS; length -= 1) {
+      if (text.endsWith(form.slice(0, length))) return text.slice(0, -length) + MASK
+    }
+  }
+  return text
+}
