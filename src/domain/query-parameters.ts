@@ -48,3 +48,8 @@ export function bracketFaults(query: Query, names: ReadonlySet<string>): Fault[]
     .filter((name) => names.has(name))
     .map((name) => fault(name, 'REPEATED', 'must be given once, without brackets'))
 }
+
+/** An unescaped plus of a query arrives as a space. */
+export function withPlus(text: string): string {
+  return /^ [0-9]/.test(text) ? `+${text.slice(1)}` : text
+}

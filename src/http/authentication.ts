@@ -1,6 +1,7 @@
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { Token } from '../domain/configuration.ts'
+import type { ServicePlan, Token } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
+import { planForReading } from '../domain/plan-scopes.ts'
 import { hashToken, MAX_TOKEN_LENGTH } from '../domain/tokens.ts'
 import { AppError } from '../errors.ts'
 import { countHeader } from './header-counts.ts'
@@ -40,4 +41,15 @@ export function authenticateCustomer(directory: () => Directory) {
 export function tokenOf(request: FastifyRequest): Token {
   if (request.token === null) throw new Error('route without authentication')
   return request.token
+}
+
+/** The plan that the token of a request may read, or 403. */
+export function planToRead(
+  directory: Directory,
+  request: FastifyRequest,
+  servicePlanId: string,
+): ServicePlan {
+  const plan = planForReading(directory, tokenOf(request), servicePlanId)
+  if (plan === null) throw new AppError('FORBIDDEN')
+  return plan
 }

@@ -1,6 +1,6 @@
 import type { Fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
-import { withPlus } from '../domain/message-filters.ts'
+import { withPlus } from '../domain/query-parameters.ts'
 import { fieldFaults } from '../domain/send-requests.ts'
 import { invalid } from '../errors.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'

@@ -1,18 +1,10 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
+import type { Page } from '../domain/cursors.ts'
 import type { MessageFilters } from '../domain/message-filters.ts'
 import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 import type { Message } from '../domain/messages.ts'
 import type { Queryable } from './database.ts'
 import { MESSAGE_COLUMNS } from './messages.ts'
-
-export interface MessagePage {
-  readonly planId: number
-  readonly filters: MessageFilters
-  /** The page begins below this id; null is the newest message. */
-  readonly beforeMsgId: string | null
-  /** Rows at most. */
-  readonly limit: number
-}
 
 const COLUMNS = raw(MESSAGE_COLUMNS)
 
@@ -20,11 +12,11 @@ const COLUMNS = raw(MESSAGE_COLUMNS)
  * Messages of one plan, newest first: msg_id begins with createdAt, so its order is the order of spec §4.3 rule 3 and a
  * window of dates is a range of ids, which also leaves out the partitions of other days.
  */
-export async function listMessages(db: Queryable, page: MessagePage): Promise<Message[]> {
-  const { filters, beforeMsgId } = page
+export async function listMessages(db: Queryable, page: Page<MessageFilters, string>): Promise<Message[]> {
+  const { filters, after } = page
   const conditions = [
     sql`m.plan_id = ${page.planId}`,
-    beforeMsgId === null ? empty : sql`m.msg_id < ${beforeMsgId}`,
+    after === null ? empty : sql`m.msg_id < ${after}`,
     filters.fromDate === null ? empty : sql`m.msg_id >= ${lowestIdAt(filters.fromDate)}`,
     filters.toDate === null ? empty : sql`m.msg_id <= ${highestIdAt(filters.toDate)}`,
     filters.from === null ? empty : sql`m.sender = ${filters.from}`,

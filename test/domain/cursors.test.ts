@@ -1,44 +1,38 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Cursor, openCursor, sealCursor } from '../../src/domain/cursors.ts'
+import { type Cursor, type ListName, openCursor, sealCursor } from '../../src/domain/cursors.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
-import { STATUSES } from '../../src/domain/message-states.ts'
 
 const KEY = Buffer.alloc(32, 1)
 const OTHER_KEY = Buffer.alloc(32, 2)
 const IV = Buffer.alloc(12, 3)
 
-const cursor: Cursor = {
+const cursor: Cursor<object, string> = {
+  list: 'messages',
   planId: 1,
-  filters: {
-    from: 'Aldis',
-    to: '+15551230001',
-    status: 'SENT',
-    country: 'US',
-    mccmnc: null,
-    fromDate: 0,
-    toDate: null,
-  },
+  filters: { from: 'Aldis', to: '+15551230001', status: 'SENT', mccmnc: null, fromDate: 0, toDate: null },
   limit: 20,
-  beforeMsgId: messageId(1_800_000_000_000, Buffer.alloc(9, 5), 9),
+  after: messageId(1_800_000_000_000, Buffer.alloc(9, 5), 9),
   expiresAtMs: 1_000,
 }
 const sealed = sealCursor(cursor, KEY, IV)
 
-const cursors: fc.Arbitrary<Cursor> = fc.record({
+function open(text: string, { keys = [KEY], nowMs = 0 } = {}) {
+  return openCursor(text, cursor, keys, nowMs)
+}
+
+const LISTS: readonly ListName[] = ['messages', 'inbound-messages', 'events', 'feed']
+const cursors: fc.Arbitrary<Cursor<object, unknown>> = fc.record({
+  list: fc.constantFrom(...LISTS),
   planId: fc.nat(),
-  filters: fc.record({
-    from: fc.option(fc.string({ maxLength: 11 })),
-    to: fc.option(fc.string({ maxLength: 16 })),
-    status: fc.option(fc.constantFrom(...STATUSES)),
-    country: fc.option(fc.constantFrom('US', 'GB')),
-    mccmnc: fc.option(fc.constantFrom('23410', '310260')),
-    fromDate: fc.option(fc.integer()),
-    toDate: fc.option(fc.integer()),
-  }),
+  filters: fc.dictionary(
+    fc.constantFrom('from', 'to', 'status', 'fromDate', 'destination'),
+    fc.oneof(fc.string({ maxLength: 20 }), fc.integer(), fc.constant(null)),
+    { noNullPrototype: true },
+  ),
   limit: fc.integer({ min: 1, max: 100 }),
-  beforeMsgId: fc.uuid(),
-  expiresAtMs: fc.integer({ min: 1 }),
+  after: fc.oneof(fc.uuid(), fc.record({ msgId: fc.uuid(), seq: fc.nat() })),
+  expiresAtMs: fc.option(fc.integer({ min: 1 })),
 })
 
 describe('openCursor', () => {
@@ -46,42 +40,54 @@ describe('openCursor', () => {
     const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
     fc.assert(
       fc.property(cursors, bytes(32), bytes(12), (one, key, iv) => {
-        expect(openCursor(sealCursor(one, key, iv), [key], 0)).toEqual(one)
+        expect(openCursor(sealCursor(one, key, iv), one, [key], 0)).toEqual(one)
       }),
     )
   })
 
   it('opens with any of several keys, and with no other', () => {
-    expect(openCursor(sealed, [OTHER_KEY, KEY], 0)).toEqual(cursor)
-    expect(openCursor(sealed, [OTHER_KEY], 0)).toBeNull()
-    expect(openCursor(sealed, [], 0)).toBeNull()
+    expect(open(sealed, { keys: [OTHER_KEY, KEY] })).toEqual(cursor)
+    expect(open(sealed, { keys: [OTHER_KEY] })).toBeNull()
+    expect(open(sealed, { keys: [] })).toBeNull()
   })
 
   it('expires', () => {
-    expect(openCursor(sealed, [KEY], 999)).toEqual(cursor)
-    expect(openCursor(sealed, [KEY], 1_000)).toBeNull()
+    expect(open(sealed, { nowMs: 999 })).toEqual(cursor)
+    expect(open(sealed, { nowMs: 1_000 })).toBeNull()
+  })
+
+  it('keeps one without expiry for ever', () => {
+    const lasting = { ...cursor, expiresAtMs: null }
+    expect(open(sealCursor(lasting, KEY, IV), { nowMs: Number.MAX_SAFE_INTEGER })).toEqual(lasting)
+  })
+
+  it('opens no cursor of another list or plan', () => {
+    for (const list of LISTS.slice(1)) {
+      expect(openCursor(sealed, { list, planId: 1 }, [KEY], 0)).toBeNull()
+    }
+    expect(openCursor(sealed, { list: 'messages', planId: 2 }, [KEY], 0)).toBeNull()
   })
 
   it('refuses every single flipped bit', () => {
     const bytes = Buffer.from(sealed, 'base64url')
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       bytes[bit >> 3]! ^= 1 << (bit & 7)
-      expect(openCursor(bytes.toString('base64url'), [KEY], 0)).toBeNull()
+      expect(open(bytes.toString('base64url'))).toBeNull()
       bytes[bit >> 3]! ^= 1 << (bit & 7)
     }
   })
 
   it('refuses every truncation and every text that only decodes to the same', () => {
     for (let length = 0; length < sealed.length; length += 1) {
-      expect(openCursor(sealed.slice(0, length), [KEY], 0)).toBeNull()
+      expect(open(sealed.slice(0, length))).toBeNull()
     }
     for (const text of [`${sealed}A`, `${sealed}=`, ` ${sealed}`, `${sealed}\n`, `${sealed}.`]) {
-      expect(openCursor(text, [KEY], 0)).toBeNull()
+      expect(open(text)).toBeNull()
     }
   })
 
   it('refuses any other text', () => {
-    fc.assert(fc.property(fc.string(), (text) => openCursor(text, [KEY], 0) === null))
+    fc.assert(fc.property(fc.string(), (text) => open(text) === null))
   })
 })
 

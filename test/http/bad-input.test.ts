@@ -239,6 +239,6 @@ function forged(key: Uint8Array, expiresAtMs: number): string {
     fromDate: null,
     toDate: null,
   }
-  const cursor = { planId: 1, filters, limit: 20, beforeMsgId: UNKNOWN_ID, expiresAtMs }
+  const cursor = { list: 'messages' as const, planId: 1, filters, limit: 20, after: UNKNOWN_ID, expiresAtMs }
   return sealCursor(cursor, key, randomBytes(12))
 }

@@ -29,7 +29,7 @@ await db.query(
 )
 
 async function idsOf(page: Partial<Parameters<typeof listMessages>[1]>): Promise<string[]> {
-  const whole = { planId: 1, filters: NONE, beforeMsgId: null, limit: 100, ...page }
+  const whole = { planId: 1, filters: NONE, after: null, limit: 100, ...page }
   return (await listMessages(db, whole)).map(({ msgId }) => msgId)
 }
 
@@ -42,7 +42,7 @@ it('gives the messages of one plan, newest first', async () => {
 
 it('gives no more than the limit, below the position', async () => {
   expect(await idsOf({ limit: 4 })).toEqual(ofPlan1.slice(0, 4))
-  expect(await idsOf({ limit: 4, beforeMsgId: ofPlan1[3]! })).toEqual(ofPlan1.slice(4, 8))
+  expect(await idsOf({ limit: 4, after: ofPlan1[3]! })).toEqual(ofPlan1.slice(4, 8))
 })
 
 it('includes both ends of a window', async () => {
@@ -71,7 +71,7 @@ it('reads only the partitions of the window', async () => {
     },
   }
   const filters = { ...NONE, fromDate: FIRST_MS, toDate: FIRST_MS + 5 }
-  await listMessages(explaining as never, { planId: 1, filters, beforeMsgId: null, limit: 10 })
+  await listMessages(explaining as never, { planId: 1, filters, after: null, limit: 10 })
   expect(plans[0]).toContain('messages_day_0')
   expect(plans[0]).not.toContain('messages_day_1')
   expect(await idsOf({})).toEqual(ofPlan1)

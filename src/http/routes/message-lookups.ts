@@ -3,12 +3,12 @@ import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
 import type { Directory } from '../../domain/directory.ts'
 import { type Fault, fault } from '../../domain/faults.ts'
 import { isUuid } from '../../domain/message-ids.ts'
-import { planForReading, readablePlanIds } from '../../domain/plan-scopes.ts'
+import { readablePlanIds } from '../../domain/plan-scopes.ts'
 import { bracketFaults, planParameter, type Query } from '../../domain/query-parameters.ts'
 import { AppError, invalid } from '../../errors.ts'
 import type { Queryable } from '../../store/database.ts'
 import { findMessage } from '../../store/messages.ts'
-import { tokenOf } from '../authentication.ts'
+import { planToRead, tokenOf } from '../authentication.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { failures } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema, ShortLookupQuerySchema } from '../schemas/message-query.ts'
@@ -66,9 +66,6 @@ function planIdsOf(
   request: FastifyRequest,
   servicePlanId: string | undefined,
 ): readonly number[] {
-  const token = tokenOf(request)
-  if (servicePlanId === undefined) return readablePlanIds(directory, token)
-  const plan = planForReading(directory, token, servicePlanId)
-  if (plan === null) throw new AppError('FORBIDDEN')
-  return [plan.id]
+  if (servicePlanId === undefined) return readablePlanIds(directory, tokenOf(request))
+  return [planToRead(directory, request, servicePlanId).id]
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { withPlus } from '../../../domain/message-filters.ts'
+import { withPlus } from '../../../domain/query-parameters.ts'
 import { addOptOut, findOptOuts, importOptOuts, removeOptOut } from '../../../operations/manage-opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { limitOf, octetString, PublicId, page, pageOf, pageQuery, Timestamp } from './fields.ts'

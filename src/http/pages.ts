@@ -1,0 +1,106 @@
+import type { FastifyRequest } from 'fastify'
+import type { ServicePlan } from '../domain/configuration.ts'
+import { CURSOR_IV_BYTES, type ListName, openCursor, type Page, sealCursor } from '../domain/cursors.ts'
+import type { Directory } from '../domain/directory.ts'
+import { fault } from '../domain/faults.ts'
+import {
+  contradictions,
+  DEFAULT_PAGE,
+  type ListQuery,
+  type ListQueryVerdict,
+} from '../domain/list-queries.ts'
+import { invalid } from '../errors.ts'
+import type { Queryable } from '../store/database.ts'
+import { planToRead } from './authentication.ts'
+
+/** Keys of 32 bytes. New cursors are sealed with `cursor`; the old ones still open what was sealed before a rotation. */
+interface CursorKeys {
+  readonly cursor: Buffer
+  readonly oldCursors?: readonly Buffer[]
+}
+
+/** What the lists of the customers' API need. */
+export interface ListDeps {
+  readonly directory: () => Directory
+  readonly db: Queryable
+  readonly keys: CursorKeys
+  readonly clock: () => number
+  readonly random: (bytes: number) => Buffer
+}
+
+/** One page as it is answered (spec §4.3 rule 4). */
+export interface PageAnswer<Item> {
+  readonly items: Item[]
+  readonly pagination: {
+    readonly limit: number
+    readonly hasMore: boolean
+    readonly nextCursor: string | null
+  }
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/** A list that a plan's token reads page by page, each page naming the next by a cursor (spec §4.3 rules 4-6). */
+export class CursorPages<Filters extends object, Position> {
+  readonly #deps: ListDeps
+  readonly #list: ListName
+  readonly #lifetimeMs: number | null
+
+  /** `lifetimeMs` null: its cursors do not expire. */
+  constructor(deps: ListDeps, list: ListName, lifetimeMs: number | null = DAY_MS) {
+    this.#deps = deps
+    this.#list = list
+    this.#lifetimeMs = lifetimeMs
+  }
+
+  /** What a request wants to read, of a plan that its token may read; or 400, or 403. */
+  read(
+    request: FastifyRequest,
+    verdict: ListQueryVerdict<Filters>,
+  ): { plan: ServicePlan; page: Page<Filters, Position> } {
+    if (!verdict.ok) throw invalid(verdict.faults)
+    const plan = planToRead(this.#deps.directory(), request, verdict.query.servicePlanId)
+    return { plan, page: this.#pageOf(plan.id, verdict.query) }
+  }
+
+  /**
+   * The answer. `fetch` gives at most `limit` rows behind `after`; it is asked for one more than is shown, which tells
+   * whether there is another page. `positionOf` says behind what the next one begins.
+   */
+  async answer<Row, Item>(
+    page: Page<Filters, Position>,
+    fetch: (page: Page<Filters, Position>) => Promise<readonly Row[]>,
+    positionOf: (row: Row) => Position,
+    present: (row: Row) => Item,
+  ): Promise<PageAnswer<Item>> {
+    const rows = await fetch({ ...page, limit: page.limit + 1 })
+    const shown = rows.slice(0, page.limit)
+    const last = shown.at(-1)
+    const hasMore = rows.length > shown.length
+    const nextCursor = hasMore && last !== undefined ? this.cursorBehind(page, positionOf(last)) : null
+    return { items: shown.map(present), pagination: { limit: page.limit, hasMore, nextCursor } }
+  }
+
+  /** A cursor that goes on with the query of this page, behind `after`. */
+  cursorBehind(page: Page<Filters, Position>, after: Position): string {
+    const { keys, clock, random } = this.#deps
+    const expiresAtMs = this.#lifetimeMs === null ? null : clock() + this.#lifetimeMs
+    const cursor = { ...page, list: this.#list, after, expiresAtMs }
+    return sealCursor(cursor, keys.cursor, random(CURSOR_IV_BYTES))
+  }
+
+  /** The query itself, or where its cursor goes on. */
+  #pageOf(planId: number, query: ListQuery<Filters>): Page<Filters, Position> {
+    const { filters, limit, cursor: sealed } = query
+    if (sealed === null) return { planId, filters, limit: limit ?? DEFAULT_PAGE, after: null }
+    const { keys, clock } = this.#deps
+    const opening = [keys.cursor, ...(keys.oldCursors ?? [])]
+    const cursor = openCursor<Filters, Position>(sealed, { list: this.#list, planId }, opening, clock())
+    if (cursor === null) {
+      throw invalid([fault('cursor', 'INVALID_CURSOR', 'is malformed or expired; begin again without it')])
+    }
+    const faults = contradictions(cursor.filters, filters)
+    if (faults.length > 0) throw invalid(faults)
+    return { planId, filters: cursor.filters, limit: limit ?? cursor.limit, after: cursor.after }
+  }
+}
