@@ -2,15 +2,17 @@ import type { Command } from 'commander'
 import { type ConnectionOptions, given, orNull, segment } from './admin-client.ts'
 import { addRateOptions, type RateOptions, rateLimit } from './rate-options.ts'
 import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+import { addWebhookOptions, type WebhookOptions, webhookFields } from './webhook-options.ts'
 
 const PATH = '/accounts'
 const EXAMPLES = `
 Examples:
   aldis account create --name "Example Ltd" --default-dlr-url https://example.com/dlr
   aldis account update 64f0c0ffee0123456789abcd --rate 50 --burst 100
+  aldis account update 64f0c0ffee0123456789abcd --webhook-header - < headers.txt
   aldis account rotate-webhook-secret 64f0c0ffee0123456789abcd`
 
-interface AccountOptions extends ConnectionOptions, RateOptions {
+interface AccountOptions extends ConnectionOptions, RateOptions, WebhookOptions {
   readonly id?: string
   readonly name?: string
   readonly defaultDlrUrl?: string | false
@@ -26,7 +28,7 @@ export function register(program: Command): void {
     .requiredOption('--name <name>', 'name for people')
     .option('--id <accountId>', '24 hex digits (default: made up)')
     .option('--default-dlr-url <url>', 'where receipts go when a message has no callbackUrl')
-  addRateOptions(create, false).action((options: AccountOptions) =>
+  addRateOptions(addWebhookOptions(create, false), false).action((options: AccountOptions) =>
     requestAndPrint(options, 'POST', PATH, given({ accountId: options.id, ...fields(options) })),
   )
 
@@ -40,13 +42,13 @@ export function register(program: Command): void {
       ['RATE', 'rateLimit.messagesPerSecond'],
     ],
   })
-  addShow(account, { key: 'accountId', path: PATH, description: 'show an account' })
+  addShow(account, { key: 'accountId', path: PATH, description: 'show an account, not its secrets' })
 
   const update = addAction(account, 'update <accountId>', 'change an account; what is not given stays')
     .option('--name <name>', 'name for people')
     .option('--default-dlr-url <url>', 'where receipts go when a message has no callbackUrl')
     .option('--no-default-dlr-url', 'have no default')
-  addRateOptions(update, true).action((accountId: string, options: AccountOptions) =>
+  addRateOptions(addWebhookOptions(update, true), true).action((accountId: string, options: AccountOptions) =>
     requestAndPrint(options, 'PATCH', `${PATH}/${segment(accountId)}`, given(fields(options))),
   )
 
@@ -79,6 +81,7 @@ function fields(options: AccountOptions): Record<string, unknown> {
   return {
     name: options.name,
     defaultDlrUrl: orNull(options.defaultDlrUrl),
+    ...webhookFields(options),
     rateLimit: rateLimit(options),
   }
 }

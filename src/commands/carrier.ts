@@ -6,6 +6,7 @@ import { type ConnectionOptions, given, orNull, segment, wholeNumber } from './a
 import { requestCarrier } from './carrier-record.ts'
 import { addStates } from './carrier-states.ts'
 import { addAction, addDelete, addList } from './resource.ts'
+import { readStandardInput } from './standard-input.ts'
 
 const PATH = '/carriers'
 const EXAMPLES = `
@@ -148,7 +149,7 @@ function fields(options: CarrierOptions): Record<string, unknown> {
 }
 
 function passwordOf({ password }: CarrierOptions): string | undefined {
-  return password === '-' ? readFileSync(0, 'utf8').replace(/\r?\n$/, '') : password
+  return password === '-' ? readStandardInput() : password
 }
 
 /** Option parser: the text of a file. */

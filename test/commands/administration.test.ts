@@ -159,6 +159,56 @@ test('a carrier password comes from the environment or standard input, and is ne
   expect(created.stdout + changed.stdout).not.toContain('from')
 })
 
+test('webhook headers and credentials come from options, the environment or standard input, and are never printed', async () => {
+  const created = await runAldis(
+    ['account', 'create', '--name', 'Guarded', '--webhook-header', 'X-Api-Key:  first: one ', '--json'],
+    { env: { ...env, ALDIS_WEBHOOK_BASIC: 'aldis:from:env' } },
+  )
+  expect(created).toMatchObject({ code: 0, stderr: '' })
+  const { accountId, ...shown } = JSON.parse(created.stdout)
+  expect(shown).toMatchObject({ webhookHeaderNames: ['X-Api-Key'], webhookCredentialsSet: true })
+  const sent = () =>
+    server.directory.current().contents.accounts.find((each) => each.accountId === accountId)!
+  const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
+  expect(sent().webhookHeaders).toEqual({ 'X-Api-Key': 'first: one', authorization: basic('aldis:from:env') })
+
+  const update = (args: string[], stdin = '') =>
+    runAldis(['account', 'update', accountId, ...args], {
+      env: { ...env, ALDIS_WEBHOOK_BASIC: 'a:b' },
+      stdin,
+    })
+  const changed = await update(['--webhook-header', '-', '--webhook-header', 'c: 3'], 'a: first 1\r\n\nb:2\n')
+  expect(sent().webhookHeaders).toEqual({
+    a: 'first 1',
+    b: '2',
+    c: '3',
+    authorization: basic('aldis:from:env'),
+  })
+  expect(changed.stdout).toMatch(/^webhookHeaderNames +a, b, c$/m)
+  expect(changed.stdout).toMatch(/^webhookCredentialsSet +yes$/m)
+  await update(['--webhook-basic', '-'], 'aldis:fromstdin\n')
+  expect(sent().webhookHeaders.authorization).toBe(basic('aldis:fromstdin'))
+  await update(['--no-webhook-headers'])
+  expect(sent().webhookHeaders).toEqual({ authorization: basic('aldis:fromstdin') })
+  const removed = await update(['--no-webhook-basic'])
+  expect(sent().webhookHeaders).toEqual({})
+  expect(created.stdout + changed.stdout + removed.stdout).not.toMatch(/first|from/)
+
+  for (const [says, ...args] of [
+    ['are a user name, a colon and a password', '--webhook-basic', 'hushhush'],
+    ['is a name, a colon and a value', '--webhook-header', 'hushhush'],
+    ['webhookHeaders.0.name must not be a header that', '--webhook-header', 'Host: hushhush'],
+    ['webhookHeaders.0.name must be a header name', '--webhook-header', 'a b: hushhush'],
+    ['webhookHeaders.0.value must have 1 to 1000', '--webhook-header', 'a: hushhush\u007f'],
+    ['webhookCredentials.username must have at most', '--webhook-basic', 'hush\u0007:hush'],
+    ['only one of --webhook-header and', '--webhook-header', '-', '--webhook-basic', '-'],
+  ]) {
+    const wrong = await update(args, 'hushhush')
+    expect(wrong).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(says!) })
+    expect(wrong.stderr).not.toContain('hush')
+  }
+})
+
 test('a refusal of the service is one line with every fault', async () => {
   const line = await refused('account', 'create', '--name', ' x ', '--default-dlr-url', 'https://10.0.0.1/')
   expect(line).toMatch(/^error: The request is not valid: name .*\n$/)

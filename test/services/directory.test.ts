@@ -129,6 +129,21 @@ test('another key than the one secrets were sealed with stops the start', async 
   await directory.stop()
 })
 
+test('webhook headers that cannot be opened are refused like webhook secrets', async () => {
+  await using own = await freshDatabase()
+  const headers = { webhookHeaders: [{ name: 'X-Key', value: 'of a' }] }
+  const { account: a } = await createAccount(own.db, KEY, { ...ACCOUNT, ...headers })
+  const { account: b } = await createAccount(own.db, KEY, ACCOUNT)
+  const directory = service({ db: own.db })
+  await directory.start()
+  expect(directory.current().accountById(a.id)?.webhookHeaders).toEqual({ 'X-Key': 'of a' })
+  expect(directory.current().accountById(b.id)?.webhookHeaders).toEqual({})
+  await own.db.query('update accounts set webhook_headers = $1 where id = $2', [a.webhookHeaders, b.id])
+  await expect(directory.refresh()).rejects.toThrow(SecretError)
+  expect(directory.current().accountById(b.id)?.webhookHeaders).toEqual({})
+  await directory.stop()
+})
+
 test('a listener that throws fails neither the others nor the refresh', async () => {
   const errors: unknown[] = []
   const directory = service({ onError: (error) => errors.push(error) })

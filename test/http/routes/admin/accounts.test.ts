@@ -124,6 +124,106 @@ test('webhook secrets and URLs with credentials are sealed at rest, and credenti
   expect(opened).toBe(body.webhookSecret)
 })
 
+test('webhook headers and credentials are sealed at rest, sent as given, and only their names are shown', async () => {
+  const { status, body } = await server.request('POST', '/accounts', {
+    name: 'Guarded',
+    webhookHeaders: [
+      { name: 'X-Api-Key', value: 'opensesame 1' },
+      { name: '__proto__', value: 'opensesame 2' },
+    ],
+    webhookCredentials: { username: 'aldis', password: 'opensesame 3' },
+  })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ webhookHeaderNames: ['X-Api-Key', '__proto__'], webhookCredentialsSet: true })
+  const shown = await server.request('GET', `/accounts/${body.accountId}`)
+  const listed = await server.request('GET', '/accounts?limit=1000')
+  expect(listed.body.items).toContainEqual(shown.body)
+  expect(JSON.stringify([body, shown.body, listed.body])).not.toContain('opensesame')
+  const { rows } = await server.database.db.query(
+    'select webhook_headers from accounts where account_id = $1',
+    [body.accountId],
+  )
+  expect(rows[0].webhook_headers).toMatch(/^v1\.[0-9a-f]{8}\.[\w-]+$/)
+  expect(Object.entries(sentBy(body.accountId))).toEqual([
+    ['X-Api-Key', 'opensesame 1'],
+    ['__proto__', 'opensesame 2'],
+    ['authorization', `Basic ${Buffer.from('aldis:opensesame 3').toString('base64')}`],
+  ])
+})
+
+test('200: webhook headers and credentials are changed each on its own; null and an empty list remove them', async () => {
+  const { body } = await server.request('POST', '/accounts', {
+    name: 'A',
+    webhookHeaders: [{ name: 'X-Key', value: 'one' }],
+    webhookCredentials: { username: '', password: 'x' },
+  })
+  expect(body).not.toHaveProperty('webhookHeaders')
+  const path = `/accounts/${body.accountId}`
+  await server.request('PATCH', path, { name: 'B' })
+  expect(sentBy(body.accountId)).toEqual({ 'X-Key': 'one', authorization: 'Basic Ong=' })
+  await server.request('PATCH', path, { webhookHeaders: [{ name: 'x-key', value: 'two' }] })
+  expect(sentBy(body.accountId)).toEqual({ 'x-key': 'two', authorization: 'Basic Ong=' })
+  await server.request('PATCH', path, { webhookCredentials: null })
+  expect(sentBy(body.accountId)).toEqual({ 'x-key': 'two' })
+  const removed = await server.request('PATCH', path, { webhookHeaders: [] })
+  expect(removed.body).toMatchObject({ webhookHeaderNames: [], webhookCredentialsSet: false })
+  await server.request('PATCH', path, { webhookHeaders: [{ name: 'Authorization', value: 'Bearer t' }] })
+  expect(sentBy(body.accountId)).toEqual({ authorization: 'Bearer t' })
+  await server.request('PATCH', path, { webhookHeaders: null })
+  const { rows } = await server.database.db.query(
+    'select webhook_headers from accounts where account_id = $1',
+    [body.accountId],
+  )
+  expect(rows).toEqual([{ webhook_headers: null }])
+})
+
+test('400 for webhook headers and credentials that cannot be sent; what there was stays', async () => {
+  const { body: created } = await server.request('POST', '/accounts', {
+    name: 'A',
+    webhookCredentials: { username: 'u', password: 'p' },
+  })
+  const faultsOf = async (change: object) => {
+    const { status, body } = await server.request('PATCH', `/accounts/${created.accountId}`, change)
+    expect(status).toBe(400)
+    expect(JSON.stringify(body)).not.toContain('opensesame')
+    return body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
+  }
+  const value = 'opensesame'
+  const headers = (...names: string[]) => ({ webhookHeaders: names.map((name) => ({ name, value })) })
+  expect(await faultsOf(headers('X-A', 'Webhook-Id', 'x-a', 'authorization'))).toEqual([
+    'webhookHeaders.1.name NOT_ALLOWED',
+    'webhookHeaders.2.name REPEATED',
+    'webhookHeaders.3.name NOT_ALLOWED',
+  ])
+  expect(
+    await faultsOf({ webhookHeaders: [{ name: 'opensesame: x', value: 'opensesame\r\nb: c' }] }),
+  ).toEqual(['webhookHeaders.0.name INVALID_FORMAT', 'webhookHeaders.0.value INVALID_FORMAT'])
+  expect(await faultsOf({ webhookHeaders: { 'X-Key': value } })).toEqual(['webhookHeaders WRONG_TYPE'])
+  expect(await faultsOf({ webhookHeaders: [{ name: 'X-Key' }] })).toEqual(['webhookHeaders.0.value REQUIRED'])
+  expect(await faultsOf({ webhookHeaders: [{ name: 'X', value: 'x', 'X-Key': value }] })).toEqual([
+    'webhookHeaders.0.X-Key UNKNOWN_FIELD',
+  ])
+  expect(await faultsOf(headers(...'abcdefghijk'))).toEqual(['webhookHeaders INVALID'])
+  expect(await faultsOf({ webhookCredentials: { username: 'opensesame:x', password: 'a\n' } })).toEqual([
+    'webhookCredentials.username INVALID_FORMAT',
+    'webhookCredentials.password INVALID_FORMAT',
+  ])
+  expect(await faultsOf({ webhookCredentials: 'u:opensesame' })).toEqual(['webhookCredentials WRONG_TYPE'])
+  expect(sentBy(created.accountId)).toEqual({ authorization: 'Basic dTpw' })
+  const { body: refused } = await server.request('POST', '/accounts', {
+    name: 'B',
+    ...headers('Authorization'),
+    webhookCredentials: { username: 'u', password: 'p' },
+  })
+  expect(refused.errors).toMatchObject([{ field: 'webhookCredentials', code: 'NOT_ALLOWED' }])
+})
+
+/** What the account's webhooks carry, as every node knows it. */
+function sentBy(accountId: string): Readonly<Record<string, string>> {
+  return server.directory.current().contents.accounts.find((each) => each.accountId === accountId)!
+    .webhookHeaders
+}
+
 test('200: lists go on behind the last item until there is none', async () => {
   for (let count = 0; count < 5; count++) await createAccount(server, `Listed ${count}`)
   const seen: string[] = []
