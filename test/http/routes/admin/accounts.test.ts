@@ -203,7 +203,7 @@ test('400 for webhook headers and credentials that cannot be sent; what there wa
   expect(await faultsOf({ webhookHeaders: [{ name: 'X', value: 'x', 'X-Key': value }] })).toEqual([
     'webhookHeaders.0.X-Key UNKNOWN_FIELD',
   ])
-  expect(await faultsOf(headers(...'abcdefghijk'))).toEqual(['webhookHeaders INVALID'])
+  expect(await faultsOf(headers(...'abcdefghijk'))).toEqual(['webhookHeaders TOO_LONG'])
   expect(await faultsOf({ webhookCredentials: { username: 'opensesame:x', password: 'a\n' } })).toEqual([
     'webhookCredentials.username INVALID_FORMAT',
     'webhookCredentials.password INVALID_FORMAT',

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { type DeliveryOutcome, postWebhook } from '../../src/outbound/webhook-post.ts'
+import { outboundNetwork } from '../support/outbound-network.ts'
+
+/** Headers that an operator gave an account: sent with each of its webhooks, kept nowhere of the answer. */
+
+const { dispatcher, receiver, urlAt } = await outboundNetwork()
+
+const HEADERS = { 'content-type': 'application/json', 'webhook-id': 'evt_1', 'webhook-signature': 'v1,ours' }
+
+function post(url: string, accountHeaders: Record<string, string>): Promise<DeliveryOutcome> {
+  return postWebhook(dispatcher(), { url, body: '{}', headers: HEADERS, accountHeaders })
+}
+
+test('they are sent under the names they were given', async () => {
+  const to = await receiver()
+  const sent = { 'X-API-Key': 'one', ['__proto__']: 'two', Cookie: 'a=b', authorization: 'Bearer token' }
+  expect(await post(urlAt(to.port), sent)).toMatchObject({ kind: 'success' })
+  const { headers, rawHeaders } = await to.next()
+  expect(rawHeaders).toEqual(expect.arrayContaining(['X-API-Key', '__proto__', 'Cookie']))
+  expect(headers).toMatchObject({ 'x-api-key': 'one', cookie: 'a=b', authorization: 'Bearer token' })
+  expect(headers).toMatchObject(HEADERS)
+})
+
+test('user info of the URL takes the place of their Authorization', async () => {
+  const to = await receiver()
+  const url = urlAt(to.port).replace('https://', 'https://own:secret@')
+  await post(url, { 'x-api-key': 'one', authorization: 'Bearer token' })
+  const { headers, rawHeaders } = await to.next()
+  expect(headers).toMatchObject({
+    'x-api-key': 'one',
+    authorization: `Basic ${Buffer.from('own:secret').toString('base64')}`,
+  })
+  expect(rawHeaders.filter((text) => /^authorization$/i.test(text))).toHaveLength(1)
+})
+
+test('they take the place of none of ours', async () => {
+  const to = await receiver()
+  await post(urlAt(to.port), {
+    'content-type': 'text/plain',
+    'webhook-signature': 'v1,theirs',
+    'user-agent': 'theirs',
+    'accept-encoding': 'gzip',
+  })
+  expect((await to.next()).headers).toMatchObject({
+    ...HEADERS,
+    'user-agent': 'Aldis',
+    'accept-encoding': 'identity',
+  })
+})
+
+test('a receiver that shows what it was sent: the values are masked in what is kept, whole and cut', async () => {
+  const key = 'k3y-of-the-account'
+  for (const filler of [0, 960, 1_000]) {
+    const to = await receiver({
+      answer: ({ headers }, response) => {
+        const lines = [headers['x-api-key'], headers.authorization, 'secret', '.'.repeat(2_000)]
+        response.writeHead(500).end(`${'-'.repeat(filler)} ${lines.join('\n')}`)
+      },
+    })
+    const url = urlAt(to.port).replace('https://', 'https://own:secret@')
+    const { responseHead, error } = await post(url, { 'X-Api-Key': key, authorization: 'Bearer token' })
+    expect(error).toBe('HTTP_STATUS')
+    expect((await to.next()).headers['x-api-key']).toBe(key)
+    expect(responseHead).toContain('***')
+    expect(responseHead).not.toMatch(/k3y-|b3du|secr/)
+  }
+})
