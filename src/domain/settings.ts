@@ -35,6 +35,8 @@ export const MAX_SUBMIT_OUTCOMES = 256
 export const LINK_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/
 /** A number that messages are sent to: E.164, or a short code. */
 export const INBOUND_NUMBER = /^(?:\+[1-9][0-9]{6,14}|[0-9]{3,8})$/
+/** Who an inbound message is from: carriers have short codes, names, national numbers and forms of their own. */
+export const INBOUND_SENDER = /^(?=.{1,64}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u
 /** Beginning of E.164 numbers, the calling code at least. */
 export const NUMBER_PREFIX = /^\+[1-9][0-9]{0,14}$/
 /** Mobile country code and network code (ITU-T E.212): 3 digits, then 2 or 3. */

@@ -17,6 +17,8 @@ import { limitAccounts } from './rate-limiting.ts'
 import { rawAnswers } from './raw-answers.ts'
 import { recordRequests } from './request-records.ts'
 import { healthRoutes, type Readiness } from './routes/health.ts'
+import { inboundListRoute } from './routes/inbound-list.ts'
+import { inboundLookupRoute } from './routes/inbound-lookup.ts'
 import { listRoute } from './routes/message-list.ts'
 import { type LookupDeps, lookupRoutes } from './routes/message-lookups.ts'
 import { metricsRoute } from './routes/metrics.ts'
@@ -95,6 +97,8 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
     )
     lookupRoutes(reads, deps)
     listRoute(reads, deps)
+    inboundLookupRoute(reads, deps)
+    inboundListRoute(reads, deps)
   })
   deps.adminRoutes?.(app)
 }

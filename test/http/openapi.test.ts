@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { Format } from 'typebox/format'
 import { Compile } from 'typebox/schema'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { messageId } from '../../src/domain/message-ids.ts'
 import {
   type HttpService,
   PLAN,
@@ -65,6 +67,23 @@ describe('answers are as documented', () => {
   ])('GET: %s of %s%s', async (status, path, query) => {
     const { msgId } = (await service.send()).json
     const answer = await service.get(path.replace('{msgId}', msgId) + query)
+    expect(String(answer.status)).toBe(status)
+    expect(faultsOf('get', path, answer)).toEqual([])
+  })
+
+  it.each([
+    ['200', '/v1/inbound/sms/{msgId}', `?servicePlanId=${PLAN}`],
+    ['404', '/v1/inbound/sms/{msgId}', `?servicePlanId=${PLAN_INACTIVE}`],
+    ['200', '/v1/inbound/sms', `?servicePlanId=${PLAN}&to=71234&limit=1`],
+    ['400', '/v1/inbound/sms', `?servicePlanId=${PLAN}`],
+  ])('GET, inbound: %s of %s%s', async (status, path, query) => {
+    const msgIds = [0, 1].map((bucket) => messageId(Date.now(), randomBytes(9), bucket))
+    await service.db.query(
+      `insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, keyword, body)
+       select 1, id, 1, '+15551230001', '71234', 'JOIN', 'join' from unnest($1::uuid[]) id`,
+      [msgIds],
+    )
+    const answer = await service.get(path.replace('{msgId}', msgIds[0]!) + query)
     expect(String(answer.status)).toBe(status)
     expect(faultsOf('get', path, answer)).toEqual([])
   })

@@ -159,6 +159,8 @@ describe('GET /openapi.json', () => {
     expect(status).toBe(200)
     expect(json.openapi).toBe('3.1.0')
     expect(Object.keys(json.paths).sort()).toEqual([
+      '/v1/inbound/sms',
+      '/v1/inbound/sms/{msgId}',
       '/v1/messages/sms',
       '/v1/messages/sms/{msgId}',
       '/v1/messages/{msgId}',
@@ -176,10 +178,12 @@ describe('GET /openapi.json', () => {
     expect(json.components.securitySchemes.bearer).toEqual({ type: 'http', scheme: 'bearer' })
     expect(Object.keys(post.responses['202'].headers)).toContain('location')
     expect(Object.keys(post.responses['429'].headers)).toContain('retry-after')
-    const list = json.paths['/v1/messages/sms'].get.parameters.map(({ name }: { name: string }) => name)
-    expect(list).toEqual(
-      'servicePlanId from to status country mccmnc fromDate toDate limit cursor'.split(' '),
+    const parametersOf = (path: string) =>
+      json.paths[path].get.parameters.map(({ name }: { name: string }) => name).join(' ')
+    expect(parametersOf('/v1/messages/sms')).toBe(
+      'servicePlanId from to status country mccmnc fromDate toDate limit cursor',
     )
+    expect(parametersOf('/v1/inbound/sms')).toBe('servicePlanId from to keyword fromDate toDate limit cursor')
   })
 
   it('200 describes both webhooks', async () => {
@@ -188,6 +192,9 @@ describe('GET /openapi.json', () => {
     const record = json.paths['/v1/messages/{msgId}'].get.responses['200'].content['application/json'].schema
     expect(bodyOf('deliveryReceipt').properties).toEqual(record.properties)
     expect(bodyOf('deliveryReceipt').required).toEqual(['msgId', 'status'])
+    const inbound =
+      json.paths['/v1/inbound/sms/{msgId}'].get.responses['200'].content['application/json'].schema
+    expect(bodyOf('inboundMessage').properties).toEqual(inbound.properties)
     expect(bodyOf('inboundMessage').required).toEqual(
       'accountId servicePlanId msgId channel direction from to body receivedAt'.split(' '),
     )

@@ -82,6 +82,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const { db } = database
   // One partition for messages of any day: lists are tested with old ones too.
   await db.query('create table messages_any_day partition of messages default')
+  await db.query('create table inbound_messages_any_day partition of inbound_messages default')
   const { statementTimeoutMs } = options
   const serverDb =
     statementTimeoutMs === undefined

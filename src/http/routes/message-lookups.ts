@@ -1,14 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
 import type { Directory } from '../../domain/directory.ts'
-import { type Fault, fault } from '../../domain/faults.ts'
-import { isUuid } from '../../domain/message-ids.ts'
 import { readablePlanIds } from '../../domain/plan-scopes.ts'
-import { bracketFaults, planParameter, type Query } from '../../domain/query-parameters.ts'
-import { AppError, invalid } from '../../errors.ts'
+import { AppError } from '../../errors.ts'
 import type { Queryable } from '../../store/database.ts'
 import { findMessage } from '../../store/messages.ts'
 import { planToRead, tokenOf } from '../authentication.ts'
+import { readLookup } from '../lookups.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { failures } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema, ShortLookupQuerySchema } from '../schemas/message-query.ts'
@@ -38,34 +36,28 @@ const SHORT_SCHEMA = {
   querystring: ShortLookupQuerySchema,
 }
 
-const PARAMETERS: ReadonlySet<string> = new Set(['servicePlanId'])
-
 /** `GET /v1/messages/sms/{msgId}` (spec §4.2) and `/v1/messages/{msgId}`, where the plan may be left out. */
 export function lookupRoutes(app: FastifyInstance, deps: LookupDeps): void {
-  app.get('/v1/messages/sms/:msgId', { schema: SCHEMA }, (request) => lookUp(deps, request, true))
-  app.get('/v1/messages/:msgId', { schema: SHORT_SCHEMA }, (request) => lookUp(deps, request, false))
+  app.get('/v1/messages/sms/:msgId', { schema: SCHEMA }, (request) =>
+    lookUp(deps, request, readLookup(request)),
+  )
+  app.get('/v1/messages/:msgId', { schema: SHORT_SCHEMA }, (request) =>
+    lookUp(deps, request, readLookup(request, 'optional')),
+  )
 }
 
-async function lookUp({ directory, db }: LookupDeps, request: FastifyRequest, planRequired: boolean) {
-  const { msgId } = request.params as { msgId: string }
-  const query = request.query as Query
-  const faults: Fault[] = bracketFaults(query, PARAMETERS)
-  if (!isUuid(msgId)) faults.push(fault('msgId', 'INVALID_FORMAT', 'must be a UUID'))
-  const servicePlanId = planParameter(query, planRequired, faults)
-  if (faults.length > 0) throw invalid(faults)
-
+async function lookUp(
+  { directory, db }: LookupDeps,
+  request: FastifyRequest,
+  { msgId, servicePlanId }: { msgId: string; servicePlanId: string | undefined },
+) {
   const snapshot = directory()
-  const message = await findMessage(db, planIdsOf(snapshot, request, servicePlanId), msgId)
+  const planIds =
+    servicePlanId === undefined
+      ? readablePlanIds(snapshot, tokenOf(request))
+      : [planToRead(snapshot, request, servicePlanId).id]
+  const message = await findMessage(db, planIds, msgId)
   const plan = message === null ? undefined : snapshot.planById(message.planId)
   if (message === null || plan === undefined) throw new AppError('MESSAGE_NOT_FOUND')
   return deliveryReceipt(message, plan)
-}
-
-function planIdsOf(
-  directory: Directory,
-  request: FastifyRequest,
-  servicePlanId: string | undefined,
-): readonly number[] {
-  if (servicePlanId === undefined) return readablePlanIds(directory, tokenOf(request))
-  return [planToRead(directory, request, servicePlanId).id]
 }

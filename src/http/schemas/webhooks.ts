@@ -10,7 +10,7 @@ const DeliveryReceiptWebhookSchema = {
 }
 
 /** Spec §2.4, in the order of its table. */
-const InboundSmsWebhookSchema = Type.Object(
+export const InboundSmsWebhookSchema = Type.Object(
   {
     accountId: Type.String({ description: 'Account that owns the message' }),
     servicePlanId: Type.String({ description: 'Service plan that owns the number' }),

@@ -1,6 +1,13 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { INBOUND_NUMBER, KEYWORD, LINK_NAME, MCCMNC, NUMBER_PREFIX } from '../../../domain/settings.ts'
+import {
+  INBOUND_NUMBER,
+  INBOUND_SENDER,
+  KEYWORD,
+  LINK_NAME,
+  MCCMNC,
+  NUMBER_PREFIX,
+} from '../../../domain/settings.ts'
 import {
   BASIC_PASSWORD,
   BASIC_USERNAME,
@@ -27,6 +34,10 @@ export const LinkName = patterned(
 /** Of a carrier or route: its name or its number. */
 export const LinkKey = patterned(/^[A-Za-z0-9._-]{1,63}$/, 'must be a name or a number')
 export const InboundNumberField = patterned(INBOUND_NUMBER, 'must be an E.164 number or 3 to 8 digits')
+export const InboundSender = patterned(
+  INBOUND_SENDER,
+  'must have 1 to 64 printable characters and no space at the ends',
+)
 export const NumberPrefix = patterned(NUMBER_PREFIX, 'must be + and 1 to 15 digits, the calling code first')
 export const Mccmnc = patterned(MCCMNC, 'must be 5 or 6 digits: mobile country code and network code')
 export const CountryCode = patterned(

@@ -1,0 +1,26 @@
+import { addressOf, type DateWindow, type FilterRules, WINDOW_RULES } from './list-queries.ts'
+import { INBOUND_NUMBER, INBOUND_SENDER, KEYWORD } from './settings.ts'
+
+/** Filters of the list of inbound messages, canonical: null is not filtered. The window is of receivedAt. */
+export interface InboundFilters extends DateWindow {
+  readonly from: string | null
+  readonly to: string | null
+  /** Whatever its case. */
+  readonly keyword: string | null
+}
+
+export const INBOUND_FILTERS: FilterRules<InboundFilters> = {
+  from: {
+    parse: (text) => addressOf(text, (address) => INBOUND_SENDER.test(address)),
+    rule: 'must have 1 to 64 printable characters and no space at the ends',
+  },
+  to: {
+    parse: (text) => addressOf(text, (address) => INBOUND_NUMBER.test(address)),
+    rule: 'must be an E.164 number or 3 to 8 digits',
+  },
+  keyword: {
+    parse: (text) => (KEYWORD.test(text) ? text : null),
+    rule: 'must be one word of at most 32 characters',
+  },
+  ...WINDOW_RULES,
+}

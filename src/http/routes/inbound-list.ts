@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import { INBOUND_FILTERS, type InboundFilters } from '../../domain/inbound-filters.ts'
+import { toInboundWebhook } from '../../domain/inbound-webhooks.ts'
+import { parseListQuery } from '../../domain/list-queries.ts'
+import type { Query } from '../../domain/query-parameters.ts'
+import { listInboundMessages } from '../../store/inbound-message-list.ts'
+import { CursorPages, type ListDeps } from '../pages.ts'
+import { failures } from '../schemas/error-body.ts'
+import { InboundListQuerySchema, InboundMessageListSchema } from '../schemas/inbound-query.ts'
+
+const SCHEMA = {
+  operationId: 'listInboundMessages',
+  summary: 'List inbound messages, newest first',
+  description: 'Needs servicePlanId and at least one filter or a cursor.',
+  tags: ['Inbound messages'],
+  security: [{ bearer: [] }],
+  querystring: InboundListQuerySchema,
+  response: {
+    200: { ...InboundMessageListSchema, description: 'A page, newest first' },
+    ...failures(400, 401, 403, 429, 500),
+  },
+}
+
+/** `GET /v1/inbound/sms`: by the rules of the message list (spec §4.3). */
+export function inboundListRoute(app: FastifyInstance, deps: ListDeps): void {
+  const pages = new CursorPages<InboundFilters, string>(deps, 'inbound-messages')
+  app.get('/v1/inbound/sms', { schema: SCHEMA }, (request) => {
+    const { plan, page } = pages.read(request, parseListQuery(request.query as Query, INBOUND_FILTERS))
+    return pages.answer(
+      page,
+      (wanted) => listInboundMessages(deps.db, wanted),
+      (inbound) => inbound.msgId,
+      (inbound) => toInboundWebhook(inbound, plan),
+    )
+  })
+}

@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify'
+import { toInboundWebhook } from '../../domain/inbound-webhooks.ts'
+import { AppError } from '../../errors.ts'
+import { findInboundMessage } from '../../store/inbound-message-list.ts'
+import { planToRead } from '../authentication.ts'
+import { readLookup } from '../lookups.ts'
+import { failures } from '../schemas/error-body.ts'
+import { InboundMessageSchema } from '../schemas/inbound-query.ts'
+import { LookupQuerySchema, MessagePathSchema } from '../schemas/message-query.ts'
+import type { LookupDeps } from './message-lookups.ts'
+
+const SCHEMA = {
+  operationId: 'getInboundMessage',
+  summary: 'Get an inbound message',
+  tags: ['Inbound messages'],
+  security: [{ bearer: [] }],
+  params: MessagePathSchema,
+  querystring: LookupQuerySchema,
+  response: {
+    200: { ...InboundMessageSchema, description: 'The message, as it was pushed' },
+    ...failures(400, 401, 403, 404, 429, 500),
+  },
+}
+
+/** `GET /v1/inbound/sms/{msgId}`. */
+export function inboundLookupRoute(app: FastifyInstance, { directory, db }: LookupDeps): void {
+  app.get('/v1/inbound/sms/:msgId', { schema: SCHEMA }, async (request) => {
+    const { msgId, servicePlanId } = readLookup(request)
+    const plan = planToRead(directory(), request, servicePlanId)
+    const inbound = await findInboundMessage(db, plan.id, msgId)
+    if (inbound === undefined) throw new AppError('MESSAGE_NOT_FOUND')
+    return toInboundWebhook(inbound, plan)
+  })
+}

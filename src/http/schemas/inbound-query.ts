@@ -1,0 +1,18 @@
+import { Type } from 'typebox'
+import { PAGE_PARAMETERS, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
+import { InboundSmsWebhookSchema } from './webhooks.ts'
+
+/** As the message list: see message-query.ts. */
+export const InboundListQuerySchema = Type.Object({
+  servicePlanId: PlanParameter,
+  from: Type.Optional(Type.String({ description: 'Sender' })),
+  to: Type.Optional(Type.String({ description: 'Number it was sent to' })),
+  keyword: Type.Optional(Type.String({ description: 'Keyword it matched, in any case' })),
+  ...windowParameters('receivedAt'),
+  ...PAGE_PARAMETERS,
+})
+
+/** An inbound message as it was pushed. */
+export const InboundMessageSchema = { ...InboundSmsWebhookSchema, title: 'InboundMessage' }
+
+export const InboundMessageListSchema = pageSchema(InboundMessageSchema, 'InboundMessageList')

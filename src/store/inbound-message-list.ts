@@ -1,0 +1,100 @@
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import type { Page } from '../domain/cursors.ts'
+import type { InboundFilters } from '../domain/inbound-filters.ts'
+import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
+import type { Queryable } from './database.ts'
+
+/** An inbound message, as its plan is told of it. */
+export interface ListedInboundMessage {
+  readonly msgId: string
+  readonly sender: string
+  readonly recipient: string
+  readonly body: string
+  readonly keyword: string | null
+}
+
+/** The same as the operator sees it. */
+export interface AdminInboundRecord extends ListedInboundMessage {
+  readonly accountId: string
+  readonly servicePlanId: string
+  readonly carrier: string | null
+}
+
+type InboundPage = Page<InboundFilters, string>
+
+const COLUMNS = 'i.msg_id as "msgId", i.sender, i.recipient, i.body, i.keyword'
+const ADMIN_COLUMNS = `a.account_id as "accountId", p.service_plan_id as "servicePlanId", c.name as carrier, ${COLUMNS}`
+
+/**
+ * Inbound messages of one plan, newest first, older than `after`: msg_id begins with receivedAt, so a window of dates is
+ * a range of ids, which also leaves out the partitions of other days.
+ */
+export async function listInboundMessages(db: Queryable, page: InboundPage): Promise<ListedInboundMessage[]> {
+  const { text, values } = sql`
+    select ${raw(COLUMNS)} from inbound_messages i
+    where ${conditionsOf(page)} order by i.msg_id desc limit ${page.limit}`
+  const { rows } = await db.query<ListedInboundMessage>({ text, values })
+  return rows
+}
+
+/** One of a plan; undefined when there is none. */
+export async function findInboundMessage(
+  db: Queryable,
+  planId: number,
+  msgId: string,
+): Promise<ListedInboundMessage | undefined> {
+  const { rows } = await db.query<ListedInboundMessage>({
+    name: 'find_inbound_message',
+    text: `select ${COLUMNS} from inbound_messages i where i.plan_id = $1 and i.msg_id = $2`,
+    values: [planId, msgId],
+  })
+  return rows[0]
+}
+
+/** `listInboundMessages`, for the operator. */
+export async function listInboundForOperator(
+  db: Queryable,
+  page: InboundPage,
+): Promise<AdminInboundRecord[]> {
+  const { text, values } = sql`
+    select ${raw(ADMIN_COLUMNS)}
+    from (select * from inbound_messages i where ${conditionsOf(page)} order by i.msg_id desc limit ${page.limit}) i
+    join service_plans p on p.id = i.plan_id
+    join accounts a on a.id = p.account_id
+    left join carriers c on c.id = i.carrier_id
+    order by i.msg_id desc`
+  const { rows } = await db.query<AdminInboundRecord>({ text, values })
+  return rows
+}
+
+/** Looked up once per plan by primary key: the operator knows no plan, and msg_id alone is not indexed. */
+export async function findInboundForOperator(
+  db: Queryable,
+  msgId: string,
+): Promise<AdminInboundRecord | undefined> {
+  const { rows } = await db.query<AdminInboundRecord>(
+    `select ${ADMIN_COLUMNS}
+     from service_plans p
+     join lateral (select * from inbound_messages where plan_id = p.id and msg_id = $1 offset 0) i on true
+     join accounts a on a.id = p.account_id
+     left join carriers c on c.id = i.carrier_id`,
+    [msgId],
+  )
+  return rows[0]
+}
+
+function conditionsOf({ planId, filters, after }: InboundPage): Sql {
+  const conditions = [
+    sql`i.plan_id = ${planId}`,
+    after === null ? empty : sql`i.msg_id < ${after}`,
+    filters.fromDate === null ? empty : sql`i.msg_id >= ${lowestIdAt(filters.fromDate)}`,
+    filters.toDate === null ? empty : sql`i.msg_id <= ${highestIdAt(filters.toDate)}`,
+    filters.from === null ? empty : sql`i.sender = ${filters.from}`,
+    filters.to === null ? empty : sql`i.recipient = ${filters.to}`,
+    filters.keyword === null ? empty : sql`lower(i.keyword) = lower(${filters.keyword})`,
+  ]
+  return join(
+    conditions.filter((condition) => condition !== empty),
+    ' and ',
+  )
+}
