@@ -22,7 +22,9 @@ function sources(folder: string): Source[] {
 
 const SRC = sources('src')
 const TESTS = sources('test')
-const ALL = [...SRC, ...TESTS, ...sources('bench'), ...sources('scripts')]
+const CLIENT = sources('client/src')
+const EXAMPLES = sources('examples')
+const ALL = [...SRC, ...CLIENT, ...EXAMPLES, ...TESTS, ...sources('bench'), ...sources('scripts')]
 
 /** The code without comments, so that prose may name what code may not use. */
 function code(text: string): string {
@@ -82,6 +84,32 @@ describe('imports go one way', () => {
   })
 })
 
+describe('the client stands alone', () => {
+  const imports = ({ path, text }: Source) =>
+    [...code(text).matchAll(/(?:from|import\(?)\s*'([\w@./:-]+)'/g)].map(([, target]) =>
+      target!.startsWith('.') ? relative(ROOT, join(ROOT, path, '..', target!)) : target!,
+    )
+
+  it('it imports nothing but itself', () => {
+    expect(CLIENT.flatMap(imports).filter((target) => !target.startsWith('client/src/'))).toEqual([])
+    expect(CLIENT.flatMap(imports)).toContain('client/src/schema.ts')
+  })
+
+  it('it uses nothing that is only in Node', () => {
+    expect(offenders(CLIENT, /\b(process|Buffer|require|__dirname|setImmediate|global)\b/)).toEqual([])
+  })
+
+  it('examples import it, and what Node has', () => {
+    const targets = EXAMPLES.flatMap(imports)
+    expect(targets).toContain('client/src/index.ts')
+    expect(targets.filter((target) => !/^(node:.+|client\/src\/index\.ts)$/.test(target))).toEqual([])
+  })
+
+  it('the service does without both', () => {
+    expect(SRC.flatMap(imports).filter((target) => /^(client|examples)\//.test(target))).toEqual([])
+  })
+})
+
 describe('everything has its place', () => {
   it('SQL is in store/', () => {
     const elsewhere = SRC.filter(({ path }) => !path.startsWith('src/store/'))
@@ -132,7 +160,10 @@ describe('everything has its place', () => {
 })
 
 describe('size', () => {
-  const lines = SRC.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
+  const lines = [...SRC, ...CLIENT, ...EXAMPLES].map(({ path, text }) => ({
+    path,
+    lines: text.split('\n').length - 1,
+  }))
 
   it('no file has more than 400 lines', () => {
     expect(lines.filter((file) => file.lines > 400)).toEqual([])

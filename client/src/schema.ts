@@ -1,0 +1,305 @@
+// Made from the OpenAPI document by `npm run generate-client`.
+
+export interface DeliveryReceiptWebhook {
+  /** Account that owns the message. */
+  accountId?: string | null | undefined
+  /** Service plan that owns the message. */
+  servicePlanId?: string | null | undefined
+  msgId: string
+  channel?: 'SMS' | 'MMS' | undefined
+  /** MT. */
+  direction?: string | undefined
+  /** Sender. */
+  from?: string | null | undefined
+  /** Destination. */
+  to?: string | null | undefined
+  /** Text, exactly as sent. */
+  body?: string | null | undefined
+  status: 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
+  /** 000 on success, otherwise the failure code. */
+  errorCode?: string | undefined
+  errorMessage?: string | undefined
+  segments?: number | null | undefined
+  /** Of all segments, at most 6 decimals; null until the message is sent, or without a rate. */
+  price?: number | null | undefined
+  /** Pass-through fee of all segments, as price. */
+  ptf?: number | null | undefined
+  /** ISO 4217; of price and ptf. */
+  currency?: string | null | undefined
+  /** Mobile country and network code; a receipt may correct it, and price, ptf and currency with it. */
+  mccmnc?: string | null | undefined
+  /** ISO 3166-1 alpha-2. */
+  country?: string | null | undefined
+  createdAt?: string | undefined
+  sentAt?: string | null | undefined
+  updatedAt?: string | undefined
+}
+
+export interface InboundSmsWebhook {
+  /** Account that owns the message. */
+  accountId: string
+  /** Service plan that owns the number. */
+  servicePlanId: string
+  msgId: string
+  channel: 'SMS'
+  direction: 'MO'
+  /** Sender. */
+  from: string
+  /** Number it was sent to. */
+  to: string
+  /** Keyword of the number that the text begins with. */
+  keyword?: string | undefined
+  body: string
+  /** UTC. */
+  receivedAt: string
+}
+
+export interface SendSmsRequest {
+  /** 24 hex digits. */
+  servicePlanId: string
+  channel: 'SMS'
+  /** Of a kind that plan and destination allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter. */
+  from: string
+  /** One E.164 number. */
+  to: string
+  /** Text, in code points; no U+0000. */
+  body: string
+  /** Public https URL for delivery receipts of this message. */
+  callbackUrl?: string | undefined
+}
+
+export interface ErrorBody {
+  errorCode:
+    | 'VALIDATION_ERROR'
+    | 'SERVICE_PLAN_INCOMPLETE'
+    | 'UNAUTHENTICATED'
+    | 'SERVICE_PLAN_INACTIVE'
+    | 'FORBIDDEN'
+    | 'SENDER_NOT_AUTHORIZED'
+    | 'SERVICE_PLAN_NOT_FOUND'
+    | 'MESSAGE_NOT_FOUND'
+    | 'NOT_FOUND'
+    | 'METHOD_NOT_ALLOWED'
+    | 'REQUEST_TIMEOUT'
+    | 'CONFLICT'
+    | 'SENDER_PENDING_APPROVAL'
+    | 'MESSAGE_TOO_LARGE'
+    | 'UNSUPPORTED_MEDIA_TYPE'
+    | 'EXPECTATION_FAILED'
+    | 'SENDER_STATUS_UNKNOWN'
+    | 'IDEMPOTENCY_KEY_REUSED'
+    | 'RATE_LIMITED'
+    | 'HEADERS_TOO_LARGE'
+    | 'INTERNAL_ERROR'
+  errorMessage: string
+  errors?:
+    | {
+        /** Field, parameter or header; `request` for the whole. */
+        field: string
+        code: string
+        message: string
+      }[]
+    | undefined
+  /** Also in the x-request-id header, and in the log. */
+  requestId: string
+}
+
+export interface DeliveryReceipt {
+  /** Account that owns the message. */
+  accountId: string | null
+  /** Service plan that owns the message. */
+  servicePlanId: string | null
+  msgId: string
+  channel: 'SMS' | 'MMS'
+  /** MT. */
+  direction: string
+  /** Sender. */
+  from: string | null
+  /** Destination. */
+  to: string | null
+  /** Text, exactly as sent. */
+  body: string | null
+  status: 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
+  /** 000 on success, otherwise the failure code. */
+  errorCode: string
+  errorMessage: string
+  segments: number | null
+  /** Of all segments, at most 6 decimals; null until the message is sent, or without a rate. */
+  price: number | null
+  /** Pass-through fee of all segments, as price. */
+  ptf: number | null
+  /** ISO 4217; of price and ptf. */
+  currency: string | null
+  /** Mobile country and network code; a receipt may correct it, and price, ptf and currency with it. */
+  mccmnc: string | null
+  /** ISO 3166-1 alpha-2. */
+  country: string | null
+  createdAt: string
+  sentAt: string | null
+  updatedAt: string
+}
+
+export interface MessageList {
+  items: DeliveryReceipt[]
+  pagination: {
+    limit: number
+    hasMore: boolean
+    nextCursor: string | null
+  }
+}
+
+export interface InboundMessage {
+  /** Account that owns the message. */
+  accountId: string
+  /** Service plan that owns the number. */
+  servicePlanId: string
+  msgId: string
+  channel: 'SMS'
+  direction: 'MO'
+  /** Sender. */
+  from: string
+  /** Number it was sent to. */
+  to: string
+  /** Keyword of the number that the text begins with. */
+  keyword?: string | undefined
+  body: string
+  /** UTC. */
+  receivedAt: string
+}
+
+export interface InboundMessageList {
+  items: InboundMessage[]
+  pagination: {
+    limit: number
+    hasMore: boolean
+    nextCursor: string | null
+  }
+}
+
+/** What is POSTed to a receiver, by kind of event. */
+export interface WebhookBodies {
+  /** The status of an outbound message changed. To the message's callbackUrl, or else the account's default DLR URL. */
+  deliveryReceipt: DeliveryReceiptWebhook
+  /** An inbound message was received. To the service plan's inbound URL. */
+  inboundMessage: InboundSmsWebhook
+}
+
+/** Each operation of the API: what it is given, and what it answers when it succeeds. */
+export interface Operations {
+  /** Send one SMS. One message a request, answered once it is stored. Receipts follow. */
+  sendSms: { input: SendSmsRequest; answer: DeliveryReceipt }
+  /** Get the delivery record of a message. */
+  getMessage: {
+    input: {
+      msgId: string
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: DeliveryReceipt
+  }
+  /** Get the delivery record of a message (the Location of a send). */
+  getMessageAtLocation: {
+    input: {
+      msgId: string
+      /** 24 hex digits. */
+      servicePlanId?: string | undefined
+    }
+    answer: DeliveryReceipt
+  }
+  /** List messages, newest first. Needs servicePlanId and at least one filter or a cursor. */
+  listMessages: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender. */
+      from?: string | undefined
+      /** Destination. */
+      to?: string | undefined
+      status?: 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN' | undefined
+      /** ISO 3166-1 alpha-2. */
+      country?: string | undefined
+      mccmnc?: string | undefined
+      /** Start of the createdAt window, inclusive. */
+      fromDate?: string | undefined
+      /** End, inclusive; at most 31 days after fromDate. */
+      toDate?: string | undefined
+      /** Values above 100 are 100. */
+      limit?: number | undefined
+      /** nextCursor of the page before, unchanged. */
+      cursor?: string | undefined
+    }
+    answer: MessageList
+  }
+  /** Get an inbound message. */
+  getInboundMessage: {
+    input: {
+      msgId: string
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: InboundMessage
+  }
+  /** List inbound messages, newest first. Needs servicePlanId and at least one filter or a cursor. */
+  listInboundMessages: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender. */
+      from?: string | undefined
+      /** Number it was sent to. */
+      to?: string | undefined
+      /** Keyword it matched, in any case. */
+      keyword?: string | undefined
+      /** Start of the receivedAt window, inclusive. */
+      fromDate?: string | undefined
+      /** End, inclusive; at most 31 days after fromDate. */
+      toDate?: string | undefined
+      /** Values above 100 are 100. */
+      limit?: number | undefined
+      /** nextCursor of the page before, unchanged. */
+      cursor?: string | undefined
+    }
+    answer: InboundMessageList
+  }
+}
+
+/** How each operation is requested: what is neither in the path nor in the query is the body. */
+export const OPERATIONS = {
+  sendSms: { method: 'POST', path: '/v1/sendsms', query: [], body: true },
+  getMessage: { method: 'GET', path: '/v1/messages/sms/{msgId}', query: ['servicePlanId'], body: false },
+  getMessageAtLocation: {
+    method: 'GET',
+    path: '/v1/messages/{msgId}',
+    query: ['servicePlanId'],
+    body: false,
+  },
+  listMessages: {
+    method: 'GET',
+    path: '/v1/messages/sms',
+    query: [
+      'servicePlanId',
+      'from',
+      'to',
+      'status',
+      'country',
+      'mccmnc',
+      'fromDate',
+      'toDate',
+      'limit',
+      'cursor',
+    ],
+    body: false,
+  },
+  getInboundMessage: {
+    method: 'GET',
+    path: '/v1/inbound/sms/{msgId}',
+    query: ['servicePlanId'],
+    body: false,
+  },
+  listInboundMessages: {
+    method: 'GET',
+    path: '/v1/inbound/sms',
+    query: ['servicePlanId', 'from', 'to', 'keyword', 'fromDate', 'toDate', 'limit', 'cursor'],
+    body: false,
+  },
+} as const

@@ -1,0 +1,136 @@
+/**
+ * A receiver of webhooks to begin one's own from:
+ *
+ *     ALDIS_WEBHOOK_SECRETS=whsec_… node examples/receiver.ts --port 9100 --file events.db
+ *
+ * It verifies a webhook, writes its event down, answers 200, and only then works on it. So nothing that was answered is
+ * lost when it is killed, nothing is worked on twice because it came twice, and slow work makes no webhook time out.
+ * Needs Node.js 22.18 or newer, which runs TypeScript and has SQLite; any database with a unique key does as well.
+ * Put a proxy with TLS before it: Aldis delivers to https only, except for `aldis dev` on the same machine.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
+import { parseArgs } from 'node:util'
+import { verifyWebhook, type WebhookEvent, WebhookVerificationError } from '../client/src/index.ts'
+
+/** Far above any webhook. */
+const MAX_BODY_BYTES = 1024 * 1024
+const RETRY_MS = 10_000
+/** Repeats come for little more than three days, and somebody may redeliver by hand. */
+const KEEP_DAYS = 30
+
+const { values: flags } = parseArgs({
+  options: { port: { type: 'string', default: '9100' }, file: { type: 'string', default: 'events.db' } },
+})
+/** One, or two while a secret is being rotated, separated by spaces. */
+const secrets = (process.env.ALDIS_WEBHOOK_SECRETS ?? '').split(' ').filter((secret) => secret !== '')
+if (secrets.length === 0) throw new Error('ALDIS_WEBHOOK_SECRETS: the whsec_… of the account is missing')
+
+/** Events in the order they came in. A row that is there is an event that is known, whether worked on or not. */
+const events = new DatabaseSync(flags.file)
+events.exec(`
+  pragma journal_mode = wal;
+  pragma synchronous = full; -- what is answered 200 is on disk
+  create table if not exists events (
+    position integer primary key,
+    id text not null unique,
+    received_at text not null default current_timestamp,
+    event text not null,
+    done integer not null default 0
+  ) strict;
+  create index if not exists events_to_do on events (position) where done = 0;`)
+const insert = events.prepare('insert into events (id, event) values (?, ?) on conflict (id) do nothing')
+const first = events.prepare('select position, event from events where done = 0 order by position limit 1')
+const finish = events.prepare('update events set done = 1 where position = ?')
+const forget = events.prepare(`delete from events where done = 1 and received_at < datetime('now', ?)`)
+
+/** What the application does of it. When it throws, the event is tried again: it may run twice, after a crash too. */
+async function handle(event: WebhookEvent): Promise<void> {
+  switch (event.kind) {
+    case 'deliveryReceipt':
+      return print(`receipt ${event.body.msgId} ${event.body.status}`)
+    case 'inboundMessage':
+      return print(`inbound ${event.body.msgId} ${event.body.keyword ?? '-'}`)
+    case 'unknown':
+      return print(`unknown ${event.id}`)
+  }
+}
+
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method !== 'POST') return answer(response, 405)
+  const rawBody = await read(request)
+  if (rawBody === null) return answer(response, 413)
+  let event: WebhookEvent
+  try {
+    event = await verifyWebhook(request.headers, rawBody, secrets)
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error
+    print(`refused ${error.code}`)
+    // A wrong set-up here is no fault of the sender's: it will try again.
+    return answer(response, error.code === 'INVALID_SECRET' ? 500 : 401)
+  }
+  const { changes } = insert.run(event.id, JSON.stringify(event))
+  answer(response, 200)
+  if (changes === 0) print(`repeated ${event.id}`)
+  else void work()
+}
+
+/** The body as it came, or null when it is too long. */
+async function read(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    bytes += chunk.length
+    if (bytes > MAX_BODY_BYTES) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+let working = false
+
+/** Works on what is not done, one after the other: so the events of a message keep their order. */
+async function work(): Promise<void> {
+  if (working) return
+  working = true
+  try {
+    for (let next = first.get(); next !== undefined; next = first.get()) {
+      await handle(JSON.parse(String(next.event)))
+      finish.run(next.position!)
+    }
+    forget.run(`-${KEEP_DAYS} days`)
+  } catch (error) {
+    print(`failed, again in ${RETRY_MS / 1_000} s: ${error}`)
+    setTimeout(work, RETRY_MS)
+  } finally {
+    working = false
+  }
+}
+
+function answer(response: ServerResponse, status: number): void {
+  response.writeHead(status, status === 413 ? { connection: 'close' } : {}).end()
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+const server = createServer((request, response) => {
+  receive(request, response).catch((error) => {
+    // A broken connection, or a full disk: whoever sent it tries again.
+    print(`not taken: ${error}`)
+    if (!response.headersSent) answer(response, 500)
+  })
+})
+server.requestTimeout = 15_000
+server.listen(Number(flags.port), () => {
+  print(`Listening on http://localhost:${(server.address() as AddressInfo).port}`)
+  void work()
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    server.close(() => process.exit())
+    server.closeIdleConnections()
+  })
+}

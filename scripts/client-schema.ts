@@ -1,0 +1,224 @@
+/**
+ * The client's types, from the OpenAPI document: the part of JSON Schema that our documents use, and nothing that it
+ * would have to guess. What it cannot express is an error, with its place.
+ *
+ * openapi-typescript 7 and @hey-api/openapi-ts need the compiler API of TypeScript 5 or 6, which TypeScript 7 has not.
+ */
+
+interface Schema {
+  readonly type?: string | readonly string[]
+  readonly title?: string
+  readonly description?: string
+  readonly properties?: Record<string, Schema>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | Schema
+  readonly items?: Schema
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema: Schema
+}
+
+type Content = { readonly content?: Record<string, { readonly schema: Schema }> }
+
+interface Operation {
+  readonly operationId: string
+  readonly summary?: string
+  readonly description?: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: Content
+  readonly responses: Record<string, Content>
+}
+
+type Paths = Record<string, Record<string, Operation>>
+
+export interface OpenApiDocument {
+  readonly paths: Paths
+  readonly webhooks: Paths
+}
+
+/** What says more about a value than its type can. */
+const REFINEMENTS = new Set(
+  'title description format pattern examples default deprecated minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties headers'.split(
+    ' ',
+  ),
+)
+const TYPES = new Set('type properties required additionalProperties items enum const anyOf'.split(' '))
+
+/** Names that would hide one of the language. */
+const RENAMED: Record<string, string> = { Error: 'ErrorBody' }
+
+/** Headers that the client sends from an option instead of the input. */
+const OPTION_HEADERS = ['idempotency-key']
+
+/** The source of client/src/schema.ts, not formatted. Throws on what it cannot express. */
+export function clientSchema({ paths, webhooks }: OpenApiDocument): string {
+  const types = new TypeWriter()
+  const operations = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/v1/'))
+    .flatMap(([path, methods]) => Object.entries(methods).map(([method, op]) => ({ path, method, op })))
+  const bodies = Object.values(webhooks).map(({ post }) => {
+    const type = types.of(jsonOf(post!.requestBody, post!.operationId), post!.operationId)
+    return `${comment(post!.summary, post!.description)}${post!.operationId}: ${type}`
+  })
+  const typed = operations.map(({ op }) => {
+    const input = inputOf(op, types)
+    return `${comment(op.summary, op.description)}${op.operationId}: { input: ${input}; answer: ${answerOf(op, types)} }`
+  })
+  const table = operations.map(
+    ({ path, method, op }) =>
+      `${op.operationId}: ${JSON.stringify({
+        method: method.toUpperCase(),
+        path,
+        query: parametersIn('query', op).map(({ name }) => name),
+        body: op.requestBody !== undefined,
+      })}`,
+  )
+  return [
+    '// Made from the OpenAPI document by `npm run generate-client`.',
+    ...types.declarations(),
+    `/** What is POSTed to a receiver, by kind of event. */\nexport interface WebhookBodies {\n${bodies.join('\n')}\n}`,
+    `/** Each operation of the API: what it is given, and what it answers when it succeeds. */\nexport interface Operations {\n${typed.join('\n')}\n}`,
+    `/** How each operation is requested: what is neither in the path nor in the query is the body. */\nexport const OPERATIONS = {${table.join(',\n')}} as const`,
+  ].join('\n\n')
+}
+
+/** All that an operation is given, in one object: parameters of path and query, and the fields of the body. */
+function inputOf(op: Operation, types: TypeWriter): string {
+  const where = op.operationId
+  const unknown = parametersIn('header', op).find(({ name }) => !OPTION_HEADERS.includes(name))
+  if (unknown !== undefined)
+    throw new Error(`${where}: the client has no way to give the header ${unknown.name}`)
+  const parameters = [...parametersIn('path', op), ...parametersIn('query', op)]
+  const body = op.requestBody === undefined ? null : jsonOf(op.requestBody, where)
+  if (body !== null && body.type !== 'object') throw new Error(`${where}: its body is not an object`)
+  const names = [...parameters.map(({ name }) => name), ...Object.keys(body?.properties ?? {})]
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new Error(`${where}: ${twice} is given in two places`)
+
+  const fields = parameters.map(({ name, in: place, required, description, schema }) => {
+    const type = types.of(schema, `${where}.${name}`)
+    return field(name, type, required === true || place === 'path', description ?? schema.description)
+  })
+  const parts = [
+    ...(fields.length > 0 ? [`{\n${fields.join('\n')}\n}`] : []),
+    ...(body === null ? [] : [types.of(body, where)]),
+  ]
+  return parts.length > 0 ? parts.join(' & ') : 'Record<string, never>'
+}
+
+function answerOf({ operationId, responses }: Operation, types: TypeWriter): string {
+  const [success, another] = Object.keys(responses).filter((status) => status.startsWith('2'))
+  if (success === undefined || another !== undefined) {
+    throw new Error(`${operationId}: it has to have one answer of success`)
+  }
+  // All failures are of one type, which is named by being met.
+  for (const [status, { content }] of Object.entries(responses)) {
+    if (status !== success && content !== undefined) types.of(jsonOf({ content }, operationId), operationId)
+  }
+  const answer = responses[success]!
+  return answer.content === undefined ? 'undefined' : types.of(jsonOf(answer, operationId), operationId)
+}
+
+function parametersIn(place: Parameter['in'], { parameters = [] }: Operation): readonly Parameter[] {
+  return parameters.filter((parameter) => parameter.in === place)
+}
+
+function jsonOf(content: Content | undefined, where: string): Schema {
+  const schema = content?.content?.['application/json']?.schema
+  if (schema === undefined) throw new Error(`${where}: it has no application/json`)
+  return schema
+}
+
+/** Writes schemas as types; those with a title as interfaces of that name. */
+class TypeWriter {
+  readonly #named = new Map<string, { schema: string; source: string }>()
+
+  of(schema: Schema, where: string): string {
+    const strange = Object.keys(schema).find((keyword) => !TYPES.has(keyword) && !REFINEMENTS.has(keyword))
+    if (strange !== undefined) throw new Error(`${where}: the generator does not know ${strange}`)
+    if (schema.const !== undefined) return JSON.stringify(schema.const)
+    if (schema.enum !== undefined) return union(schema.enum.map((value) => JSON.stringify(value)))
+    if (schema.anyOf !== undefined) {
+      return union(schema.anyOf.map((one, index) => this.of(one, `${where}|${index}`)))
+    }
+    if (schema.type === undefined) return 'unknown'
+    const single = typeof schema.type === 'string' ? [schema.type] : schema.type
+    return union(single.map((type) => this.#ofType(type, schema, where)))
+  }
+
+  declarations(): string[] {
+    return [...this.#named.values()].map(({ source }) => source)
+  }
+
+  #ofType(type: string, schema: Schema, where: string): string {
+    switch (type) {
+      case 'integer':
+      case 'number':
+        return 'number'
+      case 'string':
+      case 'boolean':
+      case 'null':
+        return type
+      case 'array':
+        return schema.items === undefined ? 'unknown[]' : `(${this.of(schema.items, `${where}[]`)})[]`
+      case 'object':
+        return schema.title === undefined
+          ? this.#fields(schema, where)
+          : this.#interface(schema, schema.title)
+      default:
+        throw new Error(`${where}: the generator does not know the type ${type}`)
+    }
+  }
+
+  #interface(schema: Schema, title: string): string {
+    const name = RENAMED[title] ?? title
+    // The description of an answer, and its headers, stand in its schema too.
+    const { description: _, headers: __, ...rest } = schema as Schema & { headers?: unknown }
+    const same = JSON.stringify(rest)
+    const known = this.#named.get(name)
+    if (known !== undefined && known.schema !== same) throw new Error(`two schemas are called ${title}`)
+    if (known === undefined) {
+      const source = `export interface ${name} ${this.#fields(schema, name)}`
+      this.#named.set(name, { schema: same, source })
+    }
+    return name
+  }
+
+  #fields({ properties, required = [], additionalProperties }: Schema, where: string): string {
+    if (typeof additionalProperties === 'object') {
+      if (properties !== undefined) throw new Error(`${where}: fields with names and fields without`)
+      return `Record<string, ${this.of(additionalProperties, where)}>`
+    }
+    const fields = Object.entries(properties ?? {}).map(([name, schema]) =>
+      field(name, this.of(schema, `${where}.${name}`), required.includes(name), schema.description),
+    )
+    return fields.length > 0 ? `{\n${fields.join('\n')}\n}` : 'Record<string, unknown>'
+  }
+}
+
+/** An optional field may also be given as undefined, which is as good as absent. */
+function field(name: string, type: string, required: boolean, description: string | undefined): string {
+  const key = /^\w+$/.test(name) ? name : JSON.stringify(name)
+  return `${comment(description)}${key}${required ? '' : '?'}: ${required ? type : `${type} | undefined`}`
+}
+
+function union(types: readonly string[]): string {
+  return [...new Set(types)].join(' | ')
+}
+
+function comment(...texts: readonly (string | undefined)[]): string {
+  const text = texts
+    .filter((one) => one !== undefined)
+    .map((one) => one.replace(/\.?$/, '.'))
+    .join(' ')
+    .replaceAll('*/', '* /')
+  return text === '' ? '' : `/** ${text} */\n`
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { AldisClient } from '../../client/src/index.ts'
+import { OPERATIONS } from '../../client/src/schema.ts'
+import { clientSchema, type OpenApiDocument } from '../../scripts/client-schema.ts'
+import { generateClientSchema } from '../../scripts/generate-client.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+it('is what the generator makes of the API as it is; npm run generate-client makes it anew', async () => {
+  expect(read('client/src/schema.ts')).toBe(await generateClientSchema())
+})
+
+it('has a method for every operation', () => {
+  const operations = Object.keys(OPERATIONS)
+  expect(operations).toContain('sendSms')
+  const methods = Object.getOwnPropertyNames(AldisClient.prototype)
+  expect(operations.filter((id) => !methods.includes(id))).toEqual([])
+})
+
+it('is of the version of the service', () => {
+  expect(JSON.parse(read('client/package.json')).version).toBe(JSON.parse(read('package.json')).version)
+})
+
+describe('the generator', () => {
+  const TEXT = { type: 'string' }
+
+  /** A document of one operation, `GET /v1/things` unless the changes say otherwise. */
+  function documentOf(changes: object, path = '/v1/things'): OpenApiDocument {
+    const operation = { operationId: 'listThings', responses: { 200: jsonOf(TEXT) }, ...changes }
+    return { paths: { [path]: { get: operation } }, webhooks: {} } as OpenApiDocument
+  }
+  const jsonOf = (schema: object) => ({ content: { 'application/json': { schema } } })
+  const parameter = (name: string, place: string) => ({ name, in: place, schema: TEXT })
+  const answering = (schema: object) => () => clientSchema(documentOf({ responses: { 200: jsonOf(schema) } }))
+
+  it.each([
+    [{ type: ['string', 'null'] }, 'string | null'],
+    [{ type: 'integer', minimum: 1, description: 'of it' }, 'number'],
+    [{ type: 'array', items: { type: ['number', 'null'] } }, '(number | null)[]'],
+    [{ type: 'array' }, 'unknown[]'],
+    [{ enum: ['a', 'b'] }, '"a" | "b"'],
+    [{ const: true }, 'true'],
+    [{ anyOf: [TEXT, { type: 'boolean' }, TEXT] }, 'string | boolean'],
+    [{ type: 'object', additionalProperties: { type: 'integer' } }, 'Record<string, number>'],
+    [{ type: 'object' }, 'Record<string, unknown>'],
+    [{}, 'unknown'],
+  ])('%j is %s', (schema, type) => {
+    expect(answering(schema)()).toContain(`answer: ${type} }`)
+  })
+
+  it('names what has a title, once; a name of the language is another', () => {
+    const error = { type: 'object', title: 'Error', properties: { 'a-b': TEXT }, required: ['a-b'] }
+    const document = documentOf({
+      responses: {
+        200: jsonOf({ type: 'array', items: { ...error, description: 'one' } }),
+        400: jsonOf({ ...error, description: 'another' }),
+      },
+    })
+    const source = clientSchema(document)
+    expect(source.split('export interface ErrorBody {\n"a-b": string\n}')).toHaveLength(2)
+    expect(source).toContain('answer: (ErrorBody)[]')
+  })
+
+  it('leaves out what is not of the customers', () => {
+    expect(clientSchema(documentOf({}, '/livez'))).not.toContain('listThings')
+  })
+
+  it('a comment cannot end before its time', () => {
+    expect(clientSchema(documentOf({ summary: 'a */ b' }))).toContain('/** a * / b. */')
+  })
+
+  it.each<[string, () => unknown]>([
+    ['does not know patternProperties', answering({ type: 'object', patternProperties: {} })],
+    ['does not know the type date', answering({ type: 'date' })],
+    ['two schemas are called A', () => answering({ anyOf: [titled('A', 'x'), titled('A', 'y')] })()],
+    ['fields with names and fields without', answering({ ...titled('A', 'x'), additionalProperties: TEXT })],
+    ['one answer of success', () => clientSchema(documentOf({ responses: {} }))],
+    [
+      'no way to give the header x-y',
+      () => clientSchema(documentOf({ parameters: [parameter('x-y', 'header')] })),
+    ],
+    [
+      'a is given in two places',
+      () => clientSchema(documentOf({ parameters: [parameter('a', 'path'), parameter('a', 'query')] })),
+    ],
+    ['its body is not an object', () => clientSchema(documentOf({ requestBody: jsonOf(TEXT) }))],
+    ['no application/json', () => clientSchema(documentOf({ requestBody: { content: {} } }))],
+  ])('says what it cannot express: %s', (message, generate) => {
+    expect(generate).toThrow(message)
+  })
+
+  function titled(title: string, field: string) {
+    return { type: 'object', title, properties: { [field]: TEXT } }
+  }
+})
