@@ -8,7 +8,7 @@ import type { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { outboundNetwork, post } from '../support/outbound-network.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-const { certificate, dispatcher, receiver: openReceiver, urlAt } = await outboundNetwork()
+const { dns, certificate, guardOf, dispatcher, receiver: openReceiver, urlAt } = await outboundNetwork()
 const receiver = await startWebhookReceiver({ certificate })
 afterAll(() => receiver.close())
 
@@ -29,6 +29,29 @@ test('two names at one address share no socket', async () => {
   const first = await remotePortOf(through, 'a.example.com')
   expect(await remotePortOf(through, 'b.example.com')).not.toBe(first)
   expect(await remotePortOf(through, 'a.example.com')).toBe(first)
+})
+
+test('one name at two addresses: a socket carries only what is for its own', async () => {
+  const both = await openReceiver({ host: '0.0.0.0' })
+  const name = 'moving.example.com'
+  const turns = ['127.0.0.1', '127.0.0.2', '127.0.0.1', '127.0.0.2']
+  dns.set(name, { sequence: turns.map((address) => ({ A: [address] })), ttl: 0 })
+  const through = dispatcher({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/30'] }))
+  for (const _address of turns) {
+    expect(await post(through, `https://${name}:${both.port}/`)).toMatchObject({ kind: 'success' })
+  }
+  expect(both.connections.map(({ localAddress }) => localAddress)).toEqual(['127.0.0.1', '127.0.0.2'])
+  const [first, second] = both.connections.map(({ remotePort }) => remotePort)
+  expect(both.received.map(({ remotePort }) => remotePort)).toEqual([first, second, first, second])
+})
+
+test('one name and address at two ports: likewise', async () => {
+  const other = await openReceiver()
+  const through = dispatcher()
+  const first = await remotePortOf(through, 'a.example.com')
+  await post(through, urlAt(other.port, '/', 'a.example.com'))
+  expect(await remotePortOf(through, 'a.example.com')).toBe(first)
+  expect([other.received.length, other.connections.length]).toEqual([1, 1])
 })
 
 test('beyond the origins kept, the least recently used is closed', async () => {
