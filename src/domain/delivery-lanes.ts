@@ -139,10 +139,8 @@ export class DeliveryLanes<Item> {
     lane.first = null
     lane.last = null
     this.#count(lane, -items.length)
-    const { plan } = lane
-    const wasReady = plan.ready.has(lane)
+    const wasReady = lane.plan.ready.has(lane)
     lane.queue?.remove(lane)
-    if (plan.ready.size === 0) this.#ring.remove(plan)
     // It may have been the one that was called back.
     if (wasReady) this.#callBack(lane.destination)
     this.#dropIfIdle(lane)

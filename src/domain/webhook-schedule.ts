@@ -20,6 +20,9 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
 
 export const MAX_ATTEMPTS: number = ATTEMPT_DELAYS_MS.length
 
+/** How long an event whose destination is not tried waits before a last attempt: the waits of the schedule, rounded up. */
+export const SCHEDULE_MS: number = 76 * HOUR_MS
+
 /** Jitter, so that receivers that failed together are not tried together. */
 const JITTER = 0.2
 
@@ -46,6 +49,33 @@ export function nextAttempt(
     return { delayMs: Math.min(Math.max(retryAfterMs, baseMs), 2 * baseMs) }
   }
   return { delayMs: Math.round(baseMs * (1 - JITTER + 2 * JITTER * random)) }
+}
+
+/** What becomes of an event after an attempt. */
+export type Decision = { kind: 'delivered' } | { kind: 'again'; delayMs: number } | { kind: 'failed' }
+
+/** What became of the attempt. `gone`: 410. */
+export interface AttemptOutcome {
+  ok: boolean
+  gone: boolean
+  retryAfterMs: number | null
+}
+
+/**
+ * 2xx ends the event, anything else is tried again until the schedule is over. `attempt`: slots used before this one.
+ * `own`: the URL is the message's own callbackUrl, so a 410 speaks of this event alone, and ends it; of a URL that is
+ * configured it speaks of the destination.
+ */
+export function afterAttempt(
+  attempt: number,
+  outcome: AttemptOutcome,
+  own: boolean,
+  random: number,
+): Decision {
+  if (outcome.ok) return { kind: 'delivered' }
+  if (outcome.gone && own) return { kind: 'failed' }
+  const next = nextAttempt(attempt + 1, { random, retryAfterMs: outcome.retryAfterMs })
+  return next === 'exhausted' ? { kind: 'failed' } : { kind: 'again', ...next }
 }
 
 /** Ten days: more than any retry waits, and far from overflow. */

@@ -147,6 +147,35 @@ describe('DeliveryLanes', () => {
     expect(lanes.takeLane(2, 'a')).toEqual(['2a0'])
     expect(startAll(lanes)).toEqual(['3a0'])
   })
+
+  test('and although the plan of the one before it is full', () => {
+    const lanes = filled(
+      [
+        [1, 'a', 1],
+        [2, 'a', 1],
+        [3, 'a', 1],
+      ],
+      { ...AMPLE, perDestination: 1, perPlan: 1 },
+    )
+    expect(startAll(lanes)).toEqual(['1a0'])
+    lanes.add(2, 'b', '2b0')
+    expect(startAll(lanes)).toEqual(['2b0'])
+    lanes.ended(1, 'a')
+    expect(startAll(lanes)).toEqual(['3a0'])
+    lanes.ended(2, 'b')
+    lanes.ended(3, 'a')
+    expect(startAll(lanes)).toEqual(['2a0'])
+  })
+
+  test('a plan keeps its turn whatever else comes for it', () => {
+    const lanes = filled([[1, 'a', 1]], { ...AMPLE, perNode: 1 })
+    expect(startAll(lanes)).toEqual(['1a0'])
+    lanes.add(2, 'b', '2b0')
+    lanes.add(3, 'c', '3c0')
+    lanes.add(2, 'd', '2d0')
+    lanes.ended(1, 'a')
+    expect(startAll(lanes)).toEqual(['2b0'])
+  })
 })
 
 const LIMITS = fc.record({
@@ -319,6 +348,7 @@ describe('whatever is done', () => {
           expect(given.underWay).toBe(Math.min(...own.map(({ underWay }) => underWay)))
         }),
       ),
+      { numRuns: 500 },
     )
   })
 

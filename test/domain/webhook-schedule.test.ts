@@ -2,9 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   ATTEMPT_DELAYS_MS,
+  type AttemptOutcome,
+  afterAttempt,
   MAX_ATTEMPTS,
   nextAttempt,
   parseRetryAfter,
+  SCHEDULE_MS,
 } from '../../src/domain/webhook-schedule.ts'
 
 const MIDDLE = { random: 0.5, retryAfterMs: null }
@@ -48,6 +51,67 @@ describe('nextAttempt', () => {
           expect(next.delayMs).toBeLessThanOrEqual(baseMs * 2)
         },
       ),
+    )
+  })
+})
+
+const FAILURE: AttemptOutcome = { ok: false, gone: false, retryAfterMs: null }
+
+/** Everything that follows an event's first attempt, while each fails in the same way. */
+function walk(outcome: AttemptOutcome, random: number, own = false): number[] {
+  const delays: number[] = []
+  for (let attempt = 0; ; attempt += 1) {
+    const decision = afterAttempt(attempt, outcome, own, random)
+    if (decision.kind !== 'again') return delays
+    delays.push(decision.delayMs)
+  }
+}
+
+describe('afterAttempt', () => {
+  test('2xx delivers, whichever attempt it is', () => {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1)
+      expect(afterAttempt(attempt, { ...FAILURE, ok: true }, false, 0)).toEqual({ kind: 'delivered' })
+  })
+
+  test('the whole schedule: twelve attempts, then it has failed', () => {
+    const delays = walk(FAILURE, 0.5)
+    expect(delays).toEqual(ATTEMPT_DELAYS_MS.slice(1))
+    expect(afterAttempt(11, FAILURE, false, 0.5)).toEqual({ kind: 'failed' })
+    const sumMs = delays.reduce((sum, delayMs) => sum + delayMs, 0)
+    expect(sumMs).toBe(((75 * 60 + 42) * 60 + 35) * 1_000)
+    expect(SCHEDULE_MS).toBeGreaterThan(sumMs + MAX_ATTEMPTS * 60_000)
+  })
+
+  test('410 ends the event when the URL is its own, else it is a failure like others', () => {
+    const gone = { ...FAILURE, gone: true }
+    expect(afterAttempt(0, gone, true, 0.5)).toEqual({ kind: 'failed' })
+    expect(afterAttempt(0, gone, false, 0.5)).toEqual({ kind: 'again', delayMs: 5_000 })
+    expect(afterAttempt(0, FAILURE, true, 0.5)).toEqual({ kind: 'again', delayMs: 5_000 })
+    expect(afterAttempt(11, gone, false, 0.5)).toEqual({ kind: 'failed' })
+  })
+
+  test('a Retry-After is held between once and twice the delay it replaces', () => {
+    expect(walk({ ...FAILURE, retryAfterMs: 0 }, 0.9)).toEqual(ATTEMPT_DELAYS_MS.slice(1))
+    const longest = walk({ ...FAILURE, retryAfterMs: 864_000_000 }, 0.1)
+    expect(longest).toEqual(ATTEMPT_DELAYS_MS.slice(1).map((delayMs) => 2 * delayMs))
+  })
+
+  test('whatever is answered: eleven delays, each within its bounds', () => {
+    const wish = fc.option(fc.nat(864_000_000), { nil: null })
+    const circumstances = fc.record({
+      wish,
+      random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+    })
+    fc.assert(
+      fc.property(circumstances, fc.boolean(), ({ wish: retryAfterMs, random }, gone) => {
+        const delays = walk({ ok: false, gone, retryAfterMs }, random)
+        expect(delays).toHaveLength(MAX_ATTEMPTS - 1)
+        for (const [index, delayMs] of delays.entries()) {
+          const baseMs = ATTEMPT_DELAYS_MS[index + 1]!
+          expect(delayMs).toBeGreaterThanOrEqual(baseMs * (retryAfterMs === null ? 0.8 : 1))
+          expect(delayMs).toBeLessThanOrEqual(baseMs * (retryAfterMs === null ? 1.2 : 2))
+        }
+      }),
     )
   })
 })

@@ -1,0 +1,42 @@
+/** Consecutive failures of a lane (a plan's events for one destination) that open its breaker. */
+export const BREAKER_THRESHOLD = 20
+
+/** Milliseconds between two probes of a destination whose breaker is open. */
+export const PROBE_INTERVAL_MS = 60_000
+
+/** Lanes kept count of. One that is forgotten begins anew, so its breaker opens later. */
+const MAX_LANES = 10_000
+
+/** Counts each lane's failures since its last success. Bounded: the one whose last failure is the oldest makes room. */
+export class FailureCounts {
+  readonly #most: number
+  readonly #counts = new Map<string, number>()
+
+  constructor(most: number = MAX_LANES) {
+    this.#most = most
+  }
+
+  /** Lanes whose last attempt failed. */
+  get size(): number {
+    return this.#counts.size
+  }
+
+  /** Failures in a row, this one among them. */
+  failed(planId: number, destination: string): number {
+    const key = keyOf(planId, destination)
+    const count = (this.#counts.get(key) ?? 0) + 1
+    // Set anew it is the newest.
+    this.#counts.delete(key)
+    this.#counts.set(key, count)
+    if (this.#counts.size > this.#most) this.#counts.delete(this.#counts.keys().next().value as string)
+    return count
+  }
+
+  succeeded(planId: number, destination: string): void {
+    if (this.#counts.size > 0) this.#counts.delete(keyOf(planId, destination))
+  }
+}
+
+function keyOf(planId: number, destination: string): string {
+  return `${planId} ${destination}`
+}
