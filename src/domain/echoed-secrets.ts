@@ -1,6 +1,8 @@
 /** Shorter ones stand in ordinary text, and would be no secret. */
 const MIN_CHARACTERS = 4
 const MASK = '***'
+/** What JSON writes otherwise, of what a value may have. */
+const ESCAPED = /["\\\t]/
 
 /**
  * The beginning of an answer without the values of these headers: receivers that show what they were sent (error pages,
@@ -27,7 +29,7 @@ function formsOf(name: string, value: string): string[] {
       forms.push(pair, pair.slice(pair.indexOf(':') + 1))
     }
   }
-  return forms.flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
+  return forms.flatMap((form) => (ESCAPED.test(form) ? [form, JSON.stringify(form).slice(1, -1)] : [form]))
 }
 
 /** The text without what one of these begins with at its end. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { WEBHOOK_HEADER_NAME, WEBHOOK_HEADER_VALUE } from '../../src/domain/webhook-headers.ts'
 import { type DeliveryOutcome, postWebhook } from '../../src/outbound/webhook-post.ts'
 import { outboundNetwork } from '../support/outbound-network.ts'
 
@@ -20,6 +21,16 @@ test('they are sent under the names they were given', async () => {
   expect(rawHeaders).toEqual(expect.arrayContaining(['X-API-Key', '__proto__', 'Cookie']))
   expect(headers).toMatchObject({ 'x-api-key': 'one', cookie: 'a=b', authorization: 'Bearer token' })
   expect(headers).toMatchObject(HEADERS)
+})
+
+test('all that the form of names and values allows can be sent', async () => {
+  const to = await receiver()
+  const name = "!#$%&'*+-.^_`|~09Az"
+  const value = `!${Array.from({ length: 95 }, (_, index) => String.fromCharCode(0x20 + index)).join('')}\t~`
+  expect(name).toMatch(WEBHOOK_HEADER_NAME)
+  expect(value).toMatch(WEBHOOK_HEADER_VALUE)
+  expect(await post(urlAt(to.port), { [name]: value })).toMatchObject({ kind: 'success' })
+  expect((await to.next()).headers[name.toLowerCase()]).toBe(value)
 })
 
 test('user info of the URL takes the place of their Authorization', async () => {
