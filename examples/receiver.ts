@@ -47,7 +47,7 @@ const forget = events.prepare(`delete from events where done = 1 and received_at
 
 /** What the application does of it. When it throws, the event is tried again: it may run twice, after a crash too. */
 async function handle(event: WebhookEvent): Promise<void> {
-  switch (event.kind) {
+  switch (event.type) {
     case 'deliveryReceipt':
       return print(`receipt ${event.body.msgId} ${event.body.status}`)
     case 'inboundMessage':

@@ -84,7 +84,7 @@ export function clientSchema({ paths, webhooks }: OpenApiDocument): string {
   return [
     '// Made from the OpenAPI document by `npm run generate-client`.',
     ...types.declarations(),
-    `/** What is POSTed to a receiver, by kind of event. */\nexport interface WebhookBodies {\n${bodies.join('\n')}\n}`,
+    `/** What is POSTed to a receiver, by type of event. */\nexport interface WebhookBodies {\n${bodies.join('\n')}\n}`,
     `/** Each operation of the API: what it is given, and what it answers when it succeeds. */\nexport interface Operations {\n${typed.join('\n')}\n}`,
     `/** How each operation is requested: what is neither in the path nor in the query is the body. */\nexport const OPERATIONS = {${table.join(',\n')}} as const`,
   ].join('\n\n')

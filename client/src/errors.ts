@@ -21,7 +21,7 @@ export class AldisError extends Error {
 
   constructor(status: number, headers: Headers, body: unknown) {
     const error: Partial<ErrorBody> = typeof body === 'object' && body !== null ? body : {}
-    super(`${status} ${error.errorCode ?? ''}: ${error.errorMessage ?? 'not an answer of Aldis'}`)
+    super(messageOf(status, error))
     this.status = status
     this.errorCode = error.errorCode ?? null
     this.errors = error.errors ?? []
@@ -30,4 +30,10 @@ export class AldisError extends Error {
     this.retryAfterSeconds = retryAfter !== null && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : null
     this.body = body
   }
+}
+
+function messageOf(status: number, { errorCode, errorMessage, errors = [] }: Partial<ErrorBody>): string {
+  if (errorCode === undefined) return `${status}: not an answer of Aldis`
+  const faults = errors.map(({ field, message }) => `${field}: ${message}`).join(', ')
+  return `${status} ${errorCode}: ${errorMessage}${faults === '' ? '' : ` (${faults})`}`
 }

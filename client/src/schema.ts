@@ -176,7 +176,7 @@ export interface InboundMessageList {
   }
 }
 
-/** What is POSTed to a receiver, by kind of event. */
+/** What is POSTed to a receiver, by type of event. */
 export interface WebhookBodies {
   /** The status of an outbound message changed. To the message's callbackUrl, or else the account's default DLR URL. */
   deliveryReceipt: DeliveryReceiptWebhook

@@ -14,10 +14,10 @@ interface Delivery {
 
 /** Plain data: it can be stored as JSON and read back. */
 export type WebhookEvent =
-  | (Delivery & { readonly kind: 'deliveryReceipt'; readonly body: DeliveryReceiptWebhook })
-  | (Delivery & { readonly kind: 'inboundMessage'; readonly body: InboundSmsWebhook })
+  | (Delivery & { readonly type: 'deliveryReceipt'; readonly body: DeliveryReceiptWebhook })
+  | (Delivery & { readonly type: 'inboundMessage'; readonly body: InboundSmsWebhook })
   /** Genuine, and newer than this client: answer 200, or it comes again and again. */
-  | (Delivery & { readonly kind: 'unknown'; readonly body: unknown })
+  | (Delivery & { readonly type: 'unknown'; readonly body: unknown })
 
 /** The headers as whatever received them has them: Headers, a Map, or the object of Node's http. */
 export type WebhookHeaders =
@@ -184,12 +184,12 @@ function eventOf(delivery: Delivery, bytes: Uint8Array): WebhookEvent {
   const body = parsed(bytes)
   const { direction, msgId, status } = body as Partial<DeliveryReceiptWebhook>
   if (typeof msgId === 'string' && direction === 'MO') {
-    return { ...delivery, kind: 'inboundMessage', body: body as InboundSmsWebhook }
+    return { ...delivery, type: 'inboundMessage', body: body as InboundSmsWebhook }
   }
   if (typeof msgId === 'string' && typeof status === 'string') {
-    return { ...delivery, kind: 'deliveryReceipt', body: body as DeliveryReceiptWebhook }
+    return { ...delivery, type: 'deliveryReceipt', body: body as DeliveryReceiptWebhook }
   }
-  return { ...delivery, kind: 'unknown', body }
+  return { ...delivery, type: 'unknown', body }
 }
 
 function parsed(bytes: Uint8Array): object {

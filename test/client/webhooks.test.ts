@@ -31,7 +31,7 @@ describe('the event', () => {
   it('of a receipt', async () => {
     const headers = { ...signed(), 'aldis-attempt': '3', 'aldis-sequence': '2' }
     expect(await verify(headers)).toEqual({
-      kind: 'deliveryReceipt',
+      type: 'deliveryReceipt',
       id: ID,
       attemptedAt: '2026-11-21T12:00:00.000Z',
       attempt: 3,
@@ -43,7 +43,7 @@ describe('the event', () => {
   it('of an inbound message', async () => {
     const body = JSON.stringify({ msgId: MSG_ID, direction: 'MO', body: 'Hello' })
     expect(await verify(signed(body), body)).toMatchObject({
-      kind: 'inboundMessage',
+      type: 'inboundMessage',
       body: { body: 'Hello' },
     })
   })
@@ -51,7 +51,7 @@ describe('the event', () => {
   it.each(['{"of":"later"}', '[]', '{"msgId":7,"status":8}'])(
     'of a kind that is not known: %s',
     async (body) => {
-      expect(await verify(signed(body), body)).toMatchObject({ kind: 'unknown', body: JSON.parse(body) })
+      expect(await verify(signed(body), body)).toMatchObject({ type: 'unknown', body: JSON.parse(body) })
     },
   )
 
