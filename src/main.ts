@@ -26,6 +26,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['number-range', () => import('./commands/number-range.ts')],
   ['rate', () => import('./commands/rate.ts')],
   ['message', () => import('./commands/message.ts')],
+  ['inbound', () => import('./commands/inbound.ts')],
   ['quality', () => import('./commands/quality.ts')],
 ])
 

@@ -6,6 +6,7 @@ import { AppError } from '../../../errors.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerCarriers } from './carriers.ts'
 import { documentationOf } from './documentation.ts'
+import { registerInboundMessages } from './inbound-messages.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessages } from './messages.ts'
 import { registerNumberRanges } from './number-ranges.ts'
@@ -55,6 +56,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerRates(scope, deps)
       registerSenderRules(scope, deps)
       registerMessages(scope, deps)
+      registerInboundMessages(scope, deps)
     },
     { prefix: '/admin/v1' },
   )

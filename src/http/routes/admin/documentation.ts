@@ -100,6 +100,11 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
     'Put a carrier back into use in a route; it is judged by messages sent since',
   ],
   'GET /messages/:msgId': ['inspectMessage', 'Show a message and all that happened to it'],
+  'GET /inbound-messages': [
+    'listInboundMessagesOfPlan',
+    'List the inbound messages of a plan, newest first; from one person, to one number, or by keyword where given',
+  ],
+  'GET /inbound-messages/:msgId': ['inspectInboundMessage', 'Show an inbound message'],
   'GET /unowned-inbound-messages': [
     'listUnownedInboundMessages',
     'List inbound messages to numbers that nobody owns',

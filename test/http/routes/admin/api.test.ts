@@ -70,6 +70,8 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/quality/pauses'],
   ['DELETE', '/quality/pauses/default/acme'],
   ['GET', `/messages/${MSG}`],
+  ['GET', '/inbound-messages'],
+  ['GET', `/inbound-messages/${MSG}`],
   ['GET', '/unowned-inbound-messages'],
 ]
 
@@ -114,6 +116,7 @@ test('whatever only reads takes no connection from the message path', async () =
   const more = [
     `/route-explanation?${plan}&from=Aldis&to=%2B15551230000`,
     `/opt-outs?${plan}`,
+    `/inbound-messages?${plan}`,
     `/service-plans/${servicePlanId}/senders`,
     '/quality?series=true',
   ]

@@ -1,0 +1,79 @@
+import { Type } from 'typebox'
+import { createdAtMs } from '../../../domain/message-ids.ts'
+import { AppError } from '../../../errors.ts'
+import { keyOfPlan } from '../../../operations/named-rows.ts'
+import {
+  type AdminInboundRecord,
+  findInboundForOperator,
+  listInboundForOperator,
+} from '../../../store/inbound-message-list.ts'
+import {
+  InboundNumberField,
+  InboundSender,
+  Keyword,
+  limitOf,
+  MessageId,
+  Nullable,
+  PublicId,
+  page,
+  pageOf,
+  pageQuery,
+  Timestamp,
+} from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const InboundMessage = Type.Object({
+  accountId: Type.String(),
+  servicePlanId: Type.String(),
+  msgId: Type.String(),
+  carrier: Nullable(Type.String()),
+  from: Type.String(),
+  to: Type.String(),
+  keyword: Nullable(Type.String()),
+  body: Type.String(),
+  receivedAt: Timestamp,
+})
+
+/** Those that somebody owns; of the others tells `/unowned-inbound-messages`. */
+export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps): void {
+  const tags = ['inbound messages']
+
+  const Query = pageQuery(MessageId, {
+    servicePlanId: PublicId,
+    from: Type.Optional(InboundSender),
+    to: Type.Optional(InboundNumberField),
+    keyword: Type.Optional(Keyword),
+  })
+  scope.get(
+    '/inbound-messages',
+    { schema: { tags, querystring: Query, response: answers(200, pageOf(InboundMessage)) } },
+    async ({ query }) => {
+      const { shown, fetched } = limitOf(query)
+      const { from = null, to = null, keyword = null, after = null } = query
+      const rows = await listInboundForOperator(reads, {
+        planId: await keyOfPlan(reads, query.servicePlanId),
+        filters: { from, to, keyword, fromDate: null, toDate: null },
+        after,
+        limit: fetched,
+      })
+      return page(rows, shown, ({ msgId }) => msgId, present)
+    },
+  )
+
+  const One = Type.Object({ msgId: MessageId })
+  scope.get(
+    '/inbound-messages/:msgId',
+    { schema: { tags, params: One, response: answers(200, InboundMessage) } },
+    async ({ params }) => {
+      const message = await findInboundForOperator(reads, params.msgId)
+      if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')
+      return present(message)
+    },
+  )
+}
+
+function present({ sender, recipient, ...message }: AdminInboundRecord) {
+  const receivedAt = new Date(createdAtMs(message.msgId)).toISOString()
+  return { ...message, from: sender, to: recipient, receivedAt }
+}
