@@ -7,16 +7,16 @@ const ESCAPED = /["\\\t]/
 /**
  * The beginning of an answer without the values of these headers: receivers that show what they were sent (error pages,
  * echo services) would put a customer's credentials into what we keep of it. Basic credentials are masked decoded too,
- * and each as JSON writes it. `isCut`: the text ends where it was cut, maybe inside of one.
+ * and each as JSON writes it. The text may end inside of one: where it was cut, or the connection broke.
  */
-export function maskEchoes(text: string, headers: Readonly<Record<string, string>>, isCut: boolean): string {
+export function maskEchoes(text: string, headers: Readonly<Record<string, string>>): string {
   if (text === '') return text
   const secrets = Object.entries(headers).flatMap(([name, value]) => formsOf(name, value))
   // The longest first: one may hold another.
   const forms = secrets.filter(({ length }) => length >= MIN_CHARACTERS).sort((a, b) => b.length - a.length)
   let masked = text
   for (const form of forms) masked = masked.replaceAll(form, MASK)
-  return isCut ? withoutBeginning(masked, forms) : masked
+  return withoutBeginning(masked, forms)
 }
 
 function formsOf(name: string, value: string): string[] {

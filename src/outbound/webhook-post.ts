@@ -186,7 +186,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #shownHead(): string {
     // PostgreSQL text cannot hold U+0000.
     const text = Buffer.concat(this.#head).toString('utf8').replaceAll('\0', '\uFFFD')
-    return maskEchoes(text, this.#secretHeaders, this.#bodyBytes > RESPONSE_HEAD_BYTES)
+    return maskEchoes(text, this.#secretHeaders)
   }
 }
 
