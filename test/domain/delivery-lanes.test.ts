@@ -167,6 +167,23 @@ describe('DeliveryLanes', () => {
     expect(startAll(lanes)).toEqual(['2a0'])
   })
 
+  test('or has as much as is left beside it', () => {
+    const lanes = filled(
+      [
+        [1, 'a', 1],
+        [2, 'a', 1],
+        [3, 'a', 1],
+      ],
+      { ...AMPLE, perDestination: 1, perNode: 4 },
+    )
+    expect(startAll(lanes)).toEqual(['1a0'])
+    lanes.add(2, 'b', '2b0')
+    lanes.add(2, 'c', '2c0')
+    expect(startAll(lanes)).toEqual(['2b0', '2c0'])
+    lanes.ended(1, 'a')
+    expect(startAll(lanes)).toEqual(['3a0'])
+  })
+
   test('a plan keeps its turn whatever else comes for it', () => {
     const lanes = filled([[1, 'a', 1]], { ...AMPLE, perNode: 1 })
     expect(startAll(lanes)).toEqual(['1a0'])
