@@ -58,7 +58,7 @@ export async function messageStatuses(db: pg.Client): Promise<Map<string, string
 /** Rows still in the queues: 0 when everything has come to its end. */
 export async function queuedRows(db: pg.Client): Promise<number> {
   const { rows } = await db.query<{ n: number }>(
-    'select ((select count(*) from dispatches) + (select count(*) from webhook_events))::integer as n',
+    'select ((select count(*) from dispatches) + (select count(*) from event_deliveries))::integer as n',
   )
   return rows[0]!.n
 }

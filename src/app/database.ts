@@ -6,6 +6,7 @@ import {
   openDatabase,
   serverVersion,
 } from '../store/database.ts'
+import { alignFeed } from '../store/events.ts'
 import { migrate } from '../store/migrate.ts'
 import type { AppOptions } from './options.ts'
 
@@ -33,6 +34,7 @@ export async function startDatabase(options: AppOptions): Promise<Database> {
     for (const name of await migrate({ connectionString, log: (line) => log.debug(line) }))
       log.info({ migration: name }, 'schema brought up to date')
     await ensurePartitions(db, Date.now())
+    await alignFeed(db)
     return db
   } catch (error) {
     await db.end()

@@ -1,7 +1,7 @@
 import { NodeLease } from '../services/node-lease.ts'
 import { AMBIGUITY_WAIT_MS } from '../services/submitter.ts'
 import { freeDispatches, releaseDispatches } from '../store/dispatches.ts'
-import { releaseEvents } from '../store/webhook-events.ts'
+import { releaseEvents } from '../store/event-deliveries.ts'
 import type { Base } from './base.ts'
 import type { AppOptions } from './options.ts'
 

@@ -1,3 +1,4 @@
+import { LANE_LIMITS } from '../domain/delivery-lanes.ts'
 import { WebhookDispatcher } from '../outbound/dispatcher.ts'
 import type { Parts } from '../parts.ts'
 import { carrierTraffic } from '../services/carrier-traffic.ts'
@@ -11,7 +12,8 @@ import { QualityWatch } from '../services/quality-watch.ts'
 import { Receiver } from '../services/receiver.ts'
 import { Recorder } from '../services/recorder.ts'
 import { AMBIGUITY_WAIT_MS, type Submitter } from '../services/submitter.ts'
-import { MAX_PER_DESTINATION, WebhookDeliverer } from '../services/webhook-deliverer.ts'
+import { WebhookDeliverer } from '../services/webhook-deliverer.ts'
+import { WebhookDestinations } from '../services/webhook-destinations.ts'
 import type { Base } from './base.ts'
 import { startLease } from './lease.ts'
 import { type AppOptions, DRAIN } from './options.ts'
@@ -24,7 +26,7 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
   parts.add('quality watch', () => quality.stop())
   const dispatcher = new WebhookDispatcher(guard, {
     caPem: options.webhookCaPem,
-    maxSocketsPerOrigin: MAX_PER_DESTINATION,
+    maxSocketsPerOrigin: LANE_LIMITS.perDestination,
   })
   parts.add('webhook sockets', () => dispatcher.close())
   const lease = await startLease(options, base, () => {
@@ -34,7 +36,9 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
   parts.add('lease', () => lease.stop())
 
   const shared = { db, directory, lease, random, onError }
-  const deliverer: WebhookDeliverer = new WebhookDeliverer({ ...shared, dispatcher, secretKey })
+  const destinations = await startDestinations(options, base)
+  parts.add('webhook destinations', () => destinations.stop())
+  const deliverer: WebhookDeliverer = new WebhookDeliverer({ ...shared, dispatcher, destinations, secretKey })
   parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs * DRAIN.webhooks))
   const eventHolder = () => deliverer.holder()
   const idRules = new IdRules({
@@ -81,7 +85,7 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
   await binds.start()
   submitter.start()
   deliverer.start()
-  const services = { lease, deliverer, recorder, receiver, submitter, links, quality }
+  const services = { lease, deliverer, destinations, recorder, receiver, submitter, links, quality }
   startUpkeep(options, parts, base, { ...services, idRules })
   return services
 }
@@ -100,6 +104,17 @@ async function startQualityWatch(options: AppOptions, { db, directory, registry,
   })
   await quality.start()
   return quality
+}
+
+async function startDestinations(options: AppOptions, { db, onError }: Base) {
+  const destinations = new WebhookDestinations({
+    db,
+    onError,
+    onChange: (change, details) => options.log.warn(details, `webhook breaker ${change}`),
+    probeMs: options.webhookProbeMs,
+  })
+  await destinations.start()
+  return destinations
 }
 
 interface Upkept {

@@ -30,6 +30,7 @@ export interface AppOptions {
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
   readonly holdingsMs?: number
+  readonly webhookProbeMs?: number
   readonly qualityMs?: number
   /** Clock of the quality watch, Unix milliseconds. */
   readonly qualityClock?: () => number

@@ -279,8 +279,8 @@ function targetOf(
   return { href: url.href, origin, protocol, hostname, port, path, authorization, address }
 }
 
-/** The origin of a configured base URL, in the form of `CallbackTarget.origin`; null when it is no URL. */
-function originOf(base: string): string | null {
+/** Scheme, host and port of a URL, in the form of `CallbackTarget.origin`; null when it is no URL. */
+export function originOf(base: string): string | null {
   const url = URL.parse(base)
   if (url === null) return null
   const host = url.hostname.startsWith('[') ? url.hostname : bareHostname(url.hostname)

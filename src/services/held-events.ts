@@ -1,31 +1,37 @@
+import type { Told } from '../domain/events.ts'
 import type { ReceivedInbound } from '../operations/receive-inbound.ts'
+import type { WebhookEvent } from '../store/event-deliveries.ts'
 import type { ChangedMessage } from '../store/submissions.ts'
-import type { WebhookEvent } from '../store/webhook-events.ts'
 
 /** The events of these changes that this node delivers from memory. */
 export function heldEvents(messages: readonly ChangedMessage[], holder: number): WebhookEvent[] {
   return messages
     .filter((message) => message.held)
-    .map((message) => ({
-      planId: message.planId,
-      msgId: message.msgId,
-      seq: message.seq,
-      holder,
-      attempt: 0,
-      body: { direction: 'MT', message },
-    }))
+    .map((message) => fresh(message, message.seq, holder, { direction: 'MT', message }))
 }
 
 /** The same of inbound messages. */
 export function heldInboundEvents(received: readonly ReceivedInbound[], holder: number): WebhookEvent[] {
   return received
     .filter(({ held }) => held)
-    .map(({ inbound }) => ({
-      planId: inbound.planId,
-      msgId: inbound.msgId,
-      seq: 0,
-      holder,
-      attempt: 0,
-      body: { direction: 'MO', inbound },
-    }))
+    .map(({ inbound }) => fresh(inbound, 0, holder, { direction: 'MO', inbound }))
+}
+
+function fresh(
+  { planId, msgId }: { planId: number; msgId: string },
+  seq: number,
+  holder: number,
+  told: Told,
+): WebhookEvent {
+  return {
+    planId,
+    msgId,
+    seq,
+    holder,
+    attempt: 0,
+    earlierAttempts: 0,
+    beganAtMs: Date.now(),
+    waited: false,
+    told,
+  }
 }

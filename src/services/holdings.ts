@@ -1,6 +1,6 @@
 import type { Database } from '../store/database.ts'
 import { freeDispatches, listHeldDispatches } from '../store/dispatches.ts'
-import { listHeldEvents } from '../store/webhook-events.ts'
+import { listHeldEvents } from '../store/event-deliveries.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
 import type { Submitter } from './submitter.ts'

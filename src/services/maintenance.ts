@@ -9,6 +9,7 @@ import {
   type InboundDeps,
 } from '../operations/receive-inbound.ts'
 import type { Database } from '../store/database.ts'
+import { deleteDeliveriesBefore } from '../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../store/inbound-messages.ts'
 import { expireOverdueMessages } from '../store/overdue-messages.ts'
@@ -19,8 +20,9 @@ import {
 } from '../store/parked-receipts.ts'
 import { deleteOldQualityMinutes } from '../store/quality.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
-import { deleteEventsBefore } from '../store/retention.ts'
+import { releaseStray } from '../store/webhook-destinations.ts'
 import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
+import { CROWDED_MS } from './webhook-deliverer.ts'
 
 export interface MaintenanceOptions {
   readonly db: Database
@@ -104,6 +106,7 @@ export class Maintenance {
       { name: 'idempotency keys', intervalMs: MINUTE_MS, run: () => this.#forgetKeys() },
       { name: 'old parked receipts', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetReceipts() },
       { name: 'old quality minutes', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetQuality() },
+      { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#releaseStray() },
       { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
     ]
   }
@@ -248,9 +251,17 @@ export class Maintenance {
     )
     const eventsGone = await this.#repeat(
       MAX_BATCHES,
-      async () => (await deleteEventsBefore(db, keptId, BATCH_ROWS)) === BATCH_ROWS,
+      async () => (await deleteDeliveriesBefore(db, keptId, BATCH_ROWS)) === BATCH_ROWS,
     )
     if (eventsGone) await dropOldPartitions(db, now, retentionDays)
+  }
+
+  async #releaseStray(): Promise<void> {
+    const { db } = this.#options
+    await this.#repeat(
+      MAX_BATCHES,
+      async () => (await releaseStray(db, CROWDED_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
   }
 
   /** Repeats `step` while it gives true, at most `times`, not beyond a stop. True when there was nothing more to do. */

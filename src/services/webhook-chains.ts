@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../store/webhook-events.ts'
+import type { WebhookEvent } from '../store/event-deliveries.ts'
 
 /** How long a postponed message refuses later events: far longer than a batch that did not yet see it takes to commit. */
 const REFUSE_MS = 60_000

@@ -1,87 +1,85 @@
-import { openCallbackUrl } from '../domain/callback-credentials.ts'
 import type { ServicePlan } from '../domain/configuration.ts'
-import { deliveryReceipt } from '../domain/delivery-receipts.ts'
+import { DeliveryLanes, type LaneLimits } from '../domain/delivery-lanes.ts'
 import type { Directory } from '../domain/directory.ts'
-import { toInboundWebhook } from '../domain/inbound-webhooks.ts'
-import { nextAttempt } from '../domain/webhook-schedule.ts'
-import { signWebhook } from '../domain/webhook-signatures.ts'
-import { Batcher, writeInHalves } from '../operations/batches.ts'
+import { eventBody, eventId } from '../domain/events.ts'
+import { webhookRequest } from '../domain/webhook-requests.ts'
+import { afterAttempt, SCHEDULE_MS } from '../domain/webhook-schedule.ts'
+import { type WebhookTarget, webhookTarget } from '../domain/webhook-targets.ts'
 import type { WebhookDispatcher } from '../outbound/dispatcher.ts'
 import { type DeliveryOutcome, postWebhook } from '../outbound/webhook-post.ts'
 import type { Database } from '../store/database.ts'
-import type { EventHolder } from '../store/submissions.ts'
 import {
   type AttemptRow,
   holdDueEvents,
+  holdParkedEvents,
+  holdProbes,
   type ReturnedEvent,
-  recordAttempts,
-  returnEvents,
   type WebhookEvent,
-} from '../store/webhook-events.ts'
+} from '../store/event-deliveries.ts'
+import type { EventHolder } from '../store/submissions.ts'
 import type { NodeLease } from './node-lease.ts'
 import { WebhookChains } from './webhook-chains.ts'
+import type { Lane, WebhookDestinations } from './webhook-destinations.ts'
+import { WebhookOutcomes } from './webhook-outcomes.ts'
 
 export interface WebhookDelivererOptions {
   readonly db: Database
   readonly directory: () => Directory
   readonly lease: NodeLease
   readonly dispatcher: WebhookDispatcher
+  readonly destinations: WebhookDestinations
   /** Opens callback URLs that carry credentials. */
   readonly secretKey: Uint8Array
   readonly onError: (message: string, error: unknown) => void
   readonly pollMs?: number
+  readonly limits?: LaneLimits
+  /** Unix milliseconds; absent: the clocks of this node and of the database. */
+  readonly clock?: (() => number) | undefined
 }
 
 const POLL_MS = 250
 /** Events in memory, some 1 KiB each; those beyond stay in the database. */
 const MAX_HELD = 20_000
-/** Requests under way to one destination (scheme, host, port). */
-export const MAX_PER_DESTINATION = 64
-const CROWDED_DELAY_MS = 2_000
 /** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
 const UNREADY_DELAY_MS = 5_000
 /** Events taken from the database at once; fewer than the least are not worth the statement. */
 const MAX_CLAIM = 1_000
 const MIN_CLAIM = 100
-const RECORD_RETRY_MS = 500
-const MAX_ATTEMPT_BATCH = 500
+/** A lane with fewer events in memory is given more of those that are parked for it, this many at once. */
+const LOW_LANE = 128
+const LANE_CLAIM = 500
+/** Lanes looked after in one round; each round begins where the last one ended. */
+const LANES_A_ROUND = 16
+/** What finds no room waits in the database until its lane fetches it, or for so long: its node may be gone by then. */
+export const CROWDED_MS = 600_000
 
-interface Delivery {
+interface Delivery extends Lane, WebhookTarget {
   readonly event: WebhookEvent
   readonly plan: ServicePlan
-  readonly url: string
-}
-
-interface Destination {
-  readonly waiting: WebhookEvent[]
-  underWay: number
+  /** Whatever its schedule says, there is no attempt after this one. */
+  readonly last: boolean
 }
 
 /** Delivers webhook events, in order for each message, and hands what became of each attempt to the database. */
 export class WebhookDeliverer {
   readonly #options: WebhookDelivererOptions
   readonly #chains = new WebhookChains()
-  readonly #destinations = new Map<string, Destination>()
-  readonly #attempts: Batcher<AttemptRow, true>
-  readonly #returns: Batcher<ReturnedEvent, true>
+  readonly #lanes: DeliveryLanes<Delivery>
+  readonly #outcomes: WebhookOutcomes
+  /** Lanes of which something found no room here. */
+  readonly #crowded = new Map<string, Lane>()
   readonly #abort = new AbortController()
-  #recording = true
   #timer: NodeJS.Timeout | null = null
   #claiming: Promise<void> = Promise.resolve()
+  #turn = 0
   #stopped = false
 
   constructor(options: WebhookDelivererOptions) {
     this.#options = options
-    const { db } = options
-    const limits = { maxBatch: MAX_ATTEMPT_BATCH, maxInFlight: 1 }
-    this.#attempts = new Batcher({
-      ...limits,
-      write: (rows) => this.#write(rows, (attempts) => recordAttempts(db, attempts)),
-    })
-    this.#returns = new Batcher({
-      ...limits,
-      write: (rows) => this.#write(rows, (events) => returnEvents(db, events)),
-    })
+    const { db, onError, clock } = options
+    this.#lanes = new DeliveryLanes(options.limits)
+    const now = clock && (() => new Date(clock()).toISOString())
+    this.#outcomes = new WebhookOutcomes({ db, onError, now })
   }
 
   /** Events in memory. */
@@ -89,10 +87,16 @@ export class WebhookDeliverer {
     return this.#chains.size
   }
 
+  /** Requests under way. */
+  get underWay(): number {
+    return this.#lanes.underWay
+  }
+
   /** Whether events written now are delivered from memory by this node, or found in the database later. */
   holder(): EventHolder {
     const { lease } = this.#options
-    const holds = !this.#stopped && this.#recording && this.held < MAX_HELD && lease.buckets.length > 0
+    const holds =
+      !this.#stopped && !this.#outcomes.failing && this.held < MAX_HELD && lease.buckets.length > 0
     return { holder: holds ? lease.nodeId : null, buckets: lease.buckets }
   }
 
@@ -103,21 +107,31 @@ export class WebhookDeliverer {
       if (next === 'start') this.#assign(event)
       else if (next === 'refuse') this.#giveBack([event], UNREADY_DELAY_MS)
     }
+    this.#pump()
   }
 
   start(): void {
     this.#schedule()
   }
 
-  /** Takes events that are due from the database, as far as there is room. */
+  /** Takes from the database what is due, what its destination has room for again, and probes; as far as there is room. */
   async runOnce(): Promise<void> {
-    const { db, lease } = this.#options
+    const { db, lease, clock } = this.#options
     const { buckets, nodeId } = lease
-    const limit = Math.min(MAX_HELD - this.held, MAX_CLAIM)
-    if (limit < MIN_CLAIM || buckets.length === 0 || !this.#recording) return
-    const events = await holdDueEvents(db, { nodeId, buckets, limit })
-    for (const event of events) this.#chains.forget(event.msgId)
-    this.enqueue(events)
+    const room = () => Math.min(MAX_HELD - this.held, MAX_CLAIM)
+    if (room() < MIN_CLAIM || buckets.length === 0 || this.#outcomes.failing) return
+    const due = clock && new Date(clock()).toISOString()
+    this.#take(await holdDueEvents(db, { nodeId, buckets, limit: room() }, due))
+    for (const { probe, destination } of await this.#probes()) {
+      this.#take([probe], { planId: probe.planId, destination })
+    }
+    for (const lane of this.#hungryLanes()) {
+      const limit = Math.min(room(), LANE_CLAIM)
+      if (limit < MIN_CLAIM) return
+      const events = await holdParkedEvents(db, { nodeId, buckets, limit }, lane)
+      if (events.length < limit) this.#crowded.delete(keyOf(lane))
+      this.#take(events)
+    }
   }
 
   /** Whether events of the message are in memory. */
@@ -127,13 +141,12 @@ export class WebhookDeliverer {
 
   /** Drops what is not under way: after a lost lease it is another node's, or will be read again. */
   forget(): void {
-    for (const destination of this.#destinations.values())
-      for (const event of destination.waiting.splice(0)) this.#chains.take(event.msgId)
+    for (const { event } of this.#lanes.takeAll()) this.#chains.take(event.msgId)
   }
 
   /** Gives events back that the table says are here, but are not. */
-  disown(events: readonly Omit<ReturnedEvent, 'delay_ms'>[]): void {
-    for (const event of events) void this.#returns.add({ ...event, delay_ms: 0 })
+  disown(events: readonly Pick<ReturnedEvent, 'plan_id' | 'msg_id' | 'seq' | 'holder'>[]): void {
+    this.#outcomes.giveBack(events.map((event) => ({ ...event, delay_ms: 0, destination: null })))
   }
 
   /** Ends what is under way, within `timeoutMs`, and gives everything else back. */
@@ -141,155 +154,221 @@ export class WebhookDeliverer {
     this.#stopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     await this.#claiming
-    for (const destination of this.#destinations.values())
-      for (const event of destination.waiting.splice(0)) this.#release(event.msgId)
+    for (const { event } of this.#lanes.takeAll()) this.#release(event.msgId, 0)
     const deadlineMs = performance.now() + timeoutMs
     while (this.held > 0 && performance.now() < deadlineMs)
       await new Promise((resolve) => setTimeout(resolve, 20))
     this.#abort.abort()
+    this.#outcomes.end()
     while (this.held > 0 && performance.now() < deadlineMs + 1_000)
       await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
-  /** Puts the first event of its message where its receiver's turn comes. */
-  #assign(event: WebhookEvent): void {
+  /** Takes what this node has just become the holder of. `probed`: the lane it is to probe. */
+  #take(events: readonly WebhookEvent[], probed?: Lane): void {
+    for (const event of events) {
+      this.#chains.forget(event.msgId)
+      if (this.#chains.add(event, performance.now()) === 'start') this.#assign(event, probed)
+    }
+    this.#pump()
+  }
+
+  async #probes(): Promise<{ probe: WebhookEvent; destination: string }[]> {
+    const { db, lease, destinations } = this.#options
+    if (destinations.count('open') === 0) return []
+    const hold = { nodeId: lease.nodeId, buckets: lease.buckets, limit: MIN_CLAIM }
+    return holdProbes(db, hold, destinations.probeMs)
+  }
+
+  /** Lanes that have room for what is parked for them, some at a time. */
+  #hungryLanes(): Lane[] {
+    const { destinations } = this.#options
+    const lanes = new Map(destinations.recovering().map((lane) => [keyOf(lane), lane]))
+    for (const [key, lane] of this.#crowded) if (destinations.stateOf(lane) === null) lanes.set(key, lane)
+    const hungry = [...lanes.values()].filter(
+      ({ planId, destination }) => this.#lanes.waiting(planId, destination) < LOW_LANE,
+    )
+    if (hungry.length <= LANES_A_ROUND) return hungry
+    this.#turn = (this.#turn + LANES_A_ROUND) % hungry.length
+    return [...hungry.slice(this.#turn), ...hungry.slice(0, this.#turn)].slice(0, LANES_A_ROUND)
+  }
+
+  /** Puts the first event of its message into its lane, or away. */
+  #assign(event: WebhookEvent, probed?: Lane): void {
+    const { destinations } = this.#options
     const plan = this.#options.directory().planById(event.planId)
     if (plan === undefined) {
       // Made by a node that knew of a change before this one.
       this.#release(event.msgId, UNREADY_DELAY_MS)
       return
     }
-    const url = this.#urlOf(event, plan)
-    if (url === null) {
-      void this.#conclude(event, 'abandoned', { error: 'NO_URL', attemptedAtMs: Date.now() })
+    const target = this.#targetOf(event, plan)
+    if (target === null) {
+      void this.#keep(event)
       return
     }
-    const { origin } = new URL(url)
-    const destination = this.#destinations.get(origin) ?? { waiting: [], underWay: 0 }
-    this.#destinations.set(origin, destination)
-    if (this.#stopped) this.#release(event.msgId)
-    else if (destination.underWay < MAX_PER_DESTINATION)
-      void this.#deliver({ event, plan, url }, origin, destination)
-    // A destination may fill what is free, so a slow one leaves half of the memory to the others.
-    else if (destination.waiting.length < MAX_HELD - this.held) destination.waiting.push(event)
-    else this.#release(event.msgId, CROWDED_DELAY_MS)
+    const lane = { planId: plan.id, destination: target.destination }
+    // The URL has changed since it was parked: what is parked there goes elsewhere too, or finds out anew.
+    if (probed !== undefined && probed.destination !== lane.destination) destinations.close(probed)
+    const state = destinations.stateOf(lane)
+    const leftMs = event.beganAtMs + SCHEDULE_MS - (this.#options.clock ?? Date.now)()
+    const delivery = { ...lane, event, plan, ...target, last: state === 'open' && leftMs <= 0 }
+    const probes = probed?.destination === lane.destination
+    if (this.#stopped) this.#release(event.msgId, 0)
+    else if (state === 'paused') this.#release(event.msgId, null, lane.destination)
+    else if (state === 'open' && !probes && leftMs > 0) this.#release(event.msgId, leftMs, lane.destination)
+    else if (this.#hasRoom(lane)) this.#lanes.add(lane.planId, lane.destination, delivery)
+    else {
+      this.#crowded.set(keyOf(lane), lane)
+      this.#release(event.msgId, CROWDED_MS, lane.destination)
+    }
+  }
+
+  /** A lane, and a plan, may fill what is free beside it, so that a slow one leaves half of the memory to the others. */
+  #hasRoom({ planId, destination }: Lane): boolean {
+    const free = MAX_HELD - this.held
+    return this.#lanes.waiting(planId, destination) < free && this.#lanes.waitingInPlan(planId) < free
+  }
+
+  /** Starts whatever may. */
+  #pump(): void {
+    for (let start = this.#lanes.next(); start !== null; start = this.#lanes.next())
+      void this.#deliver(start.item)
   }
 
   /** Never rejects. */
-  async #deliver(delivery: Delivery, origin: string, destination: Destination): Promise<void> {
-    const { event } = delivery
-    destination.underWay += 1
-    const attemptedAtMs = Date.now()
+  async #deliver(delivery: Delivery): Promise<void> {
+    const { event, planId, destination } = delivery
+    const attemptedAtMs = (this.#options.clock ?? Date.now)()
     const outcome = await this.#post(delivery).catch((error) => {
       this.#options.onError('webhook event not put together', error)
       return null
     })
-    destination.underWay -= 1
-    // Their URL may have changed since they came here, so more than one may leave.
-    while (destination.underWay < MAX_PER_DESTINATION && destination.waiting.length > 0)
-      this.#assign(destination.waiting.shift()!)
-    if (destination.underWay === 0) this.#destinations.delete(origin)
-    if (outcome === null || outcome.error === 'ABORTED') {
+    this.#lanes.ended(planId, destination)
+    if (outcome === null || outcome.error === 'ABORTED')
       this.#release(event.msgId, outcome === null ? UNREADY_DELAY_MS : 0)
-      return
-    }
-    const decision = decide(event, outcome)
-    await this.#conclude(event, decision.outcome, { ...outcome, attemptedAtMs, delayMs: decision.delayMs })
+    else void this.#conclude(delivery, outcome, attemptedAtMs)
+    this.#pump()
   }
 
   async #post({ event, plan, url }: Delivery): Promise<DeliveryOutcome> {
-    const { dispatcher } = this.#options
-    const body = JSON.stringify(
-      event.body.direction === 'MT'
-        ? deliveryReceipt(event.body.message, plan)
-        : toInboundWebhook(event.body.inbound, plan),
-    )
-    const signature = signWebhook(
-      { id: `${event.msgId}-${event.seq}`, timestampMs: Date.now(), body },
-      plan.account.webhookSecrets,
-    )
-    const headers = { 'content-type': 'application/json', 'user-agent': 'Aldis', ...signature }
+    const { dispatcher, clock } = this.#options
+    const contents = {
+      eventId: eventId(event),
+      attempt: event.earlierAttempts + event.attempt + 1,
+      sequence: event.seq,
+      body: eventBody(event.told, plan),
+    }
+    const request = webhookRequest(contents, (clock ?? Date.now)(), plan.account.webhookSecrets)
     const { webhookHeaders: accountHeaders } = plan.account
-    return await postWebhook(dispatcher, { url, body, headers, accountHeaders, signal: this.#abort.signal })
+    return await postWebhook(dispatcher, { url, ...request, accountHeaders, signal: this.#abort.signal })
   }
 
-  /** Writes the attempt down, then lets the message's next event follow. */
-  async #conclude(
-    event: WebhookEvent,
-    outcome: AttemptRow['outcome'],
-    made: Partial<Omit<DeliveryOutcome, 'error'>> & {
-      attemptedAtMs: number
-      error: string | null
-      delayMs?: number
-    },
-  ): Promise<void> {
-    await this.#attempts.add({
-      plan_id: event.planId,
-      msg_id: event.msgId,
-      seq: event.seq,
-      holder: event.holder,
+  /** What follows from an attempt: written down, then the message's next event follows. */
+  async #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): Promise<void> {
+    const { event } = delivery
+    const decided = this.#decide(delivery, outcome)
+    await this.#outcomes.record({
+      ...keyRowOf(event),
       attempt: event.attempt + 1,
-      attempted_at: new Date(made.attemptedAtMs).toISOString(),
-      latency_ms: made.latencyMs ?? 0,
-      response_status: made.status ?? null,
-      error: made.error,
-      response_head: made.responseHead === '' ? null : (made.responseHead ?? null),
-      outcome,
-      delay_ms: made.delayMs ?? 0,
+      number: event.earlierAttempts + event.attempt + 1,
+      attempted_at: new Date(attemptedAtMs).toISOString(),
+      latency_ms: outcome.latencyMs,
+      response_status: outcome.status,
+      error: outcome.error,
+      response_head: outcome.responseHead === '' ? null : outcome.responseHead,
+      destination: delivery.destination,
+      waited: event.waited,
+      outcome: decided.outcome,
+      delay_ms: decided.delayMs,
     })
-    if (outcome === 'delivered' || outcome === 'abandoned') {
-      const next = this.#chains.advance(event.msgId)
-      if (next !== null) this.#assign(next)
+    this.#followUp(event, decided.outcome, decided.delayMs)
+  }
+
+  /** Tells its destination of the outcome, and decides by both. */
+  #decide(
+    delivery: Delivery,
+    outcome: DeliveryOutcome,
+  ): Pick<AttemptRow, 'outcome'> & { delayMs: number | null } {
+    const { destinations } = this.#options
+    const { event, own, last } = delivery
+    const ok = outcome.kind === 'success'
+    if (ok) destinations.succeeded(delivery)
+    const troubled =
+      !ok && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', outcome.gone && !own)
+    if (troubled) this.#clear(delivery)
+    const { gone, retryAfterMs } = outcome
+    const decision = afterAttempt(event.attempt, { ok, gone, retryAfterMs }, own, Math.random())
+    if (decision.kind !== 'again') return { outcome: decision.kind, delayMs: 0 }
+    if (last) return { outcome: 'failed', delayMs: 0 }
+    if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
+    if (!troubled) return { outcome: 'again', delayMs: decision.delayMs }
+    const leftMs = event.beganAtMs + SCHEDULE_MS - (this.#options.clock ?? Date.now)()
+    return { outcome: 'parked', delayMs: Math.max(leftMs, 0) }
+  }
+
+  #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'], delayMs: number | null): void {
+    if (outcome === 'again' || outcome === 'parked') {
+      this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), delayMs)
       return
     }
-    this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), made.delayMs ?? 0)
+    const next = this.#chains.advance(event.msgId)
+    if (next !== null) this.#assign(next)
+    this.#pump()
   }
 
-  /** Gives a message's events back to the database, none of them attempted. */
-  #release(msgId: string, delayMs = 0): void {
-    this.#giveBack(this.#chains.postpone(msgId, performance.now()), delayMs)
+  /** What waits in memory for a destination in trouble is parked. */
+  #clear({ planId, destination }: Lane): void {
+    for (const { event } of this.#lanes.takeLane(planId, destination)) this.#assign(event)
   }
 
-  #giveBack(events: readonly WebhookEvent[], delayMs: number): void {
-    for (const { msgId, seq, holder } of events)
-      void this.#returns.add({ msg_id: msgId, seq, holder, delay_ms: delayMs })
+  /** There is no URL any more: the event is kept, and can be delivered when there is one. */
+  async #keep(event: WebhookEvent): Promise<void> {
+    await this.#outcomes.record({
+      ...keyRowOf(event),
+      attempt: event.attempt,
+      number: event.earlierAttempts + event.attempt,
+      attempted_at: new Date().toISOString(),
+      latency_ms: 0,
+      response_status: null,
+      error: null,
+      response_head: null,
+      destination: null,
+      waited: event.waited,
+      outcome: 'kept',
+      delay_ms: 0,
+    })
+    this.#followUp(event, 'kept', 0)
   }
 
-  /** Keeps trying: what is not written down would be done again, or by nobody. Ends only with the node. */
-  async #write<Row>(
-    rows: readonly Row[],
-    write: (rows: readonly Row[]) => Promise<void>,
-  ): Promise<readonly true[]> {
-    for (;;) {
-      try {
-        const all = async (part: readonly Row[]) => {
-          await write(part)
-          return part.map((): true => true)
-        }
-        await writeInHalves(rows, all, (_row, error) => {
-          this.#options.onError('webhook outcome refused by the database', error)
-          return true
-        })
-        this.#recording = true
-        break
-      } catch (error) {
-        this.#recording = false
-        this.#options.onError('webhook outcomes not recorded yet', error)
-        if (this.#abort.signal.aborted) break
-        await new Promise((resolve) => setTimeout(resolve, RECORD_RETRY_MS))
-      }
-    }
-    return rows.map(() => true)
+  /** Gives a message's events back to the database, none of them attempted; the first is parked where a destination is named. */
+  #release(msgId: string, delayMs: number | null, destination: string | null = null): void {
+    const [first, ...behind] = this.#chains.postpone(msgId, performance.now())
+    if (first === undefined) return
+    this.#giveBack([first], delayMs, destination)
+    this.#giveBack(behind, delayMs)
   }
 
-  #urlOf(event: WebhookEvent, plan: ServicePlan): string | null {
-    const stored =
-      event.body.direction === 'MO'
-        ? plan.inboundUrl
-        : (event.body.message.callbackUrl ?? plan.account.defaultDlrUrl)
-    if (stored == null) return null
+  #giveBack(
+    events: readonly WebhookEvent[],
+    delayMs: number | null,
+    destination: string | null = null,
+  ): void {
+    this.#outcomes.giveBack(
+      events.map(({ planId, msgId, seq, holder }) => ({
+        plan_id: planId,
+        msg_id: msgId,
+        seq,
+        holder,
+        delay_ms: delayMs,
+        destination,
+      })),
+    )
+  }
+
+  #targetOf({ told }: WebhookEvent, plan: ServicePlan): WebhookTarget | null {
     try {
-      return openCallbackUrl(this.#options.secretKey, stored)
+      return webhookTarget(told, plan, this.#options.secretKey)
     } catch (error) {
       this.#options.onError('callback URL cannot be opened', error)
       return null
@@ -306,15 +385,10 @@ export class WebhookDeliverer {
   }
 }
 
-/** 2xx ends the event, 410 parks it, everything else is tried again until the schedule is over. */
-function decide(
-  event: WebhookEvent,
-  outcome: DeliveryOutcome,
-): { outcome: AttemptRow['outcome']; delayMs: number } {
-  if (outcome.kind === 'success') return { outcome: 'delivered', delayMs: 0 }
-  if (outcome.gone) return { outcome: 'abandoned', delayMs: 0 }
-  const next = nextAttempt(event.attempt + 1, { random: Math.random(), retryAfterMs: outcome.retryAfterMs })
-  return next === 'exhausted'
-    ? { outcome: 'abandoned', delayMs: 0 }
-    : { outcome: 'again', delayMs: next.delayMs }
+function keyOf({ planId, destination }: Lane): string {
+  return `${planId} ${destination}`
+}
+
+function keyRowOf({ planId, msgId, seq, holder }: WebhookEvent) {
+  return { plan_id: planId, msg_id: msgId, seq, holder }
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from './database.ts'
+import { POSITION } from './events.ts'
 import type { EventHolder } from './submissions.ts'
 
 /** An inbound message and who owns the number it was sent to. */
@@ -40,14 +41,17 @@ export async function insertInboundMessages(
       ), unowned as (
         insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
         select msg_id, carrier_id, sender, recipient, body from input where plan_id is null
-      ), events as (
-        insert into webhook_events (bucket, msg_id, seq, plan_id, holder, due_at, occurred_at)
-        select bucket, msg_id, 0, plan_id, case when bucket = any ($3::smallint[]) then $2::integer end,
-               received_at, received_at
+      ), told as (
+        insert into events (plan_id, msg_id, seq, position, occurred_at)
+        select plan_id, msg_id, 0, ${POSITION}, received_at from input where plan_id is not null
+      ), announced as (
+        insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
+        select plan_id, msg_id, 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, received_at,
+               received_at
         from input where announced and plan_id is not null
         returning msg_id, holder
       )
-      select msg_id from events where holder is not null`,
+      select msg_id from announced where holder is not null`,
     values: [JSON.stringify(messages), events.holder, events.buckets],
   })
   return rows.map((row) => row.msg_id)

@@ -97,13 +97,18 @@ export async function findMessageForOperator(
        (select coalesce(json_agg(w), '[]') from (
           select w.seq as event, w.attempt, w.attempted_at as "attemptedAt", w.latency_ms as "latencyMs",
                  w.response_status as "responseStatus", w.error
-          from webhook_attempts w where w.msg_id = m.msg_id order by w.seq, w.attempt limit $2) w) as "webhookAttempts",
+          from webhook_attempts w where w.msg_id = m.msg_id
+          union all
+          select e.seq, e.attempts, e.delivered_at - e.latency_ms * interval '1 ms', e.latency_ms, e.response_status, null
+          from events e where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.attempts = 1
+          order by event, attempt limit $2) w) as "webhookAttempts",
        (select coalesce(json_agg(e), '[]') from (
-          select e.seq as event, e.status, e.attempt as attempts, e.occurred_at as "occurredAt",
-                 case when e.due_at < 'infinity' then e.due_at end as "dueAt"
-          from webhook_events e
-          where e.bucket = get_byte(uuid_send(m.msg_id), 15) and e.msg_id = m.msg_id
-          order by e.seq limit $2) e) as "webhookEvents"
+          select d.seq as event, f.status, d.earlier_attempts + d.attempt as attempts, f.occurred_at as "occurredAt",
+                 case when d.due_at < 'infinity' then d.due_at end as "dueAt"
+          from event_deliveries d
+          join events f on f.plan_id = d.plan_id and f.msg_id = d.msg_id and f.seq = d.seq
+          where d.plan_id = m.plan_id and d.msg_id = m.msg_id
+          order by d.seq limit $2) e) as "webhookEvents"
      from service_plans p
      join lateral (select * from messages where plan_id = p.id and msg_id = $1 offset 0) m on true
      join accounts a on a.id = p.account_id

@@ -1,4 +1,5 @@
 import type { Queryable } from './database.ts'
+import { announcedEvents } from './events.ts'
 
 /**
  * Makes messages of a range of ids UNKNOWN that are still SENT, with the event that announces it; at most `limit`. Asked
@@ -26,17 +27,7 @@ export async function expireOverdueMessages(
         from overdue o
         where m.plan_id = o.plan_id and m.msg_id = o.msg_id and m.msg_id between $1 and $2 and m.status = 'SENT'
         returning m.*
-      ), announced as (
-        insert into webhook_events (bucket, msg_id, seq, plan_id, due_at, status, error_code, mccmnc, price, ptf,
-                                    currency, sent_at, occurred_at)
-        select get_byte(uuid_send(m.msg_id), 15), m.msg_id, m.event_seq, m.plan_id, m.updated_at, m.status,
-               m.error_code, m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
-        from changed m
-        join service_plans p on p.id = m.plan_id
-        join accounts a on a.id = p.account_id
-        where m.callback_url is not null or a.default_dlr_url is not null
-        on conflict do nothing
-      )
+      ), ${announcedEvents({ changedAt: '$4::timestamptz', holder: 'null::integer', buckets: "'{}'::smallint[]" })}
       select count(*) as changed from changed`,
     values: [args.fromMsgId, args.toMsgId, args.errorCode, args.changedAt, args.limit],
   })

@@ -6,17 +6,19 @@ export const PARTITIONED_TABLES = [
   'submissions',
   'submit_attempts',
   'inbound_messages',
+  'events',
   'webhook_attempts',
 ] as const
 
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
 
-/** Storage options of a day's partition: room in each page for the two later versions of a message (HOT updates). */
+/** Storage options of a day's partition: room in each page for the two later versions of a message, the one of an event (HOT updates). */
 const STORAGE: Record<PartitionedTable, string> = {
   messages: 'fillfactor = 60',
   submissions: 'fillfactor = 100',
   submit_attempts: 'fillfactor = 100',
   inbound_messages: 'fillfactor = 100',
+  events: 'fillfactor = 70',
   webhook_attempts: 'fillfactor = 100',
 }
 

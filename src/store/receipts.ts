@@ -1,5 +1,6 @@
 import type { Charge } from '../domain/rates.ts'
 import type { Queryable } from './database.ts'
+import { announcedEvents } from './events.ts'
 import { CHANGED_COLUMNS, type ChangedMessage, type EventHolder } from './submissions.ts'
 
 /** What one receipt says. A batch holds at most one per (carrier, id, addresses). */
@@ -46,8 +47,7 @@ const INPUT = `
  * bits, so a repeated receipt changes nothing. DELIVERED when all segments are, FAILED as soon as one is that was not
  * delivered before, UNKNOWN when all have an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives
  * way for `unknownReversibleMs`. A QUEUED message of several segments is not DELIVERED yet: how many there are is settled
- * with its submission. An event is held only if this node holds every earlier one of its message; it becomes due
- * with an earlier one that waits. Which are held is looked up in one object, see recordSubmissions.
+ * with its submission.
  */
 function changes(only: string): string {
   return `
@@ -88,30 +88,7 @@ function changes(only: string): string {
         and (m.status in ('QUEUED', 'SENT')
              or m.status = 'UNKNOWN' and m.updated_at > $2::timestamptz - $3 * interval '1 ms')
       returning m.*
-    ), announced as (
-      insert into webhook_events (bucket, msg_id, seq, plan_id, holder, due_at, status, error_code, mccmnc, price,
-                                  ptf, currency, sent_at, occurred_at)
-      select e.bucket, m.msg_id, m.event_seq, m.plan_id,
-             case when e.bucket = any ($5::smallint[]) and not exists (
-               select from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
-                                              and w.seq < m.event_seq and w.due_at < 'infinity'
-                                              and w.holder is distinct from $4::integer
-             ) then $4::integer end,
-             greatest(m.updated_at, (
-               select max(w.due_at) from webhook_events w where w.bucket = e.bucket and w.msg_id = m.msg_id
-                                                            and w.seq < m.event_seq and coalesce(w.holder, 0) = 0
-                                                            and w.due_at < 'infinity')),
-             m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency, m.sent_at, m.updated_at
-      from changed m
-      join service_plans p on p.id = m.plan_id
-      join accounts a on a.id = p.account_id
-      cross join lateral (select get_byte(uuid_send(m.msg_id), 15)::smallint as bucket) e
-      where m.updated_at = $2::timestamptz and (m.callback_url is not null or a.default_dlr_url is not null)
-      on conflict do nothing
-      returning msg_id, holder
-    ), held as materialized (
-      select coalesce(jsonb_object_agg(msg_id, true) filter (where holder is not null), '{}') as ids from announced
-    )`
+    ), ${announcedEvents({ changedAt: '$2::timestamptz', holder: '$4::integer', buckets: '$5::smallint[]' })}`
 }
 
 /**

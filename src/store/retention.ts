@@ -10,17 +10,3 @@ export async function limitLockWait(transaction: Queryable, waitMs: number): Pro
     values: [`${waitMs}ms`],
   })
 }
-
-/** Forgets events of messages with ids below `msgId`, whose records are about to go; at most `limit`. Gives how many. */
-export async function deleteEventsBefore(db: Queryable, msgId: string, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
-    text: `
-      with old as (
-        select bucket, msg_id, seq from webhook_events where msg_id < $1 order by bucket, msg_id, seq limit $2
-      )
-      delete from webhook_events e using old
-      where e.bucket = old.bucket and e.msg_id = old.msg_id and e.seq = old.seq`,
-    values: [msgId, limit],
-  })
-  return rowCount ?? 0
-}

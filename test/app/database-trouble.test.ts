@@ -55,7 +55,7 @@ describe('connections that go while messages are accepted', () => {
     }
     await eventually(async () => {
       const { rows: left } = await service.db.query(
-        'select 1 from webhook_events union all select 1 from dispatches',
+        'select 1 from event_deliveries union all select 1 from dispatches',
       )
       return left.length === 0
     })

@@ -196,7 +196,7 @@ describe('a plan of an account without URLs', () => {
     await using silent = await startService({ webhooks: false })
     const msgId = await silent.sent()
     await silent.until(msgId, 'DELIVERED')
-    const { rows } = await silent.db.query('select count(*)::integer as count from webhook_events')
+    const { rows } = await silent.db.query('select count(*)::integer as count from event_deliveries')
     expect(rows[0].count).toBe(0)
     expect(silent.receiver.connections).toHaveLength(0)
     await eventually(() => silent.simulator.stats.kept === 0)

@@ -136,7 +136,7 @@ describe('a node that dies', () => {
     await silence('node-a')
     await eventually(async () => (await shares())['node-b'] === 256)
     for (const msgId of ids) await service.until(msgId, 'SENT')
-    await eventually(async () => (await service.db.query('select 1 from webhook_events')).rows.length === 0)
+    await eventually(async () => (await service.db.query('select 1 from event_deliveries')).rows.length === 0)
     for (const msgId of ids) expect(new Set(service.statuses(msgId))).toEqual(new Set(['SENT']))
     expect(smsc.submits.length).toBe(15)
   })

@@ -60,7 +60,14 @@ describe('a receiver that fails', () => {
       { seq: 1, attempt: 1, response_status: 500 },
       { seq: 1, attempt: 2, response_status: 500 },
       { seq: 1, attempt: 3, response_status: 200 },
-      { seq: 2, attempt: 1, response_status: 200 },
+    ])
+    const { rows } = await service.db.query(
+      'select seq, attempts, response_status, delivered_at from events where msg_id = $1 order by seq',
+      [msgId],
+    )
+    expect(rows).toMatchObject([
+      { seq: 1, attempts: 3, response_status: 200, delivered_at: expect.any(Date) },
+      { seq: 2, attempts: 1, response_status: 200, delivered_at: expect.any(Date) },
     ])
   })
 
@@ -69,27 +76,27 @@ describe('a receiver that fails', () => {
     const msgId = await service.sent()
     await untilAttempts(msgId, 1)
     const { rows } = await service.db.query(
-      'select extract(epoch from due_at - now()) as seconds from webhook_events where msg_id = $1 and seq = 1',
+      'select extract(epoch from due_at - now()) as seconds from event_deliveries where msg_id = $1 and seq = 1',
       [msgId],
     )
     expect(Number(rows[0].seconds)).toBeGreaterThan(5)
     expect(Number(rows[0].seconds)).toBeLessThanOrEqual(9)
   })
 
-  test('410: abandoned and kept, the next event follows', async () => {
+  test('410 from the callbackUrl of a message: given up and kept, the next event follows', async () => {
     service.receiver.answerWith((received, response) =>
       JSON.parse(received.body).status === 'SENT'
         ? answerStatus(410)(received, response)
         : acknowledge(received, response),
     )
-    const msgId = await service.sent()
+    const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/own` })
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
     await service.makeDue()
     const { rows } = await service.db.query(
-      'select seq, holder, due_at from webhook_events where msg_id = $1',
+      'select seq, holder, state, due_at from event_deliveries where msg_id = $1',
       [msgId],
     )
-    expect(rows).toEqual([{ seq: 1, holder: null, due_at: Number.POSITIVE_INFINITY }])
+    expect(rows).toEqual([{ seq: 1, holder: null, state: 'failed', due_at: Number.POSITIVE_INFINITY }])
   })
 
   test('a redirect is a failure and not followed', async () => {
@@ -168,7 +175,7 @@ describe('a node that stops', () => {
     await service.until(msgId, 'DELIVERED')
     await service.app.stop()
     const { rows } = await service.db.query(
-      'select seq, holder from webhook_events where msg_id = $1 order by seq',
+      'select seq, holder from event_deliveries where msg_id = $1 order by seq',
       [msgId],
     )
     expect(rows).toEqual([

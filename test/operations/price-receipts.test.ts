@@ -53,7 +53,7 @@ async function charged(msgId: string): Promise<string> {
 
 async function announcedPrices(msgId: string): Promise<(string | null)[]> {
   const { rows } = await db.query(
-    'select trim_scale(price)::text as price from webhook_events where msg_id = $1 order by seq',
+    'select trim_scale(price)::text as price from events where msg_id = $1 order by seq',
     [msgId],
   )
   return rows.map(({ price }) => price)

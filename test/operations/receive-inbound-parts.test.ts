@@ -24,7 +24,7 @@ import { countOf } from '../support/stored-messages.ts'
 const { db, connectionString, directory } = await installedDatabase({ atMs: NOW_MS })
 
 beforeEach(() =>
-  db.query('truncate inbound_messages, inbound_parts, unowned_inbound_messages, webhook_events'),
+  db.query('truncate inbound_messages, inbound_parts, unowned_inbound_messages, events, event_deliveries'),
 )
 
 const depsOf = (given: Partial<InboundDeps> = {}) => inboundDeps({ db, directory, ...given })
@@ -52,7 +52,7 @@ describe('a message in parts', () => {
     ]
     expect(received.map(texts)).toEqual([[], [], ['one two three'], ['one two three']])
     expect(received[2]![0]!.held).toBe(true)
-    expect([await countOf(db, 'inbound_parts'), await countOf(db, 'webhook_events')]).toEqual([0, 2])
+    expect([await countOf(db, 'inbound_parts'), await countOf(db, 'event_deliveries')]).toEqual([0, 2])
   })
 
   test.each(['udh8', 'udh16', 'sar'] as const)('of kind %s', async (kind) => {
@@ -263,7 +263,7 @@ describe('incomplete messages', () => {
     ])
     expect(texts(await deliverIncompleteSets(depsOf()))).toEqual(['one three'])
     expect(await deliverIncompleteSets(depsOf())).toEqual([])
-    expect([await storedTexts(db), await countOf(db, 'webhook_events')]).toEqual([['one three'], 1])
+    expect([await storedTexts(db), await countOf(db, 'event_deliveries')]).toEqual([['one three'], 1])
   })
 
   test('come once when several nodes look at once', async () => {

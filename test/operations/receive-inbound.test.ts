@@ -21,7 +21,7 @@ import { countOf } from '../support/stored-messages.ts'
 const { db, directory, announcedPlan, silentPlan } = await installedDatabase({ atMs: NOW_MS })
 
 beforeEach(() =>
-  db.query('truncate inbound_messages, inbound_parts, unowned_inbound_messages, webhook_events'),
+  db.query('truncate inbound_messages, inbound_parts, unowned_inbound_messages, events, event_deliveries'),
 )
 
 const depsOf = (given: Partial<InboundDeps> = {}) => inboundDeps({ db, directory, ...given })
@@ -41,7 +41,7 @@ describe('a single message', () => {
       held: true,
     })
     expect(createdAtMs(received!.inbound.msgId)).toBe(NOW_MS)
-    const { rows } = await db.query('select * from webhook_events')
+    const { rows } = await db.query('select * from events join event_deliveries using (plan_id, msg_id, seq)')
     expect(rows).toMatchObject([
       { msg_id: received!.inbound.msgId, seq: 0, status: null, holder: 3, occurred_at: new Date(NOW_MS) },
     ])
@@ -59,7 +59,7 @@ describe('a single message', () => {
   test('to a plan without an inbound URL is kept, without an event', async () => {
     const received = await receiveInbound(depsOf(), [single('quiet', { recipient: '+49307654321' })])
     expect(received).toMatchObject([{ inbound: { planId: silentPlan }, held: false }])
-    expect([await countOf(db, 'inbound_messages'), await countOf(db, 'webhook_events')]).toEqual([1, 0])
+    expect([await countOf(db, 'inbound_messages'), await countOf(db, 'event_deliveries')]).toEqual([1, 0])
   })
 
   test.each([

@@ -7,12 +7,12 @@ import { countOf } from '../support/stored-messages.ts'
 const { db, connectionString, announcedPlan, silentPlan, maintenance, addMessages, messageRow } =
   await maintainedDatabase()
 
-beforeEach(() => db.query('truncate messages, webhook_events'))
+beforeEach(() => db.query('truncate messages, events, event_deliveries'))
 
 async function eventsOf(msgId: string) {
   const { rows } = await db.query(
     `select seq, holder, status, error_code as "errorCode", plan_id as "planId", bucket, occurred_at as "occurredAt"
-     from webhook_events where msg_id = $1 order by seq`,
+     from events join event_deliveries using (plan_id, msg_id, seq) where msg_id = $1 order by seq`,
     [msgId],
   )
   return rows
@@ -129,6 +129,6 @@ describe('overdue messages', () => {
     await Promise.all([db, one.db, other.db].map((db) => maintenance({ db }).runOnce()))
     const { rows } = await db.query('select distinct status, event_seq as seq from messages')
     expect(rows).toEqual([{ status: 'UNKNOWN', seq: 2 }])
-    expect(await countOf(db, 'webhook_events')).toBe(50)
+    expect(await countOf(db, 'event_deliveries')).toBe(50)
   })
 })

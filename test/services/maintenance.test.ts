@@ -13,7 +13,7 @@ const { db, connectionString, directory, announcedPlan, maintenance, apply, addM
 
 beforeEach(() =>
   db.query(`truncate messages, submissions, inbound_messages, inbound_parts, unowned_inbound_messages,
-                     webhook_events, parked_receipts, idempotency_keys`),
+                     events, event_deliveries, parked_receipts, idempotency_keys`),
 )
 
 describe('parked receipts', () => {
@@ -147,7 +147,7 @@ test('inbound parts: complete sets and old ones are delivered, unowned ones coun
   }).runOnce()
   const { rows } = await db.query('select body from inbound_messages')
   expect([rows, unowned, await countOf(db, 'inbound_parts')]).toEqual([[{ body: 'Hallo' }], 1, 0])
-  expect((await db.query('select holder from webhook_events')).rows).toEqual([{ holder: null }])
+  expect((await db.query('select holder from event_deliveries')).rows).toEqual([{ holder: null }])
 })
 
 describe('retention', () => {
@@ -162,8 +162,8 @@ describe('retention', () => {
         [id],
       )
       await own.db.query(
-        `insert into webhook_events (bucket, msg_id, seq, plan_id, due_at, occurred_at)
-         values (7, $1, 0, $2, 'infinity', now())`,
+        `insert into event_deliveries (bucket, msg_id, seq, plan_id, due_at, began_at, state)
+         values (7, $1, 0, $2, 'infinity', now(), 'failed')`,
         [id, announcedPlan],
       )
       await own.db.query(
@@ -173,7 +173,7 @@ describe('retention', () => {
       )
     }
     await maintenance({ db: own.db, directory: () => directory }).runOnce()
-    for (const table of ['unowned_inbound_messages', 'webhook_events', 'inbound_messages']) {
+    for (const table of ['unowned_inbound_messages', 'event_deliveries', 'inbound_messages']) {
       const { rows } = await own.db.query(`select msg_id from ${table} order by msg_id`)
       expect(rows.map(({ msg_id }) => msg_id)).toEqual(ids.slice(1))
     }

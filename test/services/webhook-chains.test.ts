@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { WebhookChains } from '../../src/services/webhook-chains.ts'
-import type { WebhookEvent } from '../../src/store/webhook-events.ts'
+import type { WebhookEvent } from '../../src/store/event-deliveries.ts'
 
 const MESSAGE = '0198c000-0000-7000-8000-000000000001'
 const OTHER = '0198c000-0000-7000-8000-000000000002'
 
 function event(seq: number, msgId = MESSAGE): WebhookEvent {
   const inbound = { planId: 1, msgId, sender: '', recipient: '', body: '', keyword: null }
-  return { planId: 1, msgId, seq, holder: 1, attempt: 0, body: { direction: 'MO', inbound } }
+  const held = { holder: 1, attempt: 0, earlierAttempts: 0, beganAtMs: 0, waited: false }
+  return { planId: 1, msgId, seq, ...held, told: { direction: 'MO', inbound } }
 }
 
 let chains: WebhookChains

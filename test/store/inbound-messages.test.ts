@@ -15,7 +15,7 @@ const EVENTS = { holder: 3, buckets: [7, 9] }
 const { db } = await databaseOfFile()
 await ensurePartitions(db, NOW_MS)
 
-beforeEach(() => db.query('truncate inbound_messages, unowned_inbound_messages, webhook_events'))
+beforeEach(() => db.query('truncate inbound_messages, unowned_inbound_messages, events, event_deliveries'))
 
 function message(given: Partial<NewInboundMessage> = {}): NewInboundMessage {
   return {
@@ -42,7 +42,7 @@ describe('insertInboundMessages', () => {
     expect(await insertInboundMessages(db, [row], EVENTS)).toEqual([row.msg_id])
     const { announced: _, received_ms: __, ...stored } = row
     expect(await rowsOf('inbound_messages')).toEqual([stored])
-    expect(await rowsOf('webhook_events')).toMatchObject([
+    expect(await rowsOf('event_deliveries')).toMatchObject([
       {
         bucket: 7,
         msg_id: row.msg_id,
@@ -50,19 +50,26 @@ describe('insertInboundMessages', () => {
         plan_id: 1,
         holder: 3,
         attempt: 0,
-        status: null,
-        error_code: '000',
+        state: 'waiting',
         due_at: new Date(NOW_MS),
-        occurred_at: new Date(NOW_MS),
       },
     ])
+    const event = {
+      plan_id: 1,
+      msg_id: row.msg_id,
+      seq: 0,
+      status: null,
+      error_code: '000',
+      delivered_at: null,
+    }
+    expect(await rowsOf('events')).toMatchObject([{ ...event, occurred_at: new Date(NOW_MS) }])
   })
 
   test('holds only events of its own buckets', async () => {
     const own = message({ msg_id: newId(NOW_MS, 9) })
     const others = message({ msg_id: newId(NOW_MS, 8) })
     expect(await insertInboundMessages(db, [others, own], EVENTS)).toEqual([own.msg_id])
-    const holders = (await rowsOf('webhook_events')).map(({ bucket, holder }) => [bucket, holder])
+    const holders = (await rowsOf('event_deliveries')).map(({ bucket, holder }) => [bucket, holder])
     expect(new Map(holders as [number, number | null][])).toEqual(
       new Map([
         [9, 3],
@@ -75,10 +82,11 @@ describe('insertInboundMessages', () => {
     expect(await insertInboundMessages(db, [message()], { holder: null, buckets: [7] })).toEqual([])
   })
 
-  test('keeps a message without an event when none is to announce it', async () => {
+  test('keeps a message and its event without a delivery when there is no URL', async () => {
     expect(await insertInboundMessages(db, [message({ announced: false })], EVENTS)).toEqual([])
     expect(await rowsOf('inbound_messages')).toHaveLength(1)
-    expect(await rowsOf('webhook_events')).toEqual([])
+    expect(await rowsOf('events')).toHaveLength(1)
+    expect(await rowsOf('event_deliveries')).toEqual([])
   })
 
   test('keeps what nobody owns apart', async () => {
@@ -88,7 +96,7 @@ describe('insertInboundMessages', () => {
     expect(await rowsOf('unowned_inbound_messages')).toEqual([
       { msg_id, carrier_id, sender, recipient, body },
     ])
-    expect([...(await rowsOf('inbound_messages')), ...(await rowsOf('webhook_events'))]).toEqual([])
+    expect([...(await rowsOf('inbound_messages')), ...(await rowsOf('events'))]).toEqual([])
   })
 
   test('stores all of a batch or none', async () => {
@@ -99,7 +107,8 @@ describe('insertInboundMessages', () => {
     expect([
       ...(await rowsOf('inbound_messages')),
       ...(await rowsOf('unowned_inbound_messages')),
-      ...(await rowsOf('webhook_events')),
+      ...(await rowsOf('events')),
+      ...(await rowsOf('event_deliveries')),
     ]).toEqual([])
   })
 })

@@ -18,7 +18,7 @@ const KEY_LIFETIME_MS = 86_400_000
 
 const { db, connectionString, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
 
-beforeEach(() => db.query('truncate messages, dispatches, idempotency_keys, webhook_events'))
+beforeEach(() => db.query('truncate messages, dispatches, idempotency_keys, events, event_deliveries'))
 
 const keyed = (key: string, request = 'request', changes: Parameters<typeof newMessage>[1] = {}) => ({
   ...newMessage(plan, changes),

@@ -11,6 +11,7 @@ import {
   announced,
   CARRIER_ID,
   countOf,
+  deliveriesOf,
   eventsOf,
   NOBODY,
   NODE,
@@ -96,10 +97,11 @@ describe('one segment', () => {
     })
   })
 
-  test('no URL anywhere: the change, and no event', async () => {
+  test('no URL anywhere: the change and its event, and nothing to deliver', async () => {
     const msgId = await submitted(1, { callback_url: null })
     expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ held: false }])
-    expect(await eventsOf(db, msgId)).toEqual([])
+    expect(await announced(db, msgId)).toEqual(['SENT', 'DELIVERED'])
+    expect(await deliveriesOf(db, msgId)).toBe(0)
   })
 })
 
@@ -207,14 +209,14 @@ describe('who delivers the event', () => {
     ['another node has the one before', 'holder = 77'],
   ])('nobody yet, when %s', async (_name, change) => {
     const msgId = await submitted()
-    await db.query(`update webhook_events set ${change} where msg_id = $1`, [msgId])
+    await db.query(`update event_deliveries set ${change} where msg_id = $1`, [msgId])
     expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ held: false }])
     expect((await eventsOf(db, msgId))[1]).toMatchObject({ status: 'DELIVERED', holder: null })
   })
 
-  test('this node, when the one before is abandoned', async () => {
+  test('this node, when the one before is given up', async () => {
     const msgId = await submitted()
-    await db.query(`update webhook_events set holder = null, due_at = 'infinity' where msg_id = $1`, [msgId])
+    await db.query(`update event_deliveries set holder = null, state = 'failed' where msg_id = $1`, [msgId])
     expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ held: true }])
   })
 

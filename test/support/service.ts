@@ -260,7 +260,9 @@ function observations(
     },
     async makeDue() {
       await db.query('update dispatches set due_at = now() where holder is null')
-      await db.query(`update webhook_events set due_at = now() where holder is null and due_at < 'infinity'`)
+      await db.query(
+        `update event_deliveries set due_at = now() where holder is null and due_at < 'infinity'`,
+      )
     },
   }
 }
@@ -316,7 +318,7 @@ async function seed(
 
 async function outbox(db: Database, msgId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    `select count(*)::integer as count from webhook_events where msg_id = $1 and due_at < 'infinity'`,
+    `select count(*)::integer as count from event_deliveries where msg_id = $1 and state <> 'failed'`,
     [msgId],
   )
   return rows[0]!.count

@@ -1,5 +1,4 @@
 /** Messages in the database without the service: stored as if accepted, and what became of them. */
-import { bucketOf } from '../../src/domain/message-ids.ts'
 import type { Database } from '../../src/store/database.ts'
 import { insertMessages, type NewMessage } from '../../src/store/messages.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
@@ -108,8 +107,10 @@ export interface StoredEvent {
 
 export async function eventsOf(db: Database, msgId: string): Promise<StoredEvent[]> {
   const { rows } = await db.query<StoredEvent>(
-    'select seq, status, holder from webhook_events where bucket = $1 and msg_id = $2 order by seq',
-    [bucketOf(msgId), msgId],
+    `select e.seq, e.status, d.holder
+     from events e left join event_deliveries d using (plan_id, msg_id, seq)
+     where e.msg_id = $1 order by e.seq`,
+    [msgId],
   )
   return rows
 }
@@ -133,8 +134,15 @@ export async function countOf(
     | 'inbound_parts'
     | 'parked_receipts'
     | 'submissions'
-    | 'webhook_events',
+    | 'event_deliveries'
+    | 'events',
 ): Promise<number> {
   const { rows } = await db.query(`select count(*)::integer as count from ${table}`)
   return rows[0].count
+}
+
+/** How many of the message's events are still to be delivered, or were given up. */
+export async function deliveriesOf(db: Database, msgId: string): Promise<number> {
+  const { rows } = await db.query('select 1 from event_deliveries where msg_id = $1', [msgId])
+  return rows.length
 }

@@ -10,7 +10,7 @@ const newId = (ms = AT) => messageId(ms, randomBytes(9), 0)
 const server = await adminServerOfFile()
 await server.request('POST', '/carriers', CARRIER)
 await server.database.db.query('create table messages_all partition of messages default')
-for (const table of ['submissions', 'submit_attempts', 'webhook_attempts'])
+for (const table of ['submissions', 'submit_attempts', 'events', 'webhook_attempts'])
   await server.database.db.query(`create table ${table}_all partition of ${table} default`)
 
 test('200: a message of any plan, with what the carrier said', async () => {
@@ -118,9 +118,13 @@ test('200: what happened on its way, each list and the timeline in order', async
     [msgId, planId, at(9_500), at(13_000)],
   )
   await db.query(
-    `insert into webhook_events (bucket, msg_id, seq, plan_id, attempt, due_at, status, occurred_at)
-     values (get_byte(uuid_send($1), 15), $1, 2, $2, 1, $3, 'FAILED', $4),
-            (get_byte(uuid_send($1), 15), $1, 3, $2, 12, 'infinity', 'FAILED', $4)`,
+    `with told as (
+       insert into events (plan_id, msg_id, seq, position, status, occurred_at)
+       select $2, $1, seq, 1, 'FAILED', $4 from generate_series(2, 3) seq
+     )
+     insert into event_deliveries (bucket, msg_id, seq, plan_id, attempt, due_at, began_at, state)
+     values (get_byte(uuid_send($1), 15), $1, 2, $2, 1, $3, $4, 'waiting'),
+            (get_byte(uuid_send($1), 15), $1, 3, $2, 12, 'infinity', $4, 'failed')`,
     [msgId, planId, at(18_000), at(12_500)],
   )
   const { body } = await server.request('GET', `/messages/${msgId}`)

@@ -1,10 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
-import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
-import { registerNode } from '../../src/store/nodes.ts'
-import { recordReceipts } from '../../src/store/receipts.ts'
-import { recordSubmissions } from '../../src/store/submissions.ts'
 import {
   type AttemptRow,
   holdDueEvents,
@@ -12,7 +8,11 @@ import {
   recordAttempts,
   releaseEvents,
   returnEvents,
-} from '../../src/store/webhook-events.ts'
+} from '../../src/store/event-deliveries.ts'
+import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
+import { registerNode } from '../../src/store/nodes.ts'
+import { recordReceipts } from '../../src/store/receipts.ts'
+import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { NOBODY, NODE, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
@@ -24,7 +24,7 @@ const instants = new InstantSource()
 
 const { db, announcedPlan: plan } = await installedDatabase()
 
-beforeEach(() => db.query('delete from webhook_events'))
+beforeEach(() => db.query('delete from event_deliveries'))
 
 /** A message with the events SENT and DELIVERED, both waiting. */
 async function delivered(): Promise<string> {
@@ -55,11 +55,14 @@ function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
     seq: 1,
     holder: NODE,
     attempt: 1,
+    number: 1,
     attempted_at: new Date().toISOString(),
     latency_ms: 12,
     response_status: 200,
     error: null,
     response_head: '{"ok":true}',
+    destination: 'https://example.com',
+    waited: true,
     outcome: 'delivered',
     delay_ms: 0,
     ...changes,
@@ -68,8 +71,8 @@ function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
 
 async function rows(msgId: string) {
   const found = await db.query(
-    `select seq, holder, attempt, due_at = 'infinity' as parked, due_at <= now() as due
-     from webhook_events where msg_id = $1 order by seq`,
+    `select seq, holder, attempt, state, due_at <= now() as due
+     from event_deliveries where msg_id = $1 order by seq`,
     [msgId],
   )
   return found.rows
@@ -81,7 +84,7 @@ describe('holding what is due', () => {
     const [event, ...others] = await hold()
     expect(others).toEqual([])
     expect(event).toMatchObject({ planId: plan, msgId, seq: 1, attempt: 0 })
-    expect(event!.body).toMatchObject({
+    expect(event!.told).toMatchObject({
       direction: 'MT',
       message: {
         msgId,
@@ -95,21 +98,23 @@ describe('holding what is due', () => {
     expect(await hold()).toEqual([])
     await recordAttempts(db, [attempt(msgId)])
     expect(await hold()).toMatchObject([
-      { seq: 2, body: { direction: 'MT', message: { status: 'DELIVERED', mccmnc: '310260' } } },
+      { seq: 2, told: { direction: 'MT', message: { status: 'DELIVERED', mccmnc: '310260' } } },
     ])
   })
 
-  test('not while an earlier one waits for its next attempt; once that is abandoned', async () => {
+  test('not while an earlier one waits for its next attempt; once that is given up', async () => {
     const msgId = await delivered()
     await hold()
     await recordAttempts(db, [attempt(msgId, { outcome: 'again', delay_ms: 60_000, response_status: 500 })])
     expect(await hold()).toEqual([])
-    await db.query('update webhook_events set due_at = now() where msg_id = $1', [msgId])
+    await db.query('update event_deliveries set due_at = now() where msg_id = $1', [msgId])
     expect(await hold()).toMatchObject([{ seq: 1 }])
-    await recordAttempts(db, [attempt(msgId, { outcome: 'abandoned', attempt: 2, response_status: 410 })])
+    await recordAttempts(db, [
+      attempt(msgId, { outcome: 'failed', attempt: 2, number: 2, response_status: 410 }),
+    ])
     expect(await hold()).toMatchObject([{ seq: 2 }])
     expect(await rows(msgId)).toMatchObject([
-      { seq: 1, holder: null, attempt: 2, parked: true },
+      { seq: 1, holder: null, attempt: 2, state: 'failed' },
       { seq: 2, holder: NODE },
     ])
   })
@@ -144,7 +149,17 @@ describe('holding what is due', () => {
       keyword: 'STOP',
     }
     expect(await hold()).toEqual([
-      { planId: plan, msgId, seq: 0, holder: NODE, attempt: 0, body: { direction: 'MO', inbound } },
+      {
+        planId: plan,
+        msgId,
+        seq: 0,
+        holder: NODE,
+        attempt: 0,
+        earlierAttempts: 0,
+        beganAtMs: message.received_ms,
+        waited: true,
+        told: { direction: 'MO', inbound },
+      },
     ])
   })
 })
@@ -184,12 +199,13 @@ describe('attempts', () => {
     expect(kept).toEqual([
       { seq: 1, attempt: 1, latency_ms: 12, response_status: null, error: 'CONNECT_TIMEOUT' },
     ])
-    expect((await rows(msgId))[0]).toEqual({ seq: 1, holder: null, attempt: 1, parked: false, due: false })
+    expect((await rows(msgId))[0]).toEqual({ seq: 1, holder: null, attempt: 1, state: 'waiting', due: false })
   })
 
   test('of a delivered event: it is gone', async () => {
     const msgId = await delivered()
-    await recordAttempts(db, [attempt(msgId), attempt(msgId, { seq: 2 })])
+    await recordAttempts(db, [attempt(msgId)])
+    await recordAttempts(db, [attempt(msgId, { seq: 2 })])
     expect(await rows(msgId)).toEqual([])
   })
 })
@@ -202,8 +218,8 @@ describe('giving back', () => {
       new Set([now, later]),
     )
     await returnEvents(db, [
-      { msg_id: now, seq: 1, holder: NODE, delay_ms: 0 },
-      { msg_id: later, seq: 1, holder: NODE, delay_ms: 60_000 },
+      { plan_id: plan, msg_id: now, seq: 1, holder: NODE, delay_ms: 0, destination: null },
+      { plan_id: plan, msg_id: later, seq: 1, holder: NODE, delay_ms: 60_000, destination: null },
     ])
     expect(await listHeldEvents(db, NODE)).toEqual([])
     expect(await hold()).toMatchObject([{ msgId: now, seq: 1, attempt: 0 }])
@@ -218,7 +234,7 @@ describe('giving back', () => {
       [lost, living + 1_000],
     ] as const
     for (const [msgId, holder] of holders)
-      await db.query('update webhook_events set holder = $2 where msg_id = $1 and seq = 1', [msgId, holder])
+      await db.query('update event_deliveries set holder = $2 where msg_id = $1 and seq = 1', [msgId, holder])
     expect(await releaseEvents(db, { nodeId: me, buckets: ALL })).toBe(1)
     expect((await rows(lost))[0]).toMatchObject({ holder: null, due: true })
     expect((await rows(mine))[0]).toMatchObject({ holder: me })

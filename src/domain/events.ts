@@ -1,0 +1,54 @@
+import type { ServicePlan } from './configuration.ts'
+import { type DeliveryReceipt, deliveryReceipt } from './delivery-receipts.ts'
+import { type InboundSmsWebhook, toInboundWebhook } from './inbound-webhooks.ts'
+import { isUuid } from './message-ids.ts'
+import type { Message } from './messages.ts'
+
+/** A message that was sent to a number of a plan. */
+export interface InboundMessage {
+  readonly planId: number
+  readonly msgId: string
+  readonly sender: string
+  readonly recipient: string
+  readonly body: string
+  readonly keyword: string | null
+}
+
+/** What an event tells: of an outbound message, as it was after a change of its status, or of an inbound one. */
+export type Told =
+  | { readonly direction: 'MT'; readonly message: Message }
+  | { readonly direction: 'MO'; readonly inbound: InboundMessage }
+
+/** Where an event stands: of the seq-th status change of an outbound message, or, with 0, of an inbound message. */
+export interface EventKey {
+  readonly msgId: string
+  readonly seq: number
+}
+
+/** Kinds of events, under the names the OpenAPI document gives their webhooks. */
+export type EventType = 'deliveryReceipt' | 'inboundMessage'
+
+const MAX_SEQ = 32_767
+
+/** `{msgId}-{seq}`: the `webhook-id` of every attempt to deliver it. */
+export function eventId({ msgId, seq }: EventKey): string {
+  return `${msgId}-${seq}`
+}
+
+/** Null when it is none. */
+export function parseEventId(text: string): EventKey | null {
+  const at = text.lastIndexOf('-')
+  const msgId = text.slice(0, Math.max(at, 0))
+  const digits = text.slice(at + 1)
+  if (!isUuid(msgId) || !/^(?:0|[1-9][0-9]{0,4})$/.test(digits) || Number(digits) > MAX_SEQ) return null
+  return { msgId: msgId.toLowerCase(), seq: Number(digits) }
+}
+
+export function eventType(seq: number): EventType {
+  return seq === 0 ? 'inboundMessage' : 'deliveryReceipt'
+}
+
+/** The JSON body of its webhook (spec §2.4, §2.5). `plan` owns the message. */
+export function eventBody(told: Told, plan: ServicePlan): DeliveryReceipt | InboundSmsWebhook {
+  return told.direction === 'MT' ? deliveryReceipt(told.message, plan) : toInboundWebhook(told.inbound, plan)
+}

@@ -1,0 +1,26 @@
+import { openCallbackUrl } from './callback-credentials.ts'
+import { originOf } from './callback-url.ts'
+import type { ServicePlan } from './configuration.ts'
+import type { Told } from './events.ts'
+
+/** Where an event is pushed to. */
+export interface WebhookTarget {
+  /** May have credentials in it. */
+  readonly url: string
+  /** Its scheme, host and port. */
+  readonly destination: string
+  /** The URL is the message's own callbackUrl, not a configured one. */
+  readonly own: boolean
+}
+
+/**
+ * The message's callbackUrl, or else the account's default; for an inbound message the plan's inbound URL (spec §6). Null
+ * when there is none. @throws SecretError sealed with another key.
+ */
+export function webhookTarget(told: Told, plan: ServicePlan, key: Uint8Array): WebhookTarget | null {
+  const callbackUrl = told.direction === 'MT' ? told.message.callbackUrl : null
+  const stored = callbackUrl ?? (told.direction === 'MO' ? plan.inboundUrl : plan.account.defaultDlrUrl)
+  if (stored === null) return null
+  const url = openCallbackUrl(key, stored)
+  return { url, destination: originOf(url) ?? url, own: callbackUrl !== null }
+}

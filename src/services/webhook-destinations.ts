@@ -1,0 +1,172 @@
+import { BREAKER_THRESHOLD, FailureCounts, PROBE_INTERVAL_MS } from '../domain/breakers.ts'
+import { SCHEDULE_MS } from '../domain/webhook-schedule.ts'
+import type { Database } from '../store/database.ts'
+import {
+  closeBreaker,
+  forgetRecovered,
+  listTroubledDestinations,
+  openBreaker,
+  parkWaiting,
+  type TroubledDestination,
+} from '../store/webhook-destinations.ts'
+
+export interface WebhookDestinationsOptions {
+  readonly db: Database
+  readonly onError: (message: string, error: unknown) => void
+  /** Told of breakers that this node opens and closes. */
+  readonly onChange?: (change: 'opened' | 'closed', details: { destination: string; error?: string }) => void
+  readonly pollMs?: number | undefined
+  readonly probeMs?: number | undefined
+}
+
+const POLL_MS = 1_000
+/** Long after every node has read that a destination recovers. */
+const QUIET_MS = 30_000
+const PARK_BATCH = 1_000
+/** 1,000,000 deliveries of one destination; what is left is parked when it is due, or with the next probe. */
+const MAX_PARK_BATCHES = 1_000
+
+/** A plan's URLs with this scheme, host and port. */
+export interface Lane {
+  readonly planId: number
+  readonly destination: string
+}
+
+/**
+ * Which destinations are in trouble: breakers, opened here by what this node sees and shared through the database, and
+ * pauses. What a node knows of the others is at most a poll old.
+ */
+export class WebhookDestinations {
+  readonly #options: WebhookDestinationsOptions
+  readonly #failures = new FailureCounts()
+  #troubled = new Map<string, TroubledDestination>()
+  /** One statement after the other, so that no reading is older than what was written here. */
+  #work: Promise<void> = Promise.resolve()
+  #parking: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | null = null
+  #stopped = false
+
+  constructor(options: WebhookDestinationsOptions) {
+    this.#options = options
+  }
+
+  get probeMs(): number {
+    return this.#options.probeMs ?? PROBE_INTERVAL_MS
+  }
+
+  /** Reads what is known before anything is delivered, then goes on reading. */
+  async start(): Promise<void> {
+    await this.runOnce()
+    this.#schedule()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#work
+    await this.#parking
+  }
+
+  async runOnce(): Promise<void> {
+    await this.#enqueue(async () => {
+      await forgetRecovered(this.#options.db, QUIET_MS)
+      await this.#read()
+    })
+  }
+
+  /** Null: in no trouble. */
+  stateOf({ planId, destination }: Lane): TroubledDestination['state'] | null {
+    return this.#troubled.get(keyOf(planId, destination))?.state ?? null
+  }
+
+  /** Where parked deliveries are to be fetched. */
+  recovering(): Lane[] {
+    return [...this.#troubled.values()].filter(({ state }) => state === 'recovering')
+  }
+
+  /** How many there are of a state. */
+  count(state: TroubledDestination['state']): number {
+    return this.#troubled.values().reduce((sum, one) => sum + (one.state === state ? 1 : 0), 0)
+  }
+
+  succeeded(lane: Lane): void {
+    this.#failures.succeeded(lane.planId, lane.destination)
+    if (this.stateOf(lane) === 'open') this.close(lane)
+  }
+
+  /** Counts a failure; `atOnce` opens the breaker with the first. True when it is open or paused now. */
+  failed(lane: Lane, error: string, atOnce: boolean): boolean {
+    const { planId, destination } = lane
+    const failures = this.#failures.failed(planId, destination)
+    const state = this.stateOf(lane)
+    if (state === 'open') this.#park(lane)
+    if (state === 'open' || state === 'paused') return true
+    if (!atOnce && failures < BREAKER_THRESHOLD) return false
+    this.#troubled.set(keyOf(planId, destination), {
+      ...lane,
+      state: 'open',
+      since: new Date(),
+      error,
+      pausedBy: null,
+    })
+    this.#options.onChange?.('opened', { destination, error })
+    void this.#enqueue(async () => {
+      await openBreaker(this.#options.db, { ...lane, error, probeAfterMs: this.probeMs })
+      await this.#read()
+    })
+    this.#park(lane)
+    return true
+  }
+
+  /** What is parked there is to be delivered now. */
+  close(lane: Lane): void {
+    const key = keyOf(lane.planId, lane.destination)
+    const troubled = this.#troubled.get(key)
+    if (troubled?.state !== 'open') return
+    this.#failures.succeeded(lane.planId, lane.destination)
+    this.#troubled.set(key, { ...troubled, state: 'recovering' })
+    this.#options.onChange?.('closed', { destination: lane.destination })
+    void this.#enqueue(async () => {
+      await closeBreaker(this.#options.db, lane)
+      await this.#read()
+    })
+  }
+
+  async #read(): Promise<void> {
+    const rows = await listTroubledDestinations(this.#options.db)
+    this.#troubled = new Map(rows.map((row) => [keyOf(row.planId, row.destination), row]))
+  }
+
+  /** Never rejects. */
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work
+      .then(work)
+      .catch((error) => this.#options.onError('webhook destinations not read or written', error))
+    return this.#work
+  }
+
+  /** What waits there for its next attempt waits for a probe instead. */
+  #park({ planId, destination }: Lane): void {
+    const lane = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
+    this.#parking = this.#parking
+      .then(async () => {
+        for (let batch = 0; batch < MAX_PARK_BATCHES && !this.#stopped; batch += 1) {
+          if (this.stateOf(lane) !== 'open') return
+          if ((await parkWaiting(this.#options.db, lane)) < PARK_BATCH) return
+        }
+      })
+      .catch((error) => this.#options.onError('webhook events not parked', error))
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(
+      () => void this.runOnce().then(() => this.#schedule()),
+      this.#options.pollMs ?? POLL_MS,
+    )
+  }
+}
+
+function keyOf(planId: number, destination: string): string {
+  return `${planId} ${destination}`
+}

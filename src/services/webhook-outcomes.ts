@@ -1,0 +1,85 @@
+import { Batcher, writeInHalves } from '../operations/batches.ts'
+import type { Database } from '../store/database.ts'
+import {
+  type AttemptRow,
+  type ReturnedEvent,
+  recordAttempts,
+  returnEvents,
+} from '../store/event-deliveries.ts'
+
+export interface WebhookOutcomesOptions {
+  readonly db: Database
+  readonly onError: (message: string, error: unknown) => void
+  /** ISO 8601; absent: the database's clock. */
+  readonly now?: (() => string) | undefined
+}
+
+const RETRY_MS = 500
+const MAX_BATCH = 500
+
+/** Writes down what became of deliveries, in batches, and keeps trying: what is not written would be done again, or by nobody. */
+export class WebhookOutcomes {
+  readonly #options: WebhookOutcomesOptions
+  readonly #attempts: Batcher<AttemptRow, true>
+  readonly #returns: Batcher<ReturnedEvent, true>
+  #failing = false
+  #ended = false
+
+  constructor(options: WebhookOutcomesOptions) {
+    this.#options = options
+    const { db, now } = options
+    const limits = { maxBatch: MAX_BATCH, maxInFlight: 1 }
+    this.#attempts = new Batcher({
+      ...limits,
+      write: (rows) => this.#write(rows, (attempts) => recordAttempts(db, attempts, now?.())),
+    })
+    this.#returns = new Batcher({
+      ...limits,
+      write: (rows) => this.#write(rows, (events) => returnEvents(db, events)),
+    })
+  }
+
+  /** While the database does not take what is written. */
+  get failing(): boolean {
+    return this.#failing
+  }
+
+  /** Resolves when it is written, or given up for good. */
+  record(attempt: AttemptRow): Promise<true> {
+    return this.#attempts.add(attempt)
+  }
+
+  giveBack(events: readonly ReturnedEvent[]): void {
+    for (const event of events) void this.#returns.add(event)
+  }
+
+  /** What cannot be written now is given up. */
+  end(): void {
+    this.#ended = true
+  }
+
+  async #write<Row>(
+    rows: readonly Row[],
+    write: (rows: readonly Row[]) => Promise<void>,
+  ): Promise<readonly true[]> {
+    const all = async (part: readonly Row[]) => {
+      await write(part)
+      return part.map((): true => true)
+    }
+    for (;;) {
+      try {
+        const written = await writeInHalves(rows, all, (_row, error): true => {
+          this.#options.onError('webhook outcome refused by the database', error)
+          return true
+        })
+        this.#failing = false
+        return written
+      } catch (error) {
+        this.#failing = true
+        this.#options.onError('webhook outcomes not recorded yet', error)
+        if (this.#ended) return rows.map(() => true)
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+  }
+}

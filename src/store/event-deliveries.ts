@@ -1,0 +1,322 @@
+import type { Told } from '../domain/events.ts'
+import type { Status } from '../domain/message-states.ts'
+import type { Queryable } from './database.ts'
+
+/** An event to be delivered: an inbound message (seq 0), or a message as it was after its seq-th status change. */
+export interface WebhookEvent {
+  readonly planId: number
+  readonly msgId: string
+  readonly seq: number
+  /** Node that has it in memory. */
+  readonly holder: number
+  /** Attempts of its schedule that have failed. */
+  readonly attempt: number
+  /** Attempts made before its schedule began anew. */
+  readonly earlierAttempts: number
+  readonly beganAtMs: number
+  /** It came out of the table: later events of its message may wait there for its end. */
+  readonly waited: boolean
+  readonly told: Told
+}
+
+interface EventRow {
+  planId: number
+  msgId: string
+  seq: number
+  destination: string | null
+  attempt: number
+  earlierAttempts: number
+  beganAt: Date
+  status: Status
+  sender: string
+  recipient: string
+  body: string
+  segments: number
+  callbackUrl: string | null
+  country: string | null
+  keyword: string | null
+  mccmnc: string | null
+  errorCode: string
+  price: string | null
+  ptf: string | null
+  currency: string | null
+  sentAt: Date | null
+  updatedAt: Date
+}
+
+/** Who takes deliveries into memory: a node, those of its buckets, at most so many. */
+export interface Hold {
+  readonly nodeId: number
+  readonly buckets: readonly number[]
+  readonly limit: number
+}
+
+/** An event waits while an earlier one of its message does, so a receiver sees a message's events in order. */
+const FIRST_OF_ITS_MESSAGE = `not exists (
+  select from event_deliveries earlier
+  where earlier.plan_id = e.plan_id and earlier.msg_id = e.msg_id and earlier.seq < e.seq and earlier.state <> 'failed')`
+
+/**
+ * From a CTE `due` of keys to the events, which are the node's ($1) from now on. One that was kept back without end begins
+ * its schedule anew. `coalesce`: see holdDueDispatches.
+ */
+const HELD = `
+  held as (
+    update event_deliveries e
+    set holder = $1, state = 'waiting',
+        (attempt, earlier_attempts, began_at) = (
+          select e.attempt, e.earlier_attempts, e.began_at where e.due_at < 'infinity'
+          union all
+          select 0::smallint, e.earlier_attempts + e.attempt, now() where e.due_at = 'infinity')
+    from due
+    where e.plan_id = due.plan_id and e.msg_id = due.msg_id and e.seq = due.seq and coalesce(e.holder, 0) = 0
+    returning e.*
+  )
+  select h.plan_id as "planId", h.msg_id as "msgId", h.seq, h.destination, h.attempt, h.earlier_attempts as "earlierAttempts",
+         h.began_at as "beganAt", f.status, coalesce(m.sender, o.sender) as sender,
+         coalesce(m.recipient, o.recipient) as recipient, coalesce(m.body, o.body) as body, m.segments,
+         m.callback_url as "callbackUrl", m.country, o.keyword, f.mccmnc, f.error_code as "errorCode", f.price, f.ptf,
+         f.currency, f.sent_at as "sentAt", f.occurred_at as "updatedAt"
+  from held h
+  join events f on f.plan_id = h.plan_id and f.msg_id = h.msg_id and f.seq = h.seq
+  left join messages m on h.seq > 0 and m.plan_id = h.plan_id and m.msg_id = h.msg_id
+  left join inbound_messages o on h.seq = 0 and o.plan_id = h.plan_id and o.msg_id = h.msg_id
+  order by h.due_at`
+
+/** Takes deliveries that are due into memory. `now` is the database's clock unless it is given (ISO 8601). */
+export async function holdDueEvents(db: Queryable, hold: Hold, now?: string): Promise<WebhookEvent[]> {
+  const { rows } = await db.query<EventRow>({
+    name: 'hold_due_events',
+    text: `
+      with due as (
+        select plan_id, msg_id, seq from event_deliveries e
+        where holder is null and due_at <= coalesce($4::timestamptz, now()) and bucket = any ($2::smallint[])
+          and ${FIRST_OF_ITS_MESSAGE}
+        order by due_at limit $3
+      ), ${HELD}`,
+    values: [hold.nodeId, hold.buckets, hold.limit, now ?? null],
+  })
+  return rows.map((row) => eventOf(row, hold.nodeId))
+}
+
+/** Takes deliveries into memory that are parked until their destination takes them. */
+export async function holdParkedEvents(
+  db: Queryable,
+  hold: Hold,
+  lane: { planId: number; destination: string },
+): Promise<WebhookEvent[]> {
+  const { rows } = await db.query<EventRow>({
+    name: 'hold_parked_events',
+    text: `
+      with due as (
+        select plan_id, msg_id, seq from event_deliveries e
+        where plan_id = $4 and destination = $5 and state = 'parked' and coalesce(holder, 0) = 0
+          and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
+        order by due_at limit $3
+      ), ${HELD}`,
+    values: [hold.nodeId, hold.buckets, hold.limit, lane.planId, lane.destination],
+  })
+  return rows.map((row) => eventOf(row, hold.nodeId))
+}
+
+/**
+ * Takes one parked delivery of each destination whose breaker is open and whose next probe is due, at most `limit`; the
+ * next is due `intervalMs` later, on whichever node.
+ */
+export async function holdProbes(
+  db: Queryable,
+  hold: Hold,
+  intervalMs: number,
+): Promise<{ probe: WebhookEvent; destination: string }[]> {
+  const { rows } = await db.query<EventRow>({
+    name: 'hold_probes',
+    text: `
+      with found as (
+        select d.plan_id, d.destination, parked.msg_id, parked.seq
+        from webhook_destinations d
+        cross join lateral (
+          select msg_id, seq from event_deliveries e
+          where plan_id = d.plan_id and destination = d.destination and state = 'parked' and coalesce(holder, 0) = 0
+            and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
+          order by due_at limit 1
+        ) parked
+        where d.state = 'open' and d.probe_at <= now()
+        limit $3
+      ), claimed as (
+        update webhook_destinations d set probe_at = now() + $4 * interval '1 ms'
+        from found f
+        where d.plan_id = f.plan_id and d.destination = f.destination and d.state = 'open' and d.probe_at <= now()
+        returning f.plan_id, f.msg_id, f.seq
+      ), due as (
+        select plan_id, msg_id, seq from claimed
+      ), ${HELD}`,
+    values: [hold.nodeId, hold.buckets, hold.limit, intervalMs],
+  })
+  return rows.map((row) => ({ probe: eventOf(row, hold.nodeId), destination: row.destination! }))
+}
+
+function eventOf(row: EventRow, holder: number): WebhookEvent {
+  const { planId, msgId, seq, attempt, earlierAttempts, beganAt, keyword, destination: _, ...message } = row
+  const { sender, recipient, body } = row
+  const beganAtMs = beganAt.getTime()
+  const event = { planId, msgId, seq, holder, attempt, earlierAttempts, beganAtMs, waited: true }
+  if (seq === 0) {
+    const inbound = { planId, msgId, sender, recipient, body, keyword }
+    return { ...event, told: { direction: 'MO', inbound } }
+  }
+  return { ...event, told: { direction: 'MT', message: { planId, msgId, ...message } } }
+}
+
+/** One attempt and what follows from it. */
+export interface AttemptRow {
+  readonly plan_id: number
+  readonly msg_id: string
+  readonly seq: number
+  /** Whose it is to put off: another node may have taken it over since. */
+  readonly holder: number
+  /** Attempts of the schedule that have failed, this one among them. */
+  readonly attempt: number
+  /** Of all attempts, from 1. */
+  readonly number: number
+  /** ISO 8601. */
+  readonly attempted_at: string
+  readonly latency_ms: number
+  readonly response_status: number | null
+  readonly error: string | null
+  readonly response_head: string | null
+  readonly destination: string | null
+  /** See WebhookEvent. */
+  readonly waited: boolean
+  /**
+   * `delivered` ends it; `again` after `delay_ms`; `parked` until its destination takes it or `delay_ms` (null: no end) are
+   * over; `failed` is left for redelivery; `kept`: there is no URL, and no attempt was made.
+   */
+  readonly outcome: 'delivered' | 'again' | 'parked' | 'failed' | 'kept'
+  readonly delay_ms: number | null
+}
+
+/**
+ * Records a batch of attempts with their consequences. Later events of a message become due with the one that is put off:
+ * due before it, they would be looked at in vain each time; and they become due when it is done with. A first attempt that
+ * was answered 2xx stands in the event alone. `now`: see holdDueEvents.
+ */
+export async function recordAttempts(
+  db: Queryable,
+  attempts: readonly AttemptRow[],
+  now?: string,
+): Promise<void> {
+  await db.query({
+    name: 'record_attempts',
+    text: `
+      with input as (
+        select *, coalesce($2::timestamptz, now()) + delay_ms * interval '1 ms' as later
+        from json_to_recordset($1) as i (
+          plan_id integer, msg_id uuid, seq smallint, holder integer, attempt smallint, number smallint,
+          attempted_at timestamptz, latency_ms integer, response_status smallint, error text, response_head text,
+          destination text, waited boolean, outcome text, delay_ms bigint)
+      ), delivered as (
+        update events e
+        set delivered_at = i.attempted_at + i.latency_ms * interval '1 ms', attempts = i.number,
+            latency_ms = i.latency_ms, response_status = i.response_status, response_head = i.response_head,
+            destination = i.destination
+        from input i
+        where i.outcome = 'delivered' and e.plan_id = i.plan_id and e.msg_id = i.msg_id and e.seq = i.seq
+      ), ended as (
+        delete from event_deliveries e using input i
+        where i.outcome in ('delivered', 'kept') and e.plan_id = i.plan_id and e.msg_id = i.msg_id and e.seq = i.seq
+      ), put_off as (
+        update event_deliveries e
+        set holder = null, attempt = i.attempt, destination = i.destination,
+            state = case i.outcome when 'again' then 'waiting' else i.outcome end::delivery_state,
+            due_at = case i.outcome when 'failed' then 'infinity' else coalesce(i.later, 'infinity') end
+        from input i
+        where i.outcome in ('again', 'parked', 'failed') and e.plan_id = i.plan_id and e.msg_id = i.msg_id
+          and e.seq = i.seq and e.holder = i.holder
+      ), behind as (
+        update event_deliveries e
+        set due_at = case when i.outcome in ('again', 'parked') then coalesce(i.later, 'infinity')
+                          else coalesce($2::timestamptz, now()) end
+        from input i
+        where (i.waited or i.outcome <> 'delivered') and e.plan_id = i.plan_id and e.msg_id = i.msg_id
+          and e.seq > i.seq and coalesce(e.holder, 0) = 0 and e.state <> 'failed'
+      )
+      insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status, error,
+                                    response_head)
+      select msg_id, seq, number, plan_id, attempted_at, latency_ms, response_status, error, response_head from input
+      where outcome <> 'kept' and (outcome <> 'delivered' or number > 1)
+      on conflict do nothing`,
+    values: [JSON.stringify(attempts), now ?? null],
+  })
+}
+
+export interface ReturnedEvent {
+  readonly plan_id: number
+  readonly msg_id: string
+  readonly seq: number
+  readonly holder: number
+  /** Null: without end. */
+  readonly delay_ms: number | null
+  /** Set when it is parked until its destination takes it. */
+  readonly destination: string | null
+}
+
+/** Gives deliveries back that were held but not attempted, due after `delay_ms`. */
+export async function returnEvents(db: Queryable, events: readonly ReturnedEvent[]): Promise<void> {
+  await db.query({
+    name: 'return_events',
+    text: `
+      update event_deliveries e
+      set holder = null, due_at = coalesce(now() + i.delay_ms * interval '1 ms', 'infinity'),
+          state = case when i.destination is null then 'waiting' else 'parked' end::delivery_state,
+          destination = coalesce(i.destination, e.destination)
+      from json_to_recordset($1) as i (
+        plan_id integer, msg_id uuid, seq smallint, holder integer, delay_ms bigint, destination text)
+      where e.plan_id = i.plan_id and e.msg_id = i.msg_id and e.seq = i.seq and e.holder = i.holder`,
+    values: [JSON.stringify(events)],
+  })
+}
+
+/** The deliveries that a node is said to have in memory. */
+export async function listHeldEvents(
+  db: Queryable,
+  nodeId: number,
+): Promise<{ plan_id: number; msg_id: string; seq: number }[]> {
+  const { rows } = await db.query<{ plan_id: number; msg_id: string; seq: number }>({
+    text: 'select plan_id, msg_id, seq from event_deliveries where holder = $1',
+    values: [nodeId],
+  })
+  return rows
+}
+
+/** After a takeover: what a dead node held is due again; the receiver may see such an event twice. */
+export async function releaseEvents(
+  db: Queryable,
+  args: { nodeId: number; buckets: readonly number[] },
+): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      update event_deliveries set holder = null, due_at = now()
+      where bucket = any ($2::smallint[]) and holder <> $1 and holder not in (select node_id from nodes)`,
+    values: [args.nodeId, args.buckets],
+  })
+  return rowCount ?? 0
+}
+
+/** Forgets deliveries of messages with ids below `msgId`, whose records are about to go; at most `limit`. Gives how many. */
+export async function deleteDeliveriesBefore(db: Queryable, msgId: string, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      delete from event_deliveries e using (
+        select old.plan_id, old.msg_id, old.seq
+        from service_plans p
+        cross join lateral (
+          select plan_id, msg_id, seq from event_deliveries where plan_id = p.id and msg_id < $1
+          order by msg_id limit $2
+        ) old
+        limit $2
+      ) old
+      where e.plan_id = old.plan_id and e.msg_id = old.msg_id and e.seq = old.seq`,
+    values: [msgId, limit],
+  })
+  return rowCount ?? 0
+}

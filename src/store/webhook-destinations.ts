@@ -1,0 +1,125 @@
+import type { Queryable } from './database.ts'
+
+/** A destination (scheme, host, port) of a plan that is in trouble. */
+export interface TroubledDestination {
+  readonly planId: number
+  readonly destination: string
+  /** open: only a probe a minute is sent; paused: nothing is; recovering: what was parked is being delivered. */
+  readonly state: 'open' | 'paused' | 'recovering'
+  readonly since: Date
+  /** What the last failure was. */
+  readonly error: string | null
+  readonly pausedBy: 'customer' | 'operator' | null
+}
+
+/** Open breakers of one plan beyond which no more are opened: its events then follow their own schedules. */
+const MAX_OPEN_OF_PLAN = 1_000
+
+/** All of them. */
+export async function listTroubledDestinations(db: Queryable): Promise<TroubledDestination[]> {
+  const { rows } = await db.query<TroubledDestination>({
+    name: 'list_troubled_destinations',
+    text: `
+      select plan_id as "planId", destination, state, since, error, paused_by as "pausedBy"
+      from webhook_destinations`,
+  })
+  return rows
+}
+
+/** Opens a breaker; the first probe is due after `probeAfterMs`. Where one is paused it stays so. */
+export async function openBreaker(
+  db: Queryable,
+  breaker: { planId: number; destination: string; error: string; probeAfterMs: number },
+): Promise<void> {
+  await db.query({
+    text: `
+      insert into webhook_destinations as d (plan_id, destination, state, error, probe_at)
+      select $1, $2, 'open', $3, now() + $4 * interval '1 ms'
+      where (select count(*) from webhook_destinations where plan_id = $1 and destination <> $2) < $5
+        and exists (select from service_plans where id = $1)
+      on conflict (plan_id, destination) do update
+      set state = 'open', since = now(), error = excluded.error, probe_at = excluded.probe_at
+      where d.state = 'recovering'`,
+    values: [breaker.planId, breaker.destination, breaker.error, breaker.probeAfterMs, MAX_OPEN_OF_PLAN],
+  })
+}
+
+/** Closes an open breaker: what is parked there is to be delivered. */
+export async function closeBreaker(
+  db: Queryable,
+  lane: { planId: number; destination: string },
+): Promise<void> {
+  await db.query({
+    text: `
+      update webhook_destinations set state = 'recovering', since = now(), probe_at = null
+      where plan_id = $1 and destination = $2 and state = 'open'`,
+    values: [lane.planId, lane.destination],
+  })
+}
+
+/**
+ * Parks what waits for its next attempt at a destination whose breaker is open, until the destination takes it or
+ * `scheduleMs` after its schedule began; at most `limit`. Gives how many.
+ */
+export async function parkWaiting(
+  db: Queryable,
+  lane: { planId: number; destination: string; scheduleMs: number; limit: number },
+): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      update event_deliveries e set state = 'parked', due_at = e.began_at + $3 * interval '1 ms'
+      from (
+        select plan_id, msg_id, seq from event_deliveries
+        where plan_id = $1 and destination = $2 and state = 'waiting' and coalesce(holder, 0) = 0
+        order by due_at limit $4
+      ) waiting
+      where e.plan_id = waiting.plan_id and e.msg_id = waiting.msg_id and e.seq = waiting.seq
+        and e.state = 'waiting' and coalesce(e.holder, 0) = 0`,
+    values: [lane.planId, lane.destination, lane.scheduleMs, lane.limit],
+  })
+  return rowCount ?? 0
+}
+
+/**
+ * Forgets destinations that have recovered: for `quietMs`, within which every node has learned of it, and with nothing
+ * parked any more.
+ */
+export async function forgetRecovered(db: Queryable, quietMs: number): Promise<void> {
+  await db.query({
+    name: 'forget_recovered',
+    text: `
+      delete from webhook_destinations d
+      where d.state = 'recovering' and d.since < now() - $1 * interval '1 ms' and not exists (
+        select from event_deliveries e
+        where e.plan_id = d.plan_id and e.destination = d.destination and e.state = 'parked')`,
+    values: [quietMs],
+  })
+}
+
+/**
+ * Makes due what is parked for longer than `crowdedMs` at a destination that is in no trouble: a node that had not heard of
+ * its recovery parked it. At most `limit`; gives how many.
+ */
+export async function releaseStray(db: Queryable, crowdedMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      update event_deliveries e set state = 'waiting', due_at = now()
+      from (
+        select s.plan_id, s.msg_id, s.seq
+        from service_plans p
+        cross join lateral (
+          select plan_id, msg_id, seq from event_deliveries e
+          where plan_id = p.id and state = 'parked' and destination is not null and coalesce(holder, 0) = 0
+            and due_at > now() + $1 * interval '1 ms'
+            and not exists (select from webhook_destinations d
+                            where d.plan_id = e.plan_id and d.destination = e.destination)
+          limit $2
+        ) s
+        limit $2
+      ) stray
+      where e.plan_id = stray.plan_id and e.msg_id = stray.msg_id and e.seq = stray.seq and e.state = 'parked'
+        and coalesce(e.holder, 0) = 0`,
+    values: [crowdedMs, limit],
+  })
+  return rowCount ?? 0
+}
