@@ -7,7 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
 
 /** What the next connections meet: TLS with this context and this answer to each request; or silence. */
-export interface Manners {
+interface Manners {
   readonly secureContext: SecureContext | null
   /** Raw bytes of the answer, one character each. */
   readonly answer: string
