@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sealCursor } from '../../src/domain/cursors.ts'
+import { type ListName, sealCursor } from '../../src/domain/cursors.ts'
+import { messageId } from '../../src/domain/message-ids.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import {
   type HttpService,
@@ -42,8 +43,20 @@ const CASES: readonly BadInput[] = ['bad-input.json', 'bad-input-more.json']
   .flatMap((name) => JSON.parse(readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8')))
   .filter(({ request }: BadInput) => request.path !== undefined)
 
+/** What those of the message list say of parameters that both lists have holds for the list of inbound messages. */
+const INBOUND_CASES = CASES.filter(
+  ({ request, expect: wanted }) =>
+    /^\/v1\/messages\/sms(?=[?#]|$)/.test(request.path) &&
+    !/(mccmnc|country|from|to)(\[.*?\])?=|status=(?!SENT(&|$))|st%61tus/.test(request.path) &&
+    wanted.errorsFields?.includes('status') !== true,
+).map((badInput) => {
+  const path = badInput.request.path.replace('/v1/messages/sms', '/v1/inbound/sms')
+  return { ...badInput, request: { ...badInput.request, path: path.replace('status=SENT', 'keyword=SENT') } }
+})
+
 let service: HttpService
 let values: ReadonlyMap<string, string>
+let inboundValues: ReadonlyMap<string, string>
 
 beforeAll(async () => {
   // The cases themselves are a flood of reads.
@@ -51,7 +64,6 @@ beforeAll(async () => {
   const asOther = { authorization: `Bearer ${TOKEN_OTHER}` }
   const mine = await service.send()
   const other = await service.send({ servicePlanId: PLAN_OTHER }, asOther)
-  const cursor = await cursorOf(PLAN)
   values = new Map([
     ['PLAN', PLAN],
     ['PLAN_UPPER', PLAN.toUpperCase()],
@@ -73,19 +85,31 @@ beforeAll(async () => {
     ['MSGID_UPPER', mine.json.msgId.toUpperCase()],
     ['MSGID_BARE', mine.json.msgId.replaceAll('-', '')],
     ['MSGID_OTHER', other.json.msgId],
+    ...(await cursors('messages', cursorOf)),
+  ])
+  inboundValues = new Map([...values, ...(await cursors('inbound-messages', inboundCursorOf))])
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+type CursorOf = (servicePlanId: string, headers?: Record<string, string>) => Promise<string>
+
+/** A cursor of a list, and what is none. */
+async function cursors(list: ListName, of: CursorOf): Promise<[string, string][]> {
+  const cursor = await of(PLAN)
+  const nothing = Buffer.alloc(Buffer.from(cursor, 'base64url').length)
+  return [
     ['CURSOR', cursor],
     ['CURSOR_CUT', cursor.slice(0, -1)],
     ['CURSOR_UPPER', cursor.toUpperCase()],
     ['CURSOR_REVERSED', [...cursor].reverse().join('')],
     ['CURSOR_FLIP_1_BIT', flipBit(cursor, 200)],
-    ['CURSOR_SECOND_PLAN', await cursorOf(PLAN_SECOND)],
-    ['CURSOR_OTHER_TENANT', await cursorOf(PLAN_OTHER, asOther)],
-    ['CURSOR_EMPTY_FORGED', Buffer.alloc(Buffer.from(cursor, 'base64url').length).toString('base64url')],
-    ['CURSOR_EXPIRED', forged(service.cursorKey, Date.now() - 1)],
-    ['CURSOR_FOREIGN_KEY', forged(randomBytes(32), Date.now() + 60_000)],
-  ])
-})
-afterAll(() => service[Symbol.asyncDispose]())
+    ['CURSOR_SECOND_PLAN', await of(PLAN_SECOND)],
+    ['CURSOR_OTHER_TENANT', await of(PLAN_OTHER, { authorization: `Bearer ${TOKEN_OTHER}` })],
+    ['CURSOR_EMPTY_FORGED', nothing.toString('base64url')],
+    ['CURSOR_EXPIRED', forged(list, service.cursorKey, Date.now() - 1)],
+    ['CURSOR_FOREIGN_KEY', forged(list, randomBytes(32), Date.now() + 60_000)],
+  ]
+}
 
 /** The second page of a plan's list, one message a page. */
 async function cursorOf(servicePlanId: string, headers: Record<string, string> = {}): Promise<string> {
@@ -95,13 +119,27 @@ async function cursorOf(servicePlanId: string, headers: Record<string, string> =
   return (await service.get(path, headers)).json.pagination.nextCursor
 }
 
+/** The same of its inbound messages. */
+async function inboundCursorOf(servicePlanId: string, headers: Record<string, string> = {}): Promise<string> {
+  await service.db.query(
+    `insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body)
+     select $1, unnest($2::uuid[]), 1, '+15551230001', '71234', 'hello'`,
+    [
+      { [PLAN]: 1, [PLAN_SECOND]: 2, [PLAN_OTHER]: 6 }[servicePlanId],
+      [0, 1].map((bucket) => messageId(Date.now(), randomBytes(9), bucket)),
+    ],
+  )
+  const path = `/v1/inbound/sms?servicePlanId=${servicePlanId}&to=71234&limit=1`
+  return (await service.get(path, headers)).json.pagination.nextCursor
+}
+
 /** Placeholders that are none of ours stay: `{{7*7}}` is a text like any other. `{{repeat:3:ab}}` is `ababab`. */
-function fill(text: string): string {
+function fill(text: string, from = values): string {
   return text
     .replace(/\{\{repeat:(\d+):(.+?)\}\}/g, (_whole, count: string, part: string) =>
       part.repeat(Number(count)),
     )
-    .replace(/\{\{([A-Z0-9_]+(?:\[:-1\])?)\}\}/g, (whole, name: string) => values.get(name) ?? whole)
+    .replace(/\{\{([A-Z0-9_]+(?:\[:-1\])?)\}\}/g, (whole, name: string) => from.get(name) ?? whole)
 }
 
 function bodyOf({ body, rawBody }: BadInput['request']): string | Buffer | undefined {
@@ -110,14 +148,14 @@ function bodyOf({ body, rawBody }: BadInput['request']): string | Buffer | undef
   return body === undefined ? undefined : fill(JSON.stringify(body))
 }
 
-async function answerTo({ request }: Pick<BadInput, 'request'>): Promise<HttpAnswer> {
+async function answerTo({ request }: Pick<BadInput, 'request'>, from = values): Promise<HttpAnswer> {
   const headers = Object.fromEntries(
     Object.entries(request.headers ?? {}).map(([name, value]) => [name, fill(value)]),
   )
   const { method, path } = request
   const answer = await exchange(
     service.port,
-    requestBytes({ method, path: fill(path), headers, body: bodyOf(request) }),
+    requestBytes({ method, path: fill(path, from), headers, body: bodyOf(request) }),
   )
   if (answer === null) throw new Error('closed without an answer')
   return answer
@@ -148,6 +186,16 @@ describe.each(CASES)('$id $area: $note', (badInput) => {
     if (badInput.area === 'query' && answer.status === 200) expect(foreignRows(answer)).toEqual([])
   })
 })
+
+describe.each(INBOUND_CASES)('$id, of inbound messages: $note', (badInput) => {
+  it(`${badInput.request.method} answers ${badInput.expect.status.join(' or ')}`, async () => {
+    const answer = await answerTo(badInput, inboundValues)
+    expectAnswer(answer, badInput)
+    if (answer.status === 200) expect(foreignRows(answer)).toEqual([])
+  })
+})
+
+it('there are such cases for inbound messages', () => expect(INBOUND_CASES.length).toBeGreaterThan(200))
 
 /** What single cases ask for beyond their status, by id, or by the words of their invariant. */
 const INVARIANTS: Record<string, (answer: HttpAnswer, badInput: BadInput) => Promise<void>> = {
@@ -229,16 +277,7 @@ function flipBit(cursor: string, bit: number): string {
   return bytes.toString('base64url')
 }
 
-function forged(key: Uint8Array, expiresAtMs: number): string {
-  const filters = {
-    from: null,
-    to: null,
-    status: 'QUEUED' as const,
-    country: null,
-    mccmnc: null,
-    fromDate: null,
-    toDate: null,
-  }
-  const cursor = { list: 'messages' as const, planId: 1, filters, limit: 20, after: UNKNOWN_ID, expiresAtMs }
+function forged(list: ListName, key: Uint8Array, expiresAtMs: number): string {
+  const cursor = { list, planId: 1, filters: {}, limit: 20, after: UNKNOWN_ID, expiresAtMs }
   return sealCursor(cursor, key, randomBytes(12))
 }
