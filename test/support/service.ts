@@ -56,6 +56,8 @@ export interface Service extends AsyncDisposable {
   readonly receiver: WebhookReceiver
   readonly accountId: string
   readonly servicePlanId: string
+  /** `aldis_…` of the account. */
+  readonly token: string
   /** `whsec_…` of the account. */
   readonly webhookSecret: string
   /** What was logged at warn and above, one line each. */
@@ -158,6 +160,7 @@ async function assemble(options: ServiceOptions, cleanups: (() => Promise<unknow
     logs,
     accountId: seeded.accountId,
     servicePlanId: seeded.servicePlanId,
+    token: seeded.token,
     webhookSecret: seeded.webhookSecret,
     admin,
     ...customerClient(url, seeded),
