@@ -1,20 +1,12 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Page } from '../domain/cursors.ts'
+import type { InboundMessage } from '../domain/events.ts'
 import type { InboundFilters } from '../domain/inbound-filters.ts'
 import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 import type { Queryable } from './database.ts'
 
-/** An inbound message, as its plan is told of it. */
-export interface ListedInboundMessage {
-  readonly msgId: string
-  readonly sender: string
-  readonly recipient: string
-  readonly body: string
-  readonly keyword: string | null
-}
-
-/** The same as the operator sees it. */
-export interface AdminInboundRecord extends ListedInboundMessage {
+/** An inbound message as the operator sees it. */
+export interface AdminInboundRecord extends Omit<InboundMessage, 'planId'> {
   readonly accountId: string
   readonly servicePlanId: string
   readonly carrier: string | null
@@ -22,18 +14,19 @@ export interface AdminInboundRecord extends ListedInboundMessage {
 
 type InboundPage = Page<InboundFilters, string>
 
-const COLUMNS = 'i.msg_id as "msgId", i.sender, i.recipient, i.body, i.keyword'
-const ADMIN_COLUMNS = `a.account_id as "accountId", p.service_plan_id as "servicePlanId", c.name as carrier, ${COLUMNS}`
+const TEXT_COLUMNS = 'i.msg_id as "msgId", i.sender, i.recipient, i.body, i.keyword'
+const COLUMNS = `i.plan_id as "planId", ${TEXT_COLUMNS}`
+const ADMIN_COLUMNS = `a.account_id as "accountId", p.service_plan_id as "servicePlanId", c.name as carrier, ${TEXT_COLUMNS}`
 
 /**
  * Inbound messages of one plan, newest first, older than `after`: msg_id begins with receivedAt, so a window of dates is
  * a range of ids, which also leaves out the partitions of other days.
  */
-export async function listInboundMessages(db: Queryable, page: InboundPage): Promise<ListedInboundMessage[]> {
+export async function listInboundMessages(db: Queryable, page: InboundPage): Promise<InboundMessage[]> {
   const { text, values } = sql`
     select ${raw(COLUMNS)} from inbound_messages i
     where ${conditionsOf(page)} order by i.msg_id desc limit ${page.limit}`
-  const { rows } = await db.query<ListedInboundMessage>({ text, values })
+  const { rows } = await db.query<InboundMessage>({ text, values })
   return rows
 }
 
@@ -42,8 +35,8 @@ export async function findInboundMessage(
   db: Queryable,
   planId: number,
   msgId: string,
-): Promise<ListedInboundMessage | undefined> {
-  const { rows } = await db.query<ListedInboundMessage>({
+): Promise<InboundMessage | undefined> {
+  const { rows } = await db.query<InboundMessage>({
     name: 'find_inbound_message',
     text: `select ${COLUMNS} from inbound_messages i where i.plan_id = $1 and i.msg_id = $2`,
     values: [planId, msgId],

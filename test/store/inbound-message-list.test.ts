@@ -114,6 +114,7 @@ async function explained(run: (explaining: Queryable) => Promise<unknown>): Prom
 
 it('finds one of a plan, and none of another', async () => {
   const message = {
+    planId: 1,
     msgId: ids[0],
     sender: '+15551230001',
     recipient: '71231',
