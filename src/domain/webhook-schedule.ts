@@ -61,21 +61,28 @@ export interface AttemptOutcome {
   retryAfterMs: number | null
 }
 
+/** `own`: the URL is the message's own callbackUrl. `leftMs`: until SCHEDULE_MS after its schedule began. */
+export interface AttemptCircumstances {
+  own: boolean
+  leftMs: number
+  random: number
+}
+
 /**
- * 2xx ends the event, anything else is tried again until the schedule is over. `attempt`: slots used before this one.
- * `own`: the URL is the message's own callbackUrl, so a 410 speaks of this event alone, and ends it; of a URL that is
- * configured it speaks of the destination.
+ * 2xx ends the event, anything else is tried again until the schedule is over. `attempt`: slots used before this one. A 410
+ * from a message's own URL speaks of this event alone, and ends it; from a configured one it speaks of the destination.
+ * Slots can be used up early by attempts made when a destination seemed to recover: then there is one more, at the end.
  */
 export function afterAttempt(
   attempt: number,
   outcome: AttemptOutcome,
-  own: boolean,
-  random: number,
+  { own, leftMs, random }: AttemptCircumstances,
 ): Decision {
   if (outcome.ok) return { kind: 'delivered' }
   if (outcome.gone && own) return { kind: 'failed' }
   const next = nextAttempt(attempt + 1, { random, retryAfterMs: outcome.retryAfterMs })
-  return next === 'exhausted' ? { kind: 'failed' } : { kind: 'again', ...next }
+  if (next !== 'exhausted') return { kind: 'again', ...next }
+  return leftMs > JITTER * SCHEDULE_MS ? { kind: 'again', delayMs: leftMs } : { kind: 'failed' }
 }
 
 /** Ten days: more than any retry waits, and far from overflow. */

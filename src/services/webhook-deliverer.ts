@@ -56,8 +56,6 @@ export const CROWDED_MS = 600_000
 interface Delivery extends Lane, WebhookTarget {
   readonly event: WebhookEvent
   readonly plan: ServicePlan
-  /** Whatever its schedule says, there is no attempt after this one. */
-  readonly last: boolean
 }
 
 /** Delivers webhook events, in order for each message, and hands what became of each attempt to the database. */
@@ -211,8 +209,8 @@ export class WebhookDeliverer {
     // The URL has changed since it was parked: what is parked there goes elsewhere too, or finds out anew.
     if (probed !== undefined && probed.destination !== lane.destination) destinations.close(probed)
     const state = destinations.stateOf(lane)
-    const leftMs = event.beganAtMs + SCHEDULE_MS - (this.#options.clock ?? Date.now)()
-    const delivery = { ...lane, event, plan, ...target, last: state === 'open' && leftMs <= 0 }
+    const leftMs = this.#leftMs(event)
+    const delivery = { ...lane, event, plan, ...target }
     const probes = probed?.destination === lane.destination
     if (this.#stopped) this.#release(event.msgId, 0)
     else if (state === 'paused') this.#release(event.msgId, null, lane.destination)
@@ -291,20 +289,25 @@ export class WebhookDeliverer {
     outcome: DeliveryOutcome,
   ): Pick<AttemptRow, 'outcome'> & { delayMs: number | null } {
     const { destinations } = this.#options
-    const { event, own, last } = delivery
+    const { event, own } = delivery
     const ok = outcome.kind === 'success'
     if (ok) destinations.succeeded(delivery)
     const troubled =
       !ok && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', outcome.gone && !own)
     if (troubled) this.#clear(delivery)
     const { gone, retryAfterMs } = outcome
-    const decision = afterAttempt(event.attempt, { ok, gone, retryAfterMs }, own, Math.random())
+    const leftMs = this.#leftMs(event)
+    const circumstances = { own, leftMs, random: Math.random() }
+    const decision = afterAttempt(event.attempt, { ok, gone, retryAfterMs }, circumstances)
     if (decision.kind !== 'again') return { outcome: decision.kind, delayMs: 0 }
-    if (last) return { outcome: 'failed', delayMs: 0 }
-    if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
     if (!troubled) return { outcome: 'again', delayMs: decision.delayMs }
-    const leftMs = event.beganAtMs + SCHEDULE_MS - (this.#options.clock ?? Date.now)()
-    return { outcome: 'parked', delayMs: Math.max(leftMs, 0) }
+    if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
+    return leftMs > 0 ? { outcome: 'parked', delayMs: leftMs } : { outcome: 'failed', delayMs: 0 }
+  }
+
+  /** Until the end of its schedule. */
+  #leftMs({ beganAtMs }: WebhookEvent): number {
+    return beganAtMs + SCHEDULE_MS - (this.#options.clock ?? Date.now)()
   }
 
   #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'], delayMs: number | null): void {

@@ -61,33 +61,46 @@ const FAILURE: AttemptOutcome = { ok: false, gone: false, retryAfterMs: null }
 function walk(outcome: AttemptOutcome, random: number, own = false): number[] {
   const delays: number[] = []
   for (let attempt = 0; ; attempt += 1) {
-    const decision = afterAttempt(attempt, outcome, own, random)
+    const decision = afterAttempt(attempt, outcome, { own, random, leftMs: 0 })
     if (decision.kind !== 'again') return delays
     delays.push(decision.delayMs)
   }
 }
 
+const CONFIGURED = { own: false, leftMs: 0, random: 0.5 }
+
 describe('afterAttempt', () => {
   test('2xx delivers, whichever attempt it is', () => {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1)
-      expect(afterAttempt(attempt, { ...FAILURE, ok: true }, false, 0)).toEqual({ kind: 'delivered' })
+      expect(afterAttempt(attempt, { ...FAILURE, ok: true }, { own: false, random: 0, leftMs: 0 })).toEqual({
+        kind: 'delivered',
+      })
   })
 
   test('the whole schedule: twelve attempts, then it has failed', () => {
     const delays = walk(FAILURE, 0.5)
     expect(delays).toEqual(ATTEMPT_DELAYS_MS.slice(1))
-    expect(afterAttempt(11, FAILURE, false, 0.5)).toEqual({ kind: 'failed' })
+    expect(afterAttempt(11, FAILURE, CONFIGURED)).toEqual({ kind: 'failed' })
     const sumMs = delays.reduce((sum, delayMs) => sum + delayMs, 0)
     expect(sumMs).toBe(((75 * 60 + 42) * 60 + 35) * 1_000)
     expect(SCHEDULE_MS).toBeGreaterThan(sumMs + MAX_ATTEMPTS * 60_000)
   })
 
+  test('slots that were used up early leave one more attempt, at the end', () => {
+    const early = { ...CONFIGURED, leftMs: 20 * 3_600_000 }
+    expect(afterAttempt(11, FAILURE, early)).toEqual({ kind: 'again', delayMs: early.leftMs })
+    expect(afterAttempt(12, FAILURE, early)).toEqual({ kind: 'again', delayMs: early.leftMs })
+    expect(afterAttempt(12, FAILURE, { ...early, leftMs: 0 })).toEqual({ kind: 'failed' })
+    // A schedule whose every wait was 20 % short is no early one.
+    expect(afterAttempt(11, FAILURE, { ...early, leftMs: 0.2 * SCHEDULE_MS })).toEqual({ kind: 'failed' })
+  })
+
   test('410 ends the event when the URL is its own, else it is a failure like others', () => {
     const gone = { ...FAILURE, gone: true }
-    expect(afterAttempt(0, gone, true, 0.5)).toEqual({ kind: 'failed' })
-    expect(afterAttempt(0, gone, false, 0.5)).toEqual({ kind: 'again', delayMs: 5_000 })
-    expect(afterAttempt(0, FAILURE, true, 0.5)).toEqual({ kind: 'again', delayMs: 5_000 })
-    expect(afterAttempt(11, gone, false, 0.5)).toEqual({ kind: 'failed' })
+    expect(afterAttempt(0, gone, { ...CONFIGURED, own: true })).toEqual({ kind: 'failed' })
+    expect(afterAttempt(0, gone, CONFIGURED)).toEqual({ kind: 'again', delayMs: 5_000 })
+    expect(afterAttempt(0, FAILURE, { ...CONFIGURED, own: true })).toEqual({ kind: 'again', delayMs: 5_000 })
+    expect(afterAttempt(11, gone, CONFIGURED)).toEqual({ kind: 'failed' })
   })
 
   test('a Retry-After is held between once and twice the delay it replaces', () => {
