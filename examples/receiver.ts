@@ -25,7 +25,10 @@ const { values: flags } = parseArgs({
 })
 /** One, or two while a secret is being rotated, separated by spaces. */
 const secrets = (process.env.ALDIS_WEBHOOK_SECRETS ?? '').split(' ').filter((secret) => secret !== '')
-if (secrets.length === 0) throw new Error('ALDIS_WEBHOOK_SECRETS: the whsec_… of the account is missing')
+if (secrets.length === 0) {
+  process.stderr.write('ALDIS_WEBHOOK_SECRETS: the whsec_… of the account is missing\n')
+  process.exit(2)
+}
 
 /** Events in the order they came in. A row that is there is an event that is known, whether worked on or not. */
 const events = new DatabaseSync(flags.file)
@@ -45,7 +48,10 @@ const first = events.prepare('select position, event from events where done = 0 
 const finish = events.prepare('update events set done = 1 where position = ?')
 const forget = events.prepare(`delete from events where done = 1 and received_at < datetime('now', ?)`)
 
-/** What the application does of it. When it throws, the event is tried again: it may run twice, after a crash too. */
+/**
+ * What the application does with it. Where it throws, or the process dies, it is given the event once more, and those that
+ * came later wait: it has to allow for the first and must not throw for ever.
+ */
 async function handle(event: WebhookEvent): Promise<void> {
   switch (event.type) {
     case 'deliveryReceipt':
@@ -76,16 +82,15 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   else void work()
 }
 
-/** The body as it came, or null when it is too long. */
+/** The body as it came, or null when it is too long; the server's requestTimeout bounds how long it takes. */
 async function read(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request) {
     bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES) return null
-    chunks.push(chunk)
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  return bytes <= MAX_BODY_BYTES ? Buffer.concat(chunks) : null
 }
 
 let working = false
@@ -109,7 +114,7 @@ async function work(): Promise<void> {
 }
 
 function answer(response: ServerResponse, status: number): void {
-  response.writeHead(status, status === 413 ? { connection: 'close' } : {}).end()
+  response.writeHead(status).end()
 }
 
 function print(line: string): void {

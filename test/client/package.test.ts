@@ -83,6 +83,26 @@ test('its types are whole, and are those of the API', async () => {
     // @ts-expect-error not without a plan
     client.getMessage({ msgId: 'x' })`,
   )
-  const options = '--strict --noEmit --target es2022 --module nodenext --lib es2022,dom,dom.iterable'
-  await run(join(ROOT, 'node_modules', '.bin', 'tsc'), [...options.split(' '), 'consumer.mts'])
+  await compile('consumer.mts')
 })
+
+const blocks = ['docs/client.md', 'client/README.md'].flatMap((name) =>
+  [...readFileSync(join(ROOT, name), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
+    ([, block], index) => [`${name}, ${index + 1}`, block!] as const,
+  ),
+)
+
+test('what the documents show can be compiled', async () => {
+  expect(blocks.length).toBeGreaterThan(4)
+  const names = blocks.map(([, block], index) => {
+    writeFileSync(join(app, `shown-${index}.mts`), block)
+    return `shown-${index}.mts`
+  })
+  await compile(...names)
+})
+
+/** As somebody who uses the package does: strictly, its own types included. */
+async function compile(...names: string[]): Promise<void> {
+  const options = '--strict --noEmit --target es2022 --module nodenext --lib es2022,dom,dom.iterable'
+  await run(join(ROOT, 'node_modules', '.bin', 'tsc'), [...options.split(' '), ...names])
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import { signWebhook } from '../../src/domain/webhook-signatures.ts'
+import { ROOT, type Running, scratchFolder, start } from '../support/process.ts'
+import { INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
+
+const folder = scratchFolder()
+const file = join(folder.path, 'events.db')
+let service: Service
+let receiver: Running
+let url: string
+
+/** The example as a person starts it; on a port of its own. */
+async function startReceiver(): Promise<void> {
+  const args = [join(ROOT, 'examples/receiver.ts'), '--port', url === undefined ? '0' : new URL(url).port]
+  receiver = start(process.execPath, [...args, '--file', file], {
+    env: { ALDIS_WEBHOOK_SECRETS: service.webhookSecret },
+  })
+  url = await receiver.until(() => /http:\/\/localhost:\d+/.exec(receiver.stdout)?.[0])
+}
+
+beforeAll(async () => {
+  service = await startService({
+    webhooks: false,
+    app: { callbackPolicy: { ...STRICT_CALLBACK_POLICY, allowLoopback: true } },
+  })
+  await startReceiver()
+  await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: `${url}/receipts` })
+  await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { inboundUrl: `${url}/inbound` })
+})
+afterAll(async () => {
+  await receiver?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+/** An event of a message, POSTed by hand. */
+async function post(id: string, body = `{"msgId":"${id}","status":"SENT"}`, secret = service.webhookSecret) {
+  const headers = { ...signWebhook({ id, timestampMs: Date.now(), body }, [secret]) }
+  return (await fetch(url, { method: 'POST', headers, body })).status
+}
+
+const printed = (line: string) => receiver.until(() => receiver.stdout.includes(`${line}\n`))
+const times = (line: string) => receiver.stdout.split(`${line}\n`).length - 1
+
+describe('with the service', () => {
+  it('receipts come, in their order', async () => {
+    const msgIds = await Promise.all(Array.from({ length: 20 }, () => service.sent()))
+    for (const msgId of msgIds) {
+      await printed(`receipt ${msgId} DELIVERED`)
+      const statuses = [...receiver.stdout.matchAll(new RegExp(`^receipt ${msgId} (\\w+)$`, 'gm'))]
+      expect(statuses.map(([, status]) => status)).toEqual(['SENT', 'DELIVERED'])
+    }
+    using events = new DatabaseSync(file, { readOnly: true })
+    const rows = events
+      .prepare('select event from events where id like ? order by position')
+      .all(`${msgIds[0]}-%`)
+    expect(rows.map(({ event }) => JSON.parse(String(event)))).toMatchObject([
+      { id: `${msgIds[0]}-1`, attempt: 1, sequence: 1, body: { msgId: msgIds[0], status: 'SENT' } },
+      { id: `${msgIds[0]}-2`, attempt: 1, sequence: 2, body: { msgId: msgIds[0], status: 'DELIVERED' } },
+    ])
+  })
+
+  it('an inbound message comes, with its keyword', async () => {
+    await service.simulator.sendInbound({ from: '+15551230002', to: INBOUND_NUMBER, body: 'stop it' })
+    await receiver.until(() => /^inbound [\da-f-]{36} STOP$/m.test(receiver.stdout))
+  })
+})
+
+describe('an event', () => {
+  it('that comes twice is worked on once, after a kill -9 too', async () => {
+    expect(await post('again-1')).toBe(200)
+    await printed('receipt again-1 SENT')
+    expect(await Promise.all([post('again-1'), post('again-1')])).toEqual([200, 200])
+    await receiver.until(() => times('repeated again-1') === 2)
+
+    receiver.kill('SIGKILL')
+    await receiver.exited
+    await startReceiver()
+    expect(await post('again-1')).toBe(200)
+    await printed('repeated again-1')
+    expect(times('receipt again-1 SENT')).toBe(0)
+  })
+
+  it('that was written down and not worked on is worked on after the start', async () => {
+    receiver.kill('SIGTERM')
+    expect(await receiver.exited).toMatchObject({ code: 0, stderr: '' })
+    const events = new DatabaseSync(file)
+    const event = { type: 'deliveryReceipt', body: { msgId: 'left-1', status: 'FAILED' } }
+    events.prepare('insert into events (id, event) values (?, ?)').run('left-1', JSON.stringify(event))
+    events.close()
+    await startReceiver()
+    await printed('receipt left-1 FAILED')
+  })
+
+  it('of a type that is newer is taken', async () => {
+    expect(await post('new-1', '{"of":"later"}')).toBe(200)
+    await printed('unknown new-1')
+  })
+})
+
+describe('what is refused', () => {
+  it('not signed, or by somebody else', async () => {
+    expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401)
+    await printed('refused MISSING_HEADER')
+    const other = `whsec_${Buffer.alloc(32).toString('base64')}`
+    expect(await post('forged-1', undefined, other)).toBe(401)
+    await printed('refused WRONG_SIGNATURE')
+    expect(receiver.stdout).not.toContain('forged-1')
+  })
+
+  it('not POSTed, or too long', async () => {
+    expect((await fetch(url)).status).toBe(405)
+    expect(await post('long-1', 'x'.repeat(1_048_577))).toBe(413)
+    expect(await post('after-1')).toBe(200)
+  })
+})
+
+it('does not start without a secret', async () => {
+  const lonely = start(process.execPath, [join(ROOT, 'examples/receiver.ts'), '--port', '0'])
+  await using _ = lonely
+  const { code, stderr } = await lonely.exited
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^ALDIS_WEBHOOK_SECRETS: .+\n$/),
+  })
+})
