@@ -71,6 +71,19 @@ describe('an inbound message', () => {
     expect(webhook.headers['webhook-signature']).toMatch(/^v1,/)
   })
 
+  test('is listed with the body that was pushed', async () => {
+    run += 1
+    await mo(Buffer.from('one'))
+    await mo(Buffer.from('two'))
+    await eventually(() => bodies().length === 2)
+    const pushed = service.receiver.received.slice(-2).map(({ body }) => JSON.parse(body))
+    const { items } = (await service.listInbound({ from: sender() })).body
+    expect(items).toHaveLength(2)
+    expect(items).toEqual(expect.arrayContaining(pushed))
+    const shown = await service.admin('GET', `/inbound-messages/${items[0].msgId}`)
+    expect(shown).toMatchObject({ from: sender(), body: items[0].body, carrier: 'main' })
+  })
+
   test('without a keyword has none', async () => {
     run += 1
     await mo(Buffer.from('hello'))

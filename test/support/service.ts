@@ -68,6 +68,7 @@ export interface Service extends AsyncDisposable {
   sent(fields?: Record<string, unknown>): Promise<string>
   get(msgId: string): Promise<Answer>
   list(query: Record<string, string>): Promise<Answer>
+  listInbound(query: Record<string, string>): Promise<Answer>
   /** Waits until the message has this status; gives its record. */
   until(msgId: string, status: string): Promise<Answer['body']>
   /** A request to the admin API; throws unless it succeeds. */
@@ -221,7 +222,7 @@ function adminClient(url: () => string, operatorToken: string): Service['admin']
 function customerClient(
   url: () => string,
   { servicePlanId, token }: { servicePlanId: string; token: string },
-): Pick<Service, 'send' | 'sent' | 'get' | 'list' | 'until'> {
+): Pick<Service, 'send' | 'sent' | 'get' | 'list' | 'listInbound' | 'until'> {
   const valid = { servicePlanId, channel: 'SMS', from: SENDER, to: RECIPIENT, body: 'hello' }
   const send: Service['send'] = (fields = {}, headers = {}) =>
     call(`${url()}/v1/sendsms`, token, 'POST', { ...valid, ...fields }, headers)
@@ -237,6 +238,8 @@ function customerClient(
     get,
     list: (query) =>
       call(`${url()}/v1/messages/sms?${new URLSearchParams({ servicePlanId, ...query })}`, token),
+    listInbound: (query) =>
+      call(`${url()}/v1/inbound/sms?${new URLSearchParams({ servicePlanId, ...query })}`, token),
     until: (msgId, status) =>
       eventually(async () => {
         const { body } = await get(msgId)
