@@ -1,6 +1,6 @@
 import type { Told } from '../domain/events.ts'
-import type { Status } from '../domain/message-states.ts'
 import type { Queryable } from './database.ts'
+import { TOLD_COLUMNS, TOLD_JOINS, type ToldRow, toldOf } from './told-events.ts'
 
 /** An event to be delivered: an inbound message (seq 0), or a message as it was after its seq-th status change. */
 export interface WebhookEvent {
@@ -19,29 +19,11 @@ export interface WebhookEvent {
   readonly told: Told
 }
 
-interface EventRow {
-  planId: number
-  msgId: string
-  seq: number
-  destination: string | null
-  attempt: number
-  earlierAttempts: number
-  beganAt: Date
-  status: Status
-  sender: string
-  recipient: string
-  body: string
-  segments: number
-  callbackUrl: string | null
-  country: string | null
-  keyword: string | null
-  mccmnc: string | null
-  errorCode: string
-  price: string | null
-  ptf: string | null
-  currency: string | null
-  sentAt: Date | null
-  updatedAt: Date
+interface EventRow extends ToldRow {
+  readonly destination: string | null
+  readonly attempt: number
+  readonly earlierAttempts: number
+  readonly beganAt: Date
 }
 
 /** Who takes deliveries into memory: a node, those of its buckets, at most so many. */
@@ -72,15 +54,9 @@ const HELD = `
     where e.plan_id = due.plan_id and e.msg_id = due.msg_id and e.seq = due.seq and coalesce(e.holder, 0) = 0
     returning e.*
   )
-  select h.plan_id as "planId", h.msg_id as "msgId", h.seq, h.destination, h.attempt, h.earlier_attempts as "earlierAttempts",
-         h.began_at as "beganAt", f.status, coalesce(m.sender, o.sender) as sender,
-         coalesce(m.recipient, o.recipient) as recipient, coalesce(m.body, o.body) as body, m.segments,
-         m.callback_url as "callbackUrl", m.country, o.keyword, f.mccmnc, f.error_code as "errorCode", f.price, f.ptf,
-         f.currency, f.sent_at as "sentAt", f.occurred_at as "updatedAt"
+  select h.destination, h.attempt, h.earlier_attempts as "earlierAttempts", h.began_at as "beganAt", ${TOLD_COLUMNS}
   from held h
-  join events f on f.plan_id = h.plan_id and f.msg_id = h.msg_id and f.seq = h.seq
-  left join messages m on h.seq > 0 and m.plan_id = h.plan_id and m.msg_id = h.msg_id
-  left join inbound_messages o on h.seq = 0 and o.plan_id = h.plan_id and o.msg_id = h.msg_id
+  join events f on f.plan_id = h.plan_id and f.msg_id = h.msg_id and f.seq = h.seq ${TOLD_JOINS}
   order by h.due_at`
 
 /** Takes deliveries that are due into memory. `now` is the database's clock unless it is given (ISO 8601). */
@@ -156,15 +132,9 @@ export async function holdProbes(
 }
 
 function eventOf(row: EventRow, holder: number): WebhookEvent {
-  const { planId, msgId, seq, attempt, earlierAttempts, beganAt, keyword, destination: _, ...message } = row
-  const { sender, recipient, body } = row
-  const beganAtMs = beganAt.getTime()
-  const event = { planId, msgId, seq, holder, attempt, earlierAttempts, beganAtMs, waited: true }
-  if (seq === 0) {
-    const inbound = { planId, msgId, sender, recipient, body, keyword }
-    return { ...event, told: { direction: 'MO', inbound } }
-  }
-  return { ...event, told: { direction: 'MT', message: { planId, msgId, ...message } } }
+  const { planId, msgId, seq, attempt, earlierAttempts } = row
+  const beganAtMs = row.beganAt.getTime()
+  return { planId, msgId, seq, holder, attempt, earlierAttempts, beganAtMs, waited: true, told: toldOf(row) }
 }
 
 /** One attempt and what follows from it. */
