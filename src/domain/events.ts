@@ -28,6 +28,13 @@ export interface EventKey {
 /** Kinds of events, under the names the OpenAPI document gives their webhooks. */
 export type EventType = 'deliveryReceipt' | 'inboundMessage'
 
+/**
+ * What has become of an event: `pending` is to be delivered or under way; `delivered` was answered 2xx; `failed` waits for
+ * somebody to have it redelivered; `kept` had no URL to go to.
+ */
+export const EVENT_STATES = ['pending', 'delivered', 'failed', 'kept'] as const
+export type EventState = (typeof EVENT_STATES)[number]
+
 const MAX_SEQ = 32_767
 
 /** `{msgId}-{seq}`: the `webhook-id` of every attempt to deliver it. */

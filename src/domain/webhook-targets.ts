@@ -24,3 +24,11 @@ export function webhookTarget(told: Told, plan: ServicePlan, key: Uint8Array): W
   const url = openCallbackUrl(key, stored)
   return { url, destination: originOf(url) ?? url, own: callbackUrl !== null }
 }
+
+/** A name of 253 characters, its scheme and its port. */
+const MAX_DESTINATION = 267
+
+/** Whether the text is a destination in the form that all of them have: `https://example.com:8443`. */
+export function isDestination(text: string): boolean {
+  return text.length <= MAX_DESTINATION && /^https?:/.test(text) && originOf(text) === text
+}

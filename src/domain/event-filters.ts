@@ -1,0 +1,24 @@
+import { EVENT_STATES, type EventState } from './events.ts'
+import { type DateWindow, type FilterRules, WINDOW_RULES } from './list-queries.ts'
+import { isUuid } from './message-ids.ts'
+import { isDestination } from './webhook-targets.ts'
+
+/** Filters of the list of events, canonical: null is not filtered. The window is of createdAt of the events' messages. */
+export interface EventFilters extends DateWindow {
+  readonly state: EventState | null
+  readonly msgId: string | null
+  /** Of an event that was not delivered yet it is known when an attempt has failed, or it was put aside for one. */
+  readonly destination: string | null
+}
+
+export const DESTINATION_RULE = 'must be scheme, host and port, as in https://example.com:8443'
+
+export const EVENT_FILTERS: FilterRules<EventFilters> = {
+  state: {
+    parse: (text) => EVENT_STATES.find((state) => state === text) ?? null,
+    rule: `must be one of ${EVENT_STATES.join(', ')}`,
+  },
+  msgId: { parse: (text) => (isUuid(text) ? text.toLowerCase() : null), rule: 'must be a UUID' },
+  destination: { parse: (text) => (isDestination(text) ? text : null), rule: DESTINATION_RULE },
+  ...WINDOW_RULES,
+}

@@ -1,0 +1,158 @@
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import type { Page } from '../domain/cursors.ts'
+import type { EventFilters } from '../domain/event-filters.ts'
+import type { EventKey, EventState } from '../domain/events.ts'
+import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
+import type { Status } from '../domain/message-states.ts'
+import type { Queryable } from './database.ts'
+
+/** An event, and what has become of it. */
+export interface EventRecord extends EventKey {
+  readonly planId: number
+  /** Place in the plan's feed. */
+  readonly position: number | bigint
+  /** Of the message then; null of an inbound one. */
+  readonly messageStatus: Status | null
+  readonly state: EventState
+  readonly occurredAt: Date
+  /** When it was last answered 2xx. */
+  readonly deliveredAt: Date | null
+  /** Made in all. */
+  readonly attempts: number
+  /**
+   * At the latest: what waits for its destination goes when that is back. In the past while it is under way; null: none is
+   * planned.
+   */
+  readonly nextAttemptAt: Date | null
+  readonly destination: string | null
+  /** These two of the last attempt. */
+  readonly responseStatus: number | null
+  readonly error: string | null
+}
+
+/** One POST. */
+export interface EventAttempt {
+  readonly attempt: number
+  readonly attemptedAt: Date
+  readonly latencyMs: number
+  readonly responseStatus: number | null
+  /** Name of what went wrong before there was an answer. */
+  readonly error: string | null
+  /** The first 1 KiB of the answer. */
+  readonly responseHead: string | null
+}
+
+/** Of one event, the latest: more than there are of one that was not redelivered a hundred times. */
+const MAX_ATTEMPTS_SHOWN = 1_000
+
+const KEY = 'plan_id, msg_id, seq'
+const STATE = `
+  case when d.state = 'failed' then 'failed' when d.plan_id is not null then 'pending'
+       when e.delivered_at is not null then 'delivered' else 'kept' end`
+
+/** From `e`, events, and `d`, the deliveries of those that have one. The number tells which attempt is the last. */
+const RECORD = raw(`
+  e.plan_id as "planId", e.msg_id as "msgId", e.seq, e.position, e.status as "messageStatus", ${STATE} as state,
+  e.occurred_at as "occurredAt", e.delivered_at as "deliveredAt",
+  greatest(d.earlier_attempts + d.attempt, e.attempts, last.attempt, 0) as attempts,
+  case when d.state <> 'failed' and d.due_at < 'infinity' then d.due_at end as "nextAttemptAt",
+  coalesce(d.destination, e.destination) as destination,
+  case when last.attempt > coalesce(e.attempts, 0) then last.response_status else e.response_status end
+    as "responseStatus",
+  case when last.attempt > coalesce(e.attempts, 0) then last.error end as error`)
+const LAST_ATTEMPT = raw(`
+  left join lateral (
+    select w.attempt, w.response_status, w.error from webhook_attempts w
+    where w.msg_id = e.msg_id and w.seq = e.seq order by w.attempt desc limit 1
+  ) last on true`)
+
+/**
+ * Events of one plan, those of the newest message first, and of each message the latest first: by primary key, so that a
+ * window, which is of createdAt of the messages, is a range and leaves out the partitions of other days. What failed or is
+ * pending is found among the deliveries; `delivered`, `kept` and a destination among many others are found by reading past
+ * those, within the time that the connection allows a statement.
+ */
+export async function listEvents(db: Queryable, page: Page<EventFilters, EventKey>): Promise<EventRecord[]> {
+  const { text, values } = sql`
+    select ${RECORD}
+    from (${keysOf(page)}) k
+    join events e using (${raw(KEY)})
+    left join event_deliveries d using (${raw(KEY)})
+    ${LAST_ATTEMPT}
+    order by e.msg_id desc, e.seq desc`
+  const { rows } = await db.query<EventRecord>({ text, values })
+  return rows
+}
+
+/** One of a plan, with its attempts, the first one first; null when there is none. */
+export async function findEvent(
+  db: Queryable,
+  planId: number,
+  key: EventKey,
+): Promise<(EventRecord & { readonly attemptRecords: EventAttempt[] }) | null> {
+  const { text, values } = sql`
+    select ${RECORD}
+    from events e
+    left join event_deliveries d using (${raw(KEY)})
+    ${LAST_ATTEMPT}
+    where e.plan_id = ${planId} and e.msg_id = ${key.msgId} and e.seq = ${key.seq}`
+  const { rows } = await db.query<EventRecord>({ text, values })
+  const [event] = rows
+  return event === undefined ? null : { ...event, attemptRecords: await attemptsOf(db, planId, key) }
+}
+
+/** A first attempt that was answered 2xx stands in the event alone, until the event is redelivered. */
+async function attemptsOf(db: Queryable, planId: number, { msgId, seq }: EventKey): Promise<EventAttempt[]> {
+  const { rows } = await db.query<EventAttempt>({
+    text: `
+      select w.attempt, w.attempted_at as "attemptedAt", w.latency_ms as "latencyMs",
+             w.response_status as "responseStatus", w.error, w.response_head as "responseHead"
+      from webhook_attempts w where w.plan_id = $1 and w.msg_id = $2 and w.seq = $3
+      union all
+      select e.attempts, e.delivered_at - e.latency_ms * interval '1 ms', e.latency_ms, e.response_status, null,
+             e.response_head
+      from events e
+      where e.plan_id = $1 and e.msg_id = $2 and e.seq = $3 and e.attempts = 1 and not exists (
+        select from webhook_attempts w where w.msg_id = $2 and w.seq = $3 and w.attempt = 1)
+      order by attempt desc limit $4`,
+    values: [planId, msgId, seq, MAX_ATTEMPTS_SHOWN],
+  })
+  return rows.reverse()
+}
+
+/** The keys of a page, found where they are fewest. */
+function keysOf(page: Page<EventFilters, EventKey>): Sql {
+  const { state } = page.filters
+  if (state === 'failed' || state === 'pending') {
+    const wanted = state === 'failed' ? raw(`d.state = 'failed'`) : raw(`d.state <> 'failed'`)
+    return sql`
+      select d.plan_id, d.msg_id, d.seq from event_deliveries d
+      where ${conditionsOf(page, 'd', raw('d.destination'))} and ${wanted}
+      order by d.msg_id desc, d.seq desc limit ${page.limit}`
+  }
+  const wanted = state === null ? empty : sql` and ${raw(STATE)} = ${state}`
+  return sql`
+    select e.plan_id, e.msg_id, e.seq from events e left join event_deliveries d using (${raw(KEY)})
+    where ${conditionsOf(page, 'e', raw('coalesce(d.destination, e.destination)'))}${wanted}
+    order by e.msg_id desc, e.seq desc limit ${page.limit}`
+}
+
+/** `<=` beside the comparison of rows leaves out partitions. */
+function conditionsOf({ planId, filters, after }: Page<EventFilters, EventKey>, of: string, at: Sql): Sql {
+  const { msgId, destination, fromDate, toDate } = filters
+  const [plan, id, seq] = [raw(`${of}.plan_id`), raw(`${of}.msg_id`), raw(`${of}.seq`)]
+  const conditions = [
+    sql`${plan} = ${planId}`,
+    after === null
+      ? empty
+      : sql`${id} <= ${after.msgId} and (${id}, ${seq}) < (${after.msgId}::uuid, ${after.seq}::smallint)`,
+    fromDate === null ? empty : sql`${id} >= ${lowestIdAt(fromDate)}`,
+    toDate === null ? empty : sql`${id} <= ${highestIdAt(toDate)}`,
+    msgId === null ? empty : sql`${id} = ${msgId}`,
+    destination === null ? empty : sql`${at} = ${destination}`,
+  ]
+  return join(
+    conditions.filter((condition) => condition !== empty),
+    ' and ',
+  )
+}
