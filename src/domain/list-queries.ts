@@ -65,18 +65,26 @@ export function addressOf(text: string, isWanted: (address: string) => boolean):
   return isWanted(address) ? address : null
 }
 
-/** Reads the query of a list, lists every fault of it, and wants a filter or a cursor (spec §4.3 rule 1). */
-export function parseListQuery<Filters extends DateWindow>(
+/** How a list departs from spec §4.3. */
+export interface ListBounds {
+  /** It needs a filter or a cursor. */
+  readonly filtered: boolean
+  readonly maxPage: number
+}
+
+/** Reads the query of a list and lists every fault of it. */
+export function parseListQuery<Filters extends object>(
   query: Query,
   rules: FilterRules<Filters>,
+  { filtered, maxPage }: ListBounds = { filtered: true, maxPage: MAX_PAGE },
 ): ListQueryVerdict<Filters> {
   const names = [...Object.keys(rules), 'cursor']
   const faults: Fault[] = bracketFaults(query, new Set([...names, 'servicePlanId', 'limit']))
   const servicePlanId = planParameter(query, true, faults)
   const filters = readFilters(query, rules, faults)
-  const limit = readLimit(query, faults)
+  const limit = readLimit(query, maxPage, faults)
   const cursor = singleParameter(query, 'cursor', faults) ?? null
-  if (!givenNames(query).some((name) => names.includes(name))) {
+  if (filtered && !givenNames(query).some((name) => names.includes(name))) {
     faults.push(
       fault(WHOLE_REQUEST, 'FILTER_REQUIRED', `needs one of ${names.slice(0, -1).join(', ')} or cursor`),
     )
@@ -92,7 +100,7 @@ export function contradictions<Filters extends object>(carried: Filters, repeate
     .map((name) => fault(name, 'CURSOR_MISMATCH', 'must equal the filter the cursor was made with'))
 }
 
-function readFilters<Filters extends DateWindow>(
+function readFilters<Filters extends object>(
   query: Query,
   rules: FilterRules<Filters>,
   faults: Fault[],
@@ -109,8 +117,8 @@ function readFilters<Filters extends DateWindow>(
   return filters
 }
 
-function windowFaults({ fromDate, toDate }: DateWindow, start: Query[string]): Fault[] {
-  if (fromDate === null || toDate === null) return []
+function windowFaults({ fromDate, toDate }: Partial<DateWindow>, start: Query[string]): Fault[] {
+  if (fromDate == null || toDate == null) return []
   // Both ends rounded down: within one millisecond, a start rounded up lies beyond the end, which is empty and not wrong.
   const startMs = parseTimestamp(String(start), 'down') ?? fromDate
   if (startMs > toDate) return [fault('fromDate', 'INVALID_RANGE', 'must not be after toDate')]
@@ -118,11 +126,11 @@ function windowFaults({ fromDate, toDate }: DateWindow, start: Query[string]): F
   return [fault('toDate', 'RANGE_TOO_LARGE', 'must be at most 31 days after fromDate')]
 }
 
-function readLimit(query: Query, faults: Fault[]): number | null {
+function readLimit(query: Query, maxPage: number, faults: Fault[]): number | null {
   const text = singleParameter(query, 'limit', faults)
   if (text === undefined) return null
   const limit = DIGITS.test(text) ? Number(text) : 0
-  if (limit >= 1) return Math.min(limit, MAX_PAGE)
+  if (limit >= 1) return Math.min(limit, maxPage)
   faults.push(fault('limit', 'INVALID_FORMAT', 'must be a whole number of at least 1'))
   return null
 }

@@ -45,12 +45,19 @@ export class CursorPages<Filters extends object, Position> {
   readonly #deps: ListDeps
   readonly #list: ListName
   readonly #lifetimeMs: number | null
+  readonly #defaultLimit: number
 
   /** `lifetimeMs` null: its cursors do not expire. */
-  constructor(deps: ListDeps, list: ListName, lifetimeMs: number | null = DAY_MS) {
+  constructor(
+    deps: ListDeps,
+    list: ListName,
+    lifetimeMs: number | null = DAY_MS,
+    defaultLimit: number = DEFAULT_PAGE,
+  ) {
     this.#deps = deps
     this.#list = list
     this.#lifetimeMs = lifetimeMs
+    this.#defaultLimit = defaultLimit
   }
 
   /** What a request wants to read, of a plan that its token may read; or 400, or 403. */
@@ -92,7 +99,7 @@ export class CursorPages<Filters extends object, Position> {
   /** The query itself, or where its cursor goes on. */
   #pageOf(planId: number, query: ListQuery<Filters>): Page<Filters, Position> {
     const { filters, limit, cursor: sealed } = query
-    if (sealed === null) return { planId, filters, limit: limit ?? DEFAULT_PAGE, after: null }
+    if (sealed === null) return { planId, filters, limit: limit ?? this.#defaultLimit, after: null }
     const { keys, clock } = this.#deps
     const opening = [keys.cursor, ...(keys.oldCursors ?? [])]
     const cursor = openCursor<Filters, Position>(sealed, { list: this.#list, planId }, opening, clock())
