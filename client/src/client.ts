@@ -114,8 +114,8 @@ export class AldisClient {
     while (next !== null) {
       const page: Answer<Id> = await this.#call(list, next, options)
       yield page
-      const { nextCursor }: Page['pagination'] = page.pagination
-      next = nextCursor === null ? null : { ...query, cursor: nextCursor }
+      const { hasMore, nextCursor }: Page['pagination'] = page.pagination
+      next = hasMore && nextCursor !== null ? { ...query, cursor: nextCursor } : null
     }
   }
 
