@@ -20,6 +20,7 @@ import type { EventHolder } from '../store/submissions.ts'
 import type { NodeLease } from './node-lease.ts'
 import { WebhookChains } from './webhook-chains.ts'
 import type { Lane, WebhookDestinations } from './webhook-destinations.ts'
+import { WebhookMemory } from './webhook-memory.ts'
 import { WebhookOutcomes } from './webhook-outcomes.ts'
 
 export interface WebhookDelivererOptions {
@@ -33,29 +34,26 @@ export interface WebhookDelivererOptions {
   readonly onError: (message: string, error: unknown) => void
   readonly pollMs?: number
   readonly limits?: LaneLimits
+  /** Events in memory. */
+  readonly maxHeld?: number | undefined
   /** Unix milliseconds; absent: the clocks of this node and of the database. */
   readonly clock?: (() => number) | undefined
 }
 
 const POLL_MS = 250
-/** Events in memory, some 1 KiB each; those beyond stay in the database. */
-const MAX_HELD = 20_000
 /** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
 const UNREADY_DELAY_MS = 5_000
 /** Events taken from the database at once; fewer than the least are not worth the statement. */
 const MAX_CLAIM = 1_000
 const MIN_CLAIM = 100
-/** A lane with fewer events in memory is given more of those that are parked for it, this many at once. */
-const LOW_LANE = 128
-const LANE_CLAIM = 500
-/** Lanes looked after in one round; each round begins where the last one ended. */
-const LANES_A_ROUND = 16
 /** What finds no room waits in the database until its lane fetches it, or for so long: its node may be gone by then. */
 export const CROWDED_MS = 600_000
 
 interface Delivery extends Lane, WebhookTarget {
   readonly event: WebhookEvent
   readonly plan: ServicePlan
+  /** It is sent to find out whether its destination has recovered. */
+  readonly probes: boolean
 }
 
 /** Delivers webhook events, in order for each message, and hands what became of each attempt to the database. */
@@ -64,18 +62,17 @@ export class WebhookDeliverer {
   readonly #chains = new WebhookChains()
   readonly #lanes: DeliveryLanes<Delivery>
   readonly #outcomes: WebhookOutcomes
-  /** Lanes of which something found no room here. */
-  readonly #crowded = new Map<string, Lane>()
+  readonly #memory: WebhookMemory
   readonly #abort = new AbortController()
   #timer: NodeJS.Timeout | null = null
   #claiming: Promise<void> = Promise.resolve()
-  #turn = 0
   #stopped = false
 
   constructor(options: WebhookDelivererOptions) {
     this.#options = options
-    const { db, onError, clock } = options
+    const { db, onError, clock, destinations, maxHeld } = options
     this.#lanes = new DeliveryLanes(options.limits)
+    this.#memory = new WebhookMemory({ lanes: this.#lanes, destinations, held: () => this.held, maxHeld })
     const now = clock && (() => new Date(clock()).toISOString())
     this.#outcomes = new WebhookOutcomes({ db, onError, now })
   }
@@ -94,7 +91,7 @@ export class WebhookDeliverer {
   holder(): EventHolder {
     const { lease } = this.#options
     const holds =
-      !this.#stopped && !this.#outcomes.failing && this.held < MAX_HELD && lease.buckets.length > 0
+      !this.#stopped && !this.#outcomes.failing && this.#memory.free > 0 && lease.buckets.length > 0
     return { holder: holds ? lease.nodeId : null, buckets: lease.buckets }
   }
 
@@ -116,18 +113,17 @@ export class WebhookDeliverer {
   async runOnce(): Promise<void> {
     const { db, lease, clock } = this.#options
     const { buckets, nodeId } = lease
-    const room = () => Math.min(MAX_HELD - this.held, MAX_CLAIM)
+    this.#clearTroubled()
+    const room = () => Math.min(this.#memory.free, MAX_CLAIM)
     if (room() < MIN_CLAIM || buckets.length === 0 || this.#outcomes.failing) return
     const due = clock && new Date(clock()).toISOString()
     this.#take(await holdDueEvents(db, { nodeId, buckets, limit: room() }, due))
     for (const { probe, destination } of await this.#probes()) {
       this.#take([probe], { planId: probe.planId, destination })
     }
-    for (const lane of this.#hungryLanes()) {
-      const limit = Math.min(room(), LANE_CLAIM)
-      if (limit < MIN_CLAIM) return
+    for (const { lane, limit } of this.#memory.hungry()) {
       const events = await holdParkedEvents(db, { nodeId, buckets, limit }, lane)
-      if (events.length < limit) this.#crowded.delete(keyOf(lane))
+      if (events.length < limit) this.#memory.emptied(lane)
       this.#take(events)
     }
   }
@@ -178,54 +174,32 @@ export class WebhookDeliverer {
     return holdProbes(db, hold, destinations.probeMs)
   }
 
-  /** Lanes that have room for what is parked for them, some at a time. */
-  #hungryLanes(): Lane[] {
-    const { destinations } = this.#options
-    const lanes = new Map(destinations.recovering().map((lane) => [keyOf(lane), lane]))
-    for (const [key, lane] of this.#crowded) if (destinations.stateOf(lane) === null) lanes.set(key, lane)
-    const hungry = [...lanes.values()].filter(
-      ({ planId, destination }) => this.#lanes.waiting(planId, destination) < LOW_LANE,
-    )
-    if (hungry.length <= LANES_A_ROUND) return hungry
-    this.#turn = (this.#turn + LANES_A_ROUND) % hungry.length
-    return [...hungry.slice(this.#turn), ...hungry.slice(0, this.#turn)].slice(0, LANES_A_ROUND)
-  }
-
-  /** Puts the first event of its message into its lane, or away. */
+  /** Puts the first event of its message into its lane, or away. `probed`: it was taken to probe this lane. */
   #assign(event: WebhookEvent, probed?: Lane): void {
-    const { destinations } = this.#options
-    const plan = this.#options.directory().planById(event.planId)
+    const { destinations, directory } = this.#options
+    const plan = directory().planById(event.planId)
     if (plan === undefined) {
       // Made by a node that knew of a change before this one.
       this.#release(event.msgId, UNREADY_DELAY_MS)
       return
     }
     const target = this.#targetOf(event, plan)
+    const probes = probed !== undefined && probed.destination === target?.destination
+    // The URL has changed since it was parked: what is parked there goes elsewhere too, or finds out anew.
+    if (probed !== undefined && !probes) destinations.close(probed)
     if (target === null) {
       void this.#keep(event)
       return
     }
     const lane = { planId: plan.id, destination: target.destination }
-    // The URL has changed since it was parked: what is parked there goes elsewhere too, or finds out anew.
-    if (probed !== undefined && probed.destination !== lane.destination) destinations.close(probed)
     const state = destinations.stateOf(lane)
     const leftMs = this.#leftMs(event)
-    const delivery = { ...lane, event, plan, ...target }
-    const probes = probed?.destination === lane.destination
     if (this.#stopped) this.#release(event.msgId, 0)
     else if (state === 'paused') this.#release(event.msgId, null, lane.destination)
     else if (state === 'open' && !probes && leftMs > 0) this.#release(event.msgId, leftMs, lane.destination)
-    else if (this.#hasRoom(lane)) this.#lanes.add(lane.planId, lane.destination, delivery)
-    else {
-      this.#crowded.set(keyOf(lane), lane)
-      this.#release(event.msgId, CROWDED_MS, lane.destination)
-    }
-  }
-
-  /** A lane, and a plan, may fill what is free beside it, so that a slow one leaves half of the memory to the others. */
-  #hasRoom({ planId, destination }: Lane): boolean {
-    const free = MAX_HELD - this.held
-    return this.#lanes.waiting(planId, destination) < free && this.#lanes.waitingInPlan(planId) < free
+    else if (this.#memory.admits(lane))
+      this.#lanes.add(lane.planId, lane.destination, { ...lane, event, plan, ...target, probes })
+    else this.#release(event.msgId, CROWDED_MS, lane.destination)
   }
 
   /** Starts whatever may. */
@@ -290,17 +264,18 @@ export class WebhookDeliverer {
   ): Pick<AttemptRow, 'outcome'> & { delayMs: number | null } {
     const { destinations } = this.#options
     const { event, own } = delivery
-    const ok = outcome.kind === 'success'
-    if (ok) destinations.succeeded(delivery)
-    const troubled =
-      !ok && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', outcome.gone && !own)
-    if (troubled) this.#clear(delivery)
     const { gone, retryAfterMs } = outcome
+    const ok = outcome.kind === 'success'
+    // The destination answers, and with an answer that ends the event.
+    const ends = ok || (gone && own)
+    if (ends) destinations.succeeded(delivery)
+    const troubled = !ends && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', gone)
+    if (troubled) this.#clear(delivery)
     const leftMs = this.#leftMs(event)
     const circumstances = { own, leftMs, random: Math.random() }
     const decision = afterAttempt(event.attempt, { ok, gone, retryAfterMs }, circumstances)
-    if (decision.kind !== 'again') return { outcome: decision.kind, delayMs: 0 }
-    if (!troubled) return { outcome: 'again', delayMs: decision.delayMs }
+    if (!troubled)
+      return { outcome: decision.kind, delayMs: decision.kind === 'again' ? decision.delayMs : 0 }
     if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
     return leftMs > 0 ? { outcome: 'parked', delayMs: leftMs } : { outcome: 'failed', delayMs: 0 }
   }
@@ -321,8 +296,17 @@ export class WebhookDeliverer {
   }
 
   /** What waits in memory for a destination in trouble is parked. */
-  #clear({ planId, destination }: Lane): void {
-    for (const { event } of this.#lanes.takeLane(planId, destination)) this.#assign(event)
+  #clear(lane: Lane): void {
+    for (const { event, probes } of this.#lanes.takeLane(lane.planId, lane.destination))
+      this.#assign(event, probes ? lane : undefined)
+  }
+
+  /** Another node, or somebody, has put destinations into trouble meanwhile. */
+  #clearTroubled(): void {
+    const { destinations } = this.#options
+    for (const state of ['open', 'paused'] as const)
+      for (const lane of destinations.inState(state))
+        if (this.#lanes.waiting(lane.planId, lane.destination) > 0) this.#clear(lane)
   }
 
   /** There is no URL any more: the event is kept, and can be delivered when there is one. */
@@ -386,10 +370,6 @@ export class WebhookDeliverer {
         .then(() => this.#schedule())
     }, this.#options.pollMs ?? POLL_MS)
   }
-}
-
-function keyOf({ planId, destination }: Lane): string {
-  return `${planId} ${destination}`
 }
 
 function keyRowOf({ planId, msgId, seq, holder }: WebhookEvent) {

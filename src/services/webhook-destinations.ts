@@ -79,9 +79,8 @@ export class WebhookDestinations {
     return this.#troubled.get(keyOf(planId, destination))?.state ?? null
   }
 
-  /** Where parked deliveries are to be fetched. */
-  recovering(): Lane[] {
-    return [...this.#troubled.values()].filter(({ state }) => state === 'recovering')
+  inState(state: TroubledDestination['state']): Lane[] {
+    return [...this.#troubled.values()].filter((one) => one.state === state)
   }
 
   /** How many there are of a state. */

@@ -205,7 +205,8 @@ export async function recordAttempts(
       ), behind as (
         update event_deliveries e
         set due_at = case when i.outcome in ('again', 'parked') then coalesce(i.later, 'infinity')
-                          else coalesce($2::timestamptz, now()) end
+                          else coalesce($2::timestamptz, now()) end,
+            began_at = case when e.due_at = 'infinity' then coalesce($2::timestamptz, now()) else e.began_at end
         from input i
         where (i.waited or i.outcome <> 'delivered') and e.plan_id = i.plan_id and e.msg_id = i.msg_id
           and e.seq > i.seq and coalesce(e.holder, 0) = 0 and e.state <> 'failed'
