@@ -27,6 +27,7 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
   const dispatcher = new WebhookDispatcher(guard, {
     caPem: options.webhookCaPem,
     maxSocketsPerOrigin: LANE_LIMITS.perDestination,
+    totalTimeoutMs: options.webhookTimeoutMs,
   })
   parts.add('webhook sockets', () => dispatcher.close())
   const lease = await startLease(options, base, () => {
@@ -38,7 +39,13 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
   const shared = { db, directory, lease, random, onError }
   const destinations = await startDestinations(options, base)
   parts.add('webhook destinations', () => destinations.stop())
-  const deliverer: WebhookDeliverer = new WebhookDeliverer({ ...shared, dispatcher, destinations, secretKey })
+  const deliverer: WebhookDeliverer = new WebhookDeliverer({
+    ...shared,
+    dispatcher,
+    destinations,
+    secretKey,
+    maxHeld: options.webhooksHeld,
+  })
   parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs * DRAIN.webhooks))
   const eventHolder = () => deliverer.holder()
   const idRules = new IdRules({

@@ -31,6 +31,10 @@ export interface AppOptions {
   readonly heartbeatMs?: number
   readonly holdingsMs?: number
   readonly webhookProbeMs?: number
+  /** For a whole attempt. */
+  readonly webhookTimeoutMs?: number
+  /** Events in memory. */
+  readonly webhooksHeld?: number
   readonly qualityMs?: number
   /** Clock of the quality watch, Unix milliseconds. */
   readonly qualityClock?: () => number

@@ -16,7 +16,7 @@ export interface DispatcherOptions {
   /** Time for TCP and TLS together. */
   connectTimeoutMs?: number
   /** Time for a whole attempt, DNS to the end of the answer. */
-  totalTimeoutMs?: number
+  totalTimeoutMs?: number | undefined
 }
 
 interface Origin {

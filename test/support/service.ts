@@ -14,6 +14,7 @@ import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts
 import type { Database } from '../../src/store/database.ts'
 import { createServerCertificate, createTestAuthority } from './certificates.ts'
 import { freshDatabase } from './database.ts'
+import { type HostileReceiver, startHostileReceiver } from './hostile-receiver.ts'
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
 
 const SENDER = 'Aldis'
@@ -81,6 +82,8 @@ export interface Service extends AsyncDisposable {
   makeDue(): Promise<void>
   /** Another receiver whose certificate the service trusts. */
   anotherReceiver(): Promise<WebhookReceiver>
+  /** One that can be told to misbehave, and verifies the account's signatures. */
+  hostileReceiver(): Promise<HostileReceiver>
   startNode(options?: Partial<AppOptions>): Promise<App>
   /** Stops the node and starts it again under the same name. */
   restart(options?: Partial<AppOptions>): Promise<void>
@@ -120,12 +123,12 @@ async function assemble(options: ServiceOptions, cleanups: (() => Promise<unknow
   cleanups.push(() => database[Symbol.asyncDispose]())
   const { db, connectionString } = database
   const authority = await createTestAuthority()
-  const anotherReceiver = async () => {
-    const certificate = await createServerCertificate(authority, ['127.0.0.1'])
-    const another = await startWebhookReceiver({ certificate })
-    cleanups.push(() => another.close())
-    return another
+  const certified = () => createServerCertificate(authority, ['127.0.0.1'])
+  const closing = <T extends { close(): Promise<unknown> }>(opened: T): T => {
+    cleanups.push(() => opened.close())
+    return opened
   }
+  const anotherReceiver = async () => closing(await startWebhookReceiver({ certificate: await certified() }))
   const receiver = await anotherReceiver()
   const simulator = await startSimulator({ ...FAST_SIMULATOR, ...options.simulator })
   cleanups.push(() => simulator.stop())
@@ -167,6 +170,10 @@ async function assemble(options: ServiceOptions, cleanups: (() => Promise<unknow
     ...customerClient(url, seeded),
     ...observations(db, receiver),
     anotherReceiver,
+    hostileReceiver: async () =>
+      closing(
+        await startHostileReceiver({ certificate: await certified(), secrets: [seeded.webhookSecret] }),
+      ),
     startNode,
     async restart(overrides) {
       await app.stop()
