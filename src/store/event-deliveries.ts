@@ -95,6 +95,9 @@ export async function holdParkedEvents(
   return rows.map((row) => eventOf(row, hold.nodeId))
 }
 
+/** Of so many, the oldest, probes take each in turn: one that its receiver never accepts keeps no breaker open. */
+const PROBED_IN_TURN = 100
+
 /**
  * Takes one parked delivery of each destination whose breaker is open and whose next probe is due, at most `limit`; the
  * next is due `intervalMs` later, on whichever node.
@@ -111,10 +114,13 @@ export async function holdProbes(
         select d.plan_id, d.destination, parked.msg_id, parked.seq
         from webhook_destinations d
         cross join lateral (
-          select msg_id, seq from event_deliveries e
-          where plan_id = d.plan_id and destination = d.destination and state = 'parked' and coalesce(holder, 0) = 0
-            and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
-          order by due_at limit 1
+          select msg_id, seq from (
+            select msg_id, seq, attempt, due_at from event_deliveries e
+            where plan_id = d.plan_id and destination = d.destination and state = 'parked' and coalesce(holder, 0) = 0
+              and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
+            order by due_at limit ${PROBED_IN_TURN}
+          ) oldest
+          order by attempt, due_at limit 1
         ) parked
         where d.state = 'open' and d.probe_at <= now()
         limit $3

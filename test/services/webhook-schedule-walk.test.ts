@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { ATTEMPT_DELAYS_MS, MAX_ATTEMPTS, SCHEDULE_MS } from '../../src/domain/webhook-schedule.ts'
+import { clockedDeliveries } from '../support/clocked-deliveries.ts'
+import { answerStatus, type ReceivedWebhook } from '../support/webhook-receiver.ts'
+
+const HOUR_MS = 3_600_000
+const walk = await clockedDeliveries()
+const { announced, enqueued, clock, run, runNext, settled, deliveries } = walk
+
+const identityOf = ({ headers, body }: ReceivedWebhook) => `${headers['webhook-id']} ${body}`
+const attemptOf = ({ headers }: ReceivedWebhook) => Number(headers['aldis-attempt'])
+const eventOf = ({ headers }: ReceivedWebhook) => headers['webhook-id']
+
+describe('an event that is not acknowledged', () => {
+  test('twelve attempts in 76 hours, none a millisecond early; then it has failed, and the next of its message follows', async () => {
+    walk.answerWith(answerStatus(500))
+    const msgId = await announced('receiver', { delivered: true })
+    const startMs = clock.nowMs()
+    await run()
+    for (let attempt = 2; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const { afterMs, received } = await runNext()
+      const baseMs = ATTEMPT_DELAYS_MS[attempt - 1]!
+      expect(afterMs).toBeGreaterThanOrEqual(0.8 * baseMs)
+      expect(afterMs).toBeLessThanOrEqual(1.2 * baseMs)
+      expect(received.slice(0, 1).map(attemptOf)).toEqual([attempt])
+      expect(received[0]!.headers['webhook-timestamp']).toBe(String(Math.floor(clock.nowMs() / 1_000)))
+    }
+    expect(clock.nowMs() - startMs).toBeGreaterThan(60 * HOUR_MS)
+    expect(clock.nowMs() - startMs).toBeLessThan(92 * HOUR_MS)
+    expect(walk.received.map(attemptOf)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    expect(new Set(walk.received.map(identityOf)).size).toBe(1)
+    expect(eventOf(walk.received[0]!)).toBe(`${msgId}-1`)
+    walk.acknowledge()
+    expect((await run()).map(eventOf)).toEqual([`${msgId}-2`])
+    expect(await deliveries()).toMatchObject([
+      { msgId, seq: 1, attempt: 12, state: 'failed', dueMs: Number.POSITIVE_INFINITY },
+    ])
+    await clock.set(clock.nowMs() + 1_000 * HOUR_MS)
+    expect(await run()).toEqual([])
+  })
+
+  test('its first attempt is made from memory, the others from the database, under one id and with one body', async () => {
+    walk.answerWith(answerStatus(503))
+    await enqueued()
+    await settled()
+    while ((await deliveries())[0]!.state === 'waiting') await runNext()
+    expect(walk.received.map(attemptOf)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    expect(new Set(walk.received.map(identityOf)).size).toBe(1)
+  })
+
+  test('a Retry-After is waited for, between once and twice what the table says', async () => {
+    const wishes = [0, 0.5, 1, 1.4, 2, 1_000]
+    const wishOf = (attempt: number) => wishes[attempt % wishes.length]!
+    walk.answerWith((webhook, response) => {
+      const attempt = attemptOf(webhook)
+      const wish = Math.round((wishOf(attempt) * (ATTEMPT_DELAYS_MS[attempt] ?? 0)) / 1_000)
+      response.writeHead(429, { 'retry-after': String(wish) }).end()
+    })
+    await announced()
+    await run()
+    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
+      const { afterMs, received } = await runNext()
+      expect(afterMs / ATTEMPT_DELAYS_MS[attempt]!).toBe(Math.min(Math.max(wishOf(attempt), 1), 2))
+      expect(received.map(attemptOf)).toEqual([attempt + 1])
+    }
+    expect(await deliveries()).toMatchObject([{ state: 'failed' }])
+  })
+
+  test('whichever attempt is acknowledged, 1 to 12, is the last', async () => {
+    const attempts = new Map<string, number>()
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1)
+      attempts.set(await announced(`receiver-${attempt}`), attempt)
+    walk.answerWith((webhook, response) => {
+      const { msgId } = JSON.parse(webhook.body)
+      response.writeHead(attempts.get(msgId) === attemptOf(webhook) ? 204 : 500).end()
+    })
+    await run()
+    while ((await deliveries()).length > 0) await runNext()
+    const received = Map.groupBy(walk.received, ({ body }) => JSON.parse(body).msgId)
+    const { rows } = await walk.db.query(`
+      select e.msg_id, e.attempts, e.response_status,
+             (select count(*)::integer from webhook_attempts a where a.msg_id = e.msg_id) as kept
+      from events e`)
+    expect(rows).toHaveLength(MAX_ATTEMPTS)
+    for (const { msg_id, ...outcome } of rows) {
+      const last = attempts.get(msg_id)!
+      expect(received.get(msg_id)!.map(attemptOf)).toEqual(Array.from({ length: last }, (_, n) => n + 1))
+      // Of a first attempt that is answered 2xx the event alone tells.
+      expect(outcome).toEqual({ attempts: last, response_status: 204, kept: last === 1 ? 0 : last })
+    }
+  })
+})
+
+describe('a destination that is dead', () => {
+  const EVENTS = 30
+  const MINUTE_MS = 60_000
+
+  /** Its breaker is open, and EVENTS wait. Gives when the first of them happened. */
+  async function dead(events = EVENTS): Promise<number> {
+    walk.answerWith(answerStatus(502))
+    const beganMs = Date.now()
+    for (let count = 0; count < events; count += 1) await announced()
+    expect(await run()).toHaveLength(events)
+    expect(walk.destinations.count('open')).toBe(1)
+    return beganMs
+  }
+
+  const states = async () =>
+    Object.entries(Object.groupBy(await deliveries(), ({ state }) => state)).map(
+      ([state, list]) => `${list.length} ${state}`,
+    )
+
+  test('one probe a minute, never two; nothing is given up before 76 hours, and everything is tried once more then', async () => {
+    const beganMs = await dead()
+    const probed = new Set<string | undefined>()
+    for (let minute = 1; minute <= 60; minute += 1) {
+      await clock.set(beganMs + minute * MINUTE_MS - 1)
+      expect(await run()).toEqual([])
+      await clock.set(beganMs + minute * MINUTE_MS + 10_000)
+      const probes = [...(await run()), ...(await run())]
+      expect(probes).toHaveLength(1)
+      probed.add(eventOf(probes[0]!))
+    }
+    // Not always the same: one that its receiver never takes must not keep the others from it.
+    expect(probed.size).toBe(EVENTS)
+    for (let hour = 2; hour < 76; hour += 1) {
+      await clock.set(beganMs + hour * HOUR_MS)
+      expect([...(await run()), ...(await run())]).toHaveLength(1)
+    }
+    await clock.set(beganMs + SCHEDULE_MS - 1)
+    await run()
+    expect(await states()).toEqual([`${EVENTS} parked`])
+    const before = walk.received.length
+    await clock.set(beganMs + SCHEDULE_MS + 10_000)
+    await run()
+    expect(new Set(walk.received.slice(before).map(eventOf)).size).toBe(EVENTS)
+    expect(await states()).toEqual([`${EVENTS} failed`])
+  })
+})

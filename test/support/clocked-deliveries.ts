@@ -1,0 +1,164 @@
+/** Webhooks from a database to a receiver over TLS, by a clock that stands until it is set: days in milliseconds. */
+import { afterAll, afterEach, beforeEach, expect } from 'vitest'
+import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
+import { heldEvents } from '../../src/services/held-events.ts'
+import { NodeLease } from '../../src/services/node-lease.ts'
+import { WebhookDeliverer } from '../../src/services/webhook-deliverer.ts'
+import { WebhookDestinations } from '../../src/services/webhook-destinations.ts'
+import { aDirectory, anAccount, aPlan } from './directory.ts'
+import { outboundNetwork } from './outbound-network.ts'
+import { recordedMessages } from './recorded-messages.ts'
+import { standingClock } from './standing-clock.ts'
+import { NOBODY, receipt, sent, storeMessage, submission } from './stored-messages.ts'
+import {
+  acknowledge,
+  type ReceivedWebhook,
+  type WebhookAnswer,
+  type WebhookReceiver,
+} from './webhook-receiver.ts'
+
+/** A delivery as the database has it. */
+export interface StoredDelivery {
+  readonly msgId: string
+  readonly seq: number
+  readonly attempt: number
+  readonly state: 'waiting' | 'parked' | 'failed'
+  /** Unix milliseconds; Infinity when there is no end to it. */
+  readonly dueMs: number
+}
+
+/** One node for all tests of a file, made outside of any. */
+export async function clockedDeliveries() {
+  const network = await outboundNetwork()
+  const messages = await recordedMessages()
+  const clock = await standingClock(messages)
+  const { db } = clock
+  const { plan } = messages
+  const errors: unknown[] = []
+  const onError = (_message: string, error: unknown) => void errors.push(error)
+  const lease = new NodeLease({
+    db,
+    name: 'node',
+    onTaken: async () => undefined,
+    onExpired: () => undefined,
+    onReplaced: () => undefined,
+    onError,
+  })
+  await lease.start()
+  const account = anAccount({ webhookSecrets: [formatWebhookSecret(Buffer.alloc(32, 1))] })
+  const directory = aDirectory({ accounts: [account], plans: [aPlan({ id: plan, account })] })
+
+  let receiver: WebhookReceiver
+  let destinations: WebhookDestinations
+  let deliverer: WebhookDeliverer
+  beforeEach(async () => {
+    for (const table of ['event_deliveries', 'webhook_attempts', 'webhook_destinations', 'events'])
+      await messages.db.query(`delete from ${table}`)
+    await clock.set(Date.now())
+    receiver = await network.receiver()
+    start()
+  })
+  afterEach(async () => {
+    await deliverer.stop(1_000)
+    await destinations.stop()
+    expect(errors.splice(0)).toEqual([])
+  })
+  afterAll(async () => {
+    await lease.stop()
+    await clock[Symbol.asyncDispose]()
+  })
+
+  function start(): void {
+    destinations = new WebhookDestinations({ db, onError })
+    deliverer = new WebhookDeliverer({
+      db,
+      directory: () => directory,
+      lease,
+      dispatcher: network.dispatcher(),
+      destinations,
+      secretKey: Buffer.alloc(32),
+      onError,
+      clock: clock.nowMs,
+    })
+  }
+
+  /** A message with the event SENT, and DELIVERED behind it where that is asked for; to the receiver under this name. */
+  async function announced(host = 'receiver', { delivered = false } = {}): Promise<string> {
+    const callback_url = network.urlAt(receiver.port, '/hook', `${host}.example.com`)
+    const msgId = await storeMessage(messages.db, plan, { callback_url })
+    await messages.record([sent(plan, msgId)], [submission(plan, msgId, msgId)], messages.db, NOBODY)
+    if (delivered) await messages.apply([receipt(msgId, 'DELIVERED')], { events: NOBODY })
+    await clock.set(Date.now() + 1)
+    return msgId
+  }
+
+  /** The same, its event delivered from memory. */
+  async function enqueued(): Promise<string> {
+    const callback_url = network.urlAt(receiver.port)
+    const msgId = await storeMessage(messages.db, plan, { callback_url })
+    const holder = { holder: lease.nodeId, buckets: lease.buckets }
+    const changed = await messages.record([sent(plan, msgId)], [submission(plan, msgId, msgId)], db, holder)
+    await clock.set(Date.now() + 1)
+    deliverer.enqueue(heldEvents(changed, lease.nodeId))
+    return msgId
+  }
+
+  /** Does what is due at this time, to its end; gives what the receiver got. */
+  async function run(): Promise<readonly ReceivedWebhook[]> {
+    const before = receiver.received.length
+    await deliverer.runOnce()
+    await settled()
+    return receiver.received.slice(before)
+  }
+
+  /** Nothing is under way, in memory or not yet written. */
+  async function settled(): Promise<void> {
+    while (deliverer.held > 0) await new Promise((resolve) => setImmediate(resolve))
+    for (let held = 1; held > 0; ) {
+      const { rows } = await db.query('select 1 from event_deliveries where holder is not null')
+      held = rows.length
+    }
+    await destinations.runOnce()
+  }
+
+  async function deliveries(): Promise<StoredDelivery[]> {
+    const { rows } = await db.query(`
+      select msg_id as "msgId", seq, attempt, state, due_at as "dueAt" from event_deliveries
+      order by due_at, msg_id, seq`)
+    return rows.map(({ dueAt, ...row }) => ({ ...row, dueMs: Number(dueAt) }))
+  }
+
+  /** Goes on to when the next delivery is due, and does it; nothing is due a millisecond before. Gives how long that was. */
+  async function runNext(): Promise<{ afterMs: number; received: readonly ReceivedWebhook[] }> {
+    const [next] = await deliveries()
+    const fromMs = clock.nowMs()
+    const dueMs = next!.dueMs
+    await clock.set(dueMs - 1)
+    expect(await run()).toEqual([])
+    await clock.set(dueMs)
+    return { afterMs: dueMs - fromMs, received: await run() }
+  }
+
+  return {
+    db,
+    clock,
+    plan,
+    announced,
+    enqueued,
+    run,
+    runNext,
+    settled,
+    deliveries,
+    answerWith: (answer: WebhookAnswer) => receiver.answerWith(answer),
+    acknowledge: () => receiver.answerWith(acknowledge),
+    get received() {
+      return receiver.received
+    },
+    get destinations() {
+      return destinations
+    },
+    get deliverer() {
+      return deliverer
+    },
+  }
+}
