@@ -57,6 +57,60 @@ export async function closeBreaker(
   })
 }
 
+/** Paused destinations of one plan, beyond which no more are paused. */
+const MAX_PAUSED_OF_PLAN = 1_000
+
+/** Nothing more is sent there until it is resumed. False: too many are. The operator's pause takes the place of a customer's. */
+export async function pauseDestination(
+  db: Queryable,
+  { planId, destination }: { planId: number; destination: string },
+  by: 'customer' | 'operator',
+): Promise<boolean> {
+  const { rows } = await db.query<{ allowed: boolean }>({
+    text: `
+      with others as (
+        select count(*) < $4 as allowed from webhook_destinations
+        where plan_id = $1 and destination <> $2 and state = 'paused'
+      ), paused as (
+        insert into webhook_destinations as d (plan_id, destination, state, paused_by)
+        select $1, $2, 'paused', $3 from others where allowed
+        on conflict (plan_id, destination) do update
+        set state = 'paused', since = now(), probe_at = null, paused_by = excluded.paused_by
+        where d.state <> 'paused' or (d.paused_by = 'customer' and excluded.paused_by = 'operator')
+      )
+      select allowed from others`,
+    values: [planId, destination, by, MAX_PAUSED_OF_PLAN],
+  })
+  return rows[0]!.allowed
+}
+
+/**
+ * What is parked there is to be delivered now, whether it was paused or its breaker is open. False: the operator has paused
+ * it, and `by` is somebody else.
+ */
+export async function resumeDestination(
+  db: Queryable,
+  { planId, destination }: { planId: number; destination: string },
+  by: 'customer' | 'operator',
+): Promise<boolean> {
+  const { rows } = await db.query<{ refused: boolean }>({
+    text: `
+      with resumed as (
+        update webhook_destinations
+        set state = 'recovering', since = now(), probe_at = null, paused_by = null
+        where plan_id = $1 and destination = $2 and state in ('open', 'paused')
+          and ($3 = 'operator' or paused_by is distinct from 'operator')
+        returning 1
+      )
+      select exists (
+        select from webhook_destinations
+        where plan_id = $1 and destination = $2 and paused_by = 'operator'
+      ) and not exists (select from resumed) as refused`,
+    values: [planId, destination, by],
+  })
+  return !rows[0]!.refused
+}
+
 /**
  * Parks what waits for its next attempt at a destination whose breaker is open, until the destination takes it or
  * `scheduleMs` after its schedule began; at most `limit`. Gives how many.

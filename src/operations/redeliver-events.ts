@@ -1,0 +1,77 @@
+import type { EventFilters } from '../domain/event-filters.ts'
+import type { EventKey } from '../domain/events.ts'
+import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
+import type { Queryable } from '../store/database.ts'
+import { redeliverFailed, redeliverKept, redeliverOne, type Stretch } from '../store/redeliveries.ts'
+import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+
+/** Events that are looked at in one statement. */
+const BATCH = 1_000
+/** What one call does at most. */
+const MAX_REDELIVERED = 100_000
+const MAX_LOOKED_AT = 1_000_000
+
+/**
+ * Has one event of a plan delivered: again, at last, or, while it waits, now. It keeps its id, its attempts go on counting,
+ * and its schedule begins anew. One that is under way stays as it is.
+ */
+export async function redeliverEvent(db: Queryable, planId: number, key: EventKey): Promise<void> {
+  const outcome = await sayConflicts({}, () => redeliverOne(db, planId, key))
+  if (outcome === null) throw refuseMissing('event')
+  if (outcome === 'unreachable') throw refuseConflict('there is no URL that the event could be delivered to')
+  if (outcome === 'exhausted') throw refuseConflict('the event was tried too often to be delivered again')
+}
+
+/** Which events of a plan: all of the state that fit what is not null. The window is of createdAt of their messages. */
+export interface RedeliveryQuery extends Omit<EventFilters, 'state'> {
+  readonly planId: number
+  readonly state: 'failed' | 'kept'
+  /** Where the call before ended. */
+  readonly after: EventKey | null
+}
+
+/**
+ * Has many events of a plan delivered that failed or were kept; those without a URL stay as they are. `nextAfter`: there
+ * may be more behind this one; call again. `limits` bound what one call does.
+ */
+export async function redeliverEvents(
+  db: Queryable,
+  query: RedeliveryQuery,
+  limits: { redelivered: number; lookedAt: number } = {
+    redelivered: MAX_REDELIVERED,
+    lookedAt: MAX_LOOKED_AT,
+  },
+): Promise<{ redelivered: number; nextAfter: EventKey | null }> {
+  const { state, destination } = query
+  if (state === 'kept' && destination !== null) {
+    throw refuseField('destination', 'EXCLUSIVE', 'must be left out: what was kept has no destination')
+  }
+  let stretch: Stretch | null = stretchOf(query)
+  let redelivered = 0
+  let lookedAt = 0
+  while (stretch !== null && redelivered < limits.redelivered && lookedAt < limits.lookedAt) {
+    const { queued, last }: Awaited<ReturnType<typeof redeliverKept>> = await redeliverStretch(
+      db,
+      query,
+      stretch,
+    )
+    redelivered += queued
+    lookedAt += stretch.limit
+    stretch = last === null ? null : { ...stretch, after: last }
+  }
+  return { redelivered, nextAfter: stretch === null ? null : stretch.after }
+}
+
+function redeliverStretch(db: Queryable, { state, destination }: RedeliveryQuery, stretch: Stretch) {
+  return sayConflicts({}, () =>
+    state === 'kept' ? redeliverKept(db, stretch) : redeliverFailed(db, { ...stretch, destination }),
+  )
+}
+
+/** Ids begin with the time, so a window is a range of them. */
+function stretchOf({ planId, msgId, fromDate, toDate, after }: RedeliveryQuery): Stretch {
+  const first = msgId ?? lowestIdAt(fromDate ?? 0)
+  const upTo = msgId ?? highestIdAt(toDate ?? Number.MAX_SAFE_INTEGER)
+  const from = after === null || after.msgId < first ? { msgId: first, seq: -1 } : after
+  return { planId, after: from, upTo, limit: BATCH }
+}

@@ -1,0 +1,144 @@
+import type { EventKey } from '../domain/events.ts'
+import type { Queryable } from './database.ts'
+
+/** An event that has been tried so often is not redelivered any more. */
+const MAX_ATTEMPTS = 1_000
+
+/**
+ * From a CTE `chosen` of keys of events to `queued`, those that have a URL to go to and are in no node's memory: due now,
+ * or with an earlier one of their message that waits, at the beginning of their schedule. `reachable` has a URL. What is
+ * known of a first attempt that was answered 2xx is written down, for the event will tell of the next one.
+ */
+const QUEUED = `
+  reachable as (
+    select e.plan_id, e.msg_id, e.seq, e.attempts, e.delivered_at, e.latency_ms, e.response_status, e.response_head
+    from chosen c
+    join events e using (plan_id, msg_id, seq)
+    join service_plans p on p.id = e.plan_id
+    join accounts a on a.id = p.account_id
+    left join messages m on e.seq > 0 and m.plan_id = e.plan_id and m.msg_id = e.msg_id
+    where case when e.seq = 0 then p.inbound_url else coalesce(m.callback_url, a.default_dlr_url) end is not null
+  ), logged as (
+    insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status,
+                                  response_head)
+    select msg_id, seq, attempts, plan_id, delivered_at - latency_ms * interval '1 ms', latency_ms, response_status,
+           response_head
+    from reachable where attempts = 1
+    on conflict do nothing
+  ), queued as (
+    insert into event_deliveries as d (plan_id, msg_id, seq, bucket, earlier_attempts, due_at, began_at)
+    select r.plan_id, r.msg_id, r.seq, get_byte(uuid_send(r.msg_id), 15), made.attempts,
+           greatest(now(), earlier.due_at), now()
+    from reachable r
+    cross join lateral (
+      select greatest(r.attempts, max(w.attempt), 0) as attempts from webhook_attempts w
+      where w.msg_id = r.msg_id and w.seq = r.seq
+    ) made
+    cross join lateral (
+      select max(b.due_at) as due_at from event_deliveries b
+      where b.plan_id = r.plan_id and b.msg_id = r.msg_id and b.seq < r.seq and b.state <> 'failed'
+        and coalesce(b.holder, 0) = 0
+    ) earlier
+    where made.attempts < ${MAX_ATTEMPTS}
+    on conflict (plan_id, msg_id, seq) do update
+    set state = 'waiting', attempt = 0, earlier_attempts = d.earlier_attempts + d.attempt, due_at = excluded.due_at,
+        began_at = excluded.began_at
+    where d.holder is null
+    returning d.msg_id
+  )`
+
+const LOOKED_AT = `
+  select (select count(*) from queued) as queued, (select count(*) from looked_at) as count,
+         last.msg_id as "msgId", last.seq
+  from (select) as one
+  left join (select msg_id, seq from looked_at order by msg_id desc, seq desc limit 1) last on true`
+
+/** What came of asking for one: `held` is under way, or about to be; `exhausted` was tried too often. */
+export type Redelivery = 'queued' | 'held' | 'unreachable' | 'exhausted'
+
+/** Has one event of a plan delivered, again or at last; null when there is none. */
+export async function redeliverOne(
+  db: Queryable,
+  planId: number,
+  { msgId, seq }: EventKey,
+): Promise<Redelivery | null> {
+  const { rows } = await db.query<{ outcome: Redelivery }>({
+    name: 'redeliver_one',
+    text: `
+      with chosen as (
+        select plan_id, msg_id, seq from events where plan_id = $1 and msg_id = $2 and seq = $3
+      ), ${QUEUED}
+      select case when exists (select from queued) then 'queued'
+                  when d.holder is not null then 'held'
+                  when not exists (select from reachable) then 'unreachable' else 'exhausted' end as outcome
+      from chosen c left join event_deliveries d using (plan_id, msg_id, seq)`,
+    values: [planId, msgId, seq],
+  })
+  return rows[0]?.outcome ?? null
+}
+
+/** Events of a plan behind `after` up to the message `upTo`, by key; `limit` are looked at. */
+export interface Stretch {
+  readonly planId: number
+  readonly after: EventKey
+  readonly upTo: string
+  readonly limit: number
+}
+
+/** How far a stretch was looked at, `last` null when to its end, and how many events of it were queued. */
+export interface StretchQueued {
+  readonly queued: number
+  readonly last: EventKey | null
+}
+
+/** Has those of a stretch delivered again that failed; of one destination where it is given. */
+export async function redeliverFailed(
+  db: Queryable,
+  stretch: Stretch & { readonly destination: string | null },
+): Promise<StretchQueued> {
+  const { planId, after, upTo, limit, destination } = stretch
+  return queuedOf(stretch, db, {
+    name: 'redeliver_failed',
+    text: `
+      with looked_at as (
+        select plan_id, msg_id, seq, state, destination from event_deliveries
+        where plan_id = $1 and msg_id >= $2 and (msg_id, seq) > ($2, $3::smallint) and msg_id <= $4
+        order by msg_id, seq limit $5
+      ), chosen as (
+        select plan_id, msg_id, seq from looked_at
+        where state = 'failed' and ($6::text is null or destination = $6)
+      ), ${QUEUED}
+      ${LOOKED_AT}`,
+    values: [planId, after.msgId, after.seq, upTo, limit, destination],
+  })
+}
+
+/** Has those of a stretch delivered that were kept because there was no URL. */
+export async function redeliverKept(db: Queryable, stretch: Stretch): Promise<StretchQueued> {
+  const { planId, after, upTo, limit } = stretch
+  return queuedOf(stretch, db, {
+    name: 'redeliver_kept',
+    text: `
+      with looked_at as (
+        select plan_id, msg_id, seq, delivered_at from events
+        where plan_id = $1 and msg_id >= $2 and (msg_id, seq) > ($2, $3::smallint) and msg_id <= $4
+        order by msg_id, seq limit $5
+      ), chosen as (
+        select plan_id, msg_id, seq from looked_at k
+        where delivered_at is null and not exists (
+          select from event_deliveries d where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.seq = k.seq)
+      ), ${QUEUED}
+      ${LOOKED_AT}`,
+    values: [planId, after.msgId, after.seq, upTo, limit],
+  })
+}
+
+async function queuedOf(
+  { limit }: Stretch,
+  db: Queryable,
+  statement: { name: string; text: string; values: unknown[] },
+): Promise<StretchQueued> {
+  const { rows } = await db.query<{ queued: number; count: number; msgId: string; seq: number }>(statement)
+  const { queued, count, msgId, seq } = rows[0]!
+  return { queued, last: count < limit ? null : { msgId, seq } }
+}

@@ -1,0 +1,238 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { EventKey } from '../../src/domain/events.ts'
+import {
+  type RedeliveryQuery,
+  redeliverEvent,
+  redeliverEvents,
+} from '../../src/operations/redeliver-events.ts'
+import { holdDueEvents, recordAttempts } from '../../src/store/event-deliveries.ts'
+import { findEvent } from '../../src/store/event-list.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
+import { DESTINATION, storeEvent } from '../support/stored-events.ts'
+
+const BUCKETS = Array.from({ length: 256 }, (_, bucket) => bucket)
+const NODE = 1
+const OTHER = 'https://other.example.com:8443'
+
+const { db, announcedPlan: planId, silentPlan } = await installedDatabase()
+
+beforeEach(async () => {
+  await db.query('delete from event_deliveries')
+  await db.query('delete from events')
+})
+
+async function delivery({ msgId, seq }: EventKey) {
+  const { rows } = await db.query(
+    `select attempt, earlier_attempts as earlier, state, holder, bucket, due_at <= now() as due,
+            began_at > now() - interval '10 s' as anew
+     from event_deliveries where msg_id = $1 and seq = $2`,
+    [msgId, seq],
+  )
+  return rows[0]
+}
+
+const longAgo = { occurredAt: new Date(Date.now() - 3_600_000) }
+const queued = { attempt: 0, state: 'waiting', holder: null, due: true, anew: true }
+
+describe('one event', () => {
+  test('that failed is due at once, and its attempts go on counting', async () => {
+    const msgId = await storeEvent(db, { planId, ...longAgo, state: 'failed', attempts: 12 })
+    await redeliverEvent(db, planId, { msgId, seq: 1 })
+    expect(await delivery({ msgId, seq: 1 })).toEqual({ ...queued, earlier: 12, bucket: 7 })
+    const [event] = await holdDueEvents(db, { nodeId: NODE, buckets: BUCKETS, limit: 10 })
+    expect(event).toMatchObject({ msgId, seq: 1, attempt: 0, earlierAttempts: 12 })
+  })
+
+  test('that was delivered at once is sent again, and its first attempt is not forgotten', async () => {
+    const msgId = await storeEvent(db, { planId, ...longAgo, state: 'delivered' })
+    const key = { msgId, seq: 1 }
+    const before = await findEvent(db, planId, key)
+    await redeliverEvent(db, planId, key)
+    expect(await delivery(key)).toEqual({ ...queued, earlier: 1, bucket: 7 })
+    const waiting = await findEvent(db, planId, key)
+    expect(waiting).toMatchObject({ state: 'pending', attempts: 1, attemptRecords: before!.attemptRecords })
+    await holdDueEvents(db, { nodeId: NODE, buckets: BUCKETS, limit: 10 })
+    await recordAttempts(db, [answered(msgId, 2)])
+    const again = await findEvent(db, planId, key)
+    expect(again).toMatchObject({ state: 'delivered', attempts: 2, responseStatus: 204 })
+    expect(again!.attemptRecords.map(({ attempt, responseStatus }) => [attempt, responseStatus])).toEqual([
+      [1, 200],
+      [2, 204],
+    ])
+  })
+
+  test('that was kept goes to the URL there is now; after attempts, if there were any', async () => {
+    const fresh = await storeEvent(db, { planId, ...longAgo, seq: 0, state: 'kept' })
+    const tried = await storeEvent(db, { planId, ...longAgo, state: 'kept', attempts: 4 })
+    await redeliverEvent(db, planId, { msgId: fresh, seq: 0 })
+    await redeliverEvent(db, planId, { msgId: tried, seq: 1 })
+    expect(await delivery({ msgId: fresh, seq: 0 })).toMatchObject({ ...queued, earlier: 0 })
+    expect(await delivery({ msgId: tried, seq: 1 })).toMatchObject({ ...queued, earlier: 4 })
+  })
+
+  test('that waits goes now; one that is under way stays', async () => {
+    const msgId = await storeEvent(db, { planId, ...longAgo, state: 'parked', attempts: 3 })
+    await redeliverEvent(db, planId, { msgId, seq: 1 })
+    expect(await delivery({ msgId, seq: 1 })).toMatchObject({ ...queued, earlier: 3 })
+    const held = await storeEvent(db, { planId, ...longAgo, state: 'held', attempts: 3 })
+    await redeliverEvent(db, planId, { msgId: held, seq: 1 })
+    expect(await delivery({ msgId: held, seq: 1 })).toMatchObject({ attempt: 3, earlier: 0, holder: 1 })
+  })
+
+  test('goes behind an earlier one of its message that waits', async () => {
+    const msgId = await storeEvent(db, {
+      planId,
+      state: 'pending',
+      occurredAt: new Date(Date.now() + 3_600_000),
+    })
+    await storeEvent(db, { planId, ...longAgo, msgId, seq: 2, state: 'failed', attempts: 12 })
+    await redeliverEvent(db, planId, { msgId, seq: 2 })
+    expect(await delivery({ msgId, seq: 2 })).toMatchObject({ state: 'waiting', due: false })
+  })
+
+  test('without a URL is refused', async () => {
+    const mt = await storeEvent(db, { planId, state: 'kept', callbackUrl: null })
+    const mo = await storeEvent(db, { planId: silentPlan, seq: 0, state: 'failed' })
+    const refusal = { code: 'CONFLICT', message: expect.stringContaining('no URL') }
+    await expect(redeliverEvent(db, planId, { msgId: mt, seq: 1 })).rejects.toMatchObject(refusal)
+    await expect(redeliverEvent(db, silentPlan, { msgId: mo, seq: 0 })).rejects.toMatchObject(refusal)
+    expect(await delivery({ msgId: mt, seq: 1 })).toBeUndefined()
+    await db.query(`update accounts set default_dlr_url = 'https://example.com/dlr'`)
+    await redeliverEvent(db, planId, { msgId: mt, seq: 1 })
+    await db.query('update accounts set default_dlr_url = null')
+    expect(await delivery({ msgId: mt, seq: 1 })).toMatchObject(queued)
+  })
+
+  test('that was tried a thousand times is refused', async () => {
+    const msgId = await storeEvent(db, { planId, state: 'failed', attempts: 1_000 })
+    await expect(redeliverEvent(db, planId, { msgId, seq: 1 })).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(await delivery({ msgId, seq: 1 })).toMatchObject({ state: 'failed' })
+  })
+
+  test('of another plan is not there', async () => {
+    const msgId = await storeEvent(db, { planId, state: 'failed' })
+    for (const [plan, seq] of [
+      [silentPlan, 1],
+      [planId, 2],
+    ] as const)
+      await expect(redeliverEvent(db, plan, { msgId, seq })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await delivery({ msgId, seq: 1 })).toMatchObject({ state: 'failed' })
+  })
+})
+
+describe('many events', () => {
+  const redeliver = (
+    query: Partial<RedeliveryQuery> = {},
+    limits?: Parameters<typeof redeliverEvents>[2],
+  ) => {
+    const all = { msgId: null, destination: null, fromDate: null, toDate: null, after: null }
+    return redeliverEvents(db, { planId, state: 'failed', ...all, ...query }, limits)
+  }
+  const AT = Date.now() - 60_000
+  const idAt = (seconds: number) => newId(AT + seconds * 1_000)
+  const states = async () => {
+    const { rows } = await db.query('select msg_id, state from event_deliveries')
+    return new Map(rows.map((row) => [row.msg_id, row.state]))
+  }
+
+  test('all that failed, and nothing else, and nothing of another plan', async () => {
+    const failed = await Promise.all([0, 1, 2].map(() => storeEvent(db, { planId, state: 'failed' })))
+    const parked = await storeEvent(db, { planId, state: 'parked' })
+    const foreign = await storeEvent(db, { planId: silentPlan, state: 'failed' })
+    const kept = await storeEvent(db, { planId, state: 'kept' })
+    expect(await redeliver()).toEqual({ redelivered: 3, nextAfter: null })
+    const now = await states()
+    for (const msgId of failed) expect(now.get(msgId)).toBe('waiting')
+    expect([now.get(parked), now.get(foreign), now.get(kept)]).toEqual(['parked', 'failed', undefined])
+    expect(await redeliver()).toEqual({ redelivered: 0, nextAfter: null })
+  })
+
+  test('in a window, of a destination, of a message', async () => {
+    const [first, second, third] = [idAt(0), idAt(1), idAt(2)]
+    const store = async () => {
+      await db.query('delete from event_deliveries')
+      await db.query('delete from events')
+      await storeEvent(db, { planId, msgId: first, state: 'failed' })
+      await storeEvent(db, { planId, msgId: second, state: 'failed', destination: OTHER })
+      await storeEvent(db, { planId, msgId: third, state: 'failed', destination: OTHER })
+    }
+    const cases: [Partial<RedeliveryQuery>, string[]][] = [
+      [{ fromDate: AT + 1_000 }, [second, third]],
+      [{ toDate: AT }, [first]],
+      [{ fromDate: AT + 500, toDate: AT + 1_500 }, [second]],
+      [{ destination: DESTINATION }, [first]],
+      [{ destination: OTHER, fromDate: AT + 1_500 }, [third]],
+      [{ msgId: second }, [second]],
+      [{ after: { msgId: second, seq: 1 } }, [third]],
+      [{ after: { msgId: first, seq: 1 }, fromDate: AT + 2_000 }, [third]],
+    ]
+    for (const [query, expected] of cases) {
+      await store()
+      expect(await redeliver(query), JSON.stringify(query)).toEqual({
+        redelivered: expected.length,
+        nextAfter: null,
+      })
+      const now = await states()
+      expect(
+        [...now]
+          .filter(([, state]) => state === 'waiting')
+          .map(([id]) => id)
+          .sort(),
+      ).toEqual(expected)
+    }
+  })
+
+  test('what was kept, where there is a URL now', async () => {
+    const reachable = await storeEvent(db, { planId, state: 'kept' })
+    const not = await storeEvent(db, { planId, state: 'kept', callbackUrl: null })
+    await storeEvent(db, { planId, state: 'delivered' })
+    const failed = await storeEvent(db, { planId, state: 'failed' })
+    expect(await redeliver({ state: 'kept' })).toEqual({ redelivered: 1, nextAfter: null })
+    const now = await states()
+    expect([now.get(reachable), now.get(not), now.get(failed)]).toEqual(['waiting', undefined, 'failed'])
+    expect(now.size).toBe(2)
+    await expect(redeliver({ state: 'kept', destination: OTHER })).rejects.toMatchObject({
+      errors: [{ field: 'destination', code: 'EXCLUSIVE' }],
+    })
+  })
+
+  test('in steps, each going on behind the last', async () => {
+    await db.query(
+      `insert into events (plan_id, msg_id, seq, position, status, occurred_at)
+       select $1, i.id, 1, 1, 'SENT', now() from unnest($2::uuid[]) as i (id)`,
+      [planId, Array.from({ length: 2_500 }, (_, n) => newId(AT + n))],
+    )
+    await db.query(
+      `insert into event_deliveries (plan_id, msg_id, seq, bucket, due_at, began_at, state)
+       select plan_id, msg_id, seq, 7, 'infinity', now(), 'failed' from events`,
+    )
+    await db.query(`update accounts set default_dlr_url = 'https://example.com/dlr'`)
+    const limits = { redelivered: 1_500, lookedAt: 10_000 }
+    const first = await redeliver({}, limits)
+    expect(first).toEqual({ redelivered: 2_000, nextAfter: { msgId: expect.any(String), seq: 1 } })
+    expect(await redeliver({ after: first.nextAfter }, limits)).toEqual({ redelivered: 500, nextAfter: null })
+    const looked = await redeliver({}, { redelivered: 1_500, lookedAt: 1_000 })
+    expect(looked).toEqual({ redelivered: 0, nextAfter: { msgId: expect.any(String), seq: 1 } })
+    await db.query('update accounts set default_dlr_url = null')
+  })
+})
+
+function answered(msgId: string, number: number) {
+  return {
+    plan_id: planId,
+    msg_id: msgId,
+    seq: 1,
+    holder: NODE,
+    attempt: 1,
+    number,
+    attempted_at: new Date().toISOString(),
+    latency_ms: 3,
+    response_status: 204,
+    error: null,
+    response_head: null,
+    destination: DESTINATION,
+    waited: true,
+    outcome: 'delivered' as const,
+    delay_ms: 0,
+  }
+}
