@@ -69,6 +69,8 @@ function superviseDial(
     isSettled = true
     clearTimeout(timer)
     const fault = socket instanceof TLSSocket ? (socket.authorizationError ?? null) : null
+    // A connection that was not taken is refused, not reset: the reset came before we looked.
+    if (socket instanceof TLSSocket && 'code' in error && error.code === 'ECONNRESET') phase = 'tls'
     callback(dialErrorOf(error, phase, fault === null ? null : String(fault)), null)
   }
   const succeed = () => {

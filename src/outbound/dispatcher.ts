@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { type Dispatcher, Pool } from 'undici'
+import { type buildConnector, type Dispatcher, Pool } from 'undici'
 import type { CallbackTarget } from '../domain/callback-url.ts'
 import type { CallbackGuard, DialVerdict } from './callback-guard.ts'
 import { createDialler, type Dialler } from './connector.ts'
@@ -20,8 +20,18 @@ export interface DispatcherOptions {
 }
 
 interface Origin {
-  pool: Pool
+  readonly pool: Pool
   requests: number
+  /** Connections being made. */
+  dials: number
+}
+
+/** A request on its way. */
+export interface Sent {
+  /** Whether connections are being made there. */
+  readonly dialling: boolean
+  /** To be called once, when the exchange is over. */
+  release(): void
 }
 
 const MAX_RESPONSE_HEADER_BYTES = 16 * 1_024
@@ -75,23 +85,27 @@ export class WebhookDispatcher {
   }
 
   /**
-   * Sends one request to an address that was judged for this target; the handler hears of it. False when too many
-   * requests are already on their way there. `release` must be called once when the exchange is over.
+   * Sends one request to an address that was judged for this target; the handler hears of it. Null when too many
+   * requests are already on their way there.
    */
   send(
     target: CallbackTarget,
     address: string,
     request: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
-  ): { release: () => void } | null {
+  ): Sent | null {
     const origin = this.#originOf(target, address)
     if (origin.requests >= this.#maxRequests) return null
     origin.requests += 1
-    const release = () => {
-      origin.requests -= 1
-    }
     origin.pool.dispatch(request, handler)
-    return { release }
+    return {
+      get dialling() {
+        return origin.dials > 0
+      },
+      release: () => {
+        origin.requests -= 1
+      },
+    }
   }
 
   /** Remembers that no connection could be made to the address. */
@@ -119,7 +133,7 @@ export class WebhookDispatcher {
     const key = keyOf(target, address)
     let origin = this.#origins.get(key)
     if (origin === undefined) {
-      origin = { pool: this.#openPool(target, address), requests: 0 }
+      origin = this.#openOrigin(target, address)
       this.#evictOldest()
     } else {
       this.#origins.delete(key)
@@ -128,9 +142,22 @@ export class WebhookDispatcher {
     return origin
   }
 
-  #openPool(target: CallbackTarget, address: string): Pool {
-    return new Pool(target.origin, {
-      connect: this.#dial(target, address),
+  #openOrigin(target: CallbackTarget, address: string): Origin {
+    const dial = this.#dial(target, address)
+    const connect: typeof dial = (options, callback) => {
+      origin.dials += 1
+      dial(options, (...made) => {
+        origin.dials -= 1
+        callback(...made)
+      })
+    }
+    const origin = { pool: this.#openPool(target.origin, connect), requests: 0, dials: 0 }
+    return origin
+  }
+
+  #openPool(origin: string, connect: buildConnector.connector): Pool {
+    return new Pool(origin, {
+      connect,
       connections: this.#maxSockets,
       pipelining: 1,
       allowH2: false,

@@ -94,7 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   async run(request: WebhookRequest): Promise<DeliveryOutcome> {
     const remainingMs = this.#dispatcher.totalTimeoutMs - (performance.now() - this.#startMs)
-    const timer = setTimeout(() => this.#onTimeout(), Math.max(remainingMs, 0))
+    const timer = setTimeout(() => this.#onTimeout(sent?.dialling === true), Math.max(remainingMs, 0))
     const onAbort = () => this.#stop('ABORTED')
     request.signal?.addEventListener('abort', onAbort, { once: true })
     const sent = this.#dispatcher.send(this.#target, this.#address, this.#optionsOf(request), this)
@@ -156,8 +156,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     return { path: this.#target.path, method: 'POST', headers, body: request.body }
   }
 
-  #onTimeout(): void {
-    this.#stop(this.#controller === null ? 'QUEUE_TIMEOUT' : 'RESPONSE_TIMEOUT')
+  /** `dialling`: while it waits for a connection, one is being made. */
+  #onTimeout(dialling: boolean): void {
+    if (this.#controller !== null) this.#stop('RESPONSE_TIMEOUT')
+    else this.#stop(dialling ? 'CONNECT_TIMEOUT' : 'QUEUE_TIMEOUT')
   }
 
   /** Settles, and destroys the socket if the request has one. */

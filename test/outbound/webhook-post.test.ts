@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { postWebhook } from '../../src/outbound/webhook-post.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
+import { startHostileReceiver } from '../support/hostile-receiver.ts'
 import { HOSTS, outboundNetwork, post } from '../support/outbound-network.ts'
 import { startRawReceiver } from '../support/raw-receiver.ts'
 import { answerStatus, startWebhookReceiver } from '../support/webhook-receiver.ts'
@@ -206,6 +207,20 @@ describe('no connection', () => {
     await expect.poll(() => to.sockets[0] !== undefined).toBe(true)
     to.sockets[0]?.end('HTTP/1.1 400 Bad Request\r\n\r\n')
     expect(await outcome).toMatchObject({ error: 'TLS_HANDSHAKE', status: null })
+  })
+
+  test.each(['close', 'reset'] as const)('%s instead of a TLS handshake', async (welcome) => {
+    const to = closing(await startHostileReceiver({ certificate }))
+    to.welcome(welcome)
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ error: 'TLS_HANDSHAKE', status: null })
+  })
+
+  test('no TLS handshake until the time of the attempt is over', async () => {
+    const to = closing(await startHostileReceiver({ certificate }))
+    to.welcome('never')
+    const outcome = await post(dispatcher({ totalTimeoutMs: 300 }), urlAt(to.port))
+    expect(outcome).toMatchObject({ error: 'CONNECT_TIMEOUT', status: null })
+    expect(to.connections).toBe(1)
   })
 
   test('too many requests on their way', async () => {
