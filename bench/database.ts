@@ -62,3 +62,42 @@ export async function queuedRows(db: pg.Client): Promise<number> {
   )
   return rows[0]!.n
 }
+
+/** As the operator does. */
+export async function pauseDestination(db: pg.Client, servicePlanId: string, origin: string): Promise<void> {
+  await db.query(
+    `insert into webhook_destinations (plan_id, destination, state, paused_by)
+     select id, $2, 'paused', 'operator' from service_plans where service_plan_id = $1`,
+    [servicePlanId, origin],
+  )
+}
+
+export async function resumeDestination(db: pg.Client, servicePlanId: string, origin: string): Promise<void> {
+  await db.query(
+    `update webhook_destinations d set state = 'recovering', since = now(), paused_by = null
+     from service_plans p where p.service_plan_id = $1 and d.plan_id = p.id and d.destination = $2`,
+    [servicePlanId, origin],
+  )
+}
+
+export async function isBreakerOpen(db: pg.Client, origin: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from webhook_destinations where destination = $1 and state = 'open'`,
+    [origin],
+  )
+  return rows.length > 0
+}
+
+/** Events not delivered to URLs of the origin, and how many of them are in the memory of a node. */
+export async function waitingDeliveries(
+  db: pg.Client,
+  origin: string,
+): Promise<{ waiting: number; held: number }> {
+  const { rows } = await db.query<{ waiting: number; held: number }>(
+    `select count(*)::integer as waiting, count(d.holder)::integer as held
+     from event_deliveries d join messages m on m.plan_id = d.plan_id and m.msg_id = d.msg_id
+     where starts_with(m.callback_url, $1 || '/')`,
+    [origin],
+  )
+  return rows[0]!
+}

@@ -11,7 +11,7 @@ import { Child } from './children.ts'
 import { openDatabase } from './database.ts'
 import { percentiles } from './percentiles.ts'
 import type { ServiceConfig, ServiceReady } from './service.ts'
-import { type Customer, setUp } from './setup.ts'
+import { addCustomer, type Customer, setUp } from './setup.ts'
 
 /**
  * `npm run fairness`: one plan has a million messages waiting for a slow carrier; how long does a message of another plan
@@ -31,7 +31,6 @@ const INSERT_AT_ONCE = 100_000
 const MOST_MS = 1_000
 const POLL_MS = 10
 const EVERY_MS = 1_000
-const SENDER = 'Aldis'
 
 const { values } = parseArgs({
   options: {
@@ -67,7 +66,7 @@ async function measure(backlog: number, rate: number, messages: number): Promise
   const { url, databaseUrl } = await spawn<ServiceReady>('service', config).ready()
   const connection = { url, operatorToken }
   const busy = await setUp(connection, { port: (await carrier.ready()).port, window: 10 })
-  const quiet = await anotherCustomer(connection)
+  const quiet = await addCustomer(connection)
   await requestAdmin(connection, 'PATCH', '/carriers/simulator', { messagesPerSecond: rate })
   const db = await openDatabase(databaseUrl)
   resources.defer(() => db.end())
@@ -91,17 +90,6 @@ async function measure(backlog: number, rate: number, messages: number): Promise
       `${messages} messages of another plan, accept to SENT: p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, most ${max.toFixed(0)} ms\n`,
   )
   return max < MOST_MS ? 0 : 1
-}
-
-/** One more account with a plan on the same route. */
-async function anotherCustomer(connection: { url: string; operatorToken: string }): Promise<Customer> {
-  const [accountId, servicePlanId] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')]
-  const ask = (method: string, path: string, body: object) => requestAdmin(connection, method, path, body)
-  await ask('POST', '/accounts', { accountId, name: 'Quiet' })
-  await ask('POST', '/service-plans', { servicePlanId, accountId, name: 'Quiet', route: 'default' })
-  await ask('PUT', `/service-plans/${servicePlanId}/senders/${SENDER}`, { status: 'approved' })
-  const { token } = (await ask('POST', '/tokens', { accountId, name: 'Quiet' })) as { token: string }
-  return { servicePlanId, token, sender: SENDER }
 }
 
 /** As if accepted by a node that could not send them. */

@@ -102,7 +102,8 @@ export class Load {
   #fill(): void {
     let free = Math.min(this.#idle.length, this.#bound - (this.#sent - this.#completed))
     while (free > 0) {
-      this.#idle.pop()!.send()
+      // In turn: at a low rate the service would give some of them up.
+      this.#idle.shift()!.send()
       free -= 1
     }
   }
@@ -140,6 +141,8 @@ class LoadConnection {
   }
 
   #onData(chunk: string): void {
+    // 408 on a connection that has not been used: it is closed next.
+    if (this.#sentAtMs === 0) return
     this.#text = this.#text === '' ? chunk : this.#text + chunk
     const head = this.#text.indexOf('\r\n\r\n')
     if (head < 0) return

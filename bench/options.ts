@@ -4,6 +4,7 @@ export interface BenchOptions {
   readonly seconds: number
   readonly warmUpSeconds: number
   readonly acceptSeconds: number
+  readonly webhookSeconds: number
   readonly connections: number
   readonly outstanding: number
   readonly window: number
@@ -24,9 +25,10 @@ const HELP = `Measures Aldis whole: load, service with its PostgreSQL, carrier a
 
 Usage: npm run bench -- [options]
 
-  --seconds N           measured time of the end-to-end run (20)
+  --seconds N           measured time of the end-to-end run, 0 for none (20)
   --warm-up N           seconds before it that do not count (5)
   --accept-seconds N    measured time of the accept run, 0 for none (10)
+  --webhook-seconds N   seconds of each measurement of the webhook part, which takes some four minutes, 0 for none (20)
   --connections N       keep-alive connections of the load generator (64)
   --outstanding N       messages between request and last webhook, at most, in the end-to-end run (2000)
   --window N            unanswered submit_sm on the carrier link (100)
@@ -41,6 +43,8 @@ Usage: npm run bench -- [options]
   --json                print one JSON object instead of tables
   --help
 
+The webhook part alone: npm run bench -- --seconds 0 --accept-seconds 0
+
 Exit code 1 when anything accepted was not delivered with both webhooks, exactly once: such a run gives no figures.
 `
 
@@ -52,6 +56,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
       seconds: { type: 'string', default: '20' },
       'warm-up': { type: 'string', default: '5' },
       'accept-seconds': { type: 'string', default: '10' },
+      'webhook-seconds': { type: 'string', default: '20' },
       connections: { type: 'string', default: '64' },
       outstanding: { type: 'string', default: '2000' },
       window: { type: 'string', default: '100' },
@@ -72,9 +77,10 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     return null
   }
   return {
-    seconds: whole('seconds', values.seconds, 1, 3_600),
+    seconds: whole('seconds', values.seconds, 0, 3_600),
     warmUpSeconds: whole('warm-up', values['warm-up'], 0, 600),
     acceptSeconds: whole('accept-seconds', values['accept-seconds'], 0, 600),
+    webhookSeconds: whole('webhook-seconds', values['webhook-seconds'], 0, 600),
     connections: whole('connections', values.connections, 1, 1_000),
     outstanding: whole('outstanding', values.outstanding, 1, 100_000),
     window: whole('window', values.window, 1, 1_000),

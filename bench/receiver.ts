@@ -4,7 +4,15 @@ import type { AddressInfo } from 'node:net'
 import { configuration, serveParent, tellParent } from './parent.ts'
 import { type Percentiles, percentiles } from './percentiles.ts'
 
-/** The webhook receiver: answers 200 and counts what came for each message. */
+/**
+ * The webhook receiver: answers 200 and counts what came for each message. One that hangs takes requests, counts nothing
+ * and answers nothing, until it is told to.
+ */
+
+export interface ReceiverConfig {
+  readonly tls: { readonly certPem: string; readonly keyPem: string } | null
+  readonly hangs?: boolean
+}
 
 export interface ReceiverReport {
   /** Messages whose SENT and DELIVERED both arrived. */
@@ -13,6 +21,10 @@ export interface ReceiverReport {
   readonly repeated: number
   readonly disordered: number
   readonly unexpected: number
+  /** Webhooks counted, and when the first and the last of them came: Unix milliseconds, 0 when none did. */
+  readonly webhooks: number
+  readonly firstAtMs: number
+  readonly lastAtMs: number
 }
 
 export interface ReceiverTimings {
@@ -27,13 +39,17 @@ const DELIVERED = 2
 const COMPLETE = SENT | DELIVERED
 const NEWS_INTERVAL_MS = 5
 
-const { tls } = configuration<{ tls: { certPem: string; keyPem: string } | null }>()
+const config = configuration<ReceiverConfig>()
+let hangs = config.hangs ?? false
 const received = new Map<string, number>()
 let completed = 0
 let told = 0
 let repeated = 0
 let disordered = 0
 let unexpected = 0
+let webhooks = 0
+let firstAtMs = 0
+let lastAtMs = 0
 let webhookDelays: number[] = []
 let deliveries: number[] = []
 
@@ -58,7 +74,10 @@ function count(text: string): void {
   if (bit === SENT && before !== 0) disordered += 1
   received.set(msgId, before | bit)
   if ((before | bit) === COMPLETE) completed += 1
-  const nowMs = Date.now()
+  const nowMs = performance.timeOrigin + performance.now()
+  webhooks += 1
+  if (firstAtMs === 0) firstAtMs = nowMs
+  lastAtMs = nowMs
   webhookDelays.push(nowMs - Date.parse(field(text, '"updatedAt":"')))
   if (bit === DELIVERED) deliveries.push(nowMs - Number.parseInt(msgId.slice(0, 8) + msgId.slice(9, 13), 16))
 }
@@ -70,6 +89,7 @@ const onRequest: http.RequestListener = (request, response) => {
     text += chunk
   })
   request.on('end', () => {
+    if (hangs) return
     count(text)
     response.writeHead(200, { 'content-length': '0' })
     response.end()
@@ -77,9 +97,9 @@ const onRequest: http.RequestListener = (request, response) => {
 }
 
 const server =
-  tls === null
+  config.tls === null
     ? http.createServer(onRequest)
-    : https.createServer({ cert: tls.certPem, key: tls.keyPem }, onRequest)
+    : https.createServer({ cert: config.tls.certPem, key: config.tls.keyPem }, onRequest)
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 
 const newsTimer = setInterval(() => {
@@ -100,7 +120,15 @@ serveParent(
       webhookDelayMs: percentiles(webhookDelays),
       deliveredMs: percentiles(deliveries),
     }),
-    report: (): ReceiverReport => ({ completed, repeated, disordered, unexpected }),
+    /** The webhook delays since the last reset, or since they were last taken. */
+    takeDelays: () => webhookDelays.splice(0),
+    /** Whoever hangs on goes on hanging; what comes from now on is answered. */
+    answer() {
+      hangs = false
+    },
+    report: (): ReceiverReport => {
+      return { completed, repeated, disordered, unexpected, webhooks, firstAtMs, lastAtMs }
+    },
     /** Every msgId, and whether both its webhooks have come. */
     arrivals: () => [...received].map(([msgId, bits]): [string, boolean] => [msgId, bits === COMPLETE]),
   },

@@ -12,12 +12,14 @@ import { describeMachine } from './machine.ts'
 import { type BenchOptions, readOptions } from './options.ts'
 import { measureAccepts, measureEndToEnd, type Parts } from './phases.ts'
 import { selfTimesText } from './profile.ts'
+import type { ReceiverConfig } from './receiver.ts'
 import { type Figures, figuresText } from './report.ts'
 import { requestForms } from './requests.ts'
 import type { ServiceConfig, ServiceReady } from './service.ts'
-import { setUp } from './setup.ts'
+import { type Connection, setUp } from './setup.ts'
 import { DatabaseActivity } from './statements.ts'
 import { totalFaults } from './totals.ts'
+import { measureWebhooks } from './webhooks.ts'
 
 /** Time for everything besides the measured seconds: start, drains, checks, stop. */
 const ALLOWANCE_MS = 900_000
@@ -31,13 +33,15 @@ class Bench {
   readonly #resources = new AsyncDisposableStack()
   readonly #fault = Promise.withResolvers<never>()
   readonly #dir: string
+  #certificate: ReceiverConfig['tls'] = null
 
   constructor(options: BenchOptions) {
     this.#options = options
     this.#fault.promise.catch(() => undefined)
     this.#dir = mkdtempSync(join(options.tempDir ?? tmpdir(), 'aldis-bench-'))
     this.#resources.defer(() => rmSync(this.#dir, { recursive: true, force: true }))
-    const measuredMs = (options.seconds + options.warmUpSeconds + options.acceptSeconds) * 1_000
+    const { seconds, warmUpSeconds, acceptSeconds, webhookSeconds } = options
+    const measuredMs = (seconds + warmUpSeconds + acceptSeconds + 4 * webhookSeconds) * 1_000
     const timer = setTimeout(() => this.fail('the run did not end in time'), measuredMs + ALLOWANCE_MS)
     this.#resources.defer(() => clearTimeout(timer))
   }
@@ -71,26 +75,30 @@ class Bench {
 
   async #run(): Promise<Figures> {
     const options = this.#options
-    const { parts, databaseUrl } = await this.#start()
+    const { parts, databaseUrl, connection } = await this.#start()
     const db = await openDatabase(databaseUrl)
     this.#resources.defer(() => db.end())
     await addPastDays(databaseUrl, options.pastDays)
     const machine = await describeMachine(db)
-    const endToEnd = await (options.profile === null
-      ? measureEndToEnd(parts, options)
-      : this.#profiled(parts, db, options.profile))
+    const endToEnd = options.seconds === 0 ? null : await this.#endToEnd(parts, db)
     const accepts = options.acceptSeconds === 0 ? null : await measureAccepts(parts, options.acceptSeconds)
     const faults = await totalFaults(parts.load.accepted, db, parts.receiver)
     if (faults.length > 0) throw new Error(faults.join('; '))
-    return { machine, options, endToEnd, accepts, checked: parts.load.accepted.length }
+    const webhooks = options.webhookSeconds === 0 ? null : await this.#measureWebhooks(parts, db, connection)
+    return { machine, options, endToEnd, accepts, checked: parts.load.accepted.length, webhooks }
   }
 
-  async #start(): Promise<{ parts: Parts; databaseUrl: string }> {
+  #endToEnd(parts: Parts, db: pg.Client) {
+    const { profile } = this.#options
+    return profile === null ? measureEndToEnd(parts, this.#options) : this.#profiled(parts, db, profile)
+  }
+
+  async #start(): Promise<{ parts: Parts; databaseUrl: string; connection: Connection }> {
     const { profile, tls, logLevel, window, deliverWindow, throughput, receiptDelayMs, connections } =
       this.#options
     const operatorToken = randomBytes(24).toString('base64url')
     const authority = tls ? await createTestAuthority() : null
-    const certificate = authority === null ? null : await createServerCertificate(authority, ['127.0.0.1'])
+    this.#certificate = authority === null ? null : await createServerCertificate(authority, ['127.0.0.1'])
     const config: ServiceConfig = {
       dataDir: join(this.#dir, 'data'),
       logLevel,
@@ -99,20 +107,37 @@ class Bench {
       explain: profile !== null,
     }
     const onNews = (completed: number) => load?.completed(completed)
-    const receiver = this.#spawn<{ port: number }>('receiver', { tls: certificate }, { onNews })
+    const receiver = this.#spawn<{ port: number }>('receiver', { tls: this.#certificate }, { onNews })
     const carrierConfig: CarrierConfig = { receiptDelayMs, deliverWindow, ...(throughput && { throughput }) }
     const carrier = this.#spawn<{ port: number }>('carrier', carrierConfig)
     const service = this.#spawn<ServiceReady>('service', config, { logFile: this.#logFile })
     const { url, port, postgresPid, databaseUrl } = await service.ready()
     const smpp = { port: (await carrier.ready()).port, window }
-    const customer = await setUp({ url, operatorToken }, smpp)
-    const callbackUrl = `${tls ? 'https' : 'http'}://127.0.0.1:${(await receiver.ready()).port}/receipts`
+    const connection = { url, operatorToken }
+    const customer = await setUp(connection, smpp)
+    const callbackUrl = `${await this.#originOf(receiver)}/receipts`
     const request = requestForms({ port, callbackUrl, ...customer })
     const load: Load = new Load({ port, connections, request, onFault: (reason) => this.fail(reason) })
     await load.connect()
     this.#resources.defer(() => load.close())
     const fault = this.#fault.promise
-    return { parts: { service, postgresPid, carrier, receiver, load, fault }, databaseUrl }
+    return { parts: { service, postgresPid, carrier, receiver, load, fault }, databaseUrl, connection }
+  }
+
+  async #measureWebhooks({ service, postgresPid, fault }: Parts, db: pg.Client, connection: Connection) {
+    const openReceiver = async (hangs: boolean) => {
+      const config: ReceiverConfig = { tls: this.#certificate, hangs }
+      const child = this.#spawn<{ port: number }>('receiver', config)
+      return { child, origin: await this.#originOf(child) }
+    }
+    const { port } = await service.ready()
+    const onFault = (reason: string) => this.fail(reason)
+    const bench = { connection, port, servicePid: service.pid, postgresPid, db, openReceiver, onFault, fault }
+    return await measureWebhooks(bench, this.#options.webhookSeconds)
+  }
+
+  async #originOf(receiver: Child<{ port: number }>): Promise<string> {
+    return `${this.#options.tls ? 'https' : 'http'}://127.0.0.1:${(await receiver.ready()).port}`
   }
 
   #spawn<Ready>(

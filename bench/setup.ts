@@ -14,7 +14,7 @@ export interface Customer {
   readonly sender: string
 }
 
-interface Connection {
+export interface Connection {
   readonly url: string
   readonly operatorToken: string
 }
@@ -24,22 +24,28 @@ export async function setUp(
   connection: Connection,
   carrier: { port: number; window: number },
 ): Promise<Customer> {
-  const accountId = randomBytes(12).toString('hex')
-  const servicePlanId = randomBytes(12).toString('hex')
   const ask = (method: string, path: string, body?: object) => requestAdmin(connection, method, path, body)
-  await ask('POST', '/accounts', { accountId, name: 'Bench' })
   const link = { host: '127.0.0.1', systemId: 'aldis', password: 'aldis' }
   await ask('POST', '/carriers', { name: CARRIER, ...link, ...carrier })
   await ask('POST', '/routes', { name: 'default', carriers: [{ carrier: CARRIER }] })
-  const plan = { servicePlanId, accountId, name: 'Bench', route: 'default' }
-  await ask('POST', '/service-plans', plan)
-  await ask('PUT', `/service-plans/${servicePlanId}/senders/${SENDER}`, { status: 'approved' })
-  const { token } = (await ask('POST', '/tokens', { accountId, name: 'Bench' })) as { token: string }
+  const customer = await addCustomer(connection)
   const deadlineMs = performance.now() + BOUND_TIMEOUT_MS
   for (;;) {
     const { link } = (await ask('GET', `/carriers/${CARRIER}`)) as { link: { since: string | null } | null }
-    if (link?.since != null) return { servicePlanId, token, sender: SENDER }
+    if (link?.since != null) return customer
     if (performance.now() > deadlineMs) throw new Error('the carrier link was not bound in time')
     await new Promise((wake) => setTimeout(wake, BOUND_POLL_MS))
   }
+}
+
+/** An account with a plan on the default route, a token and an approved sender. */
+export async function addCustomer(connection: Connection): Promise<Customer> {
+  const accountId = randomBytes(12).toString('hex')
+  const servicePlanId = randomBytes(12).toString('hex')
+  const ask = (method: string, path: string, body: object) => requestAdmin(connection, method, path, body)
+  await ask('POST', '/accounts', { accountId, name: 'Bench' })
+  await ask('POST', '/service-plans', { servicePlanId, accountId, name: 'Bench', route: 'default' })
+  await ask('PUT', `/service-plans/${servicePlanId}/senders/${SENDER}`, { status: 'approved' })
+  const { token } = (await ask('POST', '/tokens', { accountId, name: 'Bench' })) as { token: string }
+  return { servicePlanId, token, sender: SENDER }
 }
