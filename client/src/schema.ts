@@ -176,6 +176,35 @@ export interface InboundMessageList {
   }
 }
 
+export interface EventFeed {
+  items: (
+    | {
+        /** webhook-id of its webhook. */
+        eventId: string
+        /** Place among the events of its message: 1, 2, …; 0: an inbound message. */
+        sequence: number
+        occurredAt: string
+        type: 'deliveryReceipt'
+        data: DeliveryReceipt
+      }
+    | {
+        /** webhook-id of its webhook. */
+        eventId: string
+        /** Place among the events of its message: 1, 2, …; 0: an inbound message. */
+        sequence: number
+        occurredAt: string
+        type: 'inboundMessage'
+        data: InboundSmsWebhook
+      }
+  )[]
+  /** Where to go on, now or later; it does not expire. */
+  cursor: string
+  /** There is more to be read at once. */
+  hasMore: boolean
+  /** Events between may be gone: the cursor, or since, is from before the oldest that are kept. */
+  gap: boolean
+}
+
 /** What is POSTed to a receiver, by type of event. */
 export interface WebhookBodies {
   /** The status of an outbound message changed. To the message's callbackUrl, or else the account's default DLR URL. */
@@ -261,6 +290,20 @@ export interface Operations {
     }
     answer: InboundMessageList
   }
+  /** Read a plan's events in their order, oldest first. Every change of status and every inbound message, whether or not it was pushed to a URL. */
+  listEvents: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** cursor of the page before, unchanged. */
+      cursor?: string | undefined
+      /** Without a cursor: begin with what happened then; default: the oldest event that is kept. */
+      since?: string | undefined
+      /** Values above 1000 are 1000; long texts make a page shorter. */
+      limit?: number | undefined
+    }
+    answer: EventFeed
+  }
 }
 
 /** How each operation is requested: what is neither in the path nor in the query is the body. */
@@ -300,6 +343,12 @@ export const OPERATIONS = {
     method: 'GET',
     path: '/v1/inbound/sms',
     query: ['servicePlanId', 'from', 'to', 'keyword', 'fromDate', 'toDate', 'limit', 'cursor'],
+    body: false,
+  },
+  listEvents: {
+    method: 'GET',
+    path: '/v1/events',
+    query: ['servicePlanId', 'cursor', 'since', 'limit'],
     body: false,
   },
 } as const

@@ -39,6 +39,7 @@ export async function startHttp(
     keys: { cursor: deriveKey(options.secretKey, 'cursors') },
     limits: { ...limits, drainTimeoutMs },
     baseUrl: options.baseUrl,
+    retentionDays: options.retentionDays,
     ready: () => readiness(db, lease, options),
     clock: Date.now,
     random,

@@ -48,7 +48,7 @@ export const MAX_PAGE = 100
 const MAX_WINDOW_MS = 31 * 24 * 3_600_000
 const DIGITS = /^[0-9]+$/
 
-const DATE_RULE = 'must be an RFC 3339 date and time with offset'
+export const DATE_RULE = 'must be an RFC 3339 date and time with offset'
 export const WINDOW_RULES: FilterRules<DateWindow> = {
   fromDate: { parse: (text) => parseTimestamp(text, 'up'), rule: DATE_RULE },
   toDate: { parse: (text) => parseTimestamp(text, 'down'), rule: DATE_RULE },

@@ -11,11 +11,11 @@ import type { HttpLimits } from './limits.ts'
 import { isPlainJson } from './media-types.ts'
 import { httpMetrics } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
-import type { ListDeps } from './pages.ts'
 import { boundPipelines } from './pipelines.ts'
 import { limitAccounts } from './rate-limiting.ts'
 import { rawAnswers } from './raw-answers.ts'
 import { recordRequests } from './request-records.ts'
+import { eventFeedRoute, type FeedDeps } from './routes/event-feed.ts'
 import { healthRoutes, type Readiness } from './routes/health.ts'
 import { inboundListRoute } from './routes/inbound-list.ts'
 import { inboundLookupRoute } from './routes/inbound-lookup.ts'
@@ -24,7 +24,7 @@ import { type LookupDeps, lookupRoutes } from './routes/message-lookups.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { type SendDeps, sendRoute } from './routes/sendsms.ts'
 
-export interface ServerDeps extends SendDeps, LookupDeps, ListDeps {
+export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps {
   readonly limits: HttpLimits
   readonly ready: () => Promise<Readiness>
   readonly log: FastifyBaseLogger
@@ -99,6 +99,7 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
     listRoute(reads, deps)
     inboundLookupRoute(reads, deps)
     inboundListRoute(reads, deps)
+    eventFeedRoute(reads, deps)
   })
   deps.adminRoutes?.(app)
 }

@@ -13,6 +13,7 @@ import {
   TOKEN_OTHER,
 } from '../support/http-service.ts'
 import type { HttpAnswer } from '../support/raw-http.ts'
+import { eventually } from '../support/service.ts'
 
 interface Operation {
   readonly operationId: string
@@ -86,6 +87,31 @@ describe('answers are as documented', () => {
     const answer = await service.get(path.replace('{msgId}', msgIds[0]!) + query)
     expect(String(answer.status)).toBe(status)
     expect(faultsOf('get', path, answer)).toEqual([])
+  })
+
+  it('GET /v1/events: 200 and 400', async () => {
+    const [sent, received] = [0, 1].map((bucket) => messageId(Date.now(), randomBytes(9), bucket))
+    await service.db.query(
+      `with events as (
+         insert into events (plan_id, msg_id, seq, position, status, occurred_at)
+         values (1, $1, 1, pg_current_xact_id()::text::bigint, 'SENT', now()),
+                (1, $2, 0, pg_current_xact_id()::text::bigint, null, now())
+       ), inbound as (
+         insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body)
+         values (1, $2, 1, '+15551230001', '71234', 'join')
+       )
+       insert into messages (plan_id, msg_id, status, sender, recipient, body, segments, updated_at)
+       values (1, $1, 'SENT', 'Aldis', '+15551230001', 'hello', 1, now())`,
+      [sent, received],
+    )
+    const answer = await eventually(async () => {
+      const page = await service.get(`/v1/events?servicePlanId=${PLAN}`)
+      return page.json.items.length === 2 && page
+    })
+    expect(faultsOf('get', '/v1/events', answer)).toEqual([])
+    const refused = await service.get(`/v1/events?servicePlanId=${PLAN}&cursor=1`)
+    expect(refused.status).toBe(400)
+    expect(faultsOf('get', '/v1/events', refused)).toEqual([])
   })
 
   it('GET: 404 of a message of somebody else', async () => {

@@ -119,6 +119,7 @@ function databaseDeps({ db }: FreshDatabase, directory: DirectoryService, secret
     accepter: new GroupAccepter({ db, placement, secretKey, random: randomBytes }),
     limits: HTTP_LIMITS,
     baseUrl: null,
+    retentionDays: 30,
     clock: Date.now,
     random: randomBytes,
     keys: { cursor: randomBytes(32) },

@@ -83,6 +83,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   // One partition for messages of any day: lists are tested with old ones too.
   await db.query('create table messages_any_day partition of messages default')
   await db.query('create table inbound_messages_any_day partition of inbound_messages default')
+  await db.query('create table events_any_day partition of events default')
   const { statementTimeoutMs } = options
   const serverDb =
     statementTimeoutMs === undefined
@@ -107,6 +108,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     keys: options.cursorKeys ?? { cursor: cursorKey },
     limits: { ...HTTP_LIMITS, ...options.limits },
     baseUrl: options.baseUrl ?? null,
+    retentionDays: 30,
     ready: options.ready ?? (async () => ({ ok: true, checks: { database: 'ok' } })),
     clock: options.clock ?? Date.now,
     random: randomBytes,

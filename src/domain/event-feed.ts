@@ -1,0 +1,76 @@
+import { parseTimestamp } from './dates.ts'
+import type { Told } from './events.ts'
+import {
+  DATE_RULE,
+  type FilterRules,
+  type ListBounds,
+  type ListQueryVerdict,
+  parseListQuery,
+} from './list-queries.ts'
+import { lowestIdAt } from './message-ids.ts'
+import type { Query } from './query-parameters.ts'
+
+/** A plan's events in the order in which they were written down, for whoever was away or has no webhooks. */
+
+/** Only what happened at or after `since`, Unix milliseconds; null: all that is kept. */
+export interface FeedFilters {
+  readonly since: number | null
+}
+
+/** Behind which event a reader goes on. */
+export interface FeedPlace {
+  /** `events.position`, digits: it may be beyond what a number holds. */
+  readonly position: string
+  readonly msgId: string
+  readonly seq: number
+  /** When that was reached or, where nothing more was to be read, when it was read. Unix milliseconds. */
+  readonly atMs: number
+}
+
+export const DEFAULT_FEED_PAGE = 100
+export const MAX_FEED_PAGE = 1_000
+/** Bytes of text in a page, and one text more. */
+const FEED_PAGE_BYTES = 1_400_000
+
+const BOUNDS: ListBounds = { filtered: false, maxPage: MAX_FEED_PAGE }
+const FILTERS: FilterRules<FeedFilters> = {
+  since: { parse: (text) => parseTimestamp(text, 'up'), rule: DATE_RULE },
+}
+
+const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const HIGHEST_SEQ = 32_767
+
+/**
+ * A message's status changes for the last time within ten days: it is submitted for 24 h, and a receipt is matched for
+ * 8 days.
+ */
+const LONGEST_LIFE_MS = 10 * 24 * 3_600_000
+
+export function parseFeedQuery(query: Query): ListQueryVerdict<FeedFilters> {
+  return parseListQuery(query, FILTERS, BOUNDS)
+}
+
+/** Behind everything up to `position`, read at `atMs`. */
+export function placeBehind(position: string, atMs: number): FeedPlace {
+  return { position, msgId: HIGHEST_ID, seq: HIGHEST_SEQ, atMs }
+}
+
+/** No event that happens at `ms` or later is of a message with a lower id: older days need not be looked at. */
+export function lowestIdWithEventsAt(ms: number): string {
+  return lowestIdAt(ms - LONGEST_LIFE_MS)
+}
+
+/** The first of `events` that make one page: at most `limit`, and FEED_PAGE_BYTES of text. */
+export function feedPage<Event extends { told: Told }>(events: readonly Event[], limit: number): Event[] {
+  let bytes = 0
+  const tooMany = events.findIndex((event, index) => {
+    if (index === limit || bytes > FEED_PAGE_BYTES) return true
+    bytes += textBytes(event.told)
+    return false
+  })
+  return tooMany < 0 ? [...events] : events.slice(0, tooMany)
+}
+
+function textBytes(told: Told): number {
+  return Buffer.byteLength(told.direction === 'MT' ? told.message.body : told.inbound.body)
+}

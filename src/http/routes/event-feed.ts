@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify'
+import type { ServicePlan } from '../../domain/configuration.ts'
+import type { Page } from '../../domain/cursors.ts'
+import {
+  DEFAULT_FEED_PAGE,
+  type FeedFilters,
+  type FeedPlace,
+  feedPage,
+  parseFeedQuery,
+  placeBehind,
+} from '../../domain/event-feed.ts'
+import { eventBody, eventId, eventType } from '../../domain/events.ts'
+import { fault } from '../../domain/faults.ts'
+import type { Query } from '../../domain/query-parameters.ts'
+import { invalid } from '../../errors.ts'
+import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'
+import { CursorPages, type ListDeps } from '../pages.ts'
+import { failures } from '../schemas/error-body.ts'
+import { FeedQuerySchema, FeedSchema } from '../schemas/event-feed.ts'
+
+export interface FeedDeps extends ListDeps {
+  /** Days that events are kept. */
+  readonly retentionDays: number
+}
+
+const SCHEMA = {
+  operationId: 'listEvents',
+  summary: "Read a plan's events in their order, oldest first",
+  description: 'Every change of status and every inbound message, whether or not it was pushed to a URL.',
+  tags: ['Events'],
+  security: [{ bearer: [] }],
+  querystring: FeedQuerySchema,
+  response: {
+    200: { ...FeedSchema, description: 'The events behind the cursor' },
+    ...failures(400, 401, 403, 429, 500),
+  },
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/** `GET /v1/events`. */
+export function eventFeedRoute(app: FastifyInstance, deps: FeedDeps): void {
+  const pages = new CursorPages<FeedFilters, FeedPlace>(deps, 'feed', null, DEFAULT_FEED_PAGE)
+  app.route({
+    method: 'GET',
+    url: '/v1/events',
+    schema: SCHEMA,
+    // A union would be serialised by trial.
+    serializerCompiler: () => JSON.stringify,
+    handler: async (request) => {
+      const { plan, page } = pages.read(request, parseFeedQuery(request.query as Query))
+      const readAtMs = deps.clock()
+      const { shown, place } = await read(deps, page, readAtMs)
+      const startMs = page.after?.atMs ?? page.filters.since
+      return {
+        items: shown.map((event) => presented(event, plan)),
+        cursor: pages.cursorBehind(page, place ?? shown.at(-1)!.place),
+        hasMore: place === null,
+        gap: startMs !== null && startMs < readAtMs - deps.retentionDays * DAY_MS,
+      }
+    },
+  })
+}
+
+/** What a page shows, and the place behind it; null: there is more behind the last one. */
+async function read(
+  { db }: FeedDeps,
+  page: Page<FeedFilters, FeedPlace>,
+  readAtMs: number,
+): Promise<{ shown: FeedEvent[]; place: FeedPlace | null }> {
+  const end = await feedEnd(db)
+  if (page.after !== null && BigInt(page.after.position) > BigInt(end)) {
+    const message = 'is from a later state of the database than it has now; begin again with since'
+    throw invalid([fault('cursor', 'INVALID_CURSOR', message)])
+  }
+  const events = await readFeed(db, { ...page, limit: page.limit + 1 }, end)
+  const shown = feedPage(events, page.limit)
+  return { shown, place: shown.length < events.length ? null : placeBehind(end, readAtMs) }
+}
+
+function presented({ msgId, seq, occurredAt, told }: FeedEvent, plan: ServicePlan) {
+  return {
+    eventId: eventId({ msgId, seq }),
+    sequence: seq,
+    type: eventType(seq),
+    occurredAt: occurredAt.toISOString(),
+    data: eventBody(told, plan),
+  }
+}

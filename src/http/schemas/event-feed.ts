@@ -1,0 +1,60 @@
+import { Type } from 'typebox'
+import { DEFAULT_FEED_PAGE, MAX_FEED_PAGE } from '../../domain/event-feed.ts'
+import type { EventType } from '../../domain/events.ts'
+import { DeliveryReceiptSchema } from './delivery-receipt.ts'
+import { PlanParameter } from './list-query.ts'
+import { oneOf } from './nullable.ts'
+import { InboundSmsWebhookSchema } from './webhooks.ts'
+
+/** For the documentation: the domain reads and judges the texts. */
+export const FeedQuerySchema = Type.Object({
+  servicePlanId: PlanParameter,
+  cursor: Type.Optional(Type.String({ description: 'cursor of the page before, unchanged' })),
+  since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Without a cursor: begin with what happened then; default: the oldest event that is kept',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      default: DEFAULT_FEED_PAGE,
+      description: `Values above ${MAX_FEED_PAGE} are ${MAX_FEED_PAGE}; long texts make a page shorter`,
+    }),
+  ),
+})
+
+const COMMON = {
+  eventId: Type.String({ description: 'webhook-id of its webhook' }),
+  sequence: Type.Integer({
+    description: 'Place among the events of its message: 1, 2, …; 0: an inbound message',
+  }),
+  occurredAt: Type.String({ format: 'date-time' }),
+}
+
+function event<Of extends EventType>(
+  type: Of,
+  data: typeof DeliveryReceiptSchema | typeof InboundSmsWebhookSchema,
+) {
+  return Type.Object({ ...COMMON, type: oneOf([type]), data })
+}
+
+/** What was pushed, or would have been. */
+export const FeedSchema = Type.Object(
+  {
+    items: Type.Array(
+      Type.Union([
+        event('deliveryReceipt', DeliveryReceiptSchema),
+        event('inboundMessage', InboundSmsWebhookSchema),
+      ]),
+    ),
+    cursor: Type.String({ description: 'Where to go on, now or later; it does not expire' }),
+    hasMore: Type.Boolean({ description: 'There is more to be read at once' }),
+    gap: Type.Boolean({
+      description:
+        'Events between may be gone: the cursor, or since, is from before the oldest that are kept',
+    }),
+  },
+  { title: 'EventFeed' },
+)

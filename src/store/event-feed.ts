@@ -1,0 +1,111 @@
+import type { Page } from '../domain/cursors.ts'
+import { type FeedFilters, type FeedPlace, lowestIdWithEventsAt } from '../domain/event-feed.ts'
+import type { Told } from '../domain/events.ts'
+import { highestIdAt } from '../domain/message-ids.ts'
+import type { Queryable } from './database.ts'
+import { TOLD_COLUMNS, TOLD_JOINS, type ToldRow, toldOf } from './told-events.ts'
+
+export interface FeedEvent {
+  readonly msgId: string
+  readonly seq: number
+  readonly occurredAt: Date
+  readonly told: Told
+  /** The place behind it. */
+  readonly place: FeedPlace
+}
+
+/** Nothing has a place before the first. */
+const BEGINNING: FeedPlace = {
+  position: '0',
+  msgId: '00000000-0000-0000-0000-000000000000',
+  seq: -1,
+  atMs: 0,
+}
+/** Clocks of nodes differ, and a statement may take half a minute. */
+const SINCE_MARGIN_MS = 60_000
+
+/**
+ * The last position that can be read now: no transaction that is still open writes at it or before. It never goes back.
+ */
+export async function feedEnd(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ end: string }>({
+    name: 'feed_end',
+    text: `select (base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1)::text as end from feed_base`,
+  })
+  return rows[0]!.end
+}
+
+/**
+ * A page of a plan's feed, up to `end`, which was read before. Every place up to there is either taken or never will be, so
+ * that a reader that goes on behind the last one misses nothing.
+ */
+export async function readFeed(
+  db: Queryable,
+  { planId, filters, after, limit }: Page<FeedFilters, FeedPlace>,
+  end: string,
+): Promise<FeedEvent[]> {
+  const { since } = filters
+  const from = after ?? (since === null ? BEGINNING : await startOf(db, planId, since, end))
+  const { rows } = await db.query<ToldRow & { position: string }>({
+    name: 'read_feed',
+    text: `
+      with f as materialized (
+        select * from events
+        where plan_id = $1 and (position, msg_id, seq) > ($2::bigint, $3::uuid, $4::smallint) and position <= $5::bigint
+          and msg_id >= $6::uuid and occurred_at >= $7::timestamptz
+        order by position, msg_id, seq limit $8
+      )
+      select f.position::text as position, ${TOLD_COLUMNS}
+      from f ${TOLD_JOINS}
+      order by f.position, f.msg_id, f.seq`,
+    values: [
+      planId,
+      from.position,
+      from.msgId,
+      from.seq,
+      end,
+      lowestIdWithEventsAt(from.atMs),
+      new Date(since ?? 0),
+      limit,
+    ],
+  })
+  return rows.map((row) => {
+    const { position, msgId, seq, updatedAt: occurredAt } = row
+    return {
+      msgId,
+      seq,
+      occurredAt,
+      told: toldOf(row),
+      place: { position, msgId, seq, atMs: occurredAt.getTime() },
+    }
+  })
+}
+
+/**
+ * Where events begin to have happened at `sinceMs`: by halves, for positions rise with time and no index is by time. The
+ * last event before that is of a message from before.
+ */
+async function startOf(db: Queryable, planId: number, sinceMs: number, end: string): Promise<FeedPlace> {
+  const startMs = sinceMs - SINCE_MARGIN_MS
+  const { rows } = await db.query<{ position: string }>({
+    name: 'find_feed_start',
+    text: `
+      with recursive halves (low, high) as (
+        select 0::bigint, $5::bigint
+        union all
+        select case when earlier then middle + 1 else low end, case when earlier then high else middle end
+        from (
+          select low, high, middle, coalesce(next.occurred_at < $2, false) as earlier
+          from (select *, (low + high) / 2 as middle from halves where low < high) h
+          left join lateral (
+            select occurred_at from events
+            where plan_id = $1 and position >= middle and msg_id between $3::uuid and $4::uuid
+            order by position, msg_id, seq limit 1
+          ) next on true
+        ) h
+      )
+      select low::text as position from halves where low = high`,
+    values: [planId, new Date(startMs), lowestIdWithEventsAt(startMs), highestIdAt(startMs), end],
+  })
+  return { ...BEGINNING, position: rows[0]!.position, atMs: startMs }
+}
