@@ -9,7 +9,7 @@ import {
   type InboundDeps,
 } from '../operations/receive-inbound.ts'
 import type { Database } from '../store/database.ts'
-import { deleteDeliveriesBefore } from '../store/event-deliveries.ts'
+import { deleteDeliveriesBefore, releaseStranded } from '../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../store/inbound-messages.ts'
 import { expireOverdueMessages } from '../store/overdue-messages.ts'
@@ -261,6 +261,10 @@ export class Maintenance {
     await this.#repeat(
       MAX_BATCHES,
       async () => (await releaseStray(db, CROWDED_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
+    await this.#repeat(
+      MAX_BATCHES,
+      async () => (await releaseStranded(db, CROWDED_MS, BATCH_ROWS)) === BATCH_ROWS,
     )
   }
 

@@ -254,6 +254,9 @@ export class WebhookDeliverer {
       outcome: decided.outcome,
       delay_ms: decided.delayMs,
     })
+    // Written while its breaker opened, it may have come too late to be parked with the others.
+    const { destinations } = this.#options
+    if (decided.outcome === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
     this.#followUp(event, decided.outcome, decided.delayMs)
   }
 
@@ -332,8 +335,9 @@ export class WebhookDeliverer {
   #release(msgId: string, delayMs: number | null, destination: string | null = null): void {
     const [first, ...behind] = this.#chains.postpone(msgId, performance.now())
     if (first === undefined) return
-    this.#giveBack([first], delayMs, destination)
+    // Written in this order: the first one's end makes those behind it due, as far as they have been given back.
     this.#giveBack(behind, delayMs)
+    this.#giveBack([first], delayMs, destination)
   }
 
   #giveBack(

@@ -279,6 +279,27 @@ export async function releaseEvents(
   return rowCount ?? 0
 }
 
+/**
+ * Makes due what was never tried and waits for longer than `waitMs` behind an event that is not there: that was recorded as
+ * delivered while this was being written. At most `limit`; gives how many.
+ */
+export async function releaseStranded(db: Queryable, waitMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      update event_deliveries e set due_at = now()
+      from (
+        select plan_id, msg_id, seq from event_deliveries e
+        where holder is null and due_at > now() + $1 * interval '1 ms' and state = 'waiting' and destination is null
+          and ${FIRST_OF_ITS_MESSAGE}
+        order by due_at limit $2
+      ) stranded
+      where e.plan_id = stranded.plan_id and e.msg_id = stranded.msg_id and e.seq = stranded.seq
+        and coalesce(e.holder, 0) = 0 and e.state = 'waiting'`,
+    values: [waitMs, limit],
+  })
+  return rowCount ?? 0
+}
+
 /** Forgets deliveries of messages with ids below `msgId`, whose records are about to go; at most `limit`. Gives how many. */
 export async function deleteDeliveriesBefore(db: Queryable, msgId: string, limit: number): Promise<number> {
   const { rowCount } = await db.query({
