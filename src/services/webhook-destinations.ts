@@ -98,7 +98,7 @@ export class WebhookDestinations {
     const { planId, destination } = lane
     const failures = this.#failures.failed(planId, destination)
     const state = this.stateOf(lane)
-    if (state === 'open') this.#park(lane)
+    if (state === 'open') this.park(lane)
     if (state === 'open' || state === 'paused') return true
     if (!atOnce && failures < BREAKER_THRESHOLD) return false
     this.#troubled.set(keyOf(planId, destination), {
@@ -113,7 +113,7 @@ export class WebhookDestinations {
       await openBreaker(this.#options.db, { ...lane, error, probeAfterMs: this.probeMs })
       await this.#read()
     })
-    this.#park(lane)
+    this.park(lane)
     return true
   }
 
@@ -145,7 +145,7 @@ export class WebhookDestinations {
   }
 
   /** What waits there for its next attempt waits for a probe instead. */
-  #park({ planId, destination }: Lane): void {
+  park({ planId, destination }: Lane): void {
     const lane = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
     this.#parking = this.#parking
       .then(async () => {
