@@ -7,15 +7,19 @@ export type Input<Id extends OperationId> = Operations[Id]['input']
 /** What an operation answers when it succeeds. */
 export type Answer<Id extends OperationId> = Operations[Id]['answer']
 
-/** Operations that answer a page of a list, newest first. */
+/** An event as the feed has it. */
+export type FeedEvent = Answer<'listEvents'>['items'][number]
+
+/** Operations that answer a page of a list. */
 export type ListId = {
   [Id in OperationId]: Answer<Id> extends Page ? Id : never
 }[OperationId]
 
-interface Page {
-  items: unknown[]
-  pagination: { hasMore: boolean; nextCursor: string | null }
-}
+type Page = { items: unknown[] } & (
+  | { pagination: { hasMore: boolean; nextCursor: string | null } }
+  /** The feed of events: its cursor is good for later too. */
+  | { hasMore: boolean; cursor: string }
+)
 
 export interface ClientOptions {
   /** Where the service is: `https://sms.example.net`; a path before `/v1` is kept. */
@@ -104,6 +108,11 @@ export class AldisClient {
     return this.#call('listInboundMessages', query, options)
   }
 
+  /** What happened in a plan, oldest first, behind a cursor: for a receiver that was away, or that has no webhooks. */
+  listEvents(query: Input<'listEvents'>, options?: CallOptions): Promise<Answer<'listEvents'>> {
+    return this.#call('listEvents', query, options)
+  }
+
   /** All pages of a list: `for await (const { items } of client.pages('listMessages', { … }))`. */
   async *pages<Id extends ListId>(
     list: Id,
@@ -114,8 +123,8 @@ export class AldisClient {
     while (next !== null) {
       const page: Answer<Id> = await this.#call(list, next, options)
       yield page
-      const { hasMore, nextCursor }: Page['pagination'] = page.pagination
-      next = hasMore && nextCursor !== null ? { ...query, cursor: nextCursor } : null
+      const cursor = cursorOf(page)
+      next = cursor === null ? null : { ...query, cursor }
     }
   }
 
@@ -154,6 +163,13 @@ export class AldisClient {
       limit.end()
     }
   }
+}
+
+/** Where a list goes on; null: that was all. */
+function cursorOf(page: Page): string | null {
+  const { hasMore, nextCursor } =
+    'pagination' in page ? page.pagination : { ...page, nextCursor: page.cursor }
+  return hasMore ? nextCursor : null
 }
 
 /** Puts each field of the input where the operation has it: path, query, or else the body. */

@@ -3,6 +3,7 @@ export {
   type Answer,
   type CallOptions,
   type ClientOptions,
+  type FeedEvent,
   type Input,
   type ListId,
   type OperationId,

@@ -2,8 +2,8 @@ import type { DeliveryReceiptWebhook, InboundSmsWebhook } from './schema.ts'
 
 /** What every event has, whatever it tells. */
 interface Delivery {
-  /** The same at each attempt: what to know repeats by. Signed. */
-  readonly id: string
+  /** The same at each attempt, and in the feed: what to know repeats by. Signed. */
+  readonly eventId: string
   /** When this attempt was made: ISO 8601, to the second. Signed. */
   readonly attemptedAt: string
   /** 1, 2, …; not signed. Null: the header is not there. */
@@ -14,10 +14,10 @@ interface Delivery {
 
 /** Plain data: it can be stored as JSON and read back. */
 export type WebhookEvent =
-  | (Delivery & { readonly type: 'deliveryReceipt'; readonly body: DeliveryReceiptWebhook })
-  | (Delivery & { readonly type: 'inboundMessage'; readonly body: InboundSmsWebhook })
+  | (Delivery & { readonly type: 'deliveryReceipt'; readonly data: DeliveryReceiptWebhook })
+  | (Delivery & { readonly type: 'inboundMessage'; readonly data: InboundSmsWebhook })
   /** Genuine, and newer than this client: answer 200, or it comes again and again. */
-  | (Delivery & { readonly type: 'unknown'; readonly body: unknown })
+  | (Delivery & { readonly type: 'unknown'; readonly data: unknown })
 
 /** The headers as whatever received them has them: Headers, a Map, or the object of Node's http. */
 export type WebhookHeaders =
@@ -67,7 +67,7 @@ export async function verifyWebhook(
   { nowMs = Date.now() }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const given = headerValues(headers)
-  const id = required(given, 'webhook-id')
+  const eventId = required(given, 'webhook-id')
   const timestamp = required(given, 'webhook-timestamp')
   const signatures = required(given, 'webhook-signature').split(' ')
   const attemptedAt = judgeTimestamp(timestamp, nowMs)
@@ -75,7 +75,7 @@ export async function verifyWebhook(
   if (keys.length === 0) throw new WebhookVerificationError('INVALID_SECRET', 'there is no secret')
 
   const body = bytesOf(rawBody)
-  const signed = joined(new TextEncoder().encode(`${id}.${timestamp}.`), body)
+  const signed = joined(new TextEncoder().encode(`${eventId}.${timestamp}.`), body)
   const expected = await Promise.all(keys.map((key) => signature(key, signed)))
   // Each is compared with each, so that the time tells nothing of which one fits.
   const matches = expected.flatMap((one) => signatures.map((other) => equals(one, other)))
@@ -87,7 +87,7 @@ export async function verifyWebhook(
   }
   const attempt = count(given.get('aldis-attempt'))
   const sequence = count(given.get('aldis-sequence'))
-  return eventOf({ id, attemptedAt, attempt, sequence }, body)
+  return eventOf({ eventId, attemptedAt, attempt, sequence }, body)
 }
 
 function headerValues(headers: WebhookHeaders): Map<string, string> {
@@ -181,15 +181,15 @@ function joined(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 function eventOf(delivery: Delivery, bytes: Uint8Array): WebhookEvent {
-  const body = parsed(bytes)
-  const { direction, msgId, status } = body as Partial<DeliveryReceiptWebhook>
+  const data = parsed(bytes)
+  const { direction, msgId, status } = data as Partial<DeliveryReceiptWebhook>
   if (typeof msgId === 'string' && direction === 'MO') {
-    return { ...delivery, type: 'inboundMessage', body: body as InboundSmsWebhook }
+    return { ...delivery, type: 'inboundMessage', data: data as InboundSmsWebhook }
   }
   if (typeof msgId === 'string' && typeof status === 'string') {
-    return { ...delivery, type: 'deliveryReceipt', body: body as DeliveryReceiptWebhook }
+    return { ...delivery, type: 'deliveryReceipt', data: data as DeliveryReceiptWebhook }
   }
-  return { ...delivery, type: 'unknown', body }
+  return { ...delivery, type: 'unknown', data }
 }
 
 function parsed(bytes: Uint8Array): object {

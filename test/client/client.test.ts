@@ -70,6 +70,22 @@ describe('with the service', () => {
     expect(await all(rest)).toEqual(sent.slice(2))
   })
 
+  it('reads the feed to its end, and later from there on', async () => {
+    await service.db.query(`
+      insert into events (plan_id, msg_id, seq, position, status, occurred_at)
+      select plan_id, msg_id, seq, 1, 'SENT', now() from messages, generate_series(1, 2) seq where plan_id = 1`)
+    const { rows } = await service.db.query<{ count: number }>('select count(*)::int as count from events')
+    const query = { servicePlanId: PLAN, limit: 3 }
+    const pages = await all(client.pages('listEvents', query))
+    const items = pages.flatMap((page) => page.items)
+    expect(pages.length).toBeGreaterThan(2)
+    expect(items).toHaveLength(rows[0]!.count)
+    expect(new Set(items.map(({ eventId }) => eventId)).size).toBe(items.length)
+    expect(pages.map(({ hasMore }) => hasMore).lastIndexOf(true)).toBe(pages.length - 2)
+    const { cursor } = pages.at(-1)!
+    expect(await all(client.items('listEvents', { servicePlanId: PLAN, cursor }))).toEqual([])
+  })
+
   it('lists inbound messages', async () => {
     const query = { servicePlanId: PLAN, keyword: 'STOP' }
     expect(await all(client.items('listInboundMessages', query))).toEqual([])

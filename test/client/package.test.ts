@@ -56,7 +56,7 @@ test("it works on this machine's Node", async () => {
     }
     const { errorCode } = await client.sendSms({ ...sms, to: 'nobody' }).catch((error) => error)
     const event = await verifyWebhook(${JSON.stringify(headers)}, '${body}', '${secret}')
-    console.log(errorCode, event.id, Number(process.versions.node.split('.')[0]) >= 20)`,
+    console.log(errorCode, event.eventId, Number(process.versions.node.split('.')[0]) >= 20)`,
   )
   // The script is CommonJS by its folder, and imports what is not.
   const stdout = await run('/usr/bin/env', ['node', script], { env: { PATH: path.join(delimiter) } })
@@ -74,10 +74,10 @@ test('its types are whole, and are those of the API', async () => {
       receipt.colour
     }
     const event = await verifyWebhook(new Headers(), new Uint8Array(), ['whsec_x'])
-    if (event.type === 'inboundMessage') event.body.receivedAt.slice()
-    if (event.type === 'deliveryReceipt') event.body.status satisfies string
+    if (event.type === 'inboundMessage') event.data.receivedAt.slice()
+    if (event.type === 'deliveryReceipt') event.data.status satisfies string
     // @ts-expect-error it is not known
-    if (event.type === 'unknown') event.body.status
+    if (event.type === 'unknown') event.data.status
     // @ts-expect-error no such status
     client.listMessages({ servicePlanId: 'x', status: 'LOST' })
     // @ts-expect-error not without a plan

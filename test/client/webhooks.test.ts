@@ -32,11 +32,11 @@ describe('the event', () => {
     const headers = { ...signed(), 'aldis-attempt': '3', 'aldis-sequence': '2' }
     expect(await verify(headers)).toEqual({
       type: 'deliveryReceipt',
-      id: ID,
+      eventId: ID,
       attemptedAt: '2026-11-21T12:00:00.000Z',
       attempt: 3,
       sequence: 2,
-      body: JSON.parse(BODY),
+      data: JSON.parse(BODY),
     })
   })
 
@@ -44,14 +44,14 @@ describe('the event', () => {
     const body = JSON.stringify({ msgId: MSG_ID, direction: 'MO', body: 'Hello' })
     expect(await verify(signed(body), body)).toMatchObject({
       type: 'inboundMessage',
-      body: { body: 'Hello' },
+      data: { body: 'Hello' },
     })
   })
 
   it.each(['{"of":"later"}', '[]', '{"msgId":7,"status":8}'])(
     'of a kind that is not known: %s',
     async (body) => {
-      expect(await verify(signed(body), body)).toMatchObject({ type: 'unknown', body: JSON.parse(body) })
+      expect(await verify(signed(body), body)).toMatchObject({ type: 'unknown', data: JSON.parse(body) })
     },
   )
 
@@ -81,7 +81,7 @@ describe('what it is given', () => {
     ['lists of values', Object.fromEntries(upperCase(signed()).map(([name, value]) => [name, [value]]))],
     ['other headers too', { ...signed(), 'set-cookie': ['a', 'b'], host: undefined }],
   ])('headers as %s', async (_form, headers) => {
-    expect(await verify(headers)).toMatchObject({ id: ID })
+    expect(await verify(headers)).toMatchObject({ eventId: ID })
   })
 
   const bytes = Buffer.from(`--${BODY}--`)
@@ -92,20 +92,20 @@ describe('what it is given', () => {
     ['an ArrayBuffer', Uint8Array.from(Buffer.from(BODY)).buffer],
     ['a DataView', new DataView(Uint8Array.from(Buffer.from(BODY)).buffer)],
   ])('the body as %s', async (_form, body) => {
-    expect(await verify(signed(), body)).toMatchObject({ body: { body: 'Grüße 😀' } })
+    expect(await verify(signed(), body)).toMatchObject({ data: { body: 'Grüße 😀' } })
   })
 
   it('several secrets and several signatures, any of which fit', async () => {
-    expect(await verify(signed(BODY, [OTHER, SECRET]))).toMatchObject({ id: ID })
-    expect(await verify(signed(BODY, [SECRET, OTHER]))).toMatchObject({ id: ID })
-    expect(await verify(signed(), BODY, [OTHER, SECRET])).toMatchObject({ id: ID })
+    expect(await verify(signed(BODY, [OTHER, SECRET]))).toMatchObject({ eventId: ID })
+    expect(await verify(signed(BODY, [SECRET, OTHER]))).toMatchObject({ eventId: ID })
+    expect(await verify(signed(), BODY, [OTHER, SECRET])).toMatchObject({ eventId: ID })
     await expect(verify(signed(BODY, [OTHER]))).rejects.toMatchObject(refused('WRONG_SIGNATURE'))
   })
 
   it('signatures of other versions beside ours', async () => {
     const headers = signed()
     headers['webhook-signature'] = `v1a,c2ln v2,eA== ${headers['webhook-signature']} v1`
-    expect(await verify(headers)).toMatchObject({ id: ID })
+    expect(await verify(headers)).toMatchObject({ eventId: ID })
   })
 })
 
@@ -123,7 +123,7 @@ describe('the reference implementation', () => {
             'webhook-timestamp': String(Math.floor(NOW_MS / 1_000)),
             'webhook-signature': new Webhook(secret).sign(ID, new Date(NOW_MS), raw),
           }
-          expect(await verify(headers, raw, secret)).toMatchObject({ id: ID })
+          expect(await verify(headers, raw, secret)).toMatchObject({ eventId: ID })
           await expect(verify(headers, `${raw} `, secret)).rejects.toMatchObject(refused('WRONG_SIGNATURE'))
         },
       ),

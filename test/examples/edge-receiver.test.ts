@@ -57,7 +57,7 @@ describe('in a context without Node', () => {
       const headers = { ...signWebhook({ id, timestampMs: Date.now(), body }, [secret]) }
       expect((await fetch(edge.url, { method: 'POST', headers, body })).status).toBe(200)
       const { value } = await edge.running.until(() => lines(edge.running).find(({ key }) => key === id))
-      expect(value).toMatchObject({ type: 'deliveryReceipt', id, body: JSON.parse(body) })
+      expect(value).toMatchObject({ type: 'deliveryReceipt', eventId: id, data: JSON.parse(body) })
     },
   )
 

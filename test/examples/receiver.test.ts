@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AldisClient } from '../../client/src/index.ts'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { signWebhook } from '../../src/domain/webhook-signatures.ts'
 import { ROOT, type Running, scratchFolder, start } from '../support/process.ts'
-import { INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
+import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
 
 const folder = scratchFolder()
 const file = join(folder.path, 'events.db')
@@ -16,7 +17,12 @@ let url: string
 async function startReceiver(): Promise<void> {
   const args = [join(ROOT, 'examples/receiver.ts'), '--port', url === undefined ? '0' : new URL(url).port]
   receiver = start(process.execPath, [...args, '--file', file], {
-    env: { ALDIS_WEBHOOK_SECRETS: service.webhookSecret },
+    env: {
+      ALDIS_WEBHOOK_SECRETS: service.webhookSecret,
+      ALDIS_URL: service.app.url,
+      ALDIS_TOKEN: service.token,
+      ALDIS_PLAN: service.servicePlanId,
+    },
   })
   url = await receiver.until(() => /http:\/\/localhost:\d+/.exec(receiver.stdout)?.[0])
 }
@@ -58,14 +64,40 @@ describe('with the service', () => {
       .prepare('select event from events where id like ? order by position')
       .all(`${msgIds[0]}-%`)
     expect(rows.map(({ event }) => JSON.parse(String(event)))).toMatchObject([
-      { id: `${msgIds[0]}-1`, attempt: 1, sequence: 1, body: { msgId: msgIds[0], status: 'SENT' } },
-      { id: `${msgIds[0]}-2`, attempt: 1, sequence: 2, body: { msgId: msgIds[0], status: 'DELIVERED' } },
+      { eventId: `${msgIds[0]}-1`, attempt: 1, sequence: 1, data: { msgId: msgIds[0], status: 'SENT' } },
+      { eventId: `${msgIds[0]}-2`, attempt: 1, sequence: 2, data: { msgId: msgIds[0], status: 'DELIVERED' } },
     ])
   })
 
   it('an inbound message comes, with its keyword', async () => {
     await service.simulator.sendInbound({ from: '+15551230002', to: INBOUND_NUMBER, body: 'stop it' })
     await receiver.until(() => /^inbound [\da-f-]{36} STOP$/m.test(receiver.stdout))
+  })
+})
+
+describe('what no webhook brought', () => {
+  it('is read from the feed after the next start, and only that', async () => {
+    const brought = await service.sent()
+    await printed(`receipt ${brought} DELIVERED`)
+    receiver.kill('SIGTERM')
+    await receiver.exited
+    await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: null })
+    const missed = await service.sent()
+    const client = new AldisClient({ baseUrl: service.app.url, token: service.token })
+    const inFeed = async () => {
+      const { items } = await client.listEvents({ servicePlanId: service.servicePlanId, limit: 1_000 })
+      return items.some(({ eventId }) => eventId === `${missed}-2`)
+    }
+    await eventually(inFeed)
+    await startReceiver()
+    await printed(`receipt ${missed} DELIVERED`)
+    expect(receiver.stdout.split('\n').slice(-4)).toEqual([
+      'caught up 2',
+      `receipt ${missed} SENT`,
+      `receipt ${missed} DELIVERED`,
+      '',
+    ])
+    expect(receiver.stdout).not.toContain(brought)
   })
 })
 
@@ -88,7 +120,7 @@ describe('an event', () => {
     receiver.kill('SIGTERM')
     expect(await receiver.exited).toMatchObject({ code: 0, stderr: '' })
     const events = new DatabaseSync(file)
-    const event = { type: 'deliveryReceipt', body: { msgId: 'left-1', status: 'FAILED' } }
+    const event = { type: 'deliveryReceipt', data: { msgId: 'left-1', status: 'FAILED' } }
     events.prepare('insert into events (id, event) values (?, ?)').run('left-1', JSON.stringify(event))
     events.close()
     await startReceiver()
