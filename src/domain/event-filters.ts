@@ -1,4 +1,5 @@
 import { EVENT_STATES, type EventState } from './events.ts'
+import { type Fault, fault } from './faults.ts'
 import { type DateWindow, type FilterRules, WINDOW_RULES } from './list-queries.ts'
 import { isUuid } from './message-ids.ts'
 import { isDestination } from './webhook-targets.ts'
@@ -21,4 +22,23 @@ export const EVENT_FILTERS: FilterRules<EventFilters> = {
   msgId: { parse: (text) => (isUuid(text) ? text.toLowerCase() : null), rule: 'must be a UUID' },
   destination: { parse: (text) => (isDestination(text) ? text : null), rule: DESTINATION_RULE },
   ...WINDOW_RULES,
+}
+
+/** The filters of a request whose fields have been checked to be texts, whatever window they name; faults go to the list. */
+export function parseEventFilters(
+  texts: Partial<Readonly<Record<keyof EventFilters, string>>>,
+  faults: Fault[],
+): EventFilters {
+  const filters = Object.entries(EVENT_FILTERS).map(([name, { parse, rule }]) => {
+    const text = texts[name as keyof EventFilters]
+    const value = text === undefined ? null : parse(text)
+    if (text !== undefined && value === null) faults.push(fault(name, 'INVALID_FORMAT', rule))
+    return [name, value]
+  })
+  const parsed = Object.fromEntries(filters) as EventFilters
+  const { fromDate, toDate } = parsed
+  if (fromDate !== null && toDate !== null && fromDate > toDate) {
+    faults.push(fault('fromDate', 'INVALID_RANGE', 'must not be after toDate'))
+  }
+  return parsed
 }

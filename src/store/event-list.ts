@@ -46,13 +46,14 @@ export interface EventAttempt {
 const MAX_ATTEMPTS_SHOWN = 1_000
 
 const KEY = 'plan_id, msg_id, seq'
-const STATE = `
+/** State of the event `e`, `d` being its delivery, if there is one. */
+export const EVENT_STATE = `
   case when d.state = 'failed' then 'failed' when d.plan_id is not null then 'pending'
        when e.delivered_at is not null then 'delivered' else 'kept' end`
 
 /** From `e`, events, and `d`, the deliveries of those that have one. The number tells which attempt is the last. */
 const RECORD = raw(`
-  e.plan_id as "planId", e.msg_id as "msgId", e.seq, e.position, e.status as "messageStatus", ${STATE} as state,
+  e.plan_id as "planId", e.msg_id as "msgId", e.seq, e.position, e.status as "messageStatus", ${EVENT_STATE} as state,
   e.occurred_at as "occurredAt", e.delivered_at as "deliveredAt",
   greatest(d.earlier_attempts + d.attempt, e.attempts, last.attempt, 0) as attempts,
   case when d.state <> 'failed' and d.due_at < 'infinity' then d.due_at end as "nextAttemptAt",
@@ -101,6 +102,17 @@ export async function findEvent(
   return event === undefined ? null : { ...event, attemptRecords: await attemptsOf(db, planId, key) }
 }
 
+/** Key of the plan that has the event: looked up in each, for the operator, who knows no plan. */
+export async function findPlanOfEvent(db: Queryable, { msgId, seq }: EventKey): Promise<number | undefined> {
+  const { rows } = await db.query<{ id: number }>(
+    `select p.id
+     from service_plans p
+     join lateral (select from events where plan_id = p.id and msg_id = $1 and seq = $2 offset 0) e on true`,
+    [msgId, seq],
+  )
+  return rows[0]?.id
+}
+
 /** A first attempt that was answered 2xx stands in the event alone, until the event is redelivered. */
 async function attemptsOf(db: Queryable, planId: number, { msgId, seq }: EventKey): Promise<EventAttempt[]> {
   const { rows } = await db.query<EventAttempt>({
@@ -130,7 +142,7 @@ function keysOf(page: Page<EventFilters, EventKey>): Sql {
       where ${conditionsOf(page, 'd', raw('d.destination'))} and ${wanted}
       order by d.msg_id desc, d.seq desc limit ${page.limit}`
   }
-  const wanted = state === null ? empty : sql` and ${raw(STATE)} = ${state}`
+  const wanted = state === null ? empty : sql` and ${raw(EVENT_STATE)} = ${state}`
   return sql`
     select e.plan_id, e.msg_id, e.seq from events e left join event_deliveries d using (${raw(KEY)})
     where ${conditionsOf(page, 'e', raw('coalesce(d.destination, e.destination)'))}${wanted}

@@ -22,6 +22,8 @@ import { registerSenders } from './senders.ts'
 import { registerServicePlans } from './service-plans.ts'
 import { registerTokens } from './tokens.ts'
 import { compileAdminValidator } from './validation.ts'
+import { registerWebhookDestinations } from './webhook-destinations.ts'
+import { registerWebhookEvents } from './webhook-events.ts'
 
 /** Registers the operator's API under `/admin/v1`, for callers with an operator token only. */
 export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void {
@@ -57,6 +59,8 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerSenderRules(scope, deps)
       registerMessages(scope, deps)
       registerInboundMessages(scope, deps)
+      registerWebhookEvents(scope, deps)
+      registerWebhookDestinations(scope, deps)
     },
     { prefix: '/admin/v1' },
   )

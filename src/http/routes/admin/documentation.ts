@@ -105,6 +105,31 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
     'List the inbound messages of a plan, newest first; from one person, to one number, or by keyword where given',
   ],
   'GET /inbound-messages/:msgId': ['inspectInboundMessage', 'Show an inbound message'],
+  'GET /webhook-events': [
+    'listWebhookEventsOfPlan',
+    'List the events of a plan, those of the newest message first; by state, message, destination and time where given',
+  ],
+  'GET /webhook-events/:eventId': ['inspectWebhookEvent', 'Show an event and every attempt to deliver it'],
+  'POST /webhook-events/:eventId/redeliver': [
+    'redeliverWebhookEventOfPlan',
+    'Deliver an event again, or now, under the id that it has',
+  ],
+  'POST /webhook-redeliveries': [
+    'redeliverWebhookEventsOfPlan',
+    'Deliver what failed, or was kept without a URL: up to 100,000 events, the rest with nextAfter',
+  ],
+  'GET /webhook-destinations': [
+    'listWebhookDestinationsOfPlan',
+    'List the destinations of a plan that are in trouble or have deliveries waiting',
+  ],
+  'POST /webhook-destinations/pause': [
+    'pauseWebhookDestinationOfPlan',
+    'Send nothing more to a destination of a plan; its events wait',
+  ],
+  'POST /webhook-destinations/resume': [
+    'resumeWebhookDestinationOfPlan',
+    'Deliver to a destination of a plan again, whoever has paused it, or its breaker is open',
+  ],
   'GET /unowned-inbound-messages': [
     'listUnownedInboundMessages',
     'List inbound messages to numbers that nobody owns',

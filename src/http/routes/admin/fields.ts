@@ -65,6 +65,10 @@ export const MessageId = patterned(
   /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/,
   'must be a message id (UUID)',
 )
+export const EventId = patterned(
+  /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}-(?:0|[1-9][0-9]{0,4})$/,
+  'must be an event id: a message id, a dash and a number',
+)
 export const TokenId = patterned(/^[1-9][0-9]{0,8}$/, 'must be a token number')
 /** A name for people: any printable text, no control characters, no space at the ends. */
 export const DisplayName = patterned(

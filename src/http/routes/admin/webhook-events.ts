@@ -1,0 +1,116 @@
+import { Type } from 'typebox'
+import { parseEventFilters } from '../../../domain/event-filters.ts'
+import { EVENT_STATES, type EventKey, eventId, parseEventId } from '../../../domain/events.ts'
+import type { Fault } from '../../../domain/faults.ts'
+import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { invalid } from '../../../errors.ts'
+import { keyOfPlan } from '../../../operations/named-rows.ts'
+import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-events.ts'
+import { refuseMissing } from '../../../operations/refuse-administration.ts'
+import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
+import { oneOf } from '../../schemas/nullable.ts'
+import {
+  presentEvent,
+  presentEventDetail,
+  WebhookEventDetailSchema,
+  WebhookEventSchema,
+} from '../../schemas/webhook-event.ts'
+import { EventId, limitOf, MessageId, Nullable, PublicId, page, pageOf, pageQuery } from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+/** Which the domain reads. */
+const Text = Type.String({ maxLength: 300 })
+const FILTERS = {
+  servicePlanId: PublicId,
+  msgId: Type.Optional(MessageId),
+  destination: Type.Optional(Text),
+  fromDate: Type.Optional(Text),
+  toDate: Type.Optional(Text),
+}
+const Redeliveries = Type.Object(
+  { ...FILTERS, state: Type.Optional(oneOf(['failed', 'kept'])), after: Type.Optional(EventId) },
+  { additionalProperties: false },
+)
+const Redelivered = Type.Object({ redelivered: Type.Integer(), nextAfter: Nullable(Type.String()) })
+
+/** What customers are told of, and how that went. */
+export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void {
+  const { db, reads } = deps
+  const tags = ['webhooks']
+
+  const Query = pageQuery(EventId, { ...FILTERS, state: Type.Optional(oneOf(EVENT_STATES)) })
+  scope.get(
+    '/webhook-events',
+    { schema: { tags, querystring: Query, response: answers(200, pageOf(WebhookEventSchema)) } },
+    async ({ query }) => {
+      const { shown, fetched } = limitOf(query)
+      const { servicePlanId, after } = query
+      const filters = filtersOf(query)
+      const planId = await keyOfPlan(reads, servicePlanId)
+      const rows = await listEvents(reads, { planId, filters, after: positionOf(after), limit: fetched })
+      return page(rows, shown, eventId, (event) => presentEvent(event, canonicalPublicId(servicePlanId)))
+    },
+  )
+
+  const params = Type.Object({ eventId: EventId })
+  scope.get(
+    '/webhook-events/:eventId',
+    { schema: { tags, params, response: answers(200, WebhookEventDetailSchema) } },
+    async ({ params }) => show(deps, await place(deps, params.eventId)),
+  )
+
+  scope.post(
+    '/webhook-events/:eventId/redeliver',
+    { schema: { tags, params, response: answers(202, WebhookEventDetailSchema) } },
+    async ({ params }, reply) => {
+      const { planId, key } = await place(deps, params.eventId)
+      await redeliverEvent(db, planId, key)
+      reply.code(202)
+      return show(deps, { planId, key })
+    },
+  )
+
+  scope.post(
+    '/webhook-redeliveries',
+    { schema: { tags, body: Redeliveries, response: answers(202, Redelivered) } },
+    async ({ body }, reply) => {
+      const { state = 'failed', servicePlanId, after } = body
+      const filters = filtersOf(body)
+      const planId = await keyOfPlan(db, servicePlanId)
+      const query = { ...filters, planId, state, after: positionOf(after) }
+      const { redelivered, nextAfter } = await redeliverEvents(db, query)
+      reply.code(202)
+      return { redelivered, nextAfter: nextAfter === null ? null : eventId(nextAfter) }
+    },
+  )
+}
+
+type Place = { planId: number; key: EventKey }
+
+/** Where an event is, whosever it is; or 404. */
+async function place({ reads }: AdminDeps, id: string): Promise<Place> {
+  const key = parseEventId(id)
+  const planId = key === null ? undefined : await findPlanOfEvent(reads, key)
+  if (key === null || planId === undefined) throw refuseMissing('event')
+  return { planId, key }
+}
+
+/** From the database that was written to: what was redelivered is seen to be. */
+async function show({ db, directory }: AdminDeps, { planId, key }: Place) {
+  const plan = directory.current().planById(planId)
+  const event = await findEvent(db, planId, key)
+  if (event === null || plan === undefined) throw refuseMissing('event')
+  return presentEventDetail(event, plan.servicePlanId)
+}
+
+function filtersOf(texts: Parameters<typeof parseEventFilters>[0]) {
+  const faults: Fault[] = []
+  const filters = parseEventFilters(texts, faults)
+  if (faults.length > 0) throw invalid(faults)
+  return filters
+}
+
+function positionOf(after: string | undefined): EventKey | null {
+  return after === undefined ? null : parseEventId(after)
+}

@@ -1,0 +1,109 @@
+import { Type } from 'typebox'
+import { EVENT_STATES, type EventType, eventId, eventType } from '../../domain/events.ts'
+import type { DestinationRecord } from '../../store/destination-list.ts'
+import type { EventAttempt, EventRecord } from '../../store/event-list.ts'
+import { nullableInteger, nullableString, oneOf } from './nullable.ts'
+
+/** Events and destinations of webhooks, as operators and customers see them: their schemas, and what fills them. */
+
+const NullableTime = (description?: string) =>
+  nullableString({ format: 'date-time', ...(description === undefined ? {} : { description }) })
+const TYPES: readonly EventType[] = ['deliveryReceipt', 'inboundMessage']
+
+const FIELDS = {
+  eventId: Type.String({ description: 'webhook-id of its webhooks' }),
+  servicePlanId: Type.String(),
+  msgId: Type.String({ format: 'uuid' }),
+  sequence: Type.Integer({ description: '1, 2, … for the changes of status; 0: an inbound message' }),
+  type: oneOf(TYPES),
+  messageStatus: nullableString({ description: 'What it tells; null of an inbound message' }),
+  state: oneOf(EVENT_STATES, {
+    description: 'failed: until it is redelivered; kept: there was no URL when it happened',
+  }),
+  occurredAt: Type.String({ format: 'date-time' }),
+  deliveredAt: NullableTime('When it was last answered 2xx'),
+  attempts: Type.Integer(),
+  nextAttemptAt: NullableTime(
+    'At the latest: what waits for its destination goes when that is back. Null: none is planned',
+  ),
+  destination: nullableString({
+    description: 'Scheme, host and port; known once it was delivered, or an attempt has failed',
+  }),
+  responseStatus: nullableInteger({ description: 'HTTP status of the last attempt' }),
+  error: nullableString({ description: 'Why the last attempt had no answer' }),
+}
+
+export const WebhookEventSchema = Type.Object(FIELDS, { title: 'WebhookEvent' })
+
+export const WebhookEventDetailSchema = Type.Object(
+  {
+    ...FIELDS,
+    attemptRecords: Type.Array(
+      Type.Object({
+        attempt: Type.Integer(),
+        attemptedAt: Type.String({ format: 'date-time' }),
+        latencyMs: Type.Integer(),
+        responseStatus: nullableInteger(),
+        error: nullableString(),
+        responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
+      }),
+      { description: 'The first one first' },
+    ),
+  },
+  { title: 'WebhookEventDetail' },
+)
+
+/** An event of the plan with this public id. */
+export function presentEvent(event: EventRecord, servicePlanId: string) {
+  const { msgId, seq, messageStatus, state, attempts, destination, responseStatus, error } = event
+  return {
+    eventId: eventId(event),
+    servicePlanId,
+    msgId,
+    sequence: seq,
+    type: eventType(seq),
+    messageStatus,
+    state,
+    occurredAt: event.occurredAt.toISOString(),
+    deliveredAt: event.deliveredAt?.toISOString() ?? null,
+    attempts,
+    nextAttemptAt: event.nextAttemptAt?.toISOString() ?? null,
+    destination,
+    responseStatus,
+    error,
+  }
+}
+
+export function presentEventDetail(
+  event: EventRecord & { readonly attemptRecords: readonly EventAttempt[] },
+  servicePlanId: string,
+) {
+  const attemptRecords = event.attemptRecords.map((attempt) => ({
+    ...attempt,
+    attemptedAt: attempt.attemptedAt.toISOString(),
+  }))
+  return { ...presentEvent(event, servicePlanId), attemptRecords }
+}
+
+const Counted = Type.Integer({ description: 'At most 10,000 are counted' })
+
+export const WebhookDestinationSchema = Type.Object(
+  {
+    destination: Type.String({ description: 'Scheme, host and port' }),
+    state: oneOf(['delivering', 'open', 'paused', 'recovering'], {
+      description:
+        'open: it failed too often, one event a minute is tried; paused: nothing is sent; recovering: what waited is',
+    }),
+    since: NullableTime(),
+    error: nullableString({ description: 'Of the last failure that opened it' }),
+    pausedBy: nullableString({ description: 'customer or operator' }),
+    waiting: Counted,
+    parked: Counted,
+    failed: Counted,
+  },
+  { title: 'WebhookDestination' },
+)
+
+export function presentDestination(record: DestinationRecord) {
+  return { ...record, since: record.since?.toISOString() ?? null }
+}
