@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ATTEMPT_DELAYS_MS, MAX_ATTEMPTS, SCHEDULE_MS } from '../../src/domain/webhook-schedule.ts'
+import { redeliverEvent } from '../../src/operations/redeliver-events.ts'
 import { clockedDeliveries } from '../support/clocked-deliveries.ts'
 import { answerStatus, type ReceivedWebhook } from '../support/webhook-receiver.ts'
 
@@ -9,7 +10,7 @@ const { announced, enqueued, clock, run, runNext, settled, deliveries } = walk
 
 const identityOf = ({ headers, body }: ReceivedWebhook) => `${headers['webhook-id']} ${body}`
 const attemptOf = ({ headers }: ReceivedWebhook) => Number(headers['aldis-attempt'])
-const eventOf = ({ headers }: ReceivedWebhook) => headers['webhook-id']
+const eventOf = ({ headers }: ReceivedWebhook) => String(headers['webhook-id'])
 
 describe('an event that is not acknowledged', () => {
   test('twelve attempts in 76 hours, none a millisecond early; then it has failed, and the next of its message follows', async () => {
@@ -91,6 +92,26 @@ describe('an event that is not acknowledged', () => {
   })
 })
 
+test('redelivered it begins anew: attempts go on counting, and each wait is that of the table', async () => {
+  walk.answerWith(answerStatus(500))
+  const msgId = await announced()
+  await run()
+  while ((await deliveries())[0]!.state === 'waiting') await runNext()
+  await clock.set(clock.nowMs() + 24 * HOUR_MS)
+  await redeliverEvent(walk.db, walk.plan, { msgId, seq: 1 })
+  expect((await run()).map(attemptOf)).toEqual([13])
+  for (let attempt = 2; attempt < 7; attempt += 1) {
+    const { afterMs } = await runNext()
+    expect(Math.abs(afterMs / ATTEMPT_DELAYS_MS[attempt - 1]! - 1)).toBeLessThanOrEqual(0.2)
+  }
+  walk.acknowledge()
+  expect((await runNext()).received.map(attemptOf)).toEqual([19])
+  expect(new Set(walk.received.map(identityOf)).size).toBe(1)
+  expect(await deliveries()).toEqual([])
+  const { rows } = await walk.db.query('select attempts from events where msg_id = $1', [msgId])
+  expect(rows).toEqual([{ attempts: 19 }])
+})
+
 describe('a destination that is dead', () => {
   const EVENTS = 30
   const MINUTE_MS = 60_000
@@ -112,8 +133,8 @@ describe('a destination that is dead', () => {
 
   test('one probe a minute, never two; nothing is given up before 76 hours, and everything is tried once more then', async () => {
     const beganMs = await dead()
-    const probed = new Set<string | undefined>()
-    for (let minute = 1; minute <= 60; minute += 1) {
+    const probed = new Set<string>()
+    for (let minute = 1; minute <= EVENTS; minute += 1) {
       await clock.set(beganMs + minute * MINUTE_MS - 1)
       expect(await run()).toEqual([])
       await clock.set(beganMs + minute * MINUTE_MS + 10_000)
@@ -123,7 +144,7 @@ describe('a destination that is dead', () => {
     }
     // Not always the same: one that its receiver never takes must not keep the others from it.
     expect(probed.size).toBe(EVENTS)
-    for (let hour = 2; hour < 76; hour += 1) {
+    for (let hour = 1; hour < 76; hour += 1) {
       await clock.set(beganMs + hour * HOUR_MS)
       expect([...(await run()), ...(await run())]).toHaveLength(1)
     }
@@ -135,5 +156,53 @@ describe('a destination that is dead', () => {
     await run()
     expect(new Set(walk.received.slice(before).map(eventOf)).size).toBe(EVENTS)
     expect(await states()).toEqual([`${EVENTS} failed`])
+  })
+
+  test('once it recovers, after 40 hours, everything arrives at once, later events of a message behind earlier ones', async () => {
+    const beganMs = await dead()
+    const msgId = await announced('receiver', { delivered: true })
+    for (let hour = 1; hour <= 40; hour += 1) {
+      await clock.set(beganMs + hour * HOUR_MS)
+      await run()
+    }
+    expect(await states()).toEqual([`${EVENTS + 1} parked`, '1 waiting'])
+    walk.acknowledge()
+    await clock.set(clock.nowMs() + MINUTE_MS)
+    const before = walk.received.length
+    // The probe; all that are parked; what waited behind one of them.
+    for (let poll = 0; poll < 3; poll += 1) await run()
+    const events = walk.received.slice(before).map(eventOf)
+    expect(events).toHaveLength(EVENTS + 2)
+    expect(new Set(events).size).toBe(EVENTS + 2)
+    expect(events.indexOf(`${msgId}-1`)).toBeLessThan(events.indexOf(`${msgId}-2`))
+    expect(await deliveries()).toEqual([])
+    await clock.set(clock.nowMs() + MINUTE_MS)
+    await run()
+    expect(walk.destinations.count('recovering')).toBe(0)
+  })
+
+  test('one that takes a single event a minute: attempts beyond the twelfth end no event before its time', async () => {
+    const events = 40
+    const beganMs = await dead(events)
+    let acceptedMs = 0
+    walk.answerWith((_webhook, response) => {
+      const accepts = clock.nowMs() - acceptedMs >= MINUTE_MS
+      if (accepts) acceptedMs = clock.nowMs()
+      response.writeHead(accepts ? 200 : 500).end()
+    })
+    // Its breaker closes with each, and the others fail until it opens again.
+    for (let minute = 1; minute <= 15; minute += 1) {
+      await clock.set(beganMs + 2 * minute * MINUTE_MS)
+      for (let poll = 0; poll < 3; poll += 1) await run()
+      expect(walk.destinations.count('open')).toBe(1)
+    }
+    const left = await deliveries()
+    expect(left).toHaveLength(events - 15)
+    expect(Math.min(...left.map(({ attempt }) => attempt))).toBeGreaterThan(MAX_ATTEMPTS)
+    expect(left.filter(({ state }) => state === 'failed')).toEqual([])
+    walk.acknowledge()
+    await clock.set(beganMs + 60 * HOUR_MS)
+    for (let poll = 0; poll < 3; poll += 1) await run()
+    expect(await deliveries()).toEqual([])
   })
 })

@@ -111,14 +111,16 @@ export async function clockedDeliveries() {
     return receiver.received.slice(before)
   }
 
-  /** Nothing is under way, in memory or not yet written. */
+  /** Nothing is under way, in memory or not yet written, and what a breaker parks is parked. */
   async function settled(): Promise<void> {
     while (deliverer.held > 0) await new Promise((resolve) => setImmediate(resolve))
-    for (let held = 1; held > 0; ) {
-      const { rows } = await db.query('select 1 from event_deliveries where holder is not null')
-      held = rows.length
-    }
     await destinations.runOnce()
+    for (let unsettled = 1; unsettled > 0; ) {
+      const { rows } = await db.query(`
+        select from event_deliveries d left join webhook_destinations t using (plan_id, destination)
+        where d.holder is not null or d.state = 'waiting' and t.state = 'open'`)
+      unsettled = rows.length
+    }
   }
 
   async function deliveries(): Promise<StoredDelivery[]> {
