@@ -1,4 +1,5 @@
 import { receiptErrorMessage } from './delivery-receipts.ts'
+import type { EventState } from './events.ts'
 import type { Status } from './message-states.ts'
 import { formatCommandStatus } from './settings.ts'
 
@@ -6,7 +7,7 @@ import { formatCommandStatus } from './settings.ts'
 export interface TimelineEntry {
   /** ISO 8601. */
   readonly at: string
-  readonly what: 'status' | 'attempt' | 'receipt' | 'webhook' | 'webhook waiting'
+  readonly what: 'status' | 'attempt' | 'receipt' | 'webhook event' | 'webhook'
   readonly detail: string
 }
 
@@ -38,8 +39,10 @@ export interface Travelled {
   readonly webhookEvents: readonly {
     readonly event: number
     readonly status: Status
+    readonly state: EventState
     readonly attempts: number
     readonly occurredAt: string
+    readonly deliveredAt: string | null
     readonly dueAt: string | null
   }[]
 }
@@ -72,8 +75,8 @@ export function timelineOf(message: Travelled): TimelineEntry[] {
     ...(message.sentAt === null ? [] : [{ at: message.sentAt, what: 'status', detail: 'SENT' } as const]),
     ...message.submissions.flatMap((submission) => receiptEntry(submission, message.segments)),
     ...lastStatus(message),
+    ...message.webhookEvents.map(eventEntry),
     ...message.webhookAttempts.map(webhookEntry),
-    ...message.webhookEvents.map(waitingEntry),
   ]
   return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
 }
@@ -114,8 +117,15 @@ function webhookEntry(attempt: Travelled['webhookAttempts'][number]): TimelineEn
   }
 }
 
-function waitingEntry({ event, status, attempts, occurredAt, dueAt }: Travelled['webhookEvents'][number]) {
-  const next = dueAt === null ? 'given up' : `due ${dueAt}`
-  const detail = `event ${event} (${status}), attempts ${attempts}: ${next}`
-  return { at: occurredAt, what: 'webhook waiting', detail } as const
+function eventEntry(event: Travelled['webhookEvents'][number]): TimelineEntry {
+  const detail = `event ${event.event} (${event.status}): ${outcomeOf(event)}`
+  return { at: event.occurredAt, what: 'webhook event', detail }
+}
+
+function outcomeOf({ state, attempts, deliveredAt, dueAt }: Travelled['webhookEvents'][number]): string {
+  if (state === 'kept') return 'kept, for there is no URL'
+  const count = `${attempts} attempt${attempts === 1 ? '' : 's'}`
+  if (state === 'failed') return `failed after ${count}`
+  if (state === 'delivered') return `delivered ${deliveredAt} after ${count}`
+  return `${count}, ${dueAt === null ? 'waits for its destination' : `due ${dueAt}`}`
 }

@@ -1,5 +1,7 @@
+import type { EventState } from '../domain/events.ts'
 import type { Status } from '../domain/message-states.ts'
 import type { Queryable } from './database.ts'
+import { EVENT_STATE } from './event-list.ts'
 import type { SubmitAttempt } from './submissions.ts'
 
 /** An outbound message as the operator sees it: the public record, and all that is known of its way. */
@@ -62,12 +64,14 @@ interface WebhookAttemptRecord {
   readonly error: string | null
 }
 
-/** A webhook event that is not delivered yet; `dueAt` null: given up. */
+/** What its customer is told of; `dueAt` null: no attempt is planned. */
 interface WebhookEventRecord {
   readonly event: number
   readonly status: Status
+  readonly state: EventState
   readonly attempts: number
   readonly occurredAt: string
+  readonly deliveredAt: string | null
   readonly dueAt: string | null
 }
 
@@ -100,15 +104,18 @@ export async function findMessageForOperator(
           from webhook_attempts w where w.msg_id = m.msg_id
           union all
           select e.seq, e.attempts, e.delivered_at - e.latency_ms * interval '1 ms', e.latency_ms, e.response_status, null
-          from events e where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.attempts = 1
+          from events e
+          where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.attempts = 1 and not exists (
+            select from webhook_attempts w where w.msg_id = m.msg_id and w.seq = e.seq and w.attempt = 1)
           order by event, attempt limit $2) w) as "webhookAttempts",
        (select coalesce(json_agg(e), '[]') from (
-          select d.seq as event, f.status, d.earlier_attempts + d.attempt as attempts, f.occurred_at as "occurredAt",
-                 case when d.due_at < 'infinity' then d.due_at end as "dueAt"
-          from event_deliveries d
-          join events f on f.plan_id = d.plan_id and f.msg_id = d.msg_id and f.seq = d.seq
-          where d.plan_id = m.plan_id and d.msg_id = m.msg_id
-          order by d.seq limit $2) e) as "webhookEvents"
+          select e.seq as event, e.status, ${EVENT_STATE} as state,
+                 greatest(d.earlier_attempts + d.attempt, e.attempts, 0) as attempts, e.occurred_at as "occurredAt",
+                 e.delivered_at as "deliveredAt",
+                 case when d.state <> 'failed' and d.due_at < 'infinity' then d.due_at end as "dueAt"
+          from events e left join event_deliveries d using (plan_id, msg_id, seq)
+          where e.plan_id = m.plan_id and e.msg_id = m.msg_id
+          order by e.seq limit $2) e) as "webhookEvents"
      from service_plans p
      join lateral (select * from messages where plan_id = p.id and msg_id = $1 offset 0) m on true
      join accounts a on a.id = p.account_id
@@ -132,6 +139,7 @@ function inUtc(message: AdminMessageRecord): AdminMessageRecord {
     webhookEvents: webhookEvents.map((row) => ({
       ...row,
       occurredAt: utc(row.occurredAt),
+      deliveredAt: orNull(row.deliveredAt),
       dueAt: orNull(row.dueAt),
     })),
   }

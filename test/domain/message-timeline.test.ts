@@ -25,6 +25,13 @@ function travelled(changes: Partial<Travelled> = {}): Travelled {
   }
 }
 
+function event(
+  changes: Partial<Travelled['webhookEvents'][number]> = {},
+): Travelled['webhookEvents'][number] {
+  const pending = { state: 'pending', attempts: 0, deliveredAt: null, dueAt: at(20) } as const
+  return { event: 1, status: 'SENT', occurredAt: at(2), ...pending, ...changes }
+}
+
 const lines = (message: Travelled) => timelineOf(message).map(({ what, detail }) => `${what}: ${detail}`)
 
 describe('attemptsOf', () => {
@@ -91,7 +98,7 @@ describe('timelineOf', () => {
         webhookAttempts: [
           { event: 1, attempt: 1, attemptedAt: at(2), latencyMs: 3, responseStatus: 503, error: null },
         ],
-        webhookEvents: [{ event: 2, status: 'DELIVERED', attempts: 0, occurredAt: at(9), dueAt: at(20) }],
+        webhookEvents: [event({ event: 2, status: 'DELIVERED', occurredAt: at(9) })],
       }),
     )
     const times = entries.map((entry) => Date.parse(entry.at))
@@ -103,7 +110,18 @@ describe('timelineOf', () => {
       'receipt',
       'receipt',
       'status',
-      'webhook waiting',
+      'webhook event',
     ])
+  })
+
+  test.each<[Partial<Travelled['webhookEvents'][number]>, string]>([
+    [{}, `0 attempts, due ${at(20)}`],
+    [{ attempts: 3, dueAt: null }, '3 attempts, waits for its destination'],
+    [{ state: 'delivered', attempts: 1, deliveredAt: at(5) }, `delivered ${at(5)} after 1 attempt`],
+    [{ state: 'failed', attempts: 12, dueAt: null }, 'failed after 12 attempts'],
+    [{ state: 'kept', dueAt: null }, 'kept, for there is no URL'],
+  ])('a webhook event: %j', (changes, detail) => {
+    const entry = { at: at(2), what: 'webhook event', detail: `event 1 (SENT): ${detail}` }
+    expect(timelineOf(travelled({ webhookEvents: [event(changes)] }))).toContainEqual(entry)
   })
 })

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
+import { EVENT_STATES, eventId } from '../../../domain/events.ts'
 import { createdAtMs } from '../../../domain/message-ids.ts'
 import { attemptsOf, timelineOf } from '../../../domain/message-timeline.ts'
 import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
+import { oneOf } from '../../schemas/nullable.ts'
 import { shownUrl } from './callback-urls.ts'
 import { limitOf, MessageId, Nullable, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
@@ -64,13 +66,15 @@ const Message = Type.Object({
   ),
   webhookEvents: Type.Array(
     Type.Object({
+      eventId: Type.String({ description: 'its webhook-id' }),
       event: Type.Integer(),
       status: Type.String(),
+      state: oneOf(EVENT_STATES),
       attempts: Type.Integer(),
       occurredAt: Timestamp,
-      dueAt: Nullable(Type.String({ format: 'date-time', description: 'null: given up' })),
+      deliveredAt: Nullable(Timestamp),
+      dueAt: Nullable(Type.String({ format: 'date-time', description: 'null: no attempt is planned' })),
     }),
-    { description: 'not delivered yet' },
   ),
   timeline: Type.Array(Type.Object({ at: Timestamp, what: Type.String(), detail: Type.String() }), {
     description: 'all of this in order, for people',
@@ -105,6 +109,10 @@ export function registerMessages(scope: AdminScope, { reads, secretKey }: AdminD
         to: recipient,
         price: decimal(message.price),
         ptf: decimal(message.ptf),
+        webhookEvents: message.webhookEvents.map((event) => ({
+          eventId: eventId({ msgId: message.msgId, seq: event.event }),
+          ...event,
+        })),
         createdAt: createdAtOf(message.msgId),
         sentAt: message.sentAt?.toISOString() ?? null,
         updatedAt: message.updatedAt.toISOString(),

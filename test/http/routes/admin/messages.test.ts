@@ -121,11 +121,15 @@ test('200: what happened on its way, each list and the timeline in order', async
     `with told as (
        insert into events (plan_id, msg_id, seq, position, status, occurred_at)
        select $2, $1, seq, 1, 'FAILED', $4 from generate_series(2, 3) seq
+     ), delivered as (
+       insert into events (plan_id, msg_id, seq, position, status, occurred_at, delivered_at, attempts, latency_ms,
+                           response_status)
+       values ($2, $1, 1, 1, 'SENT', $5, $5, 1, 12, 200)
      )
      insert into event_deliveries (bucket, msg_id, seq, plan_id, attempt, due_at, began_at, state)
      values (get_byte(uuid_send($1), 15), $1, 2, $2, 1, $3, $4, 'waiting'),
             (get_byte(uuid_send($1), 15), $1, 3, $2, 12, 'infinity', $4, 'failed')`,
-    [msgId, planId, at(18_000), at(12_500)],
+    [msgId, planId, at(18_000), at(12_500), at(9_400)],
   )
   const { body } = await server.request('GET', `/messages/${msgId}`)
   expect(body).toMatchObject({
@@ -146,9 +150,20 @@ test('200: what happened on its way, each list and the timeline in order', async
     carrierCode: 'UNDELIV 1',
     receiptAt: at(11_000),
   })
+  const failed = { status: 'FAILED', occurredAt: at(12_500), deliveredAt: null }
   expect(body.webhookEvents).toEqual([
-    { event: 2, status: 'FAILED', attempts: 1, occurredAt: at(12_500), dueAt: at(18_000) },
-    { event: 3, status: 'FAILED', attempts: 12, occurredAt: at(12_500), dueAt: null },
+    {
+      eventId: `${msgId}-1`,
+      event: 1,
+      status: 'SENT',
+      state: 'delivered',
+      attempts: 1,
+      occurredAt: at(9_400),
+      deliveredAt: at(9_400),
+      dueAt: null,
+    },
+    { eventId: `${msgId}-2`, event: 2, ...failed, state: 'pending', attempts: 1, dueAt: at(18_000) },
+    { eventId: `${msgId}-3`, event: 3, ...failed, state: 'failed', attempts: 12, dueAt: null },
   ])
   expect(
     body.timeline.map((entry: { what: string; detail: string }) => `${entry.what}: ${entry.detail}`),
@@ -158,12 +173,13 @@ test('200: what happened on its way, each list and the timeline in order', async
     'attempt: acme: no-answer (link lost)',
     'attempt: acme: accepted, sent again although an earlier attempt may have come through (weight 3 of 4)',
     'status: SENT',
+    `webhook event: event 1 (SENT): delivered ${at(9_400)} after 1 attempt`,
     'webhook: event 1, attempt 1: HTTP 200 after 12 ms',
     'receipt: segment 1 of 2, id a1: DELIVERED, carrier: DELIVRD 000',
     'receipt: segment 2 of 2, id b2: FAILED, carrier: UNDELIV 1',
     'status: FAILED 302 Unknown subscriber, carrier: UNDELIV 1',
-    `webhook waiting: event 2 (FAILED), attempts 1: due ${at(18_000)}`,
-    'webhook waiting: event 3 (FAILED), attempts 12: given up',
+    `webhook event: event 2 (FAILED): 1 attempt, due ${at(18_000)}`,
+    'webhook event: event 3 (FAILED): failed after 12 attempts',
     'webhook: event 2, attempt 1: TIMEOUT after 5000 ms',
   ])
 })
