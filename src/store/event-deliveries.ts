@@ -38,6 +38,9 @@ const FIRST_OF_ITS_MESSAGE = `not exists (
   select from event_deliveries earlier
   where earlier.plan_id = e.plan_id and earlier.msg_id = e.msg_id and earlier.seq < e.seq and earlier.state <> 'failed')`
 
+/** Attempts before a schedule are counted so far: with a probe a minute for 76 hours behind them they stay a smallint. */
+const MOST_EARLIER = 28_000
+
 /**
  * From a CTE `due` of keys to the events, which are the node's ($1) from now on. One that was kept back without end begins
  * its schedule anew. `coalesce`: see holdDueDispatches.
@@ -49,7 +52,7 @@ const HELD = `
         (attempt, earlier_attempts, began_at) = (
           select e.attempt, e.earlier_attempts, e.began_at where e.due_at < 'infinity'
           union all
-          select 0::smallint, e.earlier_attempts + e.attempt, now() where e.due_at = 'infinity')
+          select 0::smallint, least(e.earlier_attempts + e.attempt, ${MOST_EARLIER}), now() where e.due_at = 'infinity')
     from due
     where e.plan_id = due.plan_id and e.msg_id = due.msg_id and e.seq = due.seq and coalesce(e.holder, 0) = 0
     returning e.*

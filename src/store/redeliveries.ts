@@ -1,8 +1,8 @@
 import type { EventKey } from '../domain/events.ts'
 import type { Queryable } from './database.ts'
 
-/** An event that has been tried so often is not redelivered any more. */
-const MAX_ATTEMPTS = 1_000
+/** An event that has been tried so often is not redelivered any more. Probes alone make up to 4,560 attempts in 76 hours. */
+const MAX_ATTEMPTS = 20_000
 
 /**
  * From a CTE `chosen` of keys of events to `queued`, those that have a URL to go to and are in no node's memory: due now,
