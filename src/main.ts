@@ -27,6 +27,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['rate', () => import('./commands/rate.ts')],
   ['message', () => import('./commands/message.ts')],
   ['inbound', () => import('./commands/inbound.ts')],
+  ['webhook', () => import('./commands/webhook.ts')],
   ['quality', () => import('./commands/quality.ts')],
 ])
 
