@@ -42,7 +42,7 @@ export interface EventAttempt {
   readonly responseHead: string | null
 }
 
-/** Of one event, the latest: more than there are of one that was not redelivered a hundred times. */
+/** Of one event, the latest: a day of probes makes more. */
 const MAX_ATTEMPTS_SHOWN = 1_000
 
 const KEY = 'plan_id, msg_id, seq'
