@@ -155,11 +155,11 @@ async function redeliverAll(options: FilterOptions): Promise<void> {
   else process.stdout.write(`${redelivered} to be delivered again\n`)
 }
 
-function printEvent(options: ConnectionOptions, answer: unknown): void {
-  if (options.json) return printJson(answer)
+function printEvent({ json }: ConnectionOptions, answer: unknown): void {
   const { attemptRecords, ...event } = answer as Fields & { attemptRecords: readonly Fields[] }
-  printFields(event)
-  if (attemptRecords.length === 0) return
+  if (json) printJson(answer)
+  else printFields(event)
+  if (json || attemptRecords.length === 0) return
   process.stdout.write('\n')
   printTable(attemptRecords, ATTEMPT_COLUMNS)
 }
