@@ -78,7 +78,7 @@ export interface Service extends AsyncDisposable {
   statuses(msgId: string): string[]
   /** Waits until exactly these webhooks came for the message, and none is left in the outbox. */
   untilWebhooks(msgId: string, statuses: readonly string[]): Promise<void>
-  /** What was postponed is due now. */
+  /** What was postponed is due now; not what is parked. */
   makeDue(): Promise<void>
   /** Another receiver whose certificate the service trusts. */
   anotherReceiver(): Promise<WebhookReceiver>
@@ -273,9 +273,7 @@ function observations(
     },
     async makeDue() {
       await db.query('update dispatches set due_at = now() where holder is null')
-      await db.query(
-        `update event_deliveries set due_at = now() where holder is null and due_at < 'infinity'`,
-      )
+      await db.query(`update event_deliveries set due_at = now() where holder is null and state = 'waiting'`)
     },
   }
 }
