@@ -9,7 +9,9 @@ import type { Recorder } from './recorder.ts'
 import type { SubmitToken } from './submit-job.ts'
 import type { Submitter } from './submitter.ts'
 import type { WebhookDeliverer } from './webhook-deliverer.ts'
+import type { WebhookDestinations } from './webhook-destinations.ts'
 
+const DESTINATION_STATES = ['open', 'paused', 'recovering'] as const
 /** Counting more would cost more than it tells. */
 const MOST_COUNTED = 10_000
 
@@ -18,6 +20,7 @@ export interface MeasuredServices {
   readonly submitter: Submitter
   readonly recorder: Recorder
   readonly deliverer: WebhookDeliverer
+  readonly destinations: WebhookDestinations
   readonly links: CarrierLinks<SubmitToken>
   readonly quality: QualityWatch
   readonly directory: () => Directory
@@ -28,9 +31,10 @@ type ByCarrier = ReadonlyMap<string, number>
 export interface EventCounters {
   anomaly(kind: string, carrier: Carrier): void
   unowned(count: number): void
+  webhookAttempt(outcome: 'delivered' | 'failed'): void
 }
 
-/** Counters of what should not happen. Labels: carriers of the configuration, and kinds from a closed list. */
+/** Counted as it happens. Labels: carriers of the configuration, and kinds from closed lists. */
 export function eventCounters(registry: Registry): EventCounters {
   const anomalies = new Counter({
     name: 'aldis_smpp_anomalies_total',
@@ -43,7 +47,16 @@ export function eventCounters(registry: Registry): EventCounters {
     help: 'inbound messages to numbers that nobody owns; they are kept for the operator',
     registers: [registry],
   })
+  const attempts = new Counter({
+    name: 'aldis_webhook_attempts_total',
+    help: 'attempts to deliver a webhook event: answered 2xx, or not',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  })
+  // The labels are hashed once, not for every attempt.
+  const [delivered, failed] = [attempts.labels('delivered'), attempts.labels('failed')]
   return {
+    webhookAttempt: (outcome) => (outcome === 'delivered' ? delivered : failed).inc(),
     anomaly: (kind, carrier) => anomalies.inc({ carrier: carrier.name, kind }),
     unowned: (count) => unowned.inc(count),
   }
@@ -60,13 +73,27 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
         this.set(await read())
       },
     })
-  const { db, submitter, recorder, deliverer, links, quality, directory } = services
+  const { db, submitter, recorder, deliverer, destinations, links, quality, directory } = services
   gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, () =>
     countParkedReceipts(db, MOST_COUNTED).catch(() => Number.NaN),
   )
   gauge('aldis_messages_held', 'messages in memory, to be submitted or under way', () => submitter.held)
   gauge('aldis_record_backlog', 'carrier outcomes not yet written to the database', () => recorder.backlog)
   gauge('aldis_webhook_events_held', 'webhook events in memory, waiting or under way', () => deliverer.held)
+  gauge(
+    'aldis_webhook_requests_under_way',
+    'webhook requests whose answer is awaited',
+    () => deliverer.underWay,
+  )
+  new Gauge({
+    name: 'aldis_webhook_destinations',
+    help: 'destinations of a plan in trouble, of all nodes: open, paused or recovering',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    collect() {
+      for (const state of DESTINATION_STATES) this.set({ state }, destinations.count(state))
+    },
+  })
   gauge('aldis_submits_unanswered', 'submits whose response is awaited', () => links.unanswered)
   /** One value for each carrier: 0 where its name is not told, no series while nothing can be told. */
   const carrierGauge = (name: string, help: string, read: () => ByCarrier | Promise<ByCarrier | null>) =>

@@ -36,6 +36,8 @@ export interface WebhookDelivererOptions {
   readonly limits?: LaneLimits
   /** Events in memory. */
   readonly maxHeld?: number | undefined
+  /** Told of each attempt: a 2xx, or anything else. */
+  readonly onAttempt?: (outcome: 'delivered' | 'failed') => void
   /** Unix milliseconds; absent: the clocks of this node and of the database. */
   readonly clock?: (() => number) | undefined
 }
@@ -239,6 +241,7 @@ export class WebhookDeliverer {
   /** What follows from an attempt: written down, then the message's next event follows. */
   async #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): Promise<void> {
     const { event } = delivery
+    this.#options.onAttempt?.(outcome.kind === 'success' ? 'delivered' : 'failed')
     const decided = this.#decide(delivery, outcome)
     await this.#outcomes.record({
       ...keyRowOf(event),
