@@ -44,6 +44,7 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
     dispatcher,
     destinations,
     secretKey,
+    onAttempt: base.counters.webhookAttempt,
     maxHeld: options.webhooksHeld,
   })
   parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs * DRAIN.webhooks))
