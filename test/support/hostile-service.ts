@@ -1,0 +1,149 @@
+/** The whole service, whose webhooks all go to a receiver that misbehaves. */
+import { expect, vi } from 'vitest'
+import type { HostileReceiver, HostileRequest } from './hostile-receiver.ts'
+import { INBOUND_NUMBER, type Service, type ServiceOptions, startService } from './service.ts'
+
+/** One attempt as it was recorded; of a first one that was answered 2xx the event itself tells. */
+export interface RecordedAttempt {
+  readonly msgId: string
+  readonly seq: number
+  readonly attempt: number
+  readonly status: number | null
+  readonly error: string | null
+  readonly head: string | null
+  readonly latencyMs: number
+}
+
+export interface HostileService extends AsyncDisposable {
+  readonly service: Service
+  readonly receiver: HostileReceiver
+  /** Sends so many messages, every second one with a callbackUrl of its own, and waits until each is DELIVERED. */
+  send(count: number): Promise<string[]>
+  /** So many inbound messages come. Gives their ids. */
+  receive(count: number): Promise<string[]>
+  /** All attempts to deliver events of these messages, by message, event and number. */
+  attempts(msgIds: readonly string[]): Promise<RecordedAttempt[]>
+  /** Waits until every event of these messages is delivered, what waits for its next attempt being made due. */
+  untilDelivered(msgIds: readonly string[]): Promise<void>
+  /** The requests that came of a message. */
+  requestsOf(msgId: string): HostileRequest[]
+}
+
+/** How long an attempt may take here. */
+export const TIMEOUT_MS = 2_000
+
+export async function startHostileService(options: ServiceOptions = {}): Promise<HostileService> {
+  const app = { webhookTimeoutMs: TIMEOUT_MS, webhookProbeMs: 200, ...options.app }
+  const service = await startService({ ...options, app })
+  const receiver = await service.hostileReceiver()
+  await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: `${receiver.origin}/dlr` })
+  await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, {
+    inboundUrl: `${receiver.origin}/mo`,
+  })
+  return {
+    service,
+    receiver,
+    ...traffic(service, receiver),
+    ...recorded(service),
+    requestsOf: (msgId) => receiver.requests.filter((request) => request.msgId === msgId),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+function traffic(service: Service, receiver: HostileReceiver): Pick<HostileService, 'send' | 'receive'> {
+  const inboundIds = async () =>
+    (await service.db.query<{ msg_id: string }>('select msg_id from inbound_messages')).rows.map(
+      ({ msg_id }) => msg_id,
+    )
+  return {
+    async send(count) {
+      const own = { callbackUrl: `${receiver.origin}/own` }
+      const sent = Array.from({ length: count }, (_, index) => service.sent(index % 2 === 0 ? {} : own))
+      const msgIds = await Promise.all(sent)
+      await waitUntil(async () => (await settled(service, msgIds)) === count)
+      return msgIds
+    },
+    async receive(count) {
+      const known = new Set(await inboundIds())
+      for (let index = 0; index < count; index += 1)
+        await service.simulator.sendInbound({
+          from: '+15550002222',
+          to: INBOUND_NUMBER,
+          body: `no. ${index}`,
+        })
+      return waitUntil(async () => {
+        const fresh = (await inboundIds()).filter((msgId) => !known.has(msgId))
+        return fresh.length === count && fresh
+      })
+    },
+  }
+}
+
+async function settled({ db }: Service, msgIds: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::integer as count from messages where msg_id = any ($1) and status = 'DELIVERED'`,
+    [msgIds],
+  )
+  return rows[0]!.count
+}
+
+function recorded(service: Service): Pick<HostileService, 'attempts' | 'untilDelivered'> {
+  return {
+    async attempts(msgIds) {
+      const { rows } = await service.db.query<RecordedAttempt>(
+        `select msg_id as "msgId", seq, attempt, response_status as status, error, response_head as head,
+                latency_ms as "latencyMs"
+         from webhook_attempts where msg_id = any ($1)
+         union all
+         select msg_id, seq, attempts, response_status, null, response_head, latency_ms
+         from events where msg_id = any ($1) and attempts = 1
+         order by 1, 2, 3`,
+        [msgIds],
+      )
+      return rows
+    },
+    async untilDelivered(msgIds) {
+      await waitUntil(async () => {
+        await service.makeDue()
+        const { rows } = await service.db.query<{ missing: number }>(
+          `select count(*)::integer as missing from events e
+           where msg_id = any ($1) and (delivered_at is null
+             or exists (select from event_deliveries d where d.msg_id = e.msg_id and d.seq = e.seq))`,
+          [msgIds],
+        )
+        return rows[0]!.missing === 0
+      })
+    },
+  }
+}
+
+/** Not as often as `eventually`: each time asks much of the database. */
+async function waitUntil<T>(condition: () => Promise<T | false>): Promise<T> {
+  return (await vi.waitUntil(condition, { interval: 100, timeout: 25_000 })) as T
+}
+
+/**
+ * Checks what came of some messages: every event of each, in order, one request at a time, counted from 1, whole and signed
+ * each time, and answered 2xx in the end.
+ */
+export function expectAllInOrder(
+  hostile: Pick<HostileService, 'requestsOf'>,
+  msgIds: readonly string[],
+  sequence: readonly number[],
+): void {
+  for (const msgId of msgIds) {
+    const requests = hostile.requestsOf(msgId)
+    expect([...new Set(requests.map((request) => request.sequence))]).toEqual(sequence)
+    expect(requests.filter(({ overlapped, verified }) => overlapped || !verified)).toEqual([])
+    for (const [seq, ofEvent] of Map.groupBy(requests, (request) => request.sequence)) {
+      expect(new Set(ofEvent.map(({ eventId }) => eventId))).toEqual(new Set([`${msgId}-${seq}`]))
+      expect(new Set(ofEvent.map(({ body }) => body)).size).toBe(1)
+      const numbers = ofEvent.map(({ attempt }) => attempt)
+      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+      expect(new Set(numbers).size).toBe(numbers.length)
+      expect(ofEvent.at(-1)!.acknowledged).toBe(true)
+    }
+    const order = requests.map((request) => request.sequence)
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+  }
+}
