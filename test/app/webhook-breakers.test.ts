@@ -1,0 +1,314 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Behaviour, ok, status } from '../support/hostile-behaviours.ts'
+import type { HostileExchange } from '../support/hostile-receiver.ts'
+import { expectAllInOrder, type HostileService, startHostileService } from '../support/hostile-service.ts'
+import { eventually, ROUTE } from '../support/service.ts'
+
+/** Longer than any test: a probe is sent when a test says so. */
+const NEVER_MS = 3_600_000
+
+let hostile: HostileService
+
+afterEach(() => hostile[Symbol.asyncDispose]())
+
+async function start(app: Parameters<typeof startHostileService>[0] = {}): Promise<void> {
+  hostile = await startHostileService({ ...app, app: { webhookProbeMs: NEVER_MS, ...app?.app } })
+}
+
+interface Row {
+  readonly destination: string
+  readonly state: string
+  readonly error: string | null
+}
+
+async function destinations(): Promise<Row[]> {
+  const { rows } = await hostile.service.db.query<Row>(
+    'select destination, state, error from webhook_destinations order by since',
+  )
+  return rows
+}
+
+/** Waits until so many events of these messages are parked. */
+async function untilParked(msgIds: readonly string[], count: number): Promise<void> {
+  await eventually(async () => {
+    const { rows } = await hostile.service.db.query<{ count: number }>(
+      `select count(*)::integer as count from event_deliveries
+       where msg_id = any ($1) and state = 'parked' and holder is null`,
+      [msgIds],
+    )
+    return rows[0]!.count === count
+  })
+}
+
+/** Waits until everything has been delivered, without anything being made due. */
+async function untilAllGone(): Promise<void> {
+  await eventually(async () => {
+    const { rows } = await hostile.service.db.query('select 1 from event_deliveries limit 1')
+    return rows.length === 0
+  })
+}
+
+async function probeNow(): Promise<void> {
+  await hostile.service.db.query(`update webhook_destinations set probe_at = now() where state = 'open'`)
+}
+
+/** The breaker is open, by ten messages and ten inbound ones whose events have all failed once and are parked. */
+async function opened(): Promise<{ sent: string[]; received: string[] }> {
+  hostile.receiver.behave(status(500))
+  const [sent, received] = await Promise.all([hostile.send(10), hostile.receive(10)])
+  await untilParked([...sent, ...received], 20)
+  expect(await destinations()).toEqual([
+    { destination: hostile.receiver.origin, state: 'open', error: 'HTTP_STATUS' },
+  ])
+  expect(hostile.receiver.requests).toHaveLength(20)
+  return { sent, received }
+}
+
+async function expectRecovery({ sent, received }: { sent: string[]; received: string[] }): Promise<void> {
+  hostile.receiver.behave(ok)
+  await probeNow()
+  await untilAllGone()
+  expectAllInOrder(hostile, sent, [1, 2])
+  expectAllInOrder(hostile, received, [0])
+  expect(await destinations()).toMatchObject([{ state: 'recovering' }])
+}
+
+/** Sends through this node, whichever the service's own is. */
+async function sendAt(url: string): Promise<string> {
+  const { service } = hostile
+  const answer = await fetch(`${url}/v1/sendsms`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      servicePlanId: service.servicePlanId,
+      channel: 'SMS',
+      from: 'Aldis',
+      to: '+15551230000',
+      body: 'hello',
+    }),
+  })
+  return ((await answer.json()) as { msgId: string }).msgId
+}
+
+describe('20 failures in a row', () => {
+  test('open the breaker: what comes later is parked unsent; after a probe that succeeds all of it arrives', async () => {
+    await start()
+    const first = await opened()
+    const later = await hostile.send(5)
+    await untilParked(later, 5)
+    expect(hostile.receiver.requests).toHaveLength(20)
+    await expectRecovery({ ...first, sent: [...first.sent, ...later] })
+  })
+
+  test('one probe at a time is sent; one that fails leaves it open', async () => {
+    await start()
+    const { sent, received } = await opened()
+    for (const count of [21, 22, 23]) {
+      await probeNow()
+      await eventually(async () => {
+        const tried = await hostile.attempts([...sent, ...received])
+        return tried.length === count
+      })
+      await untilParked([...sent, ...received], 20)
+      expect(hostile.receiver.requests).toHaveLength(count)
+    }
+    // Each probe was another event's.
+    expect(new Set(hostile.receiver.requests.slice(20).map(({ msgId }) => msgId)).size).toBe(3)
+    await expectRecovery({ sent, received })
+  })
+
+  test('concern neither another plan there nor another destination of the plan', async () => {
+    await start()
+    const { service, receiver } = hostile
+    const { sent, received } = await opened()
+    const { servicePlanId } = await service.admin('POST', '/service-plans', {
+      accountId: service.accountId,
+      name: 'Other',
+      route: ROUTE,
+    })
+    await service.admin('PUT', `/service-plans/${servicePlanId}/senders/Aldis`, { status: 'approved' })
+    receiver.behave(ok, '/other')
+    const beside = await service.sent({ servicePlanId, callbackUrl: `${receiver.origin}/other` })
+    await eventually(() => hostile.requestsOf(beside).length === 2)
+    expectAllInOrder(hostile, [beside], [1, 2])
+
+    const elsewhere = await service.sent({ callbackUrl: `${service.receiver.origin}/elsewhere` })
+    await service.untilWebhooks(elsewhere, ['SENT', 'DELIVERED'])
+    expect(await destinations()).toMatchObject([{ state: 'open' }])
+    await expectRecovery({ sent, received })
+  })
+
+  test('a node that starts knows of it', async () => {
+    await start()
+    const { sent, received } = await opened()
+    await hostile.service.restart()
+    const later = await hostile.send(5)
+    await untilParked(later, 5)
+    expect(hostile.receiver.requests).toHaveLength(20)
+    await expectRecovery({ sent: [...sent, ...later], received })
+  })
+
+  test('two nodes share it, and its probes', async () => {
+    await start({ app: { heartbeatMs: 100 } })
+    const { service, receiver } = hostile
+    const { sent, received } = await opened()
+    const other = await service.startNode({ nodeName: 'node-b' })
+    await eventually(async () => {
+      const { rows } = await service.db.query<{ count: number }>(
+        `select count(*)::integer as count from buckets b join nodes n using (node_id) where n.name = 'node-b'`,
+      )
+      return rows[0]!.count === 128
+    })
+    const urls = [service.app.url, other.url]
+    const later = await Promise.all(Array.from({ length: 10 }, (_, index) => sendAt(urls[index % 2]!)))
+    await untilParked(later, 10)
+    expect(receiver.requests).toHaveLength(20)
+    await probeNow()
+    await eventually(async () => (await hostile.attempts([...sent, ...received, ...later])).length === 21)
+    await untilParked([...sent, ...received, ...later], 30)
+    expect(receiver.requests).toHaveLength(21)
+    await expectRecovery({ sent: [...sent, ...later], received })
+  })
+})
+
+describe('the URL is changed while the breaker is open', () => {
+  /** Ten messages to the default URL of the account, two events each. */
+  async function openedByDefault(): Promise<string[]> {
+    hostile.receiver.behave(status(410))
+    const sent = await Promise.all(Array.from({ length: 10 }, () => hostile.service.sent()))
+    for (const msgId of sent) await hostile.service.until(msgId, 'DELIVERED')
+    await untilParked(sent, 10)
+    return sent
+  }
+
+  const change = (defaultDlrUrl: string | null) =>
+    hostile.service.admin('PATCH', `/accounts/${hostile.service.accountId}`, { defaultDlrUrl })
+
+  test('what is parked goes to the new one with the next probe', async () => {
+    await start()
+    const { service } = hostile
+    const sent = await openedByDefault()
+    await change(`${service.receiver.origin}/new`)
+    await probeNow()
+    await untilAllGone()
+    for (const msgId of sent) expect(service.statuses(msgId)).toEqual(['SENT', 'DELIVERED'])
+  })
+
+  test('to none: what is parked is kept', async () => {
+    await start()
+    const { service, receiver } = hostile
+    await openedByDefault()
+    const asked = receiver.requests.length
+    await change(null)
+    await probeNow()
+    await untilAllGone()
+    const { rows } = await service.db.query('select delivered_at from events')
+    expect(rows).toEqual(Array.from({ length: 20 }, () => ({ delivered_at: null })))
+    expect(receiver.requests).toHaveLength(asked)
+  })
+})
+
+describe('410', () => {
+  test('from a configured URL opens the breaker at once, and ends nothing', async () => {
+    await start()
+    const { service, receiver } = hostile
+    receiver.behave(status(410))
+    const first = await service.sent()
+    await untilParked([first], 1)
+    expect(await destinations()).toMatchObject([{ destination: receiver.origin, state: 'open' }])
+    const second = await service.sent()
+    await untilParked([second], 1)
+    expect(receiver.requests).toHaveLength(1)
+    await expectRecovery({ sent: [first, second], received: [] })
+  })
+
+  test("from a message's own URL ends the event alone, however many", async () => {
+    await start()
+    const { service, receiver } = hostile
+    receiver.behave(status(410), '/gone')
+    const gone = await Promise.all(
+      Array.from({ length: 15 }, () => service.sent({ callbackUrl: `${receiver.origin}/gone` })),
+    )
+    await eventually(async () => {
+      const { rows } = await service.db.query(
+        `select 1 from event_deliveries where msg_id = any ($1) and state = 'failed' and holder is null`,
+        [gone],
+      )
+      return rows.length === 30
+    })
+    for (const msgId of gone)
+      expect(hostile.requestsOf(msgId).map(({ sequence }) => sequence)).toEqual([1, 2])
+    expect(await destinations()).toEqual([])
+    const [msgId] = await hostile.send(1)
+    await eventually(() => hostile.requestsOf(msgId!).length === 2)
+    expectAllInOrder(hostile, [msgId!], [1, 2])
+  })
+})
+
+describe('a paused destination', () => {
+  const turn = (verb: 'pause' | 'resume') =>
+    hostile.service.admin('POST', `/webhook-destinations/${verb}`, {
+      servicePlanId: hostile.service.servicePlanId,
+      destination: hostile.receiver.origin,
+    })
+
+  test('is sent nothing, not even what waited in memory; resumed, it gets everything in order', async () => {
+    await start({ app: { webhookTimeoutMs: 10_000 } })
+    const { service, receiver } = hostile
+    const { held, behaviour } = holding()
+    receiver.behave(behaviour)
+    const sent = await hostile.send(100)
+    await eventually(() => held.length === 64)
+    await turn('pause')
+    await untilParked(sent, 36)
+    const { rows } = await service.db.query(
+      `select 1 from event_deliveries where state = 'parked' and due_at < 'infinity'`,
+    )
+    expect(rows).toEqual([])
+    for (const exchange of held.splice(0)) status(500)(exchange)
+    await untilParked(sent, 100)
+    const later = await hostile.send(5)
+    await untilParked(later, 5)
+    expect(receiver.requests).toHaveLength(64)
+
+    receiver.behave(ok)
+    await turn('resume')
+    await untilAllGone()
+    expectAllInOrder(hostile, [...sent, ...later], [1, 2])
+  })
+})
+
+/** Keeps every request waiting, until the test answers it. */
+function holding(): { held: HostileExchange[]; behaviour: Behaviour } {
+  const held: HostileExchange[] = []
+  return { held, behaviour: (exchange) => held.push(exchange) }
+}
+
+describe('more events than there is room for in memory', () => {
+  test('leave room for another destination, and come back from the database when their own is free', async () => {
+    await start({ app: { webhooksHeld: 1_000, webhookTimeoutMs: 20_000 } })
+    const { service, receiver } = hostile
+    const { held, behaviour } = holding()
+    receiver.behave(behaviour)
+    const sent = await hostile.send(400)
+    await eventually(() => held.length === 64)
+    await eventually(async () => {
+      const { rows } = await service.db.query<{ held: number; parked: number }>(
+        `select count(*) filter (where holder is not null and seq = 1)::integer as held,
+                count(*) filter (where state = 'parked')::integer as parked
+         from event_deliveries`,
+      )
+      const { held: inMemory, parked } = rows[0]!
+      return inMemory <= 64 + 500 / 2 && inMemory + parked === 400
+    })
+    const beside = await service.sent({ callbackUrl: `${service.receiver.origin}/beside` })
+    await service.untilWebhooks(beside, ['SENT', 'DELIVERED'])
+    expect(await destinations()).toEqual([])
+
+    receiver.behave(ok)
+    for (const exchange of held.splice(0)) ok(exchange)
+    await untilAllGone()
+    expectAllInOrder(hostile, sent, [1, 2])
+    expect(receiver.requests).toHaveLength(800)
+  })
+})
