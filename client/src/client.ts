@@ -113,6 +113,70 @@ export class AldisClient {
     return this.#call('listEvents', query, options)
   }
 
+  /** One page of events and what became of them, those of the newest message first. */
+  listWebhookEvents(
+    query: Input<'listWebhookEvents'>,
+    options?: CallOptions,
+  ): Promise<Answer<'listWebhookEvents'>> {
+    return this.#call('listWebhookEvents', query, options)
+  }
+
+  /** One event, and every attempt to deliver it. */
+  getWebhookEvent(
+    query: Input<'getWebhookEvent'>,
+    options?: CallOptions,
+  ): Promise<Answer<'getWebhookEvent'>> {
+    return this.#call('getWebhookEvent', query, options)
+  }
+
+  /** Has one event delivered, again or at last; under the same id. */
+  redeliverWebhookEvent(
+    input: Input<'redeliverWebhookEvent'>,
+    options?: CallOptions,
+  ): Promise<Answer<'redeliverWebhookEvent'>> {
+    return this.#call('redeliverWebhookEvent', input, options)
+  }
+
+  /** Has events delivered that failed, or were kept; `nextAfter` of the answer is where to go on. */
+  redeliverWebhookEvents(
+    input: Input<'redeliverWebhookEvents'>,
+    options?: CallOptions,
+  ): Promise<Answer<'redeliverWebhookEvents'>> {
+    return this.#call('redeliverWebhookEvents', input, options)
+  }
+
+  /** Sends a signed test event at once, and says what came of it. One a second for each account. */
+  sendTestWebhook(
+    input: Input<'sendTestWebhook'>,
+    options?: CallOptions,
+  ): Promise<Answer<'sendTestWebhook'>> {
+    return this.#call('sendTestWebhook', input, options)
+  }
+
+  /** One page of destinations that are in trouble, paused, or have events waiting, by name. */
+  listWebhookDestinations(
+    query: Input<'listWebhookDestinations'>,
+    options?: CallOptions,
+  ): Promise<Answer<'listWebhookDestinations'>> {
+    return this.#call('listWebhookDestinations', query, options)
+  }
+
+  /** Stops deliveries to a destination; events wait until it is resumed. */
+  pauseWebhookDestination(
+    input: Input<'pauseWebhookDestination'>,
+    options?: CallOptions,
+  ): Promise<Answer<'pauseWebhookDestination'>> {
+    return this.#call('pauseWebhookDestination', input, options)
+  }
+
+  /** Ends a pause, or has a destination tried again that failed too often. */
+  resumeWebhookDestination(
+    input: Input<'resumeWebhookDestination'>,
+    options?: CallOptions,
+  ): Promise<Answer<'resumeWebhookDestination'>> {
+    return this.#call('resumeWebhookDestination', input, options)
+  }
+
   /** All pages of a list: `for await (const { items } of client.pages('listMessages', { … }))`. */
   async *pages<Id extends ListId>(
     list: Id,

@@ -205,6 +205,127 @@ export interface EventFeed {
   gap: boolean
 }
 
+export interface WebhookEvent {
+  /** webhook-id of its webhooks. */
+  eventId: string
+  servicePlanId: string
+  msgId: string
+  /** 1, 2, … for the changes of status; 0: an inbound message. */
+  sequence: number
+  type: 'deliveryReceipt' | 'inboundMessage'
+  /** What it tells; null of an inbound message. */
+  messageStatus: string | null
+  /** failed: until it is redelivered; kept: there was no URL when it happened. */
+  state: 'pending' | 'delivered' | 'failed' | 'kept'
+  occurredAt: string
+  /** When it was last answered 2xx. */
+  deliveredAt: string | null
+  attempts: number
+  /** At the latest: what waits for its destination goes when that is back. Null: none is planned. */
+  nextAttemptAt: string | null
+  /** Scheme, host and port; known once it was delivered, or an attempt has failed. */
+  destination: string | null
+  /** HTTP status of the last attempt. */
+  responseStatus: number | null
+  /** Why the last attempt had no answer. */
+  error: string | null
+}
+
+export interface WebhookEventList {
+  items: WebhookEvent[]
+  pagination: {
+    limit: number
+    hasMore: boolean
+    nextCursor: string | null
+  }
+}
+
+export interface WebhookEventDetail {
+  /** webhook-id of its webhooks. */
+  eventId: string
+  servicePlanId: string
+  msgId: string
+  /** 1, 2, … for the changes of status; 0: an inbound message. */
+  sequence: number
+  type: 'deliveryReceipt' | 'inboundMessage'
+  /** What it tells; null of an inbound message. */
+  messageStatus: string | null
+  /** failed: until it is redelivered; kept: there was no URL when it happened. */
+  state: 'pending' | 'delivered' | 'failed' | 'kept'
+  occurredAt: string
+  /** When it was last answered 2xx. */
+  deliveredAt: string | null
+  attempts: number
+  /** At the latest: what waits for its destination goes when that is back. Null: none is planned. */
+  nextAttemptAt: string | null
+  /** Scheme, host and port; known once it was delivered, or an attempt has failed. */
+  destination: string | null
+  /** HTTP status of the last attempt. */
+  responseStatus: number | null
+  /** Why the last attempt had no answer. */
+  error: string | null
+  /** The first one first. */
+  attemptRecords: {
+    attempt: number
+    attemptedAt: string
+    latencyMs: number
+    responseStatus: number | null
+    error: string | null
+    /** The first 1 KiB of the answer. */
+    responseHead: string | null
+  }[]
+}
+
+export interface WebhookDestination {
+  /** Scheme, host and port. */
+  destination: string
+  /** open: it failed too often, one event a minute is tried; paused: nothing is sent; recovering: what waited is. */
+  state: 'delivering' | 'open' | 'paused' | 'recovering'
+  since: string | null
+  /** Of the last failure that opened it. */
+  error: string | null
+  /** customer or operator. */
+  pausedBy: string | null
+  /** At most 10,000 are counted. */
+  waiting: number
+  /** At most 10,000 are counted. */
+  parked: number
+  /** At most 10,000 are counted. */
+  failed: number
+}
+
+export interface WebhookDestinationList {
+  items: WebhookDestination[]
+  pagination: {
+    limit: number
+    hasMore: boolean
+    nextCursor: string | null
+  }
+}
+
+export interface Redelivered {
+  /** Events that are to be delivered now. */
+  redelivered: number
+  /** Where to go on with the same request; null: that was all. */
+  nextAfter: string | null
+}
+
+export interface TestEvent {
+  /** webhook-id of the test event; of no message. */
+  eventId: string
+  /** Where it went, without credentials. */
+  url: string
+  /** It was answered 2xx. */
+  delivered: boolean
+  responseStatus: number | null
+  /** From the look-up of the name to the end of the answer. */
+  latencyMs: number
+  /** Why it was not delivered. */
+  error: string | null
+  /** The first 1 KiB of the answer. */
+  responseHead: string | null
+}
+
 /** What is POSTed to a receiver, by type of event. */
 export interface WebhookBodies {
   /** The status of an outbound message changed. To the message's callbackUrl, or else the account's default DLR URL. */
@@ -304,6 +425,110 @@ export interface Operations {
     }
     answer: EventFeed
   }
+  /** List the events of a plan and what became of them, those of the newest message first. */
+  listWebhookEvents: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      state?: 'pending' | 'delivered' | 'failed' | 'kept' | undefined
+      msgId?: string | undefined
+      /** Scheme, host and port: https://example.com:8443. */
+      destination?: string | undefined
+      /** Start of the messages' createdAt window, inclusive. */
+      fromDate?: string | undefined
+      /** End, inclusive; at most 31 days after fromDate. */
+      toDate?: string | undefined
+      /** Values above 100 are 100. */
+      limit?: number | undefined
+      /** nextCursor of the page before, unchanged. */
+      cursor?: string | undefined
+    }
+    answer: WebhookEventList
+  }
+  /** Get an event and every attempt to deliver it. */
+  getWebhookEvent: {
+    input: {
+      /** {msgId}-{sequence}, as in webhook-id. */
+      eventId: string
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: WebhookEventDetail
+  }
+  /** List destinations that are in trouble, paused, or have events waiting, by name. */
+  listWebhookDestinations: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Values above 100 are 100. */
+      limit?: number | undefined
+      /** nextCursor of the page before, unchanged. */
+      cursor?: string | undefined
+    }
+    answer: WebhookDestinationList
+  }
+  /** Have an event delivered, again or at last. Under the same id; attempts go on counting, and its schedule begins anew. Pending: it is due now. */
+  redeliverWebhookEvent: {
+    input: {
+      /** {msgId}-{sequence}, as in webhook-id. */
+      eventId: string
+    } & {
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: WebhookEventDetail
+  }
+  /** Have all events of a plan delivered that failed, or were kept. Up to 10,000 in one request; nextAfter tells where to go on. */
+  redeliverWebhookEvents: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** failed when absent; kept: what had no URL when it happened, and has one now. */
+      state?: 'failed' | 'kept' | undefined
+      msgId?: string | undefined
+      /** Scheme, host and port: https://example.com:8443. */
+      destination?: string | undefined
+      /** Of messages' createdAt, inclusive. */
+      fromDate?: string | undefined
+      /** Inclusive. */
+      toDate?: string | undefined
+      /** nextAfter of the answer before. */
+      after?: string | undefined
+    }
+    answer: Redelivered
+  }
+  /** Send a signed test event at once and say what came of it. One a second for each account. It carries the header aldis-test: true, and is not tried again. */
+  sendTestWebhook: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** deliveryReceipt when absent. */
+      type?: 'deliveryReceipt' | 'inboundMessage' | undefined
+      /** When absent: the account's default DLR URL, or the plan's inbound URL. */
+      url?: string | undefined
+    }
+    answer: TestEvent
+  }
+  /** Stop delivering a plan's events to a destination. They wait, without end, until it is resumed. */
+  pauseWebhookDestination: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Scheme, host and port: https://example.com:8443. */
+      destination: string
+    }
+    answer: WebhookDestination
+  }
+  /** End a pause, or have a destination tried again that failed too often. What waited is delivered. What the operator has paused the operator resumes. */
+  resumeWebhookDestination: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Scheme, host and port: https://example.com:8443. */
+      destination: string
+    }
+    answer: WebhookDestination
+  }
 }
 
 /** How each operation is requested: what is neither in the path nor in the query is the body. */
@@ -350,5 +575,38 @@ export const OPERATIONS = {
     path: '/v1/events',
     query: ['servicePlanId', 'cursor', 'since', 'limit'],
     body: false,
+  },
+  listWebhookEvents: {
+    method: 'GET',
+    path: '/v1/webhooks/events',
+    query: ['servicePlanId', 'state', 'msgId', 'destination', 'fromDate', 'toDate', 'limit', 'cursor'],
+    body: false,
+  },
+  getWebhookEvent: {
+    method: 'GET',
+    path: '/v1/webhooks/events/{eventId}',
+    query: ['servicePlanId'],
+    body: false,
+  },
+  listWebhookDestinations: {
+    method: 'GET',
+    path: '/v1/webhooks/destinations',
+    query: ['servicePlanId', 'limit', 'cursor'],
+    body: false,
+  },
+  redeliverWebhookEvent: {
+    method: 'POST',
+    path: '/v1/webhooks/events/{eventId}/redeliver',
+    query: [],
+    body: true,
+  },
+  redeliverWebhookEvents: { method: 'POST', path: '/v1/webhooks/redeliver', query: [], body: true },
+  sendTestWebhook: { method: 'POST', path: '/v1/webhooks/test', query: [], body: true },
+  pauseWebhookDestination: { method: 'POST', path: '/v1/webhooks/destinations/pause', query: [], body: true },
+  resumeWebhookDestination: {
+    method: 'POST',
+    path: '/v1/webhooks/destinations/resume',
+    query: [],
+    body: true,
   },
 } as const

@@ -6,6 +6,8 @@ import { registerAdminRoutes } from '../http/routes/admin/api.ts'
 import type { Readiness } from '../http/routes/health.ts'
 import { buildServer } from '../http/server.ts'
 import { GroupAccepter } from '../operations/accept-messages.ts'
+import { TestEvents, type WebhookPost } from '../operations/send-test-event.ts'
+import { postWebhook } from '../outbound/webhook-post.ts'
 import type { Parts } from '../parts.ts'
 import { serviceMetrics } from '../services/metrics.ts'
 import type { NodeLease } from '../services/node-lease.ts'
@@ -28,6 +30,7 @@ export async function startHttp(
     return directoryService.current()
   }
   const accepter = new GroupAccepter({ db, placement: services.submitter, secretKey, random, onError })
+  const testEvents = startTestEvents(parts, services)
   serviceMetrics(registry, services)
   const limits = options.httpLimits ?? HTTP_LIMITS
   const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
@@ -35,7 +38,9 @@ export async function startHttp(
     directory,
     accepter,
     db: reads,
+    writes: db,
     guard,
+    testEvents,
     keys: { cursor: deriveKey(options.secretKey, 'cursors') },
     limits: { ...limits, drainTimeoutMs },
     baseUrl: options.baseUrl,
@@ -53,6 +58,7 @@ export async function startHttp(
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,
         guard,
+        testEvents,
         linkStatus: (carrierId) => links.summary(carrierId),
         carrierCondition: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
         quality,
@@ -61,6 +67,17 @@ export async function startHttp(
   parts.add('http', () => server.close())
   await server.listen({ host: options.httpHost, port: options.httpPort })
   return (server.server.address() as AddressInfo).port
+}
+
+/** Test events go through the sockets of all others; what is under way is ended when the server is down. */
+function startTestEvents(
+  parts: Parts,
+  { dispatcher, guard, secretKey, random }: Base & MessagePath,
+): TestEvents {
+  const abort = new AbortController()
+  parts.add('test events', () => abort.abort())
+  const post = (request: WebhookPost) => postWebhook(dispatcher, { ...request, signal: abort.signal })
+  return new TestEvents({ post, guard, secretKey, random, clock: Date.now })
 }
 
 async function readiness(db: Database, lease: NodeLease, options: AppOptions): Promise<Readiness> {

@@ -95,7 +95,7 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
   deliverer.start()
   const services = { lease, deliverer, destinations, recorder, receiver, submitter, links, quality }
   startUpkeep(options, parts, base, { ...services, idRules })
-  return services
+  return { ...services, dispatcher }
 }
 
 export type MessagePath = Awaited<ReturnType<typeof startMessagePath>>

@@ -14,3 +14,8 @@ export function sealCallbackUrl(key: Uint8Array, href: string, iv: () => Uint8Ar
 export function openCallbackUrl(key: Uint8Array, stored: string): string {
   return SEALED.test(stored) ? openSecret(key, stored, CONTEXT) : stored
 }
+
+/** The URL as it is shown: the user info in it is a secret of the customer. */
+export function withoutCredentials(url: string): string {
+  return url.replace(/^(https?:\/\/)[^/?#]*@/i, '$1')
+}

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 
 /** Lists that go on by cursors; a cursor of one opens no other. */
-export type ListName = 'messages' | 'inbound-messages' | 'events' | 'feed'
+export type ListName = 'messages' | 'inbound-messages' | 'events' | 'destinations' | 'feed'
 
 /** A part of a list, in the list's order. */
 export interface Page<Filters, Position> {

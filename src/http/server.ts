@@ -23,8 +23,11 @@ import { listRoute } from './routes/message-list.ts'
 import { type LookupDeps, lookupRoutes } from './routes/message-lookups.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { type SendDeps, sendRoute } from './routes/sendsms.ts'
+import { type WebhookActionDeps, webhookEventActions } from './routes/webhook-actions.ts'
+import { webhookDestinationActions, webhookDestinationRoute } from './routes/webhook-destinations.ts'
+import { webhookEventRoutes } from './routes/webhook-events.ts'
 
-export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps {
+export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
   readonly limits: HttpLimits
   readonly ready: () => Promise<Readiness>
   readonly log: FastifyBaseLogger
@@ -86,20 +89,28 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
   healthRoutes(app, deps.ready)
   metricsRoute(app, deps.registry)
   sendRoute(app, deps)
+  const authenticate = authenticateCustomer(deps.directory)
+  const { reads: limit } = deps.limits
+  const limiting = { name: 'reads', limiter: new RateLimiter(), limitOf: () => limit, clock: deps.clock }
+  const limitReads = limitAccounts(limiting)
   await app.register(async (reads) => {
     // The domain reads the texts of queries and paths and lists their faults.
     reads.setValidatorCompiler(() => () => true)
-    reads.addHook('onRequest', authenticateCustomer(deps.directory))
-    const { reads: limit } = deps.limits
-    reads.addHook(
-      'onRequest',
-      limitAccounts({ name: 'reads', limiter: new RateLimiter(), limitOf: () => limit, clock: deps.clock }),
-    )
+    reads.addHook('onRequest', authenticate)
+    reads.addHook('onRequest', limitReads)
     lookupRoutes(reads, deps)
     listRoute(reads, deps)
     inboundLookupRoute(reads, deps)
     inboundListRoute(reads, deps)
     eventFeedRoute(reads, deps)
+    webhookEventRoutes(reads, deps)
+    webhookDestinationRoute(reads, deps)
+  })
+  await app.register(async (actions) => {
+    actions.addHook('onRequest', authenticate)
+    actions.addHook('onRequest', limitReads)
+    webhookEventActions(actions, deps)
+    webhookDestinationActions(actions, deps)
   })
   deps.adminRoutes?.(app)
 }

@@ -21,7 +21,7 @@ function open(text: string, { keys = [KEY], nowMs = 0 } = {}) {
   return openCursor(text, cursor, keys, nowMs)
 }
 
-const LISTS: readonly ListName[] = ['messages', 'inbound-messages', 'events', 'feed']
+const LISTS: readonly ListName[] = ['messages', 'inbound-messages', 'events', 'destinations', 'feed']
 const cursors: fc.Arbitrary<Cursor<object, unknown>> = fc.record({
   list: fc.constantFrom(...LISTS),
   planId: fc.nat(),

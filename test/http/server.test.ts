@@ -159,12 +159,21 @@ describe('GET /openapi.json', () => {
     expect(status).toBe(200)
     expect(json.openapi).toBe('3.1.0')
     expect(Object.keys(json.paths).sort()).toEqual([
+      '/v1/events',
       '/v1/inbound/sms',
       '/v1/inbound/sms/{msgId}',
       '/v1/messages/sms',
       '/v1/messages/sms/{msgId}',
       '/v1/messages/{msgId}',
       '/v1/sendsms',
+      '/v1/webhooks/destinations',
+      '/v1/webhooks/destinations/pause',
+      '/v1/webhooks/destinations/resume',
+      '/v1/webhooks/events',
+      '/v1/webhooks/events/{eventId}',
+      '/v1/webhooks/events/{eventId}/redeliver',
+      '/v1/webhooks/redeliver',
+      '/v1/webhooks/test',
     ])
     const { post } = json.paths['/v1/sendsms']
     expect(Object.keys(post.responses).sort()).toEqual(

@@ -20,6 +20,7 @@ import { NameResolver } from '../../src/outbound/resolver.ts'
 import { DirectoryService } from '../../src/services/directory.ts'
 import type { Database } from '../../src/store/database.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
+import { testEventsOf } from './test-events.ts'
 
 interface Answer {
   readonly status: number
@@ -54,9 +55,11 @@ export async function startAdminServer(
   const directory = directoryService(database, secretKey)
   await directory.start()
   const guard = new CallbackGuard(POLICY, new NameResolver())
+  const { testEvents, close } = testEventsOf({ guard, secretKey })
   const app = await buildServer({
     ...databaseDeps(database, directory, secretKey),
     guard,
+    testEvents,
     adminRoutes: (scope) =>
       registerAdminRoutes(scope, {
         db: database.db,
@@ -65,6 +68,7 @@ export async function startAdminServer(
         secretKey,
         operatorTokenHashes: [hashToken(randomBytes(24).toString('hex')), hashToken(operatorToken)],
         guard,
+        testEvents,
         ...extra,
       }),
   })
@@ -80,6 +84,7 @@ export async function startAdminServer(
       request(`${baseUrl}/admin/v1${path}`, method, body, token),
     async [Symbol.asyncDispose]() {
       await app.close()
+      await close()
       await directory.stop()
       await database[Symbol.asyncDispose]()
     },
@@ -115,6 +120,7 @@ function databaseDeps({ db }: FreshDatabase, directory: DirectoryService, secret
   }
   return {
     db,
+    writes: db,
     directory: () => directory.current(),
     accepter: new GroupAccepter({ db, placement, secretKey, random: randomBytes }),
     limits: HTTP_LIMITS,

@@ -19,6 +19,7 @@ import { freshDatabase } from './database.ts'
 import { aDirectory, anAccount, aPlan, aRoute } from './directory.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { exchange, type HttpAnswer, type HttpRequest, requestBytes } from './raw-http.ts'
+import { testEventsOf } from './test-events.ts'
 
 /** Plans of two tenants. Hex with letters, so that upper and lower case differ. */
 export const PLAN = '65f0c0ffee65f0c0ffee65f0'
@@ -54,6 +55,8 @@ export interface HttpServiceOptions {
   readonly statementTimeoutMs?: number
   readonly clock?: () => number
   readonly ready?: () => Promise<Readiness>
+  /** PEM of the authority of the receivers of test events. */
+  readonly webhookCaPem?: string
   readonly cursorKeys?: { cursor: Buffer; oldCursors?: readonly Buffer[] }
 }
 
@@ -95,6 +98,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const logs: string[] = []
   const cursorKey = options.cursorKeys?.cursor ?? randomBytes(32)
   const directory = testDirectory(options)
+  const guard = new CallbackGuard({ ...STRICT_CALLBACK_POLICY, ...options.policy }, resolver)
+  const { testEvents, close } = testEventsOf({ guard, caPem: options.webhookCaPem })
   const app = await buildServer({
     directory: () => directory,
     accepter: new GroupAccepter({
@@ -104,7 +109,9 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       random: randomBytes,
     }),
     db: serverDb,
-    guard: new CallbackGuard({ ...STRICT_CALLBACK_POLICY, ...options.policy }, resolver),
+    writes: db,
+    guard,
+    testEvents,
     keys: options.cursorKeys ?? { cursor: cursorKey },
     limits: { ...HTTP_LIMITS, ...options.limits },
     baseUrl: options.baseUrl ?? null,
@@ -146,6 +153,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     },
     async [Symbol.asyncDispose]() {
       await app.close()
+      await close()
       resolver.close()
       await dns.close()
       if (serverDb !== db) await serverDb.end()

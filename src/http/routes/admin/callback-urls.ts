@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { openCallbackUrl, sealCallbackUrl } from '../../../domain/callback-credentials.ts'
+import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/callback-credentials.ts'
 import { fault } from '../../../domain/faults.ts'
 import { invalid } from '../../../errors.ts'
 import type { AdminDeps } from './scope.ts'
@@ -20,8 +20,8 @@ export async function storableUrl<T extends null | undefined>(
   return sealCallbackUrl(secretKey, url, () => randomBytes(IV_BYTES))
 }
 
-/** The URL as an operator sees it: the user info in it is a secret of the customer. */
+/** The URL as an operator sees it. */
 export function shownUrl(secretKey: Uint8Array, stored: string | null): string | null {
   if (stored === null) return null
-  return openCallbackUrl(secretKey, stored).replace(/^(https?:\/\/)[^/?#]*@/i, '$1')
+  return withoutCredentials(openCallbackUrl(secretKey, stored))
 }

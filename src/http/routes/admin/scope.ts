@@ -9,6 +9,7 @@ import type {
 import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
 import type { CarrierCondition } from '../../../domain/routing.ts'
+import type { TestEvents } from '../../../operations/send-test-event.ts'
 import type { Database } from '../../../store/database.ts'
 
 /** What a carrier's link is doing on this node. */
@@ -44,6 +45,7 @@ export interface AdminDeps {
   /** SHA-256 of each operator token, hex. */
   readonly operatorTokenHashes: readonly string[]
   readonly guard: CallbackChecker
+  readonly testEvents: TestEvents
   /** Absent where this node runs no carrier links. */
   readonly quality?: QualityWatching
   /** Absent where this node runs no carrier links. */

@@ -1,0 +1,47 @@
+import type { ServicePlan } from './configuration.ts'
+import { type EventType, eventBody, eventId, type Told } from './events.ts'
+import { type WebhookContents, webhookRequest } from './webhook-requests.ts'
+
+/** An event that never happened, for a receiver to be tried with. */
+
+/** Numbers that nobody has (NANP: 555-0100 to 555-0199). */
+const SENDER = '+12025550100'
+const RECIPIENT = '+12025550101'
+const TEXT = 'This is a test event of Aldis.'
+
+/** As it is sent, in the form of any other; `aldis-test` tells it from those. `msgId` is of no message. */
+export function testEventRequest(
+  type: EventType,
+  plan: ServicePlan,
+  { msgId, nowMs }: { msgId: string; nowMs: number },
+): { eventId: string; body: string; headers: Record<string, string> } {
+  const sequence = type === 'inboundMessage' ? 0 : 2
+  const contents: WebhookContents = {
+    eventId: eventId({ msgId, seq: sequence }),
+    attempt: 1,
+    sequence,
+    body: eventBody(made(type, plan.id, msgId, new Date(nowMs)), plan),
+  }
+  const { body, headers } = webhookRequest(contents, nowMs, plan.account.webhookSecrets)
+  return { eventId: contents.eventId, body, headers: { ...headers, 'aldis-test': 'true' } }
+}
+
+function made(type: EventType, planId: number, msgId: string, at: Date): Told {
+  const texts = { planId, msgId, sender: SENDER, recipient: RECIPIENT, body: TEXT }
+  if (type === 'inboundMessage') return { direction: 'MO', inbound: { ...texts, keyword: null } }
+  const message = {
+    ...texts,
+    status: 'DELIVERED' as const,
+    segments: 1,
+    callbackUrl: null,
+    country: 'US',
+    mccmnc: null,
+    errorCode: '000',
+    price: null,
+    ptf: null,
+    currency: null,
+    sentAt: at,
+    updatedAt: at,
+  }
+  return { direction: 'MT', message }
+}

@@ -1,0 +1,152 @@
+import type { FastifyInstance } from 'fastify'
+import type { Static } from 'typebox'
+import type { RateLimit } from '../../domain/configuration.ts'
+import { type EventFilters, parseEventFilters } from '../../domain/event-filters.ts'
+import { type EventKey, eventId, parseEventId } from '../../domain/events.ts'
+import { type Fault, fault } from '../../domain/faults.ts'
+import { RateLimiter, refusalHeaders } from '../../domain/rate-limits.ts'
+import { AppError, invalid } from '../../errors.ts'
+import { redeliverEvent, redeliverEvents } from '../../operations/redeliver-events.ts'
+import { refuseMissing } from '../../operations/refuse-administration.ts'
+import type { TestEvents } from '../../operations/send-test-event.ts'
+import type { Queryable } from '../../store/database.ts'
+import { findEvent } from '../../store/event-list.ts'
+import { planToRead } from '../authentication.ts'
+import { takeOrRefuse } from '../rate-limiting.ts'
+import { failures } from '../schemas/error-body.ts'
+import { presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
+import {
+  EventPathSchema,
+  PlanBodySchema,
+  RedeliverBodySchema,
+  RedeliveredSchema,
+  TestBodySchema,
+  TestEventSchema,
+} from '../schemas/webhook-query.ts'
+import type { LookupDeps } from './message-lookups.ts'
+import { eventOfPath } from './webhook-events.ts'
+
+export interface WebhookActionDeps extends LookupDeps {
+  /** What writes goes here: `db` has little time. */
+  readonly writes: Queryable
+  readonly testEvents: TestEvents
+  readonly clock: () => number
+}
+
+const COMMON = { tags: ['Webhooks'], security: [{ bearer: [] }] }
+
+const ONE = {
+  ...COMMON,
+  operationId: 'redeliverWebhookEvent',
+  summary: 'Have an event delivered, again or at last',
+  description:
+    'Under the same id; attempts go on counting, and its schedule begins anew. Pending: it is due now.',
+  params: EventPathSchema,
+  body: PlanBodySchema,
+  response: {
+    202: { ...WebhookEventDetailSchema, description: 'To be delivered' },
+    ...failures(400, 401, 403, 404, 409, 413, 415, 429, 500),
+  },
+}
+
+const MANY = {
+  ...COMMON,
+  operationId: 'redeliverWebhookEvents',
+  summary: 'Have all events of a plan delivered that failed, or were kept',
+  description: 'Up to 10,000 in one request; nextAfter tells where to go on.',
+  body: RedeliverBodySchema,
+  response: {
+    202: { ...RedeliveredSchema, description: 'To be delivered' },
+    ...failures(400, 401, 403, 413, 415, 429, 500),
+  },
+}
+
+const TEST = {
+  ...COMMON,
+  operationId: 'sendTestWebhook',
+  summary: 'Send a signed test event at once and say what came of it',
+  description:
+    'One a second for each account. It carries the header aldis-test: true, and is not tried again.',
+  body: TestBodySchema,
+  response: {
+    200: { ...TestEventSchema, description: 'What came of it' },
+    ...failures(400, 401, 403, 409, 413, 415, 429, 500),
+  },
+}
+
+/** What one request redelivers at most, and looks at: about a second of work. */
+const MANY_AT_ONCE = { redelivered: 10_000, lookedAt: 100_000 }
+const MANY_LIMIT: RateLimit = { perSecond: 1, burst: 5 }
+/** Of all accounts on this node. */
+const MANY_UNDER_WAY = 2
+
+/** `POST /v1/webhooks/events/{eventId}/redeliver`, `/v1/webhooks/redeliver` and `/v1/webhooks/test`. */
+export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDeps): void {
+  const { directory, writes, testEvents } = deps
+  app.post('/v1/webhooks/events/:eventId/redeliver', { schema: ONE }, async (request, reply) => {
+    const { servicePlanId } = request.body as Static<typeof PlanBodySchema>
+    const key = eventOfPath(request)
+    const plan = planToRead(directory(), request, servicePlanId)
+    await redeliverEvent(writes, plan.id, key)
+    const event = await findEvent(writes, plan.id, key)
+    if (event === null) throw refuseMissing('event')
+    return reply.code(202).send(presentEventDetail(event, plan.servicePlanId))
+  })
+
+  const turns = new Redeliveries(deps.clock)
+  app.post('/v1/webhooks/redeliver', { schema: MANY }, async (request, reply) => {
+    const body = request.body as Static<typeof RedeliverBodySchema>
+    const { filters, after } = readRedelivery(body)
+    const plan = planToRead(directory(), request, body.servicePlanId)
+    const query = { ...filters, planId: plan.id, state: body.state ?? 'failed', after }
+    const { redelivered, nextAfter } = await turns.run(plan.account.id, () =>
+      redeliverEvents(writes, query, MANY_AT_ONCE),
+    )
+    return reply.code(202).send({ redelivered, nextAfter: nextAfter === null ? null : eventId(nextAfter) })
+  })
+
+  app.post('/v1/webhooks/test', { schema: TEST }, async (request) => {
+    const { servicePlanId, type, url } = request.body as Static<typeof TestBodySchema>
+    const plan = planToRead(directory(), request, servicePlanId)
+    return testEvents.send(plan, type ?? 'deliveryReceipt', url ?? null)
+  })
+}
+
+function readRedelivery({ after, ...texts }: Static<typeof RedeliverBodySchema>): {
+  filters: EventFilters
+  after: EventKey | null
+} {
+  const faults: Fault[] = []
+  const filters = parseEventFilters(texts, faults)
+  const key = after === undefined ? null : parseEventId(after)
+  if (after !== undefined && key === null) {
+    faults.push(fault('after', 'INVALID_FORMAT', 'must be nextAfter of the answer before'))
+  }
+  if (faults.length > 0) throw invalid(faults)
+  return { filters, after: key }
+}
+
+/** Redeliveries of many events, some at a time. */
+class Redeliveries {
+  readonly #clock: () => number
+  readonly #limiter = new RateLimiter()
+  #underWay = 0
+
+  constructor(clock: () => number) {
+    this.#clock = clock
+  }
+
+  async run<T>(accountId: number, redeliver: () => Promise<T>): Promise<T> {
+    const name = 'redeliveries'
+    takeOrRefuse(this.#limiter, { name, key: accountId, limit: MANY_LIMIT, nowMs: this.#clock() })
+    if (this.#underWay >= MANY_UNDER_WAY) {
+      throw new AppError('RATE_LIMITED', { headers: refusalHeaders(name, MANY_LIMIT, 1_000) })
+    }
+    this.#underWay += 1
+    try {
+      return await redeliver()
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import type { FastifyInstance } from 'fastify'
+import type { Static } from 'typebox'
+import { MAX_PAGE, parseListQuery } from '../../domain/list-queries.ts'
+import type { Query } from '../../domain/query-parameters.ts'
+import { pauseDestination, resumeDestination } from '../../operations/pause-destinations.ts'
+import { listDestinations } from '../../store/destination-list.ts'
+import { planToRead } from '../authentication.ts'
+import { CursorPages, type ListDeps } from '../pages.ts'
+import { failures } from '../schemas/error-body.ts'
+import { presentDestination, WebhookDestinationSchema } from '../schemas/webhook-event.ts'
+import {
+  DestinationBodySchema,
+  DestinationListQuerySchema,
+  WebhookDestinationListSchema,
+} from '../schemas/webhook-query.ts'
+import type { WebhookActionDeps } from './webhook-actions.ts'
+
+const COMMON = { tags: ['Webhooks'], security: [{ bearer: [] }] }
+
+const LIST = {
+  ...COMMON,
+  operationId: 'listWebhookDestinations',
+  summary: 'List destinations that are in trouble, paused, or have events waiting, by name',
+  querystring: DestinationListQuerySchema,
+  response: {
+    200: { ...WebhookDestinationListSchema, description: 'A page, by name' },
+    ...failures(400, 401, 403, 429, 500),
+  },
+}
+
+function change(operationId: string, summary: string, description: string) {
+  return {
+    ...COMMON,
+    operationId,
+    summary,
+    description,
+    body: DestinationBodySchema,
+    response: {
+      200: { ...WebhookDestinationSchema, description: 'The destination as it is now' },
+      ...failures(400, 401, 403, 409, 413, 415, 429, 500),
+    },
+  }
+}
+
+const PAUSE = change(
+  'pauseWebhookDestination',
+  "Stop delivering a plan's events to a destination",
+  'They wait, without end, until it is resumed.',
+)
+const RESUME = change(
+  'resumeWebhookDestination',
+  'End a pause, or have a destination tried again that failed too often',
+  'What waited is delivered. What the operator has paused the operator resumes.',
+)
+
+/** `GET /v1/webhooks/destinations`. */
+export function webhookDestinationRoute(app: FastifyInstance, deps: ListDeps): void {
+  const pages = new CursorPages<object, string>(deps, 'destinations')
+  app.get('/v1/webhooks/destinations', { schema: LIST }, (request) => {
+    const verdict = parseListQuery(request.query as Query, {}, { filtered: false, maxPage: MAX_PAGE })
+    const { page } = pages.read(request, verdict)
+    return pages.answer(
+      page,
+      ({ planId, after, limit }) => listDestinations(deps.db, { planId, after: after ?? '', limit }),
+      ({ destination }) => destination,
+      presentDestination,
+    )
+  })
+}
+
+/** `POST /v1/webhooks/destinations/pause` and `/resume`. */
+export function webhookDestinationActions(
+  app: FastifyInstance,
+  { directory, writes }: WebhookActionDeps,
+): void {
+  for (const [verb, schema, make] of [
+    ['pause', PAUSE, pauseDestination],
+    ['resume', RESUME, resumeDestination],
+  ] as const) {
+    app.post(`/v1/webhooks/destinations/${verb}`, { schema }, async (request) => {
+      const { servicePlanId, destination } = request.body as Static<typeof DestinationBodySchema>
+      const plan = planToRead(directory(), request, servicePlanId)
+      return presentDestination(await make(writes, plan.id, destination, 'customer'))
+    })
+  }
+}

@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { EVENT_FILTERS, type EventFilters } from '../../domain/event-filters.ts'
+import { type EventKey, parseEventId } from '../../domain/events.ts'
+import { fault } from '../../domain/faults.ts'
+import { MAX_PAGE, parseListQuery } from '../../domain/list-queries.ts'
+import { bracketFaults, planParameter, type Query } from '../../domain/query-parameters.ts'
+import { invalid } from '../../errors.ts'
+import { refuseMissing } from '../../operations/refuse-administration.ts'
+import { findEvent, listEvents } from '../../store/event-list.ts'
+import { planToRead } from '../authentication.ts'
+import { CursorPages, type ListDeps } from '../pages.ts'
+import { failures } from '../schemas/error-body.ts'
+import { LookupQuerySchema } from '../schemas/message-query.ts'
+import { presentEvent, presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
+import { EventListQuerySchema, EventPathSchema, WebhookEventListSchema } from '../schemas/webhook-query.ts'
+
+const COMMON = { tags: ['Webhooks'], security: [{ bearer: [] }] }
+
+const LIST = {
+  ...COMMON,
+  operationId: 'listWebhookEvents',
+  summary: 'List the events of a plan and what became of them, those of the newest message first',
+  querystring: EventListQuerySchema,
+  response: {
+    200: { ...WebhookEventListSchema, description: 'A page, newest message first' },
+    ...failures(400, 401, 403, 429, 500),
+  },
+}
+
+const DETAIL = {
+  ...COMMON,
+  operationId: 'getWebhookEvent',
+  summary: 'Get an event and every attempt to deliver it',
+  params: EventPathSchema,
+  querystring: LookupQuerySchema,
+  response: {
+    200: { ...WebhookEventDetailSchema, description: 'The event as it is now' },
+    ...failures(400, 401, 403, 404, 429, 500),
+  },
+}
+
+/** `GET /v1/webhooks/events` and `/v1/webhooks/events/{eventId}`. */
+export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps): void {
+  const { db, directory } = deps
+  const pages = new CursorPages<EventFilters, EventKey>(deps, 'events')
+  app.get('/v1/webhooks/events', { schema: LIST }, (request) => {
+    const bounds = { filtered: false, maxPage: MAX_PAGE }
+    const { plan, page } = pages.read(request, parseListQuery(request.query as Query, EVENT_FILTERS, bounds))
+    return pages.answer(
+      page,
+      (wanted) => listEvents(db, wanted),
+      ({ msgId, seq }) => ({ msgId, seq }),
+      (event) => presentEvent(event, plan.servicePlanId),
+    )
+  })
+  app.get('/v1/webhooks/events/:eventId', { schema: DETAIL }, async (request) => {
+    const { key, servicePlanId } = readEventLookup(request)
+    const plan = planToRead(directory(), request, servicePlanId)
+    const event = await findEvent(db, plan.id, key)
+    if (event === null) throw refuseMissing('event')
+    return presentEventDetail(event, plan.servicePlanId)
+  })
+}
+
+/** The event that the path names, or 400. */
+export function eventOfPath(request: FastifyRequest): EventKey {
+  const key = parseEventId((request.params as { eventId: string }).eventId)
+  if (key === null) throw invalid([EVENT_ID_FAULT])
+  return key
+}
+
+const EVENT_ID_FAULT = fault('eventId', 'INVALID_FORMAT', 'must be a message id, a dash and a number')
+
+function readEventLookup(request: FastifyRequest): { key: EventKey; servicePlanId: string } {
+  const query = request.query as Query
+  const faults = bracketFaults(query, new Set(['servicePlanId']))
+  const key = parseEventId((request.params as { eventId: string }).eventId)
+  if (key === null) faults.push(EVENT_ID_FAULT)
+  const servicePlanId = planParameter(query, true, faults)
+  if (key === null || servicePlanId === undefined || faults.length > 0) throw invalid(faults)
+  return { key, servicePlanId }
+}

@@ -1,0 +1,97 @@
+import { Type } from 'typebox'
+import { EVENT_STATES, type EventType } from '../../domain/events.ts'
+import { PAGE_PARAMETERS, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
+import { nullableInteger, nullableString, oneOf } from './nullable.ts'
+import { WebhookDestinationSchema, WebhookEventSchema } from './webhook-event.ts'
+
+/** What the customers' API of webhooks is asked; texts are read and judged by the domain. */
+
+export const EVENT_TYPES: readonly EventType[] = ['deliveryReceipt', 'inboundMessage']
+
+const Destination = Type.String({
+  maxLength: 300,
+  description: 'Scheme, host and port: https://example.com:8443',
+})
+const MsgId = Type.String({ maxLength: 36, format: 'uuid' })
+
+export const EventPathSchema = Type.Object({
+  eventId: Type.String({ description: '{msgId}-{sequence}, as in webhook-id' }),
+})
+
+export const EventListQuerySchema = Type.Object({
+  servicePlanId: PlanParameter,
+  state: Type.Optional(oneOf(EVENT_STATES)),
+  msgId: Type.Optional(MsgId),
+  destination: Type.Optional(Destination),
+  ...windowParameters("messages' createdAt"),
+  ...PAGE_PARAMETERS,
+})
+
+export const DestinationListQuerySchema = Type.Object({ servicePlanId: PlanParameter, ...PAGE_PARAMETERS })
+
+export const WebhookEventListSchema = pageSchema(WebhookEventSchema, 'WebhookEventList')
+export const WebhookDestinationListSchema = pageSchema(WebhookDestinationSchema, 'WebhookDestinationList')
+
+/** A field that is not known is refused: misspelt, it would not narrow what is done. */
+const STRICT = { additionalProperties: false }
+
+export const PlanBodySchema = Type.Object({ servicePlanId: PlanParameter }, STRICT)
+
+export const DestinationBodySchema = Type.Object(
+  { servicePlanId: PlanParameter, destination: Destination },
+  STRICT,
+)
+
+export const RedeliverBodySchema = Type.Object(
+  {
+    servicePlanId: PlanParameter,
+    state: Type.Optional(
+      oneOf(['failed', 'kept'], {
+        description: 'failed when absent; kept: what had no URL when it happened, and has one now',
+      }),
+    ),
+    msgId: Type.Optional(MsgId),
+    destination: Type.Optional(Destination),
+    fromDate: Type.Optional(
+      Type.String({ maxLength: 64, format: 'date-time', description: "Of messages' createdAt, inclusive" }),
+    ),
+    toDate: Type.Optional(Type.String({ maxLength: 64, format: 'date-time', description: 'Inclusive' })),
+    after: Type.Optional(Type.String({ maxLength: 42, description: 'nextAfter of the answer before' })),
+  },
+  STRICT,
+)
+
+export const RedeliveredSchema = Type.Object(
+  {
+    redelivered: Type.Integer({ description: 'Events that are to be delivered now' }),
+    nextAfter: nullableString({ description: 'Where to go on with the same request; null: that was all' }),
+  },
+  { title: 'Redelivered' },
+)
+
+export const TestBodySchema = Type.Object(
+  {
+    servicePlanId: PlanParameter,
+    type: Type.Optional(oneOf(EVENT_TYPES, { description: 'deliveryReceipt when absent' })),
+    url: Type.Optional(
+      Type.String({
+        format: 'uri',
+        description: "When absent: the account's default DLR URL, or the plan's inbound URL",
+      }),
+    ),
+  },
+  STRICT,
+)
+
+export const TestEventSchema = Type.Object(
+  {
+    eventId: Type.String({ description: 'webhook-id of the test event; of no message' }),
+    url: Type.String({ description: 'Where it went, without credentials' }),
+    delivered: Type.Boolean({ description: 'It was answered 2xx' }),
+    responseStatus: nullableInteger(),
+    latencyMs: Type.Integer({ description: 'From the look-up of the name to the end of the answer' }),
+    error: nullableString({ description: 'Why it was not delivered' }),
+    responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
+  },
+  { title: 'TestEvent' },
+)

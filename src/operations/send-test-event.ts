@@ -1,0 +1,113 @@
+import { openCallbackUrl, withoutCredentials } from '../domain/callback-credentials.ts'
+import type { CallbackChecker } from '../domain/callback-url.ts'
+import type { RateLimit, ServicePlan } from '../domain/configuration.ts'
+import type { EventType } from '../domain/events.ts'
+import { messageId } from '../domain/message-ids.ts'
+import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
+import { testEventRequest } from '../domain/test-events.ts'
+import { AppError } from '../errors.ts'
+import { refuseConflict, refuseField } from './refuse-administration.ts'
+
+/** A POST to a customer's URL, which is judged again as it is dialled. */
+export interface WebhookPost {
+  readonly url: string
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly accountHeaders: Readonly<Record<string, string>>
+}
+
+/** What came of it. */
+interface PostOutcome {
+  readonly kind: 'success' | 'failure'
+  readonly status: number | null
+  readonly error: string | null
+  readonly latencyMs: number
+  readonly responseHead: string
+}
+
+export interface TestEventsDeps {
+  /** Never rejects. */
+  readonly post: (request: WebhookPost) => Promise<PostOutcome>
+  readonly guard: CallbackChecker
+  readonly secretKey: Uint8Array
+  readonly clock: () => number
+  readonly random: (bytes: number) => Uint8Array
+}
+
+export interface TestEventAnswer {
+  readonly eventId: string
+  /** Where it went, without credentials. */
+  readonly url: string
+  readonly delivered: boolean
+  readonly responseStatus: number | null
+  readonly latencyMs: number
+  /** Name of what went wrong; null when it was delivered. */
+  readonly error: string | null
+  /** First 1 KiB of the answer; null when it had none. */
+  readonly responseHead: string | null
+}
+
+/** Of one account. */
+const LIMIT: RateLimit = { perSecond: 1, burst: 1 }
+const MAX_UNDER_WAY = 8
+
+/** Sends signed test events at once, beside the queue: no breaker, pause or schedule has a say, and nothing is stored. */
+export class TestEvents {
+  readonly #deps: TestEventsDeps
+  readonly #limiter = new RateLimiter()
+  #underWay = 0
+
+  constructor(deps: TestEventsDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * To `url`, or else to where such an event of the plan goes by default. Throws VALIDATION_ERROR for a URL that the guard
+   * refuses, CONFLICT where there is none, and RATE_LIMITED.
+   */
+  async send(plan: ServicePlan, type: EventType, url: string | null): Promise<TestEventAnswer> {
+    const { post, clock, random } = this.#deps
+    this.#takeTurn(plan.account.id)
+    this.#underWay += 1
+    try {
+      const to = await this.#urlOf(plan, type, url)
+      const nowMs = clock()
+      const msgId = messageId(nowMs, random(9), 0)
+      const { eventId, body, headers } = testEventRequest(type, plan, { msgId, nowMs })
+      const outcome = await post({ url: to, body, headers, accountHeaders: plan.account.webhookHeaders })
+      return {
+        eventId,
+        url: withoutCredentials(to),
+        delivered: outcome.kind === 'success',
+        responseStatus: outcome.status,
+        latencyMs: outcome.latencyMs,
+        error: outcome.error,
+        responseHead: outcome.responseHead === '' ? null : outcome.responseHead,
+      }
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  async #urlOf(plan: ServicePlan, type: EventType, url: string | null): Promise<string> {
+    const { guard, secretKey } = this.#deps
+    if (url !== null) {
+      const verdict = await guard.check(url)
+      if (!verdict.ok) throw refuseField('url', verdict.code, verdict.message)
+      return url
+    }
+    const inbound = type === 'inboundMessage'
+    const stored = inbound ? plan.inboundUrl : plan.account.defaultDlrUrl
+    if (stored !== null) return openCallbackUrl(secretKey, stored)
+    const none = inbound ? 'the service plan has no inbound URL' : 'the account has no default DLR URL'
+    throw refuseConflict(`${none}; give the url to test`)
+  }
+
+  #takeTurn(accountId: number): void {
+    const waitMs =
+      this.#underWay >= MAX_UNDER_WAY ? 1_000 : this.#limiter.take(accountId, LIMIT, this.#deps.clock())
+    if (waitMs > 0) {
+      throw new AppError('RATE_LIMITED', { headers: refusalHeaders('test-events', LIMIT, waitMs) })
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto'
+import { TestEvents } from '../../src/operations/send-test-event.ts'
+import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
+import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
+import { postWebhook } from '../../src/outbound/webhook-post.ts'
+
+interface Options {
+  readonly guard: CallbackGuard
+  readonly secretKey?: Uint8Array
+  readonly caPem?: string | undefined
+  readonly clock?: () => number
+}
+
+/** Test events that are really sent, through sockets of their own. */
+export function testEventsOf({ guard, secretKey = randomBytes(32), caPem, clock = Date.now }: Options) {
+  const dispatcher = new WebhookDispatcher(guard, { caPem })
+  const testEvents = new TestEvents({
+    post: (request) => postWebhook(dispatcher, request),
+    guard,
+    secretKey,
+    clock,
+    random: randomBytes,
+  })
+  return { testEvents, close: () => dispatcher.destroy() }
+}
