@@ -31,13 +31,16 @@ export class Load {
   readonly entries: Entry[] = []
   readonly #pool: Pool
   readonly #access: Ready
+  readonly #fields: (n: number) => Record<string, unknown>
   readonly #loops: Promise<void>[]
   #stopped = false
   #accepted = 0
   #waiters: { count: number; resolve: () => void }[] = []
 
-  constructor(access: Ready) {
+  /** `fields`: what message n has beside. */
+  constructor(access: Ready, fields: (n: number) => Record<string, unknown> = () => ({})) {
     this.#access = access
+    this.#fields = fields
     this.#pool = new Pool(access.baseUrl, { connections: CONNECTIONS, pipelining: 1 })
     this.#loops = Array.from({ length: CONNECTIONS }, () => this.#loop())
   }
@@ -72,7 +75,14 @@ export class Load {
         method: 'POST',
         path: '/v1/sendsms',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ servicePlanId, channel: 'SMS', from: sender, to, body: textOf(entry.n) }),
+        body: JSON.stringify({
+          servicePlanId,
+          channel: 'SMS',
+          from: sender,
+          to,
+          body: textOf(entry.n),
+          ...this.#fields(entry.n),
+        }),
       })
       const { msgId = null } = (await body.json()) as { msgId?: string }
       entry.status = statusCode
