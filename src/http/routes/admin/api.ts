@@ -24,6 +24,7 @@ import { registerTokens } from './tokens.ts'
 import { compileAdminValidator } from './validation.ts'
 import { registerWebhookDestinations } from './webhook-destinations.ts'
 import { registerWebhookEvents } from './webhook-events.ts'
+import { registerWebhookTests } from './webhook-tests.ts'
 
 /** Registers the operator's API under `/admin/v1`, for callers with an operator token only. */
 export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void {
@@ -61,6 +62,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerInboundMessages(scope, deps)
       registerWebhookEvents(scope, deps)
       registerWebhookDestinations(scope, deps)
+      registerWebhookTests(scope, deps)
     },
     { prefix: '/admin/v1' },
   )

@@ -130,6 +130,10 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
     'resumeWebhookDestinationOfPlan',
     'Deliver to a destination of a plan again, whoever has paused it, or its breaker is open',
   ],
+  'POST /webhook-tests': [
+    'sendTestWebhookOfPlan',
+    'Send a signed test event at once, and say what came of it; one a second for each account',
+  ],
   'GET /unowned-inbound-messages': [
     'listUnownedInboundMessages',
     'List inbound messages to numbers that nobody owns',

@@ -58,6 +58,7 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', `/webhook-events/${MSG}-1`],
   ['POST', `/webhook-events/${MSG}-1/redeliver`],
   ['POST', '/webhook-redeliveries', { servicePlanId: ID }],
+  ['POST', '/webhook-tests', { servicePlanId: ID }],
   ['GET', '/webhook-destinations'],
   ['POST', '/webhook-destinations/pause', { servicePlanId: ID, destination: 'https://example.com' }],
   ['POST', '/webhook-destinations/resume', { servicePlanId: ID, destination: 'https://example.com' }],

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { refuseField } from '../../../operations/refuse-administration.ts'
+import { failures } from '../../schemas/error-body.ts'
+import { oneOf } from '../../schemas/nullable.ts'
+import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhook-query.ts'
+import { CallbackUrl, PublicId } from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const Test = Type.Object(
+  { servicePlanId: PublicId, type: Type.Optional(oneOf(EVENT_TYPES)), url: Type.Optional(CallbackUrl) },
+  { additionalProperties: false },
+)
+
+/** A signed event that never happened, as if of a plan. */
+export function registerWebhookTests(scope: AdminScope, { directory, testEvents }: AdminDeps): void {
+  const response = { ...failures(429), ...answers(200, TestEventSchema) }
+  scope.post(
+    '/webhook-tests',
+    { schema: { tags: ['webhooks'], body: Test, response } },
+    async ({ body: { servicePlanId, type = 'deliveryReceipt', url = null } }) => {
+      const plan = directory.current().planByPublicId(servicePlanId)
+      if (plan === undefined)
+        throw refuseField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
+      return testEvents.send(plan, type, url)
+    },
+  )
+}
