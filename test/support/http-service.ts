@@ -8,6 +8,7 @@ import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/co
 import { type Directory, senderKey } from '../../src/domain/directory.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
+import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts'
 import type { Readiness } from '../../src/http/routes/health.ts'
 import { buildServer } from '../../src/http/server.ts'
@@ -44,6 +45,9 @@ export const SENDER_OTHER = 'OtherBrand'
 export const TOKEN = makeToken(randomBytes(32))
 export const TOKEN_LIMITED = makeToken(randomBytes(32))
 export const TOKEN_OTHER = makeToken(randomBytes(32))
+
+/** Of every account. */
+export const WEBHOOK_SECRET = formatWebhookSecret(randomBytes(32))
 
 export interface HttpServiceOptions {
   readonly limits?: Partial<HttpLimits>
@@ -87,6 +91,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   await db.query('create table messages_any_day partition of messages default')
   await db.query('create table inbound_messages_any_day partition of inbound_messages default')
   await db.query('create table events_any_day partition of events default')
+  await db.query('create table webhook_attempts_any_day partition of webhook_attempts default')
   const { statementTimeoutMs } = options
   const serverDb =
     statementTimeoutMs === undefined
@@ -207,8 +212,25 @@ function testDirectory({ accountRateLimit, planRateLimit }: HttpServiceOptions):
   return aDirectory({ accounts: [account, other], plans, tokens, senders, routes: [ROUTE] })
 }
 
+/** Accounts and plans as rows: what others in the database belong to. Neither has a URL of its own. */
+export async function storePlans({ db }: Pick<HttpService, 'db'>): Promise<void> {
+  const { accounts, plans } = testDirectory({}).contents
+  for (const { id, accountId, name } of accounts) {
+    await db.query(
+      `insert into accounts (id, account_id, name, webhook_secret) overriding system value values ($1, $2, $3, 'x')`,
+      [id, accountId, name],
+    )
+  }
+  for (const { id, servicePlanId, account, name } of plans) {
+    await db.query(
+      `insert into service_plans (id, service_plan_id, account_id, name) overriding system value values ($1, $2, $3, $4)`,
+      [id, servicePlanId, account.id, name],
+    )
+  }
+}
+
 function accountNamed(id: number, accountId: string, rateLimit: RateLimit | null): Account {
-  return anAccount({ id, accountId, name: accountId, rateLimit })
+  return anAccount({ id, accountId, name: accountId, rateLimit, webhookSecrets: [WEBHOOK_SECRET] })
 }
 
 function planNamed(
