@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { InstantSource } from '../../src/domain/instants.ts'
-import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import {
   type AttemptRow,
   holdDueEvents,
@@ -11,39 +9,17 @@ import {
 } from '../../src/store/event-deliveries.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { registerNode } from '../../src/store/nodes.ts'
-import { recordReceipts } from '../../src/store/receipts.ts'
-import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
-import { NOBODY, NODE, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
-
-/** Above every id a test makes. */
-const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+import { NOBODY, NODE, storeDelivered } from '../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
-const instants = new InstantSource()
 
 const { db, announcedPlan: plan } = await installedDatabase()
 
 beforeEach(() => db.query('delete from event_deliveries'))
 
 /** A message with the events SENT and DELIVERED, both waiting. */
-async function delivered(): Promise<string> {
-  const msgId = await storeMessage(db, plan)
-  const common = { changedAt: instants.next(Date.now()), events: NOBODY }
-  await recordSubmissions(db, {
-    settlements: [sent(plan, msgId)],
-    submissions: [submission(plan, msgId, msgId)],
-    ...common,
-  })
-  await recordReceipts(db, {
-    receipts: [receipt(msgId, 'DELIVERED')],
-    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-    newestMsgId: NEWEST,
-    ...common,
-    changedAt: instants.next(Date.now()),
-  })
-  return msgId
-}
+const delivered = () => storeDelivered(db, plan)
 
 const hold = (limit = 100, buckets: readonly number[] = ALL) =>
   holdDueEvents(db, { nodeId: NODE, buckets, limit })

@@ -1,8 +1,15 @@
 /** Messages in the database without the service: stored as if accepted, and what became of them. */
+import { InstantSource } from '../../src/domain/instants.ts'
+import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import type { Database } from '../../src/store/database.ts'
 import { insertMessages, type NewMessage } from '../../src/store/messages.ts'
-import type { ReceiptRow } from '../../src/store/receipts.ts'
-import type { EventHolder, Settlement, Submission } from '../../src/store/submissions.ts'
+import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
+import {
+  type EventHolder,
+  recordSubmissions,
+  type Settlement,
+  type Submission,
+} from '../../src/store/submissions.ts'
 import { newId } from './installation.ts'
 
 export const NODE = 1
@@ -97,6 +104,31 @@ export function receipt(
     unread: false,
     ...changes,
   }
+}
+
+const instants = new InstantSource()
+
+/** A message with the events SENT and DELIVERED, both waiting. Gives its id. */
+export async function storeDelivered(
+  db: Database,
+  planId: number,
+  changes: Partial<NewMessage> = {},
+): Promise<string> {
+  const msgId = await storeMessage(db, planId, changes)
+  await recordSubmissions(db, {
+    settlements: [sent(planId, msgId)],
+    submissions: [submission(planId, msgId, msgId)],
+    changedAt: instants.next(Date.now()),
+    events: NOBODY,
+  })
+  await recordReceipts(db, {
+    receipts: [receipt(msgId, 'DELIVERED')],
+    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
+    newestMsgId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    changedAt: instants.next(Date.now()),
+    events: NOBODY,
+  })
+  return msgId
 }
 
 export interface StoredEvent {

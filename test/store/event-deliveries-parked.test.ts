@@ -1,0 +1,205 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import {
+  type AttemptRow,
+  holdDueEvents,
+  holdParkedEvents,
+  holdProbes,
+  recordAttempts,
+  releaseStranded,
+  returnEvents,
+} from '../../src/store/event-deliveries.ts'
+import { closeBreaker, openBreaker } from '../../src/store/webhook-destinations.ts'
+import { installedDatabase } from '../support/installation.ts'
+import { NODE, storeDelivered } from '../support/stored-messages.ts'
+
+const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
+const DESTINATION = 'https://example.com'
+const DAY_MS = 86_400_000
+
+const { db, announcedPlan: plan, silentPlan } = await installedDatabase()
+const lane = { planId: plan, destination: DESTINATION }
+
+beforeEach(async () => {
+  await db.query('delete from event_deliveries')
+  await db.query('delete from webhook_destinations')
+})
+
+const hold = (nodeId = NODE) => ({ nodeId, buckets: ALL, limit: 100 })
+
+/** A message whose first event has failed so many times and is parked; the second waits behind it. */
+async function parked(
+  changes: { delayMs?: number | null; attempt?: number; planId?: number; destination?: string } = {},
+): Promise<string> {
+  const { delayMs = DAY_MS, attempt = 1, planId = plan, destination = DESTINATION } = changes
+  const msgId = await storeDelivered(db, planId)
+  await holdDueEvents(db, hold())
+  await recordAttempts(db, [
+    outcome(msgId, { outcome: 'parked', delay_ms: delayMs, attempt, planId, destination }),
+  ])
+  return msgId
+}
+
+function outcome(
+  msgId: string,
+  { planId = plan, ...changes }: Partial<AttemptRow> & Pick<AttemptRow, 'outcome'> & { planId?: number },
+): AttemptRow {
+  return {
+    plan_id: planId,
+    msg_id: msgId,
+    seq: 1,
+    holder: NODE,
+    attempt: 1,
+    number: changes.attempt ?? 1,
+    attempted_at: new Date().toISOString(),
+    latency_ms: 12,
+    response_status: changes.outcome === 'delivered' ? 200 : 500,
+    error: changes.outcome === 'delivered' ? null : 'HTTP_STATUS',
+    response_head: null,
+    destination: DESTINATION,
+    waited: true,
+    delay_ms: 0,
+    ...changes,
+  }
+}
+
+const open = (probeAfterMs = 0, changes = {}) =>
+  openBreaker(db, { ...lane, error: 'HTTP_STATUS', probeAfterMs, ...changes })
+
+async function rows(msgId: string) {
+  const found = await db.query(
+    `select seq, holder, attempt, earlier_attempts as earlier, state, due_at <= now() as due, due_at = 'infinity' as endless,
+            began_at > now() - interval '1 minute' as fresh
+     from event_deliveries where msg_id = $1 order by seq`,
+    [msgId],
+  )
+  return found.rows
+}
+
+describe('what is parked', () => {
+  test('is not due; its lane alone gives it, the first event of each message', async () => {
+    const msgId = await parked()
+    await parked({ destination: 'https://other.example.com' })
+    await parked({ planId: silentPlan })
+    expect(await rows(msgId)).toMatchObject([
+      { seq: 1, holder: null, state: 'parked', due: false },
+      { seq: 2, holder: null, state: 'waiting', due: false },
+    ])
+    expect(await holdDueEvents(db, hold())).toEqual([])
+    expect(await holdParkedEvents(db, hold(), lane)).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
+    expect(await holdParkedEvents(db, hold(), lane)).toEqual([])
+    expect((await rows(msgId))[0]).toMatchObject({ holder: NODE, state: 'waiting' })
+  })
+
+  test('once it is delivered, the next event of its message is due', async () => {
+    const msgId = await parked()
+    await holdParkedEvents(db, hold(), lane)
+    await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 2 })])
+    expect(await holdDueEvents(db, hold())).toMatchObject([{ msgId, seq: 2, attempt: 0 }])
+  })
+
+  test('is due at the end of its schedule', async () => {
+    const msgId = await parked({ delayMs: 0 })
+    expect(await holdDueEvents(db, hold())).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
+  })
+
+  test('without end: begins its schedule anew, and those behind it do', async () => {
+    const msgId = await parked({ delayMs: null, attempt: 3 })
+    await db.query(`update event_deliveries set began_at = now() - interval '5 days'`)
+    expect(await rows(msgId)).toMatchObject([{ endless: true }, { endless: true, fresh: false }])
+    expect(await holdParkedEvents(db, hold(), lane)).toMatchObject([{ attempt: 0, earlierAttempts: 3 }])
+    await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 4 })])
+    expect(await rows(msgId)).toMatchObject([{ seq: 2, due: true, endless: false, fresh: true }])
+  })
+
+  test('at most the limit, the oldest first, and of the buckets of the node', async () => {
+    const ids = [await parked({ delayMs: 1_000_000 }), await parked({ delayMs: 2_000_000 })]
+    expect(await holdParkedEvents(db, { ...hold(), buckets: [] }, lane)).toEqual([])
+    for (const msgId of ids)
+      expect(await holdParkedEvents(db, { ...hold(), limit: 1 }, lane)).toMatchObject([{ msgId }])
+  })
+
+  test('returned to a destination it is parked, to none it waits', async () => {
+    const msgId = await parked()
+    await holdParkedEvents(db, hold(), lane)
+    const returned = { plan_id: plan, msg_id: msgId, seq: 1, holder: NODE }
+    await returnEvents(db, [{ ...returned, delay_ms: null, destination: DESTINATION }])
+    expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'parked', endless: true, attempt: 1 })
+    await holdParkedEvents(db, hold(), lane)
+    await returnEvents(db, [{ ...returned, delay_ms: 0, destination: null }])
+    expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'waiting', due: true })
+  })
+})
+
+describe('probes', () => {
+  test('one of each open breaker, once an interval', async () => {
+    await parked()
+    await parked()
+    expect(await holdProbes(db, hold(), 60_000)).toEqual([])
+    await open()
+    expect(await holdProbes(db, hold(), 60_000)).toMatchObject([
+      { destination: DESTINATION, probe: { seq: 1, attempt: 1, holder: NODE } },
+    ])
+    expect(await holdProbes(db, hold(NODE + 1), 60_000)).toEqual([])
+    await db.query('update webhook_destinations set probe_at = now()')
+    expect(await holdProbes(db, hold(NODE + 1), 60_000)).toMatchObject([{ probe: { holder: NODE + 1 } }])
+  })
+
+  test('of several nodes at once, one', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => parked()))
+    await open()
+    const nodes = Array.from({ length: 4 }, (_, index) => holdProbes(db, hold(NODE + index), 60_000))
+    expect((await Promise.all(nodes)).flat()).toHaveLength(1)
+  })
+
+  test('not before the first is due, and none of a breaker that closes', async () => {
+    await parked()
+    await open(60_000)
+    expect(await holdProbes(db, hold(), 60_000)).toEqual([])
+    await closeBreaker(db, lane)
+    await db.query('update webhook_destinations set probe_at = now()')
+    expect(await holdProbes(db, hold(), 60_000)).toEqual([])
+  })
+
+  test('with nothing parked the probe stays due', async () => {
+    await open()
+    expect(await holdProbes(db, hold(), 60_000)).toEqual([])
+    const msgId = await parked()
+    expect(await holdProbes(db, hold(), 60_000)).toMatchObject([{ probe: { msgId } }])
+  })
+
+  test('the event that was tried least goes first', async () => {
+    await parked({ attempt: 2, delayMs: 1_000_000 })
+    const fresh = await parked({ attempt: 1, delayMs: 2_000_000 })
+    await open()
+    expect(await holdProbes(db, hold(), 60_000)).toMatchObject([{ probe: { msgId: fresh } }])
+  })
+})
+
+describe('stranded', () => {
+  test('behind an event that is gone: due again', async () => {
+    const msgId = await parked()
+    expect(await releaseStranded(db, 600_000, 100)).toBe(0)
+    await db.query('delete from event_deliveries where msg_id = $1 and seq = 1', [msgId])
+    expect(await holdDueEvents(db, hold())).toEqual([])
+    expect(await releaseStranded(db, 600_000, 100)).toBe(1)
+    expect(await holdDueEvents(db, hold())).toMatchObject([{ msgId, seq: 2 }])
+  })
+
+  test('not one that waits for its own next attempt, nor what is soon due', async () => {
+    const [tried, soon] = [await storeDelivered(db, plan), await storeDelivered(db, plan)]
+    await holdDueEvents(db, hold())
+    await recordAttempts(db, [
+      outcome(tried, { outcome: 'again', delay_ms: DAY_MS }),
+      outcome(soon, { outcome: 'again', delay_ms: 60_000 }),
+    ])
+    await db.query('delete from event_deliveries where msg_id = $1 and seq = 1', [soon])
+    expect(await releaseStranded(db, 600_000, 100)).toBe(0)
+  })
+
+  test('at most the limit', async () => {
+    await Promise.all(Array.from({ length: 3 }, () => parked()))
+    await db.query('delete from event_deliveries where seq = 1')
+    expect(await releaseStranded(db, 600_000, 2)).toBe(2)
+    expect(await releaseStranded(db, 600_000, 2)).toBe(1)
+  })
+})

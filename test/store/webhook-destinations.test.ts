@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { SCHEDULE_MS } from '../../src/domain/webhook-schedule.ts'
+import { returnEvents } from '../../src/store/event-deliveries.ts'
+import {
+  closeBreaker,
+  forgetRecovered,
+  listTroubledDestinations,
+  openBreaker,
+  parkWaiting,
+  pauseDestination,
+  releaseStray,
+  resumeDestination,
+} from '../../src/store/webhook-destinations.ts'
+import { installedDatabase } from '../support/installation.ts'
+import { storeDelivered } from '../support/stored-messages.ts'
+
+const DESTINATION = 'https://example.com'
+const HOUR_MS = 3_600_000
+
+const { db, announcedPlan: plan, silentPlan } = await installedDatabase()
+const lane = { planId: plan, destination: DESTINATION }
+
+beforeEach(async () => {
+  await db.query('delete from event_deliveries')
+  await db.query('delete from webhook_destinations')
+})
+
+const open = (changes = {}) =>
+  openBreaker(db, { ...lane, error: 'CONNECT_REFUSED', probeAfterMs: 60_000, ...changes })
+
+async function state(): Promise<string | undefined> {
+  return (await listTroubledDestinations(db)).find(({ planId }) => planId === plan)?.state
+}
+
+/** Events that wait for their next attempt at the destination; gives their message's id. */
+async function waiting(
+  changes: { state?: string; destination?: string; holder?: number } = {},
+): Promise<string> {
+  const { state: wanted = 'waiting', destination = DESTINATION, holder = null } = changes
+  const msgId = await storeDelivered(db, plan)
+  await db.query(
+    `update event_deliveries set state = $2, destination = $3, holder = $4, attempt = 1, due_at = now() + interval '1 hour'
+     where msg_id = $1`,
+    [msgId, wanted, destination, holder],
+  )
+  return msgId
+}
+
+async function states(msgId: string): Promise<string[]> {
+  const { rows } = await db.query('select state from event_deliveries where msg_id = $1 order by seq', [
+    msgId,
+  ])
+  return rows.map((row) => row.state)
+}
+
+describe('a breaker', () => {
+  test('opens, for one plan and one destination; is closed; opens again', async () => {
+    await open()
+    expect(await listTroubledDestinations(db)).toEqual([
+      { ...lane, state: 'open', since: expect.any(Date), error: 'CONNECT_REFUSED', pausedBy: null },
+    ])
+    await closeBreaker(db, { ...lane, planId: silentPlan })
+    await closeBreaker(db, { ...lane, destination: 'https://example.com:8443' })
+    expect(await state()).toBe('open')
+    await closeBreaker(db, lane)
+    expect(await state()).toBe('recovering')
+    await open({ error: 'HTTP_STATUS' })
+    expect(await listTroubledDestinations(db)).toMatchObject([{ state: 'open', error: 'HTTP_STATUS' }])
+  })
+
+  test('that is open is not opened again: its next probe stays', async () => {
+    await open({ probeAfterMs: 1 })
+    await open({ probeAfterMs: HOUR_MS, error: 'HTTP_STATUS' })
+    const { rows } = await db.query(
+      `select error, probe_at < now() + interval '1 minute' as soon from webhook_destinations`,
+    )
+    expect(rows).toEqual([{ error: 'CONNECT_REFUSED', soon: true }])
+  })
+
+  test('neither opens nor closes what is paused', async () => {
+    await pauseDestination(db, lane, 'customer')
+    await open()
+    expect(await state()).toBe('paused')
+    await closeBreaker(db, lane)
+    expect(await state()).toBe('paused')
+    await resumeDestination(db, lane, 'customer')
+    expect(await state()).toBe('recovering')
+  })
+
+  test('of a plan that is gone: no row', async () => {
+    await open({ planId: 1_000_000 })
+    expect(await listTroubledDestinations(db)).toEqual([])
+  })
+
+  test('beyond 1,000 of a plan no more are opened; other plans have their own', async () => {
+    await db.query(
+      `insert into webhook_destinations (plan_id, destination, state)
+       select $1, 'https://' || n || '.example.com', 'open' from generate_series(1, 1000) n`,
+      [plan],
+    )
+    await open()
+    await open({ planId: silentPlan })
+    const { rows } = await db.query('select plan_id from webhook_destinations where destination = $1', [
+      DESTINATION,
+    ])
+    expect(rows).toEqual([{ plan_id: silentPlan }])
+  })
+})
+
+describe('parking', () => {
+  test('what waits for an attempt there, until its schedule ends', async () => {
+    const here = await waiting()
+    const elsewhere = await waiting({ destination: 'https://other.example.com' })
+    const held = await waiting({ holder: 1 })
+    const failed = await waiting({ state: 'failed' })
+    expect(await parkWaiting(db, { ...lane, scheduleMs: SCHEDULE_MS, limit: 100 })).toBe(2)
+    expect(await states(here)).toEqual(['parked', 'parked'])
+    expect(await states(elsewhere)).toEqual(['waiting', 'waiting'])
+    expect(await states(held)).toEqual(['waiting', 'waiting'])
+    expect(await states(failed)).toEqual(['failed', 'failed'])
+    const { rows } = await db.query(
+      `select extract(epoch from due_at - began_at)::float * 1000 as ms from event_deliveries where msg_id = $1`,
+      [here],
+    )
+    expect(rows).toEqual([{ ms: SCHEDULE_MS }, { ms: SCHEDULE_MS }])
+  })
+
+  test('at most the limit at once', async () => {
+    await waiting()
+    await waiting()
+    const some = { ...lane, scheduleMs: SCHEDULE_MS, limit: 3 }
+    expect(await parkWaiting(db, some)).toBe(3)
+    expect(await parkWaiting(db, some)).toBe(1)
+  })
+})
+
+describe('a destination that recovers', () => {
+  test('is forgotten when it has been quiet and nothing is parked there', async () => {
+    await open()
+    await forgetRecovered(db, 0)
+    expect(await state()).toBe('open')
+    await closeBreaker(db, lane)
+    await forgetRecovered(db, HOUR_MS)
+    expect(await state()).toBe('recovering')
+    await waiting({ state: 'parked' })
+    await forgetRecovered(db, 0)
+    expect(await state()).toBe('recovering')
+    await db.query(`update event_deliveries set state = 'waiting'`)
+    await forgetRecovered(db, 0)
+    expect(await state()).toBeUndefined()
+  })
+
+  test('a pause is not forgotten', async () => {
+    await pauseDestination(db, lane, 'operator')
+    await forgetRecovered(db, 0)
+    expect(await state()).toBe('paused')
+  })
+})
+
+describe('strays', () => {
+  test('what is parked for long where there is no trouble is due', async () => {
+    const msgId = await waiting({ state: 'parked' })
+    await open()
+    expect(await releaseStray(db, 0, 100)).toBe(0)
+    await db.query('delete from webhook_destinations')
+    expect(await releaseStray(db, 2 * HOUR_MS, 100)).toBe(0)
+    expect(await releaseStray(db, 0, 1)).toBe(1)
+    expect(await releaseStray(db, 0, 100)).toBe(1)
+    expect(await states(msgId)).toEqual(['waiting', 'waiting'])
+    const { rows } = await db.query('select due_at <= now() as due from event_deliveries')
+    expect(rows).toEqual([{ due: true }, { due: true }])
+  })
+
+  test('parked without end, too', async () => {
+    const msgId = await storeDelivered(db, plan)
+    await db.query('update event_deliveries set holder = 1 where msg_id = $1', [msgId])
+    const returned = { plan_id: plan, msg_id: msgId, seq: 1, holder: 1 }
+    await returnEvents(db, [{ ...returned, delay_ms: null, destination: DESTINATION }])
+    expect(await releaseStray(db, HOUR_MS, 100)).toBe(1)
+  })
+})
