@@ -91,6 +91,10 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     // A wrong set-up here is no fault of the sender's: it will try again.
     return answer(response, error.code === 'INVALID_SECRET' ? 500 : 401)
   }
+  if (event.test) {
+    print(`test ${event.type}`)
+    return answer(response, 200)
+  }
   const { changes } = insert.run(event.eventId, JSON.stringify(event))
   answer(response, 200)
   if (changes === 0) print(`repeated ${event.eventId}`)

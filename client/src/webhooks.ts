@@ -10,6 +10,8 @@ interface Delivery {
   readonly attempt: number | null
   /** Place of the event among those of its message: 1, 2, …, and 0 for an inbound message; not signed. */
   readonly sequence: number | null
+  /** It was asked for to try the receiver, and tells of nothing that happened; not signed. */
+  readonly test: boolean
 }
 
 /** Plain data: it can be stored as JSON and read back. */
@@ -87,7 +89,8 @@ export async function verifyWebhook(
   }
   const attempt = count(given.get('aldis-attempt'))
   const sequence = count(given.get('aldis-sequence'))
-  return eventOf({ eventId, attemptedAt, attempt, sequence }, body)
+  const test = given.get('aldis-test') === 'true'
+  return eventOf({ eventId, attemptedAt, attempt, sequence, test }, body)
 }
 
 function headerValues(headers: WebhookHeaders): Map<string, string> {

@@ -36,8 +36,14 @@ describe('the event', () => {
       attemptedAt: '2026-11-21T12:00:00.000Z',
       attempt: 3,
       sequence: 2,
+      test: false,
       data: JSON.parse(BODY),
     })
+  })
+
+  it('that is a test', async () => {
+    expect(await verify({ ...signed(), 'aldis-test': 'true' })).toMatchObject({ test: true, eventId: ID })
+    expect(await verify({ ...signed(), 'aldis-test': 'false' })).toMatchObject({ test: false })
   })
 
   it('of an inbound message', async () => {

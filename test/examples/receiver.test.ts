@@ -11,6 +11,7 @@ const folder = scratchFolder()
 const file = join(folder.path, 'events.db')
 let service: Service
 let receiver: Running
+let servicePlanId: string
 let url: string
 
 /** The example as a person starts it; on a port of its own. */
@@ -32,6 +33,7 @@ beforeAll(async () => {
     webhooks: false,
     app: { callbackPolicy: { ...STRICT_CALLBACK_POLICY, allowLoopback: true } },
   })
+  servicePlanId = service.servicePlanId
   await startReceiver()
   await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: `${url}/receipts` })
   await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { inboundUrl: `${url}/inbound` })
@@ -46,6 +48,14 @@ afterAll(async () => {
 async function post(id: string, body = `{"msgId":"${id}","status":"SENT"}`, secret = service.webhookSecret) {
   const headers = { ...signWebhook({ id, timestampMs: Date.now(), body }, [secret]) }
   return (await fetch(url, { method: 'POST', headers, body })).status
+}
+
+const client = () => new AldisClient({ baseUrl: service.app.url, token: service.token })
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const item of items) found.push(item)
+  return found
 }
 
 const printed = (line: string) => receiver.until(() => receiver.stdout.includes(`${line}\n`))
@@ -75,6 +85,37 @@ describe('with the service', () => {
   })
 })
 
+it('a test event is answered, and told from the others', async () => {
+  const test = await client().sendTestWebhook({ servicePlanId, type: 'inboundMessage' })
+  expect(test).toMatchObject({ delivered: true, responseStatus: 200 })
+  await printed('test inboundMessage')
+  expect(receiver.stdout).not.toContain(test.eventId)
+})
+
+it('an event that is delivered again by hand is known', async () => {
+  const msgId = await service.sent()
+  await printed(`receipt ${msgId} DELIVERED`)
+  const eventId = `${msgId}-2`
+  const delivered = () => client().getWebhookEvent({ servicePlanId, eventId })
+  await eventually(async () => (await delivered()).state === 'delivered')
+  await client().redeliverWebhookEvent({ servicePlanId, eventId })
+  await printed(`repeated ${eventId}`)
+  expect(times(`receipt ${msgId} DELIVERED`)).toBe(1)
+})
+
+it('its destination can be paused and resumed', async () => {
+  const destination = { servicePlanId, destination: url }
+  const states = async () =>
+    (await all(client().items('listWebhookDestinations', { servicePlanId }))).map(({ state }) => state)
+  await client().pauseWebhookDestination(destination)
+  expect(await states()).toEqual(['paused'])
+  const msgId = await service.sent()
+  await client().resumeWebhookDestination(destination)
+  await printed(`receipt ${msgId} DELIVERED`)
+  const events = await all(client().items('listWebhookEvents', { servicePlanId, msgId, limit: 1 }))
+  expect(events.map(({ eventId }) => eventId).sort()).toEqual([`${msgId}-1`, `${msgId}-2`])
+})
+
 describe('what no webhook brought', () => {
   it('is read from the feed after the next start, and only that', async () => {
     const brought = await service.sent()
@@ -83,9 +124,8 @@ describe('what no webhook brought', () => {
     await receiver.exited
     await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: null })
     const missed = await service.sent()
-    const client = new AldisClient({ baseUrl: service.app.url, token: service.token })
     const inFeed = async () => {
-      const { items } = await client.listEvents({ servicePlanId: service.servicePlanId, limit: 1_000 })
+      const { items } = await client().listEvents({ servicePlanId, limit: 1_000 })
       return items.some(({ eventId }) => eventId === `${missed}-2`)
     }
     await eventually(inFeed)
