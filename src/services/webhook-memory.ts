@@ -13,7 +13,7 @@ const LANES_A_ROUND = 16
 
 export interface WebhookMemoryOptions {
   readonly lanes: DeliveryLanes<unknown>
-  readonly destinations: WebhookDestinations
+  readonly destinations: Pick<WebhookDestinations, 'inState' | 'stateOf'>
   /** Events in memory. */
   readonly held: () => number
   readonly maxHeld?: number | undefined
@@ -65,11 +65,11 @@ export class WebhookMemory {
     this.#crowded.delete(keyOf(lane))
   }
 
-  /** Each event that it takes costs it two: what it has grows, what is free shrinks. */
+  /** What the lane may take while it leaves as much to others of its plan, and its plan to others, as they then have. */
   #spare({ planId, destination }: Lane): number {
     const { lanes } = this.#options
-    const ofPlan = lanes.waitingInPlan(planId)
-    return Math.min(this.free - ofPlan, this.#most / 2 - ofPlan - lanes.waiting(planId, destination))
+    const ofPlan = Math.min(this.free, this.#most / 2)
+    return ofPlan - lanes.waitingInPlan(planId) - lanes.waiting(planId, destination)
   }
 }
 
