@@ -7,9 +7,9 @@ import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refu
 
 /** Events that are looked at in one statement. */
 const BATCH = 1_000
-/** What one call does at most. */
-const MAX_REDELIVERED = 100_000
-const MAX_LOOKED_AT = 1_000_000
+/** What one call does at most, in some 2 s. */
+const MAX_REDELIVERED = 20_000
+const MAX_LOOKED_AT = 500_000
 
 /**
  * Has one event of a plan delivered: again, at last, or, while it waits, now. It keeps its id, its attempts go on counting,

@@ -116,7 +116,7 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
   ],
   'POST /webhook-redeliveries': [
     'redeliverWebhookEventsOfPlan',
-    'Deliver what failed, or was kept without a URL: up to 100,000 events, the rest with nextAfter',
+    'Deliver what failed, or was kept without a URL: up to 20,000 events, the rest with nextAfter',
   ],
   'GET /webhook-destinations': [
     'listWebhookDestinationsOfPlan',
