@@ -69,8 +69,8 @@ function isolationRows(isolation: Isolation): [string, string][] {
   return [
     [`a destination of ${hanging} hangs, ${waiting} events wait`, ''],
     ['  delay undisturbed', delays(isolation.undisturbed)],
-    ['  before the breaker opens', delays(isolation.beforeOpening)],
-    ['  as it opens and after', delays(isolation.afterOpening)],
+    ['  until the breaker is open', delays(isolation.untilOpen)],
+    ['  while it is open', delays(isolation.open)],
     ['  while it recovers', delays(isolation.recovery)],
     ['  p99 by the undisturbed', `${ratio.toFixed(2)}; of the worst windows ${worstRatio.toFixed(2)}`],
     [

@@ -23,13 +23,13 @@ export interface Isolation {
   /** Events that waited for it. */
   readonly waiting: number
   readonly undisturbed: Delays
-  /** While its requests hang and the breaker counts. */
-  readonly beforeOpening: Delays
-  /** From the window in which the breaker opened. */
-  readonly afterOpening: Delays
+  /** While its requests hang, to the end of the window in which the breaker opens. */
+  readonly untilOpen: Delays
+  /** While the breaker is open. */
+  readonly open: Delays
   /** While the events go to the receiver, which answers again. */
   readonly recovery: Delays
-  /** The higher p99 of `beforeOpening` and `afterOpening` by the undisturbed one; and the same of the worst windows. */
+  /** The higher p99 of `untilOpen` and `open` by the undisturbed one; and the same of the worst windows. */
   readonly ratio: number
   readonly worstRatio: number
   /** Seconds from the first answer, which waits for a probe, to the last. */
@@ -71,7 +71,7 @@ export async function measureIsolation(bench: WebhookBench, run: IsolationRun): 
     return (await waitingDeliveries(bench.db, hung.origin)).waiting === waiting
   })
   backlog.close()
-  const opening = await watch(() => isBreakerOpen(bench.db, hung.origin))
+  const untilOpen = await watch(() => isBreakerOpen(bench.db, hung.origin))
   const open = await watch(after(seconds))
 
   await hung.child.request('answer')
@@ -88,8 +88,8 @@ export async function measureIsolation(bench: WebhookBench, run: IsolationRun): 
   await Promise.all([healthy.child.stop(), hung.child.stop()])
   const delays = {
     undisturbed: delaysOf(undisturbed),
-    beforeOpening: delaysOf(opening.slice(0, -1)),
-    afterOpening: delaysOf([...opening.slice(-1), ...open]),
+    untilOpen: delaysOf(untilOpen),
+    open: delaysOf(open),
     recovery: delaysOf(recovery),
   }
   const recoverySeconds = (lastAtMs - firstAtMs) / 1_000
@@ -131,13 +131,9 @@ function delaysOf(all: readonly number[][]): Delays {
   return { ...percentiles(all.flat()), worst: Math.max(...all.map((window) => percentiles(window).p99)) }
 }
 
-function ratios({
-  undisturbed,
-  beforeOpening,
-  afterOpening,
-}: Pick<Isolation, 'undisturbed' | 'beforeOpening' | 'afterOpening'>) {
+function ratios({ undisturbed, untilOpen, open }: Pick<Isolation, 'undisturbed' | 'untilOpen' | 'open'>) {
   return {
-    ratio: Math.max(beforeOpening.p99, afterOpening.p99) / undisturbed.p99,
-    worstRatio: Math.max(beforeOpening.worst, afterOpening.worst) / undisturbed.worst,
+    ratio: Math.max(untilOpen.p99, open.p99) / undisturbed.p99,
+    worstRatio: Math.max(untilOpen.worst, open.worst) / undisturbed.worst,
   }
 }
