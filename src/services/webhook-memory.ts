@@ -53,7 +53,7 @@ export class WebhookMemory {
     for (const [key, lane] of this.#crowded) if (destinations.stateOf(lane) === null) wanting.set(key, lane)
     const hungry = [...wanting.values()]
       .filter(({ planId, destination }) => lanes.waiting(planId, destination) < LOW_LANE)
-      .map((lane) => ({ lane, limit: Math.min(Math.floor(this.#spare(lane) / 2), LANE_CLAIM) }))
+      .map((lane) => ({ lane, limit: Math.min(Math.floor(this.#spare(lane) / 3), LANE_CLAIM) }))
       .filter(({ limit }) => limit > 0)
     if (hungry.length <= LANES_A_ROUND) return hungry
     this.#turn = (this.#turn + LANES_A_ROUND) % hungry.length
@@ -65,7 +65,10 @@ export class WebhookMemory {
     this.#crowded.delete(keyOf(lane))
   }
 
-  /** What the lane may take while it leaves as much to others of its plan, and its plan to others, as they then have. */
+  /**
+   * Left to the lane while it leaves others of its plan as much as it has, and its plan the node. An event that it takes
+   * costs it three: it has more, so has its plan, and less is free.
+   */
   #spare({ planId, destination }: Lane): number {
     const { lanes } = this.#options
     const ofPlan = Math.min(this.free, this.#most / 2)

@@ -10,19 +10,24 @@ let recovering: Lane[]
 let open: Lane[]
 let memory: WebhookMemory
 
-beforeEach(() => {
-  lanes = new DeliveryLanes()
-  recovering = []
-  open = []
+/** `perWaiting`: events in memory for each that waits in a lane; the others are behind it. */
+function remember(perWaiting: number): void {
   memory = new WebhookMemory({
     lanes,
     destinations: {
       inState: (state) => (state === 'recovering' ? recovering : open),
       stateOf: (lane) => (open.includes(lane) ? 'open' : recovering.includes(lane) ? 'recovering' : null),
     },
-    held: () => lanes.size,
+    held: () => perWaiting * lanes.size,
     maxHeld: MOST,
   })
+}
+
+beforeEach(() => {
+  lanes = new DeliveryLanes()
+  recovering = []
+  open = []
+  remember(1)
 })
 
 const laneOf = (planId: number, host: string): Lane => ({ planId, destination: `https://${host}` })
@@ -55,6 +60,15 @@ describe('room', () => {
     for (let host = 0; host < 5; host += 1) fill(laneOf(1, `slow-${host}`))
     expect(memory.admits(laneOf(1, 'late'))).toBe(true)
     expect(memory.admits(laneOf(2, 'late'))).toBe(true)
+  })
+
+  test.each([2, 3, 5])('%i events of each message leave room to others', (perWaiting) => {
+    remember(perWaiting)
+    fill(laneOf(1, 'a'))
+    expect(fill(laneOf(1, 'b'))).toBeGreaterThan(MOST / perWaiting / 16)
+    expect(fill(laneOf(2, 'a'))).toBeGreaterThan(MOST / perWaiting / 16)
+    expect(memory.admits(laneOf(3, 'a'))).toBe(true)
+    expect(memory.free).toBeGreaterThan(0)
   })
 })
 

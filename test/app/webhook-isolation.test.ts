@@ -1,0 +1,98 @@
+import { afterEach, expect, test } from 'vitest'
+import { LANE_LIMITS } from '../../src/domain/delivery-lanes.ts'
+import { hang } from '../support/hostile-behaviours.ts'
+import type { HostileReceiver } from '../support/hostile-receiver.ts'
+import { eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
+
+/** Each has two events, and the second waits for the end of the first. */
+const HANGING_MESSAGES = 1_000
+const AT_ONCE = 100
+/** Longer than the test: what hangs stays so. */
+const TIMEOUT_MS = 120_000
+
+let service: Service
+
+afterEach(() => service[Symbol.asyncDispose]())
+
+async function start(webhooksHeld: number): Promise<HostileReceiver> {
+  service = await startService({ app: { webhookTimeoutMs: TIMEOUT_MS, webhooksHeld } })
+  const hanging = await service.hostileReceiver()
+  hanging.behave(hang)
+  return hanging
+}
+
+/** So many messages whose webhooks go to this receiver. */
+async function sendTo({ origin }: { origin: string }, count: number): Promise<string[]> {
+  const msgIds: string[] = []
+  while (msgIds.length < count) {
+    const some = Math.min(AT_ONCE, count - msgIds.length)
+    const callbackUrl = `${origin}/own`
+    msgIds.push(...(await Promise.all(Array.from({ length: some }, () => service.sent({ callbackUrl })))))
+  }
+  return msgIds
+}
+
+interface Customer {
+  readonly servicePlanId: string
+  readonly token: string
+}
+
+/** Another account with a plan. */
+async function anotherCustomer(): Promise<Customer> {
+  const { accountId } = await service.admin('POST', '/accounts', { name: 'Other' })
+  const plan = { accountId, name: 'Other', route: ROUTE }
+  const { servicePlanId } = await service.admin('POST', '/service-plans', plan)
+  await service.admin('PUT', `/service-plans/${servicePlanId}/senders/Other`, { status: 'approved' })
+  const { token } = await service.admin('POST', '/tokens', { accountId, name: 'other' })
+  return { servicePlanId, token }
+}
+
+async function sendOf(customer: Customer, { origin }: { origin: string }, count: number): Promise<string[]> {
+  const { servicePlanId, token } = customer
+  const fields = { servicePlanId, channel: 'SMS', from: 'Other', to: RECIPIENT, body: 'hello' }
+  const send = async () => {
+    const answer = await fetch(`${service.app.url}/v1/sendsms`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...fields, callbackUrl: `${origin}/own` }),
+    })
+    return ((await answer.json()) as { msgId: string }).msgId
+  }
+  return Promise.all(Array.from({ length: count }, send))
+}
+
+async function countOf(condition: string): Promise<number> {
+  const { rows } = await service.db.query<{ count: number }>(
+    `select count(*)::integer as count from event_deliveries where ${condition}`,
+  )
+  return rows[0]!.count
+}
+
+// The second is too little memory for what waits: the rest stays in the database.
+test.each([20_000, 500])(
+  'with memory for %i events, 2,000 that hang hold up no other destination and no other plan',
+  async (webhooksHeld) => {
+    const hanging = await start(webhooksHeld)
+    const other = await anotherCustomer()
+    const hung = new Set(await sendTo(hanging, HANGING_MESSAGES))
+    await eventually(async () => (await countOf('true')) === 2 * HANGING_MESSAGES)
+    await eventually(() => hanging.requests.length === LANE_LIMITS.perLane)
+    expect(await countOf('holder is not null')).toBeLessThanOrEqual(webhooksHeld)
+
+    const own = await sendTo(service.receiver, 20)
+    const others = await sendOf(other, service.receiver, 20)
+    for (const msgId of [...own, ...others]) await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const atHanging = await sendOf(other, hanging, 10)
+    await eventually(() => hanging.requests.length >= LANE_LIMITS.perLane + atHanging.length)
+
+    // All that came first still hangs or waits, and no more of it is under way.
+    expect(await countOf('true')).toBe(2 * (HANGING_MESSAGES + atHanging.length))
+    expect(hanging.requests).toHaveLength(LANE_LIMITS.perLane + atHanging.length)
+    const requested = hanging.requests.map(({ msgId }) => msgId)
+    expect(requested.slice(0, LANE_LIMITS.perLane).filter((msgId) => !hung.has(msgId))).toEqual([])
+    expect(new Set(requested.slice(LANE_LIMITS.perLane))).toEqual(new Set(atHanging))
+    expect(hanging.open).toBe(requested.length)
+    expect(await countOf('holder is not null')).toBeLessThanOrEqual(webhooksHeld)
+  },
+  60_000,
+)
