@@ -19,6 +19,8 @@ function faultOf({ keyword, instancePath, params, message }: FastifySchemaValida
       return fault(field, WRONG_TYPE, `must be ${withArticle(String(params.type))}`)
     case 'enum':
       return fault(field, 'NOT_ALLOWED', `must be one of ${(params.allowedValues as string[]).join(', ')}`)
+    case 'format':
+      return fault(field, 'INVALID_FORMAT', `must have the form ${String(params.format)}`)
     case 'additionalProperties':
       return fault(String(params.additionalProperty), 'UNKNOWN_FIELD', 'is not a field of this request')
     case 'minLength':

@@ -104,7 +104,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const cursorKey = options.cursorKeys?.cursor ?? randomBytes(32)
   const directory = testDirectory(options)
   const guard = new CallbackGuard({ ...STRICT_CALLBACK_POLICY, ...options.policy }, resolver)
-  const { testEvents, close } = testEventsOf({ guard, caPem: options.webhookCaPem })
+  const { clock = Date.now } = options
+  const { testEvents, close } = testEventsOf({ guard, caPem: options.webhookCaPem, clock })
   const app = await buildServer({
     directory: () => directory,
     accepter: new GroupAccepter({
@@ -122,7 +123,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     baseUrl: options.baseUrl ?? null,
     retentionDays: 30,
     ready: options.ready ?? (async () => ({ ok: true, checks: { database: 'ok' } })),
-    clock: options.clock ?? Date.now,
+    clock,
     random: randomBytes,
     log: pino({ level: 'debug' }, { write: (line: string) => logs.push(line) }),
     registry: new Registry(),
