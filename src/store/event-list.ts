@@ -71,14 +71,20 @@ const LAST_ATTEMPT = raw(`
  * Events of one plan, those of the newest message first, and of each message the latest first: by primary key, so that a
  * window, which is of createdAt of the messages, is a range and leaves out the partitions of other days. What failed or is
  * pending is found among the deliveries; `delivered`, `kept` and a destination among many others are found by reading past
- * those, within the time that the connection allows a statement.
+ * those, within the time that the connection allows a statement. `offset 0`: keys are looked up whole, whatever is known
+ * of a new partition.
  */
 export async function listEvents(db: Queryable, page: Page<EventFilters, EventKey>): Promise<EventRecord[]> {
   const { text, values } = sql`
     select ${RECORD}
     from (${keysOf(page)}) k
-    join events e using (${raw(KEY)})
-    left join event_deliveries d using (${raw(KEY)})
+    cross join lateral (
+      select * from events e where e.plan_id = k.plan_id and e.msg_id = k.msg_id and e.seq = k.seq offset 0
+    ) e
+    left join lateral (
+      select * from event_deliveries d
+      where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.seq = k.seq offset 0
+    ) d on true
     ${LAST_ATTEMPT}
     order by e.msg_id desc, e.seq desc`
   const { rows } = await db.query<EventRecord>({ text, values })

@@ -7,17 +7,25 @@ const MAX_ATTEMPTS = 20_000
 /**
  * From a CTE `chosen` of keys of events to `queued`, those that have a URL to go to and are in no node's memory: due now,
  * or with an earlier one of their message that waits, at the beginning of their schedule. `reachable` has a URL. What is
- * known of a first attempt that was answered 2xx is written down, for the event will tell of the next one.
+ * known of a first attempt that was answered 2xx is written down, for the event will tell of the next one. (Without
+ * `offset 0` events were looked for by plan alone where a partition has no statistics yet: 5 s for 1,000.)
  */
 const QUEUED = `
   reachable as (
     select e.plan_id, e.msg_id, e.seq, e.attempts, e.delivered_at, e.latency_ms, e.response_status, e.response_head
     from chosen c
-    join events e using (plan_id, msg_id, seq)
-    join service_plans p on p.id = e.plan_id
-    join accounts a on a.id = p.account_id
-    left join messages m on e.seq > 0 and m.plan_id = e.plan_id and m.msg_id = e.msg_id
-    where case when e.seq = 0 then p.inbound_url else coalesce(m.callback_url, a.default_dlr_url) end is not null
+    cross join lateral (
+      select * from events e where e.plan_id = c.plan_id and e.msg_id = c.msg_id and e.seq = c.seq offset 0
+    ) e
+    cross join lateral (
+      select case when c.seq > 0 then a.default_dlr_url else p.inbound_url end as url
+      from service_plans p join accounts a on a.id = p.account_id where p.id = c.plan_id
+    ) configured
+    left join lateral (
+      select callback_url from messages m
+      where c.seq > 0 and m.plan_id = c.plan_id and m.msg_id = c.msg_id offset 0
+    ) m on true
+    where coalesce(m.callback_url, configured.url) is not null
   ), logged as (
     insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status,
                                   response_head)
