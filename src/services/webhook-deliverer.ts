@@ -45,9 +45,9 @@ export interface WebhookDelivererOptions {
 const POLL_MS = 250
 /** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
 const UNREADY_DELAY_MS = 5_000
-/** Events taken from the database at once; fewer than the least are not worth the statement. */
+/** Events taken from the database at once. */
 const MAX_CLAIM = 1_000
-const MIN_CLAIM = 100
+const MAX_PROBES = 100
 /** What finds no room waits in the database until its lane fetches it, or for so long: its node may be gone by then. */
 export const CROWDED_MS = 600_000
 
@@ -117,7 +117,7 @@ export class WebhookDeliverer {
     const { buckets, nodeId } = lease
     this.#clearTroubled()
     const room = () => Math.min(this.#memory.free, MAX_CLAIM)
-    if (room() < MIN_CLAIM || buckets.length === 0 || this.#outcomes.failing) return
+    if (room() < 1 || buckets.length === 0 || this.#outcomes.failing) return
     const due = clock && new Date(clock()).toISOString()
     this.#take(await holdDueEvents(db, { nodeId, buckets, limit: room() }, due))
     for (const { probe, destination } of await this.#probes()) {
@@ -172,7 +172,7 @@ export class WebhookDeliverer {
   async #probes(): Promise<{ probe: WebhookEvent; destination: string }[]> {
     const { db, lease, destinations } = this.#options
     if (destinations.count('open') === 0) return []
-    const hold = { nodeId: lease.nodeId, buckets: lease.buckets, limit: MIN_CLAIM }
+    const hold = { nodeId: lease.nodeId, buckets: lease.buckets, limit: MAX_PROBES }
     return holdProbes(db, hold, destinations.probeMs)
   }
 

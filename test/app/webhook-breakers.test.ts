@@ -122,6 +122,33 @@ describe('20 failures in a row', () => {
     await expectRecovery({ sent, received })
   })
 
+  test('an event that is never accepted keeps no others waiting', async () => {
+    await start()
+    const { sent, received } = await opened()
+    const { rows } = await hostile.service.db.query<{ msg_id: string }>(
+      `select msg_id from event_deliveries where state = 'parked' order by due_at limit 1`,
+    )
+    const refused = rows[0]!.msg_id
+    hostile.receiver.behave((exchange) => (exchange.request.msgId === refused ? status(500) : ok)(exchange))
+    await eventually(async () => {
+      await probeNow()
+      const left = await hostile.service.db.query('select msg_id from event_deliveries where msg_id <> $1', [
+        refused,
+      ])
+      return left.rows.length === 0
+    })
+    expectAllInOrder(
+      hostile,
+      sent.filter((msgId) => msgId !== refused),
+      [1, 2],
+    )
+    expectAllInOrder(
+      hostile,
+      received.filter((msgId) => msgId !== refused),
+      [0],
+    )
+  })
+
   test('concern neither another plan there nor another destination of the plan', async () => {
     await start()
     const { service, receiver } = hostile

@@ -29,11 +29,8 @@ export interface HostileService extends AsyncDisposable {
   requestsOf(msgId: string): HostileRequest[]
 }
 
-/** How long an attempt may take here. */
-export const TIMEOUT_MS = 2_000
-
 export async function startHostileService(options: ServiceOptions = {}): Promise<HostileService> {
-  const app = { webhookTimeoutMs: TIMEOUT_MS, webhookProbeMs: 200, ...options.app }
+  const app = { webhookProbeMs: 200, ...options.app }
   const service = await startService({ ...options, app })
   const receiver = await service.hostileReceiver()
   await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: `${receiver.origin}/dlr` })

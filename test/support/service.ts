@@ -273,7 +273,9 @@ function observations(
     },
     async makeDue() {
       await db.query('update dispatches set due_at = now() where holder is null')
-      await db.query(`update event_deliveries set due_at = now() where holder is null and state = 'waiting'`)
+      await db.query(`update event_deliveries set due_at = now() where ctid in (
+           select ctid from event_deliveries
+           where holder is null and state = 'waiting' and due_at > now() for update skip locked)`)
     },
   }
 }
