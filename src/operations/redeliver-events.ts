@@ -57,7 +57,7 @@ export async function redeliverEvents(
     )
     redelivered += queued
     lookedAt += stretch.limit
-    stretch = last === null ? null : { ...stretch, after: last }
+    stretch = last === null ? null : { ...stretch, after: last, ahead: redelivered }
   }
   return { redelivered, nextAfter: stretch === null ? null : stretch.after }
 }
@@ -73,5 +73,5 @@ function stretchOf({ planId, msgId, fromDate, toDate, after }: RedeliveryQuery):
   const first = msgId ?? lowestIdAt(fromDate ?? 0)
   const upTo = msgId ?? highestIdAt(toDate ?? Number.MAX_SAFE_INTEGER)
   const from = after === null || after.msgId < first ? { msgId: first, seq: -1 } : after
-  return { planId, after: from, upTo, limit: BATCH }
+  return { planId, after: from, upTo, limit: BATCH, ahead: 0 }
 }

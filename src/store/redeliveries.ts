@@ -4,13 +4,17 @@ import type { Queryable } from './database.ts'
 /** An event that has been tried so often is not redelivered any more. Probes alone make up to 4,560 attempts in 76 hours. */
 const MAX_ATTEMPTS = 20_000
 
+/** So that what other plans have due comes between. */
+const SPACING = '1 ms'
+
 /**
- * From a CTE `chosen` of keys of events to `queued`, those that have a URL to go to and are in no node's memory: due now,
- * or with an earlier one of their message that waits, at the beginning of their schedule. `reachable` has a URL. What is
+ * From a CTE `chosen` of keys of events to `queued`, those that have a URL to go to and are in no node's memory: due now
+ * and SPACING after each other, `ahead` (SQL) being before them, or with an earlier one of their message that waits; at the
+ * beginning of their schedule. `reachable` has a URL. What is
  * known of a first attempt that was answered 2xx is written down, for the event will tell of the next one. (Without
  * `offset 0` events were looked for by plan alone where a partition has no statistics yet: 5 s for 1,000.)
  */
-const QUEUED = `
+const queued = (ahead: string) => `
   reachable as (
     select e.plan_id, e.msg_id, e.seq, e.attempts, e.delivered_at, e.latency_ms, e.response_status, e.response_head
     from chosen c
@@ -36,7 +40,9 @@ const QUEUED = `
   ), queued as (
     insert into event_deliveries as d (plan_id, msg_id, seq, bucket, earlier_attempts, due_at, began_at)
     select r.plan_id, r.msg_id, r.seq, get_byte(uuid_send(r.msg_id), 15), made.attempts,
-           greatest(now(), earlier.due_at), now()
+           greatest(now() + (${ahead} + row_number() over (order by r.msg_id, r.seq) - 1) * interval '${SPACING}',
+                    earlier.due_at),
+           now()
     from reachable r
     cross join lateral (
       select greatest(r.attempts, max(w.attempt), 0) as attempts from webhook_attempts w
@@ -75,7 +81,7 @@ export async function redeliverOne(
     text: `
       with chosen as (
         select plan_id, msg_id, seq from events where plan_id = $1 and msg_id = $2 and seq = $3
-      ), ${QUEUED}
+      ), ${queued('0')}
       select case when exists (select from queued) then 'queued'
                   when d.holder is not null then 'held'
                   when not exists (select from reachable) then 'unreachable' else 'exhausted' end as outcome
@@ -85,12 +91,13 @@ export async function redeliverOne(
   return rows[0]?.outcome ?? null
 }
 
-/** Events of a plan behind `after` up to the message `upTo`, by key; `limit` are looked at. */
+/** Events of a plan behind `after` up to the message `upTo`, by key; `limit` are looked at, `ahead` were queued before. */
 export interface Stretch {
   readonly planId: number
   readonly after: EventKey
   readonly upTo: string
   readonly limit: number
+  readonly ahead: number
 }
 
 /** How far a stretch was looked at, `last` null when to its end, and how many events of it were queued. */
@@ -104,7 +111,7 @@ export async function redeliverFailed(
   db: Queryable,
   stretch: Stretch & { readonly destination: string | null },
 ): Promise<StretchQueued> {
-  const { planId, after, upTo, limit, destination } = stretch
+  const { planId, after, upTo, limit, ahead, destination } = stretch
   return queuedOf(stretch, db, {
     name: 'redeliver_failed',
     text: `
@@ -114,16 +121,16 @@ export async function redeliverFailed(
         order by msg_id, seq limit $5
       ), chosen as (
         select plan_id, msg_id, seq from looked_at
-        where state = 'failed' and ($6::text is null or destination = $6)
-      ), ${QUEUED}
+        where state = 'failed' and ($7::text is null or destination = $7)
+      ), ${queued('$6::integer')}
       ${LOOKED_AT}`,
-    values: [planId, after.msgId, after.seq, upTo, limit, destination],
+    values: [planId, after.msgId, after.seq, upTo, limit, ahead, destination],
   })
 }
 
 /** Has those of a stretch delivered that were kept because there was no URL. */
 export async function redeliverKept(db: Queryable, stretch: Stretch): Promise<StretchQueued> {
-  const { planId, after, upTo, limit } = stretch
+  const { planId, after, upTo, limit, ahead } = stretch
   return queuedOf(stretch, db, {
     name: 'redeliver_kept',
     text: `
@@ -135,9 +142,9 @@ export async function redeliverKept(db: Queryable, stretch: Stretch): Promise<St
         select plan_id, msg_id, seq from looked_at k
         where delivered_at is null and not exists (
           select from event_deliveries d where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.seq = k.seq)
-      ), ${QUEUED}
+      ), ${queued('$6::integer')}
       ${LOOKED_AT}`,
-    values: [planId, after.msgId, after.seq, upTo, limit],
+    values: [planId, after.msgId, after.seq, upTo, limit, ahead],
   })
 }
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { pauseDestination, resumeDestination } from '../../src/operations/pause-destinations.ts'
 import { listDestinations } from '../../src/store/destination-list.ts'
 import { openBreaker } from '../../src/store/webhook-destinations.ts'
-import { installedDatabase } from '../support/installation.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
 import { DESTINATION, storeEvent } from '../support/stored-events.ts'
 
 const OTHER = 'https://other.example.com:8443'
@@ -134,5 +134,14 @@ describe('the list', () => {
     expect(await names('https://a.example.com', 1)).toEqual([DESTINATION])
     expect(await names(DESTINATION, 10)).toEqual([OTHER])
     expect(await names(OTHER, 10)).toEqual([])
+  })
+
+  test('counts no more than 10,000', async () => {
+    await db.query(
+      `insert into event_deliveries (plan_id, msg_id, seq, bucket, due_at, began_at, state, destination)
+       select $1, $2, n, 7, 'infinity', now(), 'failed', $3 from generate_series(1, 10001) n`,
+      [planId, newId(Date.now()), OTHER],
+    )
+    expect(await list()).toMatchObject([{ destination: OTHER, failed: 10_000 }])
   })
 })

@@ -211,6 +211,12 @@ describe('many events', () => {
     const first = await redeliver({}, limits)
     expect(first).toEqual({ redelivered: 2_000, nextAfter: { msgId: expect.any(String), seq: 1 } })
     expect(await redeliver({ after: first.nextAfter }, limits)).toEqual({ redelivered: 500, nextAfter: null })
+    const { rows } = await db.query(
+      `select count(*) filter (where due_at > began_at + interval '1.9 s') as late,
+              count(distinct due_at) as instants from event_deliveries`,
+    )
+    expect(rows).toEqual([{ late: expect.any(Number), instants: 2_500 }])
+    expect(rows[0].late).toBeGreaterThanOrEqual(99)
     const looked = await redeliver({}, { redelivered: 1_500, lookedAt: 1_000 })
     expect(looked).toEqual({ redelivered: 0, nextAfter: { msgId: expect.any(String), seq: 1 } })
     await db.query('update accounts set default_dlr_url = null')
