@@ -10,9 +10,9 @@ const SPACING = '1 ms'
 /**
  * From a CTE `chosen` of keys of events to `queued`, those that have a URL to go to and are in no node's memory: due now
  * and SPACING after each other, `ahead` (SQL) being before them, or with an earlier one of their message that waits; at the
- * beginning of their schedule. `reachable` has a URL. What is
- * known of a first attempt that was answered 2xx is written down, for the event will tell of the next one. (Without
- * `offset 0` events were looked for by plan alone where a partition has no statistics yet: 5 s for 1,000.)
+ * beginning of their schedule. `reachable` has a URL. What is known of a first attempt that was answered 2xx is written
+ * down, for the event will tell of the next one. (Without `offset 0` events were looked for by plan alone where a partition
+ * has no statistics yet: 5 s for 1,000.)
  */
 const queued = (ahead: string) => `
   reachable as (
