@@ -26,12 +26,14 @@ export const InboundSmsWebhookSchema = Type.Object(
   { title: 'InboundSmsWebhook' },
 )
 
-/** Headers of Standard Webhooks. */
+/** The first three are those of Standard Webhooks. */
 const HEADERS = {
   'webhook-id': 'Id of the event, the same at each attempt',
   'webhook-timestamp': 'Unix seconds of this attempt',
   'webhook-signature':
     'v1, and the base64 of an HMAC-SHA-256 over id.timestamp.body; several during a rotation',
+  'aldis-attempt': '1, 2, …; goes on counting when the event is redelivered',
+  'aldis-sequence': 'Place of the event among those of its message: 1, 2, …; 0: an inbound message',
 }
 
 /** `webhooks` of the OpenAPI document (spec §6): what is POSTed to the customer. */
@@ -71,7 +73,10 @@ function webhook(operationId: string, summary: string, description: string, sche
       requestBody: { required: true, content: { 'application/json': { schema } } },
       responses: {
         '2XX': { description: 'Taken; any other answer is tried again' },
-        410: { description: 'Not wanted: this event is not tried again' },
+        410: {
+          description:
+            "Not wanted: from a message's own URL it ends the event, from a configured one it holds up the destination",
+        },
       },
     },
   }

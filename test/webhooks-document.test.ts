@@ -1,0 +1,174 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatWebhookSecret } from '../src/domain/webhook-signatures.ts'
+import { ROOT, scratchFolder, start } from './support/process.ts'
+import { eventually, type Service, startService } from './support/service.ts'
+import { acknowledge, answerStatus, type ReceivedWebhook } from './support/webhook-receiver.ts'
+
+/** What docs/webhooks.md tells to type, typed. */
+
+const DOCUMENT = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8')
+
+/** The fenced blocks of a language in a section, in their order; of `level` the section's heading. */
+function blocks(heading: string, language: string, level = '##'): string[] {
+  const section = DOCUMENT.split(new RegExp(`^${level} `, 'm')).find((text) =>
+    text.startsWith(`${heading}\n`),
+  )!
+  const own = section.split(/^#{2,3} /m)[0]!
+  return [...own.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, found, block]) =>
+    found === language ? [block!] : [],
+  )
+}
+
+const folder = scratchFolder()
+let service: Service
+let env: Record<string, string>
+
+beforeAll(async () => {
+  service = await startService()
+  const { servicePlanId, token } = service
+  const [setting] = blocks('Looking into it', 'sh')
+  env = Object.fromEntries([...setting!.matchAll(/(ALDIS_\w+)=/g)].map(([, name]) => [name!, '']))
+  expect(Object.keys(env)).toEqual(['ALDIS_URL', 'ALDIS_TOKEN', 'ALDIS_PLAN'])
+  env = { ALDIS_URL: service.app.url, ALDIS_TOKEN: token, ALDIS_PLAN: servicePlanId }
+})
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+/** Standard output of a command; throws when it fails. The receiver stands in for the one of the document. */
+async function type(
+  command: string,
+  args: readonly string[],
+  more: Record<string, string> = {},
+): Promise<string> {
+  await using running = start(command, args, { cwd: folder.path, env: { ...env, ...more } })
+  const { code, stdout, stderr } = await running.exited
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`)
+  return stdout
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
+async function curl(block: string | undefined, more: Record<string, string> = {}): Promise<any> {
+  const text = block!.replaceAll('https://hooks.example.com', service.receiver.origin)
+  return JSON.parse(await type('/bin/sh', ['-ec', text], more))
+}
+
+const [, LIST, SHOW, DESTINATIONS, PAUSE, RESUME] = blocks('Looking into it', 'sh')
+const [REDELIVER, REDELIVER_ALL] = blocks('Redelivering', 'sh', '###')
+const [TEST] = blocks('Trying a receiver', 'sh', '###')
+const [FEED] = blocks('The feed', 'sh')
+
+/** A message whose own URL wants none of its events: the first has failed; gives its id. */
+async function failedEvent(): Promise<string> {
+  service.receiver.answerWith(answerStatus(410))
+  const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/own` })
+  await service.until(msgId, 'DELIVERED')
+  const failed = (seq: number) =>
+    `select 1 from event_deliveries where msg_id = $1 and seq = ${seq} and state = 'failed'`
+  for (const seq of [1, 2])
+    await eventually(async () => (await service.db.query(failed(seq), [msgId])).rowCount === 1)
+  service.receiver.answerWith(acknowledge)
+  return `${msgId}-1`
+}
+
+/** The webhook of this id that was answered 2xx. */
+function arrivalOf(eventId: string, attempt: string): Promise<ReceivedWebhook> {
+  return service.receiver.next(
+    ({ headers }) => headers['webhook-id'] === eventId && headers['aldis-attempt'] === attempt,
+  )
+}
+
+describe('looking into it', () => {
+  it('lists and shows an event that failed, and redelivers it', async () => {
+    const eventId = await failedEvent()
+    const more = { EVENT_ID: eventId }
+    const listed = await curl(LIST)
+    expect(listed.items.map((item: { eventId: string }) => item.eventId)).toContain(eventId)
+    const shown = await curl(SHOW, more)
+    expect(shown).toMatchObject({ state: 'failed', destination: service.receiver.origin })
+    expect(shown.attemptRecords).toMatchObject([{ attempt: 1, responseStatus: 410, error: 'HTTP_STATUS' }])
+    expect(await curl(REDELIVER, more)).toMatchObject({ eventId, state: 'pending' })
+    await arrivalOf(eventId, '2')
+    await eventually(async () => (await curl(SHOW, more)).state === 'delivered')
+  })
+
+  it('redelivers all that failed', async () => {
+    const eventId = await failedEvent()
+    const { redelivered, nextAfter } = await curl(REDELIVER_ALL)
+    expect(redelivered).toBeGreaterThanOrEqual(2)
+    expect(nextAfter).toBeNull()
+    await arrivalOf(eventId, '2')
+    await arrivalOf(eventId.replace(/1$/, '2'), '2')
+  })
+
+  it('pauses and resumes a destination', async () => {
+    const destination = service.receiver.origin
+    expect(await curl(PAUSE)).toMatchObject({ destination, state: 'paused', pausedBy: 'customer' })
+    // The node learns of it within a second.
+    const msgId = await eventually(async () => {
+      const sent = await service.sent()
+      await service.until(sent, 'DELIVERED')
+      return (await curl(DESTINATIONS)).items[0].parked > 0 && sent
+    })
+    expect(await curl(RESUME)).toMatchObject({ destination, state: 'recovering' })
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+  })
+})
+
+it('tries a receiver, and its verification is of our signatures', async () => {
+  const { eventId, delivered } = await curl(TEST)
+  expect(delivered).toBe(true)
+  const { headers, body } = await service.receiver.next(
+    (received) => received.headers['webhook-id'] === eventId,
+  )
+  expect(headers['aldis-test']).toBe('true')
+  const file = join(folder.path, 'verify.mjs')
+  writeFileSync(file, blocks('Verifying', 'js')[0]!)
+  const { isOurs } = await import(/* @vite-ignore */ pathToFileURL(file).href)
+  const raw = Buffer.from(body)
+  const other = formatWebhookSecret(Buffer.alloc(32, 1))
+  expect(isOurs(headers, raw, [service.webhookSecret])).toBe(true)
+  expect(isOurs(headers, raw, [other, service.webhookSecret])).toBe(true)
+  const first = headers['webhook-signature']
+  expect(isOurs({ ...headers, 'webhook-signature': `v1,AAAA ${first}` }, raw, [service.webhookSecret])).toBe(
+    true,
+  )
+  for (const [changed, bytes, secrets] of [
+    [{}, raw, [other]],
+    [{}, Buffer.from(`${body} `), [service.webhookSecret]],
+    [{ 'webhook-id': 'another' }, raw, [service.webhookSecret]],
+    [{ 'webhook-timestamp': '1700000000' }, raw, [service.webhookSecret]],
+    [{ 'webhook-timestamp': 'x' }, raw, [service.webhookSecret]],
+    [{ 'webhook-signature': undefined }, raw, [service.webhookSecret]],
+  ] as const) {
+    expect(isOurs({ ...headers, ...changed }, bytes, secrets)).toBe(false)
+  }
+})
+
+it('catches up by the feed, and goes on where it stopped', async () => {
+  expect(await curl(FEED)).toMatchObject({ hasMore: true, gap: false, items: [{ sequence: 1 }, {}] })
+  writeFileSync(join(folder.path, 'catch-up.mjs'), blocks('The feed', 'js')[0]!)
+  const read = async () => (await type(process.execPath, ['catch-up.mjs'])).split('\n').filter(Boolean)
+  const told = async () => (await service.db.query('select 1 from events')).rows.length
+  const seen: string[] = []
+  const readAll = () =>
+    eventually(async () => {
+      seen.push(...(await read()))
+      return seen.length >= (await told())
+    })
+  await readAll()
+  expect(new Set(seen).size).toBe(await told())
+  const before = seen.length
+  const msgId = await service.sent()
+  await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+  await readAll()
+  expect(seen.slice(before)).toEqual([
+    `deliveryReceipt ${msgId}-1 SENT`,
+    `deliveryReceipt ${msgId}-2 DELIVERED`,
+  ])
+  expect(await read()).toEqual([])
+})
