@@ -10,21 +10,26 @@ import {
   PLAN_INCOMPLETE,
   PLAN_OTHER,
   startHttpService,
+  storePlans,
   TOKEN_OTHER,
 } from '../support/http-service.ts'
+import { freePort } from '../support/process.ts'
 import type { HttpAnswer } from '../support/raw-http.ts'
 import { eventually } from '../support/service.ts'
+import { storeEvent } from '../support/stored-events.ts'
 
 interface Operation {
   readonly operationId: string
   readonly responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>
 }
 
+/** Nobody listens there. */
+const unused = await freePort()
 let service: HttpService
 let paths: Record<string, Record<string, Operation>>
 
 beforeAll(async () => {
-  service = await startHttpService()
+  service = await startHttpService({ policy: { allowCidrs: ['127.0.0.1/32'] } })
   paths = (await service.get('/openapi.json')).json.paths
 })
 afterAll(() => service[Symbol.asyncDispose]())
@@ -112,6 +117,52 @@ describe('answers are as documented', () => {
     const refused = await service.get(`/v1/events?servicePlanId=${PLAN}&cursor=1`)
     expect(refused.status).toBe(400)
     expect(faultsOf('get', '/v1/events', refused)).toEqual([])
+  })
+
+  describe('webhooks', () => {
+    const EVENTS = '/v1/webhooks/events'
+    const destination = 'https://hooks.example.com'
+    let eventId: string
+
+    beforeAll(async () => {
+      await storePlans(service)
+      eventId = `${await storeEvent(service.db, { planId: 1, state: 'failed', attempts: 2, destination })}-1`
+      await storeEvent(service.db, { planId: 1, seq: 0, state: 'delivered', destination })
+    })
+
+    it.each([
+      ['200', EVENTS, `?servicePlanId=${PLAN}`],
+      ['400', EVENTS, `?servicePlanId=${PLAN}&state=gone`],
+      ['403', EVENTS, `?servicePlanId=${PLAN_OTHER}`],
+      ['200', `${EVENTS}/{eventId}`, `?servicePlanId=${PLAN}`],
+      ['404', `${EVENTS}/{eventId}`, `?servicePlanId=${PLAN_INACTIVE}`],
+      ['200', '/v1/webhooks/destinations', `?servicePlanId=${PLAN}`],
+    ])('GET: %s of %s%s', async (status, path, query) => {
+      const answer = await service.get(path.replace('{eventId}', eventId) + query)
+      expect(String(answer.status)).toBe(status)
+      expect(faultsOf('get', path, answer)).toEqual([])
+    })
+
+    it.each([
+      ['202', `${EVENTS}/{eventId}/redeliver`, {}],
+      ['404', `${EVENTS}/{eventId}/redeliver`, { servicePlanId: PLAN_INACTIVE }],
+      ['202', '/v1/webhooks/redeliver', { state: 'kept' }],
+      ['400', '/v1/webhooks/redeliver', { state: 'gone' }],
+      ['200', '/v1/webhooks/destinations/pause', { destination }],
+      ['200', '/v1/webhooks/destinations/resume', { destination }],
+      ['403', '/v1/webhooks/destinations/resume', { destination, servicePlanId: PLAN_OTHER }],
+      ['200', '/v1/webhooks/test', { url: `https://127.0.0.1:${unused}/` }],
+      ['429', '/v1/webhooks/test', {}],
+    ])('POST: %s of %s %j', async (status, path, fields) => {
+      const answer = await service.request({
+        method: 'POST',
+        path: path.replace('{eventId}', eventId),
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ servicePlanId: PLAN, ...fields }),
+      })
+      expect(String(answer.status)).toBe(status)
+      expect(faultsOf('post', path, answer)).toEqual([])
+    })
   })
 
   it('GET: 404 of a message of somebody else', async () => {
