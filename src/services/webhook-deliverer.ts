@@ -38,7 +38,7 @@ export interface WebhookDelivererOptions {
   readonly maxHeld?: number | undefined
   /** Told of each attempt: a 2xx, or anything else. */
   readonly onAttempt?: (outcome: 'delivered' | 'failed') => void
-  /** Unix milliseconds; absent: the clocks of this node and of the database. */
+  /** Unix milliseconds; Date.now when absent. */
   readonly clock?: (() => number) | undefined
 }
 
@@ -72,11 +72,10 @@ export class WebhookDeliverer {
 
   constructor(options: WebhookDelivererOptions) {
     this.#options = options
-    const { db, onError, clock, destinations, maxHeld } = options
+    const { db, onError, destinations, maxHeld } = options
     this.#lanes = new DeliveryLanes(options.limits)
     this.#memory = new WebhookMemory({ lanes: this.#lanes, destinations, held: () => this.held, maxHeld })
-    const now = clock && (() => new Date(clock()).toISOString())
-    this.#outcomes = new WebhookOutcomes({ db, onError, now })
+    this.#outcomes = new WebhookOutcomes({ db, onError })
   }
 
   /** Events in memory. */
@@ -113,13 +112,12 @@ export class WebhookDeliverer {
 
   /** Takes from the database what is due, what its destination has room for again, and probes; as far as there is room. */
   async runOnce(): Promise<void> {
-    const { db, lease, clock } = this.#options
+    const { db, lease } = this.#options
     const { buckets, nodeId } = lease
     this.#clearTroubled()
     const room = () => Math.min(this.#memory.free, MAX_CLAIM)
     if (room() < 1 || buckets.length === 0 || this.#outcomes.failing) return
-    const due = clock && new Date(clock()).toISOString()
-    this.#take(await holdDueEvents(db, { nodeId, buckets, limit: room() }, due))
+    this.#take(await holdDueEvents(db, { nodeId, buckets, limit: room() }))
     for (const { probe, destination } of await this.#probes()) {
       this.#take([probe], { planId: probe.planId, destination })
     }

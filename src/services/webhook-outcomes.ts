@@ -10,8 +10,6 @@ import {
 export interface WebhookOutcomesOptions {
   readonly db: Database
   readonly onError: (message: string, error: unknown) => void
-  /** ISO 8601; absent: the database's clock. */
-  readonly now?: (() => string) | undefined
 }
 
 const RETRY_MS = 500
@@ -27,11 +25,11 @@ export class WebhookOutcomes {
 
   constructor(options: WebhookOutcomesOptions) {
     this.#options = options
-    const { db, now } = options
+    const { db } = options
     const limits = { maxBatch: MAX_BATCH, maxInFlight: 1 }
     this.#attempts = new Batcher({
       ...limits,
-      write: (rows) => this.#write(rows, (attempts) => recordAttempts(db, attempts, now?.())),
+      write: (rows) => this.#write(rows, (attempts) => recordAttempts(db, attempts)),
     })
     this.#returns = new Batcher({
       ...limits,

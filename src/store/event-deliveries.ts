@@ -62,18 +62,18 @@ const HELD = `
   join events f on f.plan_id = h.plan_id and f.msg_id = h.msg_id and f.seq = h.seq ${TOLD_JOINS}
   order by h.due_at`
 
-/** Takes deliveries that are due into memory. `now` is the database's clock unless it is given (ISO 8601). */
-export async function holdDueEvents(db: Queryable, hold: Hold, now?: string): Promise<WebhookEvent[]> {
+/** Takes deliveries that are due into memory. */
+export async function holdDueEvents(db: Queryable, hold: Hold): Promise<WebhookEvent[]> {
   const { rows } = await db.query<EventRow>({
     name: 'hold_due_events',
     text: `
       with due as (
         select plan_id, msg_id, seq from event_deliveries e
-        where holder is null and due_at <= coalesce($4::timestamptz, now()) and bucket = any ($2::smallint[])
+        where holder is null and due_at <= now() and bucket = any ($2::smallint[])
           and ${FIRST_OF_ITS_MESSAGE}
         order by due_at limit $3
       ), ${HELD}`,
-    values: [hold.nodeId, hold.buckets, hold.limit, now ?? null],
+    values: [hold.nodeId, hold.buckets, hold.limit],
   })
   return rows.map((row) => eventOf(row, hold.nodeId))
 }
@@ -177,18 +177,14 @@ export interface AttemptRow {
 /**
  * Records a batch of attempts with their consequences. Later events of a message become due with the one that is put off:
  * due before it, they would be looked at in vain each time; and they become due when it is done with. A first attempt that
- * was answered 2xx stands in the event alone. `now`: see holdDueEvents.
+ * was answered 2xx stands in the event alone.
  */
-export async function recordAttempts(
-  db: Queryable,
-  attempts: readonly AttemptRow[],
-  now?: string,
-): Promise<void> {
+export async function recordAttempts(db: Queryable, attempts: readonly AttemptRow[]): Promise<void> {
   await db.query({
     name: 'record_attempts',
     text: `
       with input as (
-        select *, coalesce($2::timestamptz, now()) + delay_ms * interval '1 ms' as later
+        select *, now() + delay_ms * interval '1 ms' as later
         from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, seq smallint, holder integer, attempt smallint, number smallint,
           attempted_at timestamptz, latency_ms integer, response_status smallint, error text, response_head text,
@@ -214,8 +210,8 @@ export async function recordAttempts(
       ), behind as (
         update event_deliveries e
         set due_at = case when i.outcome in ('again', 'parked') then coalesce(i.later, 'infinity')
-                          else coalesce($2::timestamptz, now()) end,
-            began_at = case when e.due_at = 'infinity' then coalesce($2::timestamptz, now()) else e.began_at end
+                          else now() end,
+            began_at = case when e.due_at = 'infinity' then now() else e.began_at end
         from input i
         where (i.waited or i.outcome <> 'delivered') and e.plan_id = i.plan_id and e.msg_id = i.msg_id
           and e.seq > i.seq and coalesce(e.holder, 0) = 0 and e.state <> 'failed'
@@ -225,7 +221,7 @@ export async function recordAttempts(
       select msg_id, seq, number, plan_id, attempted_at, latency_ms, response_status, error, response_head from input
       where outcome <> 'kept' and (outcome <> 'delivered' or number > 1)
       on conflict do nothing`,
-    values: [JSON.stringify(attempts), now ?? null],
+    values: [JSON.stringify(attempts)],
   })
 }
 
@@ -282,19 +278,25 @@ export async function releaseEvents(
   return rowCount ?? 0
 }
 
+/** Looked at in half a second. */
+const MAX_STRANDED_SEARCH = 200_000
+
 /**
  * Makes due what was never tried and waits for longer than `waitMs` behind an event that is not there: that was recorded as
- * delivered while this was being written. At most `limit`; gives how many.
+ * delivered while this was being written. Looks at those that are due first; at most `limit`; gives how many.
  */
 export async function releaseStranded(db: Queryable, waitMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     text: `
       update event_deliveries e set due_at = now()
       from (
-        select plan_id, msg_id, seq from event_deliveries e
-        where holder is null and due_at > now() + $1 * interval '1 ms' and state = 'waiting' and destination is null
-          and ${FIRST_OF_ITS_MESSAGE}
-        order by due_at limit $2
+        select plan_id, msg_id, seq from (
+          select plan_id, msg_id, seq, state, destination from event_deliveries
+          where holder is null and due_at > now() + $1 * interval '1 ms'
+          order by due_at limit ${MAX_STRANDED_SEARCH}
+        ) e
+        where state = 'waiting' and destination is null and ${FIRST_OF_ITS_MESSAGE}
+        limit $2
       ) stranded
       where e.plan_id = stranded.plan_id and e.msg_id = stranded.msg_id and e.seq = stranded.seq
         and coalesce(e.holder, 0) = 0 and e.state = 'waiting'`,

@@ -144,9 +144,9 @@ describe('a destination that is dead', () => {
     }
     // Not always the same: one that its receiver never takes must not keep the others from it.
     expect(probed.size).toBe(EVENTS)
-    for (let hour = 1; hour < 76; hour += 1) {
+    for (let hour = 4; hour < 76; hour += 4) {
       await clock.set(beganMs + hour * HOUR_MS)
-      expect([...(await run()), ...(await run())]).toHaveLength(1)
+      expect(await run()).toHaveLength(1)
     }
     await clock.set(beganMs + SCHEDULE_MS - 1)
     await run()
@@ -161,7 +161,7 @@ describe('a destination that is dead', () => {
   test('once it recovers, after 40 hours, everything arrives at once, later events of a message behind earlier ones', async () => {
     const beganMs = await dead()
     const msgId = await announced('receiver', { delivered: true })
-    for (let hour = 1; hour <= 40; hour += 1) {
+    for (let hour = 4; hour <= 40; hour += 4) {
       await clock.set(beganMs + hour * HOUR_MS)
       await run()
     }
