@@ -37,7 +37,8 @@ export async function feedEnd(db: Queryable): Promise<string> {
 
 /**
  * A page of a plan's feed, up to `end`, which was read before. Every place up to there is either taken or never will be, so
- * that a reader that goes on behind the last one misses nothing.
+ * that a reader that goes on behind the last one misses nothing. Days from before `after` are left out: with 600,000
+ * events in 90 days, a page of 100 takes 1 ms near the end, 4 to 20 from the oldest, 4 from a `since`.
  */
 export async function readFeed(
   db: Queryable,
