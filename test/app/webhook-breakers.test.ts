@@ -286,7 +286,8 @@ describe('a paused destination', () => {
     })
 
   test('is sent nothing, not even what waited in memory; resumed, it gets everything in order', async () => {
-    await start()
+    // No request ends by itself.
+    await start({ app: { webhookTimeoutMs: 60_000 } })
     const { service, receiver } = hostile
     const { held, behaviour } = holding()
     receiver.behave(behaviour)
