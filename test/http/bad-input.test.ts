@@ -20,6 +20,7 @@ import {
   TOKEN_OTHER,
 } from '../support/http-service.ts'
 import { exchange, type HttpAnswer, requestBytes } from '../support/raw-http.ts'
+import { storeEvent } from '../support/stored-events.ts'
 
 /**
  * The cases of vectors/bad-input.json that are one HTTP request (`transport` ones are in bad-bytes.test.ts), and those of
@@ -54,9 +55,19 @@ const INBOUND_CASES = CASES.filter(
   return { ...badInput, request: { ...badInput.request, path: path.replace('status=SENT', 'keyword=SENT') } }
 })
 
+/** And for the list of events, but that it needs no filter. */
+const EVENT_CASES = INBOUND_CASES.filter(
+  ({ request, expect: wanted }) =>
+    wanted.errorsFields?.includes('request') !== true && !request.path.endsWith('?servicePlanId={{PLAN}}'),
+).map((badInput) => {
+  const path = badInput.request.path.replace('/v1/inbound/sms', '/v1/webhooks/events')
+  return { ...badInput, request: { ...badInput.request, path: path.replace('keyword=SENT', 'state=failed') } }
+})
+
 let service: HttpService
 let values: ReadonlyMap<string, string>
 let inboundValues: ReadonlyMap<string, string>
+let eventValues: ReadonlyMap<string, string>
 
 beforeAll(async () => {
   // The cases themselves are a flood of reads.
@@ -88,6 +99,7 @@ beforeAll(async () => {
     ...(await cursors('messages', cursorOf)),
   ])
   inboundValues = new Map([...values, ...(await cursors('inbound-messages', inboundCursorOf))])
+  eventValues = new Map([...values, ...(await cursors('events', eventCursorOf))])
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
@@ -130,6 +142,14 @@ async function inboundCursorOf(servicePlanId: string, headers: Record<string, st
     ],
   )
   const path = `/v1/inbound/sms?servicePlanId=${servicePlanId}&to=71234&limit=1`
+  return (await service.get(path, headers)).json.pagination.nextCursor
+}
+
+/** The same of its events. */
+async function eventCursorOf(servicePlanId: string, headers: Record<string, string> = {}): Promise<string> {
+  const planId = { [PLAN]: 1, [PLAN_SECOND]: 2, [PLAN_OTHER]: 6 }[servicePlanId]!
+  for (const _ of [1, 2]) await storeEvent(service.db, { planId, state: 'failed', attempts: 1 })
+  const path = `/v1/webhooks/events?servicePlanId=${servicePlanId}&state=failed&limit=1`
   return (await service.get(path, headers)).json.pagination.nextCursor
 }
 
@@ -195,6 +215,15 @@ describe.each(INBOUND_CASES)('$id, of inbound messages: $note', (badInput) => {
   })
 })
 
+describe.each(EVENT_CASES)('$id, of events: $note', (badInput) => {
+  it(`${badInput.request.method} answers ${badInput.expect.status.join(' or ')}`, async () => {
+    const answer = await answerTo(badInput, eventValues)
+    expectAnswer(answer, badInput)
+    if (answer.status === 200) expect(foreignRows(answer)).toEqual([])
+  })
+})
+
+it('there are such cases for events', () => expect(EVENT_CASES.length).toBeGreaterThan(150))
 it('there are such cases for inbound messages', () => expect(INBOUND_CASES.length).toBeGreaterThan(200))
 
 /** What single cases ask for beyond their status, by id, or by the words of their invariant. */
