@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { openCallbackUrl, sealCallbackUrl } from '../../src/domain/callback-credentials.ts'
+import {
+  openCallbackUrl,
+  sealCallbackUrl,
+  withoutCredentials,
+} from '../../src/domain/callback-credentials.ts'
 
 const key = randomBytes(32)
 const iv = () => randomBytes(12)
@@ -17,4 +21,13 @@ it.each(['https://user:pass@hooks.example.com/in', 'https://user@hooks.example.c
   expect(stored).not.toContain('hooks')
   expect(openCallbackUrl(key, stored)).toBe(url)
   expect(() => openCallbackUrl(randomBytes(32), stored)).toThrow('another key')
+})
+
+it.each([
+  ['https://user:pass@hooks.example.com/in?x=a@b', 'https://hooks.example.com/in?x=a@b'],
+  ['HTTPS://us@er:pass@hooks.example.com', 'HTTPS://hooks.example.com'],
+  ['https://hooks.example.com/@me', 'https://hooks.example.com/@me'],
+  ['https://hooks.example.com?a@b', 'https://hooks.example.com?a@b'],
+])('%s is shown without credentials', (url, shown) => {
+  expect(withoutCredentials(url)).toBe(shown)
 })

@@ -101,6 +101,12 @@ describe('parseListQuery', () => {
     const verdict = parseListQuery({ servicePlanId: PLAN, colour: 'red', limit: '9'.repeat(400) }, RULES)
     expect(verdict).toMatchObject({ ok: true, query: { limit: 100 } })
   })
+
+  it('a list may do without a filter, and have longer pages', () => {
+    const query = { servicePlanId: PLAN, limit: '700' }
+    const verdict = parseListQuery(query, RULES, { filtered: false, maxPage: 500 })
+    expect(verdict).toMatchObject({ ok: true, query: { filters: NONE, limit: 500 } })
+  })
 })
 
 it('contradictions names the filters that differ from the cursor', () => {
