@@ -7,7 +7,10 @@ import type { ChangedMessage } from '../store/submissions.ts'
 export function heldEvents(messages: readonly ChangedMessage[], holder: number): WebhookEvent[] {
   return messages
     .filter((message) => message.held)
-    .map((message) => fresh(message, message.seq, holder, { direction: 'MT', message }))
+    .map((message) => ({
+      ...fresh(message, message.seq, holder, { direction: 'MT', message }),
+      behind: message.behind,
+    }))
 }
 
 /** The same of inbound messages. */

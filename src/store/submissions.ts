@@ -80,13 +80,16 @@ export interface ChangedMessage extends Message {
   readonly seq: number
   /** The event is this node's to deliver from memory. */
   readonly held: boolean
+  /** It is held, and so is an earlier one of its message that is not done. */
+  readonly behind: boolean
   readonly carrierId: number | null
   readonly routeId: number | null
 }
 
 /** The columns of a ChangedMessage: `m` is the message, `held.ids` has the ids of the events that are held. */
 export const CHANGED_COLUMNS = `${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId",
-  m.route_id as "routeId", held.ids ? m.msg_id::text as held`
+  m.route_id as "routeId", held.ids ? m.msg_id::text as held,
+  held.ids ->> m.msg_id::text is not distinct from 'true' as behind`
 
 /**
  * Records a batch of submissions: the accepted segments, the new status of each settled message with the event that

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ATTEMPT_DELAYS_MS, MAX_ATTEMPTS, SCHEDULE_MS } from '../../src/domain/webhook-schedule.ts'
 import { redeliverEvent } from '../../src/operations/redeliver-events.ts'
 import { clockedDeliveries } from '../support/clocked-deliveries.ts'
+import { eventually } from '../support/service.ts'
 import { answerStatus, type ReceivedWebhook } from '../support/webhook-receiver.ts'
 
 const HOUR_MS = 3_600_000
@@ -90,6 +91,16 @@ describe('an event that is not acknowledged', () => {
       expect(outcome).toEqual({ attempts: last, response_status: 204, kept: last === 1 ? 0 : last })
     }
   })
+})
+
+test('an event behind one that was lost on its way into memory waits in the database until that is found', async () => {
+  const msgId = await enqueued({ delivered: true, lost: true })
+  await eventually(async () => (await deliveries()).some(({ seq, held }) => seq === 2 && !held))
+  await walk.deliverer.runOnce()
+  expect(walk.received).toEqual([])
+  await walk.disown(msgId, 1)
+  for (let poll = 0; poll < 2; poll += 1) await run()
+  expect(walk.received.map(eventOf)).toEqual([`${msgId}-1`, `${msgId}-2`])
 })
 
 test('redelivered it begins anew: attempts go on counting, and each wait is that of the table', async () => {

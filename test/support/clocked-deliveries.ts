@@ -23,6 +23,7 @@ export interface StoredDelivery {
   readonly seq: number
   readonly attempt: number
   readonly state: 'waiting' | 'parked' | 'failed'
+  readonly held: boolean
   /** Unix milliseconds; Infinity when there is no end to it. */
   readonly dueMs: number
 }
@@ -92,15 +93,22 @@ export async function clockedDeliveries() {
     return msgId
   }
 
-  /** The same, its event delivered from memory. */
-  async function enqueued(): Promise<string> {
+  /** The same, its event in memory, and DELIVERED behind it. `lost`: SENT is not, though the database says so. */
+  async function enqueued({ delivered = false, lost = false } = {}): Promise<string> {
     const callback_url = network.urlAt(receiver.port)
     const msgId = await storeMessage(messages.db, plan, { callback_url })
     const holder = { holder: lease.nodeId, buckets: lease.buckets }
-    const changed = await messages.record([sent(plan, msgId)], [submission(plan, msgId, msgId)], db, holder)
+    const submitted = await messages.record([sent(plan, msgId)], [submission(plan, msgId, msgId)], db, holder)
+    const changed = delivered ? await messages.apply([receipt(msgId, 'DELIVERED')], { events: holder }) : []
     await clock.set(Date.now() + 1)
-    deliverer.enqueue(heldEvents(changed, lease.nodeId))
+    deliverer.enqueue(heldEvents([...(lost ? [] : submitted), ...changed], lease.nodeId))
     return msgId
+  }
+
+  /** Gives up what the database says is in memory, as is done for what an answer of the database was lost for. */
+  async function disown(msgId: string, seq: number): Promise<void> {
+    deliverer.disown([{ plan_id: plan, msg_id: msgId, seq, holder: lease.nodeId }])
+    await settled()
   }
 
   /** Does what is due at this time, to its end; gives what the receiver got. */
@@ -125,7 +133,7 @@ export async function clockedDeliveries() {
 
   async function deliveries(): Promise<StoredDelivery[]> {
     const { rows } = await db.query(`
-      select msg_id as "msgId", seq, attempt, state, due_at as "dueAt" from event_deliveries
+      select msg_id as "msgId", seq, attempt, state, holder is not null as held, due_at as "dueAt" from event_deliveries
       order by due_at, msg_id, seq`)
     return rows.map(({ dueAt, ...row }) => ({ ...row, dueMs: Number(dueAt) }))
   }
@@ -147,6 +155,7 @@ export async function clockedDeliveries() {
     plan,
     announced,
     enqueued,
+    disown,
     run,
     runNext,
     settled,
