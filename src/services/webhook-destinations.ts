@@ -5,6 +5,7 @@ import {
   closeBreaker,
   forgetRecovered,
   listTroubledDestinations,
+  MAX_TROUBLED_OF_PLAN,
   openBreaker,
   parkWaiting,
   type TroubledDestination,
@@ -101,6 +102,7 @@ export class WebhookDestinations {
     if (state === 'open') this.park(lane)
     if (state === 'open' || state === 'paused') return true
     if (!atOnce && failures < BREAKER_THRESHOLD) return false
+    if (state === null && this.#countOf(planId) >= MAX_TROUBLED_OF_PLAN) return false
     this.#troubled.set(keyOf(planId, destination), {
       ...lane,
       state: 'open',
@@ -129,6 +131,10 @@ export class WebhookDestinations {
       await closeBreaker(this.#options.db, lane)
       await this.#read()
     })
+  }
+
+  #countOf(planId: number): number {
+    return this.#troubled.values().reduce((sum, one) => sum + (one.planId === planId ? 1 : 0), 0)
   }
 
   async #read(): Promise<void> {

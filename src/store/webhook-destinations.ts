@@ -12,8 +12,8 @@ export interface TroubledDestination {
   readonly pausedBy: 'customer' | 'operator' | null
 }
 
-/** Open breakers of one plan beyond which no more are opened: its events then follow their own schedules. */
-const MAX_OPEN_OF_PLAN = 1_000
+/** Destinations of one plan in trouble beyond which no more breakers are opened: its events there follow their own schedules. */
+export const MAX_TROUBLED_OF_PLAN = 1_000
 
 /** All of them. */
 export async function listTroubledDestinations(db: Queryable): Promise<TroubledDestination[]> {
@@ -40,7 +40,7 @@ export async function openBreaker(
       on conflict (plan_id, destination) do update
       set state = 'open', since = now(), error = excluded.error, probe_at = excluded.probe_at
       where d.state = 'recovering'`,
-    values: [breaker.planId, breaker.destination, breaker.error, breaker.probeAfterMs, MAX_OPEN_OF_PLAN],
+    values: [breaker.planId, breaker.destination, breaker.error, breaker.probeAfterMs, MAX_TROUBLED_OF_PLAN],
   })
 }
 

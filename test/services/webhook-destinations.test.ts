@@ -118,6 +118,18 @@ describe('a pause', () => {
   })
 })
 
+test('a plan with 1,000 destinations in trouble: no more breakers are opened, its events follow their schedules', async () => {
+  await db.query(
+    `insert into webhook_destinations (plan_id, destination, state)
+     select $1, 'https://' || n || '.example.com', 'open' from generate_series(1, 1000) n`,
+    [plan],
+  )
+  const here = await node()
+  expect(fail(here, 2 * BREAKER_THRESHOLD)).not.toContain(true)
+  expect(here.stateOf(lane)).toBeNull()
+  expect(here.failed({ ...lane, planId: silentPlan }, 'HTTP_STATUS', true)).toBe(true)
+})
+
 test('a node that starts knows what there is', async () => {
   const here = await node()
   here.failed(lane, 'HTTP_STATUS', true)
