@@ -38,10 +38,12 @@ export interface Hold {
 /** An event waits while an earlier one of its message does, so a receiver sees a message's events in order. */
 const FIRST_OF_ITS_MESSAGE = `not exists (
   select from event_deliveries earlier
-  where earlier.plan_id = e.plan_id and earlier.msg_id = e.msg_id and earlier.seq < e.seq and earlier.state <> 'failed')`
+  where earlier.plan_id = any (array[e.plan_id]) and earlier.msg_id = e.msg_id and earlier.seq < e.seq and earlier.state <> 'failed')`
 
 /** Attempts before a schedule are counted so far: with a probe a minute for 76 hours behind them they stay a smallint. */
 const MOST_EARLIER = 28_000
+
+// `plan_id = any (array[…])` where a batch meets a table by its key: docs/adr/0006.
 
 /**
  * From a CTE `due` of keys to the events, which are the node's ($1) from now on. One that was kept back without end begins
@@ -56,7 +58,7 @@ const HELD = `
           union all
           select 0::smallint, least(e.earlier_attempts + e.attempt, ${MOST_EARLIER}), now() where e.due_at = 'infinity')
     from due
-    where e.plan_id = due.plan_id and e.msg_id = due.msg_id and e.seq = due.seq and coalesce(e.holder, 0) = 0
+    where e.plan_id = any (array[due.plan_id]) and e.msg_id = due.msg_id and e.seq = due.seq and coalesce(e.holder, 0) = 0
     returning e.*
   )
   select h.destination, h.attempt, h.earlier_attempts as "earlierAttempts", h.began_at as "beganAt", ${TOLD_COLUMNS}
@@ -197,17 +199,17 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
             latency_ms = i.latency_ms, response_status = i.response_status, response_head = i.response_head,
             destination = i.destination
         from input i
-        where i.outcome = 'delivered' and e.plan_id = i.plan_id and e.msg_id = i.msg_id and e.seq = i.seq
+        where i.outcome = 'delivered' and e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id and e.seq = i.seq
       ), ended as (
         delete from event_deliveries e using input i
-        where i.outcome in ('delivered', 'kept') and e.plan_id = i.plan_id and e.msg_id = i.msg_id and e.seq = i.seq
+        where i.outcome in ('delivered', 'kept') and e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id and e.seq = i.seq
       ), put_off as (
         update event_deliveries e
         set holder = null, attempt = i.attempt, destination = i.destination,
             state = case i.outcome when 'again' then 'waiting' else i.outcome end::delivery_state,
             due_at = case i.outcome when 'failed' then 'infinity' else coalesce(i.later, 'infinity') end
         from input i
-        where i.outcome in ('again', 'parked', 'failed') and e.plan_id = i.plan_id and e.msg_id = i.msg_id
+        where i.outcome in ('again', 'parked', 'failed') and e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id
           and e.seq = i.seq and e.holder = i.holder
       ), behind as (
         update event_deliveries e
@@ -215,7 +217,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
                           else now() end,
             began_at = case when e.due_at = 'infinity' then now() else e.began_at end
         from input i
-        where (i.waited or i.outcome <> 'delivered') and e.plan_id = i.plan_id and e.msg_id = i.msg_id
+        where (i.waited or i.outcome <> 'delivered') and e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id
           and e.seq > i.seq and coalesce(e.holder, 0) = 0 and e.state <> 'failed'
       )
       insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status, error,
@@ -249,7 +251,7 @@ export async function returnEvents(db: Queryable, events: readonly ReturnedEvent
           destination = coalesce(i.destination, e.destination)
       from json_to_recordset($1) as i (
         plan_id integer, msg_id uuid, seq smallint, holder integer, delay_ms bigint, destination text)
-      where e.plan_id = i.plan_id and e.msg_id = i.msg_id and e.seq = i.seq and e.holder = i.holder`,
+      where e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id and e.seq = i.seq and e.holder = i.holder`,
     values: [JSON.stringify(events)],
   })
 }

@@ -217,3 +217,23 @@ describe('giving back', () => {
     expect((await rows(theirs))[0]).toMatchObject({ holder: living })
   })
 })
+
+test('a queue that was analyzed while it was empty is still looked up by its key', async () => {
+  await db.query('analyze event_deliveries')
+  const plans: string[] = []
+  const explaining = {
+    async query({ text, values }: { text: string; values: unknown[] }) {
+      const { rows } = await db.query(`explain ${text}`, values)
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
+      return { rows: [] }
+    },
+  }
+  await recordAttempts(explaining as never, [])
+  await returnEvents(explaining as never, [])
+  await holdDueEvents(explaining as never, { nodeId: NODE, buckets: ALL, limit: 10 })
+  expect(plans).toHaveLength(3)
+  for (const plan of plans) {
+    expect(plan).toMatch(/event_deliveries_pkey[^\n]*\n +Index Cond: \(\(plan_id = ANY[^\n]* AND \(msg_id = /)
+    expect(plan).not.toMatch(/Join Filter: .*msg_id/)
+  }
+})
