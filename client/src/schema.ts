@@ -227,7 +227,7 @@ export interface WebhookEvent {
   destination: string | null
   /** HTTP status of the last attempt. */
   responseStatus: number | null
-  /** Why the last attempt had no answer. */
+  /** Name of what went wrong at the last attempt; null: it was answered 2xx. */
   error: string | null
 }
 
@@ -262,7 +262,7 @@ export interface WebhookEventDetail {
   destination: string | null
   /** HTTP status of the last attempt. */
   responseStatus: number | null
-  /** Why the last attempt had no answer. */
+  /** Name of what went wrong at the last attempt; null: it was answered 2xx. */
   error: string | null
   /** The first one first. */
   attemptRecords: {

@@ -96,13 +96,15 @@ export function register(program: Command): void {
     .option('--msg <msgId>', 'of this message only')
     .action(redeliverAll)
 
-  addAction(webhook, 'test', 'send a signed test event at once, and show what came of it')
+  addAction(
+    webhook,
+    'test',
+    'send a signed test event at once, and show what came of it; exit code 1: not delivered',
+  )
     .requiredOption('--plan <servicePlanId>', 'as if of this plan')
     .option('--type <type>', 'deliveryReceipt (the default) or inboundMessage')
     .option('--to <url>', 'to this URL; otherwise to where such events of the plan go')
-    .action(({ plan, type, to, ...options }: TestOptions) =>
-      requestAndPrint(options, 'POST', '/webhook-tests', given({ servicePlanId: plan, type, url: to })),
-    )
+    .action(sendTest)
 
   addDestinations(webhook)
 }
@@ -153,6 +155,14 @@ async function redeliverAll(options: FilterOptions): Promise<void> {
   } while (after !== null)
   if (options.json) printJson({ redelivered })
   else process.stdout.write(`${redelivered} to be delivered again\n`)
+}
+
+async function sendTest({ plan, type, to, ...options }: TestOptions): Promise<void> {
+  const body = given({ servicePlanId: plan, type, url: to })
+  const answer = (await requestAdmin(options, 'POST', '/webhook-tests', body)) as Fields
+  if (options.json) printJson(answer)
+  else printFields(answer)
+  if (answer.delivered !== true) process.exitCode = 1
 }
 
 function printEvent({ json }: ConnectionOptions, answer: unknown): void {

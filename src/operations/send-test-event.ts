@@ -4,6 +4,7 @@ import type { RateLimit, ServicePlan } from '../domain/configuration.ts'
 import type { EventType } from '../domain/events.ts'
 import { messageId } from '../domain/message-ids.ts'
 import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
+import { SharedSlots } from '../domain/shared-slots.ts'
 import { testEventRequest } from '../domain/test-events.ts'
 import { AppError } from '../errors.ts'
 import { refuseConflict, refuseField } from './refuse-administration.ts'
@@ -49,13 +50,14 @@ export interface TestEventAnswer {
 
 /** Of one account. */
 const LIMIT: RateLimit = { perSecond: 1, burst: 1 }
+/** Of all accounts on this node; one whose receivers hang has half of them. */
 const MAX_UNDER_WAY = 8
 
 /** Sends signed test events at once, beside the queue: no breaker, pause or schedule has a say, and nothing is stored. */
 export class TestEvents {
   readonly #deps: TestEventsDeps
   readonly #limiter = new RateLimiter()
-  #underWay = 0
+  readonly #slots = new SharedSlots(MAX_UNDER_WAY)
 
   constructor(deps: TestEventsDeps) {
     this.#deps = deps
@@ -68,7 +70,6 @@ export class TestEvents {
   async send(plan: ServicePlan, type: EventType, url: string | null): Promise<TestEventAnswer> {
     const { post, clock, random } = this.#deps
     this.#takeTurn(plan.account.id)
-    this.#underWay += 1
     try {
       const to = await this.#urlOf(plan, type, url)
       const nowMs = clock()
@@ -85,7 +86,7 @@ export class TestEvents {
         responseHead: outcome.responseHead === '' ? null : outcome.responseHead,
       }
     } finally {
-      this.#underWay -= 1
+      this.#slots.release(plan.account.id)
     }
   }
 
@@ -104,10 +105,12 @@ export class TestEvents {
   }
 
   #takeTurn(accountId: number): void {
-    const waitMs =
-      this.#underWay >= MAX_UNDER_WAY ? 1_000 : this.#limiter.take(accountId, LIMIT, this.#deps.clock())
-    if (waitMs > 0) {
-      throw new AppError('RATE_LIMITED', { headers: refusalHeaders('test-events', LIMIT, waitMs) })
-    }
+    const refused = (waitMs: number) =>
+      new AppError('RATE_LIMITED', { headers: refusalHeaders('test-events', LIMIT, waitMs) })
+    if (!this.#slots.take(accountId)) throw refused(1_000)
+    const waitMs = this.#limiter.take(accountId, LIMIT, this.#deps.clock())
+    if (waitMs <= 0) return
+    this.#slots.release(accountId)
+    throw refused(waitMs)
   }
 }

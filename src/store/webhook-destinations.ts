@@ -57,7 +57,7 @@ export async function closeBreaker(
   })
 }
 
-/** Paused destinations of one plan, beyond which no more are paused. */
+/** Destinations of one plan that the customer has paused, or the operator, beyond which that one pauses no more. */
 const MAX_PAUSED_OF_PLAN = 1_000
 
 /** Nothing more is sent there until it is resumed. False: too many are. The operator's pause takes the place of a customer's. */
@@ -70,7 +70,7 @@ export async function pauseDestination(
     text: `
       with others as (
         select count(*) < $4 as allowed from webhook_destinations
-        where plan_id = $1 and destination <> $2 and state = 'paused'
+        where plan_id = $1 and destination <> $2 and state = 'paused' and paused_by = $3
       ), paused as (
         insert into webhook_destinations as d (plan_id, destination, state, paused_by)
         select $1, $2, 'paused', $3 from others where allowed

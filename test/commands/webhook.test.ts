@@ -3,6 +3,7 @@ import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { type AdminServer, createPlan, startAdminServer } from '../support/admin-server.ts'
 import { runAldis } from '../support/cli.ts'
 import { newId } from '../support/installation.ts'
+import { eventually } from '../support/process.ts'
 import { DESTINATION, storeEvent } from '../support/stored-events.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
@@ -141,6 +142,18 @@ test('a test event, and what came of it', async () => {
   expect(text).toMatch(/^delivered +yes$/m)
   expect(JSON.parse((await receiver.next()).body)).toMatchObject({ servicePlanId, direction: 'MO' })
   expect(await refused('test', '--plan', servicePlanId, '--type', 'status')).toContain('deliveryReceipt')
+})
+
+test('a test event that is not delivered: what came of it, and exit code 1', async () => {
+  receiver.answerWith((_received, response) => void response.writeHead(500).end('oh'))
+  const args = ['webhook', 'test', '--plan', servicePlanId, '--to', receiver.origin, '--json']
+  // One a second of an account, and the test before sent one.
+  const { code, stdout, stderr } = await eventually(async () => {
+    const ran = await runAldis(args, { env })
+    return ran.stdout === '' ? undefined : ran
+  })
+  expect([code, stderr]).toEqual([1, ''])
+  expect(JSON.parse(stdout)).toMatchObject({ delivered: false, responseStatus: 500, responseHead: 'oh' })
 })
 
 test('destinations are listed, paused and resumed', async () => {

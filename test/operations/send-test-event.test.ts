@@ -159,6 +159,24 @@ describe('how many', () => {
     expect(receiver.received).toHaveLength(3)
   })
 
+  it('an account whose receivers hang keeps nobody else from it', async () => {
+    const held: (() => void)[] = []
+    receiver.answerWith((_received, response) => held.push(() => response.writeHead(204).end()))
+    const hanging: Promise<unknown>[] = []
+    for (let n = 0; n < 4; n += 1) {
+      hanging.push(send(testEvents, 1))
+      await receiver.next()
+      nowMs += 1_000
+    }
+    expect(await refusal(send(testEvents, 1))).toMatchObject({ code: 'RATE_LIMITED' })
+    receiver.answerWith(answerStatus(204))
+    expect(await send(testEvents, 2)).toMatchObject({ delivered: true })
+    for (const answer of held) answer()
+    await Promise.all(hanging)
+    nowMs += 1_000
+    expect(await send(testEvents, 1)).toMatchObject({ delivered: true })
+  })
+
   it('eight at once', async () => {
     const held: (() => void)[] = []
     receiver.answerWith((_received, response) => held.push(() => response.writeHead(204).end()))

@@ -107,6 +107,27 @@ describe('a breaker', () => {
   })
 })
 
+describe('pauses', () => {
+  test('beyond 1,000 of a plan the customer pauses no more, and the operator still does', async () => {
+    await db.query(
+      `insert into webhook_destinations (plan_id, destination, state, paused_by)
+       select $1, 'https://' || n || '.example.com', 'paused', 'customer' from generate_series(1, 1000) n`,
+      [plan],
+    )
+    const paused = async () => {
+      const { rows } = await db.query(
+        'select paused_by from webhook_destinations where plan_id = $1 and destination = $2',
+        [plan, DESTINATION],
+      )
+      return rows.map(({ paused_by: by }) => by)
+    }
+    expect(await pauseDestination(db, lane, 'customer')).toBe(false)
+    expect(await paused()).toEqual([])
+    expect(await pauseDestination(db, lane, 'operator')).toBe(true)
+    expect(await paused()).toEqual(['operator'])
+  })
+})
+
 describe('parking', () => {
   test('what waits for an attempt there, until its schedule ends', async () => {
     const here = await waiting()

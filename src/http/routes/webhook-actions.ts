@@ -5,6 +5,7 @@ import { type EventFilters, parseEventFilters } from '../../domain/event-filters
 import { type EventKey, eventId, parseEventId } from '../../domain/events.ts'
 import { type Fault, fault } from '../../domain/faults.ts'
 import { RateLimiter, refusalHeaders } from '../../domain/rate-limits.ts'
+import { SharedSlots } from '../../domain/shared-slots.ts'
 import { AppError, invalid } from '../../errors.ts'
 import { redeliverEvent, redeliverEvents } from '../../operations/redeliver-events.ts'
 import { refuseMissing } from '../../operations/refuse-administration.ts'
@@ -77,7 +78,7 @@ const TEST = {
 /** What one request redelivers at most, and looks at: about a second of work. */
 const MANY_AT_ONCE = { redelivered: 10_000, lookedAt: 100_000 }
 const MANY_LIMIT: RateLimit = { perSecond: 1, burst: 5 }
-/** Of all accounts on this node. */
+/** Of all accounts on this node; one has one of them. */
 const MANY_UNDER_WAY = 2
 
 /** `POST /v1/webhooks/events/{eventId}/redeliver`, `/v1/webhooks/redeliver` and `/v1/webhooks/test`. */
@@ -130,7 +131,7 @@ function readRedelivery({ after, ...texts }: Static<typeof RedeliverBodySchema>)
 class Redeliveries {
   readonly #clock: () => number
   readonly #limiter = new RateLimiter()
-  #underWay = 0
+  readonly #slots = new SharedSlots(MANY_UNDER_WAY)
 
   constructor(clock: () => number) {
     this.#clock = clock
@@ -139,14 +140,13 @@ class Redeliveries {
   async run<T>(accountId: number, redeliver: () => Promise<T>): Promise<T> {
     const name = 'redeliveries'
     takeOrRefuse(this.#limiter, { name, key: accountId, limit: MANY_LIMIT, nowMs: this.#clock() })
-    if (this.#underWay >= MANY_UNDER_WAY) {
+    if (!this.#slots.take(accountId)) {
       throw new AppError('RATE_LIMITED', { headers: refusalHeaders(name, MANY_LIMIT, 1_000) })
     }
-    this.#underWay += 1
     try {
       return await redeliver()
     } finally {
-      this.#underWay -= 1
+      this.#slots.release(accountId)
     }
   }
 }

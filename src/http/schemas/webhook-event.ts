@@ -30,7 +30,9 @@ const FIELDS = {
     description: 'Scheme, host and port; known once it was delivered, or an attempt has failed',
   }),
   responseStatus: nullableInteger({ description: 'HTTP status of the last attempt' }),
-  error: nullableString({ description: 'Why the last attempt had no answer' }),
+  error: nullableString({
+    description: 'Name of what went wrong at the last attempt; null: it was answered 2xx',
+  }),
 }
 
 export const WebhookEventSchema = Type.Object(FIELDS, { title: 'WebhookEvent' })

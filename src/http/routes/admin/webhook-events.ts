@@ -6,7 +6,7 @@ import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { invalid } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/named-rows.ts'
 import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-events.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
+import { refuseField, refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
 import { oneOf } from '../../schemas/nullable.ts'
 import {
@@ -111,6 +111,11 @@ function filtersOf(texts: Parameters<typeof parseEventFilters>[0]) {
   return filters
 }
 
+/** Where a list goes on. What has the form of an id and is none would begin it anew. */
 function positionOf(after: string | undefined): EventKey | null {
-  return after === undefined ? null : parseEventId(after)
+  const key = after === undefined ? null : parseEventId(after)
+  if (after !== undefined && key === null) {
+    throw refuseField('after', 'INVALID_FORMAT', 'must be nextAfter of the answer before')
+  }
+  return key
 }

@@ -85,6 +85,7 @@ describe('the list', () => {
     [{ fromDate: 'yesterday' }, 'fromDate', 'INVALID_FORMAT'],
     [{ fromDate: iso(AT), toDate: iso(AT - 1) }, 'fromDate', 'INVALID_RANGE'],
     [{ after: ids[0]! }, 'after', 'INVALID_FORMAT'],
+    [{ after: `${ids[0]}-40000` }, 'after', 'INVALID_FORMAT'],
     [{ status: 'SENT' }, 'status', 'UNKNOWN_FIELD'],
   ])('400 to %j', async (query, field, code) => {
     const { status, body } = await list(query)
@@ -170,6 +171,7 @@ describe('many events', () => {
     [{ servicePlanId, fromDate: 5 }, 'fromDate', 'WRONG_TYPE'],
     [{ servicePlanId, toDate: '2026-01-02' }, 'toDate', 'INVALID_FORMAT'],
     [{ servicePlanId, after: 'x' }, 'after', 'INVALID_FORMAT'],
+    [{ servicePlanId, after: `${ids[0]}-40000` }, 'after', 'INVALID_FORMAT'],
     [{ servicePlanId, limit: 5 }, 'limit', 'UNKNOWN_FIELD'],
   ])('400 to %j', async (body, field, code) => {
     const answer = await redeliver(body)
