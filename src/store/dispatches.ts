@@ -82,7 +82,7 @@ const WANTED = `
 const HELD = `
   held as (
     update dispatches d set holder = $1 from due
-    where d.bucket = due.bucket and d.msg_id = due.msg_id and coalesce(d.holder, 0) = 0
+    where d.bucket = any (array[due.bucket]) and d.msg_id = due.msg_id and coalesce(d.holder, 0) = 0
     returning d.*
   )
   select h.plan_id as "planId", h.msg_id as "msgId", m.sender, m.recipient, m.body, m.segments, h.attempt,
@@ -206,7 +206,7 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
       from json_to_recordset($1) as i (
         msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, cut text,
         started_over boolean, ambiguous boolean, carrier_id integer, route_id integer, delay_ms bigint)
-      where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id and d.holder = i.holder`,
+      where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id and d.holder = i.holder`,
     values: [
       JSON.stringify(rows.map(({ attempt_made: _, ...row }) => row)),
       JSON.stringify(rows.flatMap((row) => row.attempt_made ?? [])),
@@ -230,7 +230,7 @@ export async function recordLateSegments(db: Queryable, rows: readonly LateSegme
       update dispatches d set submitted_segments = d.submitted_segments | i.segments, cut = i.cut
       from (select msg_id, cut, bit_or(segments) as segments
             from json_to_recordset($1) as i (msg_id uuid, cut text, segments bigint) group by msg_id, cut) i
-      where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id
+      where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id
         and (d.submitted_segments = 0 or d.cut = i.cut)`,
     values: [JSON.stringify(rows)],
   })

@@ -177,7 +177,7 @@ export async function refuseMessages(
           callback_url text)
       ), gone as (
         delete from dispatches d using input i
-        where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id
+        where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id
       )
       insert into messages as m (plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
                                  updated_at, status, error_code)

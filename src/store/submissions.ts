@@ -125,7 +125,7 @@ export async function recordSubmissions(
         ${insertAttempts('$6')}
       ), ended as (
         delete from dispatches d using input i
-        where d.bucket = get_byte(uuid_send(i.msg_id), 15) and d.msg_id = i.msg_id
+        where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id
       ), changed as (
         update messages m
         set (status, event_seq, updated_at, error_code, carrier_code) = (

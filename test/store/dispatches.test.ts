@@ -10,6 +10,7 @@ import {
 } from '../../src/store/dispatches.ts'
 import { insertMessages } from '../../src/store/messages.ts'
 import { registerNode } from '../../src/store/nodes.ts'
+import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase, newId, otherPool } from '../support/installation.ts'
 import { NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
 
@@ -302,4 +303,24 @@ describe('a takeover', () => {
     expect(await row(lost)).toMatchObject({ holder: null, ambiguous: false, due: true })
     expect(await listHeldDispatches(db, 1)).toEqual([known])
   })
+})
+
+test('a queue that was analyzed while it was empty is still looked up by its key', async () => {
+  await db.query('analyze dispatches')
+  const plans: string[] = []
+  const explaining = {
+    async query({ text, values }: { text: string; values: unknown[] }) {
+      const { rows } = await db.query(`explain ${text}`, values)
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
+      return { rows: [] }
+    },
+  } as never
+  await postponeDispatches(explaining, [])
+  await recordLateSegments(explaining, [])
+  const events = { holder: NODE, buckets: ALL }
+  const changedAt = new Date().toISOString()
+  await recordSubmissions(explaining, { settlements: [], submissions: [], changedAt, events })
+  expect(plans).toHaveLength(3)
+  for (const found of plans)
+    expect(found).toMatch(/dispatches_pkey[^\n]*\n +Index Cond: \(\(bucket = ANY[^\n]* AND \(msg_id = /)
 })
