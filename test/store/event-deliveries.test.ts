@@ -102,6 +102,24 @@ describe('holding what is due', () => {
     expect(await hold(3)).toHaveLength(2)
   })
 
+  test('of each plan in turn, though one has more due, and for longer', async () => {
+    const [many, few] = [plan, 7_777]
+    const ids = await Promise.all(Array.from({ length: 6 }, delivered))
+    await db.query(`update event_deliveries set plan_id = $1 where msg_id = any ($2::uuid[])`, [
+      few,
+      ids.slice(4),
+    ])
+    await db.query(`update events set plan_id = $1 where msg_id = any ($2::uuid[])`, [few, ids.slice(4)])
+    await db.query(`update messages set plan_id = $1 where msg_id = any ($2::uuid[])`, [few, ids.slice(4)])
+    await db.query(`update event_deliveries set due_at = now() - interval '1 hour' where plan_id = $1`, [
+      many,
+    ])
+    const plans = (events: { planId: number }[]) => events.map(({ planId }) => planId).sort()
+    expect(plans(await hold(2))).toEqual([many, few])
+    expect(plans(await hold(3))).toEqual([many, many, few])
+    expect(plans(await hold(3))).toEqual([many])
+  })
+
   test('an inbound message', async () => {
     const msgId = newId(Date.now())
     const message = {

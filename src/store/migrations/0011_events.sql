@@ -55,6 +55,8 @@ create table event_deliveries (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);
 create index event_deliveries_waiting on event_deliveries (due_at) where holder is null;
+create index event_deliveries_waiting_of_plan on event_deliveries (plan_id, due_at)
+  where holder is null and due_at < 'infinity';
 create index event_deliveries_of_destination on event_deliveries (plan_id, destination, state, due_at)
   where destination is not null;
 comment on column event_deliveries.holder is 'node that has it in memory; null: waiting for due_at';
