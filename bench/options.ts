@@ -28,7 +28,7 @@ Usage: npm run bench -- [options]
   --seconds N           measured time of the end-to-end run, 0 for none (20)
   --warm-up N           seconds before it that do not count (5)
   --accept-seconds N    measured time of the accept run, 0 for none (10)
-  --webhook-seconds N   seconds of each measurement of the webhook part, which takes some four minutes, 0 for none (20)
+  --webhook-seconds N   seconds of each measurement of the webhook part (some five minutes in all), 0 for none (20)
   --connections N       keep-alive connections of the load generator (64)
   --outstanding N       messages between request and last webhook, at most, in the end-to-end run (2000)
   --window N            unanswered submit_sm on the carrier link (100)
