@@ -31,7 +31,7 @@ const VARIABLES = {
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     description:
-      'Most connections of the message path in one process; look-ups and the lease have up to 5 beside it.',
+      'Most connections of the message path in one process; look-ups and the lease have up to 7 beside it.',
     fallback: '10',
     parse: integer(2, 200),
   },

@@ -1,4 +1,5 @@
 import { deriveKey } from '../domain/secrets.ts'
+import { HTTP_LIMITS } from '../http/limits.ts'
 import { processRegistry } from '../http/metrics.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'
 import { NameResolver } from '../outbound/resolver.ts'
@@ -9,7 +10,8 @@ import { eventCounters } from '../services/metrics.ts'
 import { openPool, startDatabase } from './database.ts'
 import type { AppOptions } from './options.ts'
 
-const READ_POOL_SIZE = 4
+/** One more than customers have at once: the operator never waits for them. */
+const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 1
 const READ_TIMEOUT_MS = 5_000
 
 /** What everything else stands on. */

@@ -22,6 +22,8 @@ export interface HttpLimits {
   readonly pipelinedRequests: number
   /** Lookups and lists, per account. */
   readonly reads: RateLimit
+  /** Of them at once, of all accounts: about as many as there are connections for them. */
+  readonly readsAtOnce: number
 }
 
 /** Design: HTTP 9, 10. */
@@ -39,4 +41,5 @@ export const HTTP_LIMITS: HttpLimits = {
   connections: 10_000,
   pipelinedRequests: 256,
   reads: { perSecond: 200, burst: 400 },
+  readsAtOnce: 5,
 }

@@ -26,6 +26,7 @@ import { type SendDeps, sendRoute } from './routes/sendsms.ts'
 import { type WebhookActionDeps, webhookEventActions } from './routes/webhook-actions.ts'
 import { webhookDestinationActions, webhookDestinationRoute } from './routes/webhook-destinations.ts'
 import { webhookEventRoutes } from './routes/webhook-events.ts'
+import { inTurns, SharedTurns } from './shared-turns.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
   readonly limits: HttpLimits
@@ -90,7 +91,8 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
   metricsRoute(app, deps.registry)
   sendRoute(app, deps)
   const authenticate = authenticateCustomer(deps.directory)
-  const { reads: limit } = deps.limits
+  const { limits } = deps
+  const { reads: limit } = limits
   const limiting = { name: 'reads', limiter: new RateLimiter(), limitOf: () => limit, clock: deps.clock }
   const limitReads = limitAccounts(limiting)
   await app.register(async (reads) => {
@@ -98,6 +100,7 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
     reads.setValidatorCompiler(() => () => true)
     reads.addHook('onRequest', authenticate)
     reads.addHook('onRequest', limitReads)
+    reads.addHook('onRoute', inTurns(new SharedTurns(limits.readsAtOnce)))
     lookupRoutes(reads, deps)
     listRoute(reads, deps)
     inboundLookupRoute(reads, deps)

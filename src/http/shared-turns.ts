@@ -1,0 +1,64 @@
+import type { RouteOptions } from 'fastify'
+import { SharedSlots } from '../domain/shared-slots.ts'
+import { AppError } from '../errors.ts'
+import { tokenOf } from './authentication.ts'
+
+/** Beyond this many that wait, of which one account has half at most, no more are taken. */
+const MAX_WAITING = 500
+
+/**
+ * Work of many accounts, some at a time: of each at most what is left free beside it, and those that wait account by
+ * account in turn. So one whose requests take long makes only its own wait.
+ */
+export class SharedTurns {
+  readonly #running: SharedSlots
+  readonly #waiting = new SharedSlots(MAX_WAITING)
+  /** By account, whoever was served last at the end. */
+  readonly #queues = new Map<number, (() => void)[]>()
+
+  /** `turns`: how much is done at once. */
+  constructor(turns: number) {
+    this.#running = new SharedSlots(turns)
+  }
+
+  /** What `work` gives, when it is the account's turn; throws RATE_LIMITED when too much of it waits already. */
+  async run<T>(account: number, work: () => T | Promise<T>): Promise<T> {
+    if (this.#queues.has(account) || !this.#running.take(account)) await this.#turnOf(account)
+    try {
+      return await work()
+    } finally {
+      this.#running.release(account)
+      this.#startNext()
+    }
+  }
+
+  async #turnOf(account: number): Promise<void> {
+    if (!this.#waiting.take(account)) throw new AppError('RATE_LIMITED', { headers: { 'retry-after': '1' } })
+    await new Promise<void>((start) => {
+      const queue = this.#queues.get(account)
+      if (queue === undefined) this.#queues.set(account, [start])
+      else queue.push(start)
+    })
+    this.#waiting.release(account)
+  }
+
+  #startNext(): void {
+    for (const [account, queue] of [...this.#queues]) {
+      if (!this.#running.take(account)) continue
+      const start = queue.shift()!
+      this.#queues.delete(account)
+      if (queue.length > 0) this.#queues.set(account, queue)
+      start()
+    }
+  }
+}
+
+/** A hook (`onRoute`) that has each request of a customer wait for its account's turn before it is handled. */
+export function inTurns(turns: SharedTurns) {
+  return (route: RouteOptions) => {
+    const { handler } = route
+    route.handler = function (request, reply) {
+      return turns.run(tokenOf(request).account.id, () => handler.call(this, request, reply))
+    }
+  }
+}
