@@ -43,6 +43,8 @@ export interface WebhookDelivererOptions {
 }
 
 const POLL_MS = 250
+/** While there is more for a lane: small claims soon after each other hold up others' events less than large ones. */
+const EAGER_POLL_MS = 50
 /** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
 const UNREADY_DELAY_MS = 5_000
 /** Events taken from the database at once. */
@@ -68,6 +70,7 @@ export class WebhookDeliverer {
   readonly #abort = new AbortController()
   #timer: NodeJS.Timeout | null = null
   #claiming: Promise<void> = Promise.resolve()
+  #eager = false
   #stopped = false
 
   constructor(options: WebhookDelivererOptions) {
@@ -117,6 +120,7 @@ export class WebhookDeliverer {
   async runOnce(): Promise<void> {
     const { db, lease } = this.#options
     const { buckets, nodeId } = lease
+    this.#eager = false
     this.#clearTroubled()
     const room = () => Math.min(this.#memory.free, MAX_CLAIM)
     if (room() < 1 || buckets.length === 0 || this.#outcomes.failing) return
@@ -127,6 +131,7 @@ export class WebhookDeliverer {
     for (const { lane, limit } of this.#memory.hungry()) {
       const events = await holdParkedEvents(db, { nodeId, buckets, limit }, lane)
       if (events.length < limit) this.#memory.emptied(lane)
+      else this.#eager = true
       this.#take(events)
     }
   }
@@ -372,11 +377,14 @@ export class WebhookDeliverer {
 
   #schedule(): void {
     if (this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#claiming = this.runOnce()
-        .catch((error) => this.#options.onError('due webhook events not read', error))
-        .then(() => this.#schedule())
-    }, this.#options.pollMs ?? POLL_MS)
+    this.#timer = setTimeout(
+      () => {
+        this.#claiming = this.runOnce()
+          .catch((error) => this.#options.onError('due webhook events not read', error))
+          .then(() => this.#schedule())
+      },
+      this.#eager ? EAGER_POLL_MS : (this.#options.pollMs ?? POLL_MS),
+    )
   }
 }
 

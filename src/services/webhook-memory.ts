@@ -7,7 +7,7 @@ const MAX_HELD = 20_000
 const MAX_CROWDED = 10_000
 /** A lane with fewer events in memory is given more of those that are parked for it, this many at once. */
 const LOW_LANE = 128
-const LANE_CLAIM = 500
+const LANE_CLAIM = 125
 /** Lanes looked after in one round; each round begins where the last one ended. */
 const LANES_A_ROUND = 16
 

@@ -18,7 +18,7 @@ const STORAGE: Record<PartitionedTable, string> = {
   submissions: 'fillfactor = 100',
   submit_attempts: 'fillfactor = 100',
   inbound_messages: 'fillfactor = 100',
-  events: 'fillfactor = 70',
+  events: 'fillfactor = 50',
   webhook_attempts: 'fillfactor = 100',
 }
 

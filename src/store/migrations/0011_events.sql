@@ -89,7 +89,7 @@ begin
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = 'messages'::regclass
   loop
-    execute format('create table %I partition of events %s with (fillfactor = 70)', day.name, day.bounds);
+    execute format('create table %I partition of events %s with (fillfactor = 50)', day.name, day.bounds);
   end loop;
 end $$;
 
