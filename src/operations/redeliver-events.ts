@@ -46,10 +46,12 @@ export async function redeliverEvents(
   if (state === 'kept' && destination !== null) {
     throw refuseField('destination', 'EXCLUSIVE', 'must be left out: what was kept has no destination')
   }
-  let stretch: Stretch | null = stretchOf(query)
+  const batch = Math.min(BATCH, limits.redelivered)
+  let stretch: Stretch | null = stretchOf(query, batch)
   let redelivered = 0
   let lookedAt = 0
-  while (stretch !== null && redelivered < limits.redelivered && lookedAt < limits.lookedAt) {
+  // Another batch may be redelivered whole.
+  while (stretch !== null && redelivered + batch <= limits.redelivered && lookedAt < limits.lookedAt) {
     const { queued, last }: Awaited<ReturnType<typeof redeliverKept>> = await redeliverStretch(
       db,
       query,
@@ -69,9 +71,9 @@ function redeliverStretch(db: Queryable, { state, destination }: RedeliveryQuery
 }
 
 /** Ids begin with the time, so a window is a range of them. */
-function stretchOf({ planId, msgId, fromDate, toDate, after }: RedeliveryQuery): Stretch {
+function stretchOf({ planId, msgId, fromDate, toDate, after }: RedeliveryQuery, limit: number): Stretch {
   const first = msgId ?? lowestIdAt(fromDate ?? 0)
   const upTo = msgId ?? highestIdAt(toDate ?? Number.MAX_SAFE_INTEGER)
   const from = after === null || after.msgId < first ? { msgId: first, seq: -1 } : after
-  return { planId, after: from, upTo, limit: BATCH, ahead: 0 }
+  return { planId, after: from, upTo, limit, ahead: 0 }
 }

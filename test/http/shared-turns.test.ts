@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { SharedTurns } from '../../src/http/shared-turns.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { PLAN, PLAN_OTHER, startHttpService, TOKEN_OTHER } from '../support/http-service.ts'
+import { eventually } from '../support/process.ts'
 
 /** Work that lasts until it is told to end. */
 function aRun(turns: SharedTurns, account: number) {
@@ -69,5 +72,32 @@ describe('shared turns', () => {
     for (const run of [first, ...waiting, other]) run.end()
     expect(await other.done).toBe(2)
     expect(await Promise.all(waiting.map(({ done }) => done))).toHaveLength(250)
+  })
+})
+
+describe('through the server', () => {
+  it('one whose lists hang leaves a connection of the database to another', async () => {
+    await using service = await startHttpService({ limits: { readsAtOnce: 3 } })
+    const { connectionString } = service
+    const database = openDatabase({ connectionString, poolSize: 2 })
+    await using _closed = { [Symbol.asyncDispose]: () => database.end() }
+    const locker = await database.connect()
+    await locker.query('begin')
+    await locker.query('lock table inbound_messages in access exclusive mode')
+    const hanging = Array.from({ length: 12 }, () =>
+      service.get(`/v1/inbound/sms?servicePlanId=${PLAN}&to=71234`),
+    )
+    await eventually(async () => {
+      const { rows } = await database.query(
+        `select from pg_locks where not granted and relation = 'inbound_messages'::regclass`,
+      )
+      return rows.length === 2
+    })
+    const asOther = { authorization: `Bearer ${TOKEN_OTHER}` }
+    const other = await service.get(`/v1/webhooks/events?servicePlanId=${PLAN_OTHER}`, asOther)
+    expect(other.status).toBe(200)
+    await locker.query('rollback')
+    locker.release()
+    expect((await Promise.all(hanging)).map(({ status }) => status)).toEqual(Array(12).fill(200))
   })
 })

@@ -196,6 +196,29 @@ describe('many events', () => {
     })
   })
 
+  test('never more at once than was said, where some of what is looked at has not failed', async () => {
+    const failed: string[] = []
+    for (let n = 0; n < 10; n += 1) {
+      const state = n % 2 === 0 ? 'failed' : 'parked'
+      const msgId = await storeEvent(db, { planId, msgId: idAt(n), state })
+      if (state === 'failed') failed.push(msgId)
+    }
+    const counts: number[] = []
+    let after: EventKey | null = null
+    do {
+      const step: Awaited<ReturnType<typeof redeliver>> = await redeliver(
+        { after },
+        { redelivered: 3, lookedAt: 100 },
+      )
+      counts.push(step.redelivered)
+      after = step.nextAfter
+    } while (after !== null)
+    expect(Math.max(...counts)).toBeLessThanOrEqual(3)
+    expect(counts.reduce((sum, count) => sum + count)).toBe(5)
+    const left = await states()
+    expect(failed.map((msgId) => left.get(msgId))).toEqual(Array(5).fill('waiting'))
+  })
+
   test('in steps, each going on behind the last', async () => {
     await db.query(
       `insert into events (plan_id, msg_id, seq, position, status, occurred_at)
@@ -207,7 +230,8 @@ describe('many events', () => {
        select plan_id, msg_id, seq, 7, 'infinity', now(), 'failed' from events`,
     )
     await db.query(`update accounts set default_dlr_url = 'https://example.com/dlr'`)
-    const limits = { redelivered: 1_500, lookedAt: 10_000 }
+    // Another 1,000 might be too many.
+    const limits = { redelivered: 2_999, lookedAt: 10_000 }
     const first = await redeliver({}, limits)
     expect(first).toEqual({ redelivered: 2_000, nextAfter: { msgId: expect.any(String), seq: 1 } })
     expect(await redeliver({ after: first.nextAfter }, limits)).toEqual({ redelivered: 500, nextAfter: null })
