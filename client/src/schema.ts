@@ -286,11 +286,11 @@ export interface WebhookDestination {
   error: string | null
   /** customer or operator. */
   pausedBy: string | null
-  /** At most 10,000 are counted. */
+  /** Events that wait for their next attempt after a failure; at most 10,000 are counted. */
   waiting: number
-  /** At most 10,000 are counted. */
+  /** Events put aside until the destination takes them, the first of each message; at most 10,000 are counted. */
   parked: number
-  /** At most 10,000 are counted. */
+  /** Events given up; at most 10,000 are counted. */
   failed: number
 }
 
@@ -303,17 +303,10 @@ export interface WebhookDestinationList {
   }
 }
 
-export interface Redelivered {
-  /** Events that are to be delivered now. */
-  redelivered: number
-  /** Where to go on with the same request; null: that was all. */
-  nextAfter: string | null
-}
-
 export interface TestEvent {
   /** webhook-id of the test event; of no message. */
   eventId: string
-  /** Where it went, without credentials. */
+  /** Where it went, without credentials; a configured URL is shown without its query. */
   url: string
   /** It was answered 2xx. */
   delivered: boolean
@@ -324,6 +317,13 @@ export interface TestEvent {
   error: string | null
   /** The first 1 KiB of the answer. */
   responseHead: string | null
+}
+
+export interface Redelivered {
+  /** Events that are to be delivered now. */
+  redelivered: number
+  /** Where to go on with the same request; null: that was all. */
+  nextAfter: string | null
 }
 
 /** What is POSTed to a receiver, by type of event. */
@@ -467,6 +467,18 @@ export interface Operations {
     }
     answer: WebhookDestinationList
   }
+  /** Send a signed test event at once and say what came of it. One a second for each account. It carries the header aldis-test: true, and is not tried again. */
+  sendTestWebhook: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** deliveryReceipt when absent. */
+      type?: 'deliveryReceipt' | 'inboundMessage' | undefined
+      /** When absent: the account's default DLR URL, or the plan's inbound URL. */
+      url?: string | undefined
+    }
+    answer: TestEvent
+  }
   /** Have an event delivered, again or at last. Under the same id; attempts go on counting, and its schedule begins anew. Pending: it is due now. */
   redeliverWebhookEvent: {
     input: {
@@ -497,18 +509,6 @@ export interface Operations {
     }
     answer: Redelivered
   }
-  /** Send a signed test event at once and say what came of it. One a second for each account. It carries the header aldis-test: true, and is not tried again. */
-  sendTestWebhook: {
-    input: {
-      /** 24 hex digits. */
-      servicePlanId: string
-      /** deliveryReceipt when absent. */
-      type?: 'deliveryReceipt' | 'inboundMessage' | undefined
-      /** When absent: the account's default DLR URL, or the plan's inbound URL. */
-      url?: string | undefined
-    }
-    answer: TestEvent
-  }
   /** Stop delivering a plan's events to a destination. They wait, without end, until it is resumed. */
   pauseWebhookDestination: {
     input: {
@@ -519,7 +519,7 @@ export interface Operations {
     }
     answer: WebhookDestination
   }
-  /** End a pause, or have a destination tried again that failed too often. What waited is delivered. What the operator has paused the operator resumes. */
+  /** End a pause, or have a destination tried again that failed. What waited is delivered, also what waits for its next attempt. What the operator has paused the operator resumes. */
   resumeWebhookDestination: {
     input: {
       /** 24 hex digits. */
@@ -594,6 +594,7 @@ export const OPERATIONS = {
     query: ['servicePlanId', 'limit', 'cursor'],
     body: false,
   },
+  sendTestWebhook: { method: 'POST', path: '/v1/webhooks/test', query: [], body: true },
   redeliverWebhookEvent: {
     method: 'POST',
     path: '/v1/webhooks/events/{eventId}/redeliver',
@@ -601,7 +602,6 @@ export const OPERATIONS = {
     body: true,
   },
   redeliverWebhookEvents: { method: 'POST', path: '/v1/webhooks/redeliver', query: [], body: true },
-  sendTestWebhook: { method: 'POST', path: '/v1/webhooks/test', query: [], body: true },
   pauseWebhookDestination: { method: 'POST', path: '/v1/webhooks/destinations/pause', query: [], body: true },
   resumeWebhookDestination: {
     method: 'POST',

@@ -24,6 +24,8 @@ export interface HttpLimits {
   readonly reads: RateLimit
   /** Of them at once, of all accounts: about as many as there are connections for them. */
   readonly readsAtOnce: number
+  /** Redeliveries, pauses and resumptions at once: they write beside the message path. */
+  readonly actionsAtOnce: number
 }
 
 /** Design: HTTP 9, 10. */
@@ -42,4 +44,5 @@ export const HTTP_LIMITS: HttpLimits = {
   pipelinedRequests: 256,
   reads: { perSecond: 200, burst: 400 },
   readsAtOnce: 5,
+  actionsAtOnce: 3,
 }

@@ -23,7 +23,7 @@ import { listRoute } from './routes/message-list.ts'
 import { type LookupDeps, lookupRoutes } from './routes/message-lookups.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { type SendDeps, sendRoute } from './routes/sendsms.ts'
-import { type WebhookActionDeps, webhookEventActions } from './routes/webhook-actions.ts'
+import { type WebhookActionDeps, webhookEventActions, webhookTestRoute } from './routes/webhook-actions.ts'
 import { webhookDestinationActions, webhookDestinationRoute } from './routes/webhook-destinations.ts'
 import { webhookEventRoutes } from './routes/webhook-events.ts'
 import { inTurns, SharedTurns } from './shared-turns.ts'
@@ -112,6 +112,8 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
   await app.register(async (actions) => {
     actions.addHook('onRequest', authenticate)
     actions.addHook('onRequest', limitReads)
+    webhookTestRoute(actions, deps)
+    actions.addHook('onRoute', inTurns(new SharedTurns(limits.actionsAtOnce)))
     webhookEventActions(actions, deps)
     webhookDestinationActions(actions, deps)
   })

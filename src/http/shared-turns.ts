@@ -1,10 +1,13 @@
 import type { RouteOptions } from 'fastify'
+import type { RateLimit } from '../domain/configuration.ts'
+import { refusalHeaders } from '../domain/rate-limits.ts'
 import { SharedSlots } from '../domain/shared-slots.ts'
 import { AppError } from '../errors.ts'
 import { tokenOf } from './authentication.ts'
 
 /** Beyond this many that wait, of which one account has half at most, no more are taken. */
 const MAX_WAITING = 500
+const WAITING_OF_ONE: RateLimit = { perSecond: MAX_WAITING / 2, burst: MAX_WAITING / 2 }
 
 /**
  * Work of many accounts, some at a time: of each at most what is left free beside it, and those that wait account by
@@ -33,7 +36,9 @@ export class SharedTurns {
   }
 
   async #turnOf(account: number): Promise<void> {
-    if (!this.#waiting.take(account)) throw new AppError('RATE_LIMITED', { headers: { 'retry-after': '1' } })
+    if (!this.#waiting.take(account)) {
+      throw new AppError('RATE_LIMITED', { headers: refusalHeaders('waiting', WAITING_OF_ONE, 1_000) })
+    }
     await new Promise<void>((start) => {
       const queue = this.#queues.get(account)
       if (queue === undefined) this.#queues.set(account, [start])

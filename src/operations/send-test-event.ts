@@ -37,7 +37,7 @@ export interface TestEventsDeps {
 
 export interface TestEventAnswer {
   readonly eventId: string
-  /** Where it went, without credentials. */
+  /** Where it went, without credentials; of a configured URL without its query, where tokens are. */
   readonly url: string
   readonly delivered: boolean
   readonly responseStatus: number | null
@@ -78,7 +78,7 @@ export class TestEvents {
       const outcome = await post({ url: to, body, headers, accountHeaders: plan.account.webhookHeaders })
       return {
         eventId,
-        url: withoutCredentials(to),
+        url: url === null ? withoutQuery(withoutCredentials(to)) : withoutCredentials(to),
         delivered: outcome.kind === 'success',
         responseStatus: outcome.status,
         latencyMs: outcome.latencyMs,
@@ -113,4 +113,8 @@ export class TestEvents {
     this.#slots.release(accountId)
     throw refused(waitMs)
   }
+}
+
+function withoutQuery(url: string): string {
+  return url.replace(/\?.*$/s, '')
 }

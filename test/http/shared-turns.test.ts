@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SharedTurns } from '../../src/http/shared-turns.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { PLAN, PLAN_OTHER, startHttpService, TOKEN_OTHER } from '../support/http-service.ts'
+import { PLAN, PLAN_OTHER, startHttpService, storePlans, TOKEN_OTHER } from '../support/http-service.ts'
 import { eventually } from '../support/process.ts'
 
 /** Work that lasts until it is told to end. */
@@ -76,6 +76,37 @@ describe('shared turns', () => {
 })
 
 describe('through the server', () => {
+  it('one whose redeliveries hang leaves a connection to another, and to its own test events', async () => {
+    await using service = await startHttpService()
+    const { connectionString, db } = service
+    await storePlans(service)
+    const database = openDatabase({ connectionString, poolSize: 2 })
+    await using _closed = { [Symbol.asyncDispose]: () => database.end() }
+    const locker = await database.connect()
+    await locker.query('begin')
+    await locker.query('lock table event_deliveries in access exclusive mode')
+    const post = (path: string, body: object, headers = {}) =>
+      service.request({
+        method: 'POST',
+        path: `/v1/webhooks${path}`,
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+    const pause = { servicePlanId: PLAN, destination: 'https://a.example.com' }
+    const hanging = Array.from({ length: 12 }, () => post('/destinations/pause', pause))
+    await eventually(async () => {
+      const { rows } = await database.query(
+        `select from pg_locks where not granted and relation = 'event_deliveries'::regclass`,
+      )
+      return rows.length === 2
+    })
+    expect((await post('/test', { servicePlanId: PLAN })).status).toBe(409)
+    expect((await db.query('select')).rowCount).toBe(1)
+    await locker.query('rollback')
+    locker.release()
+    expect((await Promise.all(hanging)).map(({ status }) => status)).toEqual(Array(12).fill(200))
+  })
+
   it('one whose lists hang leaves a connection of the database to another', async () => {
     await using service = await startHttpService({ limits: { readsAtOnce: 3 } })
     const { connectionString } = service

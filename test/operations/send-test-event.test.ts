@@ -78,11 +78,12 @@ describe('where it goes', () => {
     ['deliveryReceipt', 'account’s default', (stored) => ({ defaultDlrUrl: stored })],
     ['inboundMessage', 'plan’s inbound URL', (stored) => ({ inboundUrl: stored })],
   ])('%s: to the %s, and its credentials are not shown', async (type, _to, changes) => {
-    const stored = url.replace('https://', 'https://me:secret@')
+    const stored = `${url.replace('https://', 'https://me:secret@')}?token=secret`
     const sealed = sealCallbackUrl(secretKey, stored, () => Buffer.alloc(12, 1))
     const answer = await testEvents.send(planWith(changes(sealed)), type, null)
     expect(answer).toMatchObject({ url, delivered: true })
-    const { headers, body } = await receiver.next()
+    const { path, headers, body } = await receiver.next()
+    expect(path).toContain('?token=secret')
     expect(headers.authorization).toBe(`Basic ${Buffer.from('me:secret').toString('base64')}`)
     expect(await verifyWebhook(headers, body, [secret])).toMatchObject({ type })
     expect(JSON.stringify(answer)).not.toContain('secret')

@@ -81,9 +81,9 @@ const MANY_LIMIT: RateLimit = { perSecond: 1, burst: 5 }
 /** Of all accounts on this node; one has one of them. */
 const MANY_UNDER_WAY = 2
 
-/** `POST /v1/webhooks/events/{eventId}/redeliver`, `/v1/webhooks/redeliver` and `/v1/webhooks/test`. */
+/** `POST /v1/webhooks/events/{eventId}/redeliver` and `/v1/webhooks/redeliver`. */
 export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDeps): void {
-  const { directory, writes, testEvents } = deps
+  const { directory, writes } = deps
   app.post('/v1/webhooks/events/:eventId/redeliver', { schema: ONE }, async (request, reply) => {
     const { servicePlanId } = request.body as Static<typeof PlanBodySchema>
     const key = eventOfPath(request)
@@ -105,7 +105,10 @@ export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDep
     )
     return reply.code(202).send({ redelivered, nextAfter: nextAfter === null ? null : eventId(nextAfter) })
   })
+}
 
+/** `POST /v1/webhooks/test`. It may take as long as an attempt. */
+export function webhookTestRoute(app: FastifyInstance, { directory, testEvents }: WebhookActionDeps): void {
   app.post('/v1/webhooks/test', { schema: TEST }, async (request) => {
     const { servicePlanId, type, url } = request.body as Static<typeof TestBodySchema>
     const plan = planToRead(directory(), request, servicePlanId)

@@ -86,7 +86,9 @@ export const TestBodySchema = Type.Object(
 export const TestEventSchema = Type.Object(
   {
     eventId: Type.String({ description: 'webhook-id of the test event; of no message' }),
-    url: Type.String({ description: 'Where it went, without credentials' }),
+    url: Type.String({
+      description: 'Where it went, without credentials; a configured URL is shown without its query',
+    }),
     delivered: Type.Boolean({ description: 'It was answered 2xx' }),
     responseStatus: nullableInteger(),
     latencyMs: Type.Integer({ description: 'From the look-up of the name to the end of the answer' }),
