@@ -17,7 +17,7 @@ export interface DestinationRecord {
 }
 
 /** Counting more would cost more than it tells. */
-export const MOST_COUNTED = 10_000
+const MOST_COUNTED = 10_000
 
 /** From a CTE `named` of destinations of the plan $1 to their records. */
 const RECORDS = `
