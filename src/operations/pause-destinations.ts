@@ -1,4 +1,5 @@
 import { DESTINATION_RULE } from '../domain/event-filters.ts'
+import { SCHEDULE_MS } from '../domain/webhook-schedule.ts'
 import { isDestination } from '../domain/webhook-targets.ts'
 import type { Queryable } from '../store/database.ts'
 import { type DestinationRecord, findDestination } from '../store/destination-list.ts'
@@ -26,7 +27,14 @@ export async function pauseDestination(
   return findDestination(db, planId, destination)
 }
 
-/** Ends a pause, or has a destination tried again whose breaker is open: what waited for it is delivered. */
+/** As much as is hastened at once; what is left has its next attempt when that is due. */
+const PARK_BATCH = 1_000
+const MAX_PARK_BATCHES = 20
+
+/**
+ * Ends a pause, or has a destination tried again whose breaker is open: what waited for it is delivered, also what waits for
+ * its next attempt after a failure, be the destination in trouble or not.
+ */
 export async function resumeDestination(
   db: Queryable,
   planId: number,
@@ -37,6 +45,9 @@ export async function resumeDestination(
   if (!(await store.resumeDestination(db, { planId, destination }, by))) {
     throw refuseConflict('the operator has paused the destination')
   }
+  const lane = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
+  for (let batch = 0; batch < MAX_PARK_BATCHES; batch += 1)
+    if ((await store.parkWaiting(db, lane)) < PARK_BATCH) break
   return findDestination(db, planId, destination)
 }
 

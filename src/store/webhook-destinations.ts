@@ -85,8 +85,8 @@ export async function pauseDestination(
 }
 
 /**
- * What is parked there is to be delivered now, whether it was paused or its breaker is open. False: the operator has paused
- * it, and `by` is somebody else.
+ * What is parked there is to be delivered now, whether it was paused, its breaker is open, or it is in no trouble and has
+ * events that wait for their next attempt. False: the operator has paused it, and `by` is somebody else.
  */
 export async function resumeDestination(
   db: Queryable,
@@ -101,19 +101,27 @@ export async function resumeDestination(
         where plan_id = $1 and destination = $2 and state in ('open', 'paused')
           and ($3 = 'operator' or paused_by is distinct from 'operator')
         returning 1
+      ), hastened as (
+        insert into webhook_destinations (plan_id, destination, state)
+        select $1, $2, 'recovering'
+        where exists (
+            select from event_deliveries
+            where plan_id = $1 and destination = $2 and state = 'waiting' and coalesce(holder, 0) = 0)
+          and (select count(*) from webhook_destinations where plan_id = $1) < $4
+        on conflict do nothing
       )
       select exists (
         select from webhook_destinations
         where plan_id = $1 and destination = $2 and paused_by = 'operator'
       ) and not exists (select from resumed) as refused`,
-    values: [planId, destination, by],
+    values: [planId, destination, by, MAX_TROUBLED_OF_PLAN],
   })
   return !rows[0]!.refused
 }
 
 /**
- * Parks what waits for its next attempt at a destination whose breaker is open, until the destination takes it or
- * `scheduleMs` after its schedule began; at most `limit`. Gives how many.
+ * Parks what waits for its next attempt at a destination whose breaker is open, or that is recovering, until the destination
+ * takes it or `scheduleMs` after its schedule began; at most `limit`. Gives how many.
  */
 export async function parkWaiting(
   db: Queryable,

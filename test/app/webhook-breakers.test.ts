@@ -312,6 +312,31 @@ describe('a paused destination', () => {
   })
 })
 
+test('a destination that failed a few times is tried at once when it is resumed', async () => {
+  await start()
+  const { service, receiver } = hostile
+  receiver.behave(status(500))
+  const sent = await hostile.send(3)
+  await eventually(async () => {
+    const { rows } = await service.db.query(
+      `select 1 from event_deliveries where attempt = 1 and due_at > now() and holder is null and destination is not null`,
+    )
+    return rows.length === 3
+  })
+  // As late in their schedule as they can be.
+  await service.db.query(
+    `update event_deliveries set due_at = now() + interval '20 hours' where holder is null`,
+  )
+  expect(await destinations()).toEqual([])
+  receiver.behave(ok)
+  await service.admin('POST', '/webhook-destinations/resume', {
+    servicePlanId: service.servicePlanId,
+    destination: receiver.origin,
+  })
+  await untilAllGone()
+  expectAllInOrder(hostile, sent, [1, 2])
+})
+
 /** Keeps every request waiting, until the test answers it. */
 function holding(): { held: HostileExchange[]; behaviour: Behaviour } {
   const held: HostileExchange[] = []

@@ -101,6 +101,13 @@ describe('a pause', () => {
   })
 })
 
+test('one in no trouble that has nothing waiting is left as it is by resuming', async () => {
+  expect(await resumeDestination(db, planId, DESTINATION, 'customer')).toEqual({
+    destination: DESTINATION,
+    ...delivering,
+  })
+})
+
 test('an open breaker is closed by resuming', async () => {
   await open(DESTINATION)
   expect(await resumeDestination(db, planId, DESTINATION, 'customer')).toMatchObject({

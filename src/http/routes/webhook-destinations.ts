@@ -49,8 +49,8 @@ const PAUSE = change(
 )
 const RESUME = change(
   'resumeWebhookDestination',
-  'End a pause, or have a destination tried again that failed too often',
-  'What waited is delivered. What the operator has paused the operator resumes.',
+  'End a pause, or have a destination tried again that failed',
+  'What waited is delivered, also what waits for its next attempt. What the operator has paused the operator resumes.',
 )
 
 /** `GET /v1/webhooks/destinations`. */

@@ -87,7 +87,8 @@ export function presentEventDetail(
   return { ...presentEvent(event, servicePlanId), attemptRecords }
 }
 
-const Counted = Type.Integer({ description: 'At most 10,000 are counted' })
+/** Of what stands behind an earlier event of its message nothing is counted: it has met no destination yet. */
+const counted = (what: string) => Type.Integer({ description: `${what}; at most 10,000 are counted` })
 
 export const WebhookDestinationSchema = Type.Object(
   {
@@ -99,9 +100,9 @@ export const WebhookDestinationSchema = Type.Object(
     since: NullableTime(),
     error: nullableString({ description: 'Of the last failure that opened it' }),
     pausedBy: nullableString({ description: 'customer or operator' }),
-    waiting: Counted,
-    parked: Counted,
-    failed: Counted,
+    waiting: counted('Events that wait for their next attempt after a failure'),
+    parked: counted('Events put aside until the destination takes them, the first of each message'),
+    failed: counted('Events given up'),
   },
   { title: 'WebhookDestination' },
 )

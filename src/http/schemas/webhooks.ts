@@ -34,7 +34,10 @@ const HEADERS = {
     'v1, and the base64 of an HMAC-SHA-256 over id.timestamp.body; several during a rotation',
   'aldis-attempt': '1, 2, …; goes on counting when the event is redelivered',
   'aldis-sequence': 'Place of the event among those of its message: 1, 2, …; 0: an inbound message',
+  'aldis-test': 'true: a test event, of no message',
 }
+/** Of these, those that not every webhook carries. */
+const OPTIONAL_HEADERS: ReadonlySet<string> = new Set(['aldis-test'])
 
 /** `webhooks` of the OpenAPI document (spec §6): what is POSTed to the customer. */
 export const WEBHOOKS = {
@@ -58,7 +61,7 @@ function webhook(operationId: string, summary: string, description: string, sche
   const parameters = Object.entries(HEADERS).map(([name, text]) => ({
     name,
     in: 'header',
-    required: true,
+    required: !OPTIONAL_HEADERS.has(name),
     description: text,
     schema: { type: 'string' as const },
   }))
