@@ -21,7 +21,7 @@ export interface WebhookBench {
 }
 
 /** One receiver is one destination. */
-export interface Receiver {
+interface Receiver {
   readonly child: Child<{ port: number }>
   readonly origin: string
 }

@@ -7,7 +7,7 @@ import { openLoad, pause, requireArrivals, until, untilArrived, type WebhookBenc
 
 /** The webhook part: how fast waiting events go to a fast receiver, and what a hanging one costs the others. */
 
-export interface Drain {
+interface Drain {
   readonly events: number
   readonly perSecond: number
   /** CPU milliseconds for one event. */

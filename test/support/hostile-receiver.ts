@@ -51,7 +51,7 @@ export interface HostileExchange {
  * What becomes of a connection before its first request. `never`: taken, and no octet read; a number: the handshake (or,
  * without TLS, the reading) begins after so many milliseconds.
  */
-export type Welcome = 'at-once' | 'never' | 'close' | 'reset' | number
+type Welcome = 'at-once' | 'never' | 'close' | 'reset' | number
 
 export interface HostileReceiverOptions {
   /** HTTPS with it, plain HTTP without. */

@@ -4,7 +4,7 @@ import type { HostileReceiver, HostileRequest } from './hostile-receiver.ts'
 import { INBOUND_NUMBER, type Service, type ServiceOptions, startService } from './service.ts'
 
 /** One attempt as it was recorded; of a first one that was answered 2xx the event itself tells. */
-export interface RecordedAttempt {
+interface RecordedAttempt {
   readonly msgId: string
   readonly seq: number
   readonly attempt: number
