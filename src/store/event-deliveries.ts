@@ -318,7 +318,7 @@ export async function releaseStranded(db: Queryable, waitMs: number, limit: numb
         where state = 'waiting' and destination is null and ${FIRST_OF_ITS_MESSAGE}
         limit $2
       ) stranded
-      where e.plan_id = stranded.plan_id and e.msg_id = stranded.msg_id and e.seq = stranded.seq
+      where e.plan_id = any (array[stranded.plan_id]) and e.msg_id = stranded.msg_id and e.seq = stranded.seq
         and coalesce(e.holder, 0) = 0 and e.state = 'waiting'`,
     values: [waitMs, limit],
   })
@@ -338,7 +338,7 @@ export async function deleteDeliveriesBefore(db: Queryable, msgId: string, limit
         ) old
         limit $2
       ) old
-      where e.plan_id = old.plan_id and e.msg_id = old.msg_id and e.seq = old.seq`,
+      where e.plan_id = any (array[old.plan_id]) and e.msg_id = old.msg_id and e.seq = old.seq`,
     values: [msgId, limit],
   })
   return rowCount ?? 0

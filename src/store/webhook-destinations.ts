@@ -135,7 +135,7 @@ export async function parkWaiting(
         where plan_id = $1 and destination = $2 and state = 'waiting' and coalesce(holder, 0) = 0
         order by due_at limit $4
       ) waiting
-      where e.plan_id = waiting.plan_id and e.msg_id = waiting.msg_id and e.seq = waiting.seq
+      where e.plan_id = any (array[waiting.plan_id]) and e.msg_id = waiting.msg_id and e.seq = waiting.seq
         and e.state = 'waiting' and coalesce(e.holder, 0) = 0`,
     values: [lane.planId, lane.destination, lane.scheduleMs, lane.limit],
   })
@@ -179,7 +179,7 @@ export async function releaseStray(db: Queryable, crowdedMs: number, limit: numb
         ) s
         limit $2
       ) stray
-      where e.plan_id = stray.plan_id and e.msg_id = stray.msg_id and e.seq = stray.seq and e.state = 'parked'
+      where e.plan_id = any (array[stray.plan_id]) and e.msg_id = stray.msg_id and e.seq = stray.seq and e.state = 'parked'
         and coalesce(e.holder, 0) = 0`,
     values: [crowdedMs, limit],
   })
