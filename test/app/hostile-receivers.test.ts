@@ -62,8 +62,6 @@ async function expectTriedAgain(outcome: { status: number | null; error: string 
   const first = tried.filter(({ attempt }) => attempt === 1)
   expect(first).toHaveLength(MESSAGES + INBOUND)
   for (const attempt of first) expect(attempt).toMatchObject(outcome)
-  if (outcome.error === 'RESPONSE_TIMEOUT')
-    expect(Math.min(...first.map(({ latencyMs }) => latencyMs))).toBeGreaterThanOrEqual(TIMEOUT_MS - 1)
   await recover(ids)
 }
 
