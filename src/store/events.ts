@@ -16,8 +16,8 @@ export const POSITION = '(select base from feed_base) + pg_current_xact_id()::te
  * Part of a statement, after a CTE `changed` of messages as they are now: keeps an event for each whose status changed, and
  * its delivery where there is a URL. A delivery is held only if this node holds every earlier one of its message; it
  * becomes due with an earlier one that waits. Ends with `held`, one row: `ids`, an object whose keys are the msg_ids of
- * the deliveries that are held, each with whether an earlier one of its message is not done. (A join of two CTEs is planned for one row each, and compared every message with
- * every event: 63 ms for 500.)
+ * the deliveries that are held, each with whether an earlier one of its message is not done. (A join of two CTEs is
+ * planned for one row each, and compared every message with every event: 63 ms for 500.)
  */
 export function announcedEvents({ changedAt, holder, buckets }: Announcement): string {
   return `
