@@ -2,7 +2,7 @@
  * The client's types, from the OpenAPI document: the part of JSON Schema that our documents use, and nothing that it
  * would have to guess. What it cannot express is an error, with its place.
  *
- * openapi-typescript 7 and @hey-api/openapi-ts need the compiler API of TypeScript 5 or 6, which TypeScript 7 has not.
+ * openapi-typescript 7 needs TypeScript 5 as a peer: it cannot be installed beside TypeScript 7.
  */
 
 interface Schema {
