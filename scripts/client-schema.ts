@@ -58,8 +58,14 @@ const RENAMED: Record<string, string> = { Error: 'ErrorBody' }
 /** Headers that the client sends from an option instead of the input. */
 const OPTION_HEADERS = ['idempotency-key']
 
-/** The source of client/src/schema.ts, not formatted. Throws on what it cannot express. */
-export function clientSchema({ paths, webhooks }: OpenApiDocument): string {
+/** Files of client/src by name: what is sent and answered, and the operations that do so. */
+export interface ClientSources {
+  readonly 'schema.ts': string
+  readonly 'operations.ts': string
+}
+
+/** The sources of both, not formatted. Throws on what it cannot express. */
+export function clientSources({ paths, webhooks }: OpenApiDocument): ClientSources {
   const types = new TypeWriter()
   const operations = Object.entries(paths)
     .filter(([path]) => path.startsWith('/v1/'))
@@ -81,13 +87,22 @@ export function clientSchema({ paths, webhooks }: OpenApiDocument): string {
         body: op.requestBody !== undefined,
       })}`,
   )
-  return [
-    '// Made from the OpenAPI document by `npm run generate-client`.',
+  const schema = [
     ...types.declarations(),
     `/** What is POSTed to a receiver, by type of event. */\nexport interface WebhookBodies {\n${bodies.join('\n')}\n}`,
-    `/** Each operation of the API: what it is given, and what it answers when it succeeds. */\nexport interface Operations {\n${typed.join('\n')}\n}`,
+  ]
+  const interfaces = `/** Each operation of the API: what it is given, and what it answers when it succeeds. */\nexport interface Operations {\n${typed.join('\n')}\n}`
+  const used = types.names().filter((name) => new RegExp(`\\b${name}\\b`).test(interfaces))
+  const requests = [
+    ...(used.length > 0 ? [`import type { ${used.sort().join(', ')} } from './schema.ts'`] : []),
+    interfaces,
     `/** How each operation is requested: what is neither in the path nor in the query is the body. */\nexport const OPERATIONS = {${table.join(',\n')}} as const`,
-  ].join('\n\n')
+  ]
+  return { 'schema.ts': sourceOf(schema), 'operations.ts': sourceOf(requests) }
+}
+
+function sourceOf(parts: readonly string[]): string {
+  return ['// Made from the OpenAPI document by `npm run generate-client`.', ...parts].join('\n\n')
 }
 
 /** All that an operation is given, in one object: parameters of path and query, and the fields of the body. */
@@ -152,6 +167,10 @@ class TypeWriter {
     if (schema.type === undefined) return 'unknown'
     const single = typeof schema.type === 'string' ? [schema.type] : schema.type
     return union(single.map((type) => this.#ofType(type, schema, where)))
+  }
+
+  names(): string[] {
+    return [...this.#named.keys()]
   }
 
   declarations(): string[] {

@@ -1,4 +1,4 @@
-/** Writes client/src/schema.ts: the types of the customers' API, from the OpenAPI document that the server answers. */
+/** Writes what client/src has of the customers' API from the OpenAPI document that the server answers. */
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -9,22 +9,30 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { HTTP_LIMITS } from '../src/http/limits.ts'
 import { buildServer, type ServerDeps } from '../src/http/server.ts'
-import { clientSchema, type OpenApiDocument } from './client-schema.ts'
+import { type ClientSources, clientSources, type OpenApiDocument } from './client-schema.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const TARGET = 'client/src/schema.ts'
+const FOLDER = 'client/src'
 
-/** The source of client/src/schema.ts, formatted. */
-export async function generateClientSchema(): Promise<string> {
+/** The generated sources of the client, formatted. */
+export async function generateClientSources(): Promise<ClientSources> {
+  const sources = clientSources(await publicDocument())
+  return {
+    'schema.ts': formatted('schema.ts', sources['schema.ts']),
+    'operations.ts': formatted('operations.ts', sources['operations.ts']),
+  }
+}
+
+function formatted(name: keyof ClientSources, source: string): string {
   const biome = join(ROOT, 'node_modules', '.bin', 'biome')
-  const formatted = spawnSync(biome, ['format', `--stdin-file-path=${TARGET}`], {
+  const run = spawnSync(biome, ['format', `--stdin-file-path=${FOLDER}/${name}`], {
     cwd: ROOT,
-    input: clientSchema(await publicDocument()),
+    input: source,
     encoding: 'utf8',
   })
-  if (formatted.error) throw formatted.error
-  if (formatted.status !== 0) throw new Error(formatted.stderr)
-  return formatted.stdout
+  if (run.error) throw run.error
+  if (run.status !== 0) throw new Error(run.stderr)
+  return run.stdout
 }
 
 async function publicDocument(): Promise<OpenApiDocument> {
@@ -45,4 +53,7 @@ async function publicDocument(): Promise<OpenApiDocument> {
   }
 }
 
-if (import.meta.main) writeFileSync(join(ROOT, TARGET), await generateClientSchema())
+if (import.meta.main) {
+  for (const [name, source] of Object.entries(await generateClientSources()))
+    writeFileSync(join(ROOT, FOLDER, name), source)
+}

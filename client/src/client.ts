@@ -1,5 +1,5 @@
 import { AldisError } from './errors.ts'
-import { OPERATIONS, type Operations } from './schema.ts'
+import { OPERATIONS, type Operations } from './operations.ts'
 
 export type OperationId = keyof Operations
 /** What an operation is given: parameters of path and query, and the fields of the body, in one object. */

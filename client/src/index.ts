@@ -10,6 +10,7 @@ export {
   type SendOptions,
 } from './client.ts'
 export { AldisError } from './errors.ts'
+export type * from './operations.ts'
 export type * from './schema.ts'
 export {
   type VerifyOptions,

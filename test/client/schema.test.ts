@@ -2,15 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { AldisClient } from '../../client/src/index.ts'
-import { OPERATIONS } from '../../client/src/schema.ts'
-import { clientSchema, type OpenApiDocument } from '../../scripts/client-schema.ts'
-import { generateClientSchema } from '../../scripts/generate-client.ts'
+import { OPERATIONS } from '../../client/src/operations.ts'
+import { clientSources, type OpenApiDocument } from '../../scripts/client-schema.ts'
+import { generateClientSources } from '../../scripts/generate-client.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
 it('is what the generator makes of the API as it is; npm run generate-client makes it anew', async () => {
-  expect(read('client/src/schema.ts')).toBe(await generateClientSchema())
+  const sources = await generateClientSources()
+  expect(read('client/src/schema.ts')).toBe(sources['schema.ts'])
+  expect(read('client/src/operations.ts')).toBe(sources['operations.ts'])
 })
 
 it('has a method for every operation', () => {
@@ -26,6 +28,7 @@ it('is of the version of the service', () => {
 
 describe('the generator', () => {
   const TEXT = { type: 'string' }
+  const sourceOf = (document: OpenApiDocument) => Object.values(clientSources(document)).join('\n')
 
   /** A document of one operation, `GET /v1/things` unless the changes say otherwise. */
   function documentOf(changes: object, path = '/v1/things'): OpenApiDocument {
@@ -34,7 +37,7 @@ describe('the generator', () => {
   }
   const jsonOf = (schema: object) => ({ content: { 'application/json': { schema } } })
   const parameter = (name: string, place: string) => ({ name, in: place, schema: TEXT })
-  const answering = (schema: object) => () => clientSchema(documentOf({ responses: { 200: jsonOf(schema) } }))
+  const answering = (schema: object) => () => sourceOf(documentOf({ responses: { 200: jsonOf(schema) } }))
 
   it.each([
     [{ type: ['string', 'null'] }, 'string | null'],
@@ -59,17 +62,17 @@ describe('the generator', () => {
         400: jsonOf({ ...error, description: 'another' }),
       },
     })
-    const source = clientSchema(document)
+    const source = sourceOf(document)
     expect(source.split('export interface ErrorBody {\n"a-b": string\n}')).toHaveLength(2)
     expect(source).toContain('answer: (ErrorBody)[]')
   })
 
   it('leaves out what is not of the customers', () => {
-    expect(clientSchema(documentOf({}, '/livez'))).not.toContain('listThings')
+    expect(sourceOf(documentOf({}, '/livez'))).not.toContain('listThings')
   })
 
   it('a comment cannot end before its time', () => {
-    expect(clientSchema(documentOf({ summary: 'a */ b' }))).toContain('/** a * / b. */')
+    expect(sourceOf(documentOf({ summary: 'a */ b' }))).toContain('/** a * / b. */')
   })
 
   it.each<[string, () => unknown]>([
@@ -77,17 +80,17 @@ describe('the generator', () => {
     ['does not know the type date', answering({ type: 'date' })],
     ['two schemas are called A', () => answering({ anyOf: [titled('A', 'x'), titled('A', 'y')] })()],
     ['fields with names and fields without', answering({ ...titled('A', 'x'), additionalProperties: TEXT })],
-    ['one answer of success', () => clientSchema(documentOf({ responses: {} }))],
+    ['one answer of success', () => sourceOf(documentOf({ responses: {} }))],
     [
       'no way to give the header x-y',
-      () => clientSchema(documentOf({ parameters: [parameter('x-y', 'header')] })),
+      () => sourceOf(documentOf({ parameters: [parameter('x-y', 'header')] })),
     ],
     [
       'a is given in two places',
-      () => clientSchema(documentOf({ parameters: [parameter('a', 'path'), parameter('a', 'query')] })),
+      () => sourceOf(documentOf({ parameters: [parameter('a', 'path'), parameter('a', 'query')] })),
     ],
-    ['its body is not an object', () => clientSchema(documentOf({ requestBody: jsonOf(TEXT) }))],
-    ['no application/json', () => clientSchema(documentOf({ requestBody: { content: {} } }))],
+    ['its body is not an object', () => sourceOf(documentOf({ requestBody: jsonOf(TEXT) }))],
+    ['no application/json', () => sourceOf(documentOf({ requestBody: { content: {} } }))],
   ])('says what it cannot express: %s', (message, generate) => {
     expect(generate).toThrow(message)
   })

@@ -1,0 +1,293 @@
+// Made from the OpenAPI document by `npm run generate-client`.
+
+import type {
+  DeliveryReceipt,
+  EventFeed,
+  InboundMessage,
+  InboundMessageList,
+  MessageList,
+  Redelivered,
+  SendSmsRequest,
+  TestEvent,
+  WebhookDestination,
+  WebhookDestinationList,
+  WebhookEventDetail,
+  WebhookEventList,
+} from './schema.ts'
+
+/** Each operation of the API: what it is given, and what it answers when it succeeds. */
+export interface Operations {
+  /** Send one SMS. One message a request, answered once it is stored. Receipts follow. */
+  sendSms: { input: SendSmsRequest; answer: DeliveryReceipt }
+  /** Get the delivery record of a message. */
+  getMessage: {
+    input: {
+      msgId: string
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: DeliveryReceipt
+  }
+  /** Get the delivery record of a message (the Location of a send). */
+  getMessageAtLocation: {
+    input: {
+      msgId: string
+      /** 24 hex digits. */
+      servicePlanId?: string | undefined
+    }
+    answer: DeliveryReceipt
+  }
+  /** List messages, newest first. Needs servicePlanId and at least one filter or a cursor. */
+  listMessages: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender. */
+      from?: string | undefined
+      /** Destination. */
+      to?: string | undefined
+      status?: 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN' | undefined
+      /** ISO 3166-1 alpha-2. */
+      country?: string | undefined
+      mccmnc?: string | undefined
+      /** Start of the createdAt window, inclusive. */
+      fromDate?: string | undefined
+      /** End, inclusive; at most 31 days after fromDate. */
+      toDate?: string | undefined
+      /** Values above 100 are 100. */
+      limit?: number | undefined
+      /** nextCursor of the page before, unchanged. */
+      cursor?: string | undefined
+    }
+    answer: MessageList
+  }
+  /** Get an inbound message. */
+  getInboundMessage: {
+    input: {
+      msgId: string
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: InboundMessage
+  }
+  /** List inbound messages, newest first. Needs servicePlanId and at least one filter or a cursor. */
+  listInboundMessages: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender. */
+      from?: string | undefined
+      /** Number it was sent to. */
+      to?: string | undefined
+      /** Keyword it matched, in any case. */
+      keyword?: string | undefined
+      /** Start of the receivedAt window, inclusive. */
+      fromDate?: string | undefined
+      /** End, inclusive; at most 31 days after fromDate. */
+      toDate?: string | undefined
+      /** Values above 100 are 100. */
+      limit?: number | undefined
+      /** nextCursor of the page before, unchanged. */
+      cursor?: string | undefined
+    }
+    answer: InboundMessageList
+  }
+  /** Read a plan's events in their order, oldest first. Every change of status and every inbound message, whether or not it was pushed to a URL. */
+  listEvents: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** cursor of the page before, unchanged. */
+      cursor?: string | undefined
+      /** Without a cursor: begin with what happened then; default: the oldest event that is kept. */
+      since?: string | undefined
+      /** Values above 1000 are 1000; long texts make a page shorter. */
+      limit?: number | undefined
+    }
+    answer: EventFeed
+  }
+  /** List the events of a plan and what became of them, those of the newest message first. */
+  listWebhookEvents: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      state?: 'pending' | 'delivered' | 'failed' | 'kept' | undefined
+      msgId?: string | undefined
+      /** Scheme, host and port: https://example.com:8443. */
+      destination?: string | undefined
+      /** Start of the messages' createdAt window, inclusive. */
+      fromDate?: string | undefined
+      /** End, inclusive; at most 31 days after fromDate. */
+      toDate?: string | undefined
+      /** Values above 100 are 100. */
+      limit?: number | undefined
+      /** nextCursor of the page before, unchanged. */
+      cursor?: string | undefined
+    }
+    answer: WebhookEventList
+  }
+  /** Get an event and every attempt to deliver it. */
+  getWebhookEvent: {
+    input: {
+      /** {msgId}-{sequence}, as in webhook-id. */
+      eventId: string
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: WebhookEventDetail
+  }
+  /** List destinations that are in trouble, paused, or have events waiting, by name. */
+  listWebhookDestinations: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Values above 100 are 100. */
+      limit?: number | undefined
+      /** nextCursor of the page before, unchanged. */
+      cursor?: string | undefined
+    }
+    answer: WebhookDestinationList
+  }
+  /** Send a signed test event at once and say what came of it. One a second for each account. It carries the header aldis-test: true, and is not tried again. */
+  sendTestWebhook: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** deliveryReceipt when absent. */
+      type?: 'deliveryReceipt' | 'inboundMessage' | undefined
+      /** When absent: the account's default DLR URL, or the plan's inbound URL. */
+      url?: string | undefined
+    }
+    answer: TestEvent
+  }
+  /** Have an event delivered, again or at last. Under the same id; attempts go on counting, and its schedule begins anew. Pending: it is due now. */
+  redeliverWebhookEvent: {
+    input: {
+      /** {msgId}-{sequence}, as in webhook-id. */
+      eventId: string
+    } & {
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: WebhookEventDetail
+  }
+  /** Have all events of a plan delivered that failed, or were kept. Up to 10,000 in one request; nextAfter tells where to go on. */
+  redeliverWebhookEvents: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** failed when absent; kept: what had no URL when it happened, and has one now. */
+      state?: 'failed' | 'kept' | undefined
+      msgId?: string | undefined
+      /** Scheme, host and port: https://example.com:8443. */
+      destination?: string | undefined
+      /** Of messages' createdAt, inclusive. */
+      fromDate?: string | undefined
+      /** Inclusive. */
+      toDate?: string | undefined
+      /** nextAfter of the answer before. */
+      after?: string | undefined
+    }
+    answer: Redelivered
+  }
+  /** Stop delivering a plan's events to a destination. They wait, without end, until it is resumed. */
+  pauseWebhookDestination: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Scheme, host and port: https://example.com:8443. */
+      destination: string
+    }
+    answer: WebhookDestination
+  }
+  /** End a pause, or have a destination tried again that failed. What waited is delivered, also what waits for its next attempt. What the operator has paused the operator resumes. */
+  resumeWebhookDestination: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Scheme, host and port: https://example.com:8443. */
+      destination: string
+    }
+    answer: WebhookDestination
+  }
+}
+
+/** How each operation is requested: what is neither in the path nor in the query is the body. */
+export const OPERATIONS = {
+  sendSms: { method: 'POST', path: '/v1/sendsms', query: [], body: true },
+  getMessage: { method: 'GET', path: '/v1/messages/sms/{msgId}', query: ['servicePlanId'], body: false },
+  getMessageAtLocation: {
+    method: 'GET',
+    path: '/v1/messages/{msgId}',
+    query: ['servicePlanId'],
+    body: false,
+  },
+  listMessages: {
+    method: 'GET',
+    path: '/v1/messages/sms',
+    query: [
+      'servicePlanId',
+      'from',
+      'to',
+      'status',
+      'country',
+      'mccmnc',
+      'fromDate',
+      'toDate',
+      'limit',
+      'cursor',
+    ],
+    body: false,
+  },
+  getInboundMessage: {
+    method: 'GET',
+    path: '/v1/inbound/sms/{msgId}',
+    query: ['servicePlanId'],
+    body: false,
+  },
+  listInboundMessages: {
+    method: 'GET',
+    path: '/v1/inbound/sms',
+    query: ['servicePlanId', 'from', 'to', 'keyword', 'fromDate', 'toDate', 'limit', 'cursor'],
+    body: false,
+  },
+  listEvents: {
+    method: 'GET',
+    path: '/v1/events',
+    query: ['servicePlanId', 'cursor', 'since', 'limit'],
+    body: false,
+  },
+  listWebhookEvents: {
+    method: 'GET',
+    path: '/v1/webhooks/events',
+    query: ['servicePlanId', 'state', 'msgId', 'destination', 'fromDate', 'toDate', 'limit', 'cursor'],
+    body: false,
+  },
+  getWebhookEvent: {
+    method: 'GET',
+    path: '/v1/webhooks/events/{eventId}',
+    query: ['servicePlanId'],
+    body: false,
+  },
+  listWebhookDestinations: {
+    method: 'GET',
+    path: '/v1/webhooks/destinations',
+    query: ['servicePlanId', 'limit', 'cursor'],
+    body: false,
+  },
+  sendTestWebhook: { method: 'POST', path: '/v1/webhooks/test', query: [], body: true },
+  redeliverWebhookEvent: {
+    method: 'POST',
+    path: '/v1/webhooks/events/{eventId}/redeliver',
+    query: [],
+    body: true,
+  },
+  redeliverWebhookEvents: { method: 'POST', path: '/v1/webhooks/redeliver', query: [], body: true },
+  pauseWebhookDestination: { method: 'POST', path: '/v1/webhooks/destinations/pause', query: [], body: true },
+  resumeWebhookDestination: {
+    method: 'POST',
+    path: '/v1/webhooks/destinations/resume',
+    query: [],
+    body: true,
+  },
+} as const
