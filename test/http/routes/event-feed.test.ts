@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCursor, sealCursor } from '../../../src/domain/cursors.ts'
+import { faultsOf } from '../../support/http-answers.ts'
 import {
   ACCOUNT,
   type HttpService,
@@ -59,11 +60,6 @@ function feed(query: string, headers: Record<string, string> = {}, plan = PLAN):
 function idsOf(answer: HttpAnswer): string[] {
   expect(answer.status).toBe(200)
   return answer.json.items.map(({ data }: { data: { msgId: string } }) => data.msgId)
-}
-
-function faultsOf(answer: HttpAnswer): string[] {
-  expect([answer.status, answer.json.errorCode]).toEqual([400, 'VALIDATION_ERROR'])
-  return answer.json.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
 }
 
 /** A cursor as the service seals them, changed. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageId } from '../../../src/domain/message-ids.ts'
+import { faultsOf } from '../../support/http-answers.ts'
 import {
   ACCOUNT,
   type HttpService,
@@ -67,11 +68,6 @@ function idsOf(answer: HttpAnswer): string[] {
 
 function idsWhere(test: (index: number) => boolean): string[] {
   return newestFirst.filter((_, index) => test(COUNT - 1 - index))
-}
-
-function faultsOf(answer: HttpAnswer): string[] {
-  expect([answer.status, answer.json.errorCode]).toEqual([400, 'VALIDATION_ERROR'])
-  return answer.json.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
 }
 
 describe('GET /v1/inbound/sms', () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageId } from '../../../src/domain/message-ids.ts'
+import { faultsOf } from '../../support/http-answers.ts'
 import {
   type HttpService,
   PLAN,
@@ -69,11 +70,6 @@ function idsWhere(test: (message: Stored, index: number) => boolean): string[] {
     .filter(test)
     .map(({ msg_id }) => msg_id)
     .reverse()
-}
-
-function faultsOf(answer: HttpAnswer): string[] {
-  expect([answer.status, answer.json.errorCode]).toEqual([400, 'VALIDATION_ERROR'])
-  return answer.json.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
 }
 
 /** Every page from this one on. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { verifyWebhook } from '../../../client/src/index.ts'
 import { createServerCertificate, createTestAuthority } from '../../support/certificates.ts'
+import { faultsOf } from '../../support/http-answers.ts'
 import {
   type HttpService,
   PLAN,
@@ -63,11 +64,6 @@ async function store(changes: Partial<Parameters<typeof storeEvent>[1]> = {}): P
 
 async function stateOf(eventId: string, plan = PLAN, headers: Record<string, string> = {}): Promise<string> {
   return (await service.get(`/v1/webhooks/events/${eventId}?servicePlanId=${plan}`, headers)).json.state
-}
-
-function faultsOf(answer: HttpAnswer): string[] {
-  expect([answer.status, answer.json.errorCode]).toEqual([400, 'VALIDATION_ERROR'])
-  return answer.json.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
 }
 
 describe('POST /v1/webhooks/events/{eventId}/redeliver', () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pauseDestination } from '../../../src/operations/pause-destinations.ts'
 import { openBreaker } from '../../../src/store/webhook-destinations.ts'
+import { faultsOf } from '../../support/http-answers.ts'
 import {
   type HttpService,
   PLAN,
@@ -41,11 +42,6 @@ function change(verb: string, body: unknown, headers: Record<string, string> = {
 }
 
 const of = (destination: unknown, servicePlanId = PLAN) => ({ servicePlanId, destination })
-
-function faultsOf(answer: HttpAnswer): string[] {
-  expect([answer.status, answer.json.errorCode]).toEqual([400, 'VALIDATION_ERROR'])
-  return answer.json.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
-}
 
 function namesOf(answer: HttpAnswer): string[] {
   expect(answer.status).toBe(200)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { faultsOf } from '../../support/http-answers.ts'
 import {
   type HttpService,
   PLAN,
@@ -57,11 +58,6 @@ function idsOf(answer: HttpAnswer): string[] {
 
 function idsWhere(test: (n: number) => boolean): string[] {
   return ids.filter((_, n) => test(n)).reverse()
-}
-
-function faultsOf(answer: HttpAnswer): string[] {
-  expect([answer.status, answer.json.errorCode]).toEqual([400, 'VALIDATION_ERROR'])
-  return answer.json.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`)
 }
 
 const asOther = { authorization: `Bearer ${TOKEN_OTHER}` }
