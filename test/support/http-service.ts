@@ -46,6 +46,14 @@ export const TOKEN = makeToken(randomBytes(32))
 export const TOKEN_LIMITED = makeToken(randomBytes(32))
 export const TOKEN_OTHER = makeToken(randomBytes(32))
 
+/** Plans, each with the headers of a token that is not for it; TOKEN's where there are none. */
+export const FORBIDDEN_PLANS: readonly (readonly [plan: string, headers: Record<string, string>])[] = [
+  [PLAN_OTHER, {}],
+  ['f'.repeat(24), {}],
+  [PLAN_SECOND, { authorization: `Bearer ${TOKEN_LIMITED}` }],
+  [PLAN, { authorization: `Bearer ${TOKEN_OTHER}` }],
+]
+
 /** Of every account. */
 export const WEBHOOK_SECRET = formatWebhookSecret(randomBytes(32))
 

@@ -4,13 +4,13 @@ import { messageId } from '../../../src/domain/message-ids.ts'
 import { faultsOf } from '../../support/http-answers.ts'
 import {
   ACCOUNT,
+  FORBIDDEN_PLANS,
   type HttpService,
   PLAN,
   PLAN_INACTIVE,
   PLAN_OTHER,
   PLAN_SECOND,
   startHttpService,
-  TOKEN_LIMITED,
   TOKEN_OTHER,
 } from '../../support/http-service.ts'
 import type { HttpAnswer } from '../../support/raw-http.ts'
@@ -196,12 +196,7 @@ describe('GET /v1/inbound/sms', () => {
   })
 
   it('403 for a plan that is not the token’s', async () => {
-    for (const [plan, authorization] of [
-      [PLAN_OTHER, undefined],
-      ['f'.repeat(24), undefined],
-      [PLAN_SECOND, `Bearer ${TOKEN_LIMITED}`],
-    ]) {
-      const headers = authorization === undefined ? {} : { authorization }
+    for (const [plan, headers] of FORBIDDEN_PLANS) {
       const answer = await service.get(`/v1/inbound/sms?servicePlanId=${plan}&to=71234`, headers)
       expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
     }

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageId } from '../../../src/domain/message-ids.ts'
 import { faultsOf } from '../../support/http-answers.ts'
 import {
+  FORBIDDEN_PLANS,
   type HttpService,
   PLAN,
   PLAN_OTHER,
   PLAN_SECOND,
   startHttpService,
-  TOKEN_LIMITED,
   TOKEN_OTHER,
 } from '../../support/http-service.ts'
 import type { HttpAnswer } from '../../support/raw-http.ts'
@@ -230,12 +230,7 @@ describe('GET /v1/messages/sms', () => {
   })
 
   it('403 for a plan that is not the token’s', async () => {
-    for (const [plan, authorization] of [
-      [PLAN_OTHER, undefined],
-      ['f'.repeat(24), undefined],
-      [PLAN_SECOND, `Bearer ${TOKEN_LIMITED}`],
-    ]) {
-      const headers = authorization === undefined ? {} : { authorization }
+    for (const [plan, headers] of FORBIDDEN_PLANS) {
       const answer = await service.get(`/v1/messages/sms?servicePlanId=${plan}&status=SENT`, headers)
       expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
     }

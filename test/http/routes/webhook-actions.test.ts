@@ -3,6 +3,7 @@ import { verifyWebhook } from '../../../client/src/index.ts'
 import { createServerCertificate, createTestAuthority } from '../../support/certificates.ts'
 import { faultsOf } from '../../support/http-answers.ts'
 import {
+  FORBIDDEN_PLANS,
   type HttpService,
   PLAN,
   PLAN_INACTIVE,
@@ -10,7 +11,6 @@ import {
   PLAN_SECOND,
   startHttpService,
   storePlans,
-  TOKEN_LIMITED,
   TOKEN_OTHER,
   WEBHOOK_SECRET,
 } from '../../support/http-service.ts'
@@ -258,12 +258,7 @@ describe.each(['/events/01a2002d-4286-7303-8303-030303030300-1/redeliver', '/red
     it('401 without a valid token, 403 for a plan that is not the token’s', async () => {
       const nobody = await post(path, { servicePlanId: PLAN }, { authorization: 'Bearer nobody' })
       expect(nobody.status).toBe(401)
-      for (const [servicePlanId, headers] of [
-        [PLAN_OTHER, {}],
-        ['f'.repeat(24), {}],
-        [PLAN_SECOND, { authorization: `Bearer ${TOKEN_LIMITED}` }],
-        [PLAN, asOther],
-      ] as const) {
+      for (const [servicePlanId, headers] of FORBIDDEN_PLANS) {
         const answer = await post(path, { servicePlanId }, headers)
         expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
       }

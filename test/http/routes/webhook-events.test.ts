@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faultsOf } from '../../support/http-answers.ts'
 import {
+  FORBIDDEN_PLANS,
   type HttpService,
   PLAN,
   PLAN_INACTIVE,
@@ -8,7 +9,6 @@ import {
   PLAN_SECOND,
   startHttpService,
   storePlans,
-  TOKEN_LIMITED,
   TOKEN_OTHER,
 } from '../../support/http-service.ts'
 import { newId } from '../../support/installation.ts'
@@ -235,12 +235,7 @@ describe('both', () => {
   })
 
   it('403 for a plan that is not the token’s', async () => {
-    for (const [plan, headers] of [
-      [PLAN_OTHER, {}],
-      ['f'.repeat(24), {}],
-      [PLAN_SECOND, { authorization: `Bearer ${TOKEN_LIMITED}` }],
-      [PLAN, asOther],
-    ] as const) {
+    for (const [plan, headers] of FORBIDDEN_PLANS) {
       for (const answer of [await list('', headers, plan), await show(ids[0]!, plan, headers)]) {
         expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
       }
