@@ -1,4 +1,6 @@
-/** Consecutive failures of a lane (a plan's events for one destination) that open its breaker. */
+import { laneKey } from './lanes.ts'
+
+/** Consecutive failures of a lane that open its breaker. */
 export const BREAKER_THRESHOLD = 20
 
 /** Milliseconds between two probes of a destination whose breaker is open. */
@@ -23,7 +25,7 @@ export class FailureCounts {
 
   /** Failures in a row, this one among them. */
   failed(planId: number, destination: string): number {
-    const key = keyOf(planId, destination)
+    const key = laneKey({ planId, destination })
     const count = (this.#counts.get(key) ?? 0) + 1
     // Set anew it is the newest.
     this.#counts.delete(key)
@@ -33,10 +35,6 @@ export class FailureCounts {
   }
 
   succeeded(planId: number, destination: string): void {
-    if (this.#counts.size > 0) this.#counts.delete(keyOf(planId, destination))
+    if (this.#counts.size > 0) this.#counts.delete(laneKey({ planId, destination }))
   }
-}
-
-function keyOf(planId: number, destination: string): string {
-  return `${planId} ${destination}`
 }

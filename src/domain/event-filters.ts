@@ -1,6 +1,6 @@
 import { EVENT_STATES, type EventState } from './events.ts'
 import { type Fault, fault } from './faults.ts'
-import { type DateWindow, type FilterRules, WINDOW_RULES } from './list-queries.ts'
+import { type DateWindow, type FilterRules, parseFilters, WINDOW_RULES } from './list-queries.ts'
 import { isUuid } from './message-ids.ts'
 import { isDestination } from './webhook-targets.ts'
 
@@ -29,16 +29,10 @@ export function parseEventFilters(
   texts: Partial<Readonly<Record<keyof EventFilters, string>>>,
   faults: Fault[],
 ): EventFilters {
-  const filters = Object.entries(EVENT_FILTERS).map(([name, { parse, rule }]) => {
-    const text = texts[name as keyof EventFilters]
-    const value = text === undefined ? null : parse(text)
-    if (text !== undefined && value === null) faults.push(fault(name, 'INVALID_FORMAT', rule))
-    return [name, value]
-  })
-  const parsed = Object.fromEntries(filters) as EventFilters
-  const { fromDate, toDate } = parsed
+  const filters = parseFilters(EVENT_FILTERS, (name) => texts[name], faults)
+  const { fromDate, toDate } = filters
   if (fromDate !== null && toDate !== null && fromDate > toDate) {
     faults.push(fault('fromDate', 'INVALID_RANGE', 'must not be after toDate'))
   }
-  return parsed
+  return filters
 }

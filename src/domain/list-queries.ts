@@ -93,6 +93,21 @@ export function parseListQuery<Filters extends object>(
   return { ok: true, query: { servicePlanId, filters, limit, cursor } }
 }
 
+/** Filters by their texts, undefined where there is none, each judged by its own rule; faults go to the list. */
+export function parseFilters<Filters extends object>(
+  rules: FilterRules<Filters>,
+  textOf: (name: keyof Filters & string) => string | undefined,
+  faults: Fault[],
+): Filters {
+  const filters = Object.entries<FilterRule<unknown>>(rules).map(([name, { parse, rule }]) => {
+    const text = textOf(name as keyof Filters & string)
+    const value = text === undefined ? null : parse(text)
+    if (text !== undefined && value === null) faults.push(fault(name, 'INVALID_FORMAT', rule))
+    return [name, value]
+  })
+  return Object.fromEntries(filters) as Filters
+}
+
 /** Faults of filters repeated beside a cursor: each must equal what the cursor carries (design: HTTP 6). */
 export function contradictions<Filters extends object>(carried: Filters, repeated: Filters): Fault[] {
   return (Object.keys(repeated) as (keyof Filters & string)[])
@@ -105,14 +120,7 @@ function readFilters<Filters extends object>(
   rules: FilterRules<Filters>,
   faults: Fault[],
 ): Filters {
-  const read = (name: string, { parse, rule }: FilterRule<unknown>) => {
-    const text = singleParameter(query, name, faults)
-    const value = text === undefined ? null : parse(text)
-    if (text !== undefined && value === null) faults.push(fault(name, 'INVALID_FORMAT', rule))
-    return [name, value]
-  }
-  const entries = Object.entries<FilterRule<unknown>>(rules).map(([name, rule]) => read(name, rule))
-  const filters = Object.fromEntries(entries) as Filters
+  const filters = parseFilters(rules, (name) => singleParameter(query, name, faults), faults)
   faults.push(...windowFaults(filters, query.fromDate))
   return filters
 }

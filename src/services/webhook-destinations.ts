@@ -1,4 +1,5 @@
 import { BREAKER_THRESHOLD, FailureCounts, PROBE_INTERVAL_MS } from '../domain/breakers.ts'
+import { type Lane, laneKey } from '../domain/lanes.ts'
 import { SCHEDULE_MS } from '../domain/webhook-schedule.ts'
 import type { Database } from '../store/database.ts'
 import {
@@ -26,12 +27,6 @@ const QUIET_MS = 30_000
 const PARK_BATCH = 1_000
 /** 1,000,000 deliveries of one destination; what is left is parked when it is due, or with the next probe. */
 const MAX_PARK_BATCHES = 1_000
-
-/** A plan's URLs with this scheme, host and port. */
-export interface Lane {
-  readonly planId: number
-  readonly destination: string
-}
 
 /**
  * Which destinations are in trouble: breakers, opened here by what this node sees and shared through the database, and
@@ -76,8 +71,8 @@ export class WebhookDestinations {
   }
 
   /** Null: in no trouble. */
-  stateOf({ planId, destination }: Lane): TroubledDestination['state'] | null {
-    return this.#troubled.get(keyOf(planId, destination))?.state ?? null
+  stateOf(lane: Lane): TroubledDestination['state'] | null {
+    return this.#troubled.get(laneKey(lane))?.state ?? null
   }
 
   inState(state: TroubledDestination['state']): Lane[] {
@@ -86,7 +81,7 @@ export class WebhookDestinations {
 
   /** How many there are of a state. */
   count(state: TroubledDestination['state']): number {
-    return this.#troubled.values().reduce((sum, one) => sum + (one.state === state ? 1 : 0), 0)
+    return this.inState(state).length
   }
 
   succeeded(lane: Lane): void {
@@ -103,7 +98,7 @@ export class WebhookDestinations {
     if (state === 'open' || state === 'paused') return true
     if (!atOnce && failures < BREAKER_THRESHOLD) return false
     if (state === null && this.#countOf(planId) >= MAX_TROUBLED_OF_PLAN) return false
-    this.#troubled.set(keyOf(planId, destination), {
+    this.#troubled.set(laneKey(lane), {
       ...lane,
       state: 'open',
       since: new Date(),
@@ -121,7 +116,7 @@ export class WebhookDestinations {
 
   /** What is parked there is to be delivered now. */
   close(lane: Lane): void {
-    const key = keyOf(lane.planId, lane.destination)
+    const key = laneKey(lane)
     const troubled = this.#troubled.get(key)
     if (troubled?.state !== 'open') return
     this.#failures.succeeded(lane.planId, lane.destination)
@@ -139,7 +134,7 @@ export class WebhookDestinations {
 
   async #read(): Promise<void> {
     const rows = await listTroubledDestinations(this.#options.db)
-    this.#troubled = new Map(rows.map((row) => [keyOf(row.planId, row.destination), row]))
+    this.#troubled = new Map(rows.map((row) => [laneKey(row), row]))
   }
 
   /** Never rejects. */
@@ -170,8 +165,4 @@ export class WebhookDestinations {
       this.#options.pollMs ?? POLL_MS,
     )
   }
-}
-
-function keyOf(planId: number, destination: string): string {
-  return `${planId} ${destination}`
 }

@@ -1,5 +1,6 @@
 import type { DeliveryLanes } from '../domain/delivery-lanes.ts'
-import type { Lane, WebhookDestinations } from './webhook-destinations.ts'
+import { type Lane, laneKey } from '../domain/lanes.ts'
+import type { WebhookDestinations } from './webhook-destinations.ts'
 
 /** Some 1 KiB each; events beyond stay in the database. */
 const MAX_HELD = 20_000
@@ -42,14 +43,14 @@ export class WebhookMemory {
   /** Whether an event of the lane may wait in memory; one that may not is fetched when there is room again. */
   admits(lane: Lane): boolean {
     if (this.#spare(lane) > 0) return true
-    if (this.#crowded.size < MAX_CROWDED) this.#crowded.set(keyOf(lane), lane)
+    if (this.#crowded.size < MAX_CROWDED) this.#crowded.set(laneKey(lane), lane)
     return false
   }
 
   /** Lanes that have room for what is parked for them, and for how much; some at a time. */
   hungry(): { lane: Lane; limit: number }[] {
     const { destinations, lanes } = this.#options
-    const wanting = new Map(destinations.inState('recovering').map((lane) => [keyOf(lane), lane]))
+    const wanting = new Map(destinations.inState('recovering').map((lane) => [laneKey(lane), lane]))
     for (const [key, lane] of this.#crowded) if (destinations.stateOf(lane) === null) wanting.set(key, lane)
     const hungry = [...wanting.values()]
       .filter(({ planId, destination }) => lanes.waiting(planId, destination) < LOW_LANE)
@@ -62,7 +63,7 @@ export class WebhookMemory {
 
   /** Everything that was parked for the lane has been fetched. */
   emptied(lane: Lane): void {
-    this.#crowded.delete(keyOf(lane))
+    this.#crowded.delete(laneKey(lane))
   }
 
   /**
@@ -74,8 +75,4 @@ export class WebhookMemory {
     const ofPlan = Math.min(this.free, this.#most / 2)
     return ofPlan - lanes.waitingInPlan(planId) - lanes.waiting(planId, destination)
   }
-}
-
-function keyOf({ planId, destination }: Lane): string {
-  return `${planId} ${destination}`
 }

@@ -1,4 +1,5 @@
 import type { Told } from '../domain/events.ts'
+import type { Lane } from '../domain/lanes.ts'
 import type { Queryable } from './database.ts'
 import { TOLD_COLUMNS, TOLD_JOINS, type ToldRow, toldOf } from './told-events.ts'
 
@@ -99,11 +100,7 @@ export async function holdDueEvents(db: Queryable, hold: Hold): Promise<WebhookE
 }
 
 /** Takes deliveries into memory that are parked until their destination takes them. */
-export async function holdParkedEvents(
-  db: Queryable,
-  hold: Hold,
-  lane: { planId: number; destination: string },
-): Promise<WebhookEvent[]> {
+export async function holdParkedEvents(db: Queryable, hold: Hold, lane: Lane): Promise<WebhookEvent[]> {
   const { rows } = await db.query<EventRow>({
     name: 'hold_parked_events',
     text: `

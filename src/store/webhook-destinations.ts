@@ -1,9 +1,8 @@
+import type { Lane } from '../domain/lanes.ts'
 import type { Queryable } from './database.ts'
 
 /** A destination (scheme, host, port) of a plan that is in trouble. */
-export interface TroubledDestination {
-  readonly planId: number
-  readonly destination: string
+export interface TroubledDestination extends Lane {
   /** open: only a probe a minute is sent; paused: nothing is; recovering: what was parked is being delivered. */
   readonly state: 'open' | 'paused' | 'recovering'
   readonly since: Date
@@ -29,7 +28,7 @@ export async function listTroubledDestinations(db: Queryable): Promise<TroubledD
 /** Opens a breaker; the first probe is due after `probeAfterMs`. Where one is paused it stays so. */
 export async function openBreaker(
   db: Queryable,
-  breaker: { planId: number; destination: string; error: string; probeAfterMs: number },
+  breaker: Lane & { error: string; probeAfterMs: number },
 ): Promise<void> {
   await db.query({
     text: `
@@ -45,10 +44,7 @@ export async function openBreaker(
 }
 
 /** Closes an open breaker: what is parked there is to be delivered. */
-export async function closeBreaker(
-  db: Queryable,
-  lane: { planId: number; destination: string },
-): Promise<void> {
+export async function closeBreaker(db: Queryable, lane: Lane): Promise<void> {
   await db.query({
     text: `
       update webhook_destinations set state = 'recovering', since = now(), probe_at = null
@@ -63,7 +59,7 @@ const MAX_PAUSED_OF_PLAN = 1_000
 /** Nothing more is sent there until it is resumed. False: too many are. The operator's pause takes the place of a customer's. */
 export async function pauseDestination(
   db: Queryable,
-  { planId, destination }: { planId: number; destination: string },
+  { planId, destination }: Lane,
   by: 'customer' | 'operator',
 ): Promise<boolean> {
   const { rows } = await db.query<{ allowed: boolean }>({
@@ -90,7 +86,7 @@ export async function pauseDestination(
  */
 export async function resumeDestination(
   db: Queryable,
-  { planId, destination }: { planId: number; destination: string },
+  { planId, destination }: Lane,
   by: 'customer' | 'operator',
 ): Promise<boolean> {
   const { rows } = await db.query<{ refused: boolean }>({
@@ -125,7 +121,7 @@ export async function resumeDestination(
  */
 export async function parkWaiting(
   db: Queryable,
-  lane: { planId: number; destination: string; scheduleMs: number; limit: number },
+  lane: Lane & { scheduleMs: number; limit: number },
 ): Promise<number> {
   const { rowCount } = await db.query({
     text: `

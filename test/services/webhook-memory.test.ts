@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryLanes } from '../../src/domain/delivery-lanes.ts'
-import type { Lane } from '../../src/services/webhook-destinations.ts'
+import type { Lane } from '../../src/domain/lanes.ts'
 import { WebhookMemory } from '../../src/services/webhook-memory.ts'
 
 const MOST = 1_000
