@@ -6,16 +6,17 @@ import { nullableInteger, nullableString, oneOf } from './nullable.ts'
 
 /** Events and destinations of webhooks, as operators and customers see them: their schemas, and what fills them. */
 
+export const EVENT_TYPES: readonly EventType[] = ['deliveryReceipt', 'inboundMessage']
+
 const NullableTime = (description?: string) =>
   nullableString({ format: 'date-time', ...(description === undefined ? {} : { description }) })
-const TYPES: readonly EventType[] = ['deliveryReceipt', 'inboundMessage']
 
 const FIELDS = {
   eventId: Type.String({ description: 'webhook-id of its webhooks' }),
   servicePlanId: Type.String(),
   msgId: Type.String({ format: 'uuid' }),
   sequence: Type.Integer({ description: '1, 2, … for the changes of status; 0: an inbound message' }),
-  type: oneOf(TYPES),
+  type: oneOf(EVENT_TYPES),
   messageStatus: nullableString({ description: 'What it tells; null of an inbound message' }),
   state: oneOf(EVENT_STATES, {
     description: 'failed: until it is redelivered; kept: there was no URL when it happened',

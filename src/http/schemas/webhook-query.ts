@@ -1,12 +1,10 @@
 import { Type } from 'typebox'
-import { EVENT_STATES, type EventType } from '../../domain/events.ts'
+import { EVENT_STATES } from '../../domain/events.ts'
 import { PAGE_PARAMETERS, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
 import { nullableInteger, nullableString, oneOf } from './nullable.ts'
-import { WebhookDestinationSchema, WebhookEventSchema } from './webhook-event.ts'
+import { EVENT_TYPES, WebhookDestinationSchema, WebhookEventSchema } from './webhook-event.ts'
 
 /** What the customers' API of webhooks is asked; texts are read and judged by the domain. */
-
-export const EVENT_TYPES: readonly EventType[] = ['deliveryReceipt', 'inboundMessage']
 
 const Destination = Type.String({
   maxLength: 300,
