@@ -2,7 +2,13 @@ import type { EventFilters } from '../domain/event-filters.ts'
 import type { EventKey } from '../domain/events.ts'
 import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 import type { Queryable } from '../store/database.ts'
-import { redeliverFailed, redeliverKept, redeliverOne, type Stretch } from '../store/redeliveries.ts'
+import {
+  redeliverFailed,
+  redeliverKept,
+  redeliverOne,
+  type Stretch,
+  type StretchQueued,
+} from '../store/redeliveries.ts'
 import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** Events that are looked at in one statement. */
@@ -52,19 +58,19 @@ export async function redeliverEvents(
   let lookedAt = 0
   // Another batch may be redelivered whole.
   while (stretch !== null && redelivered + batch <= limits.redelivered && lookedAt < limits.lookedAt) {
-    const { queued, last }: Awaited<ReturnType<typeof redeliverKept>> = await redeliverStretch(
-      db,
-      query,
-      stretch,
-    )
+    const { queued, last } = await redeliverStretch(db, query, stretch)
     redelivered += queued
     lookedAt += stretch.limit
     stretch = last === null ? null : { ...stretch, after: last, ahead: redelivered }
   }
-  return { redelivered, nextAfter: stretch === null ? null : stretch.after }
+  return { redelivered, nextAfter: stretch?.after ?? null }
 }
 
-function redeliverStretch(db: Queryable, { state, destination }: RedeliveryQuery, stretch: Stretch) {
+function redeliverStretch(
+  db: Queryable,
+  { state, destination }: RedeliveryQuery,
+  stretch: Stretch,
+): Promise<StretchQueued> {
   return sayConflicts({}, () =>
     state === 'kept' ? redeliverKept(db, stretch) : redeliverFailed(db, { ...stretch, destination }),
   )
