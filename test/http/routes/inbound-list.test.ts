@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageId } from '../../../src/domain/message-ids.ts'
-import { faultsOf } from '../../support/http-answers.ts'
+import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {
   ACCOUNT,
   FORBIDDEN_PLANS,
@@ -125,15 +125,7 @@ describe('GET /v1/inbound/sms', () => {
   })
 
   it('200 pages through everything once, the cursor alone carrying filters and limit', async () => {
-    const seen: string[][] = []
-    let query: string | null = 'to=71234&limit=7'
-    while (query !== null) {
-      const answer: HttpAnswer = await list(query)
-      seen.push(idsOf(answer))
-      const { hasMore, nextCursor } = answer.json.pagination
-      expect(hasMore).toBe(nextCursor !== null)
-      query = nextCursor === null ? null : `cursor=${nextCursor}`
-    }
+    const seen = (await pagesFrom(list, 'to=71234&limit=7')).map(idsOf)
     expect(seen.map(({ length }) => length)).toEqual([7, 7, 7, 2])
     expect(seen.flat()).toEqual(idsWhere((n) => n % 2 === 0))
   })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageId } from '../../../src/domain/message-ids.ts'
-import { faultsOf } from '../../support/http-answers.ts'
+import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {
   FORBIDDEN_PLANS,
   type HttpService,
@@ -72,21 +72,6 @@ function idsWhere(test: (message: Stored, index: number) => boolean): string[] {
     .reverse()
 }
 
-/** Every page from this one on. */
-async function pagesFrom(query: string): Promise<string[][]> {
-  const pages: string[][] = []
-  let next: string | null = query
-  while (next !== null) {
-    const answer: HttpAnswer = await list(next)
-    expect(answer.status).toBe(200)
-    pages.push(idsOf(answer))
-    const { hasMore, nextCursor } = answer.json.pagination
-    expect(hasMore).toBe(nextCursor !== null)
-    next = nextCursor === null ? null : `cursor=${nextCursor}`
-  }
-  return pages
-}
-
 describe('GET /v1/messages/sms', () => {
   it('200 answers the newest twenty, and whether there are more', async () => {
     const answer = await list('fromDate=2026-01-01T00:00:00Z')
@@ -136,10 +121,10 @@ describe('GET /v1/messages/sms', () => {
   })
 
   it('200 pages through everything once, the cursor alone carrying filters and limit', async () => {
-    const pages = await pagesFrom('toDate=2026-04-01T00:00:00Z&limit=7')
+    const pages = (await pagesFrom(list, 'toDate=2026-04-01T00:00:00Z&limit=7')).map(idsOf)
     expect(pages.map(({ length }) => length)).toEqual([7, 7, 7, 7, 7, 7, 3])
     expect(pages.flat()).toEqual(newestFirst)
-    const filtered = await pagesFrom('country=GB&limit=5')
+    const filtered = (await pagesFrom(list, 'country=GB&limit=5')).map(idsOf)
     expect(filtered.map(({ length }) => length)).toEqual([5, 5, 5])
     expect(filtered.flat()).toEqual(idsWhere((_, n) => n % 3 === 2))
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pauseDestination } from '../../../src/operations/pause-destinations.ts'
 import { openBreaker } from '../../../src/store/webhook-destinations.ts'
-import { faultsOf } from '../../support/http-answers.ts'
+import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {
   FORBIDDEN_PLANS,
   type HttpService,
@@ -100,15 +100,8 @@ describe('GET /v1/webhooks/destinations', () => {
   it('200 pages through them', async () => {
     const names = Array.from({ length: 5 }, (_, n) => `https://host-${n}.example.com`)
     for (const name of names) expect((await change('pause', of(name))).status).toBe(200)
-    const seen: string[] = []
-    let query: string | null = '&limit=2'
-    while (query !== null) {
-      const answer: HttpAnswer = await list(query)
-      seen.push(...namesOf(answer))
-      const { nextCursor } = answer.json.pagination
-      query = nextCursor === null ? null : `&cursor=${nextCursor}`
-    }
-    expect(seen).toEqual(names)
+    const pages = await pagesFrom((query) => list(`&${query}`), 'limit=2')
+    expect(pages.flatMap(namesOf)).toEqual(names)
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { faultsOf } from '../../support/http-answers.ts'
+import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {
   FORBIDDEN_PLANS,
   type HttpService,
@@ -122,15 +122,8 @@ describe('GET /v1/webhooks/events', () => {
 
   it('200 pages through everything once, the cursor carrying filters and limit', async () => {
     for (const filter of ['', 'state=failed']) {
-      const seen: string[] = []
-      let query: string | null = `${filter}&limit=3`
-      while (query !== null) {
-        const answer: HttpAnswer = await list(query)
-        seen.push(...idsOf(answer))
-        const { nextCursor } = answer.json.pagination
-        query = nextCursor === null ? null : `cursor=${nextCursor}`
-      }
-      expect(seen).toEqual(idsWhere((n) => filter === '' || n % 6 === 1))
+      const pages = await pagesFrom(list, `${filter}&limit=3`)
+      expect(pages.flatMap(idsOf)).toEqual(idsWhere((n) => filter === '' || n % 6 === 1))
     }
   })
 
