@@ -4,9 +4,12 @@
  * SIGUSR2 it takes everything at once. Arguments: path of the ledger, of the certificate, of its key.
  */
 import { openSync, readFileSync, writeSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import {
+  type ReceivedWebhook,
+  startWebhookReceiver,
+  type WebhookAnswer,
+} from '../support/webhook-receiver.ts'
 import type { LedgerLine } from './webhook-ledger.ts'
 
 const REFUSED = 0.05
@@ -16,7 +19,7 @@ const SLOW_MS = 1_500
 
 const [path, cert, key] = process.argv.slice(2)
 const ledger = openSync(path!, 'a')
-const credentials = { cert: readFileSync(cert!), key: readFileSync(key!) }
+const certificate = { certPem: readFileSync(cert!, 'utf8'), keyPem: readFileSync(key!, 'utf8') }
 let healthy = false
 process.on('SIGUSR2', () => {
   healthy = true
@@ -27,26 +30,21 @@ function write(line: LedgerLine): void {
 }
 
 async function listen(isDown: boolean): Promise<number> {
-  const server = createServer(credentials, (request, response) => take(request, response, isDown))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return (server.address() as AddressInfo).port
+  const answer: WebhookAnswer = (received, response) => take(received, response, isDown)
+  return (await startWebhookReceiver({ certificate, answer })).port
 }
 
-function take(request: IncomingMessage, response: ServerResponse, isDown: boolean): void {
-  const chunks: Buffer[] = []
-  request.on('data', (chunk: Buffer) => chunks.push(chunk))
-  request.on('end', () => {
-    const event = String(request.headers['webhook-id'])
-    const attempt = Number(request.headers['aldis-attempt'])
-    write({ kind: 'began', atMs: Date.now(), event, attempt, body: Buffer.concat(chunks).toString('utf8') })
-    const isRefused = !healthy && (isDown || Math.random() < REFUSED)
-    const answer = () => {
-      write({ kind: 'answered', atMs: Date.now(), event, attempt, ok: !isRefused })
-      response.writeHead(isRefused ? 500 : 200).end()
-    }
-    if (healthy || isDown) answer()
-    else setTimeout(answer, Math.random() * (Math.random() < SLOW ? SLOW_MS : USUAL_MS))
-  })
+function take({ headers, body }: ReceivedWebhook, response: ServerResponse, isDown: boolean): void {
+  const event = String(headers['webhook-id'])
+  const attempt = Number(headers['aldis-attempt'])
+  write({ kind: 'began', atMs: Date.now(), event, attempt, body })
+  const isRefused = !healthy && (isDown || Math.random() < REFUSED)
+  const answer = () => {
+    write({ kind: 'answered', atMs: Date.now(), event, attempt, ok: !isRefused })
+    response.writeHead(isRefused ? 500 : 200).end()
+  }
+  if (healthy || isDown) answer()
+  else setTimeout(answer, Math.random() * (Math.random() < SLOW ? SLOW_MS : USUAL_MS))
 }
 
 const ports = [await listen(false), await listen(true)]
