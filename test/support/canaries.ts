@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
+import { readRequests } from './raw-requests.ts'
 
 /** What the next connections meet: TLS with this context and this answer to each request; or silence. */
 interface Manners {
@@ -38,7 +39,10 @@ export async function startCanaries(ports: readonly number[]): Promise<Canaries>
     if (secureContext === null) return
     const secured = new TLSSocket(socket, { isServer: true, secureContext })
     secured.on('error', () => socket.destroy())
-    answerRequests(secured, answer, requests)
+    readRequests(secured, async (head) => {
+      requests.push(head)
+      secured.write(answer, 'latin1')
+    })
   }
   const servers = ports.map((port) => createServer(onConnection).listen(port, '::'))
   await Promise.all(servers.map((server) => once(server, 'listening')))
@@ -62,22 +66,6 @@ export async function startCanaries(ports: readonly number[]): Promise<Canaries>
 function endpointOf({ localAddress = '', localPort }: Socket): string {
   const address = localAddress.replace(/^::ffff:(?=[\d.]+$)/, '')
   return `${address.includes(':') ? `[${address}]` : address}:${localPort}`
-}
-
-/** Answers each request that has come whole, head and body. */
-function answerRequests(socket: TLSSocket, answer: string, requests: string[]): void {
-  let received = ''
-  socket.on('data', (chunk) => {
-    received += chunk.toString('latin1')
-    const headEnd = received.indexOf('\r\n\r\n')
-    if (headEnd === -1) return
-    const head = received.slice(0, headEnd)
-    const bodyLength = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0)
-    if (received.length < headEnd + 4 + bodyLength) return
-    received = received.slice(headEnd + 4 + bodyLength)
-    requests.push(head)
-    socket.write(answer, 'latin1')
-  })
 }
 
 /** The kernel's own count for this network: connections begun, those a listener took, and those that failed. */

@@ -4,6 +4,7 @@ import { createSecureContext, TLSSocket } from 'node:tls'
 import { Webhook } from 'standardwebhooks'
 import type { ServerCertificate } from './certificates.ts'
 import { type Behaviour, ok } from './hostile-behaviours.ts'
+import { readRequests } from './raw-requests.ts'
 
 /** One webhook that came in whole, in the order of arrival. What it does not carry is ''; numbers are NaN then. */
 export interface HostileRequest {
@@ -203,33 +204,6 @@ class Exchange implements HostileExchange {
     this.#socket.off('close', this.#over)
     this.#onOver()
   }
-}
-
-/** Takes one request after the other off a connection; the next is looked at when the one before it is answered. */
-function readRequests(socket: Socket, onRequest: (head: string, body: string) => Promise<void>): void {
-  let unread = Buffer.alloc(0)
-  let isAnswering = false
-  const look = () => {
-    if (isAnswering) return
-    const headEnd = unread.indexOf('\r\n\r\n')
-    if (headEnd === -1) return
-    const head = unread.toString('latin1', 0, headEnd)
-    const bodyStart = headEnd + 4
-    const bodyEnd = bodyStart + Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0)
-    if (unread.length < bodyEnd) return
-    const body = unread.toString('utf8', bodyStart, bodyEnd)
-    unread = unread.subarray(bodyEnd)
-    isAnswering = true
-    void onRequest(head, body).then(() => {
-      isAnswering = false
-      look()
-    })
-  }
-  socket.on('data', (chunk: Buffer) => {
-    unread = Buffer.concat([unread, chunk])
-    look()
-  })
-  socket.resume()
 }
 
 function requestOf(
