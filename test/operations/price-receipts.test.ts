@@ -6,8 +6,16 @@ import { priceReceipts } from '../../src/operations/price-receipts.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
 import type { Settlement } from '../../src/store/submissions.ts'
 import { aDirectory } from '../support/directory.ts'
-import { NEWEST, recordedMessages } from '../support/recorded-messages.ts'
-import { announced, HOLDER, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
+import { recordedMessages } from '../support/recorded-messages.ts'
+import {
+  announced,
+  HOLDER,
+  NEWEST,
+  receipt,
+  sent,
+  storeMessage,
+  submission,
+} from '../support/stored-messages.ts'
 
 const { db, plan, changedAt, record, submitted } = await recordedMessages()
 

@@ -4,11 +4,12 @@ import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { type ReceiptRow, recordPlainReceipts } from '../../src/store/receipts.ts'
 import type { ChangedMessage } from '../../src/store/submissions.ts'
-import { NEWEST, recordedMessages } from '../support/recorded-messages.ts'
+import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
   countOf,
   HOLDER,
+  NEWEST,
   receipt,
   sent,
   storeMessage,

@@ -6,8 +6,8 @@ import {
   UNKNOWN_REVERSIBLE_MS,
 } from '../../src/domain/message-states.ts'
 import { recordReceipts } from '../../src/store/receipts.ts'
-import { NEWEST, recordedMessages } from '../support/recorded-messages.ts'
-import { HOLDER, receipt, statusOf } from '../support/stored-messages.ts'
+import { recordedMessages } from '../support/recorded-messages.ts'
+import { HOLDER, NEWEST, receipt, statusOf } from '../support/stored-messages.ts'
 
 /** The statements decide the same as the table of domain/message-states.ts. */
 

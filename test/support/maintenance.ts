@@ -4,7 +4,7 @@ import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { Maintenance, type MaintenanceOptions } from '../../src/services/maintenance.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
 import { installedDatabase, newId } from './installation.ts'
-import { NEWEST } from './recorded-messages.ts'
+import { NEWEST } from './stored-messages.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS

@@ -12,10 +12,7 @@ import {
   type Submission,
 } from '../../src/store/submissions.ts'
 import { installedDatabase } from './installation.ts'
-import { HOLDER, sent, storeMessage, submission } from './stored-messages.ts'
-
-/** Above every id a test makes. */
-export const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+import { HOLDER, NEWEST, sent, storeMessage, submission } from './stored-messages.ts'
 
 /** A database for all tests of a file, made outside of any. Everything happens to its announced plan, `plan`. */
 export async function recordedMessages() {

@@ -14,6 +14,8 @@ import { newId } from './installation.ts'
 
 export const NODE = 1
 export const CARRIER_ID = 1
+/** Above every id a test makes. */
+export const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const VALIDITY_MS = 86_400_000
 
 /** The node that holds every event. */
@@ -124,7 +126,7 @@ export async function storeDelivered(
   await recordReceipts(db, {
     receipts: [receipt(msgId, 'DELIVERED')],
     unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-    newestMsgId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    newestMsgId: NEWEST,
     changedAt: instants.next(Date.now()),
     events: NOBODY,
   })
