@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { messageId } from '../../src/domain/message-ids.ts'
 import { type AdminServer, CARRIER, createPlan, startAdminServer } from '../support/admin-server.ts'
 import { runAldis } from '../support/cli.ts'
+import { newId } from '../support/installation.ts'
 
 const AT = Date.parse('2026-01-02T03:04:05.678Z')
-const ids = [0, 1, 2].map((n) => messageId(AT + n, randomBytes(9), 0))
+const ids = [0, 1, 2].map((n) => newId(AT + n, 0))
 
 let server: AdminServer
 let env: Record<string, string>

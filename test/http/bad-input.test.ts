@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ListName, sealCursor } from '../../src/domain/cursors.ts'
-import { messageId } from '../../src/domain/message-ids.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import {
   type HttpService,
@@ -19,6 +18,7 @@ import {
   TOKEN_LIMITED,
   TOKEN_OTHER,
 } from '../support/http-service.ts'
+import { newId } from '../support/installation.ts'
 import { exchange, type HttpAnswer, requestBytes } from '../support/raw-http.ts'
 import { storeEvent } from '../support/stored-events.ts'
 
@@ -138,7 +138,7 @@ async function inboundCursorOf(servicePlanId: string, headers: Record<string, st
      select $1, unnest($2::uuid[]), 1, '+15551230001', '71234', 'hello'`,
     [
       { [PLAN]: 1, [PLAN_SECOND]: 2, [PLAN_OTHER]: 6 }[servicePlanId],
-      [0, 1].map((bucket) => messageId(Date.now(), randomBytes(9), bucket)),
+      [0, 1].map((bucket) => newId(Date.now(), bucket)),
     ],
   )
   const path = `/v1/inbound/sms?servicePlanId=${servicePlanId}&to=71234&limit=1`

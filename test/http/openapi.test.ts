@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { Format } from 'typebox/format'
 import { Compile } from 'typebox/schema'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { messageId } from '../../src/domain/message-ids.ts'
 import {
   type HttpService,
   PLAN,
@@ -13,6 +11,7 @@ import {
   storePlans,
   TOKEN_OTHER,
 } from '../support/http-service.ts'
+import { newId } from '../support/installation.ts'
 import { freePort } from '../support/process.ts'
 import type { HttpAnswer } from '../support/raw-http.ts'
 import { eventually } from '../support/service.ts'
@@ -83,7 +82,7 @@ describe('answers are as documented', () => {
     ['200', '/v1/inbound/sms', `?servicePlanId=${PLAN}&to=71234&limit=1`],
     ['400', '/v1/inbound/sms', `?servicePlanId=${PLAN}`],
   ])('GET, inbound: %s of %s%s', async (status, path, query) => {
-    const msgIds = [0, 1].map((bucket) => messageId(Date.now(), randomBytes(9), bucket))
+    const msgIds = [0, 1].map((bucket) => newId(Date.now(), bucket))
     await service.db.query(
       `insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, keyword, body)
        select 1, id, 1, '+15551230001', '71234', 'JOIN', 'join' from unnest($1::uuid[]) id`,
@@ -95,7 +94,7 @@ describe('answers are as documented', () => {
   })
 
   it('GET /v1/events: 200 and 400', async () => {
-    const [sent, received] = [0, 1].map((bucket) => messageId(Date.now(), randomBytes(9), bucket))
+    const [sent, received] = [0, 1].map((bucket) => newId(Date.now(), bucket))
     await service.db.query(
       `with events as (
          insert into events (plan_id, msg_id, seq, position, status, occurred_at)

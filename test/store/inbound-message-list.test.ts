@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { InboundFilters } from '../../src/domain/inbound-filters.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
@@ -10,13 +9,14 @@ import {
   listInboundMessages,
 } from '../../src/store/inbound-message-list.ts'
 import { databaseOfFile } from '../support/database.ts'
+import { newId } from '../support/installation.ts'
 
 const NONE: InboundFilters = { from: null, to: null, keyword: null, fromDate: null, toDate: null }
 const DAY_MS = 86_400_000
 const FIRST_MS = Date.parse('2026-05-01T23:59:59.990Z')
 
 /** Twenty messages a millisecond apart, over the end of a day; every fourth of plan 2. */
-const ids = Array.from({ length: 20 }, (_, n) => messageId(FIRST_MS + n, randomBytes(9), n))
+const ids = Array.from({ length: 20 }, (_, n) => newId(FIRST_MS + n, n))
 const ofPlan1 = ids.filter((_, n) => n % 4 !== 3).reverse()
 
 const PLANS = ['1'.repeat(24), '2'.repeat(24)]
@@ -137,7 +137,7 @@ it('tells the operator whose it is and which carrier brought it', async () => {
     body: 'text',
     keyword: null,
   })
-  expect(await findInboundForOperator(db, messageId(FIRST_MS, randomBytes(9), 0))).toBeUndefined()
+  expect(await findInboundForOperator(db, newId(FIRST_MS, 0))).toBeUndefined()
   await db.query('delete from carriers')
   expect(await findInboundForOperator(db, ids[0]!)).toMatchObject({ servicePlanId: PLANS[0], carrier: null })
 })

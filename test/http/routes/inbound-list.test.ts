@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { messageId } from '../../../src/domain/message-ids.ts'
 import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {
   ACCOUNT,
@@ -13,6 +11,7 @@ import {
   startHttpService,
   TOKEN_OTHER,
 } from '../../support/http-service.ts'
+import { newId } from '../../support/installation.ts'
 import type { HttpAnswer } from '../../support/raw-http.ts'
 
 /** 45 messages, a minute apart: every third from another person, every fifth with a keyword, to two numbers in turn. */
@@ -33,14 +32,14 @@ interface Stored {
 let service: HttpService
 const stored: Stored[] = Array.from({ length: COUNT }, (_, index) => ({
   plan_id: 1,
-  msg_id: messageId(START_MS + index * MINUTE_MS, randomBytes(9), 7),
+  msg_id: newId(START_MS + index * MINUTE_MS),
   sender: PEOPLE[index % 3]!,
   recipient: index % 2 === 0 ? '71234' : '+15550001111',
   keyword: index % 5 === 0 ? 'Join' : null,
   body: `text ${index}`,
 }))
 const newestFirst = stored.map(({ msg_id }) => msg_id).reverse()
-const foreign = { ...stored[0]!, plan_id: 6, msg_id: messageId(START_MS, randomBytes(9), 7) }
+const foreign = { ...stored[0]!, plan_id: 6, msg_id: newId(START_MS) }
 
 beforeAll(async () => {
   service = await startHttpService()

@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { messageId } from '../../../src/domain/message-ids.ts'
 import {
   ACCOUNT,
   type HttpService,
@@ -11,10 +9,11 @@ import {
   TOKEN_LIMITED,
   TOKEN_OTHER,
 } from '../../support/http-service.ts'
+import { newId } from '../../support/installation.ts'
 
 const AT = Date.parse('2026-03-01T12:00:00.123Z')
-const MINE = messageId(AT, randomBytes(9), 7)
-const OTHERS = messageId(AT, randomBytes(9), 7)
+const MINE = newId(AT)
+const OTHERS = newId(AT)
 
 let service: HttpService
 beforeAll(async () => {
@@ -71,7 +70,7 @@ describe('GET /v1/inbound/sms/{msgId}', () => {
   })
 
   it('403 for a plan that is not the token’s, whether the message exists or not', async () => {
-    for (const msgId of [OTHERS, MINE, messageId(AT, randomBytes(9), 7)]) {
+    for (const msgId of [OTHERS, MINE, newId(AT)]) {
       const answer = await lookUp(msgId, PLAN_OTHER)
       expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
     }
@@ -84,7 +83,7 @@ describe('GET /v1/inbound/sms/{msgId}', () => {
     for (const [msgId, plan] of [
       [OTHERS, PLAN],
       [MINE, PLAN_SECOND],
-      [messageId(AT, randomBytes(9), 7), PLAN],
+      [newId(AT), PLAN],
       [sent.json.msgId, PLAN],
     ]) {
       const answer = await lookUp(msgId, plan!)

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { messageId } from '../../../../src/domain/message-ids.ts'
 import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
+import { newId } from '../../../support/installation.ts'
 
 const AT = Date.parse('2026-01-02T03:04:05.678Z')
-const ids = Array.from({ length: 5 }, (_, n) => messageId(AT + n, randomBytes(9), n))
+const ids = Array.from({ length: 5 }, (_, n) => newId(AT + n, n))
 
 const server = await adminServerOfFile()
 const { db } = server.database
@@ -81,7 +80,7 @@ test.each([
 })
 
 test('404 for one there is not, 400 for an id that is none', async () => {
-  const missing = await server.request('GET', `/inbound-messages/${messageId(AT, randomBytes(9), 0)}`)
+  const missing = await server.request('GET', `/inbound-messages/${newId(AT, 0)}`)
   expect([missing.status, missing.body.errorCode]).toEqual([404, 'MESSAGE_NOT_FOUND'])
   expect((await server.request('GET', '/inbound-messages/12345')).status).toBe(400)
 })
