@@ -12,13 +12,7 @@ import { testEventsOf } from '../support/test-events.ts'
 import { answerStatus, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const network = await outboundNetwork()
-const guard = network.guardOf({
-  allowCidrs: ['127.0.0.1/32'],
-  allowHosts: [],
-  allowLoopback: false,
-  allowUnresolvable: false,
-  ownOrigins: [],
-})
+const guard = network.guardOf()
 const secretKey = Buffer.alloc(32, 5)
 const secret = formatWebhookSecret(Buffer.alloc(32, 7))
 let nowMs = Date.now()

@@ -31,10 +31,10 @@ export async function outboundNetwork() {
     return made
   }
 
-  const guardOf = (policy: CallbackPolicy) =>
+  const guardOf = (policy = RECEIVER_POLICY) =>
     new CallbackGuard(policy, new NameResolver({ servers: [dns.address] }))
 
-  function dispatcher(options: DispatcherOptions = {}, guard = guardOf(RECEIVER_POLICY)): WebhookDispatcher {
+  function dispatcher(options: DispatcherOptions = {}, guard = guardOf()): WebhookDispatcher {
     const made = new WebhookDispatcher(guard, { caPem: authority.certPem, ...options })
     opened.push({ close: () => made.destroy() })
     return made
