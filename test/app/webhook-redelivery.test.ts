@@ -109,6 +109,8 @@ test('attempts are counted, and what is under way', async () => {
   service.receiver.answerWith(() => undefined)
   const msgId = await service.sent()
   await eventually(async () => (await metric('aldis_webhook_requests_under_way')) === 1)
+  // It counts from the dial on.
+  await eventually(() => service.receiver.received.length === 1)
   service.receiver.answerWith(acknowledge)
   await service.restart()
   await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
