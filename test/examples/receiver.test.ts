@@ -35,6 +35,8 @@ beforeAll(async () => {
   })
   servicePlanId = service.servicePlanId
   await startReceiver()
+  // Else what is sent now may come by the feed first.
+  await eventually(hasReadFeed)
   await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: `${url}/receipts` })
   await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { inboundUrl: `${url}/inbound` })
 })
@@ -43,6 +45,12 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   folder[Symbol.dispose]()
 })
+
+/** Whether it has written down how far it has read the feed. */
+function hasReadFeed(): boolean {
+  using events = new DatabaseSync(file, { readOnly: true })
+  return events.prepare('select 1 from feeds').get() !== undefined
+}
 
 /** An event of a message, POSTed by hand. */
 async function post(id: string, body = `{"msgId":"${id}","status":"SENT"}`, secret = service.webhookSecret) {
