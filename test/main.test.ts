@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { runAldis } from './support/cli.ts'
+import { runAldis as runProcess } from './support/process.ts'
 
 test('the help lists every command', async () => {
   const { code, stdout } = await runAldis(['--help'])
@@ -20,12 +21,17 @@ test('the help lists every command', async () => {
 })
 
 test('the version is that of the package', async () => {
-  const { code, stdout } = await runAldis(['--version'])
+  const { code, stdout } = await runProcess(['--version'])
   expect(`${code} ${stdout}`).toMatch(/^0 \d+\.\d+\.\d+\n$/)
 })
 
+test('a failure is the exit code of the process', async () => {
+  const failed = { code: 1, stdout: '', stderr: "error: unknown command 'acount' (Did you mean account?)\n" }
+  expect(await runProcess(['acount', 'list'])).toMatchObject(failed)
+  expect(await runAldis(['acount', 'list'])).toEqual(failed)
+})
+
 test.each([
-  [['acount', 'list'], "error: unknown command 'acount' (Did you mean account?)\n"],
   [['account', 'lst'], "error: unknown command 'lst' (Did you mean list?)\n"],
   [['account', 'list', '--jsn'], "error: unknown option '--jsn' (Did you mean --json?)\n"],
   [['account', 'show'], "error: missing required argument 'accountId'\n"],

@@ -1,13 +1,9 @@
 /**
- * The `aldis` command as a child process.
+ * The `aldis` command inside the test's own process: as main.ts runs it, with arguments, environment and output of its
+ * own, and without the half second that a process needs to start. process.ts starts real ones.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-/** A command that hangs is a fault of its own: it is killed, and its exit code is null. */
-const TIMEOUT_MS = 20_000
+import { runProgram } from '../../src/commands/program.ts'
+import { runAldis as runProcess } from './process.ts'
 
 export interface CommandResult {
   readonly code: number | null
@@ -15,23 +11,46 @@ export interface CommandResult {
   readonly stderr: string
 }
 
-/** Runs `aldis …args` to its end. The environment is what is given and PATH, nothing of the test run's own. */
+/**
+ * Runs `aldis …args` to its end, one at a time. The environment is `env` and nothing else. Standard input is read by its
+ * descriptor, so with `stdin` the command is a real process.
+ */
 export async function runAldis(
   args: readonly string[],
-  options: { env?: Readonly<Record<string, string>>; stdin?: string } = {},
+  { env = {}, stdin }: { env?: Readonly<Record<string, string>>; stdin?: string } = {},
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH, ...options.env },
-    timeout: TIMEOUT_MS,
-    killSignal: 'SIGKILL',
-  })
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
+  if (stdin !== undefined) {
+    const { code, stdout, stderr } = await runProcess(args, { env, stdin })
+    return { code, stdout, stderr }
   }
-  child.stdin.end(options.stdin ?? '')
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, ...output }
+  const { env: ownEnv, exitCode } = process
+  const stdout = captured(process.stdout)
+  const stderr = captured(process.stderr)
+  process.env = { ...env }
+  process.exitCode = undefined
+  try {
+    await runProgram(args)
+    return { code: Number(process.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() }
+  } finally {
+    process.env = ownEnv
+    process.exitCode = exitCode
+    stdout.release()
+    stderr.release()
+  }
+}
+
+/** Keeps what is written to a stream, until it is released. */
+function captured(stream: NodeJS.WriteStream): { text(): string; release(): void } {
+  const { write } = stream
+  let text = ''
+  stream.write = (chunk: string | Uint8Array) => {
+    text += chunk
+    return true
+  }
+  return {
+    text: () => text,
+    release: () => {
+      stream.write = write
+    },
+  }
 }

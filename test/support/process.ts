@@ -36,8 +36,8 @@ export interface Running {
   readonly stderr: string
   readonly exited: Promise<Exit>
   readonly hasExited: boolean
-  /** Writes to its standard input. */
-  write(text: string): void
+  /** Writes to its standard input; with `end` it is over then. */
+  write(text: string, end?: 'end'): void
   kill(signal: NodeJS.Signals): void
   /** SIGKILL to it and everything it started (its process group). */
   killGroup(): void
@@ -62,9 +62,13 @@ export function startAldis(args: readonly string[], options: SpawnOptions = {}):
   return start(process.execPath, [MAIN, ...args], options)
 }
 
-/** Runs `aldis` to its end. */
-export async function runAldis(args: readonly string[], options: SpawnOptions = {}): Promise<Exit> {
+/** Runs `aldis` to its end, with `stdin` as its whole standard input. */
+export async function runAldis(
+  args: readonly string[],
+  { stdin, ...options }: SpawnOptions & { stdin?: string } = {},
+): Promise<Exit> {
   await using running = startAldis(args, options)
+  if (stdin !== undefined) running.write(stdin, 'end')
   return await running.exited
 }
 
@@ -110,8 +114,9 @@ class RunningChild implements Running {
     return this.#child.pid!
   }
 
-  write(text: string): void {
-    this.#child.stdin!.write(text)
+  write(text: string, end?: 'end'): void {
+    if (end === undefined) this.#child.stdin!.write(text)
+    else this.#child.stdin!.end(text)
   }
 
   kill(signal: NodeJS.Signals): void {

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+
+/** A file of this folder adds one command to the program. Heavy modules are imported inside its actions. */
+interface CommandModule {
+  readonly register: (program: Command) => void
+}
+
+/** In the order of the help text. Only the one that is run is loaded. */
+const COMMANDS = new Map<string, () => Promise<CommandModule>>([
+  ['dev', () => import('./dev.ts')],
+  ['serve', () => import('./serve.ts')],
+  ['migrate', () => import('./migrate.ts')],
+  ['listen', () => import('./listen.ts')],
+  ['simulate-carrier', () => import('./simulate-carrier.ts')],
+  ['account', () => import('./account.ts')],
+  ['plan', () => import('./plan.ts')],
+  ['token', () => import('./token.ts')],
+  ['sender', () => import('./sender.ts')],
+  ['sender-rule', () => import('./sender-rule.ts')],
+  ['number', () => import('./number.ts')],
+  ['opt-out', () => import('./opt-out.ts')],
+  ['carrier', () => import('./carrier.ts')],
+  ['route', () => import('./route.ts')],
+  ['number-range', () => import('./number-range.ts')],
+  ['rate', () => import('./rate.ts')],
+  ['message', () => import('./message.ts')],
+  ['inbound', () => import('./inbound.ts')],
+  ['webhook', () => import('./webhook.ts')],
+  ['quality', () => import('./quality.ts')],
+])
+
+const EXAMPLES = `
+Examples:
+  aldis dev                                   the whole service on this machine, with a simulated carrier
+  aldis serve                                 the service, configured by the environment
+  aldis account create --name "Example Ltd"   an account, over the HTTP API of a running service`
+
+/** Runs `aldis` with these arguments. Never rejects: a failure is said on standard error and sets the exit code. */
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  try {
+    const program = await buildProgram(argv[0])
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    // Commander has already said what is wrong, or printed what was asked for.
+    process.exitCode = error instanceof CommanderError ? error.exitCode : 1
+    if (!(error instanceof CommanderError)) process.stderr.write(`error: ${explain(error)}\n`)
+  }
+}
+
+async function buildProgram(name: string | undefined): Promise<Command> {
+  const program = new Command('aldis')
+    .description('Self-hosted SMS: REST in, SMPP out, receipts and inbound messages by webhook.')
+    .version(version(), '-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
+    .addHelpText('after', EXAMPLES)
+  const wanted = name === undefined ? undefined : COMMANDS.get(name)
+  for (const load of wanted === undefined ? COMMANDS.values() : [wanted]) {
+    const { register } = await load()
+    register(program)
+  }
+  return program
+}
+
+/** What a person can act on is one line; a defect of ours comes with its stack. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isDefect = error instanceof TypeError || error instanceof ReferenceError || error.message === ''
+  return isDefect ? (error.stack ?? error.name) : error.message
+}
+
+/** Commander puts its suggestion on a line of its own. */
+function oneLine(text: string): string {
+  return `${text.trim().replace(/\s*\n\s*/g, ' ')}\n`
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}
