@@ -29,6 +29,10 @@ export const ERRORS = {
   RATE_LIMITED: { status: 429, message: 'Too many requests; retry after the indicated interval' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are too large' },
   INTERNAL_ERROR: { status: 500, message: 'The request could not be completed' },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    message: 'The service cannot answer at present; retry after the indicated interval',
+  },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof ERRORS

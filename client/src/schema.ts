@@ -91,6 +91,7 @@ export interface ErrorBody {
     | 'RATE_LIMITED'
     | 'HEADERS_TOO_LARGE'
     | 'INTERNAL_ERROR'
+    | 'SERVICE_UNAVAILABLE'
   errorMessage: string
   errors?:
     | {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { deriveKey } from '../domain/secrets.ts'
-import { AppError } from '../errors.ts'
+import { freshDirectory } from '../http/fresh-directory.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { registerAdminRoutes } from '../http/routes/admin/api.ts'
 import type { Readiness } from '../http/routes/health.ts'
@@ -24,18 +24,13 @@ export async function startHttp(
 ): Promise<number> {
   const { db, reads, directoryService, guard, secretKey, onError, random, registry, lease, links, quality } =
     services
-  // A node that cannot learn of a revoked token serves nobody.
-  const directory = () => {
-    if (directoryService.stale()) throw new AppError('INTERNAL_ERROR')
-    return directoryService.current()
-  }
   const accepter = new GroupAccepter({ db, placement: services.submitter, secretKey, random, onError })
   const testEvents = startTestEvents(parts, services)
   serviceMetrics(registry, services)
   const limits = options.httpLimits ?? HTTP_LIMITS
   const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
   const server = await buildServer({
-    directory,
+    directory: freshDirectory(directoryService),
     accepter,
     db: reads,
     writes: db,

@@ -4,6 +4,7 @@ import type { Directory } from '../domain/directory.ts'
 import { planForReading } from '../domain/plan-scopes.ts'
 import { hashToken, MAX_TOKEN_LENGTH } from '../domain/tokens.ts'
 import { AppError } from '../errors.ts'
+import type { DirectorySource } from './fresh-directory.ts'
 import { countHeader } from './header-counts.ts'
 
 declare module 'fastify' {
@@ -27,13 +28,24 @@ function presentedHash(request: FastifyRequest): string | null {
 }
 
 /** Lets a customer's token pass and sets `request.token`. Runs before the body is read; anything else is 401. */
-export function authenticateCustomer(directory: () => Directory) {
-  return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction) => {
-    const hash = presentedHash(request)
-    const token = hash === null ? undefined : directory().tokenByHash(hash)
+export function authenticateCustomer(source: DirectorySource) {
+  const admit = (
+    request: FastifyRequest,
+    hash: string,
+    directory: Directory,
+    done: HookHandlerDoneFunction,
+  ) => {
+    const token = directory.tokenByHash(hash)
     if (token === undefined) return done(new AppError('UNAUTHENTICATED'))
     request.token = token
     done()
+  }
+  return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction) => {
+    const hash = presentedHash(request)
+    if (hash === null) return done(new AppError('UNAUTHENTICATED'))
+    const directory = source()
+    if (!(directory instanceof Promise)) return admit(request, hash, directory, done)
+    directory.then((fresh) => admit(request, hash, fresh, done), done)
   }
 }
 

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { ServicePlan } from '../domain/configuration.ts'
 import { CURSOR_IV_BYTES, type ListName, openCursor, type Page, sealCursor } from '../domain/cursors.ts'
-import type { Directory } from '../domain/directory.ts'
 import { fault } from '../domain/faults.ts'
 import {
   contradictions,
@@ -12,6 +11,7 @@ import {
 import { invalid } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
 import { planToRead } from './authentication.ts'
+import type { DirectorySource } from './fresh-directory.ts'
 
 /** Keys of 32 bytes. New cursors are sealed with `cursor`; the old ones still open what was sealed before a rotation. */
 interface CursorKeys {
@@ -21,7 +21,7 @@ interface CursorKeys {
 
 /** What the lists of the customers' API need. */
 export interface ListDeps {
-  readonly directory: () => Directory
+  readonly directory: DirectorySource
   readonly db: Queryable
   readonly keys: CursorKeys
   readonly clock: () => number
@@ -61,12 +61,12 @@ export class CursorPages<Filters extends object, Position> {
   }
 
   /** What a request wants to read, of a plan that its token may read; or 400, or 403. */
-  read(
+  async read(
     request: FastifyRequest,
     verdict: ListQueryVerdict<Filters>,
-  ): { plan: ServicePlan; page: Page<Filters, Position> } {
+  ): Promise<{ plan: ServicePlan; page: Page<Filters, Position> }> {
     if (!verdict.ok) throw invalid(verdict.faults)
-    const plan = planToRead(this.#deps.directory(), request, verdict.query.servicePlanId)
+    const plan = planToRead(await this.#deps.directory(), request, verdict.query.servicePlanId)
     return { plan, page: this.#pageOf(plan.id, verdict.query) }
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../domain/directory.ts'
 import { openSecret } from '../domain/secrets.ts'
 import type { Queryable } from '../store/database.ts'
@@ -11,6 +12,10 @@ export interface DirectoryServiceOptions {
   readonly clock: () => number
   /** Told of a failed poll, once per run of failures. */
   readonly onError: (error: unknown) => void
+  /** How long `fresh` waits at most. */
+  readonly freshWaitMs?: number
+  /** Calls of `fresh` that wait at once. */
+  readonly maxFreshWaits?: number
 }
 
 type Listener = (directory: Directory) => void
@@ -21,6 +26,11 @@ type Listener = (directory: Directory) => void
  */
 const POLL_INTERVAL_MS = 1_000
 const STALE_AFTER_MS = 4_000
+/** Long enough for a database that is restarted, short enough for a client that waits. */
+const FRESH_WAIT_MS = 2_000
+/** A refresh that failed is repeated after this, as long as somebody waits for it. */
+const FRESH_RETRY_MS = 100
+const MAX_FRESH_WAITS = 1_000
 
 /** Keeps the configuration of the whole installation in memory, at most seconds old. */
 export class DirectoryService {
@@ -30,6 +40,8 @@ export class DirectoryService {
   #confirmedAtMs = Number.NEGATIVE_INFINITY
   #running: Promise<void> | null = null
   #queued: Promise<void> | null = null
+  #freshening: Promise<Directory | null> | null = null
+  #freshWaits = 0
   #timer: NodeJS.Timeout | null = null
   #started = false
   #failing = false
@@ -85,10 +97,50 @@ export class DirectoryService {
     return this.#options.clock() - this.#confirmedAtMs > STALE_AFTER_MS
   }
 
+  /**
+   * The snapshot while it is not stale. After a pause of the process or an outage of the database it is refreshed first,
+   * once for all who wait. Null when that takes longer than 2 s, or when too many wait already.
+   */
+  fresh(): Directory | Promise<Directory | null> {
+    if (!this.stale()) return this.current()
+    const { maxFreshWaits = MAX_FRESH_WAITS } = this.#options
+    if (this.#freshWaits >= maxFreshWaits) return Promise.resolve(null)
+    this.#freshWaits += 1
+    this.#freshening ??= this.#freshen().finally(() => {
+      this.#freshening = null
+      this.#freshWaits = 0
+    })
+    return this.#freshening
+  }
+
   /** Calls `listener` after every change of the snapshot, the first load included. Gives what ends that. */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  async #freshen(): Promise<Directory | null> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    let inTime = true
+    const timer = setTimeout(() => {
+      inTime = false
+      resolve()
+    }, this.#options.freshWaitMs ?? FRESH_WAIT_MS)
+    try {
+      while (inTime && this.stale()) {
+        const failed = await Promise.race([
+          this.refresh().then(
+            () => false,
+            () => true,
+          ),
+          late,
+        ])
+        if (failed) await Promise.race([wait(FRESH_RETRY_MS), late])
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+    return this.stale() ? null : this.current()
   }
 
   #run(): Promise<void> {

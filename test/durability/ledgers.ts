@@ -63,7 +63,7 @@ export function compare(
   const byNumber = new Map(stored.map((message) => [message.n, message]))
   const submits = submitsBySegment(submissions)
   const submitted = new Set([...submits.keys()].map((key) => Number(key.split('/')[0])))
-  const refused = new Set(entries.filter(({ status }) => status === 500).map(({ n }) => n))
+  const refused = new Set(entries.filter(({ status }) => (status ?? 0) >= 500).map(({ n }) => n))
   const segmentKeys = stored
     .filter(({ status }) => status === 'DELIVERED')
     .flatMap(({ n, segments }) => Array.from({ length: segments }, (_, segment) => `${n}/${segment}`))

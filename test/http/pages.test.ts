@@ -39,9 +39,13 @@ function notUsed(): never {
   throw new Error('pages read nothing themselves')
 }
 
-function read(pages: CursorPages<Filters, Position>, cursor: string | null, colour: string | null = null) {
+async function read(
+  pages: CursorPages<Filters, Position>,
+  cursor: string | null,
+  colour: string | null = null,
+) {
   const query = { servicePlanId: plans[0]!.servicePlanId, filters: { colour }, limit: null, cursor }
-  return pages.read({ token } as FastifyRequest, { ok: true, query }).page
+  return (await pages.read({ token } as FastifyRequest, { ok: true, query })).page
 }
 
 const first = { planId: 1, filters: { colour: 'red' }, limit: 20, after: null }
@@ -49,7 +53,7 @@ const first = { planId: 1, filters: { colour: 'red' }, limit: 20, after: null }
 describe('a page', () => {
   it('goes on behind its last item, with the filters and the limit of the one before', async () => {
     const pages = pagesOf('events')
-    expect(read(pages, null, 'red')).toEqual(first)
+    expect(await read(pages, null, 'red')).toEqual(first)
     const rows = [1, 2, 3].map((at) => ({ at, part: 0 }))
     const fetch = async ({ limit }: { limit: number }) => rows.slice(0, limit)
     const answer = await pages.answer(
@@ -62,7 +66,7 @@ describe('a page', () => {
       items: [1, 2],
       pagination: { limit: 2, hasMore: true, nextCursor: expect.any(String) },
     })
-    const next = read(pages, answer.pagination.nextCursor)
+    const next = await read(pages, answer.pagination.nextCursor)
     expect(next).toEqual({ ...first, limit: 2, after: { at: 2, part: 0 } })
     const whole = await pages.answer(
       { ...first, limit: 3 },
@@ -77,23 +81,23 @@ describe('a page', () => {
 describe('a cursor', () => {
   const after = { at: 7, part: 2 }
 
-  it('is good for a day, or for ever in a list that says so', () => {
+  it('is good for a day, or for ever in a list that says so', async () => {
     const [events, feed] = [pagesOf('events'), pagesOf('feed', null)]
     const [ofEvents, ofFeed] = [events.cursorBehind(first, after), feed.cursorBehind(first, after)]
     nowMs += 24 * 3_600_000 - 1
-    expect(read(events, ofEvents).after).toEqual(after)
+    expect((await read(events, ofEvents)).after).toEqual(after)
     nowMs += 1
-    expect(() => read(events, ofEvents)).toThrow(AppError)
+    await expect(read(events, ofEvents)).rejects.toThrow(AppError)
     nowMs += 10 * YEAR_MS
-    expect(read(feed, ofFeed).after).toEqual(after)
+    expect((await read(feed, ofFeed)).after).toEqual(after)
   })
 
-  it('is of its list and plan, and its filters are not to be changed', () => {
+  it('is of its list and plan, and its filters are not to be changed', async () => {
     const pages = pagesOf('events')
     const cursor = pages.cursorBehind(first, after)
-    expect(read(pages, cursor, 'red').filters).toEqual({ colour: 'red' })
-    expect(() => read(pages, cursor, 'blue')).toThrow(AppError)
-    expect(() => read(pagesOf('messages'), cursor)).toThrow(AppError)
-    expect(() => read(pages, pages.cursorBehind({ ...first, planId: 2 }, after))).toThrow(AppError)
+    expect((await read(pages, cursor, 'red')).filters).toEqual({ colour: 'red' })
+    await expect(read(pages, cursor, 'blue')).rejects.toThrow(AppError)
+    await expect(read(pagesOf('messages'), cursor)).rejects.toThrow(AppError)
+    await expect(read(pages, pages.cursorBehind({ ...first, planId: 2 }, after))).rejects.toThrow(AppError)
   })
 })

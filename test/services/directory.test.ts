@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Directory } from '../../src/domain/directory.ts'
 import { SecretError } from '../../src/domain/secrets.ts'
 import { createAccount } from '../../src/operations/manage-accounts.ts'
@@ -120,6 +120,64 @@ test('a database that does not answer leaves the snapshot, which goes stale', as
   down = false
   await directory.runOnce()
   expect(directory.stale()).toBe(false)
+})
+
+describe('a fresh directory', () => {
+  test('is the snapshot itself while it is not stale, without a statement', async () => {
+    const db = counting(database.db)
+    const directory = service({ db })
+    await directory.runOnce()
+    const { statements } = db
+    expect(directory.fresh()).toBe(directory.current())
+    expect(db.statements).toBe(statements)
+  })
+
+  test('is refreshed once, for all who wait for it', async () => {
+    const db = counting(database.db)
+    let nowMs = 0
+    const directory = service({ db, clock: () => nowMs })
+    await directory.runOnce()
+    const { account } = await createAccount(database.db, KEY, ACCOUNT)
+    nowMs = 60_000
+    const { statements } = db
+    const answers = await Promise.all(Array.from({ length: 50 }, () => directory.fresh()))
+    expect(new Set(answers)).toEqual(new Set([directory.current()]))
+    expect(directory.current().accountById(account.id)).toBeDefined()
+    expect(db.statements).toBe(statements + 2)
+  })
+
+  test('is not given when the database answers too late; one that answers again in time is waited for', async () => {
+    let nowMs = 0
+    let failures = 0
+    const db: Queryable = {
+      query: (...query) => {
+        failures -= 1
+        return failures >= 0 ? Promise.reject(new Error('down')) : database.db.query(...query)
+      },
+    }
+    const directory = service({ db, clock: () => nowMs })
+    await directory.runOnce()
+    nowMs = 60_000
+    failures = 3
+    expect(await directory.fresh()).toBe(directory.current())
+    const impatient = service({ db, clock: () => nowMs, freshWaitMs: 1 })
+    await impatient.runOnce()
+    nowMs = 120_000
+    failures = Number.POSITIVE_INFINITY
+    expect(await impatient.fresh()).toBe(null)
+  })
+
+  test('is waited for by a bounded number at once', async () => {
+    let nowMs = 0
+    const directory = service({ clock: () => nowMs, maxFreshWaits: 2 })
+    await directory.runOnce()
+    nowMs = 60_000
+    const waits = [directory.fresh(), directory.fresh(), directory.fresh()]
+    const answers = await Promise.all(waits)
+    expect(answers).toEqual([directory.current(), directory.current(), null])
+    nowMs = 120_000
+    expect(await directory.fresh()).toBe(directory.current())
+  })
 })
 
 test('another key than the one secrets were sealed with stops the start', async () => {

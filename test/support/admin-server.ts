@@ -10,6 +10,7 @@ import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { deriveKey } from '../../src/domain/secrets.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
+import { freshDirectory } from '../../src/http/fresh-directory.ts'
 import { HTTP_LIMITS } from '../../src/http/limits.ts'
 import { registerAdminRoutes } from '../../src/http/routes/admin/api.ts'
 import type { AdminDeps } from '../../src/http/routes/admin/scope.ts'
@@ -17,7 +18,7 @@ import { buildServer } from '../../src/http/server.ts'
 import { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
-import { DirectoryService } from '../../src/services/directory.ts'
+import { DirectoryService, type DirectoryServiceOptions } from '../../src/services/directory.ts'
 import type { Database } from '../../src/store/database.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { testEventsOf } from './test-events.ts'
@@ -47,12 +48,13 @@ export async function startAdminServer(
     database?: FreshDatabase
     /** A pool of its own for what is written. */
     db?: Database
+    directory?: Partial<DirectoryServiceOptions>
   } = {},
 ): Promise<AdminServer> {
-  const { database = await freshDatabase(), ...extra } = options
+  const { database = await freshDatabase(), directory: directoryOptions, ...extra } = options
   const secretKey = deriveKey(randomBytes(32), 'secrets')
   const operatorToken = `operator-${randomBytes(24).toString('hex')}`
-  const directory = directoryService(database, secretKey)
+  const directory = directoryService(database, secretKey, directoryOptions)
   await directory.start()
   const guard = new CallbackGuard(POLICY, new NameResolver())
   const { testEvents, close } = testEventsOf({ guard, secretKey })
@@ -101,12 +103,17 @@ export async function adminServerOfFile(
 }
 
 /** A directory of another node, as it were, on the same database. */
-export function directoryService(database: FreshDatabase, secretKey: Uint8Array): DirectoryService {
+export function directoryService(
+  database: FreshDatabase,
+  secretKey: Uint8Array,
+  options: Partial<DirectoryServiceOptions> = {},
+): DirectoryService {
   return new DirectoryService({
     db: database.db,
     secretKey,
     clock: () => performance.now(),
     onError: () => undefined,
+    ...options,
   })
 }
 
@@ -121,7 +128,7 @@ function databaseDeps({ db }: FreshDatabase, directory: DirectoryService, secret
   return {
     db,
     writes: db,
-    directory: () => directory.current(),
+    directory: freshDirectory(directory),
     accepter: new GroupAccepter({ db, placement, secretKey, random: randomBytes }),
     limits: HTTP_LIMITS,
     baseUrl: null,

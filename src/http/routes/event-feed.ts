@@ -32,7 +32,7 @@ const SCHEMA = {
   querystring: FeedQuerySchema,
   response: {
     200: { ...FeedSchema, description: 'The events behind the cursor' },
-    ...failures(400, 401, 403, 429, 500),
+    ...failures(400, 401, 403, 429, 500, 503),
   },
 }
 
@@ -48,7 +48,7 @@ export function eventFeedRoute(app: FastifyInstance, deps: FeedDeps): void {
     // A union would be serialised by trial.
     serializerCompiler: () => JSON.stringify,
     handler: async (request) => {
-      const { plan, page } = pages.read(request, parseFeedQuery(request.query as Query))
+      const { plan, page } = await pages.read(request, parseFeedQuery(request.query as Query))
       const readAtMs = deps.clock()
       const { shown, place } = await read(deps, page, readAtMs)
       const startMs = page.after?.atMs ?? page.filters.since

@@ -17,15 +17,15 @@ const SCHEMA = {
   querystring: InboundListQuerySchema,
   response: {
     200: { ...InboundMessageListSchema, description: 'A page, newest first' },
-    ...failures(400, 401, 403, 429, 500),
+    ...failures(400, 401, 403, 429, 500, 503),
   },
 }
 
 /** `GET /v1/inbound/sms`: by the rules of the message list (spec §4.3). */
 export function inboundListRoute(app: FastifyInstance, deps: ListDeps): void {
   const pages = new CursorPages<InboundFilters, string>(deps, 'inbound-messages')
-  app.get('/v1/inbound/sms', { schema: SCHEMA }, (request) => {
-    const { plan, page } = pages.read(request, parseListQuery(request.query as Query, INBOUND_FILTERS))
+  app.get('/v1/inbound/sms', { schema: SCHEMA }, async (request) => {
+    const { plan, page } = await pages.read(request, parseListQuery(request.query as Query, INBOUND_FILTERS))
     return pages.answer(
       page,
       (wanted) => listInboundMessages(deps.db, wanted),

@@ -18,7 +18,7 @@ const SCHEMA = {
   querystring: LookupQuerySchema,
   response: {
     200: { ...InboundMessageSchema, description: 'The message, as it was pushed' },
-    ...failures(400, 401, 403, 404, 429, 500),
+    ...failures(400, 401, 403, 404, 429, 500, 503),
   },
 }
 
@@ -26,7 +26,7 @@ const SCHEMA = {
 export function inboundLookupRoute(app: FastifyInstance, { directory, db }: LookupDeps): void {
   app.get('/v1/inbound/sms/:msgId', { schema: SCHEMA }, async (request) => {
     const { msgId, servicePlanId } = readLookup(request)
-    const plan = planToRead(directory(), request, servicePlanId)
+    const plan = planToRead(await directory(), request, servicePlanId)
     const inbound = await findInboundMessage(db, plan.id, msgId)
     if (inbound === undefined) throw new AppError('MESSAGE_NOT_FOUND')
     return toInboundWebhook(inbound, plan)

@@ -17,15 +17,15 @@ const SCHEMA = {
   querystring: ListQuerySchema,
   response: {
     200: { ...MessageListSchema, description: 'A page, newest first' },
-    ...failures(400, 401, 403, 429, 500),
+    ...failures(400, 401, 403, 429, 500, 503),
   },
 }
 
 /** `GET /v1/messages/sms`. */
 export function listRoute(app: FastifyInstance, deps: ListDeps): void {
   const pages = new CursorPages<MessageFilters, string>(deps, 'messages')
-  app.get('/v1/messages/sms', { schema: SCHEMA }, (request) => {
-    const { plan, page } = pages.read(request, parseListQuery(request.query as Query, MESSAGE_FILTERS))
+  app.get('/v1/messages/sms', { schema: SCHEMA }, async (request) => {
+    const { plan, page } = await pages.read(request, parseListQuery(request.query as Query, MESSAGE_FILTERS))
     return pages.answer(
       page,
       (wanted) => listMessages(deps.db, wanted),

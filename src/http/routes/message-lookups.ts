@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
-import type { Directory } from '../../domain/directory.ts'
 import { readablePlanIds } from '../../domain/plan-scopes.ts'
 import { AppError } from '../../errors.ts'
 import type { Queryable } from '../../store/database.ts'
 import { findMessage } from '../../store/messages.ts'
 import { planToRead, tokenOf } from '../authentication.ts'
+import type { DirectorySource } from '../fresh-directory.ts'
 import { readLookup } from '../lookups.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { failures } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema, ShortLookupQuerySchema } from '../schemas/message-query.ts'
 
 export interface LookupDeps {
-  readonly directory: () => Directory
+  readonly directory: DirectorySource
   readonly db: Queryable
 }
 
@@ -25,7 +25,7 @@ const SCHEMA = {
   querystring: LookupQuerySchema,
   response: {
     200: { ...DeliveryReceiptSchema, description: 'The record as it is now' },
-    ...failures(400, 401, 403, 404, 429, 500),
+    ...failures(400, 401, 403, 404, 429, 500, 503),
   },
 }
 
@@ -51,7 +51,7 @@ async function lookUp(
   request: FastifyRequest,
   { msgId, servicePlanId }: { msgId: string; servicePlanId: string | undefined },
 ) {
-  const snapshot = directory()
+  const snapshot = await directory()
   const planIds =
     servicePlanId === undefined
       ? readablePlanIds(snapshot, tokenOf(request))

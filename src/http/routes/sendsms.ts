@@ -3,7 +3,6 @@ import { Type } from 'typebox'
 import type { CallbackChecker } from '../../domain/callback-url.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
-import type { Directory } from '../../domain/directory.ts'
 import { type Fault, fault } from '../../domain/faults.ts'
 import { idempotencyKeyHash, isIdempotencyKey, requestHash } from '../../domain/idempotency.ts'
 import { planForSending } from '../../domain/plan-scopes.ts'
@@ -12,6 +11,7 @@ import { fieldFaults, judgeSender, recordBytes, type SendRequest } from '../../d
 import { AppError, invalid } from '../../errors.ts'
 import type { AcceptOutcome, MessageAccepter } from '../../operations/accept-messages.ts'
 import { authenticateCustomer, tokenOf } from '../authentication.ts'
+import type { DirectorySource } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
 import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
 import { schemaFaults } from '../schema-faults.ts'
@@ -20,7 +20,7 @@ import { ErrorBodySchema, failures } from '../schemas/error-body.ts'
 import { SendSmsSchema } from '../schemas/send-sms.ts'
 
 export interface SendDeps {
-  readonly directory: () => Directory
+  readonly directory: DirectorySource
   readonly accepter: MessageAccepter
   readonly guard: CallbackChecker
   readonly limits: Pick<HttpLimits, 'recordBytes'>
@@ -52,7 +52,7 @@ const SCHEMA = {
         },
       },
     },
-    ...failures(400, 401, 403, 404, 409, 413, 415, 422, 429),
+    ...failures(400, 401, 403, 404, 409, 413, 415, 422, 429, 503),
     500: {
       ...Type.Union([DeliveryReceiptSchema, ErrorBodySchema]),
       description: 'INTERNAL_ERROR, or the record with status FAILED',
@@ -81,7 +81,7 @@ export function sendRoute(app: FastifyInstance, deps: SendDeps): void {
     handler: async (request, reply) => {
       const key = request.headers['idempotency-key'] as string | undefined
       const sms = await validated(request, key, deps.guard)
-      const plan = authorizedPlan(deps, request, plans, sms)
+      const plan = await authorizedPlan(deps, request, plans, sms)
       const bytes = recordBytes(sms)
       if (bytes > deps.limits.recordBytes) throw new AppError('MESSAGE_TOO_LARGE')
       const callbackUrl = sms.callbackUrl ?? null
@@ -117,13 +117,13 @@ async function validated(
   return body as unknown as SendRequest
 }
 
-function authorizedPlan(
+async function authorizedPlan(
   { directory, clock }: SendDeps,
   request: FastifyRequest,
   limiter: RateLimiter,
   sms: SendRequest,
-): ServicePlan {
-  const snapshot = directory()
+): Promise<ServicePlan> {
+  const snapshot = await directory()
   const plan = planForSending(snapshot, tokenOf(request), sms.servicePlanId)
   if (typeof plan === 'string') throw new AppError(plan)
   const limit = plan.rateLimit

@@ -46,7 +46,7 @@ const ONE = {
   body: PlanBodySchema,
   response: {
     202: { ...WebhookEventDetailSchema, description: 'To be delivered' },
-    ...failures(400, 401, 403, 404, 409, 413, 415, 429, 500),
+    ...failures(400, 401, 403, 404, 409, 413, 415, 429, 500, 503),
   },
 }
 
@@ -58,7 +58,7 @@ const MANY = {
   body: RedeliverBodySchema,
   response: {
     202: { ...RedeliveredSchema, description: 'To be delivered' },
-    ...failures(400, 401, 403, 413, 415, 429, 500),
+    ...failures(400, 401, 403, 413, 415, 429, 500, 503),
   },
 }
 
@@ -71,7 +71,7 @@ const TEST = {
   body: TestBodySchema,
   response: {
     200: { ...TestEventSchema, description: 'What came of it' },
-    ...failures(400, 401, 403, 409, 413, 415, 429, 500),
+    ...failures(400, 401, 403, 409, 413, 415, 429, 500, 503),
   },
 }
 
@@ -87,7 +87,7 @@ export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDep
   app.post('/v1/webhooks/events/:eventId/redeliver', { schema: ONE }, async (request, reply) => {
     const { servicePlanId } = request.body as Static<typeof PlanBodySchema>
     const key = eventOfPath(request)
-    const plan = planToRead(directory(), request, servicePlanId)
+    const plan = planToRead(await directory(), request, servicePlanId)
     await redeliverEvent(writes, plan.id, key)
     const event = await findEvent(writes, plan.id, key)
     if (event === null) throw refuseMissing('event')
@@ -98,7 +98,7 @@ export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDep
   app.post('/v1/webhooks/redeliver', { schema: MANY }, async (request, reply) => {
     const body = request.body as Static<typeof RedeliverBodySchema>
     const { filters, after } = readRedelivery(body)
-    const plan = planToRead(directory(), request, body.servicePlanId)
+    const plan = planToRead(await directory(), request, body.servicePlanId)
     const query = { ...filters, planId: plan.id, state: body.state ?? 'failed', after }
     const { redelivered, nextAfter } = await turns.run(plan.account.id, () =>
       redeliverEvents(writes, query, MANY_AT_ONCE),
@@ -111,7 +111,7 @@ export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDep
 export function webhookTestRoute(app: FastifyInstance, { directory, testEvents }: WebhookActionDeps): void {
   app.post('/v1/webhooks/test', { schema: TEST }, async (request) => {
     const { servicePlanId, type, url } = request.body as Static<typeof TestBodySchema>
-    const plan = planToRead(directory(), request, servicePlanId)
+    const plan = planToRead(await directory(), request, servicePlanId)
     return testEvents.send(plan, type ?? 'deliveryReceipt', url ?? null)
   })
 }

@@ -24,7 +24,7 @@ const LIST = {
   querystring: DestinationListQuerySchema,
   response: {
     200: { ...WebhookDestinationListSchema, description: 'A page, by name' },
-    ...failures(400, 401, 403, 429, 500),
+    ...failures(400, 401, 403, 429, 500, 503),
   },
 }
 
@@ -37,7 +37,7 @@ function change(operationId: string, summary: string, description: string) {
     body: DestinationBodySchema,
     response: {
       200: { ...WebhookDestinationSchema, description: 'The destination as it is now' },
-      ...failures(400, 401, 403, 409, 413, 415, 429, 500),
+      ...failures(400, 401, 403, 409, 413, 415, 429, 500, 503),
     },
   }
 }
@@ -56,9 +56,9 @@ const RESUME = change(
 /** `GET /v1/webhooks/destinations`. */
 export function webhookDestinationRoute(app: FastifyInstance, deps: ListDeps): void {
   const pages = new CursorPages<object, string>(deps, 'destinations')
-  app.get('/v1/webhooks/destinations', { schema: LIST }, (request) => {
+  app.get('/v1/webhooks/destinations', { schema: LIST }, async (request) => {
     const verdict = parseListQuery(request.query as Query, {}, { filtered: false, maxPage: MAX_PAGE })
-    const { page } = pages.read(request, verdict)
+    const { page } = await pages.read(request, verdict)
     return pages.answer(
       page,
       ({ planId, after, limit }) => listDestinations(deps.db, { planId, after: after ?? '', limit }),
@@ -79,7 +79,7 @@ export function webhookDestinationActions(
   ] as const) {
     app.post(`/v1/webhooks/destinations/${verb}`, { schema }, async (request) => {
       const { servicePlanId, destination } = request.body as Static<typeof DestinationBodySchema>
-      const plan = planToRead(directory(), request, servicePlanId)
+      const plan = planToRead(await directory(), request, servicePlanId)
       return presentDestination(await make(writes, plan.id, destination, 'customer'))
     })
   }

@@ -23,7 +23,7 @@ const LIST = {
   querystring: EventListQuerySchema,
   response: {
     200: { ...WebhookEventListSchema, description: 'A page, newest message first' },
-    ...failures(400, 401, 403, 429, 500),
+    ...failures(400, 401, 403, 429, 500, 503),
   },
 }
 
@@ -35,7 +35,7 @@ const DETAIL = {
   querystring: LookupQuerySchema,
   response: {
     200: { ...WebhookEventDetailSchema, description: 'The event as it is now' },
-    ...failures(400, 401, 403, 404, 429, 500),
+    ...failures(400, 401, 403, 404, 429, 500, 503),
   },
 }
 
@@ -43,9 +43,12 @@ const DETAIL = {
 export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps): void {
   const { db, directory } = deps
   const pages = new CursorPages<EventFilters, EventKey>(deps, 'events')
-  app.get('/v1/webhooks/events', { schema: LIST }, (request) => {
+  app.get('/v1/webhooks/events', { schema: LIST }, async (request) => {
     const bounds = { filtered: false, maxPage: MAX_PAGE }
-    const { plan, page } = pages.read(request, parseListQuery(request.query as Query, EVENT_FILTERS, bounds))
+    const { plan, page } = await pages.read(
+      request,
+      parseListQuery(request.query as Query, EVENT_FILTERS, bounds),
+    )
     return pages.answer(
       page,
       (wanted) => listEvents(db, wanted),
@@ -55,7 +58,7 @@ export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps): void {
   })
   app.get('/v1/webhooks/events/:eventId', { schema: DETAIL }, async (request) => {
     const { key, servicePlanId } = readEventLookup(request)
-    const plan = planToRead(directory(), request, servicePlanId)
+    const plan = planToRead(await directory(), request, servicePlanId)
     const event = await findEvent(db, plan.id, key)
     if (event === null) throw refuseMissing('event')
     return presentEventDetail(event, plan.servicePlanId)

@@ -43,6 +43,12 @@ const RATE_LIMIT_HEADERS = {
   ratelimit: { type: 'string', description: 'What is left of it, and seconds until there is more' },
 }
 
+const RETRY_HEADERS = { 'retry-after': RATE_LIMIT_HEADERS['retry-after'] }
+const HEADERS_OF_STATUS: Readonly<Record<number, object>> = {
+  429: { headers: RATE_LIMIT_HEADERS },
+  503: { headers: RETRY_HEADERS },
+}
+
 /** Response schemas of a route's failures, for its documentation and its serialiser. */
 export function failures(...statuses: number[]): Record<number, typeof ErrorBodySchema> {
   return Object.fromEntries(
@@ -51,7 +57,7 @@ export function failures(...statuses: number[]): Record<number, typeof ErrorBody
       {
         ...ErrorBodySchema,
         description: codesOf(status).join(', '),
-        ...(status === 429 ? { headers: RATE_LIMIT_HEADERS } : {}),
+        ...HEADERS_OF_STATUS[status],
       },
     ]),
   )

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { adminServerOfFile, createPlan } from '../support/admin-server.ts'
+
+let pausedMs = 0
+const server = await adminServerOfFile({
+  directory: { clock: () => performance.now() + pausedMs, freshWaitMs: 200 },
+})
+const { accountId, servicePlanId } = await createPlan(server)
+const issued = (name: string) =>
+  server.request('POST', '/tokens', { accountId, name }).then(({ body }) => body as Record<string, string>)
+const token = await issued('kept')
+
+function list(bearer: string) {
+  return fetch(`${server.baseUrl}/v1/messages/sms?servicePlanId=${servicePlanId}&to=%2B15551230001`, {
+    headers: { authorization: `Bearer ${bearer}` },
+  })
+}
+
+test('after a pause of the process requests are answered by what the configuration is then', async () => {
+  const revoked = await issued('revoked')
+  expect((await list(revoked.token!)).status).toBe(200)
+  await server.database.db.query('update tokens set revoked_at = now() where id = $1', [revoked.tokenId])
+  pausedMs += 60_000
+  const answers = await Promise.all([list(token.token!), list(revoked.token!), list(token.token!)])
+  expect(answers.map(({ status }) => status)).toEqual([200, 401, 200])
+})
+
+test('503 with Retry-After while the database does not answer, and 401 at once without a token', async () => {
+  const lock = await server.database.db.connect()
+  await lock.query('begin')
+  await lock.query('lock table directory_version in access exclusive mode')
+  pausedMs += 60_000
+  const [refused, anonymous] = await Promise.all([list(token.token!), list('')])
+  expect(anonymous.status).toBe(401)
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('retry-after')).toBe('2')
+  expect(await refused.json()).toMatchObject({ errorCode: 'SERVICE_UNAVAILABLE' })
+  await lock.query('rollback')
+  lock.release()
+  expect((await list(token.token!)).status).toBe(200)
+})
