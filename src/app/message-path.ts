@@ -15,7 +15,7 @@ import { AMBIGUITY_WAIT_MS, type Submitter } from '../services/submitter.ts'
 import { WebhookDeliverer } from '../services/webhook-deliverer.ts'
 import { WebhookDestinations } from '../services/webhook-destinations.ts'
 import type { Base } from './base.ts'
-import { startLease } from './lease.ts'
+import { nodeLease } from './lease.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 
 /** From the database to the carriers and the customers' webhooks, and back. */
@@ -30,16 +30,13 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
     totalTimeoutMs: options.webhookTimeoutMs,
   })
   parts.add('webhook sockets', () => dispatcher.close())
-  const lease = await startLease(options, base, () => {
-    deliverer.forget()
-    return submitter.forget()
-  })
+  const lease = nodeLease(options, base)
   parts.add('lease', () => lease.stop())
 
   const shared = { db, directory, lease, random, onError }
   const destinations = await startDestinations(options, base)
   parts.add('webhook destinations', () => destinations.stop())
-  const deliverer: WebhookDeliverer = new WebhookDeliverer({
+  const deliverer = new WebhookDeliverer({
     ...shared,
     dispatcher,
     destinations,
@@ -90,6 +87,11 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
   parts.add('carrier links', () => links.stop())
   parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
   parts.add('carrier settings', base.directoryService.onChange(follow))
+  lease.onExpired(() => {
+    deliverer.forget()
+    submitter.giveBackAll()
+  })
+  await lease.start()
   await binds.start()
   submitter.start()
   deliverer.start()

@@ -16,8 +16,6 @@ export interface NodeLeaseOptions {
   readonly name: string
   /** What dead nodes held of these buckets must be released before this node works on them. */
   readonly onTaken: (buckets: readonly number[], nodeId: number) => Promise<void>
-  /** The lease was over: what this node holds may be another's by now, so it must forget what it has not begun. */
-  readonly onExpired: () => void
   /** Another process has this name: this one must stop. */
   readonly onReplaced: () => void
   /** Of a run of heartbeats that fail, the first is told. */
@@ -44,6 +42,7 @@ export class NodeLease {
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
   readonly #listeners = new Set<() => void>()
+  readonly #expiredListeners = new Set<() => void>()
   #timer: NodeJS.Timeout | null = null
   #lapse: NodeJS.Timeout | null = null
   #running: Promise<void> = Promise.resolve()
@@ -83,6 +82,11 @@ export class NodeLease {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** Calls `listener` when the lease was over: what this node holds may be another's, and it registers anew. */
+  onExpired(listener: () => void): void {
+    this.#expiredListeners.add(listener)
+  }
+
   async start(): Promise<void> {
     this.#nodeId = await registerNode(this.#options.db, this.#options.name)
     await this.runOnce()
@@ -120,11 +124,11 @@ export class NodeLease {
 
   /** A lease that was over is begun anew, as another node; under a name that another process has taken, never. */
   async #lost(state: 'expired' | 'replaced'): Promise<void> {
-    const { db, name, onExpired, onReplaced } = this.#options
+    const { db, name, onReplaced } = this.#options
     this.#buckets = []
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
     this.#tell()
-    if (state === 'expired') onExpired()
+    if (state === 'expired') for (const listener of this.#expiredListeners) listener()
     const nodeId = state === 'expired' ? await registerNodeAgain(db, name) : null
     if (nodeId === null) {
       this.#stopped = true

@@ -143,26 +143,16 @@ export class Submitter implements Placement {
     return this.#choice.conditionOf(carrierId, routeId)
   }
 
-  /**
-   * Drops what is not under way: after a lost lease it is another node's, or will be read again. Gives the ids of those of
-   * which nothing was ever sent.
-   */
-  forget(): string[] {
-    const idle = [...this.#queues.values()]
-      .flatMap((queue) => queue.drain())
-      .filter((job) => job.progress.isIdle)
-    for (const { dispatch } of idle) this.#held.delete(dispatch.msgId)
-    return idle.filter(({ startedAtMs }) => startedAtMs === null).map(({ dispatch }) => dispatch.msgId)
+  /** The lease was lost: gives back what is not in flight, for another node, or this one, to take up. */
+  giveBackAll(): void {
+    for (const queue of this.#queues.values()) this.#giveBackIdle(queue.drain())
   }
 
   /** Stops taking work, waits for what is under way, gives back what was not sent. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     await this.#due.stop()
-    for (const queue of this.#queues.values()) {
-      // Those with a segment under way follow when it is answered.
-      for (const job of queue.stop()) if (job.progress.isIdle) this.#giveBack(job)
-    }
+    for (const queue of this.#queues.values()) this.#giveBackIdle(queue.stop())
     const deadlineMs = performance.now() + timeoutMs
     while (this.held > 0 && performance.now() < deadlineMs)
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -365,6 +355,11 @@ export class Submitter implements Placement {
     this.#held.delete(dispatch.msgId)
     this.#rebinds.forget(dispatch.msgId)
     this.#options.recorder.settle(settlementOf(dispatch, job, ending, this.#options.directory()))
+  }
+
+  /** Those with a segment in flight follow when it is answered, or lost. */
+  #giveBackIdle(jobs: readonly SubmitJob[]): void {
+    for (const job of jobs) if (job.progress.isIdle) this.#giveBack(job)
   }
 
   #giveBack(job: SubmitJob): void {

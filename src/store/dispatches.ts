@@ -81,7 +81,7 @@ const WANTED = `
  */
 const HELD = `
   held as (
-    update dispatches d set holder = $1 from due
+    update dispatches d set holder = $1, released_from = null from due
     where d.bucket = any (array[due.bucket]) and d.msg_id = due.msg_id and coalesce(d.holder, 0) = 0
     returning d.*
   )
@@ -172,7 +172,7 @@ export async function holdDueDispatches(
 
 export interface Postponement {
   readonly msg_id: string
-  /** Whose it is to postpone: another node may have taken it over since. */
+  /** Node that has it in memory: another may have taken it over since. */
   readonly holder: number
   readonly attempt: number
   /** Decimal: 64 bits do not fit a JSON number. */
@@ -190,7 +190,10 @@ export interface Postponement {
   readonly attempt_made: SubmitAttempt | null
 }
 
-/** Gives dispatches back to the database, due again after `delay_ms`. */
+/**
+ * Gives dispatches back to the database, due again after `delay_ms`. Also those that were released meanwhile because the
+ * lease of their holder had ended, as long as nobody has taken them up: their holder knows what became of them.
+ */
 export async function postponeDispatches(db: Queryable, rows: readonly Postponement[]): Promise<void> {
   await db.query({
     name: 'postpone_dispatches',
@@ -199,14 +202,15 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
         ${insertAttempts('$2')}
       )
       update dispatches d
-      set holder = null, attempt = i.attempt, submitted_segments = i.submitted_segments, cut = i.cut,
+      set holder = null, released_from = null, attempt = i.attempt, submitted_segments = i.submitted_segments, cut = i.cut,
           started_over = i.started_over, ambiguous = i.ambiguous,
           carrier_id = coalesce(i.carrier_id, d.carrier_id), route_id = coalesce(i.route_id, d.route_id),
           due_at = now() + i.delay_ms * interval '1 ms'
       from json_to_recordset($1) as i (
         msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, cut text,
         started_over boolean, ambiguous boolean, carrier_id integer, route_id integer, delay_ms bigint)
-      where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id and d.holder = i.holder`,
+      where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id
+        and coalesce(d.holder, d.released_from) = i.holder`,
     values: [
       JSON.stringify(rows.map(({ attempt_made: _, ...row }) => row)),
       JSON.stringify(rows.flatMap((row) => row.attempt_made ?? [])),
@@ -238,7 +242,8 @@ export async function recordLateSegments(db: Queryable, rows: readonly LateSegme
 
 /**
  * After a takeover: what a dead node held may have been sent by it, so it waits before anything is decided. `nodeId` is
- * the new owner, whose own rows stay, like those of a living node that has given a bucket up.
+ * the new owner, whose own rows stay, like those of a living node that has given a bucket up. A node that lost its lease
+ * and is not dead still says what became of them (`postponeDispatches`).
  */
 export async function releaseDispatches(
   db: Queryable,
@@ -246,7 +251,8 @@ export async function releaseDispatches(
 ): Promise<number> {
   const { rowCount } = await db.query({
     text: `
-      update dispatches set holder = null, ambiguous = true, due_at = now() + $3 * interval '1 ms'
+      update dispatches
+      set holder = null, released_from = holder, ambiguous = true, due_at = now() + $3 * interval '1 ms'
       where bucket = any ($2::smallint[]) and holder <> $1 and holder not in (select node_id from nodes)`,
     values: [args.nodeId, args.buckets, args.waitMs],
   })

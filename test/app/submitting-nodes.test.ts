@@ -59,6 +59,32 @@ describe('a lease that ends', () => {
   })
 })
 
+test('what a node merely held is never in doubt, though its lease lapsed and another took its buckets over', async () => {
+  await service.restart({ ambiguityWaitMs: 60_000 })
+  await node.stop()
+  await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { ambiguousSubmits: 'unknown' })
+  const before = smsc.submits.length
+  smsc.answerSubmits(() => undefined)
+  const ids = await Promise.all(Array.from({ length: 56 }, () => service.sent()))
+  await eventually(() => smsc.submits.length === before + 10)
+  smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
+  // Its heartbeats fail from here on: it can neither renew its lease nor register again.
+  await service.db.query(`alter table nodes add constraint silence check (name <> 'node-a') not valid`)
+  await service.db.query(`delete from nodes where name = 'node-a'`)
+  await service.startNode({ nodeName: 'node-c', ambiguityWaitMs: 60_000 })
+  await service.db.query('alter table nodes drop constraint silence')
+  await eventually(() => smsc.submits.length === before + 56)
+  await eventually(async () => {
+    const { rows } = await service.db.query(
+      `select count(*)::integer as count from messages where status = 'SENT' and msg_id = any ($1)`,
+      [ids],
+    )
+    return rows[0].count === 46
+  })
+  const { rows } = await service.db.query('select attempt, ambiguous from dispatches')
+  expect(rows).toEqual(Array(10).fill({ attempt: 1, ambiguous: true }))
+})
+
 describe('a node without a bind', () => {
   test('keeps nothing in memory; what it accepts leaves over the node that has the bind, once', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, (_, count) => sentThere(`there ${count}`)))

@@ -54,7 +54,6 @@ async function started(name: string): Promise<Node> {
     db,
     name,
     onTaken: async () => undefined,
-    onExpired: () => undefined,
     onReplaced: () => undefined,
     onError,
     heartbeatMs: NEVER_MS,

@@ -35,9 +35,6 @@ async function started(name: string): Promise<Watched> {
       db,
       name,
       onTaken: async (buckets) => void watched.taken.push([...buckets]),
-      onExpired: () => {
-        watched.expired += 1
-      },
       onReplaced: () => {
         watched.replaced += 1
       },
@@ -47,6 +44,9 @@ async function started(name: string): Promise<Watched> {
       heartbeatMs: NEVER_MS,
     }),
   }
+  watched.lease.onExpired(() => {
+    watched.expired += 1
+  })
   leases.push(watched)
   await watched.lease.start()
   return watched
@@ -181,7 +181,6 @@ test('a heartbeat that fails is tried again soon, and told once', async () => {
     db,
     name: 'failing',
     onTaken: async () => undefined,
-    onExpired: () => undefined,
     onReplaced: () => undefined,
     onError: (message) => void errors.push(message),
     heartbeatMs: 20,

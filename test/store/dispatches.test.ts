@@ -295,6 +295,28 @@ describe('a takeover', () => {
     expect(await row(elsewhere)).toMatchObject({ holder: dead })
   })
 
+  test('is corrected by the former holder, which knows what it never sent, until somebody takes the message up', async () => {
+    const dead = 1_000
+    const [unsent, taken] = [
+      await storeMessage(db, plan, { holder: dead }),
+      await storeMessage(db, plan, { holder: dead }),
+    ]
+    await releaseDispatches(db, { nodeId: NODE, buckets: ALL, waitMs: 0 })
+    const plans = new Map([[plan, { room: 10, routes: {} }]])
+    await db.query("update dispatches set due_at = now() + interval '1 h' where msg_id = $1", [unsent])
+    expect(await hold({ plans })).toMatchObject([{ msgId: taken, ambiguous: true }])
+    const untried = { attempt: 0, submitted_segments: '0', ambiguous: false, ...UNTRIED, delay_ms: 0 }
+    const givenBack = (msg_id: string, holder: number) =>
+      postponeDispatches(db, [{ msg_id, holder, ...untried }])
+    await givenBack(unsent, dead)
+    expect(await row(unsent)).toMatchObject({ holder: null, ambiguous: false, due: true })
+    await givenBack(taken, dead)
+    expect(await row(taken)).toMatchObject({ holder: NODE, ambiguous: true })
+    await postponeDispatches(db, [{ msg_id: taken, holder: NODE, ...untried, ambiguous: true }])
+    await givenBack(taken, dead)
+    expect(await row(taken)).toMatchObject({ holder: null, ambiguous: true })
+  })
+
   test('rows that a node holds without knowing are listed and freed, unsent', async () => {
     const [known, lost] = [await storeMessage(db, plan), await storeMessage(db, plan)]
     await storeMessage(db, plan, { holder: 2 })

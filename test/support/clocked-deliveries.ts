@@ -41,7 +41,6 @@ export async function clockedDeliveries() {
     db,
     name: 'node',
     onTaken: async () => undefined,
-    onExpired: () => undefined,
     onReplaced: () => undefined,
     onError,
   })
