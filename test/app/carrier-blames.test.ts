@@ -1,8 +1,9 @@
 /** Carriers that blame the session for a message, or answer nothing at all. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
-import { CARRIER, eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
+import { eventually, RECIPIENT, type Service } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
+import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 const BAD = '+15551239999'
 const WINDOW = 4
@@ -10,21 +11,16 @@ const WINDOW = 4
 let smsc: Smsc
 let service: Service
 
-beforeEach(async () => {
-  smsc = await startSmsc()
-  service = await startService({
-    smscPort: smsc.port,
+tenantPerTest(
+  {
     webhooks: false,
     carrier: { window: WINDOW },
     app: { ambiguityWaitMs: 300, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } },
-  })
-  await smsc.bound()
-})
-
-afterEach(async () => {
-  await service[Symbol.asyncDispose]()
-  await smsc[Symbol.asyncDispose]()
-})
+  },
+  (...own) => {
+    ;[service, smsc] = own
+  },
+)
 
 async function attempts(msgId: string) {
   const { rows } = await service.db.query<{ outcome: string; resubmission: boolean; carrier: string }>(
@@ -78,32 +74,25 @@ describe('a message that is always answered with a bind status', () => {
 
 test('a carrier that answers no submit: the other of the route takes over, until it answers', async () => {
   await using other = await startSmsc()
-  await service.admin('POST', '/carriers', {
-    name: 'other',
-    host: '127.0.0.1',
-    port: other.port,
-    systemId: 'aldis',
-    password: 'secret',
-  })
-  await other.bound()
-  const carriers = [{ carrier: CARRIER }, { carrier: 'other', priority: 1 }]
-  await service.admin('PATCH', `/routes/${ROUTE}`, { carriers })
+  const carrier = await service.anotherCarrier(other.port)
+  const carriers = [{ carrier: service.carrier }, { carrier, priority: 1 }]
+  await service.admin('PATCH', `/routes/${service.route}`, { carriers })
   smsc.answerSubmits(() => undefined)
   const ids = await Promise.all(Array.from({ length: 20 }, () => service.sent()))
   for (const msgId of ids) await service.until(msgId, 'SENT')
   expect(other.submits).toHaveLength(20)
-  const { lastError } = (await service.admin('GET', `/carriers/${CARRIER}`)).link
+  const { lastError } = (await service.admin('GET', `/carriers/${service.carrier}`)).link
   expect(lastError).toBe('submits_unanswered')
   // Whatever reached the silent one is flagged; the others never did.
   const silent = smsc.submits.length
   const made = (await Promise.all(ids.map(attempts))).flat()
-  expect(made.filter(({ outcome, carrier }) => outcome === 'no-answer' && carrier === CARRIER)).toHaveLength(
+  expect(made.filter((one) => one.outcome === 'no-answer' && one.carrier === service.carrier)).toHaveLength(
     silent,
   )
   expect(silent).toBeGreaterThanOrEqual(WINDOW)
   const flagged = (await Promise.all(ids.map(attempts))).filter((list) => list.length > 0)
   for (const list of flagged)
-    expect(list.at(-1)).toEqual({ outcome: 'accepted', resubmission: true, carrier: 'other' })
+    expect(list.at(-1)).toEqual({ outcome: 'accepted', resubmission: true, carrier })
 
   smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `back-${index}`))
   await eventually(async () => {

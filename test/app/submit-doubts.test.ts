@@ -1,28 +1,22 @@
 /** Submits whose outcome is in doubt, and what must not become of them. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
-import { CARRIER, eventually, type Service, startService } from '../support/service.ts'
-import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
+import { eventually, type Service } from '../support/service.ts'
+import { accept, type Smsc } from '../support/smsc.ts'
 import { storeMessage } from '../support/stored-messages.ts'
+import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 const TWO_PARTS = 'long '.repeat(50)
 
 let smsc: Smsc
 let service: Service
 
-beforeEach(async () => {
-  smsc = await startSmsc()
-  service = await startService({
-    smscPort: smsc.port,
-    app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } },
-  })
-  await smsc.bound()
-})
-
-afterEach(async () => {
-  await service[Symbol.asyncDispose]()
-  await smsc[Symbol.asyncDispose]()
-})
+tenantPerTest(
+  { app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } } },
+  (...own) => {
+    ;[service, smsc] = own
+  },
+)
 
 async function dispatch(msgId: string) {
   const { rows } = await service.db.query(
@@ -46,9 +40,8 @@ async function attempts(msgId: string) {
 
 /** A message that waits in the database as it would after an attempt. */
 async function waiting(columns: string, message = ''): Promise<string> {
-  const { rows } = await service.db.query('select id from service_plans')
   const due = Date.now() + 60_000
-  const msgId = await storeMessage(service.db, rows[0].id, {
+  const msgId = await storeMessage(service.db, await service.planKey(), {
     holder: null,
     callback_url: null,
     created_ms: due,
@@ -135,7 +128,8 @@ describe('never answered', () => {
   test('and the recipient opts out afterwards: the first may have come through', async () => {
     await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { optOut: {} })
     await service.db.query(
-      `insert into opt_outs (plan_id, sender, recipient) select id, 'Aldis', '+15551230000' from service_plans`,
+      `insert into opt_outs (plan_id, sender, recipient) values ($1, 'Aldis', '+15551230000')`,
+      [await service.planKey()],
     )
     const msgId = await waiting('ambiguous = true')
     expect(await service.until(msgId, 'UNKNOWN')).toMatchObject({ errorCode: '103' })
@@ -156,7 +150,7 @@ async function halfAccepted(): Promise<string> {
 
 test('a carrier that takes long messages otherwise than before gets all of the message anew', async () => {
   const msgId = await halfAccepted()
-  await service.admin('PATCH', `/carriers/${CARRIER}`, { longMessages: 'sar' })
+  await service.admin('PATCH', `/carriers/${service.carrier}`, { longMessages: 'sar' })
   await service.makeDue()
   await service.until(msgId, 'SENT')
   const sar = smsc.submits.slice(2).map(({ tlvs }) => tlvs.sar_segment_seqnum)
@@ -170,7 +164,7 @@ test('a carrier that takes long messages otherwise than before gets all of the m
 test('receipts of a part that was cut otherwise say nothing of the message that was sent anew', async () => {
   const msgId = await halfAccepted()
   await smsc.receipt('m-0', 'DELIVRD')
-  await service.admin('PATCH', `/carriers/${CARRIER}`, { longMessages: 'sar' })
+  await service.admin('PATCH', `/carriers/${service.carrier}`, { longMessages: 'sar' })
   await service.makeDue()
   await service.until(msgId, 'SENT')
   const statusAfter = async (id: string, state: string) => {

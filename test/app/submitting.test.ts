@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { insertMessages } from '../../src/store/messages.ts'
-import { CARRIER, eventually, linkState, ROUTE, type Service, startService } from '../support/service.ts'
+import { eventually, linkState, type Service } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
 import { newMessage } from '../support/stored-messages.ts'
+import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 /** 3 segments of the GSM alphabet. */
 const THREE_PARTS = 'part '.repeat(80)
@@ -11,40 +12,29 @@ const THREE_PARTS = 'part '.repeat(80)
 let smsc: Smsc
 let service: Service
 
-beforeEach(async () => {
-  smsc = await startSmsc()
-  service = await startService({
-    smscPort: smsc.port,
-    app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } },
-  })
-  await smsc.bound()
-})
+tenantPerTest(
+  { app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } } },
+  (...own) => {
+    ;[service, smsc] = own
+  },
+)
 
-afterEach(async () => {
-  await service[Symbol.asyncDispose]()
-  await smsc[Symbol.asyncDispose]()
-})
-
-async function planKey(servicePlanId = service.servicePlanId): Promise<number> {
-  const { rows } = await service.db.query('select id from service_plans where service_plan_id = $1', [
-    servicePlanId,
-  ])
-  return rows[0].id
+/** A route of its own to this carrier. */
+async function routeTo(carrier: string): Promise<string> {
+  const name = `to-${carrier}`
+  await service.admin('POST', '/routes', { name, carriers: [{ carrier }] })
+  return name
 }
 
-/** Another carrier, bound; it takes what `smsc` does not. */
-async function secondCarrier(port: number, fields: object = {}): Promise<string> {
-  const name = 'second'
-  await service.admin('POST', '/carriers', {
-    name,
-    host: '127.0.0.1',
-    port,
-    systemId: 'aldis',
-    password: 'secret',
-    ...fields,
-  })
-  await eventually(async () => (await linkState(service, name)).startsWith('BOUND'))
-  return name
+/** A rule of the plan alone. */
+function rule(prefix: string, route: string): Promise<{ ruleId: string }> {
+  const { servicePlanId } = service
+  return service.admin('POST', '/routing-rules', { servicePlanId, prefix, route })
+}
+
+/** A route whose only carrier is stopped. */
+async function routeThatIsDown(): Promise<string> {
+  return routeTo(await service.anotherCarrier(1, { state: 'stopped' }))
 }
 
 async function dispatch(msgId: string) {
@@ -71,50 +61,11 @@ async function attempts(msgId: string) {
 
 const bodies = (): string[] => smsc.submits.map(({ short_message }) => short_message.toString())
 
-describe('plans share a carrier', () => {
-  test('a plan with a huge backlog does not hold up the next message of another', async () => {
-    const { accountId } = service
-    const other = await service.admin('POST', '/service-plans', { accountId, name: 'other', route: ROUTE })
-    await service.admin('PUT', `/service-plans/${other.servicePlanId}/senders/Other`, {
-      status: 'approved',
-    })
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { window: 1, messagesPerSecond: 50 })
-    await eventually(async () => smsc.binds.length === 2 && (await linkState(service)).startsWith('BOUND'))
-    const plan = await planKey()
-    for (let batch = 0; batch < 12; batch += 1) {
-      const rows = Array.from({ length: 1_000 }, () =>
-        newMessage(plan, {
-          holder: null,
-          callback_url: null,
-          body: 'backlog',
-          created_ms: Date.now() - 1_000,
-        }),
-      )
-      await insertMessages(service.db, rows, 86_400_000)
-    }
-    // Its half of the memory is full, and thousands wait behind it.
-    await eventually(async () => {
-      const { rows } = await service.db.query(
-        'select count(*)::integer as held from dispatches where holder is not null',
-      )
-      return rows[0].held > 4_000
-    })
-    for (let count = 0; count < 5; count += 1) {
-      const body = `urgent ${count}`
-      await service.sent({ servicePlanId: other.servicePlanId, from: 'Other', body })
-      // It was queued before it was answered: one of the other plan may go before it, and one was under way.
-      const before = smsc.submits.length
-      await eventually(() => bodies().includes(body))
-      expect(bodies().indexOf(body)).toBeLessThanOrEqual(before + 2)
-    }
-  })
-})
-
 describe('a rate for each sender', () => {
   test('those of one sender keep their order and hold up nobody else', async () => {
     const { servicePlanId } = service
     await service.admin('PUT', `/service-plans/${servicePlanId}/senders/Other`, { status: 'approved' })
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { senderMessagesPerSecond: 1 })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { senderMessagesPerSecond: 1 })
     // Two may wait in memory; the rest waits in the database.
     const ids: string[] = []
     for (let count = 0; count < 6; count += 1) ids.push(await service.sent({ body: `many ${count}` }))
@@ -152,9 +103,9 @@ describe('ESME_RMSGQFUL', () => {
 describe('routes', () => {
   test('a rule decides, and why is written down', async () => {
     await using other = await startSmsc()
-    const carrier = await secondCarrier(other.port)
-    await service.admin('POST', '/routes', { name: 'second', carriers: [{ carrier }] })
-    await service.admin('POST', '/routing-rules', { prefix: '+4479', route: 'second' })
+    const carrier = await service.anotherCarrier(other.port)
+    const route = await routeTo(carrier)
+    await rule('+4479', route)
     const [here, there] = [await service.sent(), await service.sent({ to: '+447911123456' })]
     await service.until(here, 'SENT')
     await service.until(there, 'SENT')
@@ -164,22 +115,22 @@ describe('routes', () => {
        where msg_id = $1`,
       [there],
     )
-    expect(rows).toEqual([{ route: 'second', reason: expect.stringContaining('+4479') }])
+    expect(rows).toEqual([{ route, reason: expect.stringContaining('+4479') }])
   })
 
   test('what waits for a carrier goes to another of its route when an operator drains it', async () => {
     await using other = await startSmsc()
-    const carrier = await secondCarrier(other.port)
-    await service.admin('PATCH', `/routes/${ROUTE}`, {
-      carriers: [{ carrier: CARRIER }, { carrier, priority: 1 }],
+    const carrier = await service.anotherCarrier(other.port)
+    await service.admin('PATCH', `/routes/${service.route}`, {
+      carriers: [{ carrier: service.carrier }, { carrier, priority: 1 }],
     })
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { window: 1 })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { window: 1 })
     await eventually(() => smsc.binds.length === 2)
     const held = Promise.withResolvers<() => void>()
     smsc.answerSubmits((pdu, link) => held.resolve(() => accept(pdu, link, 'first')))
     const ids = await Promise.all(Array.from({ length: 5 }, () => service.sent()))
     const answer = await held.promise
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'draining' })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'draining' })
     await eventually(() => other.submits.length === 4)
     answer()
     for (const msgId of ids) await service.until(msgId, 'SENT')
@@ -187,38 +138,22 @@ describe('routes', () => {
   })
 
   test('what waits for a route whose carriers are down is left alone, and goes when the plan gets another', async () => {
-    await service.admin('POST', '/carriers', {
-      name: 'down',
-      state: 'stopped',
-      host: '127.0.0.1',
-      port: 1,
-      systemId: 'aldis',
-      password: 'secret',
-    })
-    await service.admin('POST', '/routes', { name: 'down', carriers: [{ carrier: 'down' }] })
-    await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: 'down' })
-    const { ruleId } = await service.admin('POST', '/routing-rules', { prefix: '+4479', route: ROUTE })
+    const route = await routeThatIsDown()
+    await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route })
+    const { ruleId } = await rule('+4479', service.route)
     const stuck = await service.sent()
     await service.until(await service.sent({ to: '+447911123456' }), 'SENT')
     await eventually(() => waits(stuck))
     await service.admin('DELETE', `/routing-rules/${ruleId}`)
-    await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: ROUTE })
+    await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: service.route })
     await service.until(stuck, 'SENT')
   })
 })
 
 test('a rule that goes lets go of what waited by it, though another still uses its route', async () => {
-  await service.admin('POST', '/carriers', {
-    name: 'down',
-    state: 'stopped',
-    host: '127.0.0.1',
-    port: 1,
-    systemId: 'aldis',
-    password: 'secret',
-  })
-  await service.admin('POST', '/routes', { name: 'down', carriers: [{ carrier: 'down' }] })
-  const { ruleId } = await service.admin('POST', '/routing-rules', { prefix: '+4479', route: 'down' })
-  await service.admin('POST', '/routing-rules', { prefix: '+4478', route: 'down' })
+  const route = await routeThatIsDown()
+  const { ruleId } = await rule('+4479', route)
+  await rule('+4478', route)
   const stuck = await service.sent({ to: '+447911123456' })
   await service.until(await service.sent(), 'SENT')
   await eventually(() => waits(stuck))
@@ -257,7 +192,7 @@ describe('attempts', () => {
   })
 
   test("the carrier's own table of outcomes is asked first", async () => {
-    await service.admin('PATCH', `/carriers/${CARRIER}`, {
+    await service.admin('PATCH', `/carriers/${service.carrier}`, {
       submitOutcomes: { '0x0b': 'retry', '0x08': 'permanent' },
     })
     smsc.answerSubmits((pdu, link) => link.respond(pdu, STATUSES.ESME_RINVDSTADR))
@@ -270,7 +205,7 @@ describe('attempts', () => {
 
 describe('messages of several segments', () => {
   test('one PDU for all of them: each is recorded under its id, and charged', async () => {
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { longMessages: 'payload' })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { longMessages: 'payload' })
     await service.admin('POST', '/rates', { country: 'US', price: '0.0075', ptf: '0.003', currency: 'USD' })
     smsc.answerSubmits((pdu, link) => accept(pdu, link, 'whole'))
     const msgId = await service.sent({ body: THREE_PARTS })
@@ -311,7 +246,7 @@ describe('messages of several segments', () => {
     })
     const msgId = await service.sent({ body: THREE_PARTS })
     await eventually(() => waits(msgId))
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { longMessages: 'payload' })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { longMessages: 'payload' })
     await service.makeDue()
     await service.until(msgId, 'SENT')
     expect(smsc.submits).toHaveLength(4)
@@ -327,13 +262,60 @@ describe('messages of several segments', () => {
     })
     const msgId = await service.sent({ body: THREE_PARTS })
     await eventually(() => waits(msgId))
-    const carrier = await secondCarrier(other.port)
-    await service.admin('PATCH', `/routes/${ROUTE}`, {
-      carriers: [{ carrier: CARRIER, priority: 1 }, { carrier }],
+    const carrier = await service.anotherCarrier(other.port)
+    await service.admin('PATCH', `/routes/${service.route}`, {
+      carriers: [{ carrier: service.carrier, priority: 1 }, { carrier }],
     })
     await service.makeDue()
     await service.until(msgId, 'SENT')
     expect(smsc.submits.map(({ short_message }) => short_message[5])).toEqual([1, 2, 3, 2])
     expect(other.submits).toEqual([])
+  })
+})
+
+// The last of the file: thousands of its messages are left.
+describe('plans share a carrier', () => {
+  test('a plan with a huge backlog does not hold up the next message of another', async () => {
+    const { accountId } = service
+    const other = await service.admin('POST', '/service-plans', {
+      accountId,
+      name: 'other',
+      route: service.route,
+    })
+    await service.admin('PUT', `/service-plans/${other.servicePlanId}/senders/Other`, {
+      status: 'approved',
+    })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { window: 1, messagesPerSecond: 50 })
+    await eventually(
+      async () => smsc.binds.length === 2 && (await linkState(service, service.carrier)).startsWith('BOUND'),
+    )
+    const plan = await service.planKey()
+    for (let batch = 0; batch < 12; batch += 1) {
+      const rows = Array.from({ length: 1_000 }, () =>
+        newMessage(plan, {
+          holder: null,
+          callback_url: null,
+          body: 'backlog',
+          created_ms: Date.now() - 1_000,
+        }),
+      )
+      await insertMessages(service.db, rows, 86_400_000)
+    }
+    // Its half of the memory is full, and thousands wait behind it.
+    await eventually(async () => {
+      const { rows } = await service.db.query(
+        'select count(*)::integer as held from dispatches where plan_id = $1 and holder is not null',
+        [plan],
+      )
+      return rows[0].held > 4_000
+    })
+    for (let count = 0; count < 5; count += 1) {
+      const body = `urgent ${count}`
+      await service.sent({ servicePlanId: other.servicePlanId, from: 'Other', body })
+      // It was queued before it was answered: one of the other plan may go before it, and one was under way.
+      const before = smsc.submits.length
+      await eventually(() => bodies().includes(body))
+      expect(bodies().indexOf(body)).toBeLessThanOrEqual(before + 2)
+    }
   })
 })

@@ -1,19 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
-import { CARRIER, eventually, type Service, startService } from '../support/service.ts'
-import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
+import { eventually, type Service } from '../support/service.ts'
+import { accept, type Smsc } from '../support/smsc.ts'
+import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 let smsc: Smsc
 let service: Service
 
-beforeEach(async () => {
-  smsc = await startSmsc()
-  service = await startService({ smscPort: smsc.port })
-})
-
-afterEach(async () => {
-  await service[Symbol.asyncDispose]()
-  await smsc[Symbol.asyncDispose]()
+tenantPerTest({}, (...own) => {
+  ;[service, smsc] = own
 })
 
 async function sentAs(id: string): Promise<string> {
@@ -31,7 +26,7 @@ describe('ids that a carrier writes in two ways', () => {
     ['normalised', '0000ABC', 'abc'],
     ['decimal-hex', 'ffffffffffffffff', '18446744073709551615'],
   ])('%s: %s in the answer is %s in the receipt', async (idRule, submitted, receipted) => {
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { idRule })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { idRule })
     const msgId = await sentAs(submitted)
     expect(await smsc.receipt(receipted, 'DELIVRD')).toBe(STATUSES.ESME_ROK)
     await service.until(msgId, 'DELIVERED')
@@ -40,7 +35,7 @@ describe('ids that a carrier writes in two ways', () => {
 
 describe('id rule auto', () => {
   test('is learned from the first three receipts, shown to the operator, and set anew by hand', async () => {
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { idRule: 'auto' })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { idRule: 'auto' })
     for (const [submitted, receipted] of [
       ['1F4', '500'],
       ['1F5', '501'],
@@ -51,14 +46,14 @@ describe('id rule auto', () => {
       await service.until(msgId, 'DELIVERED')
     }
     const carrier = await eventually(async () => {
-      const shown = await service.admin('GET', `/carriers/${CARRIER}`)
+      const shown = await service.admin('GET', `/carriers/${service.carrier}`)
       return shown.learnedIdRule !== null && shown
     })
     expect(carrier).toMatchObject({ idRule: 'auto', learnedIdRule: 'decimal-hex' })
     const msgId = await sentAs('10')
     expect(await smsc.receipt('16', 'DELIVRD')).toBe(STATUSES.ESME_ROK)
     await service.until(msgId, 'DELIVERED')
-    const changed = (settings: object) => service.admin('PATCH', `/carriers/${CARRIER}`, settings)
+    const changed = (settings: object) => service.admin('PATCH', `/carriers/${service.carrier}`, settings)
     expect(await changed({ window: 5 })).toMatchObject({ learnedIdRule: 'decimal-hex' })
     expect(await changed({ idRule: 'auto' })).toMatchObject({ idRule: 'auto', learnedIdRule: null })
   })
@@ -97,7 +92,7 @@ test('a receipt of the first segment before the second is accepted: FAILED once,
   await eventually(async () => (await service.get(msgId)).body.sentAt !== null)
   expect(await smsc.receipt('part-1', 'DELIVRD')).toBe(STATUSES.ESME_ROK)
   const shown = await service.admin('GET', `/messages/${msgId}`)
-  expect(shown).toMatchObject({ status: 'FAILED', carrier: CARRIER, segments: 2 })
+  expect(shown).toMatchObject({ status: 'FAILED', carrier: service.carrier, segments: 2 })
   expect(shown.submissions.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
     'FAILED',
     'DELIVERED',
@@ -127,7 +122,7 @@ describe('what comes in', () => {
     const mo = {
       source_addr: '15550002222',
       source_addr_ton: 1,
-      destination_addr: '15550001000',
+      destination_addr: service.inboundNumber.slice(1),
       tlvs: { message_payload: Buffer.from('by data sm') },
     }
     expect((await link.request({ command: 'data_sm', ...mo })).status).toBe(0)
@@ -160,14 +155,22 @@ describe('what comes in', () => {
 
   test('a text that looks like a receipt is an inbound message', async () => {
     const text = 'id:1 sub:001 dlvrd:001 stat:DELIVRD err:000 text:'
-    const fields = { source_addr: '15550002222', source_addr_ton: 1, destination_addr: '15550001000' }
+    const fields = {
+      source_addr: '15550002222',
+      source_addr_ton: 1,
+      destination_addr: service.inboundNumber.slice(1),
+    }
     expect(await smsc.deliver({ ...fields, short_message: Buffer.from(text) })).toBe(0)
     const webhook = await service.receiver.next(({ path }) => path === '/mo')
     expect(JSON.parse(webhook.body).body).toBe(text)
   })
 
   test('200 at once are all answered, each stored once', async () => {
-    const fields = { source_addr: '15550002222', source_addr_ton: 1, destination_addr: '15550001000' }
+    const fields = {
+      source_addr: '15550002222',
+      source_addr_ton: 1,
+      destination_addr: service.inboundNumber.slice(1),
+    }
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, n) =>
         smsc.deliver({ ...fields, short_message: Buffer.from(`mo ${n}`) }),
@@ -175,14 +178,15 @@ describe('what comes in', () => {
     )
     expect(new Set(answers)).toEqual(new Set([0]))
     const { rows } = await service.db.query(
-      'select count(distinct body)::integer as count from inbound_messages',
+      'select count(distinct body)::integer as count from inbound_messages where plan_id = $1',
+      [await service.planKey()],
     )
     expect(rows).toEqual([{ count: 200 }])
     await eventually(() => service.receiver.received.length === 200)
   })
 
   test('empty, or full of octets that mean nothing: answered', async () => {
-    const fields = { source_addr: '', destination_addr: '15550001000' }
+    const fields = { source_addr: '', destination_addr: service.inboundNumber.slice(1) }
     expect(await smsc.deliver({ ...fields, short_message: Buffer.alloc(0) })).toBe(0)
     for (const data_coding of [0, 3, 4, 6, 7, 8, 10, 14, 0x15, 0x7f, 0xc0, 0xe3, 0xf5, 0xff]) {
       const short_message = Buffer.from(Array.from({ length: 200 }, (_, n) => (n * 37) & 0xff))

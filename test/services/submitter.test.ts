@@ -1,32 +1,22 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encodePdu } from '../../src/smpp/encoding.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
-import { CARRIER, eventually, type Service, startService } from '../support/service.ts'
-import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
+import { eventually, type Service } from '../support/service.ts'
+import { accept, type Smsc } from '../support/smsc.ts'
 import { storeMessage } from '../support/stored-messages.ts'
+import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 const TWO_PARTS = 'long '.repeat(50)
 
 let smsc: Smsc
 let service: Service
 
-beforeEach(async () => {
-  smsc = await startSmsc()
-  service = await startService({
-    smscPort: smsc.port,
-    app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } },
-  })
-})
-
-afterEach(async () => {
-  await service[Symbol.asyncDispose]()
-  await smsc[Symbol.asyncDispose]()
-})
-
-async function planKey(): Promise<number> {
-  const { rows } = await service.db.query('select id from service_plans')
-  return rows[0].id
-}
+tenantPerTest(
+  { app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } } },
+  (...own) => {
+    ;[service, smsc] = own
+  },
+)
 
 async function isAmbiguous(msgId: string): Promise<boolean> {
   const { rows } = await service.db.query(
@@ -38,8 +28,8 @@ async function isAmbiguous(msgId: string): Promise<boolean> {
 
 describe('what waits in the database', () => {
   test('is sent when it is due, in the order in which it became due', async () => {
-    const plan = await planKey()
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'stopped' })
+    const plan = await service.planKey()
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'stopped' })
     const ids: string[] = []
     for (let age = 5; age > 0; age -= 1) {
       const created_ms = Date.now() - age * 1_000
@@ -52,15 +42,15 @@ describe('what waits in the database', () => {
         }),
       )
     }
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started' })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'started' })
     for (const msgId of ids) await service.until(msgId, 'SENT')
     const bodies = smsc.submits.map(({ short_message }) => short_message.toString())
     expect(bodies).toEqual(['age 5', 'age 4', 'age 3', 'age 2', 'age 1'])
   })
 
   test('messages that fit no PDU fail alone; those behind them are sent', async () => {
-    const plan = await planKey()
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'stopped' })
+    const plan = await service.planKey()
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'stopped' })
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link, index) => answers.push(() => accept(pdu, link, `m-${index}`)))
     let age = 60_000
@@ -79,7 +69,7 @@ describe('what waits in the database', () => {
     ]
     for (let count = 0; count < 3; count += 1) good.push(await store(parts))
     // With a window of one they queue up behind the first.
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started', window: 1 })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'started', window: 1 })
     await eventually(() => answers.length === 1)
     smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
     answers[0]!()
@@ -91,7 +81,7 @@ describe('what waits in the database', () => {
 
 describe('the window and the rate', () => {
   test('no more than the window is under way, whatever waits', async () => {
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { window: 3 })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { window: 3 })
     await eventually(() => smsc.binds.length === 2)
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link, index) => answers.push(() => accept(pdu, link, `m-${index}`)))
@@ -105,7 +95,7 @@ describe('the window and the rate', () => {
 
   test('the parts of one message are submitted in sequence, before those of the next', async () => {
     const bodies = ['a', 'b', 'c'].map((letter) => letter.repeat(500))
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { window: 2 })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { window: 2 })
     await eventually(() => smsc.binds.length === 2)
     for (const body of bodies) await service.sent({ body })
     await eventually(() => smsc.submits.length === 12)
@@ -121,7 +111,7 @@ describe('an answer that names no message', () => {
     smsc.answerSubmits((pdu, link) => accept(pdu, link, ''))
     const msgId = await service.sent()
     await service.until(msgId, 'SENT')
-    const { rows } = await service.db.query('select 1 from submissions')
+    const { rows } = await service.db.query('select 1 from submissions where msg_id = $1', [msgId])
     expect(rows).toEqual([])
   })
 
@@ -177,9 +167,9 @@ async function useNackingCarrier(): Promise<void> {
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const { port } = server.address() as { port: number }
-  await service.admin('PATCH', `/carriers/${CARRIER}`, { port })
+  await service.admin('PATCH', `/carriers/${service.carrier}`, { port })
   await eventually(
-    async () => (await service.admin('GET', `/carriers/${CARRIER}`)).link?.state === 'BOUND_TRX',
+    async () => (await service.admin('GET', `/carriers/${service.carrier}`)).link?.state === 'BOUND_TRX',
   )
   server.unref()
 }
