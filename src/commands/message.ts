@@ -9,7 +9,7 @@ Examples:
   aldis message show 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b --json`
 
 /** Lists of the answer that the timeline tells of. */
-const TOLD = new Set(['attempts', 'submissions', 'webhookAttempts', 'webhookEvents', 'timeline'])
+const TOLD = new Set(['attempts', 'submissions', 'receipts', 'webhookAttempts', 'webhookEvents', 'timeline'])
 
 export function register(program: Command): void {
   const message = program

@@ -1,5 +1,6 @@
 import { receiptErrorMessage } from './delivery-receipts.ts'
 import type { EventState } from './events.ts'
+import { type KeptReceipt, readKept } from './kept-receipts.ts'
 import type { Status } from './message-states.ts'
 import { formatCommandStatus } from './settings.ts'
 
@@ -10,6 +11,9 @@ export interface TimelineEntry {
   readonly what: 'status' | 'attempt' | 'receipt' | 'webhook event' | 'webhook'
   readonly detail: string
 }
+
+/** Characters of a receiver's answer that a timeline shows. */
+const SHOWN_HEAD = 100
 
 /** What a timeline is made of; times are ISO 8601. */
 export interface Travelled {
@@ -24,10 +28,12 @@ export interface Travelled {
   readonly submissions: readonly {
     readonly segment: number
     readonly carrierMessageId: string
+    readonly carrier: string | null
     readonly outcome: Status | null
     readonly carrierCode: string | null
     readonly receiptAt: string | null
   }[]
+  readonly receipts: readonly TravelReceipt[]
   readonly webhookAttempts: readonly {
     readonly event: number
     readonly attempt: number
@@ -35,6 +41,7 @@ export interface Travelled {
     readonly latencyMs: number
     readonly responseStatus: number | null
     readonly error: string | null
+    readonly responseHead: string | null
   }[]
   readonly webhookEvents: readonly {
     readonly event: number
@@ -56,6 +63,40 @@ export interface TravelAttempt {
   readonly reason: string | null
 }
 
+/** A receipt and what it was read as. `text` null: it came before receipts were kept. */
+export interface TravelReceipt {
+  readonly receivedAt: string
+  readonly carrier: string | null
+  readonly carrierMessageId: string | null
+  readonly outcome: Status
+  readonly errorCode: string
+  readonly carrierCode: string | null
+  readonly text: string | null
+  readonly tlvs: Readonly<Record<string, string>>
+}
+
+/** The receipts as they are shown: with the carrier's words, and the id of the only segment where none is given. */
+export function receiptsOf(
+  recorded: readonly (Omit<TravelReceipt, 'carrierCode' | 'text' | 'tlvs'> & {
+    readonly receipt: KeptReceipt | null
+  })[],
+  submissions: readonly { readonly carrierMessageId: string }[],
+): TravelReceipt[] {
+  const [submission] = submissions.length === 1 ? submissions : []
+  return recorded.map(({ receipt, ...rest }) => {
+    const read = receipt === null ? null : readKept(receipt)
+    const carrierMessageId =
+      rest.carrierMessageId ?? submission?.carrierMessageId ?? read?.carrierMessageId ?? null
+    return {
+      ...rest,
+      carrierMessageId,
+      carrierCode: read?.carrierCode ?? null,
+      text: receipt?.text ?? null,
+      tlvs: receipt?.tlvs ?? {},
+    }
+  })
+}
+
 /** Every attempt: those on record, and the one that was simply accepted, of which only the message itself tells. */
 export function attemptsOf(
   recorded: readonly TravelAttempt[],
@@ -71,9 +112,11 @@ export function attemptsOf(
 export function timelineOf(message: Travelled): TimelineEntry[] {
   const entries: TimelineEntry[] = [
     { at: message.createdAt, what: 'status', detail: 'QUEUED' },
-    ...message.attempts.map(attemptEntry),
+    ...message.attempts.map((attempt) => attemptEntry(attempt, message)),
     ...(message.sentAt === null ? [] : [{ at: message.sentAt, what: 'status', detail: 'SENT' } as const]),
-    ...message.submissions.flatMap((submission) => receiptEntry(submission, message.segments)),
+    ...(message.receipts.length > 0
+      ? message.receipts.map((receipt) => receiptEntry(receipt, message))
+      : message.submissions.flatMap((submission) => segmentEntry(submission, message.segments))),
     ...lastStatus(message),
     ...message.webhookEvents.map(eventEntry),
     ...message.webhookAttempts.map(webhookEntry),
@@ -81,19 +124,42 @@ export function timelineOf(message: Travelled): TimelineEntry[] {
   return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
 }
 
-function attemptEntry(attempt: TravelAttempt): TimelineEntry {
+function attemptEntry(attempt: TravelAttempt, { submissions }: Travelled): TimelineEntry {
   const { attemptedAt, carrier, outcome, commandStatus, resubmission, reason } = attempt
   const code = commandStatus === null ? '' : ` ${formatCommandStatus(commandStatus)}`
   const flag = resubmission ? ', sent again although an earlier attempt may have come through' : ''
   const why = reason === null ? '' : ` (${reason})`
+  const ids = outcome === 'accepted' ? acceptedAs(submissions.filter((one) => one.carrier === carrier)) : ''
   return {
     at: attemptedAt,
     what: 'attempt',
-    detail: `${carrier ?? 'a carrier that is gone'}: ${outcome}${code}${flag}${why}`,
+    detail: `${carrier ?? 'a carrier that is gone'}: ${outcome}${code}${ids}${flag}${why}`,
   }
 }
 
-function receiptEntry(submission: Travelled['submissions'][number], segments: number): TimelineEntry[] {
+/** The carrier's ids, in the order of the segments. */
+function acceptedAs(submissions: Travelled['submissions']): string {
+  const ids = [...new Set(submissions.map(({ carrierMessageId }) => carrierMessageId))]
+  if (ids.length === 0) return ''
+  return `, ${ids.length === 1 ? 'id' : 'ids'} ${ids.join(' ')}`
+}
+
+function receiptEntry(receipt: TravelReceipt, { segments, submissions }: Travelled): TimelineEntry {
+  const { receivedAt, carrierMessageId, outcome, errorCode, carrierCode, text, tlvs } = receipt
+  const numbers = submissions
+    .filter((one) => one.carrierMessageId === carrierMessageId)
+    .map(({ segment }) => segment + 1)
+  const which = segments > 1 && numbers.length > 0 ? `segment ${numbers.join(', ')} of ${segments}, ` : ''
+  const code = errorCode === '000' ? '' : ` ${errorCode}`
+  const raw = carrierCode === null ? '' : `, carrier: ${carrierCode}`
+  const kept = text === null ? '' : `, text: ${JSON.stringify(text)}`
+  const values = Object.entries(tlvs).map(([name, value]) => `, ${name}: ${value}`)
+  const detail = `${which}id ${carrierMessageId ?? '-'}: ${outcome}${code}${raw}${kept}${values.join('')}`
+  return { at: receivedAt, what: 'receipt', detail }
+}
+
+/** What the receipt of a segment said, where the receipt itself was not kept. */
+function segmentEntry(submission: Travelled['submissions'][number], segments: number): TimelineEntry[] {
   const { segment, carrierMessageId, outcome, carrierCode, receiptAt } = submission
   if (outcome === null || receiptAt === null) return []
   const raw = carrierCode === null ? '' : `, carrier: ${carrierCode}`
@@ -110,10 +176,13 @@ function lastStatus({ status, errorCode, carrierCode, updatedAt }: Travelled): T
 
 function webhookEntry(attempt: Travelled['webhookAttempts'][number]): TimelineEntry {
   const answer = attempt.responseStatus === null ? attempt.error : `HTTP ${attempt.responseStatus}`
+  const head = attempt.responseHead ?? ''
+  const cut = head.length > SHOWN_HEAD ? `${head.slice(0, SHOWN_HEAD).toWellFormed()}…` : head
+  const body = cut === '' ? '' : `: ${JSON.stringify(cut)}`
   return {
     at: attempt.attemptedAt,
     what: 'webhook',
-    detail: `event ${attempt.event}, attempt ${attempt.attempt}: ${answer ?? 'no answer'} after ${attempt.latencyMs} ms`,
+    detail: `event ${attempt.event}, attempt ${attempt.attempt}: ${answer ?? 'no answer'} after ${attempt.latencyMs} ms${body}`,
   }
 }
 

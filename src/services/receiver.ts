@@ -4,6 +4,7 @@ import { parseUserData } from '../domain/concatenation.ts'
 import type { Carrier } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
 import { fromReceipt } from '../domain/error-codes.ts'
+import { type KeptReceipt, keptReceipt } from '../domain/kept-receipts.ts'
 import { messageId } from '../domain/message-ids.ts'
 import { eventOf, STATUS_OF_EVENT } from '../domain/message-states.ts'
 import { isReceipt, parseReceipt, type Receipt, receiptText } from '../domain/receipts.ts'
@@ -77,7 +78,8 @@ export class Receiver {
   }
 
   #onReceipt(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => void): void {
-    const receipt = parseReceipt(receiptText(userDataOf(pdu).payload), {
+    const text = receiptText(userDataOf(pdu).payload)
+    const receipt = parseReceipt(text, {
       receipted_message_id: pdu.tlvs.receipted_message_id,
       message_state: pdu.tlvs.message_state,
       network_error_code: pdu.tlvs.network_error_code,
@@ -91,11 +93,18 @@ export class Receiver {
     }
     const outcome = STATUS_OF_EVENT[eventOf(receipt.state)]
     if (outcome === 'SENT') {
-      // On its way: a message whose receipt this is was submitted, so it is SENT already.
+      // On its way: a message whose receipt this is was submitted, so it is SENT already. Lost, it would change nothing.
+      this.#options.recorder.note({ ...this.#row(receipt, carrier, keptOf(text, pdu)), outcome })
       answer(true)
       return
     }
-    this.#options.recorder.receipt({ row: this.#row(receipt, outcome, carrier, pdu), done: answer })
+    const addresses = [pdu.source_addr, pdu.destination_addr].map(dialledDigits)
+    const row = {
+      ...this.#row(receipt, carrier, keptOf(text, pdu)),
+      outcome,
+      addresses: addresses.filter((digits) => digits !== ''),
+    }
+    this.#options.recorder.receipt({ row, done: answer })
   }
 
   /** A carrier that leaves ids out does so in every receipt. */
@@ -107,26 +116,20 @@ export class Receiver {
     this.#options.warn(message, { carrier: name })
   }
 
-  #row(
-    receipt: Receipt,
-    outcome: ReceiptRow['outcome'],
-    ofLink: Carrier,
-    { source_addr, destination_addr }: Incoming,
-  ): ReceiptRow {
+  #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<ReceiptRow, 'outcome' | 'addresses'> {
     // As it is set now, and not when the link was made: its id rule may have been learned since.
     const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
     const word = receipt.vendorState ?? receipt.state
     return {
       carrier_id: carrier.id,
       carrier_message_id: canonicalId(receipt.carrierMessageId!, idRuleOf(carrier), 'receipt'),
-      addresses: [source_addr, destination_addr].map(dialledDigits).filter((digits) => digits !== ''),
-      outcome,
       error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
       carrier_code: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
       mccmnc: receipt.mccmnc,
       received_at: new Date().toISOString(),
       parked_id: null,
       unread: isUnlearned(carrier),
+      receipt: kept,
     }
   }
 
@@ -174,4 +177,14 @@ function userDataOf(pdu: Incoming): ReturnType<typeof parseUserData> {
     shortMessage: pdu.command === 'deliver_sm' ? pdu.short_message : Buffer.alloc(0),
     tlvs: pdu.tlvs,
   })
+}
+
+/** What is kept of a receipt: its text, and its TLVs but for the one that may have carried the text. */
+function keptOf(text: string, { tlvs, unknownTlvs }: Incoming): KeptReceipt {
+  const named = Object.entries(tlvs).filter(([name]) => name !== 'message_payload')
+  const numbered = Array.from(
+    unknownTlvs,
+    ([tag, value]) => [`0x${tag.toString(16).padStart(4, '0')}`, value] as const,
+  )
+  return keptReceipt(text, [...named, ...numbered])
 }

@@ -13,7 +13,7 @@ import {
   recordLateSegments,
 } from '../store/dispatches.ts'
 import { findParkedReceipts } from '../store/parked-receipts.ts'
-import type { ReceiptRow } from '../store/receipts.ts'
+import { type NotedReceipt, noteReceipts, type ReceiptRow } from '../store/receipts.ts'
 import {
   type ChangedMessage,
   type EventHolder,
@@ -44,6 +44,8 @@ export interface ReceiptItem {
 const MAX_BATCH = 500
 /** Receipts waiting beyond this are refused at once, so that the carrier keeps them (ESME_RX_T_APPN). */
 const MAX_RECEIPTS = 20_000
+/** Receipts that change nothing and wait to be kept; beyond this they are forgotten, for they hold nothing up. */
+const MAX_NOTES = 1_000
 const RETRY_MS = 500
 /** How far the clock of another node may be ahead. */
 const CLOCK_SKEW_MS = 60_000
@@ -64,6 +66,7 @@ export class Recorder {
   #postponements: Postponement[] = []
   #lateSegments: LateSegments[] = []
   #receipts: ReceiptItem[] = []
+  #notes: NotedReceipt[] = []
   #running: Promise<void> | null = null
   #failing = false
   #ended = false
@@ -80,7 +83,8 @@ export class Recorder {
       this.#newCuts.length +
       this.#postponements.length +
       this.#lateSegments.length +
-      this.#receipts.length
+      this.#receipts.length +
+      this.#notes.length
     )
   }
 
@@ -130,6 +134,13 @@ export class Recorder {
     this.#wake()
   }
 
+  /** Keeps a receipt that changes nothing, for the story of its message. */
+  note(row: NotedReceipt): void {
+    if (this.#notes.length >= MAX_NOTES) return
+    this.#notes.push(row)
+    this.#wake()
+  }
+
   /** Applies receipts out of parked_receipts; resolves when that is recorded, or given up for now. */
   async applyParked(rows: readonly ReceiptRow[]): Promise<void> {
     await Promise.all(rows.map((row) => new Promise((done) => this.receipt({ row, done }))))
@@ -165,6 +176,7 @@ export class Recorder {
       await this.#recordSubmissions()
       await this.#recordReceipts()
       await this.#recordPostponements()
+      await this.#recordNotes()
       this.#failing = false
     } catch (error) {
       if (isConflict(error)) return
@@ -243,7 +255,7 @@ export class Recorder {
       })
       return rows.map(() => true)
     }
-    const { rows, repeated } = oneForEachId(items)
+    const { rows, repeated, dropped } = oneForEachId(items)
     const recorded = await writeInHalves(rows, write, (_row, error) => {
       this.#options.onError('receipt refused by the database', error)
       return true
@@ -251,6 +263,7 @@ export class Recorder {
     this.#receipts = this.#receipts.slice(items.length)
     // Later receipts of an id follow in a batch of their own when the first was not final.
     this.#receipts.unshift(...repeated)
+    for (const row of dropped) this.note(row)
     const again = new Set(repeated)
     for (const item of items) if (!again.has(item)) item.done?.(recorded.length > 0)
   }
@@ -275,22 +288,42 @@ export class Recorder {
     await recordLateSegments(this.#options.db, late)
     this.#lateSegments = this.#lateSegments.slice(late.length)
   }
+
+  async #recordNotes(): Promise<void> {
+    if (this.#notes.length === 0) return
+    const batch = this.#notes.slice()
+    const write = async (rows: readonly NotedReceipt[]) => {
+      await noteReceipts(this.#options.db, rows, highestIdAt(Date.now() + CLOCK_SKEW_MS))
+      return rows
+    }
+    await writeInHalves(batch, write, (row, error) => {
+      this.#options.onError('receipt not kept', error)
+      return row
+    })
+    this.#notes = this.#notes.slice(batch.length)
+  }
 }
 
 /**
  * The first receipt of each id and recipient (which tells messages apart whose carrier gives an id again); later ones are
  * `repeated` where they may still change something, that is after an UNKNOWN, and dropped after a final one (first final
- * wins).
+ * wins). Those are `dropped`, and only kept.
  */
-function oneForEachId(items: readonly ReceiptItem[]): { rows: ReceiptRow[]; repeated: ReceiptItem[] } {
+function oneForEachId(items: readonly ReceiptItem[]): {
+  rows: ReceiptRow[]
+  repeated: ReceiptItem[]
+  dropped: ReceiptRow[]
+} {
   const first = new Map<string, ReceiptRow>()
   const repeated: ReceiptItem[] = []
+  const dropped: ReceiptRow[] = []
   for (const item of items) {
     const { carrier_id, carrier_message_id, addresses } = item.row
     const key = `${carrier_id}:${carrier_message_id}:${addresses.join()}`
     const earlier = first.get(key)
     if (earlier === undefined) first.set(key, item.row)
     else if (earlier.outcome === 'UNKNOWN' || item.row.parked_id !== null) repeated.push(item)
+    else dropped.push(item.row)
   }
-  return { rows: [...first.values()], repeated }
+  return { rows: [...first.values()], repeated, dropped }
 }

@@ -7,6 +7,8 @@ interface Announcement {
   /** Node that delivers from memory, null for none, and the buckets it may. */
   readonly holder: string
   readonly buckets: string
+  /** The receipt that made the change, to be kept with the event. Default: none. */
+  readonly receipt?: string
 }
 
 /** Place in the feed of what this transaction writes; see `events.position`. */
@@ -19,13 +21,13 @@ export const POSITION = '(select base from feed_base) + pg_current_xact_id()::te
  * the deliveries that are held, each with whether an earlier one of its message is not done. (A join of two CTEs is
  * planned for one row each, and compared every message with every event: 63 ms for 500.)
  */
-export function announcedEvents({ changedAt, holder, buckets }: Announcement): string {
+export function announcedEvents({ changedAt, holder, buckets, receipt = 'null' }: Announcement): string {
   return `
     told as (
       insert into events (plan_id, msg_id, seq, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
-                          occurred_at)
+                          occurred_at, receipt)
       select m.plan_id, m.msg_id, m.event_seq, ${POSITION}, m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency,
-             m.sent_at, m.updated_at
+             m.sent_at, m.updated_at, ${receipt}
       from changed m where m.updated_at = ${changedAt}
       on conflict do nothing
     ), announced as (

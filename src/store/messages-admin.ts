@@ -1,4 +1,5 @@
 import type { EventState } from '../domain/events.ts'
+import type { KeptReceipt } from '../domain/kept-receipts.ts'
 import type { Status } from '../domain/message-states.ts'
 import type { Queryable } from './database.ts'
 import { EVENT_STATE } from './event-list.ts'
@@ -30,6 +31,7 @@ export interface AdminMessageRecord {
   readonly updatedAt: Date
   readonly attempts: AttemptRecord[]
   readonly submissions: SubmissionRecord[]
+  readonly receipts: ReceiptRecord[]
   readonly webhookAttempts: WebhookAttemptRecord[]
   readonly webhookEvents: WebhookEventRecord[]
 }
@@ -55,6 +57,18 @@ interface SubmissionRecord {
   readonly receiptAt: string | null
 }
 
+/** A receipt of a carrier; `receipt` null: it came before they were kept. */
+interface ReceiptRecord {
+  readonly receivedAt: string
+  readonly carrier: string | null
+  /** Null where the message has one segment: its submission's. */
+  readonly carrierMessageId: string | null
+  /** What it was read as; SENT: an intermediate one. */
+  readonly outcome: Status
+  readonly errorCode: string
+  readonly receipt: KeptReceipt | null
+}
+
 interface WebhookAttemptRecord {
   readonly event: number
   readonly attempt: number
@@ -62,6 +76,8 @@ interface WebhookAttemptRecord {
   readonly latencyMs: number
   readonly responseStatus: number | null
   readonly error: string | null
+  /** The first 1 KiB of the answer. */
+  readonly responseHead: string | null
 }
 
 /** What its customer is told of; `dueAt` null: no attempt is planned. */
@@ -98,12 +114,21 @@ export async function findMessageForOperator(
                  s.error_code as "errorCode", s.carrier_code as "carrierCode", s.receipt_at as "receiptAt"
           from submissions s left join carriers sc on sc.id = s.carrier_id
           where s.msg_id = m.msg_id order by s.segment, s.carrier_message_id limit $2) s) as submissions,
+       (select coalesce(json_agg(x), '[]') from (
+          select x.received_at as "receivedAt", xc.name as carrier, x.carrier_message_id as "carrierMessageId",
+                 x.outcome, x.error_code as "errorCode", x.receipt
+          from receipts x left join carriers xc on xc.id = x.carrier_id where x.msg_id = m.msg_id
+          union all
+          select e.occurred_at, c.name, null, e.status, e.error_code, e.receipt
+          from events e where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.receipt is not null
+          order by 1 limit $2) x) as receipts,
        (select coalesce(json_agg(w), '[]') from (
           select w.seq as event, w.attempt, w.attempted_at as "attemptedAt", w.latency_ms as "latencyMs",
-                 w.response_status as "responseStatus", w.error
+                 w.response_status as "responseStatus", w.error, w.response_head as "responseHead"
           from webhook_attempts w where w.msg_id = m.msg_id
           union all
-          select e.seq, e.attempts, e.delivered_at - e.latency_ms * interval '1 ms', e.latency_ms, e.response_status, null
+          select e.seq, e.attempts, e.delivered_at - e.latency_ms * interval '1 ms', e.latency_ms, e.response_status, null,
+                 e.response_head
           from events e
           where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.attempts = 1 and not exists (
             select from webhook_attempts w where w.msg_id = m.msg_id and w.seq = e.seq and w.attempt = 1)
@@ -130,11 +155,12 @@ export async function findMessageForOperator(
 function inUtc(message: AdminMessageRecord): AdminMessageRecord {
   const utc = (at: string) => new Date(at).toISOString()
   const orNull = (at: string | null) => (at === null ? null : utc(at))
-  const { attempts, submissions, webhookAttempts, webhookEvents } = message
+  const { attempts, submissions, receipts, webhookAttempts, webhookEvents } = message
   return {
     ...message,
     attempts: attempts.map((row) => ({ ...row, attemptedAt: utc(row.attemptedAt) })),
     submissions: submissions.map((row) => ({ ...row, receiptAt: orNull(row.receiptAt) })),
+    receipts: receipts.map((row) => ({ ...row, receivedAt: utc(row.receivedAt) })),
     webhookAttempts: webhookAttempts.map((row) => ({ ...row, attemptedAt: utc(row.attemptedAt) })),
     webhookEvents: webhookEvents.map((row) => ({
       ...row,

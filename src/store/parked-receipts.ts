@@ -4,7 +4,7 @@ import type { ReceiptRow } from './receipts.ts'
 /** Receipts without a message, or whose id cannot be read yet: kept, and looked at again, for 72 h. */
 
 const PARKED_COLUMNS = `p.carrier_id, p.carrier_message_id, p.addresses, p.outcome, p.error_code, p.carrier_code,
-  p.mccmnc, p.received_at, p.id as parked_id, p.unread`
+  p.mccmnc, p.received_at, p.id as parked_id, p.unread, p.receipt`
 
 interface ParkedRow extends Omit<ReceiptRow, 'received_at'> {
   readonly received_at: Date

@@ -1,3 +1,4 @@
+import type { KeptReceipt } from '../domain/kept-receipts.ts'
 import type { Charge } from '../domain/rates.ts'
 import type { Queryable } from './database.ts'
 import { announcedEvents } from './events.ts'
@@ -20,6 +21,8 @@ export interface ReceiptRow {
   readonly parked_id: number | null
   /** The carrier's id rule is not learned yet: the id is normalised only, and the receipt is parked as it is. */
   readonly unread: boolean
+  /** As it came; null where it was parked before receipts were kept. */
+  readonly receipt: KeptReceipt | null
   /** By message: what a segment costs where the receipt says it went, when that is not what it was charged. */
   readonly charges?: Readonly<Record<string, Charge>>
 }
@@ -38,9 +41,10 @@ export interface ReceiptBatch {
 const INPUT = `
   select * from rows from (json_to_recordset($1) as (
     carrier_id integer, carrier_message_id text, addresses text[], outcome message_status, error_code text,
-    carrier_code text, mccmnc text, received_at timestamptz, parked_id bigint, unread boolean, charges jsonb))
+    carrier_code text, mccmnc text, received_at timestamptz, parked_id bigint, unread boolean, receipt json,
+    charges jsonb))
   with ordinality as i (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc,
-                        received_at, parked_id, unread, charges, place)`
+                        received_at, parked_id, unread, receipt, charges, place)`
 
 /**
  * From `matched` (plan_id, msg_id, cut, bits) to the messages as they are now and their events. Segment outcomes are kept as
@@ -48,8 +52,9 @@ const INPUT = `
  * delivered before, UNKNOWN when all have an outcome and one is unknown; DELIVERED and FAILED are absorbing; UNKNOWN gives
  * way for `unknownReversibleMs`. A QUEUED message of several segments is not DELIVERED yet: how many there are is settled
  * with its submission.
+ * With `keptInEvent` the event keeps the receipt: there is one for each message then.
  */
-function changes(only: string): string {
+function changes(only: string, keptInEvent: boolean): string {
   return `
     per_message as (
       select plan_id, msg_id, max(cut) as cut, max(mccmnc) as mccmnc, max(addresses[1]) as address,
@@ -59,7 +64,8 @@ function changes(only: string): string {
              coalesce(bit_or(bits) filter (where outcome = 'FAILED'), 0) as failed,
              (array_agg(error_code order by (outcome = 'FAILED') desc))[1] as error_code,
              (array_agg(carrier_code order by (outcome = 'FAILED') desc))[1] as carrier_code,
-             (array_agg(charges -> msg_id::text order by mccmnc desc nulls last))[1] as charge
+             (array_agg(charges -> msg_id::text order by mccmnc desc nulls last))[1] as charge,
+             ${keptInEvent ? '(array_agg(receipt))[1]' : 'null::json'} as receipt
       from matched where bits is not null
       group by plan_id, msg_id
     ), changed as (
@@ -87,8 +93,8 @@ function changes(only: string): string {
       where m.plan_id = r.plan_id and m.msg_id = r.msg_id ${only}
         and (m.status in ('QUEUED', 'SENT')
              or m.status = 'UNKNOWN' and m.updated_at > $2::timestamptz - $3 * interval '1 ms')
-      returning m.*
-    ), ${announcedEvents({ changedAt: '$2::timestamptz', holder: '$4::integer', buckets: '$5::smallint[]' })}`
+      returning m.*, r.receipt
+    ), ${announcedEvents({ changedAt: '$2::timestamptz', holder: '$4::integer', buckets: '$5::smallint[]', receipt: 'm.receipt' })}`
 }
 
 /**
@@ -119,13 +125,17 @@ export async function recordPlainReceipts(
         ) s on true
       ), parked as (
         insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code,
-                                     mccmnc, received_at)
-        select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at
+                                     mccmnc, received_at, receipt)
+        select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at, receipt
         from matched where msg_id is null
-      ), ${changes(`and m.segments = 1 and r.receipts = 1 and m.cut is not distinct from r.cut
-        and (r.address is null or substr(m.recipient, 2) in (r.address, r.other_address))`)}
+      ), ${changes(
+        `and m.segments = 1 and r.receipts = 1 and m.cut is not distinct from r.cut
+        and (r.address is null or substr(m.recipient, 2) in (r.address, r.other_address))`,
+        true,
+      )}
       , applied as materialized (
         select coalesce(jsonb_object_agg(msg_id, true), '{}') as ids from changed
+        where updated_at = $2::timestamptz
       ), rest as materialized (
         select array_agg(x.place::integer - 1 order by x.place) as places from matched x cross join applied
         where x.msg_id is not null and not applied.ids ? x.msg_id::text
@@ -147,7 +157,7 @@ export async function recordPlainReceipts(
  *
  * A receipt speaks for every segment that got its id: carriers that give one id to all of them, and message_payload,
  * leave no way to tell one segment's receipts from repetitions of another's. The rows of several segments keep what was
- * said of them, for the operator. Of segments cut otherwise than their message is now nothing else is done. Gives the
+ * said of them, for the operator, and every receipt is kept. Of segments cut otherwise than their message is now nothing else is done. Gives the
  * messages that changed.
  */
 export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promise<ChangedMessage[]> {
@@ -197,8 +207,9 @@ export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promis
         ) t on true
       ), parked as (
         insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code,
-                                     mccmnc, received_at, unread)
-        select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at, unread
+                                     mccmnc, received_at, unread, receipt)
+        select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at, unread,
+               receipt
         from matched where msg_id is null and parked_id is null
       ), unparked as (
         delete from parked_receipts p using matched x
@@ -210,7 +221,12 @@ export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promis
         from matched x
         where x.several and s.carrier_id = x.carrier_id and s.carrier_message_id = x.carrier_message_id
           and s.msg_id = x.msg_id and (s.outcome is null or s.outcome = 'UNKNOWN' and x.outcome <> 'UNKNOWN')
-      ), ${changes('')}
+      ), noted as (
+        insert into receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
+        select msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt
+        from matched where msg_id is not null
+        on conflict do nothing
+      ), ${changes('', false)}
       select ${CHANGED_COLUMNS} from changed m cross join held where m.updated_at = $2::timestamptz`,
     values: valuesOf(batch),
   })
@@ -226,4 +242,34 @@ function valuesOf({
 }: ReceiptBatch): unknown[] {
   const { holder, buckets } = events
   return [JSON.stringify(receipts), changedAt, unknownReversibleMs, holder, buckets, newestMsgId]
+}
+
+/** A receipt that changes nothing: an intermediate one, or a repetition. */
+export type NotedReceipt = Pick<
+  ReceiptRow,
+  'carrier_id' | 'carrier_message_id' | 'error_code' | 'received_at' | 'receipt'
+> & { readonly outcome: ReceiptRow['outcome'] | 'SENT' }
+
+/** Keeps receipts for the story of their messages. One whose message is not known is not kept. */
+export async function noteReceipts(
+  db: Queryable,
+  receipts: readonly NotedReceipt[],
+  newestMsgId: string,
+): Promise<void> {
+  await db.query({
+    name: 'note_receipts',
+    text: `
+      insert into receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
+      select s.msg_id, i.carrier_message_id, i.received_at, i.carrier_id, i.outcome, i.error_code, i.receipt
+      from json_to_recordset($1) as i (
+        carrier_id integer, carrier_message_id text, outcome message_status, error_code text, received_at timestamptz,
+        receipt json)
+      cross join lateral (
+        select msg_id from submissions
+        where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id <= $2
+        order by msg_id desc limit 1
+      ) s
+      on conflict do nothing`,
+    values: [JSON.stringify(receipts), newestMsgId],
+  })
 }

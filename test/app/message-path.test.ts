@@ -58,6 +58,39 @@ describe('a message that is delivered', () => {
     expect(sent!.headers['webhook-id']).not.toBe(delivered!.headers['webhook-id'])
   })
 
+  test('its story has the id and the receipt of the carrier as they came, and the answers to its webhooks', async () => {
+    const msgId = await service.sent({ body: 'story' })
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const story = await eventually(async () => {
+      const shown = await service.admin('GET', `/messages/${msgId}`)
+      return shown.webhookAttempts.length === 2 && shown
+    })
+    const { carrierMessageId } = story.submissions[0]
+    expect(story.receipts).toEqual([
+      {
+        receivedAt: expect.any(String),
+        carrier: story.carrier,
+        carrierMessageId,
+        outcome: 'DELIVERED',
+        errorCode: '000',
+        carrierCode: 'DELIVRD 000',
+        text: expect.stringContaining(`id:${carrierMessageId}`),
+        tlvs: expect.objectContaining({ receipted_message_id: carrierMessageId, message_state: '2' }),
+      },
+    ])
+    const told = story.timeline.map(
+      ({ what, detail }: { what: string; detail: string }) => `${what}: ${detail}`,
+    )
+    expect(told).toContainEqual(expect.stringContaining(`accepted, id ${carrierMessageId} `))
+    expect(told).toContainEqual(
+      expect.stringContaining(`receipt: id ${carrierMessageId}: DELIVERED, carrier: `),
+    )
+    expect(story.webhookAttempts).toMatchObject([
+      { event: 1, responseStatus: 200, error: null, responseHead: '{"ok":true}' },
+      { event: 2, responseStatus: 200, error: null, responseHead: '{"ok":true}' },
+    ])
+  })
+
   test('a callbackUrl of its own takes the place of the account\u2019s', async () => {
     const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/own?x=1` })
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])

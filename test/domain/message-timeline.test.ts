@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   attemptsOf,
+  receiptsOf,
   type TravelAttempt,
   type Travelled,
   timelineOf,
@@ -19,6 +20,7 @@ function travelled(changes: Partial<Travelled> = {}): Travelled {
     updatedAt: at(1),
     attempts: [],
     submissions: [],
+    receipts: [],
     webhookAttempts: [],
     webhookEvents: [],
     ...changes,
@@ -91,12 +93,41 @@ describe('timelineOf', () => {
         updatedAt: at(9),
         segments: 2,
         submissions: [
-          { segment: 1, carrierMessageId: 'b', outcome: 'DELIVERED', carrierCode: null, receiptAt: at(9) },
-          { segment: 0, carrierMessageId: 'a', outcome: 'UNKNOWN', carrierCode: 'UNKNOWN', receiptAt: at(8) },
-          { segment: 0, carrierMessageId: 'a2', outcome: null, carrierCode: null, receiptAt: null },
+          {
+            segment: 1,
+            carrierMessageId: 'b',
+            carrier: null,
+            outcome: 'DELIVERED',
+            carrierCode: null,
+            receiptAt: at(9),
+          },
+          {
+            segment: 0,
+            carrierMessageId: 'a',
+            carrier: null,
+            outcome: 'UNKNOWN',
+            carrierCode: 'UNKNOWN',
+            receiptAt: at(8),
+          },
+          {
+            segment: 0,
+            carrierMessageId: 'a2',
+            carrier: null,
+            outcome: null,
+            carrierCode: null,
+            receiptAt: null,
+          },
         ],
         webhookAttempts: [
-          { event: 1, attempt: 1, attemptedAt: at(2), latencyMs: 3, responseStatus: 503, error: null },
+          {
+            event: 1,
+            attempt: 1,
+            attemptedAt: at(2),
+            latencyMs: 3,
+            responseStatus: 503,
+            error: null,
+            responseHead: null,
+          },
         ],
         webhookEvents: [event({ event: 2, status: 'DELIVERED', occurredAt: at(9) })],
       }),
@@ -123,5 +154,82 @@ describe('timelineOf', () => {
   ])('a webhook event: %j', (changes, detail) => {
     const entry = { at: at(2), what: 'webhook event', detail: `event 1 (SENT): ${detail}` }
     expect(timelineOf(travelled({ webhookEvents: [event(changes)] }))).toContainEqual(entry)
+  })
+})
+
+describe('receipts', () => {
+  const submission = {
+    segment: 0,
+    carrierMessageId: '1f4',
+    carrier: 'acme',
+    outcome: null,
+    carrierCode: null,
+    receiptAt: null,
+  }
+  const recorded = {
+    receivedAt: at(9),
+    carrier: 'acme',
+    carrierMessageId: null,
+    outcome: 'FAILED',
+    errorCode: '303',
+    receipt: { text: 'id:500 stat:UNDELIV err:006', tlvs: { message_state: '5' } },
+  } as const
+
+  test('of one segment: the id of its submission, the words of the carrier, and the receipt as it came', () => {
+    const receipts = receiptsOf([recorded], [submission])
+    expect(receipts).toEqual([
+      {
+        receivedAt: at(9),
+        carrier: 'acme',
+        carrierMessageId: '1f4',
+        outcome: 'FAILED',
+        errorCode: '303',
+        carrierCode: 'UNDELIV 006',
+        text: 'id:500 stat:UNDELIV err:006',
+        tlvs: { message_state: '5' },
+      },
+    ])
+    expect(receiptsOf([recorded], [])[0]!.carrierMessageId).toBe('500')
+    const attempts = attemptsOf([], { sentAt: at(1), carrier: 'acme', routeReason: null })
+    expect(lines(travelled({ attempts, submissions: [submission], receipts }))).toEqual([
+      'status: QUEUED',
+      'attempt: acme: accepted, id 1f4',
+      'status: SENT',
+      'receipt: id 1f4: FAILED 303, carrier: UNDELIV 006, text: "id:500 stat:UNDELIV err:006", message_state: 5',
+    ])
+  })
+
+  test('of several segments: which one; one that was not kept is told as far as it was read', () => {
+    const second = { ...submission, segment: 1, carrierMessageId: '1f5' }
+    const early = {
+      ...recorded,
+      carrierMessageId: '1f5',
+      outcome: 'SENT',
+      errorCode: '000',
+      receipt: null,
+    } as const
+    const told = lines(
+      travelled({
+        segments: 2,
+        submissions: [submission, second],
+        receipts: receiptsOf([early], [submission, second]),
+      }),
+    )
+    expect(told.at(-1)).toBe('receipt: segment 2 of 2, id 1f5: SENT')
+  })
+
+  test('the answer to a webhook, cut where it is long', () => {
+    const attempt = {
+      event: 1,
+      attempt: 1,
+      attemptedAt: at(2),
+      latencyMs: 3,
+      responseStatus: 500,
+      error: null,
+    }
+    const webhookAttempts = [{ ...attempt, responseHead: `no\n${'x'.repeat(200)}` }]
+    expect(lines(travelled({ webhookAttempts })).at(-1)).toBe(
+      `webhook: event 1, attempt 1: HTTP 500 after 3 ms: "no\\n${'x'.repeat(97)}…"`,
+    )
   })
 })

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Queryable } from '../../src/store/database.ts'
-import { type ReceiptRow, recordPlainReceipts } from '../../src/store/receipts.ts'
+import { findMessageForOperator } from '../../src/store/messages-admin.ts'
+import { findParkedReceipts } from '../../src/store/parked-receipts.ts'
+import { noteReceipts, type ReceiptRow, recordPlainReceipts } from '../../src/store/receipts.ts'
 import type { ChangedMessage } from '../../src/store/submissions.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
@@ -115,4 +117,63 @@ test('should the closer look fail, what is recorded is told all the same', async
 test('nothing to do: nothing is asked of the database', async () => {
   const nobody = { query: () => Promise.reject(new Error('asked')) } as unknown as Queryable
   await recordReceipts(nobody, { ...how, changedAt, onChanged: () => {}, receipts: [] })
+})
+
+test('every receipt is kept: the one that ends a message of one segment in its event, any other in a row of its own', async () => {
+  const [one, long] = [await submitted(), await submitted(2)]
+  const told = (text: string) => ({ receipt: { text, tlvs: { message_state: '2' } } })
+  const apply = (receipts: readonly ReceiptRow[]) =>
+    recordReceipts(db, { ...how, receipts, changedAt, onChanged: () => undefined })
+  await apply([receipt(`${one}/0`, 'UNKNOWN', told('first'))])
+  await apply([receipt(`${one}/0`, 'UNKNOWN', told('again'))])
+  await apply([
+    receipt(`${one}/0`, 'DELIVERED', told('last')),
+    receipt(`${long}/0`, 'DELIVERED', told('part')),
+  ])
+  await apply([receipt(`${one}/0`, 'FAILED', told('late'))])
+  await noteReceipts(
+    db,
+    [
+      { ...receipt(`${long}/1`, 'DELIVERED', told('on its way')), outcome: 'SENT' },
+      { ...receipt('unheard of', 'DELIVERED'), outcome: 'SENT' },
+    ],
+    NEWEST,
+  )
+  const { rows } = await db.query(
+    `select msg_id, 'event ' || seq as place, receipt->>'text' as text from events where receipt is not null
+     union all select msg_id, 'row ' || outcome, receipt->>'text' from receipts order by 1, 2`,
+  )
+  const kept = (msgId: string) =>
+    rows.flatMap((row) => (row.msg_id === msgId ? [`${row.place}: ${row.text}`] : []))
+  expect(kept(one)).toEqual(['event 2: first', 'event 3: last', 'row FAILED: late', 'row UNKNOWN: again'])
+  expect(kept(long)).toEqual(['row DELIVERED: part', 'row SENT: on its way'])
+  const story = await findMessageForOperator(db, one)
+  expect(story!.receipts.map(({ outcome, receipt }) => [outcome, receipt])).toEqual([
+    ['UNKNOWN', told('first').receipt],
+    ['UNKNOWN', told('again').receipt],
+    ['DELIVERED', told('last').receipt],
+    ['FAILED', told('late').receipt],
+  ])
+})
+
+test('a parked receipt keeps what was received', async () => {
+  const msgId = await storeMessage(db, plan)
+  const parked = receipt('parked', 'FAILED', { receipt: { text: 'as it came', tlvs: {} } })
+  await recordReceipts(db, { ...how, receipts: [parked], changedAt, onChanged: () => undefined })
+  await record([sent(plan, msgId)], [submission(plan, msgId, 'parked', 0)])
+  const found = await findParkedReceipts(db, [
+    { carrier_id: parked.carrier_id, carrier_message_id: 'parked' },
+  ])
+  await recordReceipts(db, { ...how, receipts: found, changedAt, onChanged: () => undefined })
+  const story = await findMessageForOperator(db, msgId)
+  expect(story!.receipts).toEqual([
+    {
+      receivedAt: parked.received_at,
+      carrier: null,
+      carrierMessageId: 'parked',
+      outcome: 'FAILED',
+      errorCode: '300',
+      receipt: parked.receipt,
+    },
+  ])
 })

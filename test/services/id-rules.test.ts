@@ -76,6 +76,7 @@ function delivered(id: string, addresses = ['15551230000'], node = recorder): Pr
   const row = receipt(canonicalId(id, idRuleOf(carrier()), 'receipt'), 'DELIVERED', {
     addresses,
     unread: isUnlearned(carrier()),
+    receipt: null,
   })
   return new Promise((done) => node.receipt({ row, done }))
 }

@@ -142,6 +142,21 @@ describe('submissions and receipts', () => {
     expect(await announced(database.db, msgId)).toEqual(['SENT', 'UNKNOWN', 'DELIVERED'])
   })
 
+  test('repetitions in a batch and intermediate receipts change nothing and are kept', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    recorder.submitted(submission(plan, msgId, `${msgId}/0`, 0))
+    recorder.settle(sent(plan, msgId))
+    recorder.note({ ...receipt(`${msgId}/0`, 'DELIVERED'), outcome: 'SENT' })
+    await Promise.all([received(`${msgId}/0`, 'DELIVERED'), received(`${msgId}/0`, 'FAILED')])
+    await recorder.drain(10_000)
+    const { rows } = await database.db.query(
+      'select outcome from receipts where msg_id = $1 order by outcome',
+      [msgId],
+    )
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['SENT', 'FAILED'])
+    expect(await statusOf(database.db, msgId)).toBe('DELIVERED')
+  })
+
   test('a bad row among receipts is dropped alone, and answered so that it does not come again', async () => {
     const msgId = await storeMessage(database.db, plan)
     recorder.submitted(submission(plan, msgId, `good-${msgId}`))

@@ -104,6 +104,7 @@ export function receipt(
     received_at: new Date().toISOString(),
     parked_id: null,
     unread: false,
+    receipt: { text: `id:${id} stat:${outcome}`, tlvs: {} },
     ...changes,
   }
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { EVENT_STATES, eventId } from '../../../domain/events.ts'
 import { createdAtMs } from '../../../domain/message-ids.ts'
-import { attemptsOf, timelineOf } from '../../../domain/message-timeline.ts'
+import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/message-timeline.ts'
 import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
 import { oneOf } from '../../schemas/nullable.ts'
@@ -54,6 +54,22 @@ const Message = Type.Object({
       receiptAt: Nullable(Timestamp),
     }),
   ),
+  receipts: Type.Array(
+    Type.Object({
+      receivedAt: Timestamp,
+      carrier: NullableText,
+      carrierMessageId: NullableText,
+      outcome: Type.String({
+        description: 'what it was read as; SENT: an intermediate one, which changes nothing',
+      }),
+      errorCode: Type.String(),
+      carrierCode: Nullable(Type.String({ description: "the carrier's own words for its state and error" })),
+      text: Nullable(
+        Type.String({ description: 'as it came; text and tlvs together at most 1,024 characters' }),
+      ),
+      tlvs: Type.Record(Type.String(), Type.String(), { description: 'octets in hexadecimal' }),
+    }),
+  ),
   webhookAttempts: Type.Array(
     Type.Object({
       event: Type.Integer({ description: '1, 2, … for the changes of status' }),
@@ -62,6 +78,7 @@ const Message = Type.Object({
       latencyMs: Type.Integer(),
       responseStatus: Nullable(Type.Integer()),
       error: NullableText,
+      responseHead: Nullable(Type.String({ description: 'the first 1 KiB of the answer' })),
     }),
   ),
   webhookEvents: Type.Array(
@@ -117,7 +134,11 @@ export function registerMessages(scope: AdminScope, { reads, secretKey }: AdminD
         sentAt: message.sentAt?.toISOString() ?? null,
         updatedAt: message.updatedAt.toISOString(),
       }
-      const travelled = { ...shown, attempts: attemptsOf(message.attempts, shown) }
+      const travelled = {
+        ...shown,
+        attempts: attemptsOf(message.attempts, shown),
+        receipts: receiptsOf(message.receipts, message.submissions),
+      }
       return { ...travelled, timeline: timelineOf(travelled) }
     },
   )

@@ -10,7 +10,7 @@ const newId = (ms = AT) => messageId(ms, randomBytes(9), 0)
 const server = await adminServerOfFile()
 await server.request('POST', '/carriers', CARRIER)
 await server.database.db.query('create table messages_all partition of messages default')
-for (const table of ['submissions', 'submit_attempts', 'events', 'webhook_attempts'])
+for (const table of ['submissions', 'submit_attempts', 'receipts', 'events', 'webhook_attempts'])
   await server.database.db.query(`create table ${table}_all partition of ${table} default`)
 
 test('200: a message of any plan, with what the carrier said', async () => {
@@ -68,11 +68,12 @@ test('200: a message of any plan, with what the carrier said', async () => {
       { segment: 0, carrierMessageId: 'a1', carrier: 'acme', ...NO_RECEIPT },
       { segment: 1, carrierMessageId: 'b2', carrier: 'acme', ...NO_RECEIPT },
     ],
+    receipts: [],
     webhookAttempts: [],
     webhookEvents: [],
     timeline: [
       { at: '2026-01-02T03:04:05.678Z', what: 'status', detail: 'QUEUED' },
-      { at: '2026-01-02T03:04:06.678Z', what: 'attempt', detail: 'acme: accepted' },
+      { at: '2026-01-02T03:04:06.678Z', what: 'attempt', detail: 'acme: accepted, ids a1 b2' },
       { at: '2026-01-02T03:04:06.678Z', what: 'status', detail: 'SENT' },
       {
         at: '2026-01-02T03:04:06.678Z',
@@ -113,8 +114,9 @@ test('200: what happened on its way, each list and the timeline in order', async
     [msgId, planId, at(10_000), at(11_000)],
   )
   await db.query(
-    `insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status, error)
-     values ($1, 1, 1, $2, $3, 12, 200, null), ($1, 2, 1, $2, $4, 5000, null, 'TIMEOUT')`,
+    `insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status, error,
+       response_head)
+     values ($1, 1, 1, $2, $3, 12, 200, null, 'ok'), ($1, 2, 1, $2, $4, 5000, null, 'TIMEOUT', null)`,
     [msgId, planId, at(9_500), at(13_000)],
   )
   await db.query(
@@ -171,10 +173,10 @@ test('200: what happened on its way, each list and the timeline in order', async
     'status: QUEUED',
     'attempt: acme: retry 0x00000058',
     'attempt: acme: no-answer (link lost)',
-    'attempt: acme: accepted, sent again although an earlier attempt may have come through (weight 3 of 4)',
+    'attempt: acme: accepted, ids a1 b2, sent again although an earlier attempt may have come through (weight 3 of 4)',
     'status: SENT',
     `webhook event: event 1 (SENT): delivered ${at(9_400)} after 1 attempt`,
-    'webhook: event 1, attempt 1: HTTP 200 after 12 ms',
+    'webhook: event 1, attempt 1: HTTP 200 after 12 ms: "ok"',
     'receipt: segment 1 of 2, id a1: DELIVERED, carrier: DELIVRD 000',
     'receipt: segment 2 of 2, id b2: FAILED, carrier: UNDELIV 1',
     'status: FAILED 302 Unknown subscriber, carrier: UNDELIV 1',
