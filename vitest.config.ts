@@ -1,11 +1,43 @@
 import { defineConfig } from 'vitest/config'
 
+/** Files that start neither a database nor a process: nothing one leaves behind can reach another. */
+const PURE = [
+  'test/{domain,smpp,simulator}/**/*.test.ts',
+  'test/{config,configuration-document,conventions,documents,errors}.test.ts',
+]
+
+/** Kills, several nodes and long loads in full. The other projects run a short form of each. */
+const LONG = ['test/**/*.long.test.ts']
+
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/global-setup.ts'],
-    include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Files share a process: starting one and loading src/ for each took half of the CPU of the whole run.
+    isolate: false,
+    // Node runs the tests itself, as it runs the service.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    projects: [
+      { extends: true, test: { name: 'pure', include: PURE, exclude: LONG, pool: 'threads' } },
+      {
+        extends: true,
+        test: {
+          name: 'real',
+          include: ['test/**/*.test.ts'],
+          exclude: [...PURE, ...LONG],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: LONG,
+          globalSetup: ['test/support/global-setup.ts'],
+          testTimeout: 300_000,
+        },
+      },
+    ],
   },
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type MetadataJson, parsePhoneNumberFromString } from 'libphonenumber-js/core'
-import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' }
 import metadata from 'libphonenumber-js/min/metadata'
+import examples from 'libphonenumber-js/mobile/examples'
 import { describe, expect, test } from 'vitest'
 import { countryOf, isCountryCode, normalizeCountry } from '../../src/domain/countries.ts'
 
