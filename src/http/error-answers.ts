@@ -8,6 +8,7 @@ import { errorBody } from './schemas/error-body.ts'
 /** Answers any failure of a request as JSON. What is not ours is a defect: logged, and told as INTERNAL_ERROR alone. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = appErrorOf(error)
+  request.errorCode = failure.code
   // What makes the service unavailable is logged where it is noticed, once, and not for each request.
   if (failure.status === 500) {
     request.log.error({ requestId: request.id, error: loggable(failure.cause ?? error) }, 'request failed')

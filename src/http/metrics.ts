@@ -1,9 +1,13 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+import type { ErrorCode } from '../errors.ts'
 
 export interface HttpMetrics {
   readonly registry: Registry
   /** `route` is a pattern of ours or a fixed word, so the number of series is bounded by the code. */
   observe(method: string, route: string, status: number, seconds: number): void
+  /** A send was answered: null, it was accepted. */
+  send(errorCode: ErrorCode | null): void
 }
 
 /** From 1 ms to 10 s. */
@@ -24,6 +28,17 @@ export function httpMetrics(registry: Registry): HttpMetrics {
     buckets: BUCKETS,
     registers: [registry],
   })
+  const accepted = new Counter({
+    name: 'aldis_messages_accepted_total',
+    help: 'messages answered 202, repetitions under an Idempotency-Key not counted',
+    registers: [registry],
+  })
+  const refused = new Counter({
+    name: 'aldis_messages_refused_total',
+    help: 'sends that were refused, by the errorCode of the answer',
+    labelNames: ['code'] as const,
+    registers: [registry],
+  })
   // The label set of a series is hashed once, not for every request.
   const series = new Map<string, { observe(seconds: number): void }>()
   return {
@@ -37,5 +52,6 @@ export function httpMetrics(registry: Registry): HttpMetrics {
       }
       one.observe(seconds)
     },
+    send: (errorCode) => (errorCode === null ? accepted.inc() : refused.inc({ code: errorCode })),
   }
 }

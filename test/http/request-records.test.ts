@@ -58,6 +58,7 @@ beforeAll(async () => {
   )
   // Of a send it is the record, which is the caller's own.
   expect((await service.send(sms)).json).toMatchObject({ status: 'FAILED', to: NUMBER })
+  await service.db.query('alter table messages_away rename to messages')
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
@@ -107,6 +108,50 @@ describe('request log', () => {
       accountId: 'a0a0a0a0a0a0a0a0a0a0a0a0',
       latencyMs: expect.any(Number),
     })
+  })
+
+  it('names the message of a send and of a look-up, and the code of a refusal', async () => {
+    const key = { 'idempotency-key': 'named' }
+    const { json } = await service.send({ to: NUMBER }, key)
+    await service.send({ to: NUMBER }, key)
+    const before = service.logs.length
+    const unknown = '0199A1B2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'
+    await service.get(`/v1/messages/sms/${unknown}?servicePlanId=${PLAN}`)
+    await expect.poll(() => service.logs.length).toBeGreaterThan(before)
+    const lines = service.logs
+      .map((line) => JSON.parse(line))
+      .filter(({ route }) => route?.startsWith('/v1/'))
+    const named = lines.filter(({ msgId }) => msgId === json.msgId)
+    expect(named.map(({ route, status, errorCode }) => `${route} ${status} ${errorCode}`)).toEqual([
+      '/v1/sendsms 202 undefined',
+      '/v1/sendsms 202 undefined',
+    ])
+    expect(lines.at(-1)).toMatchObject({
+      status: 404,
+      msgId: unknown.toLowerCase(),
+      errorCode: 'MESSAGE_NOT_FOUND',
+    })
+  })
+
+  it('counts what was accepted once, and refusals by their code', async () => {
+    const read = async () => (await service.get('/metrics')).text
+    const countOf = (text: string, series: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`${series} `))
+          ?.split(' ')[1] ?? 0,
+      )
+    const before = await read()
+    const key = { 'idempotency-key': 'counted' }
+    await service.send({ to: NUMBER }, key)
+    await service.send({ to: NUMBER }, key)
+    await service.send({ to: 'nobody' })
+    await service.get(`/v1/messages/sms/x?servicePlanId=${PLAN}`)
+    const refused = 'aldis_messages_refused_total{code="VALIDATION_ERROR"}'
+    const added = async (series: string) => countOf(await read(), series) - countOf(before, series)
+    await expect.poll(() => added(refused)).toBe(1)
+    await expect.poll(() => added('aldis_messages_accepted_total')).toBe(1)
   })
 
   it('tells the error of a 500 without the values of the statement', () => {

@@ -28,6 +28,8 @@ export interface SendDeps {
   readonly clock: () => number
 }
 
+export const SEND_PATH = '/v1/sendsms'
+
 const SCHEMA = {
   operationId: 'sendSms',
   summary: 'Send one SMS',
@@ -66,7 +68,7 @@ export function sendRoute(app: FastifyInstance, deps: SendDeps): void {
   const plans = new RateLimiter()
   app.route({
     method: 'POST',
-    url: '/v1/sendsms',
+    url: SEND_PATH,
     schema: SCHEMA,
     attachValidation: true,
     onRequest: [
@@ -136,8 +138,14 @@ async function authorizedPlan(
 function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, baseUrl: string | null) {
   if (outcome.kind === 'key-reused') throw new AppError('IDEMPOTENCY_KEY_REUSED')
   const receipt = deliveryReceipt(outcome.message, plan)
-  if (outcome.kind === 'failed') return reply.code(500).send(receipt)
-  if (outcome.kind === 'replayed') reply.header('idempotent-replayed', 'true')
+  const { request } = reply
+  request.msgId = receipt.msgId
+  request.replayed = outcome.kind === 'replayed'
+  if (outcome.kind === 'failed') {
+    request.errorCode = 'INTERNAL_ERROR'
+    return reply.code(500).send(receipt)
+  }
+  if (request.replayed) reply.header('idempotent-replayed', 'true')
   return reply
     .code(202)
     .header('location', `${baseUrl ?? ''}/v1/messages/${receipt.msgId}`)
