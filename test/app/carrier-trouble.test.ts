@@ -1,23 +1,49 @@
 import { describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
-import { CARRIER, eventually, linkState, ROUTE, type Service, startService } from '../support/service.ts'
+import { eventually, linkState, type Service } from '../support/service.ts'
 import { accept, startSmsc } from '../support/smsc.ts'
+import { serviceOfFile } from '../support/tenant-per-test.ts'
 
 const WINDOW = 10
+/** Longer than any test: what ends before it has not waited for it. */
+const LONG_DRAIN_MS = 60_000
 
-function untilBound(service: Service, carrier = CARRIER): Promise<unknown> {
+const { tenant } = serviceOfFile()
+
+function untilBound(service: Service, carrier = service.carrier): Promise<unknown> {
   return eventually(async () =>
     (await linkState(service, carrier)).split(', ').every((s) => s.startsWith('BOUND')),
   )
 }
 
 async function untilDown(service: Service): Promise<unknown> {
-  return eventually(async () => !(await linkState(service)).includes('BOUND'))
+  return eventually(async () => !(await linkState(service, service.carrier)).includes('BOUND'))
+}
+
+/** The message's validity is over. */
+function expire(service: Service, msgId: string): Promise<unknown> {
+  return service.db.query('update dispatches set expires_at = now() where msg_id = $1', [msgId])
+}
+
+interface Dispatch {
+  readonly holder: number | null
+  readonly ambiguous: boolean
+}
+
+const isWaiting = ({ holder }: Dispatch) => holder === null
+
+/** What of the tenant is not submitted, or not answered. */
+async function dispatches(service: Service): Promise<Dispatch[]> {
+  const { rows } = await service.db.query<Dispatch>(
+    'select holder, ambiguous from dispatches where plan_id = $1',
+    [await service.planKey()],
+  )
+  return rows
 }
 
 describe('a link that breaks', () => {
   test('with messages in the window: all of them are delivered in the end', async () => {
-    await using service = await startService()
+    await using service = await tenant()
     service.simulator.faults.dropAfterSubmits = 37
     const ids = await Promise.all(Array.from({ length: 100 }, () => service.sent()))
     for (const msgId of ids) await service.until(msgId, 'DELIVERED')
@@ -27,7 +53,7 @@ describe('a link that breaks', () => {
   })
 
   test('while it is down messages are accepted, and flow when it is back', async () => {
-    await using service = await startService()
+    await using service = await tenant()
     service.simulator.faults.refuseBindsWith = STATUSES.ESME_RBINDFAIL
     service.simulator.dropConnections()
     await untilDown(service)
@@ -40,7 +66,7 @@ describe('a link that breaks', () => {
   })
 
   test('receipts that wait at the carrier come with the next bind', async () => {
-    await using service = await startService()
+    await using service = await tenant()
     service.simulator.faults.holdReceipts = true
     const msgId = await service.sent()
     await service.until(msgId, 'SENT')
@@ -53,9 +79,9 @@ describe('a link that breaks', () => {
   })
 
   test('validity over while no carrier is there: FAILED 501', async () => {
-    await using service = await startService({ bound: false, carrier: { state: 'stopped' } })
+    await using service = await tenant({ bound: false, carrier: { state: 'stopped' } })
     const msgId = await service.sent()
-    await service.db.query('update dispatches set expires_at = now()')
+    await expire(service, msgId)
     const record = await service.until(msgId, 'FAILED')
     expect(record.errorCode).toBe('501')
     await service.untilWebhooks(msgId, ['FAILED'])
@@ -63,19 +89,19 @@ describe('a link that breaks', () => {
 })
 
 test('validity over, and no route any more: FAILED 101', async () => {
-  await using service = await startService({ bound: false, carrier: { state: 'stopped' } })
+  await using service = await tenant({ bound: false, carrier: { state: 'stopped' } })
   const msgId = await service.sent()
   await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: null })
-  await service.db.query('update dispatches set expires_at = now()')
+  await expire(service, msgId)
   expect((await service.until(msgId, 'FAILED')).errorCode).toBe('101')
 })
 
 describe('settings changed at run time', () => {
   test('another port: unbound there, bound here, messages follow', async () => {
-    await using service = await startService()
+    await using service = await tenant()
     await using smsc = await startSmsc()
     await service.until(await service.sent(), 'DELIVERED')
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { port: smsc.port })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { port: smsc.port })
     await smsc.bound()
     await eventually(() => service.simulator.binds.length === 0)
     await service.until(await service.sent(), 'SENT')
@@ -83,11 +109,11 @@ describe('settings changed at run time', () => {
   })
 
   test('in the middle of a flow nothing is lost and nothing is sent twice', async () => {
-    await using service = await startService()
+    await using service = await tenant()
     const ids: string[] = []
     for (let round = 0; round < 5; round += 1) {
       const sending = Promise.all(Array.from({ length: 20 }, () => service.sent()))
-      await service.admin('PATCH', `/carriers/${CARRIER}`, { messagesPerSecond: 1_000 + round })
+      await service.admin('PATCH', `/carriers/${service.carrier}`, { messagesPerSecond: 1_000 + round })
       ids.push(...(await sending))
     }
     for (const msgId of ids) await service.until(msgId, 'DELIVERED')
@@ -95,18 +121,18 @@ describe('settings changed at run time', () => {
   })
 
   test('switched off and on again', async () => {
-    await using service = await startService()
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'stopped' })
+    await using service = await tenant()
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'stopped' })
     await eventually(() => service.simulator.binds.length === 0)
     const msgId = await service.sent()
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started' })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'started' })
     await service.until(msgId, 'DELIVERED')
   })
 })
 
 describe('bind modes', () => {
   test('transmitter+receiver: submits over one, receipts and MO over the other', async () => {
-    await using service = await startService({ carrier: { bindMode: 'transmitter+receiver' } })
+    await using service = await tenant({ carrier: { bindMode: 'transmitter+receiver' } })
     await untilBound(service)
     const modes = service.simulator.binds.map(({ mode }) => mode).sort()
     expect(modes).toEqual(['bind_receiver', 'bind_transmitter'])
@@ -114,7 +140,7 @@ describe('bind modes', () => {
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
     await service.simulator.sendInbound({
       from: '+15550002222',
-      to: '+15550001000',
+      to: service.inboundNumber,
       body: 'over the receiver',
     })
     const mo = await service.receiver.next(({ path }) => path === '/mo')
@@ -125,21 +151,14 @@ describe('bind modes', () => {
 describe('two carriers on a route', () => {
   test('by priority; the other one takes over while the first is down, and gives back', async () => {
     await using spare = await startSmsc()
-    await using service = await startService({ carrier: { window: WINDOW } })
-    await service.admin('POST', '/carriers', {
-      name: 'spare',
-      host: '127.0.0.1',
-      port: spare.port,
-      systemId: 'aldis',
-      password: 'secret',
-    })
-    await service.admin('PATCH', `/routes/${ROUTE}`, {
+    await using service = await tenant({ carrier: { window: WINDOW } })
+    const carrier = await service.anotherCarrier(spare.port)
+    await service.admin('PATCH', `/routes/${service.route}`, {
       carriers: [
-        { carrier: CARRIER, priority: 0 },
-        { carrier: 'spare', priority: 1 },
+        { carrier: service.carrier, priority: 0 },
+        { carrier, priority: 1 },
       ],
     })
-    await untilBound(service, 'spare')
     await service.until(await service.sent(), 'DELIVERED')
     expect(spare.submits).toHaveLength(0)
 
@@ -159,24 +178,17 @@ describe('two carriers on a route', () => {
   test('what waits for a carrier that goes down moves to the other', async () => {
     await using stuck = await startSmsc()
     stuck.answerSubmits(() => undefined)
-    await using service = await startService({ carrier: { window: 1 }, smscPort: stuck.port })
+    await using service = await tenant({ carrier: { window: 1 }, smscPort: stuck.port })
     await stuck.bound()
     const ids = await Promise.all(Array.from({ length: 10 }, () => service.sent()))
     await eventually(() => stuck.submits.length === 1)
-    await service.admin('POST', '/carriers', {
-      name: 'spare',
-      host: '127.0.0.1',
-      port: service.simulator.port,
-      systemId: 'aldis',
-      password: 'secret',
-    })
-    await service.admin('PATCH', `/routes/${ROUTE}`, {
+    const carrier = await service.anotherCarrier(service.simulator.port)
+    await service.admin('PATCH', `/routes/${service.route}`, {
       carriers: [
-        { carrier: CARRIER, priority: 0 },
-        { carrier: 'spare', priority: 1 },
+        { carrier: service.carrier, priority: 0 },
+        { carrier, priority: 1 },
       ],
     })
-    await untilBound(service, 'spare')
     stuck.answerBinds(() => STATUSES.ESME_RBINDFAIL)
     await (await stuck.bound()).unbind()
     for (const msgId of ids) await service.until(msgId, 'DELIVERED')
@@ -188,7 +200,8 @@ describe('two carriers on a route', () => {
 describe('a node that stops', () => {
   test('waits for the answers under way, then unbinds; nothing is sent twice', async () => {
     await using smsc = await startSmsc()
-    await using service = await startService({ smscPort: smsc.port })
+    await using service = await tenant({ smscPort: smsc.port })
+    await service.restart({ drainTimeoutMs: LONG_DRAIN_MS })
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link, index) => answers.push(() => accept(pdu, link, `m-${index}`)))
     const ids = await Promise.all(Array.from({ length: 15 }, () => service.sent()))
@@ -196,11 +209,13 @@ describe('a node that stops', () => {
     const stopped = service.app.stop()
     // No second stop ends before the first.
     const again = service.app.stop()
+    // It has begun to stop once it has given back what the window has no room for.
+    const rest = Array.from({ length: 5 }, () => ({ holder: null, ambiguous: false }))
+    await eventually(async () => (await dispatches(service)).filter(isWaiting).length === rest.length)
     for (const answer of answers) answer()
     await Promise.all([stopped, again])
     expect(smsc.submits).toHaveLength(WINDOW)
-    const { rows } = await service.db.query('select holder, ambiguous from dispatches')
-    expect(rows).toEqual(Array.from({ length: 5 }, () => ({ holder: null, ambiguous: false })))
+    expect(await dispatches(service)).toEqual(rest)
     smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
     await service.restart()
     for (const msgId of ids) await service.until(msgId, 'SENT')
@@ -209,13 +224,13 @@ describe('a node that stops', () => {
 
   test('of what is never answered it keeps note: sent again by the next, after the wait', async () => {
     await using smsc = await startSmsc()
-    await using service = await startService({ smscPort: smsc.port, app: { drainTimeoutMs: 500 } })
+    await using service = await tenant({ smscPort: smsc.port })
+    await service.restart({ drainTimeoutMs: 500 })
     smsc.answerSubmits(() => undefined)
     const msgId = await service.sent()
     await eventually(() => smsc.submits.length === 1)
     await service.app.stop()
-    const { rows } = await service.db.query('select holder, ambiguous from dispatches')
-    expect(rows).toEqual([{ holder: null, ambiguous: true }])
+    expect(await dispatches(service)).toEqual([{ holder: null, ambiguous: true }])
     smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
     await service.restart()
     await service.until(msgId, 'SENT')

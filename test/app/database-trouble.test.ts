@@ -1,23 +1,29 @@
 import { describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { killer } from '../support/database-outage.ts'
-import { eventually, type Service, startService } from '../support/service.ts'
+import { eventually, type Service } from '../support/service.ts'
 import { startSmsc } from '../support/smsc.ts'
+import { serviceOfFile } from '../support/tenant-per-test.ts'
 
 interface Row {
   msg_id: string
   status: string
 }
 
+const { tenant } = serviceOfFile({ holdingsMs: 200 })
+
 async function rowsByBody(service: Service): Promise<Map<string, Row[]>> {
-  const { rows } = await service.db.query<Row & { body: string }>('select msg_id, status, body from messages')
+  const { rows } = await service.db.query<Row & { body: string }>(
+    'select msg_id, status, body from messages where plan_id = $1',
+    [await service.planKey()],
+  )
   return Map.groupBy(rows, ({ body }) => body)
 }
 
 describe('connections that go while messages are accepted', () => {
   test('each 202 is there once and delivered; each 500 is FAILED or absent, and never reached the carrier', async () => {
-    const total = 500
-    await using service = await startService({ app: { holdingsMs: 200 } })
+    const total = 200
+    await using service = await tenant()
     await using outside = await killer(service)
     const answers = new Map<string, { status: number; msgId: string }>()
     let next = 0
@@ -28,7 +34,7 @@ describe('connections that go while messages are accepted', () => {
         next += 1
         const { status, body: record } = await service.send({ body })
         answers.set(body, { status, msgId: record.msgId })
-        if (answers.size % 25 !== 0) continue
+        if (answers.size % 20 !== 0) continue
         const count = await outside.kill()
         killed += count
       }
@@ -55,7 +61,9 @@ describe('connections that go while messages are accepted', () => {
     }
     await eventually(async () => {
       const { rows: left } = await service.db.query(
-        'select 1 from event_deliveries union all select 1 from dispatches',
+        `select 1 from event_deliveries where plan_id = $1 union all
+         select 1 from dispatches where plan_id = $1`,
+        [await service.planKey()],
       )
       return left.length === 0
     })
@@ -72,7 +80,7 @@ describe('connections that go while messages are accepted', () => {
 describe('a database that is gone for a while', () => {
   test('sends are answered 500 meanwhile, and answers of the carrier are recorded afterwards', async () => {
     await using smsc = await startSmsc()
-    await using service = await startService({ smscPort: smsc.port, app: { holdingsMs: 200 } })
+    await using service = await tenant({ smscPort: smsc.port })
     await using outside = await killer(service)
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link, index) => {
@@ -94,7 +102,8 @@ describe('a database that is gone for a while', () => {
   })
 
   test('a table that is locked for a moment delays, and loses nothing', async () => {
-    await using service = await startService({ app: { databaseStatementTimeoutMs: 200, holdingsMs: 200 } })
+    await using service = await tenant()
+    await service.restart({ databaseStatementTimeoutMs: 200 })
     const msgId = await service.sent()
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
     const locker = await service.db.connect()
@@ -110,7 +119,8 @@ describe('a database that is gone for a while', () => {
   })
 
   test('a node that is stopped meanwhile stops in time', async () => {
-    await using service = await startService({ app: { drainTimeoutMs: 1_500 } })
+    await using service = await tenant()
+    await service.restart({ drainTimeoutMs: 1_500 })
     await using outside = await killer(service)
     service.simulator.faults.holdReceipts = true
     const msgId = await service.sent()

@@ -1,10 +1,12 @@
 import type { AddressInfo, Server } from 'node:net'
 import smpp, { type NodePdu, type NodeSession } from 'smpp'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
+import { eventually, type Service } from '../support/service.ts'
+import { serviceOfFile } from '../support/tenant-per-test.ts'
 
 /** The npm package `smpp` as the carrier of the whole service. */
 
+const { tenant } = serviceOfFile()
 let server: Server
 let service: Service
 let sessions: NodeSession[]
@@ -18,7 +20,7 @@ beforeEach(async () => {
   answer = (session, pdu, index) => void session.send(pdu.response({ message_id: `npm-${index}` }))
   server = smpp.createServer(serve)
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  service = await startService({ smscPort: (server.address() as AddressInfo).port })
+  service = await tenant({ smscPort: (server.address() as AddressInfo).port })
 })
 
 afterEach(async () => {
@@ -102,7 +104,7 @@ describe('the npm package smpp as carrier', () => {
     const address = {
       source_addr: '15550002222',
       source_addr_ton: 1,
-      destination_addr: INBOUND_NUMBER.slice(1),
+      destination_addr: service.inboundNumber.slice(1),
     }
     expect(await deliver({ ...address, short_message: 'hello from npm' })).toBe(0)
     const parts = ['first half, ', 'second half']
@@ -137,7 +139,7 @@ describe('the npm package smpp as carrier', () => {
 
   test('a node that stops unbinds', async () => {
     const unbound = new Promise((done) => sessions[0]!.on('unbind', done))
-    await service.app.stop()
+    await service.restart()
     await unbound
   })
 })

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
-import { CARRIER, eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
+import { eventually, RECIPIENT, type Service } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
+import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 const MINUTE_MS = 60_000
 const FLOOR = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinutes: 5 }
@@ -9,41 +10,36 @@ const FLOOR = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinut
 let main: Smsc
 let backup: Smsc
 let service: Service
-/** How far the clock of the quality watch is ahead. */
+let backupCarrier: string
+/** How far the clock of the quality watch is ahead. It never goes back: tests that set it ahead come last. */
 let aheadMs = 0
 
-beforeEach(async () => {
-  aheadMs = 0
-  main = await startSmsc()
-  backup = await startSmsc()
-  service = await startService({
-    smscPort: main.port,
+tenantPerTest(
+  {
     app: {
       ambiguityWaitMs: 60_000,
       linkTimings: { backoffMs: 20, responseTimeoutMs: 200 },
       qualityMs: 20,
       qualityClock: () => Date.now() + aheadMs,
     },
-  })
-  await service.admin('POST', '/carriers', {
-    name: 'backup',
-    host: '127.0.0.1',
-    port: backup.port,
-    systemId: 'aldis',
-    password: 'secret',
-  })
-  await backup.bound()
+  },
+  (...own) => {
+    ;[service, main] = own
+  },
+)
+
+beforeEach(async () => {
+  backup = await startSmsc()
+  backupCarrier = await service.anotherCarrier(backup.port)
 })
 
-afterEach(async () => {
-  await service[Symbol.asyncDispose]()
-  await main[Symbol.asyncDispose]()
-  await backup[Symbol.asyncDispose]()
-})
+afterEach(() => backup[Symbol.asyncDispose]())
 
 async function useRoute(...carriers: object[]): Promise<void> {
-  await service.admin('PATCH', `/routes/${ROUTE}`, { carriers, qualityFloor: FLOOR })
+  await service.admin('PATCH', `/routes/${service.route}`, { carriers, qualityFloor: FLOOR })
 }
+
+const withBackup = () => useRoute({ carrier: service.carrier }, { carrier: backupCarrier, priority: 1 })
 
 /** Messages that the first carrier takes, and of which its receipts say this. */
 async function sendAll(count: number, state: string): Promise<void> {
@@ -56,8 +52,10 @@ async function sendAll(count: number, state: string): Promise<void> {
   }
 }
 
-function pauses() {
-  return service.admin('GET', '/quality/pauses').then(({ items }) => items)
+/** Of the tenant's route. */
+async function pauses() {
+  const { items } = await service.admin('GET', '/quality/pauses')
+  return items.filter(({ route }: { route: string }) => route === service.route)
 }
 
 /** Carriers of the route, their condition and their share, as `aldis route explain` tells them. */
@@ -76,59 +74,29 @@ async function metrics(): Promise<string> {
   return (await fetch(`${service.app.url}/metrics`)).text()
 }
 
-async function figures(carrier = CARRIER) {
-  const { items } = await service.admin('GET', `/quality?carrier=${carrier}`)
+async function figures() {
+  const { items } = await service.admin('GET', `/quality?carrier=${service.carrier}`)
   return items[0] ?? null
 }
 
 describe('the floor of a route', () => {
-  test('a carrier whose receipts fail is passed over for another, and comes back after the pause', async () => {
-    await useRoute({ carrier: CARRIER }, { carrier: 'backup', priority: 1 })
-    await sendAll(7, 'DELIVRD')
-    await sendAll(3, 'UNDELIV')
-    const [pause] = await eventually(async () => (await pauses()).length > 0 && (await pauses()))
-    expect(pause).toMatchObject({
-      route: ROUTE,
-      carrier: CARRIER,
-      reason: 'delivered 7 of 10 (70 %) in 60 min, floor 80 %',
-    })
-    await eventually(async () =>
-      (await metrics()).includes(`aldis_carrier_out_of_use{carrier="${CARRIER}"} 1`),
-    )
-    expect(await conditions()).toEqual([
-      [CARRIER, 'out-of-use', 0],
-      ['backup', 'usable', 100],
-    ])
-    const msgId = await service.sent()
-    await service.until(msgId, 'SENT')
-    expect([main.submits.length, backup.submits.length]).toEqual([10, 1])
-    const { routeReason } = await service.admin('GET', `/messages/${msgId}`)
-    expect(routeReason).toContain(`${CARRIER} (out of use)`)
-    expect(service.logs.filter((line) => line.includes('below its quality floor'))).toHaveLength(1)
-
-    aheadMs = FLOOR.pauseMinutes * MINUTE_MS
-    await service.until(await service.sent(), 'SENT')
-    expect([main.submits.length, backup.submits.length]).toEqual([11, 1])
-    expect(await pauses()).toEqual([])
-  })
-
   test('an operator puts it back into use', async () => {
-    await useRoute({ carrier: CARRIER }, { carrier: 'backup', priority: 1 })
+    await withBackup()
     await sendAll(10, 'UNDELIV')
     await eventually(async () =>
-      (await metrics()).includes(`aldis_carrier_out_of_use{carrier="${CARRIER}"} 1`),
+      (await metrics()).includes(`aldis_carrier_out_of_use{carrier="${service.carrier}"} 1`),
     )
-    await service.admin('DELETE', `/quality/pauses/${ROUTE}/${CARRIER}`)
+    await service.admin('DELETE', `/quality/pauses/${service.route}/${service.carrier}`)
     await service.until(await service.sent(), 'SENT')
     expect([main.submits.length, backup.submits.length]).toEqual([11, 0])
   })
 
   test('the only carrier of a route stays in use; a route without a floor judges nobody', async () => {
-    await useRoute({ carrier: CARRIER })
+    await useRoute({ carrier: service.carrier })
     await sendAll(10, 'UNDELIV')
     await eventually(async () => (await pauses()).length > 0)
     await sendAll(1, 'UNDELIV')
-    await service.admin('PATCH', `/routes/${ROUTE}`, { qualityFloor: null })
+    await service.admin('PATCH', `/routes/${service.route}`, { qualityFloor: null })
     expect(await pauses()).toEqual([])
   })
 })
@@ -148,14 +116,14 @@ describe('the figures', () => {
     await eventually(async () => (await figures())?.submits.noAnswer === 1)
     expect((await figures()).submits).toMatchObject(expected)
     const text = await metrics()
-    expect(text).toContain(`aldis_carrier_bound{carrier="${CARRIER}"} 1`)
+    expect(text).toContain(`aldis_carrier_bound{carrier="${service.carrier}"} 1`)
     for (const result of ['accepted', 'throttled', 'refused', 'noAnswer'])
-      expect(text).toContain(`aldis_submits_total{carrier="${CARRIER}",result="${result}"} 1`)
-    expect(text).toContain(`aldis_submit_latency_seconds_count{carrier="${CARRIER}"} 3`)
+      expect(text).toContain(`aldis_submits_total{carrier="${service.carrier}",result="${result}"} 1`)
+    expect(text).toContain(`aldis_submit_latency_seconds_count{carrier="${service.carrier}"} 3`)
   })
 
   test('of answers: by the table of the carrier itself; a link that is lost has none', async () => {
-    await service.admin('PATCH', `/carriers/${CARRIER}`, { submitOutcomes: { '0x401': 'throttled' } })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { submitOutcomes: { '0x401': 'throttled' } })
     main.answerSubmits((pdu, link, index) => {
       if (index === 0) link.respond(pdu, 0x401)
       else if (index === 1) link.destroy()
@@ -164,6 +132,38 @@ describe('the figures', () => {
     await service.sent()
     await eventually(async () => (await figures())?.submits.noAnswer === 1)
     expect((await figures()).submits).toMatchObject({ total: 2, throttled: 1 })
+  })
+})
+
+describe('as time goes by', () => {
+  test('a carrier whose receipts fail is passed over for another, and comes back after the pause', async () => {
+    await withBackup()
+    await sendAll(7, 'DELIVRD')
+    await sendAll(3, 'UNDELIV')
+    const [pause] = await eventually(async () => (await pauses()).length > 0 && (await pauses()))
+    expect(pause).toMatchObject({
+      route: service.route,
+      carrier: service.carrier,
+      reason: 'delivered 7 of 10 (70 %) in 60 min, floor 80 %',
+    })
+    await eventually(async () =>
+      (await metrics()).includes(`aldis_carrier_out_of_use{carrier="${service.carrier}"} 1`),
+    )
+    expect(await conditions()).toEqual([
+      [service.carrier, 'out-of-use', 0],
+      [backupCarrier, 'usable', 100],
+    ])
+    const msgId = await service.sent()
+    await service.until(msgId, 'SENT')
+    expect([main.submits.length, backup.submits.length]).toEqual([10, 1])
+    const { routeReason } = await service.admin('GET', `/messages/${msgId}`)
+    expect(routeReason).toContain(`${service.carrier} (out of use)`)
+    expect(service.logs.filter((line) => line.includes('below its quality floor'))).toHaveLength(1)
+
+    aheadMs = FLOOR.pauseMinutes * MINUTE_MS
+    await service.until(await service.sent(), 'SENT')
+    expect([main.submits.length, backup.submits.length]).toEqual([11, 1])
+    expect(await pauses()).toEqual([])
   })
 
   test('of receipts, after a restart of the node too', async () => {
@@ -183,6 +183,6 @@ describe('the figures', () => {
     await service.until(await service.sent(), 'SENT')
     await eventually(async () => (await figures()).messages.sent === 3)
     expect((await figures()).messages.missing).toBe(1)
-    expect(await metrics()).toContain(`aldis_receipts_missing{carrier="${CARRIER}"} 1`)
+    expect(await metrics()).toContain(`aldis_receipts_missing{carrier="${service.carrier}"} 1`)
   })
 })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { CARRIER, eventually, ROUTE, type Service, startService } from '../support/service.ts'
+import { eventually, type Service } from '../support/service.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
+import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 const TO_GB = '+447400123456'
 const TO_SE = '+46701234567'
@@ -8,32 +9,37 @@ const TO_SE = '+46701234567'
 let main: Smsc
 let uk: Smsc
 let service: Service
+/** The carrier at `uk`, and the route that prefers it. */
+let ukCarrier: string
+let ukRoute: string
+/** Of the test, deleted after it: they hold for all plans. */
+const ruleIds: string[] = []
+
+tenantPerTest(
+  { webhooks: false, app: { linkTimings: { backoffMs: 20, responseTimeoutMs: 1_000 } } },
+  (...own) => {
+    ;[service, main] = own
+  },
+)
 
 beforeEach(async () => {
-  main = await startSmsc()
   uk = await startSmsc()
-  service = await startService({
-    smscPort: main.port,
-    webhooks: false,
-    app: { linkTimings: { backoffMs: 20, responseTimeoutMs: 1_000 } },
-  })
-  await service.admin('POST', '/carriers', {
-    name: 'uk-carrier',
-    host: '127.0.0.1',
-    port: uk.port,
-    systemId: 'aldis',
-    password: 'secret',
-  })
-  await uk.bound()
-  const carriers = [{ carrier: 'uk-carrier' }, { carrier: CARRIER, priority: 1 }]
-  await service.admin('POST', '/routes', { name: 'uk', carriers })
+  ukCarrier = await service.anotherCarrier(uk.port)
+  ukRoute = `uk-${service.route}`
+  const carriers = [{ carrier: ukCarrier }, { carrier: service.carrier, priority: 1 }]
+  await service.admin('POST', '/routes', { name: ukRoute, carriers })
 })
 
 afterEach(async () => {
-  await service[Symbol.asyncDispose]()
-  await main[Symbol.asyncDispose]()
+  for (const ruleId of ruleIds.splice(0)) await service.admin('DELETE', `/routing-rules/${ruleId}`)
   await uk[Symbol.asyncDispose]()
 })
+
+async function ruleToUk(fields: Record<string, unknown>): Promise<string> {
+  const { ruleId } = await service.admin('POST', '/routing-rules', { ...fields, route: ukRoute })
+  ruleIds.push(ruleId)
+  return ruleId
+}
 
 /** Sends, waits until it is submitted; gives the carrier that got it, and why. */
 async function routeOf(to: string): Promise<{ carrier: string; reason: string }> {
@@ -54,60 +60,63 @@ function explain(to: string) {
 
 describe('a routing rule', () => {
   test('leads what fits over its route, by the next message, and stops when it is deleted', async () => {
-    expect(await routeOf(TO_GB)).toEqual({ carrier: CARRIER, reason: `plan's route ${ROUTE}: only carrier` })
-    const rule = await service.admin('POST', '/routing-rules', { country: 'GB', route: 'uk' })
     expect(await routeOf(TO_GB)).toEqual({
-      carrier: 'uk-carrier',
-      reason: 'rule GB → route uk: first by priority',
+      carrier: service.carrier,
+      reason: `plan's route ${service.route}: only carrier`,
     })
-    expect(await routeOf(TO_SE)).toMatchObject({ carrier: CARRIER })
+    await ruleToUk({ country: 'GB' })
+    expect(await routeOf(TO_GB)).toEqual({
+      carrier: ukCarrier,
+      reason: `rule GB → route ${ukRoute}: first by priority`,
+    })
+    expect(await routeOf(TO_SE)).toMatchObject({ carrier: service.carrier })
     expect(uk.submits.map((pdu) => pdu.destination_addr)).toEqual([TO_GB.slice(1)])
-    await service.admin('DELETE', `/routing-rules/${rule.ruleId}`)
-    expect(await routeOf(TO_GB)).toMatchObject({ carrier: CARRIER })
+    await service.admin('DELETE', `/routing-rules/${ruleIds.pop()}`)
+    expect(await routeOf(TO_GB)).toMatchObject({ carrier: service.carrier })
   })
 
   test('goes by the network that the number ranges say, and the record has it', async () => {
     await service.admin('PUT', '/number-ranges/+447400', { mccmnc: '23415' })
-    await service.admin('POST', '/routing-rules', { mccmnc: '23415', route: 'uk' })
+    await ruleToUk({ mccmnc: '23415' })
     const msgId = await service.sent({ to: TO_GB })
     expect(await service.until(msgId, 'SENT')).toMatchObject({ mccmnc: '23415' })
     expect(uk.submits).toHaveLength(1)
-    expect(await routeOf('+447401123456')).toMatchObject({ carrier: CARRIER })
+    expect(await routeOf('+447401123456')).toMatchObject({ carrier: service.carrier })
   })
 
   test('is explained as it happens, whatever the carriers do', async () => {
-    await service.admin('POST', '/routing-rules', { country: 'GB', route: 'uk' })
+    await ruleToUk({ country: 'GB' })
     const before = await explain(TO_GB)
     expect(before).toMatchObject({
-      route: 'uk',
+      route: ukRoute,
       problems: [],
       carriers: [
-        { carrier: 'uk-carrier', condition: 'usable', share: 100 },
-        { carrier: CARRIER, condition: 'usable', share: 0 },
+        { carrier: ukCarrier, condition: 'usable', share: 100 },
+        { carrier: service.carrier, condition: 'usable', share: 0 },
       ],
     })
-    expect(await routeOf(TO_GB)).toEqual({ carrier: 'uk-carrier', reason: before.carriers[0].reason })
+    expect(await routeOf(TO_GB)).toEqual({ carrier: ukCarrier, reason: before.carriers[0].reason })
 
-    await service.admin('PATCH', '/carriers/uk-carrier', { state: 'stopped' })
+    await service.admin('PATCH', `/carriers/${ukCarrier}`, { state: 'stopped' })
     const stopped = await explain(TO_GB)
     expect(stopped.carriers).toMatchObject([
       { condition: 'stopped', share: 0, reason: null },
-      { condition: 'usable', share: 100, reason: 'rule GB → route uk: after uk-carrier (stopped)' },
+      { condition: 'usable', share: 100, reason: `rule GB → route ${ukRoute}: after ${ukCarrier} (stopped)` },
     ])
-    expect(await routeOf(TO_GB)).toEqual({ carrier: CARRIER, reason: stopped.carriers[1].reason })
+    expect(await routeOf(TO_GB)).toEqual({ carrier: service.carrier, reason: stopped.carriers[1].reason })
 
-    await service.admin('PATCH', '/carriers/uk-carrier', { state: 'started' })
+    await service.admin('PATCH', `/carriers/${ukCarrier}`, { state: 'started' })
     await eventually(async () => (await explain(TO_GB)).carriers[0].condition === 'usable')
-    expect(await routeOf(TO_GB)).toMatchObject({ carrier: 'uk-carrier' })
+    expect(await routeOf(TO_GB)).toMatchObject({ carrier: ukCarrier })
   })
 
   test('a message waits while its route has no carrier, and takes the rule of the moment', async () => {
-    await service.admin('PATCH', `/routes/uk`, { carriers: [{ carrier: 'uk-carrier' }] })
-    const rule = await service.admin('POST', '/routing-rules', { country: 'GB', route: 'uk' })
-    await service.admin('PATCH', '/carriers/uk-carrier', { state: 'stopped' })
+    await service.admin('PATCH', `/routes/${ukRoute}`, { carriers: [{ carrier: ukCarrier }] })
+    const ruleId = await ruleToUk({ country: 'GB' })
+    await service.admin('PATCH', `/carriers/${ukCarrier}`, { state: 'stopped' })
     const msgId = await service.sent({ to: TO_GB })
     expect((await service.get(msgId)).body.status).toBe('QUEUED')
-    await service.admin('PATCH', `/routing-rules/${rule.ruleId}`, { route: ROUTE })
+    await service.admin('PATCH', `/routing-rules/${ruleId}`, { route: service.route })
     await service.until(msgId, 'SENT')
     expect(main.submits.map((pdu) => pdu.destination_addr)).toEqual([TO_GB.slice(1)])
   })
