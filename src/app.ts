@@ -1,6 +1,6 @@
-import { startBase } from './app/base.ts'
-import { startHttp } from './app/http.ts'
-import { startMessagePath } from './app/message-path.ts'
+import { makeBase } from './app/base.ts'
+import { listenHttp } from './app/http.ts'
+import { makeMessagePath } from './app/message-path.ts'
 import type { AppOptions } from './app/options.ts'
 import { Parts } from './parts.ts'
 
@@ -15,22 +15,33 @@ export interface App {
 }
 
 /**
- * Builds a node, starts its parts in order, and gives it when everything answers. They are stopped in reverse, so that
+ * Builds a node, starts its parts in order, and returns it when everything answers. They are stopped in reverse, so that
  * whatever a part hands on still finds who takes it:
  *
  *   base          database (reached, judged, migrated), its connections for reads and heartbeats, configuration, resolver
  *   message path  quality watch, webhook sockets, lease, webhook deliverer, recorder, binds, carrier links, submitter,
  *                 holdings, maintenance
- *   http          the server: nothing is accepted before everything behind it is up
+ *   http          the server: it listens first, and is opened when everything behind it is up
+ *
+ * A start that fails has taken nothing from other nodes: the lease is the last thing that can fail.
  */
 export async function startApp(options: AppOptions): Promise<App> {
   const parts = new Parts(options.log, options.drainTimeoutMs)
   try {
-    const base = await startBase(options, parts)
-    const path = await startMessagePath(options, parts, base)
-    const port = await startHttp(options, parts, { ...base, ...path })
+    const base = makeBase(options, parts)
+    const path = makeMessagePath(options, parts, base)
+    const http = await listenHttp(options, parts, { ...base, ...path })
+    try {
+      await base.start()
+      await path.start()
+    } catch (error) {
+      await http.close()
+      throw error
+    }
+    parts.add('http', () => http.close())
+    http.open()
     const host = options.httpHost.includes(':') ? `[${options.httpHost}]` : options.httpHost
-    return { url: `http://${host}:${port}`, port, stop: () => parts.stop() }
+    return { url: `http://${host}:${http.port}`, port: http.port, stop: () => parts.stop() }
   } catch (error) {
     await parts.stop()
     throw error

@@ -127,6 +127,7 @@ describe('everything has its place', () => {
       'src/app/http.ts', // the type of the listener's address
       'src/domain/ip-addresses.ts', // isIP is pure
       'src/commands/listen.ts', // the integrator's own receiver
+      'src/commands/running.ts', // looks whether a port is free
       'src/outbound/connector.ts',
       'src/postgres/embedded-server.ts', // looks for a free port
       'src/smpp/connection.ts',

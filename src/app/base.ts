@@ -7,15 +7,15 @@ import type { Parts } from '../parts.ts'
 import { randomPool } from '../random-pool.ts'
 import { DirectoryService } from '../services/directory.ts'
 import { eventCounters } from '../services/metrics.ts'
-import { openPool, startDatabase } from './database.ts'
+import { openPool, prepareDatabase } from './database.ts'
 import type { AppOptions } from './options.ts'
 
 /** One more than customers have at once: the operator never waits for them. */
 const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 1
 const READ_TIMEOUT_MS = 5_000
 
-/** What everything else stands on. */
-export async function startBase(options: AppOptions, parts: Parts) {
+/** What everything else stands on. Nothing is read before `start`. */
+export function makeBase(options: AppOptions, parts: Parts) {
   const { log } = options
   const onError = (message: string, error: unknown) => log.error({ err: error }, message)
   const random = randomPool()
@@ -26,7 +26,10 @@ export async function startBase(options: AppOptions, parts: Parts) {
     log.warn({ count }, 'inbound messages to numbers that nobody owns')
   }
   const secretKey = deriveKey(options.secretKey, 'secrets')
-  const db = await startDatabase(options)
+  const db = openPool(options, {
+    poolSize: options.databasePoolSize,
+    statementTimeoutMs: options.databaseStatementTimeoutMs,
+  })
   parts.add('database', () => db.end())
   // Look-ups and lists, customers' and operators', have connections of their own: a slow one takes none from the message
   // path. Nor does anything from the heartbeat.
@@ -39,13 +42,17 @@ export async function startBase(options: AppOptions, parts: Parts) {
     clock: () => performance.now(),
     onError: (error) => onError('configuration not read', error),
   })
-  await directoryService.start()
   parts.add('directory', () => directoryService.stop())
   const resolver = new NameResolver({ servers: options.dnsServers })
   parts.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
   const directory = () => directoryService.current()
+  const start = async () => {
+    await prepareDatabase(db, options)
+    await directoryService.start()
+  }
   return {
+    start,
     registry,
     counters,
     onUnowned,
@@ -61,4 +68,4 @@ export async function startBase(options: AppOptions, parts: Parts) {
   }
 }
 
-export type Base = Awaited<ReturnType<typeof startBase>>
+export type Base = ReturnType<typeof makeBase>

@@ -15,31 +15,21 @@ class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** A database that this node can work on: reachable, new enough, durable, with the newest schema and today's partitions. */
-export async function startDatabase(options: AppOptions): Promise<Database> {
+/** Makes sure that this node can work on the database: reachable, new enough, durable, with the newest schema and today's partitions. */
+export async function prepareDatabase(db: Database, options: AppOptions): Promise<void> {
   const { connectionString, log } = options
-  const db = openPool(options, {
-    poolSize: options.databasePoolSize,
-    statementTimeoutMs: options.databaseStatementTimeoutMs,
-  })
-  try {
-    const version = await serverVersion(db)
-    if (version < MINIMUM_SERVER_VERSION)
-      throw new StartError(`PostgreSQL ${version} is too old: ${MINIMUM_SERVER_VERSION} or newer is needed`)
-    const { faults } = await checkDurability(db)
-    if (faults.length > 0 && !options.allowUnsafeDurability)
-      throw new StartError(
-        `the database can lose accepted messages (${faults.join(', ')}); ALLOW_UNSAFE_DURABILITY=on runs all the same`,
-      )
-    for (const name of await migrate({ connectionString, log: (line) => log.debug(line) }))
-      log.info({ migration: name }, 'schema brought up to date')
-    await ensurePartitions(db, Date.now())
-    await alignFeed(db)
-    return db
-  } catch (error) {
-    await db.end()
-    throw error
-  }
+  const version = await serverVersion(db)
+  if (version < MINIMUM_SERVER_VERSION)
+    throw new StartError(`PostgreSQL ${version} is too old: ${MINIMUM_SERVER_VERSION} or newer is needed`)
+  const { faults } = await checkDurability(db)
+  if (faults.length > 0 && !options.allowUnsafeDurability)
+    throw new StartError(
+      `the database can lose accepted messages (${faults.join(', ')}); ALLOW_UNSAFE_DURABILITY=on runs all the same`,
+    )
+  for (const name of await migrate({ connectionString, log: (line) => log.debug(line) }))
+    log.info({ migration: name }, 'schema brought up to date')
+  await ensurePartitions(db, Date.now())
+  await alignFeed(db)
 }
 
 export function openPool(

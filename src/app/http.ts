@@ -16,17 +16,29 @@ import type { Base } from './base.ts'
 import type { MessagePath } from './message-path.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 
-/** The HTTP server comes last up and first down: nothing is accepted that could not go on. Gives its port. */
-export async function startHttp(
+export interface HttpListener {
+  readonly port: number
+  /** From now on every request is answered by its route, and no longer with 503. */
+  open(): void
+  /** Stops listening and answers what has begun. */
+  close(): Promise<void>
+}
+
+/**
+ * The HTTP server listens before anything is started, so that a port in use fails a start that has taken nothing yet. Until
+ * `open` it answers health checks only. @throws Error with the code of `listen`
+ */
+export async function listenHttp(
   options: AppOptions,
   parts: Parts,
   services: Base & MessagePath,
-): Promise<number> {
+): Promise<HttpListener> {
   const { db, reads, directoryService, guard, secretKey, onError, random, registry, lease, links, quality } =
     services
   const accepter = new GroupAccepter({ db, placement: services.submitter, secretKey, random, onError })
   const testEvents = startTestEvents(parts, services)
   serviceMetrics(registry, services)
+  let isOpen = false
   const limits = options.httpLimits ?? HTTP_LIMITS
   const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
   const server = await buildServer({
@@ -40,6 +52,7 @@ export async function startHttp(
     limits: { ...limits, drainTimeoutMs },
     baseUrl: options.baseUrl,
     retentionDays: options.retentionDays,
+    isOpen: () => isOpen,
     ready: () => readiness(db, lease, options),
     clock: Date.now,
     random,
@@ -59,9 +72,14 @@ export async function startHttp(
         quality,
       }),
   })
-  parts.add('http', () => server.close())
   await server.listen({ host: options.httpHost, port: options.httpPort })
-  return (server.server.address() as AddressInfo).port
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    open: () => {
+      isOpen = true
+    },
+    close: () => server.close(),
+  }
 }
 
 /** Test events go through the sockets of all others; what is under way is ended when the server is down. */

@@ -18,23 +18,22 @@ import type { Base } from './base.ts'
 import { nodeLease } from './lease.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 
-/** From the database to the carriers and the customers' webhooks, and back. */
-export async function startMessagePath(options: AppOptions, parts: Parts, base: Base) {
-  const { db, directory, guard, secretKey, onError, random } = base
+/**
+ * From the database to the carriers and the customers' webhooks, and back. Every part is made before the first is started,
+ * and the lease, by which this node takes work from others, is taken when nothing else can fail.
+ */
+export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
+  const { db, directory, secretKey, onError, random } = base
   const { log } = options
-  const quality = await startQualityWatch(options, base)
+  const quality = qualityWatch(options, base)
   parts.add('quality watch', () => quality.stop())
-  const dispatcher = new WebhookDispatcher(guard, {
-    caPem: options.webhookCaPem,
-    maxSocketsPerOrigin: LANE_LIMITS.perDestination,
-    totalTimeoutMs: options.webhookTimeoutMs,
-  })
+  const dispatcher = webhookDispatcher(options, base)
   parts.add('webhook sockets', () => dispatcher.close())
   const lease = nodeLease(options, base)
   parts.add('lease', () => lease.stop())
 
   const shared = { db, directory, lease, random, onError }
-  const destinations = await startDestinations(options, base)
+  const destinations = webhookDestinations(options, base)
   parts.add('webhook destinations', () => destinations.stop())
   const deliverer = new WebhookDeliverer({
     ...shared,
@@ -86,24 +85,28 @@ export async function startMessagePath(options: AppOptions, parts: Parts, base: 
   parts.add('binds', () => binds.stop())
   parts.add('carrier links', () => links.stop())
   parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
-  parts.add('carrier settings', base.directoryService.onChange(follow))
   lease.onExpired(() => {
     deliverer.forget()
     submitter.giveBackAll()
   })
-  await lease.start()
-  await binds.start()
-  submitter.start()
-  deliverer.start()
   const services = { lease, deliverer, destinations, recorder, receiver, submitter, links, quality }
-  startUpkeep(options, parts, base, { ...services, idRules })
-  return { ...services, dispatcher }
+  const start = async () => {
+    await quality.start()
+    await destinations.start()
+    parts.add('carrier settings', base.directoryService.onChange(follow))
+    await lease.start()
+    await binds.start()
+    submitter.start()
+    deliverer.start()
+    startUpkeep(options, parts, base, { ...services, idRules })
+  }
+  return { ...services, dispatcher, start }
 }
 
-export type MessagePath = Awaited<ReturnType<typeof startMessagePath>>
+export type MessagePath = ReturnType<typeof makeMessagePath>
 
-async function startQualityWatch(options: AppOptions, { db, directory, registry, onError }: Base) {
-  const quality = new QualityWatch({
+function qualityWatch(options: AppOptions, { db, directory, registry, onError }: Base): QualityWatch {
+  return new QualityWatch({
     db,
     directory,
     meters: qualityMeters(registry),
@@ -112,19 +115,23 @@ async function startQualityWatch(options: AppOptions, { db, directory, registry,
     onError,
     intervalMs: options.qualityMs,
   })
-  await quality.start()
-  return quality
 }
 
-async function startDestinations(options: AppOptions, { db, onError }: Base) {
-  const destinations = new WebhookDestinations({
+function webhookDispatcher(options: AppOptions, { guard }: Base): WebhookDispatcher {
+  return new WebhookDispatcher(guard, {
+    caPem: options.webhookCaPem,
+    maxSocketsPerOrigin: LANE_LIMITS.perDestination,
+    totalTimeoutMs: options.webhookTimeoutMs,
+  })
+}
+
+function webhookDestinations(options: AppOptions, { db, onError }: Base): WebhookDestinations {
+  return new WebhookDestinations({
     db,
     onError,
     onChange: (change, details) => options.log.warn(details, `webhook breaker ${change}`),
     probeMs: options.webhookProbeMs,
   })
-  await destinations.start()
-  return destinations
 }
 
 interface Upkept {

@@ -10,7 +10,7 @@ import {
   saveDevState,
   writeWhole,
 } from './dev-state.ts'
-import { explainStart, LISTEN_PORT, port, receiverPort, untilStopped } from './running.ts'
+import { checkPort, explainStart, LISTEN_PORT, port, receiverPort, untilStopped } from './running.ts'
 
 interface Flags {
   readonly port: number
@@ -86,6 +86,10 @@ async function runDev(flags: Flags): Promise<void> {
   if (flags.readyFile !== undefined) removeFile(flags.readyFile)
   const { createLog } = await import('../log.ts')
   const log = createLog(flags.logLevel)
+  const explain = (error: unknown) => {
+    throw explainStart(error, flags.port, '--port')
+  }
+  await checkPort(HOST, flags.port).catch(explain)
   const stopped = untilStopped(log)
   await using resources = new AsyncDisposableStack()
   const { startEmbeddedPostgres } = await import('../postgres/embedded-server.ts')
@@ -99,9 +103,7 @@ async function runDev(flags: Flags): Promise<void> {
   const state = openDevState(dataDir)
   const smppPort = await startCarrier(state, resources)
   const app = await startService(flags, state, postgres.localConnectionString, log, stopped.fail).catch(
-    (error) => {
-      throw explainStart(error, flags.port, '--port')
-    },
+    explain,
   )
   resources.defer(() => app.stop())
   const listenUrl = `http://localhost:${flags.listenPort}`

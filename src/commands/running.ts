@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import type { Logger } from 'pino'
 
@@ -41,6 +43,15 @@ const UNREACHABLE = new Set([
   'EAI_AGAIN',
   'ETIMEDOUT',
 ])
+
+/** Rejects, as `listen` does, where nobody may listen. For a start that makes something before it listens itself. */
+export async function checkPort(host: string, number: number): Promise<void> {
+  const server = createServer()
+  server.listen(number, host)
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
+}
 
 /** A start that failed, in one line a person can act on. `setting` is what chooses the port. */
 export function explainStart(error: unknown, port: number, setting: string): Error {

@@ -16,7 +16,7 @@ import { limitAccounts } from './rate-limiting.ts'
 import { rawAnswers } from './raw-answers.ts'
 import { recordRequests } from './request-records.ts'
 import { eventFeedRoute, type FeedDeps } from './routes/event-feed.ts'
-import { healthRoutes, type Readiness } from './routes/health.ts'
+import { healthRoutes, type Readiness, refuseUntilOpen } from './routes/health.ts'
 import { inboundListRoute } from './routes/inbound-list.ts'
 import { inboundLookupRoute } from './routes/inbound-lookup.ts'
 import { listRoute } from './routes/message-list.ts'
@@ -30,6 +30,8 @@ import { inTurns, SharedTurns } from './shared-turns.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
   readonly limits: HttpLimits
+  /** False while the node starts: then only health checks are answered. Default: always open. */
+  readonly isOpen?: () => boolean
   readonly ready: () => Promise<Readiness>
   readonly log: FastifyBaseLogger
   readonly registry: Registry
@@ -80,6 +82,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   acceptJsonOnly(app, limits)
   boundPipelines(app, limits.pipelinedRequests)
   checkArrivals(app, raw)
+  refuseUntilOpen(app, deps.isOpen)
   recordRequests(app, metrics)
   await documentRoutes(app, deps.baseUrl)
   await addRoutes(app, deps)
@@ -87,7 +90,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
 }
 
 async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> {
-  healthRoutes(app, deps.ready)
+  healthRoutes(app, deps)
   metricsRoute(app, deps.registry)
   sendRoute(app, deps)
   const authenticate = authenticateCustomer(deps.directory)

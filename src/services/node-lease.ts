@@ -119,6 +119,8 @@ export class NodeLease {
     await this.#running
     if (this.#lapse !== null) clearTimeout(this.#lapse)
     this.#buckets = []
+    // Never started: there is nothing to give up.
+    if (this.#nodeId === 0) return
     await removeNode(this.#options.db, this.#nodeId)
   }
 

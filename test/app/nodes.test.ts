@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { withTransaction } from '../../src/store/database.ts'
+import { newId } from '../support/installation.ts'
+import { freePort } from '../support/process.ts'
 import { bindsOf, eventually, type Service, startService } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
 import { acknowledge } from '../support/webhook-receiver.ts'
@@ -120,6 +122,50 @@ test('a node keeps its lease while statements of others hold all its connections
     await eventually(async () => (await expiry()) > before + 0.5)
   })
   await Promise.all(hanging)
+})
+
+describe('a start', () => {
+  const nodes = async () => (await service.db.query('select node_id, name from nodes')).rows
+
+  test('that fails leaves the healthy node of its name alone', async () => {
+    const before = await nodes()
+    await expect(service.startNode({ httpPort: service.app.port })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    })
+    expect(await nodes()).toEqual(before)
+    await service.until(await service.sent(), 'SENT')
+    expect(smsc.binds).toHaveLength(1)
+  })
+
+  test('answers health checks, and everything else with 503, until the node is ready', async () => {
+    const httpPort = await freePort()
+    const get = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${httpPort}${path}`)
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown>, answer }
+    }
+    const { starting } = await withTransaction(service.db, async (transaction) => {
+      await transaction.query('lock table directory_version')
+      const starting = service.startNode({ nodeName: 'node-b', httpPort })
+      await eventually(() =>
+        get('/livez').then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      )
+      expect((await get('/readyz')).body).toEqual({ ok: false, checks: { start: 'not finished' } })
+      const { status, body, answer } = await get(`/v1/messages/sms/${newId(Date.now())}`)
+      expect([status, body.errorCode, answer.headers.get('retry-after')]).toEqual([
+        503,
+        'SERVICE_UNAVAILABLE',
+        '1',
+      ])
+      expect(await nodes()).toHaveLength(1)
+      return { starting }
+    })
+    await starting
+    expect(await get('/readyz')).toMatchObject({ status: 200, body: { ok: true } })
+    expect(await get('/v1/messages/sms')).toMatchObject({ status: 401 })
+  })
 })
 
 describe('a node that dies', () => {

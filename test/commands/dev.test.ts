@@ -111,13 +111,13 @@ describe('aldis dev', () => {
     expect(second.stderr).toMatch(/^error: the data directory .+ is in use by another aldis process\n$/)
   })
 
-  test('a port in use is refused in one line', async () => {
+  test('a port in use is refused in one line, before anything is made', async () => {
     using other = scratchFolder()
     const port = new URL(dev.ready.baseUrl).port
     const second = await runAldis(['dev', '--port', port, '--data-dir', join(other.path, 'data')])
     expect(second).toMatchObject({ code: 1, stdout: '' })
     expect(second.stderr).toBe(`error: port ${port} is in use; choose another with --port\n`)
-    expect(serverProcesses(join(other.path, 'data', 'postgres'))).toEqual([])
+    expect(existsSync(join(other.path, 'data'))).toBe(false)
   })
 
   test('kill -9, and the next start has data and tokens; SIGTERM leaves nothing; the next starts the carrier', async () => {
