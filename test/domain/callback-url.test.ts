@@ -6,7 +6,7 @@ import {
   judgeCallbackUrl,
   STRICT_CALLBACK_POLICY,
 } from '../../src/domain/callback-url.ts'
-import { CALLBACK_CASES, policyOf } from '../support/callback-cases.ts'
+import { CALLBACK_CASES, policyOf, sentenceOf } from '../support/callback-cases.ts'
 
 const DEV: CallbackPolicy = { ...STRICT_CALLBACK_POLICY, allowLoopback: true, allowUnresolvable: true }
 
@@ -21,12 +21,18 @@ function codeOf(raw: unknown, policy = STRICT_CALLBACK_POLICY): string {
   return judgement.ok ? 'ok' : judgement.code
 }
 
-describe('vectors/callback-url*.json, judged by the text', () => {
-  // Cases of DNS and of receivers have an acceptable text: callback-guard.test.ts and webhook-post.test.ts go on.
-  test.each(CALLBACK_CASES.map((each) => [each.id, each.class, each] as const))('%s %s', (id, kind, each) => {
-    const judgement = judgeCallbackUrl(each.url, policyOf(each))
-    const byText = each.expect !== 'reject-400' || (kind === 'dns' && each.dns !== undefined)
-    expect(judgement.ok, id).toBe(byText)
+describe('every case of the vectors, judged by its text', () => {
+  // Cases of DNS and of receivers have an acceptable text: callback-guard.test.ts and canaries.test.ts go on.
+  for (const each of CALLBACK_CASES)
+    test(sentenceOf(each), () => {
+      const judgement = judgeCallbackUrl(each.url, policyOf(each))
+      const byText = each.expect !== 'reject-400' || (each.class === 'dns' && each.dns !== undefined)
+      expect(judgement.ok).toBe(byText)
+    })
+
+  test('each has an id of its own', () => {
+    expect(new Set(CALLBACK_CASES.map(({ id }) => id)).size).toBe(CALLBACK_CASES.length)
+    expect(CALLBACK_CASES.length).toBeGreaterThanOrEqual(841)
   })
 })
 

@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ListName, sealCursor } from '../../src/domain/cursors.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
+import {
+  ALL_INPUTS,
+  BAD_BYTES,
+  BAD_INPUTS,
+  BAD_SCENARIOS,
+  BAD_TRANSPORTS,
+  type BadInput,
+  sentenceOf,
+} from '../support/bad-inputs.ts'
 import {
   type HttpService,
   PLAN,
@@ -22,47 +30,34 @@ import { newId } from '../support/installation.ts'
 import { exchange, type HttpAnswer, requestBytes } from '../support/raw-http.ts'
 import { storeEvent } from '../support/stored-events.ts'
 
-/**
- * The cases of vectors/bad-input.json that are one HTTP request (`transport` ones are in bad-bytes.test.ts), and those of
- * bad-input-more.json, which fill the gaps between them.
- */
-interface BadInput {
-  id: string
-  area: string
-  request: {
-    method: string
-    path: string
-    headers?: Record<string, string>
-    body?: unknown
-    rawBody?: string | { hex: string }
-  }
-  expect: { status: number[]; errorCode?: string; errorsFields?: string[]; invariant?: string }
-  note?: string
-}
-
-const CASES: readonly BadInput[] = ['bad-input.json', 'bad-input-more.json']
-  .flatMap((name) => JSON.parse(readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8')))
-  .filter(({ request }: BadInput) => request.path !== undefined)
-
 /** What those of the message list say of parameters that both lists have holds for the list of inbound messages. */
-const INBOUND_CASES = CASES.filter(
+const INBOUND_INPUTS = BAD_INPUTS.filter(
   ({ request, expect: wanted }) =>
     /^\/v1\/messages\/sms(?=[?#]|$)/.test(request.path) &&
     !/(mccmnc|country|from|to)(\[.*?\])?=|status=(?!SENT(&|$))|st%61tus/.test(request.path) &&
     wanted.errorsFields?.includes('status') !== true,
-).map((badInput) => {
-  const path = badInput.request.path.replace('/v1/messages/sms', '/v1/inbound/sms')
-  return { ...badInput, request: { ...badInput.request, path: path.replace('status=SENT', 'keyword=SENT') } }
-})
+).map((badInput) => withPath(badInput, '/v1/inbound/sms', 'keyword=SENT'))
 
 /** And for the list of events, but that it needs no filter. */
-const EVENT_CASES = INBOUND_CASES.filter(
+const EVENT_INPUTS = INBOUND_INPUTS.filter(
   ({ request, expect: wanted }) =>
     wanted.errorsFields?.includes('request') !== true && !request.path.endsWith('?servicePlanId={{PLAN}}'),
-).map((badInput) => {
-  const path = badInput.request.path.replace('/v1/inbound/sms', '/v1/webhooks/events')
-  return { ...badInput, request: { ...badInput.request, path: path.replace('keyword=SENT', 'state=failed') } }
-})
+).map((badInput) => withPath(badInput, '/v1/webhooks/events', 'state=failed'))
+
+/** The same of another list, by a filter that it has. */
+function withPath(badInput: BadInput, list: string, filter: string): BadInput {
+  const path = badInput.request.path
+    .replace(/^\/v1\/[a-z]+\/[a-z]+/, list)
+    .replace(/status=SENT|keyword=SENT/, filter)
+  return { ...badInput, request: { ...badInput.request, path } }
+}
+
+/** One of each verdict that there is: those of its kind differ in what only the common reading of queries sees. */
+function ofEachVerdict(cases: readonly BadInput[]): BadInput[] {
+  const verdict = ({ area, request: { method }, expect: { status, errorCode, errorsFields } }: BadInput) =>
+    JSON.stringify([area, method, status, errorCode, errorsFields])
+  return [...Map.groupBy(cases, verdict).values()].map(([first]) => first!)
+}
 
 let service: HttpService
 let values: ReadonlyMap<string, string>
@@ -194,37 +189,40 @@ function expectAnswer(answer: HttpAnswer, { request, expect: wanted }: BadInput)
   expect([...fields]).toEqual(wanted.errorsFields)
 }
 
-describe.each(CASES)('$id $area: $note', (badInput) => {
-  it(`${badInput.request.method} answers ${badInput.expect.status.join(' or ')} and nothing else happens`, async () => {
-    const before = await service.storedMessages()
-    const answer = await answerTo(badInput)
-    expectAnswer(answer, badInput)
-    expect(await service.storedMessages()).toBe(before + (answer.status === 202 ? 1 : 0))
-    const invariant = INVARIANTS[badInput.id] ?? INVARIANTS[badInput.expect.invariant ?? '']
-    await invariant?.(answer, badInput)
-    if (badInput.area === 'unicode' && answer.status === 202) await keepsBody(answer, badInput)
-    if (badInput.area === 'query' && answer.status === 200) expect(foreignRows(answer)).toEqual([])
-  })
+describe('a client that sends', () => {
+  for (const badInput of BAD_INPUTS)
+    it(sentenceOf(badInput), async () => {
+      const before = await service.storedMessages()
+      const answer = await answerTo(badInput)
+      expectAnswer(answer, badInput)
+      expect(await service.storedMessages()).toBe(before + (answer.status === 202 ? 1 : 0))
+      const invariant = INVARIANTS[badInput.id] ?? INVARIANTS[badInput.expect.invariant ?? '']
+      await invariant?.(answer, badInput)
+      if (badInput.area === 'unicode' && answer.status === 202) await keepsBody(answer, badInput)
+      if (badInput.area === 'query' && answer.status === 200) expect(foreignRows(answer)).toEqual([])
+    })
 })
 
-describe.each(INBOUND_CASES)('$id, of inbound messages: $note', (badInput) => {
-  it(`${badInput.request.method} answers ${badInput.expect.status.join(' or ')}`, async () => {
-    const answer = await answerTo(badInput, inboundValues)
-    expectAnswer(answer, badInput)
-    if (answer.status === 200) expect(foreignRows(answer)).toEqual([])
-  })
+describe.each([
+  ['inbound messages', INBOUND_INPUTS, () => inboundValues, 15],
+  ['events', EVENT_INPUTS, () => eventValues, 10],
+] as const)('the list of %s answers as that of messages', (_list, inputs, fillings, atLeast) => {
+  const cases = ofEachVerdict(inputs)
+  it('there is a case of each verdict', () => expect(cases.length).toBeGreaterThan(atLeast))
+
+  for (const badInput of cases)
+    it(sentenceOf(badInput), async () => {
+      const answer = await answerTo(badInput, fillings())
+      expectAnswer(answer, badInput)
+      if (answer.status === 200) expect(foreignRows(answer)).toEqual([])
+    })
 })
 
-describe.each(EVENT_CASES)('$id, of events: $note', (badInput) => {
-  it(`${badInput.request.method} answers ${badInput.expect.status.join(' or ')}`, async () => {
-    const answer = await answerTo(badInput, eventValues)
-    expectAnswer(answer, badInput)
-    if (answer.status === 200) expect(foreignRows(answer)).toEqual([])
-  })
+it('every case of the vectors is run once, here or in bad-bytes.test.ts or request-records.test.ts', () => {
+  const run = [...BAD_INPUTS, ...BAD_BYTES, ...BAD_TRANSPORTS, ...BAD_SCENARIOS].map(({ id }) => id)
+  expect(run.sort()).toEqual(ALL_INPUTS.map(({ id }) => id).sort())
+  expect(new Set(run).size).toBe(run.length)
 })
-
-it('there are such cases for events', () => expect(EVENT_CASES.length).toBeGreaterThan(150))
-it('there are such cases for inbound messages', () => expect(INBOUND_CASES.length).toBeGreaterThan(200))
 
 /** What single cases ask for beyond their status, by id, or by the words of their invariant. */
 const INVARIANTS: Record<string, (answer: HttpAnswer, badInput: BadInput) => Promise<void>> = {

@@ -1,9 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import {
+  type CallbackPolicy,
+  judgeCallbackUrl,
+  STRICT_CALLBACK_POLICY,
+} from '../../src/domain/callback-url.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
-import { CALLBACK_CASES, policyOf, recordsOf } from '../support/callback-cases.ts'
+import { CALLBACK_CASES, DNS_CASES, policyOf, recordsOf, sentenceOf } from '../support/callback-cases.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+
+const DEV: CallbackPolicy = { ...STRICT_CALLBACK_POLICY, allowLoopback: true, allowUnresolvable: true }
+/** Asked for a name, it fails the test. */
+const UNASKED = {
+  resolveForAccept: () => expect.unreachable('no name is to be looked up'),
+  resolveForDial: () => expect.unreachable('no name is to be looked up'),
+} as unknown as NameResolver
 
 let dns: DnsServer
 
@@ -16,17 +27,45 @@ function guard(policy: CallbackPolicy = STRICT_CALLBACK_POLICY): CallbackGuard {
   return new CallbackGuard(policy, new NameResolver({ servers: [dns.address] }))
 }
 
-describe('vectors/callback-url*.json at accept, with DNS', () => {
-  test.each(CALLBACK_CASES.map((each) => [each.id, each.class, each] as const))(
-    '%s %s',
-    async (id, _kind, each) => {
+describe('a URL whose name must be looked up, when it is accepted', () => {
+  for (const each of DNS_CASES)
+    test(sentenceOf(each), async () => {
       const url = typeof each.url === 'string' ? URL.parse(each.url) : null
       if (url !== null) dns.set(url.hostname, recordsOf(each))
       const verdict = await guard(policyOf(each)).check(each.url)
-      // What is refused at dial is accepted here; so is a time-out of DNS (the case allows 503, design §4 says accept).
-      expect(verdict.ok, id).toBe(each.expect !== 'reject-400')
-    },
+      // What is refused at the dial is accepted here. So is a time-out of DNS, which the case lets us answer 503.
+      expect(verdict.ok).toBe(each.expect !== 'reject-400')
+    })
+})
+
+describe('what the text of a URL decides, for every case and whatever the policy', () => {
+  const policies = [
+    DEV,
+    ...new Map(CALLBACK_CASES.map((each) => [JSON.stringify(policyOf(each)), policyOf(each)])).values(),
+  ]
+  const judged = policies.flatMap((policy) =>
+    CALLBACK_CASES.map(({ url }) => ({ url, policy, judgement: judgeCallbackUrl(url, policy) })),
   )
+  const refused = judged.filter(({ judgement }) => !judgement.ok)
+
+  test('is the verdict of the guard as it stands, and no name is looked up', async () => {
+    expect(refused.length).toBeGreaterThan(policies.length * 500)
+    const guards = new Map(policies.map((policy) => [policy, new CallbackGuard(policy, UNASKED)]))
+    for (const { url, policy, judgement } of refused)
+      expect(await guards.get(policy)!.check(url)).toEqual(judgement)
+    const literal = judged.filter(({ judgement }) => judgement.ok && !judgement.needsDns)
+    expect(literal.length).toBeGreaterThan(50)
+    for (const { url, policy } of literal) expect(await guards.get(policy)!.check(url)).toEqual({ ok: true })
+  })
+
+  test('is refused at the dial too, which tells a forbidden address from a forbidden URL', () => {
+    const dials = new Map(policies.map((policy) => [policy, new CallbackGuard(policy, UNASKED)]))
+    for (const { url, policy, judgement } of refused) {
+      const isAddress = !judgement.ok && judgement.code === 'FORBIDDEN_ADDRESS'
+      const error = isAddress ? 'FORBIDDEN_ADDRESS' : 'FORBIDDEN_URL'
+      expect(dials.get(policy)!.judgeForDial(url as string)).toEqual({ ok: false, error })
+    }
+  })
 })
 
 describe('check', () => {

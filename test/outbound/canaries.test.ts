@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
-import { CALLBACK_CASES, type CallbackCase, policyOf, recordsOf } from '../support/callback-cases.ts'
+import {
+  CALLBACK_CASES,
+  type CallbackCase,
+  policyOf,
+  recordsOf,
+  sentenceOf,
+} from '../support/callback-cases.ts'
 import type { TcpCounts } from '../support/canaries.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
 import type { DnsRecords } from '../support/dns-server.ts'
@@ -265,44 +271,43 @@ describe.skipIf('reason' in namespace)('in a network where every address is a ca
   })
 
   describe('vectors/callback-url*.json', () => {
-    const casesThat = (fits: (each: CallbackCase) => boolean) =>
-      CALLBACK_CASES.filter(fits).map((each) => [each.id, each.class, each] as const)
+    const casesThat = (fits: (each: CallbackCase) => boolean) => CALLBACK_CASES.filter(fits)
 
-    test.each(casesThat((each) => each.expect === 'reject-400'))(
-      '%s %s: refused, at the dial too, and nothing connected',
-      (id) => {
-        const { verdict, outcomes, connections } = seen(id)
+    for (const each of casesThat((one) => one.expect === 'reject-400'))
+      test(`${sentenceOf(each)}: at the dial too, and nothing connected`, () => {
+        const { verdict, outcomes, connections } = seen(each.id)
         expect(verdict).toMatchObject({ ok: false })
         expect(outcomes).toEqual([expect.stringMatching(/^(FORBIDDEN_URL|FORBIDDEN_ADDRESS|DNS_NOT_FOUND)$/)])
         expect(connections).toEqual([])
-      },
-    )
+      })
 
     const isReached = ({ id, expect: expected }: CallbackCase) =>
       expected === 'accept' && UNREACHED[id] === undefined
 
-    test.each(casesThat(isReached))('%s %s: delivered where it says', (id, _class, each) => {
-      const { verdict, outcomes, connections, requests } = seen(id)
-      expect(verdict).toEqual({ ok: true })
-      expect(outcomes).toEqual(['delivered'])
-      expect(endpointsOf(each)).toContain(connections[0])
-      expect(connections.length).toBe(1)
-      expect(requests.length).toBe(1)
-      expect(requests[0]).not.toMatch(/^x-injected/im)
-    })
+    for (const each of casesThat(isReached))
+      test(`${sentenceOf(each)}: delivered where it says`, () => {
+        const { verdict, outcomes, connections, requests } = seen(each.id)
+        expect(verdict).toEqual({ ok: true })
+        expect(outcomes).toEqual(['delivered'])
+        expect(endpointsOf(each)).toContain(connections[0])
+        expect(connections.length).toBe(1)
+        expect(requests.length).toBe(1)
+        expect(requests[0]).not.toMatch(/^x-injected/im)
+      })
 
     test.each(Object.entries(UNREACHED))('%s: accepted; %s at the dial', (id, error) => {
       expect(seen(id)).toMatchObject({ verdict: { ok: true }, outcomes: [error], connections: [] })
     })
 
-    test.each(casesThat((each) => each.expect === 'reject-at-dial'))('%s %s: at the dial', (id) => {
-      const expected = AT_DIAL[id]
-      if (expected === undefined) throw new Error(`no scenario for ${id}`)
-      const { verdict, outcomes, connections } = seen(id)
-      expect(verdict).toEqual({ ok: true })
-      expect(outcomes).toEqual(expected.outcomes)
-      expect(connections).toEqual(Array.from({ length: expected.connections }, () => `${PUBLIC}:443`))
-    })
+    for (const each of casesThat((one) => one.expect === 'reject-at-dial'))
+      test(sentenceOf(each), () => {
+        const expected = AT_DIAL[each.id]
+        if (expected === undefined) throw new Error(`no scenario for ${each.id}`)
+        const { verdict, outcomes, connections } = seen(each.id)
+        expect(verdict).toEqual({ ok: true })
+        expect(outcomes).toEqual(expected.outcomes)
+        expect(connections).toEqual(Array.from({ length: expected.connections }, () => `${PUBLIC}:443`))
+      })
   })
 
   test.each([0, 300].flatMap((ttl) => Object.keys(REBINDINGS).map((name) => `${name}, TTL ${ttl}`)))(

@@ -16,6 +16,24 @@ export const CALLBACK_CASES: readonly CallbackCase[] = ['callback-url', 'callbac
   JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), 'utf8')),
 )
 
+/** Cases whose verdict needs more than the text: what DNS says. What a receiver does is judged at the dial. */
+export const DNS_CASES = CALLBACK_CASES.filter(({ dns }) => dns !== undefined)
+
+const LONGEST = 80
+const VERDICTS = {
+  accept: 'accepts',
+  'reject-400': 'refuses',
+  'accept-or-503': 'accepts',
+  'reject-at-dial': 'accepts until the dial',
+}
+
+/** A name for the case: `refuses "https://0.0.0.0/": first of 0.0.0.0/8, this network (ipv4-range, C001)`. */
+export function sentenceOf({ id, url, class: kind, note, expect }: CallbackCase): string {
+  const text = JSON.stringify(url) ?? 'undefined'
+  const shown = text.length <= LONGEST ? text : `${text.slice(0, LONGEST)} …`
+  return `${VERDICTS[expect]} ${shown}${note === undefined ? '' : `: ${note}`} (${kind}, ${id})`
+}
+
 /** The policy a case is judged under: strict, but for the cases about a setting. */
 export function policyOf({ id, class: kind }: CallbackCase): CallbackPolicy {
   if (kind === 'allowlist') return { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] }

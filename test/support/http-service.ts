@@ -3,7 +3,11 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { Registry } from 'prom-client'
-import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import {
+  type CallbackChecker,
+  type CallbackPolicy,
+  STRICT_CALLBACK_POLICY,
+} from '../../src/domain/callback-url.ts'
 import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/configuration.ts'
 import { type Directory, senderKey } from '../../src/domain/directory.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
@@ -63,6 +67,8 @@ export interface HttpServiceOptions {
   readonly planRateLimit?: RateLimit
   readonly baseUrl?: string
   readonly policy?: Partial<CallbackPolicy>
+  /** What judges callback URLs in the place of the real guard, which it is given. */
+  readonly guard?: (real: CallbackGuard) => CallbackChecker
   /** Of the database that the server uses. */
   readonly statementTimeoutMs?: number
   readonly clock?: () => number
@@ -124,7 +130,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     }),
     db: serverDb,
     writes: db,
-    guard,
+    guard: options.guard?.(guard) ?? guard,
     testEvents,
     keys: options.cursorKeys ?? { cursor: cursorKey },
     limits: { ...HTTP_LIMITS, ...options.limits },
