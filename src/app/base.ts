@@ -5,6 +5,7 @@ import { CallbackGuard } from '../outbound/callback-guard.ts'
 import { NameResolver } from '../outbound/resolver.ts'
 import type { Parts } from '../parts.ts'
 import { randomPool } from '../random-pool.ts'
+import { CarrierAnomalies } from '../services/carrier-anomalies.ts'
 import { DirectoryService } from '../services/directory.ts'
 import { eventCounters } from '../services/metrics.ts'
 import { openPool, prepareDatabase } from './database.ts'
@@ -21,6 +22,11 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const random = randomPool()
   const registry = processRegistry()
   const counters = eventCounters(registry)
+  const anomalies = new CarrierAnomalies({
+    count: counters.anomaly,
+    warn: (message, details) => log.warn(details, message),
+    clock: () => performance.now(),
+  })
   const onUnowned = (count: number) => {
     counters.unowned(count)
     log.warn({ count }, 'inbound messages to numbers that nobody owns')
@@ -55,6 +61,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
     start,
     registry,
     counters,
+    anomalies,
     onUnowned,
     db,
     reads,

@@ -68,6 +68,7 @@ export async function listenHttp(
         guard,
         testEvents,
         linkStatus: (carrierId) => links.summary(carrierId),
+        carrierAnomalies: (carrierId) => services.anomalies.of(carrierId),
         carrierCondition: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
         quality,
       }),

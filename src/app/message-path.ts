@@ -68,8 +68,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     recorder,
     eventHolder,
     onUnowned: base.onUnowned,
-    onAnomaly: base.counters.anomaly,
-    warn: (message, details) => log.warn(details, message),
+    onAnomaly: base.anomalies.note,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
   const { submitter, links, binds, follow } = carrierTraffic({
@@ -78,9 +77,9 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     receiver,
     quality,
     ambiguityWaitMs: options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS,
-    onAnomaly: base.counters.anomaly,
+    onAnomaly: base.anomalies.note,
     timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
-    log: (message, details) => log.info(details, message),
+    log: (message, details, level) => log[level](details, message),
   })
   parts.add('binds', () => binds.stop())
   parts.add('carrier links', () => links.stop())

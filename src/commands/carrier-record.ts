@@ -5,6 +5,7 @@ import { type Column, type Fields, printFields, printJson, printTable } from './
 export interface CarrierRecord extends Fields {
   readonly tlsCa: string | null
   readonly submitOutcomes: Readonly<Record<string, string>>
+  readonly anomalies: Readonly<Record<string, number>>
   readonly leases: readonly { bind: number; node: string }[]
   readonly link: {
     readonly state: string
@@ -42,11 +43,12 @@ export function printCarrier(options: ConnectionOptions, carrier: CarrierRecord)
 function printForPeople(carrier: CarrierRecord): void {
   const { link } = carrier
   const certificates = carrier.tlsCa?.match(/-----BEGIN /g)?.length ?? null
-  const outcomes = Object.entries(carrier.submitOutcomes).map(([status, outcome]) => `${status}=${outcome}`)
+  const pairs = (record: object) => Object.entries(record).map(([key, value]) => `${key}=${value}`)
   printFields({
     ...carrier,
     tlsCa: certificates === null ? null : `${certificates} certificate${certificates === 1 ? '' : 's'}`,
-    submitOutcomes: outcomes,
+    submitOutcomes: pairs(carrier.submitOutcomes),
+    anomalies: pairs(carrier.anomalies),
     leases: carrier.leases.map(({ bind, node }) => `${bind} ${node}`),
     link: link?.state ?? null,
   })

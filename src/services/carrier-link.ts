@@ -1,6 +1,6 @@
 import type { Carrier } from '../domain/configuration.ts'
 import { type Connection, connect } from '../smpp/connection.ts'
-import type { RequestPdu, ResponsePdu } from '../smpp/pdu.ts'
+import type { Pdu, RequestPdu, ResponsePdu } from '../smpp/pdu.ts'
 import type { Anomaly, CloseReason } from '../smpp/session-handlers.ts'
 import { statusName } from '../smpp/statuses.ts'
 
@@ -18,8 +18,8 @@ export interface LinkEvents<Token> {
   /** The session is over; what these tokens stand for may have reached the carrier. */
   onLost(tokens: Token[], link: CarrierLink<Token>): void
   onRequest(pdu: RequestPdu, connection: Connection<Token>, carrier: Carrier): void
-  /** The carrier did something that SMPP does not allow; the session goes on. */
-  onAnomaly?(anomaly: Anomaly, carrier: Carrier): void
+  /** The carrier did something that SMPP does not allow. `pdu` is null where it was no PDU. */
+  onAnomaly?(anomaly: Anomaly, carrier: Carrier, pdu: Pdu | null): void
 }
 
 export interface LinkTimings {
@@ -71,8 +71,10 @@ export interface CarrierLinkOptions<Token> {
   readonly bind: BindCommand
   readonly events: LinkEvents<Token>
   readonly timings: LinkTimings
-  readonly log: (message: string, details: object) => void
+  readonly log: LinkLog
 }
+
+export type LinkLog = (message: string, details: object, level: 'info' | 'warn') => void
 
 /** One bind to a carrier, made anew for as long as the link is not stopped. */
 export class CarrierLink<Token> {
@@ -179,7 +181,7 @@ export class CarrierLink<Token> {
             // What is under way over it would have no answer either; other carriers of the route do better.
             if (this.#isSilent) void this.#connection?.close({ code: 'submits_unanswered' })
           },
-          onAnomaly: (anomaly) => events.onAnomaly?.(anomaly, this.carrier),
+          onAnomaly: (anomaly, pdu) => events.onAnomaly?.(anomaly, this.carrier, pdu),
           onLateResponse: (token, pdu) => {
             const places = this.#places
             this.#answered(pdu)
@@ -248,7 +250,8 @@ export class CarrierLink<Token> {
     this.#hasAccepted = false
     this.#silentSubmits = 0
     this.#boundAtMs = performance.now()
-    this.#options.log('carrier bound', { carrier: this.carrier.name, bind: this.bind, number: this.number })
+    const { carrier, bind, number } = this
+    this.#options.log('carrier bound', { carrier: carrier.name, bind, number }, 'info')
     this.#options.events.onReady(this)
   }
 
@@ -260,25 +263,31 @@ export class CarrierLink<Token> {
     this.#boundSince = null
     this.#boundAtMs = Number.POSITIVE_INFINITY
     this.#lastClose = reasonText(reason)
-    this.#options.log('carrier link closed', {
-      carrier: this.carrier.name,
-      bind: this.bind,
-      number: this.number,
-      reason: reason.code,
-      status: reason.status,
-      error: reason.error?.message,
-      unanswered: tokens.length,
-    })
+    this.#logClose(reason, tokens.length)
     // First: whatever becomes of the tokens, the link comes back.
     if (!this.#stopped) this.#startLater(reason)
     try {
       this.#options.events.onLost(tokens, this)
     } catch (error) {
-      this.#options.log('what was under way on a closed link is not accounted for', {
-        carrier: this.carrier.name,
-        error: (error as Error).message,
-      })
+      const details = { carrier: this.carrier.name, error: (error as Error).message }
+      this.#options.log('failed to process the in-flight messages of a closed link', details, 'warn')
     }
+  }
+
+  /** What only the settings, here or at the carrier, can mend is a warning. */
+  #logClose({ code, status, error }: CloseReason, unanswered: number): void {
+    const details = {
+      carrier: this.carrier.name,
+      bind: this.bind,
+      number: this.number,
+      reason: code,
+      status: status === undefined ? undefined : statusName(status),
+      error: error === undefined ? undefined : faultText(error),
+      unanswered,
+    }
+    if (code === 'bind_rejected')
+      this.#options.log('the carrier refused the bind', { command: this.bind, ...details }, 'warn')
+    else this.#options.log('carrier link closed', details, tlsAdvice(error) === null ? 'info' : 'warn')
   }
 
   #startLater(reason: CloseReason): void {
@@ -308,7 +317,33 @@ function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servern
 
 /** The code, and what more is known: `bind_rejected: ESME_RINVPASWD`, `connect_failed: certificate has expired`. */
 function reasonText({ code, status, error }: CloseReason): string {
-  const detail =
-    status !== undefined ? statusName(status) : error?.message || (error as { code?: string })?.code
+  const detail = status !== undefined ? statusName(status) : error && faultText(error)
   return detail ? `${code}: ${detail}`.slice(0, MAX_REASON_CHARACTERS) : code
+}
+
+/** The message of an error; of a TLS fault also the setting that mends it. */
+function faultText(error: Error & { code?: string }): string {
+  const advice = tlsAdvice(error)
+  const text = error.message || error.code || ''
+  return advice === null ? text : `${text.slice(0, MAX_FAULT_CHARACTERS)}; ${advice}`
+}
+
+const MAX_FAULT_CHARACTERS = 100
+
+const TLS_ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'name the certificate must have: --tls-server-name'],
+  [
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUSTED|INVALID_CA/,
+    "give its authority's certificate with --tls-ca",
+  ],
+  [
+    /WRONG_VERSION_NUMBER|^ERR_SSL_PACKET_LENGTH/,
+    'the carrier answers without TLS on this port: another --port, or --no-tls',
+  ],
+]
+
+/** What an operator can set against a fault of TLS; null where it is no such fault. */
+function tlsAdvice(error: (Error & { code?: string }) | undefined): string | null {
+  const code = error?.code ?? ''
+  return TLS_ADVICE.find(([fault]) => fault.test(code))?.[1] ?? null
 }

@@ -4,6 +4,7 @@ import {
   type BindCommand,
   CarrierLink,
   type LinkEvents,
+  type LinkLog,
   type LinkStatus,
   type LinkTimings,
 } from './carrier-link.ts'
@@ -11,7 +12,7 @@ import {
 export interface CarrierLinksOptions<Token> {
   readonly events: LinkEvents<Token>
   readonly timings?: LinkTimings
-  readonly log: (message: string, details: object) => void
+  readonly log: LinkLog
   /** Whether the bind is this node's to make; default: every bind is. When that changes, `follow` again. */
   readonly holds?: (carrierId: number, number: number) => boolean
 }

@@ -1,6 +1,6 @@
 import type { Directory } from '../domain/directory.ts'
 import { BindLeases } from './bind-leases.ts'
-import type { LinkTimings } from './carrier-link.ts'
+import type { LinkLog, LinkTimings } from './carrier-link.ts'
 import { CarrierLinks } from './carrier-links.ts'
 import { type LinkListeners, linkEvents } from './link-events.ts'
 import type { SubmitToken } from './submit-job.ts'
@@ -10,7 +10,7 @@ export interface CarrierTrafficOptions
   extends Omit<SubmitterOptions, 'links' | 'outOfUse'>,
     Pick<LinkListeners, 'quality' | 'receiver' | 'onAnomaly'> {
   readonly timings: LinkTimings
-  readonly log: (message: string, details: object) => void
+  readonly log: LinkLog
 }
 
 /** What goes to the carriers and comes from them: submitter, links and binds, each of which needs the others. */
@@ -27,7 +27,11 @@ export function carrierTraffic(options: CarrierTrafficOptions) {
     log,
     holds: (carrierId, bind) => binds.holds(carrierId, bind),
   })
-  const binds = new BindLeases({ ...options, links: () => links })
+  const binds = new BindLeases({
+    ...options,
+    links: () => links,
+    log: (message, details) => log(message, details, 'info'),
+  })
   const follow = (changed: Directory) => {
     links.follow(changed)
     binds.refresh()

@@ -30,23 +30,18 @@ export interface ReceiverOptions {
   /** Messages to numbers that nobody owns were kept for the operator. */
   readonly onUnowned: (count: number) => void
   /** The carrier sent what nobody can use; it was answered all the same. */
-  readonly onAnomaly: (kind: 'receipt_without_id', carrier: Carrier) => void
+  readonly onAnomaly: (kind: 'receipt_without_id', carrier: Carrier, pdu: RequestPdu) => void
   readonly onError: (message: string, error: unknown) => void
-  /** Something for the operator to look into; nothing has failed here. */
-  readonly warn: (message: string, details: object) => void
 }
 
 type Incoming = PduOf<'deliver_sm' | 'data_sm'>
 
 const MAX_BATCH = 100
-const WARN_INTERVAL_MS = 60_000
 
 /** Takes what carriers send: receipts to the recorder, MO messages into the database. Answered only after COMMIT. */
 export class Receiver {
   readonly #options: ReceiverOptions
   readonly #inbound: Batcher<InboundSegment, true>
-  /** By carrier: when it was last warned of, by the monotonic clock. */
-  readonly #warnedAtMs = new Map<number, number>()
 
   constructor(options: ReceiverOptions) {
     this.#options = options
@@ -86,8 +81,7 @@ export class Receiver {
     })
     if (receipt?.carrierMessageId == null) {
       // Nothing to match it with, now or ever; refusing it would only bring it back.
-      this.#options.onAnomaly('receipt_without_id', carrier)
-      this.#warnOfMissingId(carrier)
+      this.#options.onAnomaly('receipt_without_id', carrier, pdu)
       answer(true)
       return
     }
@@ -105,15 +99,6 @@ export class Receiver {
       addresses: addresses.filter((digits) => digits !== ''),
     }
     this.#options.recorder.receipt({ row, done: answer })
-  }
-
-  /** A carrier that leaves ids out does so in every receipt. */
-  #warnOfMissingId({ id, name }: Carrier): void {
-    const nowMs = performance.now()
-    if (nowMs - (this.#warnedAtMs.get(id) ?? -Infinity) < WARN_INTERVAL_MS) return
-    this.#warnedAtMs.set(id, nowMs)
-    const message = 'receipt without a message id (said at most once a minute; the metrics count all)'
-    this.#options.warn(message, { carrier: name })
   }
 
   #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<ReceiptRow, 'outcome' | 'addresses'> {

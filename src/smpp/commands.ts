@@ -17,7 +17,7 @@ type FieldKind = 'int8' | 'cstring' | 'short_message' | 'body'
 export interface FieldSpec {
   readonly name: string
   readonly kind: FieldKind
-  /** Octets on the wire at most, NUL included. */
+  /** Octets on the wire at most, NUL included. What we send keeps to it; an SMSC may exceed it (see decoding.ts). */
   readonly maxLength: number
   /** The command_status with which a bad value is answered. */
   readonly fault: number
@@ -30,6 +30,8 @@ interface CommandSpec {
   /** States in which the ESME, the SMSC may send it. OPEN commands are judged by the session itself. */
   readonly esme: readonly BoundState[]
   readonly smsc: readonly BoundState[]
+  /** Further states in which an ESME takes it from an SMSC: some send receipts over a transmitter session. */
+  readonly tolerated?: readonly BoundState[]
   readonly fields: readonly FieldSpec[]
 }
 
@@ -50,7 +52,8 @@ const shortMessage = {
 const body = { name: 'body', kind: 'body', maxLength: 0xffff, fault: STATUSES.ESME_RINVCMDLEN } as const
 
 const systemId = cstring('system_id', 16, STATUSES.ESME_RINVSYSID)
-const password = cstring('password', 9, STATUSES.ESME_RINVPASWD)
+/** §5.2.2 has 9 octets. Many carriers issue longer passwords, and take them in a bind. */
+const password = cstring('password', 65, STATUSES.ESME_RINVPASWD)
 const messageId = cstring('message_id', 65, STATUSES.ESME_RINVMSGID)
 const serviceType = cstring('service_type', 6, STATUSES.ESME_RINVSERTYP)
 const schedule = cstring('schedule_delivery_time', 17, STATUSES.ESME_RINVSCHED)
@@ -107,6 +110,7 @@ const NEVER = [] as const
 const ANY = ['BOUND_TX', 'BOUND_RX', 'BOUND_TRX'] as const
 const SENDING = ['BOUND_TX', 'BOUND_TRX'] as const
 const RECEIVING = ['BOUND_RX', 'BOUND_TRX'] as const
+const TRANSMITTING = ['BOUND_TX'] as const
 
 const response = <const F extends readonly FieldSpec[]>(id: number, fields: F) =>
   ({ id, response: null, esme: NEVER, smsc: NEVER, fields }) as const
@@ -132,7 +136,14 @@ export const COMMANDS = {
   ]),
   submit_sm: { id: 0x04, response: 'submit_sm_resp', esme: SENDING, smsc: NEVER, fields: SHORT_MESSAGE },
   submit_sm_resp: response(0x80000004, [messageId]),
-  deliver_sm: { id: 0x05, response: 'deliver_sm_resp', esme: NEVER, smsc: RECEIVING, fields: SHORT_MESSAGE },
+  deliver_sm: {
+    id: 0x05,
+    response: 'deliver_sm_resp',
+    esme: NEVER,
+    smsc: RECEIVING,
+    tolerated: TRANSMITTING,
+    fields: SHORT_MESSAGE,
+  },
   deliver_sm_resp: response(0x80000005, [messageId]),
   unbind: { id: 0x06, response: 'unbind_resp', esme: ANY, smsc: ANY, fields: [] },
   unbind_resp: response(0x80000006, []),
@@ -175,7 +186,14 @@ export const COMMANDS = {
     smsc: RECEIVING,
     fields: [...source(65), int8('esme_addr_ton'), int8('esme_addr_npi'), cstring('esme_addr', 65)],
   },
-  data_sm: { id: 0x103, response: 'data_sm_resp', esme: SENDING, smsc: RECEIVING, fields: DATA },
+  data_sm: {
+    id: 0x103,
+    response: 'data_sm_resp',
+    esme: SENDING,
+    smsc: RECEIVING,
+    tolerated: TRANSMITTING,
+    fields: DATA,
+  },
   data_sm_resp: response(0x80000103, [messageId]),
 } as const satisfies Record<string, CommandSpec>
 

@@ -20,6 +20,7 @@ for (const command of COMMANDS_BY_NAME.values()) {
   draft.tlvs = NO_TLVS
   draft.unknownTlvs = NO_UNKNOWN_TLVS
   draft.tlvsTruncated = false
+  draft.overlong = null
   TEMPLATES.set(command, { ...draft })
 }
 
@@ -27,9 +28,10 @@ for (const command of COMMANDS_BY_NAME.values()) {
  * Reads one PDU from `buffer[start, end)`, the frame the framer cut. Never throws: see pdu.ts for `unknown` and
  * `malformed`.
  *
- * Requests are read strictly. Responses are read leniently, since nobody can be told of their faults and a refused
- * submit_sm_resp would make a sent message ambiguous: the body may be missing whatever the status (§4.4.2), and a
- * string may lack its NUL or exceed its length.
+ * A string may exceed its length wherever its NUL stands within the PDU; `overlong` names the first that does, and the
+ * session decides. Otherwise requests are read strictly. Responses are read leniently, since nobody can be told of
+ * their faults and a refused submit_sm_resp would make a sent message ambiguous: the body may be missing whatever the
+ * status (§4.4.2), and a string may lack its NUL.
  */
 export function decodePdu(buffer: Buffer, start = 0, end = buffer.length): Pdu {
   if (end - start < HEADER_LENGTH) return incompleteHeader()
@@ -72,12 +74,10 @@ export function decodePdu(buffer: Buffer, start = 0, end = buffer.length): Pdu {
         pdu[field.name] = buffer[offset++]
         break
       case 'cstring': {
-        const limit = command.isResponse ? end : Math.min(end, offset + field.maxLength)
         let nul = offset
-        while (nul < limit && buffer[nul] !== 0) nul++
-        if (nul === limit && !command.isResponse) {
-          return malformed(limit === end ? 'unterminated' : 'too_long', field)
-        }
+        while (nul < end && buffer[nul] !== 0) nul++
+        if (nul === end && !command.isResponse) return malformed('unterminated', field)
+        if (nul - offset >= field.maxLength) pdu.overlong ??= field.name
         if (nul > offset) pdu[field.name] = buffer.toString('latin1', offset, nul)
         offset = Math.min(nul + 1, end)
         break
@@ -115,6 +115,7 @@ function readTlvs(pdu: Draft, buffer: Buffer, start: number, end: number): void 
       const value = tlv === undefined ? undefined : tlvValue(tlv, buffer, offset + 4, stop)
       if (tlv !== undefined && value !== undefined) {
         known[tlv.name] = value
+        if (typeof value === 'string' && value.length >= tlv.maxLength) pdu.overlong ??= tlv.name
       } else {
         unknown.set(tag, buffer.subarray(offset + 4, stop))
       }

@@ -7,7 +7,7 @@ import type { Tlvs } from './tlvs.ts'
  *
  *   { command: 'deliver_sm', commandId: 5, status: 0, sequence: 7,
  *     service_type: '', source_addr_ton: 1, ..., short_message: <Buffer>,
- *     tlvs: { message_state: 2 }, unknownTlvs: Map { 0x1403 => <Buffer> }, tlvsTruncated: false }
+ *     tlvs: { message_state: 2 }, unknownTlvs: Map { 0x1403 => <Buffer> }, tlvsTruncated: false, overlong: null }
  *
  * `command` discriminates the union. Two more members stand for what is not a PDU of the table: `unknown` (a
  * command id outside it) and `malformed` (a known command whose body cannot be read). Nothing here throws on input
@@ -42,6 +42,8 @@ interface OptionalPart {
   readonly unknownTlvs: ReadonlyMap<number, Buffer>
   /** The optional part ended inside a parameter; what came before it is kept. */
   readonly tlvsTruncated: boolean
+  /** The first string, mandatory or optional, that is longer than SMPP 3.4 allows; null: none is. */
+  readonly overlong: string | null
 }
 
 type Simplify<T> = { [K in keyof T]: T[K] }

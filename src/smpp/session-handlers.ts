@@ -32,7 +32,11 @@ type CloseCode =
 export type Anomaly =
   | 'unknown_command'
   | 'malformed_pdu'
+  /** A string longer than SMPP 3.4 allows. An ESME takes it, an SMSC refuses it. */
+  | 'overlong_string'
   | 'unexpected_command'
+  /** A deliver_sm or data_sm over a transmitter session: taken. */
+  | 'wrong_bind'
   | 'unmatched_response'
   | 'late_response'
   | 'truncated_tlv'

@@ -5,6 +5,7 @@ import { Outbox } from './outbox.ts'
 import type {
   BindPdu,
   BindRespPdu,
+  KnownPdu,
   MalformedPdu,
   Pdu,
   PduInput,
@@ -37,7 +38,9 @@ export class Session<Token> {
   readonly anomalies: Record<Anomaly, number> = {
     unknown_command: 0,
     malformed_pdu: 0,
+    overlong_string: 0,
     unexpected_command: 0,
+    wrong_bind: 0,
     unmatched_response: 0,
     late_response: 0,
     truncated_tlv: 0,
@@ -209,7 +212,10 @@ export class Session<Token> {
       if (pdu.commandId < RESPONSE_BIT) this.#nack(pdu.sequence, STATUSES.ESME_RINVCMDID)
     } else {
       if (pdu.tlvsTruncated) this.#count('truncated_tlv', pdu)
-      if (pdu.commandId >= RESPONSE_BIT) this.#receiveResponse(pdu as ResponsePdu, nowMs)
+      if (pdu.overlong !== null) this.#count('overlong_string', pdu)
+      const refusal = this.#settings.role === 'smsc' ? overlongRefusal(pdu) : null
+      if (refusal !== null) this.#answer(pdu.commandId, pdu.sequence, refusal)
+      else if (pdu.commandId >= RESPONSE_BIT) this.#receiveResponse(pdu as ResponsePdu, nowMs)
       else this.#receiveRequest(pdu as RequestPdu, nowMs)
     }
   }
@@ -241,7 +247,8 @@ export class Session<Token> {
   #receiveBoundRequest(pdu: BoundRequest, nowMs: number): void {
     const command = COMMANDS[pdu.command]
     const allowed: readonly string[] = this.#settings.role === 'esme' ? command.smsc : command.esme
-    if (this.#boundState === null || !allowed.includes(this.#boundState)) {
+    const isAllowed = this.#boundState !== null && allowed.includes(this.#boundState)
+    if (!isAllowed && !this.#tolerates(pdu)) {
       this.#refuse(pdu, STATUSES.ESME_RINVBNDSTS)
     } else if (pdu.command === 'unbind') {
       this.#answer(pdu.commandId, pdu.sequence, STATUSES.ESME_ROK)
@@ -253,6 +260,15 @@ export class Session<Token> {
       if (this.#handlers.onRequest !== undefined) this.#handlers.onRequest(pdu)
       else this.respond(pdu, STATUSES.ESME_RX_T_APPN, undefined, nowMs)
     }
+  }
+
+  /** Whether we take it in this state although SMPP 3.4 does not have it sent in it. */
+  #tolerates(pdu: BoundRequest): boolean {
+    const { tolerated } = COMMANDS_BY_NAME.get(pdu.command)!
+    if (this.#settings.role !== 'esme' || this.#boundState === null) return false
+    if (tolerated === undefined || !tolerated.includes(this.#boundState)) return false
+    this.#count('wrong_bind', pdu)
+    return true
   }
 
   #receiveBind(pdu: BindPdu, nowMs: number): void {
@@ -363,6 +379,12 @@ const BOUND_STATES = {
   bind_receiver: 'BOUND_RX',
   bind_transceiver: 'BOUND_TRX',
 } as const
+
+/** The command_status that names the overlong mandatory string of a request; null where there is none. */
+function overlongRefusal({ command, commandId, overlong }: KnownPdu): number | null {
+  if (overlong === null || commandId >= RESPONSE_BIT) return null
+  return COMMANDS_BY_NAME.get(command)!.fields.find(({ name }) => name === overlong)?.fault ?? null
+}
 
 const GENERIC_NACK: PduInput = { command: 'generic_nack' }
 

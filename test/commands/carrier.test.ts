@@ -25,7 +25,7 @@ function linkStatus() {
 }
 
 beforeAll(async () => {
-  server = await startAdminServer({ linkStatus })
+  server = await startAdminServer({ linkStatus, carrierAnomalies: () => ({ overlong_string: 250 }) })
   env = {
     ALDIS_URL: server.baseUrl,
     ALDIS_OPERATOR_TOKEN: server.operatorToken,
@@ -98,6 +98,7 @@ test('people see its settings and each of its links', async () => {
     insert into carrier_binds (carrier_id, bind, node_id)
     select c.id, 0, node_id from carriers c, node where c.name = 'shown'`)
   const { stdout } = await aldis('show', 'shown')
+  expect(stdout).toMatch(/^anomalies\s+overlong_string=250$/m)
   expect(stdout).toMatch(/^leases +0 node-a$/m)
   expect(stdout).toMatch(/^submitOutcomes +0x00000045=retry$/m)
   expect(stdout).toMatch(/^link +BOUND_TRX$/m)

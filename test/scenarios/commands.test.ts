@@ -19,19 +19,24 @@ async function answersTo(octets: readonly Buffer[], count: number): Promise<[str
   return smsc.heads(peer).slice(before)
 }
 
+const REFUSED = /refused a PDU of the carrier/
+
 const numbered = (sequence: number, id = 'nobody') =>
   encodePdu({ command: 'deliver_sm', sequence, ...receiptOf(id, 'DELIVRD') })
 
-scenario('B338', () =>
-  overOneSession(own, async () => {
-    const counted = await anomalies(own, 'unknown_command')
-    const ids = [0x110, 0x00, 0x0a, 0x111, 0x10200, 0x7fffffff]
-    const octets = ids.map((id) => frame(id, Buffer.from('whatever'), { sequence: id }))
-    expect(await answersTo(octets, ids.length)).toEqual(
-      ids.map((id) => ['generic_nack', STATUSES.ESME_RINVCMDID, id]),
-    )
-    expect(await anomalies(own, 'unknown_command')).toBe(counted + ids.length)
-  }),
+scenario(
+  'B338',
+  () =>
+    overOneSession(own, async () => {
+      const counted = await anomalies(own, 'unknown_command')
+      const ids = [0x110, 0x00, 0x0a, 0x111, 0x10200, 0x7fffffff]
+      const octets = ids.map((id) => frame(id, Buffer.from('whatever'), { sequence: id }))
+      expect(await answersTo(octets, ids.length)).toEqual(
+        ids.map((id) => ['generic_nack', STATUSES.ESME_RINVCMDID, id]),
+      )
+      expect(await anomalies(own, 'unknown_command')).toBe(counted + ids.length)
+    }),
+  REFUSED,
 )
 
 scenario('M05', () =>
@@ -72,22 +77,30 @@ scenario('M57', () =>
   }),
 )
 
-scenario('M56', () =>
-  overOneSession(own, async () => {
-    const outbinds = await anomalies(own, 'outbind')
-    const unexpected = await anomalies(own, 'unexpected_command')
-    const requests = ['submit_sm', 'query_sm', 'cancel_sm', 'replace_sm', 'bind_transceiver'] as const
-    const octets = [
-      encodePdu({ command: 'outbind', sequence: 1, system_id: 'hostile', password: 'x' }),
-      ...requests.map((command, index) => encodePdu({ command, sequence: index + 2 })),
-      encodePdu({ command: 'alert_notification', sequence: 90 }),
-    ]
-    expect(await answersTo(octets, requests.length)).toEqual(
-      requests.map((command, index) => [`${command}_resp`, STATUSES.ESME_RINVBNDSTS, index + 2]),
-    )
-    expect(await anomalies(own, 'outbind')).toBe(outbinds + 1)
-    expect(await anomalies(own, 'unexpected_command')).toBe(unexpected + requests.length)
-  }),
+scenario(
+  'M56',
+  () =>
+    overOneSession(own, async () => {
+      const outbinds = await anomalies(own, 'outbind')
+      const unexpected = await anomalies(own, 'unexpected_command')
+      const requests = ['submit_sm', 'query_sm', 'cancel_sm', 'replace_sm', 'bind_transceiver'] as const
+      const octets = [
+        encodePdu({ command: 'outbind', sequence: 1, system_id: 'hostile', password: 'x' }),
+        ...requests.map((command, index) => encodePdu({ command, sequence: index + 2 })),
+        encodePdu({ command: 'alert_notification', sequence: 90 }),
+      ]
+      expect(await answersTo(octets, requests.length)).toEqual(
+        requests.map((command, index) => [`${command}_resp`, STATUSES.ESME_RINVBNDSTS, index + 2]),
+      )
+      expect(await anomalies(own, 'outbind')).toBe(outbinds + 1)
+      expect(await anomalies(own, 'unexpected_command')).toBe(unexpected + requests.length)
+      expect(
+        own.service.logs.filter((line) => line.includes('ESME_RINVBNDSTS')).map((line) => JSON.parse(line)),
+      ).toMatchObject(
+        requests.map((command) => ({ level: 40, carrier: 'main', command, status: 'ESME_RINVBNDSTS' })),
+      )
+    }),
+  REFUSED,
 )
 
 const FLOOD = 1_000

@@ -21,6 +21,8 @@ const own = stage({
 })
 const { scenario } = own
 
+const REFUSED_BIND = /the carrier refused the bind/
+
 beforeEach(() => freshLink(own))
 
 const closedBy = (reason: string) => eventually(async () => (await link(own)).lastClose?.startsWith(reason))
@@ -179,40 +181,48 @@ const MISHAPS: readonly Conduct<BindPdu>[] = [
   },
 ]
 
-scenario('M04', async () => {
-  const { smsc, service } = own
-  const binds = smsc.binds.length
-  smsc.on('bind', (bind, peer, times) => {
-    const mishap = MISHAPS[times] ?? ((pdu, to) => smsc.answer(pdu, to))
-    mishap(bind, peer, times)
-  })
-  ;(await smsc.bound()).socket.destroy()
-  await closedBy('frame_error')
-  const msgId = await service.sent()
-  await allSent([msgId])
-  expect(smsc.binds.length).toBe(binds + MISHAPS.length + 1)
-})
+scenario(
+  'M04',
+  async () => {
+    const { smsc, service } = own
+    const binds = smsc.binds.length
+    smsc.on('bind', (bind, peer, times) => {
+      const mishap = MISHAPS[times] ?? ((pdu, to) => smsc.answer(pdu, to))
+      mishap(bind, peer, times)
+    })
+    ;(await smsc.bound()).socket.destroy()
+    await closedBy('frame_error')
+    const msgId = await service.sent()
+    await allSent([msgId])
+    expect(smsc.binds.length).toBe(binds + MISHAPS.length + 1)
+  },
+  REFUSED_BIND,
+)
 
-scenario('M49', async () => {
-  const { smsc, service } = own
-  const peer = await smsc.bound()
-  const submits = smsc.submits.length
-  let binds = smsc.binds.length
-  const msgIds: string[] = []
-  for (const name of ['ESME_RBINDFAIL', 'ESME_RINVPASWD', 'ESME_RALYBND', 'ESME_RTHROTTLED'] as const) {
-    smsc.on('bind', (pdu, to) => smsc.refuseBind(pdu, to, STATUSES[name]))
-    peer.socket.destroy()
-    await closedBy(`bind_rejected: ${name}`)
-    await eventually(() => smsc.binds.length >= binds + 2)
-    binds = smsc.binds.length
-    msgIds.push(await service.sent())
-  }
-  for (const msgId of msgIds) expect(await isQueued(msgId)).toBe(true)
-  expect(smsc.submits.length).toBe(submits)
-  smsc.behave()
-  await allSent(msgIds)
-  expect(smsc.submits.length).toBe(submits + msgIds.length)
-})
+scenario(
+  'M49',
+  async () => {
+    const { smsc, service } = own
+    const peer = await smsc.bound()
+    const submits = smsc.submits.length
+    let binds = smsc.binds.length
+    const msgIds: string[] = []
+    for (const name of ['ESME_RBINDFAIL', 'ESME_RINVPASWD', 'ESME_RALYBND', 'ESME_RTHROTTLED'] as const) {
+      smsc.on('bind', (pdu, to) => smsc.refuseBind(pdu, to, STATUSES[name]))
+      peer.socket.destroy()
+      await closedBy(`bind_rejected: ${name}`)
+      await eventually(() => smsc.binds.length >= binds + 2)
+      binds = smsc.binds.length
+      msgIds.push(await service.sent())
+    }
+    for (const msgId of msgIds) expect(await isQueued(msgId)).toBe(true)
+    expect(smsc.submits.length).toBe(submits)
+    smsc.behave()
+    await allSent(msgIds)
+    expect(smsc.submits.length).toBe(submits + msgIds.length)
+  },
+  REFUSED_BIND,
+)
 
 scenario('M59', async () => {
   const { smsc } = own
@@ -226,23 +236,27 @@ scenario('M59', async () => {
   await eventually(() => smsc.binds.length === binds + 6)
 })
 
-scenario('M61', async () => {
-  const { smsc, service } = own
-  await using second = await secondCarrier(own)
-  const submits = smsc.submits.length
-  smsc.on('bind', (pdu, peer) => smsc.refuseBind(pdu, peer, STATUSES.ESME_RBINDFAIL))
-  ;(await smsc.bound()).socket.destroy()
-  await closedBy('bind_rejected')
-  const msgId = await service.sent()
-  await allSent([msgId])
-  expect(await shown(own, msgId)).toMatchObject({
-    carrier: 'second',
-    routeReason: expect.stringContaining('after main (unbound)'),
-  })
-  expect([smsc.submits.length, second.smsc.submits.length]).toEqual([submits, 1])
-  smsc.behave()
-  await smsc.bound()
-  const back = await service.sent()
-  await allSent([back])
-  expect(await shown(own, back)).toMatchObject({ carrier: 'main' })
-})
+scenario(
+  'M61',
+  async () => {
+    const { smsc, service } = own
+    await using second = await secondCarrier(own)
+    const submits = smsc.submits.length
+    smsc.on('bind', (pdu, peer) => smsc.refuseBind(pdu, peer, STATUSES.ESME_RBINDFAIL))
+    ;(await smsc.bound()).socket.destroy()
+    await closedBy('bind_rejected')
+    const msgId = await service.sent()
+    await allSent([msgId])
+    expect(await shown(own, msgId)).toMatchObject({
+      carrier: 'second',
+      routeReason: expect.stringContaining('after main (unbound)'),
+    })
+    expect([smsc.submits.length, second.smsc.submits.length]).toEqual([submits, 1])
+    smsc.behave()
+    await smsc.bound()
+    const back = await service.sent()
+    await allSent([back])
+    expect(await shown(own, back)).toMatchObject({ carrier: 'main' })
+  },
+  REFUSED_BIND,
+)

@@ -4,15 +4,7 @@ import { STATUSES } from '../../src/smpp/statuses.ts'
 import { INBOUND_NUMBER } from '../support/service.ts'
 import { moOf, somebody } from './handset.ts'
 import { type DeliverFields, ESME_ROK, receiptOf, spoiltDeliver, tlv } from './hostile-smsc.ts'
-import {
-  anomalies,
-  bodiesFrom,
-  overOneSession,
-  type Submitted,
-  stage,
-  submitted,
-  untilBodies,
-} from './stage.ts'
+import { anomalies, overOneSession, type Submitted, stage, submitted, untilBodies } from './stage.ts'
 
 const own = stage()
 const { scenario } = own
@@ -110,25 +102,28 @@ scenario('B356', () =>
 /** Where sm_length stands in a deliver_sm of these fields, whose text is the last of it. */
 const lengthAt = (whole: Buffer, text: Buffer) => whole.length - text.length - 1
 
-scenario('M11', () =>
-  overOneSession(own, async () => {
-    const { smsc } = own
-    const counted = await anomalies(own, 'malformed_pdu')
-    const text = Buffer.from('short')
-    const from = somebody()
-    for (const length of [6, 200, 255]) {
-      const octets = spoiltDeliver(moOf(from, text), (whole) => {
-        whole[lengthAt(whole, text)] = length
-        return whole
-      })
-      const answer = await smsc.requestOctets(octets, await smsc.bound())
-      expect([answer.command, answer.status]).toEqual(['deliver_sm_resp', STATUSES.ESME_RINVMSGLEN])
-    }
-    expect(await anomalies(own, 'malformed_pdu')).toBe(counted + 3)
-    // Answers come in order, so nothing of it can still be under way.
-    expect(await smsc.deliver(moOf(from, Buffer.from('after')))).toBe(ESME_ROK)
-    await untilBodies(own, from, ['after'])
-  }),
+scenario(
+  'M11',
+  () =>
+    overOneSession(own, async () => {
+      const { smsc } = own
+      const counted = await anomalies(own, 'malformed_pdu')
+      const text = Buffer.from('short')
+      const from = somebody()
+      for (const length of [6, 200, 255]) {
+        const octets = spoiltDeliver(moOf(from, text), (whole) => {
+          whole[lengthAt(whole, text)] = length
+          return whole
+        })
+        const answer = await smsc.requestOctets(octets, await smsc.bound())
+        expect([answer.command, answer.status]).toEqual(['deliver_sm_resp', STATUSES.ESME_RINVMSGLEN])
+      }
+      expect(await anomalies(own, 'malformed_pdu')).toBe(counted + 3)
+      // Answers come in order, so nothing of it can still be under way.
+      expect(await smsc.deliver(moOf(from, Buffer.from('after')))).toBe(ESME_ROK)
+      await untilBodies(own, from, ['after'])
+    }),
+  /ESME_RINVMSGLEN.*refused a PDU of the carrier/,
 )
 
 scenario('M12', () =>
@@ -181,7 +176,7 @@ scenario('M15', () =>
 )
 
 /** A deliver_sm body with these strings, which may be longer than any PDU of ours can be. */
-function oversized({ serviceType = '', source = '', destination = '', text = '' }): Buffer {
+function oversized({ serviceType = '', source = '', destination = '', text = '', esmClass = 0 }): Buffer {
   const cstring = (value: string) => Buffer.from(`${value}\0`, 'latin1')
   const octets = Buffer.concat([
     encodePdu({ command: 'deliver_sm' }).subarray(0, 16),
@@ -190,7 +185,7 @@ function oversized({ serviceType = '', source = '', destination = '', text = '' 
     cstring(source),
     Buffer.of(1, 1),
     cstring(destination),
-    Buffer.of(0, 0, 0, 0, 0, 0, 0, 0, 0),
+    Buffer.of(esmClass, 0, 0, 0, 0, 0, 0, 0, 0),
     Buffer.of(text.length),
     Buffer.from(text, 'latin1'),
   ])
@@ -198,21 +193,55 @@ function oversized({ serviceType = '', source = '', destination = '', text = '' 
   return octets
 }
 
-scenario('M16', () =>
-  overOneSession(own, async () => {
-    const { smsc } = own
-    const statusOf = async (fields: Parameters<typeof oversized>[0]) =>
-      (await smsc.requestOctets(oversized(fields), await smsc.bound())).status
-    const destination = INBOUND_NUMBER.slice(1)
-    const [from, longest] = [somebody(), '5'.repeat(20)]
-    const text = 'x'.repeat(255)
-    expect(await statusOf({ source: from.slice(1), destination, text, serviceType: '12345' })).toBe(ESME_ROK)
-    await untilBodies(own, from, [text])
-    expect(await statusOf({ source: longest, destination, text: 'limit' })).toBe(ESME_ROK)
-    await untilBodies(own, longest, ['limit'])
-    expect(await statusOf({ destination, serviceType: '123456' })).toBe(STATUSES.ESME_RINVSERTYP)
-    expect(await statusOf({ destination, source: '1'.repeat(21) })).toBe(STATUSES.ESME_RINVSRCADR)
-    expect(await statusOf({ destination: '1'.repeat(500) })).toBe(STATUSES.ESME_RINVDSTADR)
-    expect(bodiesFrom(own, '1'.repeat(21))).toEqual([])
-  }),
+scenario(
+  'M16',
+  () =>
+    overOneSession(own, async () => {
+      const { smsc } = own
+      const statusOf = async (fields: Parameters<typeof oversized>[0]) =>
+        (await smsc.requestOctets(oversized(fields), await smsc.bound())).status
+      const destination = INBOUND_NUMBER.slice(1)
+      const [from, longest] = [somebody(), '5'.repeat(20)]
+      const text = 'x'.repeat(255)
+      expect(await statusOf({ source: from.slice(1), destination, text, serviceType: '12345' })).toBe(
+        ESME_ROK,
+      )
+      await untilBodies(own, from, [text])
+      expect(await statusOf({ source: longest, destination, text: 'limit' })).toBe(ESME_ROK)
+      await untilBodies(own, longest, ['limit'])
+      const counted = await anomalies(own, 'overlong_string')
+      const [beyond, endless] = ['5'.repeat(21), '5'.repeat(5_000)]
+      const vendor = { destination, serviceType: 'smscsim', text: 'beyond' }
+      expect(await statusOf({ ...vendor, source: beyond })).toBe(ESME_ROK)
+      await untilBodies(own, beyond, ['beyond'])
+      expect(await statusOf({ ...vendor, source: endless })).toBe(ESME_ROK)
+      await untilBodies(own, endless.slice(0, 64), ['beyond'])
+      expect(await statusOf({ destination: endless })).toBe(ESME_ROK)
+      expect(await anomalies(own, 'overlong_string')).toBe(counted + 3)
+      expect((await own.service.admin('GET', '/carriers/main')).anomalies.overlong_string).toBe(3)
+      const said = own.service.logs.filter((line) => line.includes('longer than SMPP'))
+      expect(said.map((line) => JSON.parse(line))).toMatchObject([
+        { level: 40, carrier: 'main', command: 'deliver_sm', field: 'service_type' },
+      ])
+    }),
+  /longer than SMPP|nobody owns/,
+)
+
+scenario(
+  'M65',
+  () =>
+    overOneSession(own, async () => {
+      const { smsc } = own
+      const { msgId, id } = await submitted(own)
+      const octets = oversized({
+        esmClass: 4,
+        serviceType: 'smscsim',
+        source: '1'.repeat(30),
+        destination: 'A'.repeat(40),
+        text: receiptOf(id, 'DELIVRD').short_message!.toString('latin1'),
+      })
+      expect((await smsc.requestOctets(octets, await smsc.bound())).status).toBe(ESME_ROK)
+      await own.service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    }),
+  /longer than SMPP/,
 )

@@ -14,11 +14,13 @@ let smsc: Smsc
 let links: CarrierLinks<string>
 let lost: string[]
 let answered: string[]
+let logged: object[]
 
 beforeEach(async () => {
   smsc = await startSmsc()
   lost = []
   answered = []
+  logged = []
 })
 
 afterEach(async () => {
@@ -43,7 +45,7 @@ function carrierLinks(
     },
     holds,
     timings: { backoffMs: BACKOFF_MS, unbindTimeoutMs: 100, ...timings },
-    log: () => undefined,
+    log: (message, details, level) => void logged.push({ level, message, ...details }),
   })
   return links
 }
@@ -104,6 +106,8 @@ describe('binding', () => {
     carrierLinks().follow(directory(carrier()))
     await eventually(() => smsc.binds.length === 3)
     await eventually(() => links.summary(1)?.lastError === 'bind_rejected: ESME_RINVPASWD')
+    const details = { carrier: 'main', command: 'bind_transceiver', status: 'ESME_RINVPASWD' }
+    expect(logged[0]).toMatchObject({ level: 'warn', message: 'the carrier refused the bind', ...details })
     expectBackoff()
     smsc.answerBinds(() => STATUSES.ESME_ROK)
     await eventually(() => links.canSubmit(1))
@@ -125,7 +129,7 @@ describe('binding', () => {
   })
 
   test('settings that fit no bind PDU: down until they are changed', async () => {
-    carrierLinks().follow(directory(carrier({ password: 'far too long a password' })))
+    carrierLinks().follow(directory(carrier({ password: 'x'.repeat(65) })))
     await eventually(() => lastClose()?.startsWith('connect_failed: password: '))
     links.follow(directory(carrier()))
     await eventually(() => links.canSubmit(1))

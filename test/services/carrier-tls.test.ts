@@ -115,24 +115,24 @@ test('without authorities of its own those of the system hold', async () => {
 
 test('of an authority the system does not know: refused, with the reason', async () => {
   await start(['127.0.0.1'], { tlsCa: null })
-  await refusedWith(/^connect_failed: unable to verify the first certificate/)
+  await refusedWith(/^connect_failed: unable to verify the first certificate; .* --tls-ca$/)
 })
 
 test('of another authority than its own: refused, with the reason', async () => {
   await start(['127.0.0.1'], {}, { by: stranger })
-  await refusedWith(/^connect_failed: unable to verify the first certificate/)
+  await refusedWith(/^connect_failed: unable to verify the first certificate; .* --tls-ca$/)
 })
 
 test('with authorities of its own those of the system do not hold', async () => {
   await start(['127.0.0.1'], {}, { by: ofTheSystem })
-  await refusedWith(/^connect_failed: unable to verify the first certificate/)
+  await refusedWith(/^connect_failed: unable to verify the first certificate; .* --tls-ca$/)
 })
 
 test('whatever the environment says', async () => {
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
   try {
     await start(['127.0.0.1'], {}, { by: stranger })
-    await refusedWith(/^connect_failed: unable to verify the first certificate/)
+    await refusedWith(/^connect_failed: unable to verify the first certificate; .* --tls-ca$/)
   } finally {
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
   }
@@ -149,7 +149,9 @@ test.each<[string, Partial<Carrier>]>([
   ['address as server name', { tlsServerName: '192.0.2.8' }],
 ])('for another %s: refused, with the reason', async (_, carrier) => {
   await start(['smsc.example.net', '192.0.2.7'], carrier)
-  await refusedWith(/^connect_failed: Hostname\/IP does not match certificate's altnames: /)
+  await refusedWith(
+    /^connect_failed: Hostname\/IP does not match certificate's altnames: .* --tls-server-name$/,
+  )
 })
 
 test('a carrier that does not speak TLS: refused, with the reason', async () => {

@@ -87,30 +87,6 @@ const MALFORMED: [string, CommandName, string, MalformedPdu['fault'], string, nu
     STATUSES.ESME_RINVSRCADR,
   ],
   [
-    'long source',
-    'submit_sm',
-    `00 00 00 ${'31'.repeat(21)} 00 00 00`,
-    'too_long',
-    'source_addr',
-    STATUSES.ESME_RINVSRCADR,
-  ],
-  [
-    'long destination',
-    'submit_sm',
-    `00 0000 00 0000 ${'31'.repeat(21)} 00`,
-    'too_long',
-    'destination_addr',
-    STATUSES.ESME_RINVDSTADR,
-  ],
-  [
-    'long service_type',
-    'deliver_sm',
-    `${'41'.repeat(6)} 00`,
-    'too_long',
-    'service_type',
-    STATUSES.ESME_RINVSERTYP,
-  ],
-  [
     'sm_length past the end',
     'deliver_sm',
     '00 000000 000000 000000 00 00 00000000 05 31',
@@ -118,27 +94,44 @@ const MALFORMED: [string, CommandName, string, MalformedPdu['fault'], string, nu
     'short_message',
     STATUSES.ESME_RINVMSGLEN,
   ],
-  [
-    'long system_id',
-    'bind_transmitter',
-    `${'41'.repeat(16)} 00`,
-    'too_long',
-    'system_id',
-    STATUSES.ESME_RINVSYSID,
-  ],
-  [
-    'long password',
-    'bind_receiver',
-    `00 ${'41'.repeat(9)} 00`,
-    'too_long',
-    'password',
-    STATUSES.ESME_RINVPASWD,
-  ],
 ]
 
 test.each(MALFORMED)('malformed, %s: %s names its fault', (_case, name, body, fault, field, answer) => {
   const pdu = decodePdu(frame(name, body))
   expect(pdu).toMatchObject({ command: 'malformed', of: name, sequence: 9, fault, field, answer })
+})
+
+const OVERLONG: [CommandName, string, string][] = [
+  ['deliver_sm', `${'41'.repeat(6)} 00 000000 000000 00 00 00000000000000 00 00`, 'service_type'],
+  ['deliver_sm', `00 0101 ${'31'.repeat(21)} 00 000000 00 00 00000000000000 00 00`, 'source_addr'],
+  ['deliver_sm', `00 000000 0101 ${'31'.repeat(500)} 00 00 00 00000000000000 00 00`, 'destination_addr'],
+  [
+    'deliver_sm',
+    `00 000000 000000 00 00 00 ${'31'.repeat(17)}00 00 00000000 00 00`,
+    'schedule_delivery_time',
+  ],
+  ['data_sm', `00 0101 ${'31'.repeat(65)} 00 000000 00 00 00`, 'source_addr'],
+  ['data_sm', `00 000000 000000 00 00 00 001e 0042 ${'31'.repeat(65)} 00`, 'receipted_message_id'],
+  ['alert_notification', `0101 ${'31'.repeat(65)} 00 0000 00`, 'source_addr'],
+  ['bind_transceiver_resp', `${'41'.repeat(16)} 00`, 'system_id'],
+  ['submit_sm_resp', `${'41'.repeat(65)} 00`, 'message_id'],
+  ['bind_transmitter', `${'41'.repeat(16)} 00 00 00 34 00 00 00`, 'system_id'],
+]
+
+test.each(OVERLONG)(
+  '%s with a string longer than SMPP allows is read whole and named: %#',
+  (name, body, field) => {
+    const pdu = decodePdu(frame(name, body)) as KnownPdu
+    expect(pdu).toMatchObject({ command: name, overlong: field })
+    const values = { ...pdu, ...pdu.tlvs } as unknown as Record<string, string>
+    expect(values[field]).toMatch(/^(A+|1+)$/)
+    expect(body).toContain(Buffer.from(values[field]!).toString('hex'))
+  },
+)
+
+test('a string of exactly the length that SMPP allows is not overlong', () => {
+  const body = `${'41'.repeat(5)} 00 0101 ${'31'.repeat(20)} 00 000000 00 00 00000000000000 00 00`
+  expect(decodePdu(frame('deliver_sm', body))).toMatchObject({ command: 'deliver_sm', overlong: null })
 })
 
 test('a short_message of 255 octets (SMPP 5.0) is understood from a peer', () => {

@@ -12,7 +12,8 @@ describe('round trip', () => {
         const bytes = encodePdu(pdu)
         expect(bytes.readUInt32BE(0)).toBe(bytes.length)
         expect(bytes.length).toBeLessThanOrEqual(encodedLengthBound(pdu))
-        expect(decodePdu(bytes)).toEqual({ ...pdu, commandId: bytes.readUInt32BE(4), tlvsTruncated: false })
+        const commandId = bytes.readUInt32BE(4)
+        expect(decodePdu(bytes)).toEqual({ ...pdu, commandId, tlvsTruncated: false, overlong: null })
       }),
     )
   })

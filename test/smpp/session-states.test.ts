@@ -84,6 +84,17 @@ describe('requests in the wrong state', () => {
     },
   )
 
+  test.each(['deliver_sm', 'data_sm'] as const)('%s over a transmitter session is taken', (command) => {
+    const bind = { command: 'bind_transmitter', system_id: 'esme' } as const
+    const esme = new SessionHarness('esme', { bind })
+    esme.peer({ command: 'bind_transmitter_resp', sequence: 1 }, { command, sequence: 44 })
+    expect(esme.requests.map((pdu) => [pdu.command, pdu.sequence])).toEqual([[command, 44]])
+    expect(esme.respond(esme.requests[0]!)).toBe(true)
+    expect(esme.sentHeads().at(-1)).toEqual([`${command}_resp`, STATUSES.ESME_ROK, 44])
+    const { wrong_bind, unexpected_command } = esme.session.anomalies
+    expect([wrong_bind, unexpected_command]).toEqual([1, 0])
+  })
+
   test('the application cannot send what its role or state forbids', () => {
     expect(boundEsme().send(DELIVER, 'a')).toBe(NOT_BOUND)
     expect(boundSmsc('bind_transmitter').send(DELIVER, 'a')).toBe(NOT_BOUND)

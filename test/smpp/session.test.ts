@@ -169,7 +169,7 @@ describe('requests of the peer', () => {
       STATUSES.ESME_RINVMSGLEN,
     ],
     ['nothing in it', 0x05, '', 'deliver_sm_resp', STATUSES.ESME_RINVCMDLEN],
-    ['source too long', 0x103, `000000${'31'.repeat(65)}00`, 'data_sm_resp', STATUSES.ESME_RINVSRCADR],
+    ['source without NUL', 0x103, `000000${'31'.repeat(65)}`, 'data_sm_resp', STATUSES.ESME_RINVSRCADR],
   ])(
     'a malformed request, %s, gets its own response naming the fault',
     (_case, id, body, command, status) => {
@@ -178,6 +178,17 @@ describe('requests of the peer', () => {
       expect([esme.closed, esme.requests.length, esme.session.anomalies.malformed_pdu]).toEqual([null, 1, 1])
     },
   )
+
+  test('an ESME takes a string longer than SMPP allows, and counts it; an SMSC refuses it', () => {
+    const long = (id: number) =>
+      rawFrame(id, 3, Buffer.from(`smscsim\0${'\0'.repeat(6)}${'\0'.repeat(11)}`, 'latin1'))
+    const esme = boundEsme().peer(long(0x05))
+    expect(esme.requests).toMatchObject([{ command: 'deliver_sm', service_type: 'smscsim' }])
+    expect([esme.sent(), esme.session.anomalies.overlong_string]).toEqual([[], 1])
+    const smsc = boundSmsc().peer(long(0x04))
+    expect(smsc.sentHeads()).toEqual([['submit_sm_resp', STATUSES.ESME_RINVSERTYP, 3]])
+    expect([smsc.requests, smsc.session.anomalies.overlong_string]).toEqual([[], 1])
+  })
 
   test('a truncated TLV is counted and the request still handed over', () => {
     const bytes = Buffer.concat([encodePdu({ ...DELIVER, sequence: 2 }), Buffer.from([0x04, 0x27, 0])])

@@ -108,6 +108,10 @@ const Carrier = Type.Object({
     ...Nullable(Link),
     description: 'of the node that answers; null: it has none',
   }),
+  anomalies: Type.Record(Type.String(), Type.Integer(), {
+    description:
+      'how often the carrier did what SMPP 3.4 does not allow, by kind, as the node that answers has counted since it started',
+  }),
   createdAt: Timestamp,
 })
 const DEFAULTS = {
@@ -138,7 +142,7 @@ export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   addDelete(scope, carriers, (carrier) => removeCarrier(db, carrier))
 }
 
-function carriersOf({ linkStatus }: AdminDeps): Resource<typeof Carrier, CarrierRecord> {
+function carriersOf({ linkStatus, carrierAnomalies }: AdminDeps): Resource<typeof Carrier, CarrierRecord> {
   return {
     name: 'carrier',
     path: '/carriers',
@@ -151,6 +155,7 @@ function carriersOf({ linkStatus }: AdminDeps): Resource<typeof Carrier, Carrier
       leases: [...carrier.leases],
       submitOutcomes: byHexStatus(carrier.submitOutcomes),
       link: linkStatus?.(carrier.carrierId) ?? null,
+      anomalies: { ...carrierAnomalies?.(carrier.carrierId) },
       createdAt: carrier.createdAt.toISOString(),
     }),
   }

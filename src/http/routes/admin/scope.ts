@@ -50,6 +50,8 @@ export interface AdminDeps {
   readonly quality?: QualityWatching
   /** Absent where this node runs no carrier links. */
   readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
+  /** What the carrier did that SMPP does not allow, by kind, since this node started. Absent likewise. */
+  readonly carrierAnomalies?: (carrierId: number) => Readonly<Record<string, number>>
   /** What this node could do with the carrier in a route now. Absent where this node runs no carrier links. */
   readonly carrierCondition?: (carrierId: number, routeId: number) => CarrierCondition
 }

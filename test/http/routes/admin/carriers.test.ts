@@ -19,7 +19,10 @@ const LINK = {
     },
   ],
 }
-const server = await adminServerOfFile({ linkStatus: (carrierId) => (carrierId === 1 ? LINK : null) })
+const server = await adminServerOfFile({
+  linkStatus: (carrierId) => (carrierId === 1 ? LINK : null),
+  carrierAnomalies: () => ({ overlong_string: 250 }),
+})
 
 test('201: a carrier with defaults and the state of its link, its password only sealed', async () => {
   const { status, body } = await server.request('POST', '/carriers', CARRIER)
@@ -46,6 +49,7 @@ test('201: a carrier with defaults and the state of its link, its password only 
     learnedIdRule: null,
     leases: [],
     link: LINK,
+    anomalies: { overlong_string: 250 },
     createdAt: expect.any(String),
   })
   expect((await server.request('GET', '/carriers/acme')).body).toEqual(body)
