@@ -1,11 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { bindsOf, eventually, type Service, type ServiceOptions, startService } from '../support/service.ts'
+import { otherNodes } from '../support/other-nodes.ts'
+import { bindsOf, eventually, type Service } from '../support/service.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
+import { serviceOfFile } from '../support/tenant-per-test.ts'
 
 const HEARTBEAT_MS = 100
 /** None comes by itself. */
 const NEVER_MS = 3_600_000
 
+const { tenant } = serviceOfFile({ heartbeatMs: HEARTBEAT_MS })
 let smsc: Smsc
 let service: Service
 
@@ -14,10 +17,16 @@ afterEach(async () => {
   await smsc[Symbol.asyncDispose]()
 })
 
-async function start(carrier: Record<string, unknown> = {}, options: ServiceOptions = {}): Promise<void> {
+const others = otherNodes(() => service)
+
+async function start(carrier: Record<string, unknown> = {}): Promise<void> {
   smsc = await startSmsc()
-  const app = { heartbeatMs: HEARTBEAT_MS, ...options.app }
-  service = await startService({ smscPort: smsc.port, carrier, ...options, app })
+  service = await tenant({ smscPort: smsc.port, carrier })
+}
+
+async function nodesNow(): Promise<string[]> {
+  const { rows } = await service.db.query<{ name: string }>('select name from nodes order by name')
+  return rows.map(({ name }) => name)
 }
 
 const nodesOf = async () => Object.values(await bindsOf(service))
@@ -33,26 +42,16 @@ async function counts(): Promise<Record<string, number>> {
 const shared = (wanted: Record<string, number>) =>
   eventually(async () => JSON.stringify(await counts()) === JSON.stringify(wanted))
 
-/** The lease of the node is over, and it begins no new one: as if its machine had gone. */
-async function silence(name: string): Promise<void> {
-  await service.db.query(`alter table nodes add constraint silence check (name <> '${name}') not valid`)
-  await service.db.query('delete from nodes where name = $1', [name])
-}
-
 describe('a node alone', () => {
   test('binds as soon as it starts and as soon as there is a carrier, without a heartbeat', async () => {
-    await start({ binds: 3 }, { app: { heartbeatMs: NEVER_MS } })
+    await start({ binds: 3 })
+    await service.restart({ heartbeatMs: NEVER_MS })
     await eventually(() => smsc.bindsNow === 3)
-    await service.admin('POST', '/carriers', {
-      name: 'second',
-      host: '127.0.0.1',
-      port: smsc.port,
-      systemId: 'other',
-      password: 'secret',
-    })
+    const second = await service.anotherCarrier(smsc.port)
     await eventually(() => smsc.bindsNow === 4)
-    await service.admin('PATCH', '/carriers/second', { binds: 2 })
+    await service.admin('PATCH', `/carriers/${second}`, { binds: 2 })
     await eventually(() => smsc.bindsNow === 5)
+    await service.restart()
   })
 
   test('whose lease is over by its own clock unbinds, and binds again with the lease', async () => {
@@ -65,7 +64,7 @@ describe('a node alone', () => {
 
   test('stopped, draining and started by the operator', async () => {
     await start()
-    const patch = (state: string) => service.admin('PATCH', '/carriers/main', { state })
+    const patch = (state: string) => service.admin('PATCH', `/carriers/${service.carrier}`, { state })
     await patch('stopped')
     await eventually(() => smsc.bindsNow === 0)
     await patch('started')
@@ -86,7 +85,7 @@ describe('a node alone', () => {
 
   test('whose settings the operator changes keeps its session, where that was not made with them', async () => {
     await start()
-    const change = (fields: object) => service.admin('PATCH', '/carriers/main', fields)
+    const change = (fields: object) => service.admin('PATCH', `/carriers/${service.carrier}`, fields)
     await change({
       messagesPerSecond: 1_000,
       longMessages: 'payload',
@@ -105,25 +104,25 @@ describe('a node alone', () => {
 describe('two nodes', () => {
   test('one bind: one session, which the other makes when its node stops', async () => {
     await start()
-    const node = await service.startNode({ nodeName: 'node-b' })
-    await service.restart({ nodeName: 'node-c' })
+    const node = await others.start()
+    await service.restart()
     await shared({ 'node-b': 1 })
     await eventually(() => smsc.bindsNow === 1)
     await node.stop()
-    await shared({ 'node-c': 1 })
+    await shared({ 'node-a': 1 })
     await eventually(() => smsc.bindsNow === 1 && smsc.binds.length === 3)
     expect(smsc.mostBound).toBe(1)
   })
 
   test('one bind: when its node dies the other makes it, and that node does not come back to it', async () => {
     await start()
-    await service.startNode({ nodeName: 'node-b' })
+    await others.start()
     await shared({ 'node-a': 1 })
-    await silence('node-a')
+    await others.silence('node-a')
     await shared({ 'node-b': 1 })
     await eventually(() => smsc.binds.length === 2 && smsc.bindsNow === 1)
-    await service.db.query('alter table nodes drop constraint silence')
-    await eventually(async () => (await service.db.query('select 1 from nodes')).rows.length === 2)
+    await others.speak()
+    await eventually(async () => (await nodesNow()).length === 2)
     expect(await counts()).toEqual({ 'node-b': 1 })
     expect(smsc.binds).toHaveLength(2)
   })
@@ -137,13 +136,13 @@ describe('two nodes', () => {
     )
     const ids = await Promise.all(Array.from({ length: 4 }, () => service.sent()))
     await eventually(() => answers.length === 4)
-    await service.startNode({ nodeName: 'node-b' })
-    await eventually(async () => (await service.db.query('select 1 from nodes')).rows.length === 2)
+    await others.start()
+    await eventually(async () => (await nodesNow()).length === 2)
     for (const answer of answers) answer()
     for (const msgId of ids) await service.until(msgId, 'SENT')
     await shared({ 'node-a': 2, 'node-b': 2 })
     await eventually(() => smsc.bindsNow === 4)
-    const { leases } = await service.admin('GET', '/carriers/main')
+    const { leases } = await service.admin('GET', `/carriers/${service.carrier}`)
     expect(leases).toEqual([
       { bind: 0, node: 'node-a' },
       { bind: 1, node: 'node-a' },
@@ -157,20 +156,14 @@ describe('two nodes', () => {
 
   test('carriers with one bind each are spread, and stay where they are when one more comes', async () => {
     await start()
-    await service.startNode({ nodeName: 'node-b' })
-    const create = (name: string) =>
-      service.admin('POST', '/carriers', {
-        name,
-        host: '127.0.0.1',
-        port: smsc.port,
-        systemId: name,
-        password: 'secret',
-      })
-    for (let index = 1; index < 6; index += 1) await create(`carrier-${index}`)
+    await others.start()
+    // It may be bound on either node, of which the operator sees one.
+    const create = () => service.anotherCarrier(smsc.port, {}, false)
+    for (let index = 1; index < 6; index += 1) await create()
     await shared({ 'node-a': 3, 'node-b': 3 })
     await eventually(() => smsc.bindsNow === 6)
     const before = await bindsOf(service)
-    await create('seventh')
+    await create()
     await eventually(() => smsc.bindsNow === 7)
     expect(await bindsOf(service)).toMatchObject(before)
     expect(smsc.binds).toHaveLength(7)

@@ -34,7 +34,7 @@ function rule(prefix: string, route: string): Promise<{ ruleId: string }> {
 
 /** A route whose only carrier is stopped. */
 async function routeThatIsDown(): Promise<string> {
-  return routeTo(await service.anotherCarrier(1, { state: 'stopped' }))
+  return routeTo(await service.anotherCarrier(1, { state: 'stopped' }, false))
 }
 
 async function dispatch(msgId: string) {
