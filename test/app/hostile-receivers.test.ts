@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AppOptions } from '../../src/app.ts'
+import { describe, expect, test } from 'vitest'
 import {
   type Behaviour,
   closeUnanswered,
@@ -18,27 +17,21 @@ import {
   status,
   tooMany,
 } from '../support/hostile-behaviours.ts'
-import { expectAllInOrder, type HostileService, startHostileService } from '../support/hostile-service.ts'
-import { eventually } from '../support/service.ts'
+import { expectAllInOrder, type HostileTenant, hostileTenant } from '../support/hostile-tenant.ts'
+import { eventually, type Service } from '../support/service.ts'
+import { serviceOfFile } from '../support/tenant-per-test.ts'
 
-const MESSAGES = 12
-const INBOUND = 3
+const MESSAGES = 6
+const INBOUND = 2
 const MEBIBYTE = 2 ** 20
 /** Of an attempt, where the receiver hangs. */
 const TIMEOUT_MS = 2_000
 
-let hostile: HostileService
+type Outcome = { readonly status: number | null; readonly error: string }
+type Ids = { readonly sent: string[]; readonly received: string[] }
 
-/** For the tests of one `describe`. */
-function startedWith(app: Partial<AppOptions>): void {
-  beforeAll(async () => {
-    hostile = await startHostileService({ app })
-  })
-  afterAll(() => hostile[Symbol.asyncDispose]())
-}
-
-/** Messages and inbound messages come while the receiver is as it is; gives their ids once each has been tried. */
-async function traffic(): Promise<{ sent: string[]; received: string[] }> {
+/** Messages and inbound messages come while the receiver is as it is; returns their ids once each has been tried. */
+async function traffic(hostile: HostileTenant): Promise<Ids> {
   const [sent, received] = await Promise.all([hostile.send(MESSAGES), hostile.receive(INBOUND)])
   await eventually(async () => {
     const tried = await hostile.attempts([...sent, ...received])
@@ -47,7 +40,7 @@ async function traffic(): Promise<{ sent: string[]; received: string[] }> {
   return { sent, received }
 }
 
-async function recover({ sent, received }: { sent: string[]; received: string[] }): Promise<void> {
+async function recover(hostile: HostileTenant, { sent, received }: Ids): Promise<void> {
   hostile.receiver.behave(ok)
   hostile.receiver.welcome('at-once')
   await hostile.untilDelivered([...sent, ...received])
@@ -56,18 +49,18 @@ async function recover({ sent, received }: { sent: string[]; received: string[] 
 }
 
 /** Each first attempt ends so; once the receiver is healthy everything arrives. */
-async function expectTriedAgain(outcome: { status: number | null; error: string }): Promise<void> {
-  const ids = await traffic()
+async function expectTriedAgain(hostile: HostileTenant, outcome: Outcome): Promise<void> {
+  const ids = await traffic(hostile)
   const tried = await hostile.attempts([...ids.sent, ...ids.received])
   const first = tried.filter(({ attempt }) => attempt === 1)
   expect(first).toHaveLength(MESSAGES + INBOUND)
   for (const attempt of first) expect(attempt).toMatchObject(outcome)
-  await recover(ids)
+  await recover(hostile, ids)
 }
 
 /** The first attempt delivers each event. */
-async function expectDelivered(headLength: number | null): Promise<void> {
-  const ids = await traffic()
+async function expectDelivered(hostile: HostileTenant, headLength: number | null): Promise<void> {
+  const ids = await traffic(hostile)
   const all = [...ids.sent, ...ids.received]
   await hostile.untilDelivered(all)
   const attempts = await hostile.attempts(all)
@@ -76,22 +69,31 @@ async function expectDelivered(headLength: number | null): Promise<void> {
     expect({ status, error, attempt }).toEqual({ status: 200, error: null, attempt: 1 })
     if (headLength !== null) expect(head).toHaveLength(headLength)
   }
-  await recover(ids)
+  await recover(hostile, ids)
   const octets = all.flatMap((msgId) => hostile.requestsOf(msgId)).map(({ answeredBytes }) => answeredBytes)
   expect(Math.max(...octets)).toBeLessThan(16 * MEBIBYTE)
 }
 
-async function expectAllInTheEnd(behaviour: Behaviour): Promise<void> {
-  hostile.receiver.behave(behaviour)
-  const ids = await traffic()
+async function expectAllInTheEnd(hostile: HostileTenant): Promise<void> {
+  const ids = await traffic(hostile)
   await hostile.untilDelivered([...ids.sent, ...ids.received])
-  await recover(ids)
+  await recover(hostile, ids)
+}
+
+/** Each test has a tenant and a receiver of its own, so that they run beside each other. */
+function testsOf(tenants: Pick<Service, 'tenant'>) {
+  return (name: string, behaviour: Behaviour, run: (hostile: HostileTenant) => Promise<void>): void =>
+    test.concurrent(name, async () => {
+      await using hostile = await hostileTenant(tenants)
+      hostile.receiver.behave(behaviour)
+      await run(hostile)
+    })
 }
 
 describe('a receiver that answers, or ends the connection', () => {
-  startedWith({ webhookTimeoutMs: 15_000 })
+  const it = testsOf(serviceOfFile({ webhookTimeoutMs: 15_000, webhookProbeMs: 200 }))
 
-  const failing: readonly [string, Behaviour, { status: number | null; error: string }][] = [
+  const failing: readonly [string, Behaviour, Outcome][] = [
     ['500', status(500), { status: 500, error: 'HTTP_STATUS' }],
     ['302', redirect('https://127.0.0.1/elsewhere'), { status: 302, error: 'REDIRECT' }],
     ['429', tooMany(7), { status: 429, error: 'HTTP_STATUS' }],
@@ -101,23 +103,16 @@ describe('a receiver that answers, or ends the connection', () => {
     ['500 and 1 GiB', huge('content-length', 500), { status: 500, error: 'HTTP_STATUS' }],
     ['no HTTP', garbage, { status: null, error: 'PROTOCOL_ERROR' }],
   ]
-  test.each(failing)('%s: tried again', async (_name, behaviour, outcome) => {
-    hostile.receiver.behave(behaviour)
-    await expectTriedAgain(outcome)
-  })
+  for (const [name, behaviour, outcome] of failing)
+    it(`${name}: tried again`, behaviour, (hostile) => expectTriedAgain(hostile, outcome))
 
-  test.each(['close', 'reset'] as const)(
-    '%s before the connection is secured: tried again',
-    async (welcome) => {
-      // Those that were kept would carry requests yet.
-      await eventually(() => hostile.receiver.open === 0)
+  for (const welcome of ['close', 'reset'] as const)
+    it(`${welcome} before the connection is secured: tried again`, ok, (hostile) => {
       hostile.receiver.welcome(welcome)
-      await expectTriedAgain({ status: null, error: 'TLS_HANDSHAKE' })
-    },
-  )
+      return expectTriedAgain(hostile, { status: null, error: 'TLS_HANDSHAKE' })
+    })
 
-  test('429: not before its Retry-After, as far as the schedule allows', async () => {
-    hostile.receiver.behave(tooMany(7))
+  it('429: not before its Retry-After, as far as the schedule allows', tooMany(7), async (hostile) => {
     const [msgId] = await hostile.send(1)
     await eventually(async () => (await hostile.attempts([msgId!])).length === 1)
     const { rows } = await hostile.service.db.query(
@@ -135,45 +130,34 @@ describe('a receiver that answers, or ends the connection', () => {
     ['1 GiB', huge('content-length'), 1_024],
     ['1 GiB in chunks', huge('chunked'), 1_024],
   ]
-  test.each(delivering)('2xx, then %s: delivered', async (_name, behaviour, headLength) => {
-    hostile.receiver.behave(behaviour)
-    await expectDelivered(headLength)
-  })
+  for (const [name, behaviour, headLength] of delivering)
+    it(`2xx, then ${name}: delivered`, behaviour, (hostile) => expectDelivered(hostile, headLength))
 
-  const changing: readonly [string, Behaviour][] = [
-    ['two of three fail', flap(2, 3)],
-    ['down and up again', flapByTime(1_000, 1_000, closeUnanswered)],
-  ]
-  test.each(changing)('%s: everything arrives', (_name, behaviour) => expectAllInTheEnd(behaviour))
+  it('two of three fail: everything arrives', flap(2, 3), expectAllInTheEnd)
+  it('down and up again: everything arrives', flapByTime(1_000, 1_000, closeUnanswered), expectAllInTheEnd)
 })
 
 describe('a receiver that hangs', () => {
-  startedWith({ webhookTimeoutMs: TIMEOUT_MS })
+  const it = testsOf(serviceOfFile({ webhookTimeoutMs: TIMEOUT_MS, webhookProbeMs: 200 }))
 
-  const failing: readonly [string, Behaviour, { status: number | null; error: string }][] = [
+  it(
+    'something else each time: everything arrives',
+    inTurn(hang, status(500), ok, resetUnanswered, garbage, ok, tooMany(1), resetAfterHead(500)),
+    expectAllInTheEnd,
+  )
+
+  const failing: readonly [string, Behaviour, Outcome][] = [
     ['no answer', hang, { status: null, error: 'RESPONSE_TIMEOUT' }],
     ['a head that never ends', dripHead(100), { status: null, error: 'RESPONSE_TIMEOUT' }],
     ['500, its body in drips', dripBody(500, 100), { status: 500, error: 'HTTP_STATUS' }],
   ]
-  test.each(failing)('%s: tried again', async (_name, behaviour, outcome) => {
-    hostile.receiver.behave(behaviour)
-    await expectTriedAgain(outcome)
-  })
+  for (const [name, behaviour, outcome] of failing)
+    it(`${name}: tried again`, behaviour, (hostile) => expectTriedAgain(hostile, outcome))
 
-  test('2xx, then a body in drips: delivered', async () => {
-    hostile.receiver.behave(dripBody(200, 100))
-    await expectDelivered(null)
-  })
+  it('2xx, then a body in drips: delivered', dripBody(200, 100), (hostile) => expectDelivered(hostile, null))
 
-  test('something else each time: everything arrives', () =>
-    expectAllInTheEnd(
-      inTurn(hang, status(500), ok, resetUnanswered, garbage, ok, tooMany(1), resetAfterHead(500)),
-    ))
-
-  // The last: what is never read is never seen to end.
-  test('connections taken and never secured: tried again', async () => {
-    await eventually(() => hostile.receiver.open === 0)
+  it('connections taken and never secured: tried again', ok, (hostile) => {
     hostile.receiver.welcome('never')
-    await expectTriedAgain({ status: null, error: 'CONNECT_TIMEOUT' })
+    return expectTriedAgain(hostile, { status: null, error: 'CONNECT_TIMEOUT' })
   })
 })

@@ -1,22 +1,25 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Behaviour, ok, status } from '../support/hostile-behaviours.ts'
 import type { HostileExchange } from '../support/hostile-receiver.ts'
-import { expectAllInOrder, type HostileService, startHostileService } from '../support/hostile-service.ts'
-import { eventually, ROUTE } from '../support/service.ts'
+import { expectAllInOrder, type HostileTenant, hostileTenant } from '../support/hostile-tenant.ts'
+import { eventually } from '../support/service.ts'
+import { serviceOfFile } from '../support/tenant-per-test.ts'
 
-/** Longer than any test: a probe is sent when a test says so. */
+/** Longer than any test: a probe is sent when a test says so, and no request ends by itself. */
 const NEVER_MS = 3_600_000
 
-let hostile: HostileService
+const tenants = serviceOfFile({
+  webhookProbeMs: NEVER_MS,
+  webhookTimeoutMs: NEVER_MS,
+  webhooksHeld: 400,
+  heartbeatMs: 100,
+})
+let hostile: HostileTenant
 
+beforeEach(async () => {
+  hostile = await hostileTenant(tenants)
+})
 afterEach(() => hostile[Symbol.asyncDispose]())
-
-async function start(app: Parameters<typeof startHostileService>[0] = {}): Promise<void> {
-  hostile = await startHostileService({
-    ...app,
-    app: { webhookProbeMs: NEVER_MS, webhookTimeoutMs: 15_000, ...app?.app },
-  })
-}
 
 interface Row {
   readonly destination: string
@@ -26,7 +29,8 @@ interface Row {
 
 async function destinations(): Promise<Row[]> {
   const { rows } = await hostile.service.db.query<Row>(
-    'select destination, state, error from webhook_destinations order by since',
+    'select destination, state, error from webhook_destinations where plan_id = $1 order by since',
+    [hostile.plan],
   )
   return rows
 }
@@ -46,13 +50,19 @@ async function untilParked(msgIds: readonly string[], count: number): Promise<vo
 /** Waits until everything has been delivered, without anything being made due. */
 async function untilAllGone(): Promise<void> {
   await eventually(async () => {
-    const { rows } = await hostile.service.db.query('select 1 from event_deliveries limit 1')
+    const { rows } = await hostile.service.db.query(
+      'select 1 from event_deliveries where plan_id = $1 limit 1',
+      [hostile.plan],
+    )
     return rows.length === 0
   })
 }
 
 async function probeNow(): Promise<void> {
-  await hostile.service.db.query(`update webhook_destinations set probe_at = now() where state = 'open'`)
+  await hostile.service.db.query(
+    `update webhook_destinations set probe_at = now() where plan_id = $1 and state = 'open'`,
+    [hostile.plan],
+  )
 }
 
 /** The breaker is open, by ten messages and ten inbound ones whose events have all failed once and are parked. */
@@ -97,7 +107,6 @@ async function sendAt(url: string): Promise<string> {
 
 describe('20 failures in a row', () => {
   test('open the breaker: what comes later is parked unsent; after a probe that succeeds all of it arrives', async () => {
-    await start()
     const first = await opened()
     const later = await hostile.send(5)
     await untilParked(later, 5)
@@ -106,7 +115,6 @@ describe('20 failures in a row', () => {
   })
 
   test('one probe at a time is sent; one that fails leaves it open', async () => {
-    await start()
     const { sent, received } = await opened()
     for (const count of [21, 22, 23]) {
       await probeNow()
@@ -123,18 +131,19 @@ describe('20 failures in a row', () => {
   })
 
   test('an event that is never accepted keeps no others waiting', async () => {
-    await start()
     const { sent, received } = await opened()
     const { rows } = await hostile.service.db.query<{ msg_id: string }>(
-      `select msg_id from event_deliveries where state = 'parked' order by due_at limit 1`,
+      `select msg_id from event_deliveries where plan_id = $1 and state = 'parked' order by due_at limit 1`,
+      [hostile.plan],
     )
     const refused = rows[0]!.msg_id
     hostile.receiver.behave((exchange) => (exchange.request.msgId === refused ? status(500) : ok)(exchange))
     await eventually(async () => {
       await probeNow()
-      const left = await hostile.service.db.query('select msg_id from event_deliveries where msg_id <> $1', [
-        refused,
-      ])
+      const left = await hostile.service.db.query(
+        'select 1 from event_deliveries where plan_id = $1 and msg_id <> $2',
+        [hostile.plan, refused],
+      )
       return left.rows.length === 0
     })
     expectAllInOrder(
@@ -150,13 +159,12 @@ describe('20 failures in a row', () => {
   })
 
   test('concern neither another plan there nor another destination of the plan', async () => {
-    await start()
     const { service, receiver } = hostile
     const { sent, received } = await opened()
     const { servicePlanId } = await service.admin('POST', '/service-plans', {
       accountId: service.accountId,
       name: 'Other',
-      route: ROUTE,
+      route: service.route,
     })
     await service.admin('PUT', `/service-plans/${servicePlanId}/senders/Aldis`, { status: 'approved' })
     receiver.behave(ok, '/other')
@@ -171,34 +179,11 @@ describe('20 failures in a row', () => {
   })
 
   test('a node that starts knows of it', async () => {
-    await start()
     const { sent, received } = await opened()
     await hostile.service.restart()
     const later = await hostile.send(5)
     await untilParked(later, 5)
     expect(hostile.receiver.requests).toHaveLength(20)
-    await expectRecovery({ sent: [...sent, ...later], received })
-  })
-
-  test('two nodes share it, and its probes', async () => {
-    await start({ app: { heartbeatMs: 100 } })
-    const { service, receiver } = hostile
-    const { sent, received } = await opened()
-    const other = await service.startNode({ nodeName: 'node-b' })
-    await eventually(async () => {
-      const { rows } = await service.db.query<{ count: number }>(
-        `select count(*)::integer as count from buckets b join nodes n using (node_id) where n.name = 'node-b'`,
-      )
-      return rows[0]!.count === 128
-    })
-    const urls = [service.app.url, other.url]
-    const later = await Promise.all(Array.from({ length: 10 }, (_, index) => sendAt(urls[index % 2]!)))
-    await untilParked(later, 10)
-    expect(receiver.requests).toHaveLength(20)
-    await probeNow()
-    await eventually(async () => (await hostile.attempts([...sent, ...received, ...later])).length === 21)
-    await untilParked([...sent, ...received, ...later], 30)
-    expect(receiver.requests).toHaveLength(21)
     await expectRecovery({ sent: [...sent, ...later], received })
   })
 })
@@ -217,7 +202,6 @@ describe('the URL is changed while the breaker is open', () => {
     hostile.service.admin('PATCH', `/accounts/${hostile.service.accountId}`, { defaultDlrUrl })
 
   test('what is parked goes to the new one with the next probe', async () => {
-    await start()
     const { service } = hostile
     const sent = await openedByDefault()
     await change(`${service.receiver.origin}/new`)
@@ -227,14 +211,15 @@ describe('the URL is changed while the breaker is open', () => {
   })
 
   test('to none: what is parked is kept', async () => {
-    await start()
     const { service, receiver } = hostile
     await openedByDefault()
     const asked = receiver.requests.length
     await change(null)
     await probeNow()
     await untilAllGone()
-    const { rows } = await service.db.query('select delivered_at from events')
+    const { rows } = await service.db.query('select delivered_at from events where plan_id = $1', [
+      hostile.plan,
+    ])
     expect(rows).toEqual(Array.from({ length: 20 }, () => ({ delivered_at: null })))
     expect(receiver.requests).toHaveLength(asked)
   })
@@ -242,7 +227,6 @@ describe('the URL is changed while the breaker is open', () => {
 
 describe('410', () => {
   test('from a configured URL opens the breaker at once, and ends nothing', async () => {
-    await start()
     const { service, receiver } = hostile
     receiver.behave(status(410))
     const first = await service.sent()
@@ -256,7 +240,6 @@ describe('410', () => {
   })
 
   test("from a message's own URL ends the event alone, however many", async () => {
-    await start()
     const { service, receiver } = hostile
     receiver.behave(status(410), '/gone')
     const gone = await Promise.all(
@@ -286,8 +269,6 @@ describe('a paused destination', () => {
     })
 
   test('is sent nothing, not even what waited in memory; resumed, it gets everything in order', async () => {
-    // No request ends by itself.
-    await start({ app: { webhookTimeoutMs: 60_000 } })
     const { service, receiver } = hostile
     const { held, behaviour } = holding()
     receiver.behave(behaviour)
@@ -296,7 +277,8 @@ describe('a paused destination', () => {
     await turn('pause')
     await untilParked(sent, 36)
     const { rows } = await service.db.query(
-      `select 1 from event_deliveries where state = 'parked' and due_at < 'infinity'`,
+      `select 1 from event_deliveries where plan_id = $1 and state = 'parked' and due_at < 'infinity'`,
+      [hostile.plan],
     )
     expect(rows).toEqual([])
     for (const exchange of held.splice(0)) status(500)(exchange)
@@ -313,19 +295,21 @@ describe('a paused destination', () => {
 })
 
 test('a destination that failed a few times is tried at once when it is resumed', async () => {
-  await start()
   const { service, receiver } = hostile
   receiver.behave(status(500))
   const sent = await hostile.send(3)
   await eventually(async () => {
     const { rows } = await service.db.query(
-      `select 1 from event_deliveries where attempt = 1 and due_at > now() and holder is null and destination is not null`,
+      `select 1 from event_deliveries
+       where plan_id = $1 and attempt = 1 and due_at > now() and holder is null and destination is not null`,
+      [hostile.plan],
     )
     return rows.length === 3
   })
   // As late in their schedule as they can be.
   await service.db.query(
-    `update event_deliveries set due_at = now() + interval '20 hours' where holder is null`,
+    `update event_deliveries set due_at = now() + interval '20 hours' where plan_id = $1 and holder is null`,
+    [hostile.plan],
   )
   expect(await destinations()).toEqual([])
   receiver.behave(ok)
@@ -345,7 +329,6 @@ function holding(): { held: HostileExchange[]; behaviour: Behaviour } {
 
 describe('more events than there is room for in memory', () => {
   test('leave room for another destination, and come back from the database when their own is free', async () => {
-    await start({ app: { webhooksHeld: 400 } })
     const { service, receiver } = hostile
     const { held, behaviour } = holding()
     receiver.behave(behaviour)
@@ -355,7 +338,8 @@ describe('more events than there is room for in memory', () => {
       const { rows } = await service.db.query<{ held: number; parked: number }>(
         `select count(*) filter (where holder is not null and seq = 1)::integer as held,
                 count(*) filter (where state = 'parked')::integer as parked
-         from event_deliveries`,
+         from event_deliveries where plan_id = $1`,
+        [hostile.plan],
       )
       const { held: inMemory, parked } = rows[0]!
       return inMemory <= 64 + 200 / 2 && inMemory + parked === 200
@@ -370,4 +354,27 @@ describe('more events than there is room for in memory', () => {
     expectAllInOrder(hostile, sent, [1, 2])
     expect(receiver.requests).toHaveLength(400)
   })
+})
+
+// The last: the node of the others has all buckets until then.
+test('two nodes share it, and its probes', async () => {
+  const { service, receiver } = hostile
+  const { sent, received } = await opened()
+  const other = await service.startNode({ nodeName: 'node-b' })
+  await eventually(async () => {
+    const { rows } = await service.db.query<{ count: number }>(
+      `select count(*)::integer as count from buckets b join nodes n using (node_id) where n.name = 'node-b'`,
+    )
+    return rows[0]!.count === 128
+  })
+  const urls = [service.app.url, other.url]
+  const later = await Promise.all(Array.from({ length: 10 }, (_, index) => sendAt(urls[index % 2]!)))
+  await untilParked(later, 10)
+  expect(receiver.requests).toHaveLength(20)
+  await probeNow()
+  await eventually(async () => (await hostile.attempts([...sent, ...received, ...later])).length === 21)
+  await untilParked([...sent, ...received, ...later], 30)
+  expect(receiver.requests).toHaveLength(21)
+  await expectRecovery({ sent: [...sent, ...later], received })
+  await other.stop()
 })

@@ -2,11 +2,15 @@ import { pino } from 'pino'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, expect, test } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
-import { eventually, INBOUND_NUMBER, RECIPIENT, type Service, startService } from '../support/service.ts'
+import { eventually, RECIPIENT, type Service } from '../support/service.ts'
+import { serviceOfFile } from '../support/tenant-per-test.ts'
 import { acknowledge, type ReceivedWebhook, type WebhookAnswer } from '../support/webhook-receiver.ts'
 
 /** How a receiver knows that a webhook is ours: headers, credentials and signatures of the account. */
 
+const logs: string[] = []
+const log = pino({ level: 'debug' }, { write: (line: string) => logs.push(line) })
+const { tenant } = serviceOfFile({ log })
 let service: Service
 
 afterEach(() => service[Symbol.asyncDispose]())
@@ -58,14 +62,12 @@ async function tablesWith(db: Database, text: string): Promise<string[]> {
 }
 
 test('every webhook of the account carries its headers and credentials, and nothing else tells of them', async () => {
-  const logs: string[] = []
-  const log = pino({ level: 'debug' }, { write: (line: string) => logs.push(line) })
-  service = await startService({ app: { log }, account: GUARDED })
+  service = await tenant({ account: GUARDED })
   const echoed = await failed(echo, 'HTTP_STATUS')
   const reset = await failed((_received, response) => response.destroy(), 'CONNECTION_RESET')
   const plain = await service.sent()
   await service.untilWebhooks(plain, ['SENT', 'DELIVERED'])
-  await service.simulator.sendInbound({ from: RECIPIENT, to: INBOUND_NUMBER, body: 'inbound' })
+  await service.simulator.sendInbound({ from: RECIPIENT, to: service.inboundNumber, body: 'inbound' })
   await service.receiver.next(({ path }) => path === '/mo')
   await service.makeDue()
   for (const msgId of [echoed, reset]) await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
@@ -88,7 +90,7 @@ test('every webhook of the account carries its headers and credentials, and noth
 })
 
 test('what the account has when an event is sent counts, also for one that failed before', async () => {
-  service = await startService({ account: GUARDED })
+  service = await tenant({ account: GUARDED })
   const msgId = await failed(echo, 'HTTP_STATUS')
   await service.admin('PATCH', `/accounts/${service.accountId}`, {
     webhookHeaders: [{ name: 'Authorization', value: 'Bearer new' }],
@@ -113,7 +115,7 @@ test('what the account has when an event is sent counts, also for one that faile
 })
 
 test('user info of a callbackUrl takes the place of the credentials; an account without has none', async () => {
-  service = await startService({ account: GUARDED })
+  service = await tenant({ account: GUARDED })
   const own = service.receiver.origin.replace('https://', 'https://own:secret@')
   const msgId = await service.sent({ callbackUrl: `${own}/own` })
   await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
@@ -139,7 +141,7 @@ test('user info of a callbackUrl takes the place of the credentials; an account 
 })
 
 test('while a secret is rotated both sign, also what failed before; afterwards the new one alone', async () => {
-  service = await startService()
+  service = await tenant()
   const verified = ({ body, headers }: ReceivedWebhook, secret: string) => {
     try {
       new Webhook(secret).verify(body, headers as Record<string, string>)

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
+import { eventually, type Service } from '../support/service.ts'
+import { serviceOfFile } from '../support/tenant-per-test.ts'
 import { acknowledge, answerStatus } from '../support/webhook-receiver.ts'
 
+const { tenant } = serviceOfFile()
 let service: Service
 
 beforeEach(async () => {
-  service = await startService()
+  service = await tenant()
 })
 
 afterEach(() => service[Symbol.asyncDispose]())
@@ -86,7 +88,7 @@ test('what had no URL goes to the one there is later, an inbound message too', a
   await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: null })
   const msgId = await service.sent()
   await service.until(msgId, 'DELIVERED')
-  await service.simulator.sendInbound({ from: '+15550002222', to: INBOUND_NUMBER, body: 'hej' })
+  await service.simulator.sendInbound({ from: '+15550002222', to: service.inboundNumber, body: 'hej' })
   const list = () => service.admin('GET', `/webhook-events?servicePlanId=${service.servicePlanId}&state=kept`)
   const kept = await eventually(async () => (await list()).items.length === 3 && (await list()).items)
   expect(await redeliver({ state: 'kept' })).toEqual({ redelivered: 0, nextAfter: null })

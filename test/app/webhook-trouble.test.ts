@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { eventually, type Service, startService } from '../support/service.ts'
+import { eventually, type Service } from '../support/service.ts'
+import { serviceOfFile } from '../support/tenant-per-test.ts'
 import { acknowledge, answerStatus, type ReceivedWebhook } from '../support/webhook-receiver.ts'
 
+const { tenant } = serviceOfFile()
 let service: Service
 
 beforeEach(async () => {
-  service = await startService()
+  service = await tenant()
 })
 
 afterEach(() => service[Symbol.asyncDispose]())
@@ -122,7 +124,7 @@ describe('a receiver that fails', () => {
 
   test('an inbound message is announced again too', async () => {
     service.receiver.answerWith(answerStatus(500))
-    await service.simulator.sendInbound({ from: '+15550002222', to: '+15550001000', body: 'again' })
+    await service.simulator.sendInbound({ from: '+15550002222', to: service.inboundNumber, body: 'again' })
     const first = await service.receiver.next()
     const { msgId } = JSON.parse(first.body)
     await untilAttempts(msgId, 1)
@@ -185,5 +187,20 @@ describe('a node that stops', () => {
     service.receiver.answerWith(acknowledge)
     await service.restart()
     await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
+  })
+
+  test('a test event whose receiver hangs is not waited for', async () => {
+    const { receiver, servicePlanId, token, app } = service
+    receiver.answerWith(() => undefined)
+    const answered = fetch(`${app.url}/v1/webhooks/test`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ servicePlanId, url: receiver.origin }),
+    }).catch(() => null)
+    await receiver.next(({ headers }) => headers['aldis-test'] === 'true')
+    await app.stop()
+    await answered
+    expect(service.logs.filter((line) => line.includes('did not stop'))).toEqual([])
+    await service.restart()
   })
 })

@@ -1,7 +1,7 @@
-/** The whole service, whose webhooks all go to a receiver that misbehaves. */
+/** A tenant of a service whose webhooks all go to a receiver that misbehaves. */
 import { expect, vi } from 'vitest'
 import type { HostileReceiver, HostileRequest } from './hostile-receiver.ts'
-import { INBOUND_NUMBER, type Service, type ServiceOptions, startService } from './service.ts'
+import type { Service } from './service.ts'
 
 /** One attempt as it was recorded; of a first one that was answered 2xx the event itself tells. */
 interface RecordedAttempt {
@@ -14,12 +14,14 @@ interface RecordedAttempt {
   readonly latencyMs: number
 }
 
-export interface HostileService extends AsyncDisposable {
+export interface HostileTenant extends AsyncDisposable {
   readonly service: Service
   readonly receiver: HostileReceiver
+  /** The plan's key in the database. */
+  readonly plan: number
   /** Sends so many messages, every second one with a callbackUrl of its own, and waits until each is DELIVERED. */
   send(count: number): Promise<string[]>
-  /** So many inbound messages come. Gives their ids. */
+  /** So many inbound messages come. Returns their ids. */
   receive(count: number): Promise<string[]>
   /** All attempts to deliver events of these messages, by message, event and number. */
   attempts(msgIds: readonly string[]): Promise<RecordedAttempt[]>
@@ -29,29 +31,34 @@ export interface HostileService extends AsyncDisposable {
   requestsOf(msgId: string): HostileRequest[]
 }
 
-export async function startHostileService(options: ServiceOptions = {}): Promise<HostileService> {
-  const app = { webhookProbeMs: 200, ...options.app }
-  const service = await startService({ ...options, app })
+export async function hostileTenant({ tenant }: Pick<Service, 'tenant'>): Promise<HostileTenant> {
+  const service = await tenant()
   const receiver = await service.hostileReceiver()
   await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: `${receiver.origin}/dlr` })
   await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, {
     inboundUrl: `${receiver.origin}/mo`,
   })
+  const plan = await service.planKey()
   return {
     service,
     receiver,
-    ...traffic(service, receiver),
+    plan,
+    ...traffic(service, receiver, plan),
     ...recorded(service),
     requestsOf: (msgId) => receiver.requests.filter((request) => request.msgId === msgId),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }
 
-function traffic(service: Service, receiver: HostileReceiver): Pick<HostileService, 'send' | 'receive'> {
-  const inboundIds = async () =>
-    (await service.db.query<{ msg_id: string }>('select msg_id from inbound_messages')).rows.map(
-      ({ msg_id }) => msg_id,
-    )
+function traffic(
+  service: Service,
+  receiver: HostileReceiver,
+  plan: number,
+): Pick<HostileTenant, 'send' | 'receive'> {
+  const inboundIds = async () => {
+    const found = 'select msg_id from inbound_messages where plan_id = $1'
+    return (await service.db.query<{ msg_id: string }>(found, [plan])).rows.map(({ msg_id }) => msg_id)
+  }
   return {
     async send(count) {
       const own = { callbackUrl: `${receiver.origin}/own` }
@@ -65,7 +72,7 @@ function traffic(service: Service, receiver: HostileReceiver): Pick<HostileServi
       for (let index = 0; index < count; index += 1)
         await service.simulator.sendInbound({
           from: '+15550002222',
-          to: INBOUND_NUMBER,
+          to: service.inboundNumber,
           body: `no. ${index}`,
         })
       return waitUntil(async () => {
@@ -84,7 +91,7 @@ async function settled({ db }: Service, msgIds: readonly string[]): Promise<numb
   return rows[0]!.count
 }
 
-function recorded(service: Service): Pick<HostileService, 'attempts' | 'untilDelivered'> {
+function recorded(service: Service): Pick<HostileTenant, 'attempts' | 'untilDelivered'> {
   return {
     async attempts(msgIds) {
       const { rows } = await service.db.query<RecordedAttempt>(
@@ -116,7 +123,7 @@ function recorded(service: Service): Pick<HostileService, 'attempts' | 'untilDel
 
 /** Not as often as `eventually`: each time asks much of the database. */
 async function waitUntil<T>(condition: () => Promise<T | false>): Promise<T> {
-  return (await vi.waitUntil(condition, { interval: 100, timeout: 25_000 })) as T
+  return (await vi.waitUntil(condition, { interval: 50, timeout: 25_000 })) as T
 }
 
 /**
@@ -124,7 +131,7 @@ async function waitUntil<T>(condition: () => Promise<T | false>): Promise<T> {
  * each time, and answered 2xx in the end.
  */
 export function expectAllInOrder(
-  hostile: Pick<HostileService, 'requestsOf'>,
+  hostile: Pick<HostileTenant, 'requestsOf'>,
   msgIds: readonly string[],
   sequence: readonly number[],
 ): void {
