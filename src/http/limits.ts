@@ -17,8 +17,10 @@ export interface HttpLimits {
   readonly stalledTimeoutMs: number
   /** How long a closing server waits for the requests under way. */
   readonly drainTimeoutMs: number
+  /** How long a connection must have been idle before a closing server ends it: its client may be about to send. */
+  readonly quietMs: number
   readonly connections: number
-  /** Under way on one connection; more are not read until some are answered. */
+  /** Outstanding on one connection; those behind them wait, and no more are read meanwhile. */
   readonly pipelinedRequests: number
   /** Lookups and lists, per account. */
   readonly reads: RateLimit
@@ -40,8 +42,9 @@ export const HTTP_LIMITS: HttpLimits = {
   keepAliveTimeoutMs: 60_000,
   stalledTimeoutMs: 60_000,
   drainTimeoutMs: 10_000,
+  quietMs: 1_000,
   connections: 10_000,
-  pipelinedRequests: 256,
+  pipelinedRequests: 32,
   reads: { perSecond: 200, burst: 400 },
   readsAtOnce: 5,
   actionsAtOnce: 3,

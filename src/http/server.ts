@@ -5,13 +5,13 @@ import { RateLimiter } from '../domain/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { answerUnroutable, checkArrivals } from './arrivals.ts'
 import { authenticateCustomer } from './authentication.ts'
+import { Connections } from './connections.ts'
 import { answerError } from './error-answers.ts'
 import { parseJson } from './json-bodies.ts'
 import type { HttpLimits } from './limits.ts'
 import { isPlainJson } from './media-types.ts'
 import { httpMetrics } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
-import { boundPipelines } from './pipelines.ts'
 import { limitAccounts } from './rate-limiting.ts'
 import { rawAnswers } from './raw-answers.ts'
 import { recordRequests } from './request-records.ts'
@@ -76,11 +76,10 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   }) as unknown as FastifyInstance
   raw.attach(app.server as Server)
   app.server.maxConnections = limits.connections
-  boundDrain(app, limits)
+  drainBeforeClose(app, limits, new Connections(app.server as Server, limits))
   app.decorateRequest('token', null)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   acceptJsonOnly(app, limits)
-  boundPipelines(app, limits.pipelinedRequests)
   checkArrivals(app, raw)
   refuseUntilOpen(app, deps.isOpen)
   recordRequests(app, metrics)
@@ -124,11 +123,11 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
 }
 
 /** A closing server no longer checks its time-outs: without this, one slow request would hold it open for ever. */
-function boundDrain(app: FastifyInstance, limits: HttpLimits): void {
-  app.addHook('preClose', (done) => {
+function drainBeforeClose(app: FastifyInstance, limits: HttpLimits, connections: Connections): void {
+  app.addHook('preClose', async () => {
     const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainTimeoutMs).unref()
     app.server.once('close', () => clearTimeout(timer))
-    done()
+    await connections.drain()
   })
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type HttpService, startHttpService, TOKEN } from '../support/http-service.ts'
 import { exchange, openSocket, readToEnd } from '../support/raw-http.ts'
 
@@ -103,7 +103,7 @@ describe('time-outs', () => {
     const answer = closing.send()
     await begun
     const closed = closing.app.close()
-    await expect(openSocket(closing.port)).rejects.toThrow()
+    await vi.waitFor(() => expect(openSocket(closing.port)).rejects.toThrow('ECONNREFUSED'))
     await lock.query('rollback')
     lock.release()
     expect((await answer).status).toBe(202)
@@ -177,7 +177,7 @@ describe('GET /openapi.json', () => {
     ])
     const { post } = json.paths['/v1/sendsms']
     expect(Object.keys(post.responses).sort()).toEqual(
-      ['202', '400', '401', '403', '404', '409', '413', '415', '422', '429', '500'].sort(),
+      ['202', '400', '401', '403', '404', '409', '413', '415', '422', '429', '500', '503'].sort(),
     )
     const request = post.requestBody.content['application/json'].schema
     expect(request.required).toEqual(['servicePlanId', 'channel', 'from', 'to', 'body'])

@@ -130,7 +130,7 @@ function databaseDeps({ db }: FreshDatabase, directory: DirectoryService, secret
     writes: db,
     directory: freshDirectory(directory),
     accepter: new GroupAccepter({ db, placement, secretKey, random: randomBytes }),
-    limits: HTTP_LIMITS,
+    limits: { ...HTTP_LIMITS, quietMs: 0 },
     baseUrl: null,
     retentionDays: 30,
     clock: Date.now,

@@ -133,7 +133,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     guard: options.guard?.(guard) ?? guard,
     testEvents,
     keys: options.cursorKeys ?? { cursor: cursorKey },
-    limits: { ...HTTP_LIMITS, ...options.limits },
+    limits: { ...HTTP_LIMITS, quietMs: 0, ...options.limits },
     baseUrl: options.baseUrl ?? null,
     retentionDays: 30,
     ready: options.ready ?? (async () => ({ ok: true, checks: { database: 'ok' } })),

@@ -165,7 +165,12 @@ function nodeOptions(lines: string[]) {
     log: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
     ambiguityWaitMs: 300,
     linkTimings: { backoffMs: 20 },
-    httpLimits: { ...HTTP_LIMITS, reads: { perSecond: 10_000, burst: 10_000 }, drainTimeoutMs: 500 },
+    httpLimits: {
+      ...HTTP_LIMITS,
+      reads: { perSecond: 10_000, burst: 10_000 },
+      drainTimeoutMs: 500,
+      quietMs: 0,
+    },
   }
 }
 

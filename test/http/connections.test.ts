@@ -1,0 +1,280 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { describe, expect, it, vi } from 'vitest'
+import { Connections } from '../../src/http/connections.ts'
+import { startHttpService, TOKEN, validMessage } from '../support/http-service.ts'
+import { openSocket, requestBytes } from '../support/raw-http.ts'
+
+it('no more is read from a connection whose sends wait, and all are answered in the end', async () => {
+  await using service = await startHttpService({ limits: { pipelinedRequests: 64 } })
+  let begun = 0
+  service.app.server.on('request', () => {
+    begun += 1
+  })
+  const lock = await service.db.connect()
+  await lock.query('begin')
+  await lock.query('lock table messages in exclusive mode')
+  const socket = await openSocket(service.port)
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const total = 3_000
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${TOKEN}`,
+    connection: 'keep-alive',
+  }
+  const send = requestBytes({
+    method: 'POST',
+    path: '/v1/sendsms',
+    headers,
+    body: JSON.stringify(validMessage()),
+  })
+  socket.write(Buffer.concat(Array.from({ length: total }, () => send)))
+  await vi.waitFor(() => expect(begun).toBeGreaterThan(64), { timeout: 5_000 })
+  // Others are served meanwhile; had the connection been read on, it would have been before them.
+  for (let n = 0; n < 50; n += 1) expect((await service.get('/livez')).status).toBe(200)
+  const begunMeanwhile = begun - 50
+  await lock.query('rollback')
+  lock.release()
+  expect(begunMeanwhile).toBeLessThan(64 + Math.ceil((2 * 65_536) / send.length))
+  const answered = () => Buffer.concat(chunks).toString('latin1').split('HTTP/1.1 202 ').length - 1
+  await vi.waitFor(() => expect(answered()).toBe(total), { timeout: 20_000, interval: 100 })
+  socket.destroy()
+  expect(await service.storedMessages()).toBe(total)
+}, 30_000)
+
+it('a closing server stores no send that it does not answer', async () => {
+  const service = await startHttpService()
+  const lock = await service.db.connect()
+  await lock.query('begin')
+  await lock.query('lock table messages in exclusive mode')
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${TOKEN}`,
+    connection: 'keep-alive',
+  }
+  const body = JSON.stringify(validMessage())
+  const send = requestBytes({ method: 'POST', path: '/v1/sendsms', headers, body })
+  const socket = await openSocket(service.port)
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const gone = once(socket, 'close')
+  let begun = 0
+  service.app.server.on('request', () => {
+    begun += 1
+  })
+  socket.write(send)
+  await vi.waitFor(() => expect(begun).toBe(1))
+  const closed = service.app.close()
+  await vi.waitFor(() => expect(openSocket(service.port)).rejects.toThrow('ECONNREFUSED'))
+  socket.write(Buffer.concat(Array.from({ length: 5 }, () => send)))
+  await vi.waitFor(() => expect(begun).toBe(6))
+  await lock.query('rollback')
+  lock.release()
+  await gone
+  await closed
+  const answered = Buffer.concat(chunks).toString('latin1').split('HTTP/1.1 202 ').length - 1
+  expect(answered).toBe(2)
+  expect(await service.storedMessages()).toBe(answered)
+  await service[Symbol.asyncDispose]()
+}, 30_000)
+
+const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
+
+/** A plain server whose connections are bounded, and what its handler is told. */
+async function boundedServer(handler: RequestListener, limits: { quietMs?: number } = {}) {
+  const server = createServer(handler)
+  const connections = new Connections(server, { pipelinedRequests: 32, quietMs: 0, ...limits })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    async drain() {
+      const closed = once(server, 'close')
+      await connections.drain()
+      server.close()
+      await closed
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((closed) => server.close(closed))
+    },
+  }
+}
+
+function received(socket: Socket): () => string {
+  let text = ''
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1')
+  })
+  return () => text
+}
+
+function count(text: string, part: string): number {
+  return text.split(part).length - 1
+}
+
+describe('one connection that pipelines', () => {
+  it('has a bounded number of requests outstanding, and gets all answers in order', async () => {
+    const held: [IncomingMessage, ServerResponse][] = []
+    await using server = await boundedServer((...exchange) => held.push(exchange))
+    const socket = await openSocket(server.port)
+    const text = received(socket)
+    const paths = Array.from({ length: 3_000 }, (_, n) => `/${n}`)
+    socket.write(paths.map((path) => GET.replace('/', path)).join(''))
+    for (let answered = 0; answered < paths.length; ) {
+      await vi.waitFor(() => expect(held.length).toBe(Math.min(32, paths.length - answered)), { interval: 1 })
+      answered += held.length
+      // The last first: what was begun later may be ready earlier.
+      for (const [request, response] of held.splice(0).reverse()) response.end(`<${request.url}>`)
+    }
+    await vi.waitFor(() => expect([...text().matchAll(/<(.*?)>/g)].map(([, path]) => path)).toEqual(paths))
+    socket.destroy()
+  })
+
+  it('begins few requests in a turn of the event loop, and others are served in between', async () => {
+    let begun = 0
+    let most = 0
+    let atOther = 0
+    await using server = await boundedServer((request, response) => {
+      if (request.url === '/other') atOther = begun
+      begun += 1
+      response.end()
+    })
+    const socket = await openSocket(server.port)
+    const other = await openSocket(server.port)
+    const text = received(socket)
+    const total = 5_000
+    let seen = 0
+    const turn = () => {
+      most = Math.max(most, begun - seen)
+      seen = begun
+      if (begun <= total) setImmediate(turn)
+    }
+    turn()
+    socket.write(GET.repeat(total))
+    await vi.waitFor(() => expect(begun).toBeGreaterThan(0), { interval: 1 })
+    other.write(GET.replace('/', '/other'))
+    await vi.waitFor(() => expect(count(text(), '200 OK')).toBe(total), { timeout: 20_000 })
+    // Eight that were pipelined, and what came alone on each of the two connections.
+    expect(most).toBeLessThanOrEqual(10)
+    expect(atOther).toBeGreaterThan(0)
+    expect(atOther).toBeLessThan(total / 2)
+    socket.destroy()
+    other.destroy()
+  })
+
+  it('is parsed in pieces without a byte lost', async () => {
+    const hashes: string[] = []
+    await using server = await boundedServer(async (request, response) => {
+      const hash = createHash('sha256').update(await buffer(request))
+      response.end(`<${hash.digest('hex')}>`)
+    })
+    const socket = await openSocket(server.port)
+    const text = received(socket)
+    for (let n = 0; n < 500; n += 1) {
+      const body = randomBytes(n % 50 === 0 ? 20_000 : n % 40)
+      hashes.push(createHash('sha256').update(body).digest('hex'))
+      socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`)
+      socket.write(body)
+    }
+    await vi.waitFor(() => expect([...text().matchAll(/<(.*?)>/g)].map(([, hash]) => hash)).toEqual(hashes), {
+      timeout: 20_000,
+    })
+    socket.destroy()
+  })
+
+  it('may go away before it has its answers', async () => {
+    const held: ServerResponse[] = []
+    let holding = true
+    await using server = await boundedServer((_request, response) => {
+      if (holding) held.push(response)
+      else response.end()
+    })
+    const socket = await openSocket(server.port)
+    socket.write(GET.repeat(1_000))
+    await vi.waitFor(() => expect(held.length).toBe(32))
+    const { socket: its } = held[0]!
+    const gone = new Promise((resolve) => its!.once('close', resolve))
+    socket.destroy()
+    holding = false
+    for (const response of held) response.end()
+    await gone
+    const other = await openSocket(server.port)
+    const text = received(other)
+    other.write(GET)
+    await vi.waitFor(() => expect(text()).toContain('200 OK'))
+    other.destroy()
+  })
+})
+
+describe('a draining server', () => {
+  /** Connections that have been used once and are kept. */
+  async function kept(port: number, howMany: number): Promise<{ socket: Socket; text: () => string }[]> {
+    const all = await Promise.all(
+      Array.from({ length: howMany }, async () => {
+        const socket = await openSocket(port)
+        return { socket, text: received(socket) }
+      }),
+    )
+    for (const { socket } of all) socket.write(GET)
+    await vi.waitFor(() => {
+      for (const { text } of all) expect(count(text(), '200 OK')).toBe(1)
+    })
+    return all
+  }
+
+  it.each([1, 2, 3, 4, 5])(
+    'answers what its connections have sent and it has not read: drain %i',
+    async () => {
+      const server = await boundedServer((_request, response) => response.end())
+      const all = await kept(server.port, 200)
+      const unaccepted = Array.from({ length: 20 }, () => openSocket(server.port))
+      const closed = all.map(({ socket }) => once(socket, 'close'))
+      // Everything lies in the sockets, unread, when the drain begins.
+      for (const { socket } of all) socket.write(GET)
+      const drained = server.drain()
+      await Promise.all(closed)
+      expect(all.filter(({ text }) => count(text(), '200 OK') !== 2)).toEqual([])
+      expect(all.filter(({ text }) => count(text(), 'connection: close') !== 1)).toEqual([])
+      await Promise.all(unaccepted)
+      await drained
+    },
+  )
+
+  it('keeps a connection that was used a moment ago, for its client may be about to send', async () => {
+    const server = await boundedServer((_request, response) => response.end(), { quietMs: 60_000 })
+    const all = await kept(server.port, 50)
+    const drained = server.drain()
+    await refused(server.port)
+    for (const { socket } of all) socket.write(GET)
+    await Promise.all(all.map(({ socket }) => once(socket, 'close')))
+    expect(all.filter(({ text }) => count(text(), '200 OK') !== 2)).toEqual([])
+    await drained
+  })
+
+  it('ends connections that stay idle, in small groups', async () => {
+    const server = await boundedServer((_request, response) => response.end())
+    const all = await kept(server.port, 200)
+    await server.drain()
+    await vi.waitFor(() => expect(all.every(({ socket }) => socket.closed)).toBe(true))
+  })
+})
+
+/** Resolves when nobody can connect any more. */
+async function refused(port: number): Promise<void> {
+  await vi.waitFor(async () => {
+    const outcome = await openSocket(port).then(
+      (socket) => {
+        socket.destroy()
+        return 'connected'
+      },
+      (error: NodeJS.ErrnoException) => error.code,
+    )
+    expect(outcome).toBe('ECONNREFUSED')
+  })
+}
