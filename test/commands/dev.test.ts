@@ -2,6 +2,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runAldis as runCommand } from '../support/cli.ts'
 import {
   eventually,
   lookUp,
@@ -19,17 +20,27 @@ function statusOf({ body }: { body: string }): string {
 
 describe('aldis dev', () => {
   const folder = scratchFolder()
+  const taken = createServer()
   let dev: Awaited<ReturnType<typeof startDev>>
   let receiver: WebhookReceiver
 
   beforeAll(async () => {
+    // Another program may have the port already.
+    await new Promise<void>((resolve) =>
+      taken.on('error', () => resolve()).listen(2775, '127.0.0.1', resolve),
+    )
     receiver = await startWebhookReceiver()
     dev = await startDev(folder.path, ['--listen-port', String(receiver.port)])
   })
   afterAll(async () => {
     await dev[Symbol.asyncDispose]()
     await receiver.close()
+    taken.close()
     folder[Symbol.dispose]()
+  })
+
+  test('another program on the port of the carrier is no hindrance', () => {
+    expect(dev.ready.smppPort).not.toBe(2775)
   })
 
   test('the ready file has everything a client needs, readable by its owner only', async () => {
@@ -70,7 +81,16 @@ describe('aldis dev', () => {
   test('dev inbound brings a message to the inbound URL, with the keyword it begins with', async () => {
     const text = `Hello there ${'é'.repeat(200)}`
     const from = '+15551230002'
-    const sent = await runAldis(['dev', 'inbound', '--data-dir', dev.dataDir, '--from', from, '--body', text])
+    const sent = await runCommand([
+      'dev',
+      'inbound',
+      '--data-dir',
+      dev.dataDir,
+      '--from',
+      from,
+      '--body',
+      text,
+    ])
     expect(sent).toMatchObject({
       code: 0,
       stderr: '',
@@ -93,7 +113,7 @@ describe('aldis dev', () => {
 
   test('dev env prints shell variables', async () => {
     const { ready, dataDir } = dev
-    const { stdout, code } = await runAldis(['dev', 'env', '--data-dir', dataDir])
+    const { stdout, code } = await runCommand(['dev', 'env', '--data-dir', dataDir])
     expect(code).toBe(0)
     expect(stdout.split('\n')).toEqual([
       `export ALDIS_URL=${ready.baseUrl}`,
@@ -120,7 +140,8 @@ describe('aldis dev', () => {
     expect(existsSync(join(other.path, 'data'))).toBe(false)
   })
 
-  test('kill -9, and the next start has data and tokens; SIGTERM leaves nothing; the next starts the carrier', async () => {
+  // From here on each test goes on with what the one before it has left.
+  test('kill -9, and the next start has data and tokens', async () => {
     const before = dev.ready
     const { json } = await send(before)
     dev.running.kill('SIGKILL')
@@ -129,43 +150,50 @@ describe('aldis dev', () => {
     const { baseUrl, ...same } = dev.ready
     expect(before).toMatchObject(same)
     expect((await lookUp(dev.ready, json.msgId)).json.msgId).toBe(json.msgId)
+  })
 
-    const env = { ALDIS_URL: dev.ready.baseUrl, ALDIS_OPERATOR_TOKEN: dev.ready.operatorToken }
-    expect((await runAldis(['carrier', 'stop', 'simulator'], { env })).code).toBe(0)
+  test('SIGTERM leaves nothing; the next start has the tokens, and starts the carrier that was stopped', async () => {
+    const before = dev.ready
+    const env = { ALDIS_URL: before.baseUrl, ALDIS_OPERATOR_TOKEN: before.operatorToken }
+    expect((await runCommand(['carrier', 'stop', 'simulator'], { env })).code).toBe(0)
     dev.running.kill('SIGTERM')
     expect(await dev.running.exited).toMatchObject({ code: 0, signal: null, stderr: '' })
     expect(serverProcesses(join(dev.dataDir, 'postgres'))).toEqual([])
 
-    dev = await startDev(folder.path, ['--listen-port', String(receiver.port)])
+    dev = await startDev(folder.path, ['--strict-callbacks'])
     expect(dev.ready).toMatchObject({ token: before.token, servicePlanId: before.servicePlanId })
     const sent = await send(dev.ready)
     await eventually(async () => (await lookUp(dev.ready, sent.json.msgId)).json.status === 'DELIVERED')
   })
-})
 
-test('--strict-callbacks refuses loopback callbacks; SIGINT ends it with nothing left', async () => {
-  using folder = scratchFolder()
-  await using dev = await startDev(folder.path, ['--strict-callbacks'])
-  for (const callbackUrl of ['http://localhost:9000/x', 'https://127.0.0.1/x', 'http://example.com/x']) {
-    const { status, json } = await send(dev.ready, { callbackUrl })
-    expect([callbackUrl, status, json.errorCode]).toEqual([callbackUrl, 400, 'VALIDATION_ERROR'])
-    expect(json.errors.map(({ field }: { field: string }) => field)).toEqual(['callbackUrl'])
-  }
-  expect((await send(dev.ready)).status).toBe(202)
-  dev.running.kill('SIGINT')
-  expect(await dev.running.exited).toMatchObject({ code: 0, signal: null, stderr: '' })
-  expect(serverProcesses(join(dev.dataDir, 'postgres'))).toEqual([])
-})
+  test('--strict-callbacks refuses loopback callbacks', async () => {
+    for (const callbackUrl of ['http://localhost:9000/x', 'https://127.0.0.1/x', 'http://example.com/x']) {
+      const { status, json } = await send(dev.ready, { callbackUrl })
+      expect([callbackUrl, status, json.errorCode]).toEqual([callbackUrl, 400, 'VALIDATION_ERROR'])
+      expect(json.errors.map(({ field }: { field: string }) => field)).toEqual(['callbackUrl'])
+    }
+  })
 
-test('another program on the port of the carrier is no hindrance', async () => {
-  using folder = scratchFolder()
-  const taken = createServer().listen(2775, '127.0.0.1')
-  taken.on('error', () => undefined)
-  await using dev = await startDev(folder.path)
-  expect(dev.ready.smppPort).not.toBe(2775)
-  const { json } = await send(dev.ready)
-  await eventually(async () => (await lookUp(dev.ready, json.msgId)).json.status === 'DELIVERED')
-  taken.close()
+  test('SIGINT ends it with nothing left', async () => {
+    dev.running.kill('SIGINT')
+    expect(await dev.running.exited).toMatchObject({ code: 0, signal: null, stderr: '' })
+    expect(serverProcesses(join(dev.dataDir, 'postgres'))).toEqual([])
+  })
+
+  test('a ready file that cannot be written is refused in one line, with nothing left', async () => {
+    const readyFile = join(folder.path, 'missing', 'ready.json')
+    const exit = await runAldis(['dev', '--port', '0', '--data-dir', dev.dataDir, '--ready-file', readyFile])
+    expect(exit).toMatchObject({ code: 1, stdout: '' })
+    expect(exit.stderr).toMatch(/^error: cannot write .+\n$/)
+    expect(serverProcesses(join(dev.dataDir, 'postgres'))).toEqual([])
+  })
+
+  test('the ready file of an earlier run is gone when the next fails', async () => {
+    const earlier = join(folder.path, 'ready.json')
+    expect(existsSync(earlier)).toBe(true)
+    await runAldis(['dev', '--data-dir', '/proc/aldis', '--ready-file', earlier])
+    expect(existsSync(earlier)).toBe(false)
+  })
 })
 
 test.each([
@@ -181,7 +209,7 @@ test.each([
   ['a ready file that is a folder', ['--ready-file', '/proc'], /cannot write \/proc \(E\w+\)/],
   ['an argument too many', ['now'], /unknown command 'now'|too many arguments/],
 ])('%s is refused in one line', async (_, args, line) => {
-  const exit = await runAldis(['dev', ...args])
+  const exit = await runCommand(['dev', ...args])
   expect(exit).toMatchObject({ code: 1, stdout: '' })
   expect(exit.stderr).toMatch(line)
   expect(exit.stderr.match(/\n/g)).toHaveLength(1)
@@ -198,25 +226,10 @@ test('a directory that cannot be written is refused in one line, whoever asks', 
   }
 })
 
-test('a ready file that cannot be written is refused in one line, and the one of an earlier run is gone', async () => {
-  using folder = scratchFolder()
-  const dataDir = join(folder.path, 'data')
-  const readyFile = join(folder.path, 'missing', 'ready.json')
-  const exit = await runAldis(['dev', '--port', '0', '--data-dir', dataDir, '--ready-file', readyFile])
-  expect(exit).toMatchObject({ code: 1, stdout: '' })
-  expect(exit.stderr).toMatch(/^error: cannot write .+\n$/)
-  expect(serverProcesses(join(dataDir, 'postgres'))).toEqual([])
-
-  const earlier = join(folder.path, 'ready.json')
-  writeFileSync(earlier, '{}')
-  await runAldis(['dev', '--data-dir', '/proc/aldis', '--ready-file', earlier])
-  expect(existsSync(earlier)).toBe(false)
-})
-
 test('dev inbound and dev env where nothing was started: one line', async () => {
   using folder = scratchFolder()
   for (const args of [['env'], ['inbound', '--from', '+15551230002', '--body', 'x']]) {
-    const exit = await runAldis(['dev', ...args, '--data-dir', folder.path])
+    const exit = await runCommand(['dev', ...args, '--data-dir', folder.path])
     expect(exit).toMatchObject({ code: 1, stdout: '' })
     expect(exit.stderr).toBe(`error: aldis dev was never started in ${folder.path}\n`)
   }

@@ -8,7 +8,7 @@ const MIGRATIONS = readdirSync(join(ROOT, 'src', 'store', 'migrations')).map((na
   name.replace('.sql', ''),
 )
 
-test('an empty database gets every migration, and then no more', async () => {
+test.concurrent('an empty database gets every migration, and then no more', async () => {
   await using database = await freshDatabase({ migrated: false })
   const env = { DATABASE_URL: database.connectionString }
   const first = await runAldis(['migrate'], { env })
@@ -17,7 +17,7 @@ test('an empty database gets every migration, and then no more', async () => {
   expect(second).toMatchObject({ code: 0, stdout: 'The schema is up to date.\n' })
 })
 
-test('processes that migrate at the same time leave one schema, and none of them fails', async () => {
+test.concurrent('processes that migrate at the same time leave one schema, and none of them fails', async () => {
   await using database = await freshDatabase({ migrated: false })
   const env = { DATABASE_URL: database.connectionString }
   const exits = await Promise.all([1, 2, 3].map(() => runAldis(['migrate'], { env })))
@@ -25,7 +25,7 @@ test('processes that migrate at the same time leave one schema, and none of them
   expect(exits.filter(({ stdout }) => stdout.startsWith('Applied: '))).toHaveLength(1)
 })
 
-test.each([
+test.concurrent.each([
   ['no DATABASE_URL', {}, 'error: DATABASE_URL is required\n'],
   ['one of something else', { DATABASE_URL: 'mysql://u:hunter2@db/x' }, /^error: DATABASE_URL must be .+\n$/],
 ])('%s: one line', async (_, env, line) => {
@@ -35,7 +35,7 @@ test.each([
   expect(exit.stderr).not.toContain('hunter2')
 })
 
-test('a server that cannot be reached is tried again, then the reason is told', async () => {
+test.concurrent('a server that cannot be reached is tried again, then the reason is told', async () => {
   const DATABASE_URL = `postgresql://u:hunter2@127.0.0.1:${await freePort()}/x`
   const exit = await runAldis(['migrate'], { env: { DATABASE_URL } })
   expect(exit).toMatchObject({ code: 1, stdout: '' })
