@@ -6,8 +6,10 @@ import { NameResolver } from '../outbound/resolver.ts'
 import type { Parts } from '../parts.ts'
 import { randomPool } from '../random-pool.ts'
 import { CarrierAnomalies } from '../services/carrier-anomalies.ts'
+import { databaseMetrics } from '../services/database-metrics.ts'
 import { DirectoryService } from '../services/directory.ts'
 import { eventCounters } from '../services/metrics.ts'
+import { packageVersion } from './build-info.ts'
 import { openPool, prepareDatabase } from './database.ts'
 import type { AppOptions } from './options.ts'
 
@@ -20,7 +22,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const { log } = options
   const onError = (message: string, error: unknown) => log.error({ err: error }, message)
   const random = randomPool()
-  const registry = processRegistry()
+  const registry = processRegistry(packageVersion())
   const counters = eventCounters(registry)
   const anomalies = new CarrierAnomalies({
     count: counters.anomaly,
@@ -41,6 +43,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
   // path. Nor does anything from the heartbeat.
   const reads = openPool(options, { poolSize: READ_POOL_SIZE, statementTimeoutMs: READ_TIMEOUT_MS })
   const beats = openPool(options, { poolSize: 1, statementTimeoutMs: READ_TIMEOUT_MS })
+  databaseMetrics(registry, { path: db, reads, beats })
   parts.add('database, reads and beats', () => Promise.all([reads.end(), beats.end()]))
   const directoryService = new DirectoryService({
     db,

@@ -9,6 +9,8 @@ import { GroupAccepter } from '../operations/accept-messages.ts'
 import { TestEvents, type WebhookPost } from '../operations/send-test-event.ts'
 import { postWebhook } from '../outbound/webhook-post.ts'
 import type { Parts } from '../parts.ts'
+import { backlogMetrics } from '../services/backlog-metrics.ts'
+import { BacklogWatch } from '../services/backlog-watch.ts'
 import { serviceMetrics } from '../services/metrics.ts'
 import type { NodeLease } from '../services/node-lease.ts'
 import { checkDurability, type Database } from '../store/database.ts'
@@ -35,9 +37,25 @@ export async function listenHttp(
 ): Promise<HttpListener> {
   const { db, reads, directoryService, guard, secretKey, onError, random, registry, lease, links, quality } =
     services
-  const accepter = new GroupAccepter({ db, placement: services.submitter, secretKey, random, onError })
+  const { batch: onBatch } = services.counters
+  const accepter = new GroupAccepter({
+    db,
+    placement: services.submitter,
+    secretKey,
+    random,
+    onBatch,
+    onError,
+  })
   const testEvents = startTestEvents(parts, services)
+  const backlog = new BacklogWatch({
+    reads,
+    directory: services.directory,
+    held: () => services.submitter.backlog(),
+    conditionOf: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
+    clock: Date.now,
+  })
   serviceMetrics(registry, services)
+  backlogMetrics(registry, backlog)
   let isOpen = false
   const limits = options.httpLimits ?? HTTP_LIMITS
   const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
@@ -71,6 +89,7 @@ export async function listenHttp(
         carrierAnomalies: (carrierId) => services.anomalies.of(carrierId),
         carrierCondition: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
         quality,
+        backlog,
       }),
   })
   await server.listen({ host: options.httpHost, port: options.httpPort })

@@ -32,7 +32,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const lease = nodeLease(options, base)
   parts.add('lease', () => lease.stop())
 
-  const shared = { db, directory, lease, random, onError }
+  const shared = { db, directory, lease, random, onError, onBatch: base.counters.batch }
   const destinations = webhookDestinations(options, base)
   parts.add('webhook destinations', () => destinations.stop())
   const deliverer = new WebhookDeliverer({
@@ -52,15 +52,13 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     onLearned: ({ name }, rule) => log.info({ carrier: name, idRule: rule }, 'id rule learned from receipts'),
   })
   const recorder = new Recorder({
-    db,
-    directory,
+    ...shared,
     idRules,
     eventHolder,
     onChanged: (messages) => {
       deliverer.enqueue(heldEvents(messages, lease.nodeId))
       quality.changed(messages)
     },
-    onError,
   })
   parts.add('recorder', () => recorder.drain(options.drainTimeoutMs * DRAIN.outcomes))
   const receiver = new Receiver({

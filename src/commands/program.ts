@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { packageVersion } from '../app/build-info.ts'
 
 /** A file of this folder adds one command to the program. Heavy modules are imported inside its actions. */
 interface CommandModule {
@@ -28,6 +28,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['inbound', () => import('./inbound.ts')],
   ['webhook', () => import('./webhook.ts')],
   ['quality', () => import('./quality.ts')],
+  ['queue', () => import('./queue.ts')],
 ])
 
 const EXAMPLES = `
@@ -51,7 +52,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
 async function buildProgram(name: string | undefined): Promise<Command> {
   const program = new Command('aldis')
     .description('Self-hosted SMS: REST in, SMPP out, receipts and inbound messages by webhook.')
-    .version(version(), '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
     .addHelpText('after', EXAMPLES)
@@ -73,9 +74,4 @@ function explain(error: unknown): string {
 /** Commander puts its suggestion on a line of its own. */
 function oneLine(text: string): string {
   return `${text.trim().replace(/\s*\n\s*/g, ' ')}\n`
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
 }

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 import type { ErrorCode } from '../errors.ts'
 
@@ -13,10 +13,24 @@ export interface HttpMetrics {
 /** From 1 ms to 10 s. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+/** Gauges of prom-client that are named like counters; each has a twin with the label `type`. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
 /** A registry with the process's own metrics, for a process that makes its one server with it. */
-export function processRegistry(): Registry {
+export function processRegistry(version: string): Registry {
   const register = new Registry()
   collectDefaultMetrics({ register })
+  for (const name of MISNAMED) register.removeSingleMetric(name)
+  new Gauge({
+    name: 'aldis_build_info',
+    help: 'always 1; the version of Aldis and of Node.js that this node runs',
+    labelNames: ['version', 'node'] as const,
+    registers: [register],
+  }).set({ version, node: process.version.slice(1) }, 1)
   return register
 }
 

@@ -17,7 +17,7 @@ import {
   refuseMessages,
   settleLostMessages,
 } from '../store/messages.ts'
-import { Batcher, writeInHalves } from './batches.ts'
+import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
 
 export interface AcceptRequest {
   readonly plan: ServicePlan
@@ -61,6 +61,7 @@ export interface AccepterOptions {
   /** How long a lost COMMIT is asked after before 500 is answered. Default 10 s. */
   readonly lostCommitMs?: number
   readonly onError?: (message: string, error: unknown) => void
+  readonly onBatch?: BatchMeter
 }
 
 /** How long an Idempotency-Key is remembered. */
@@ -97,7 +98,10 @@ export class GroupAccepter implements MessageAccepter {
     this.#sealUrl = (url) => sealCallbackUrl(options.secretKey, url, () => options.random(12))
     this.#lostCommitMs = options.lostCommitMs ?? LOST_COMMIT_MS
     this.#onError = options.onError ?? (() => undefined)
-    const write = (items: readonly Item[]) => this.#write(items)
+    const write = (items: readonly Item[]) => {
+      options.onBatch?.('accept', items.length)
+      return this.#write(items)
+    }
     this.#plain = new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight: 2 })
     this.#keyed = new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight: 1 })
   }

@@ -6,6 +6,12 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
+/** What is written in batches. */
+export const BATCHES = ['accept', 'inbound', 'submissions', 'receipts', 'webhook-attempts'] as const
+
+/** Told of each batch that is written, and of how many it has. */
+export type BatchMeter = (batch: (typeof BATCHES)[number], size: number) => void
+
 export interface BatcherOptions<Item, Result> {
   /** Writes a batch and gives one result per item, in order. */
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>

@@ -1,4 +1,5 @@
 import { BackOffs } from '../domain/back-offs.ts'
+import type { HeldCause } from '../domain/backlog.ts'
 import { FairQueue } from '../domain/fair-queue.ts'
 import { Throttle } from '../domain/throttles.ts'
 import type { CarrierRates } from './carrier-links.ts'
@@ -35,6 +36,13 @@ export class CarrierQueue {
   /** It throttles, and what is queued takes it long. */
   get isCongested(): boolean {
     return this.throttle.isCut && this.#jobs.size > LONG_WAIT_S * this.throttle.ratePerS
+  }
+
+  /** Why the job is not sent now. */
+  causeOf(job: SubmitJob): HeldCause {
+    if (!job.progress.isIdle) return 'in-flight'
+    if (!this.#jobs.has(job)) return 'sender-rate'
+    return this.throttle.isCut ? 'throttled' : 'queued'
   }
 
   /** Until then nothing is sent. */

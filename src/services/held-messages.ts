@@ -1,3 +1,4 @@
+import type { HeldCause, HeldGroup } from '../domain/backlog.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 /** Messages in memory; those beyond stay in the database, in the order they became due. */
@@ -64,6 +65,21 @@ export class HeldMessages {
     if (held === undefined) return
     this.#messages.delete(msgId)
     this.#count(flowIn(held), -1)
+  }
+
+  /** Messages with a job, in groups that wait for the same. */
+  groups(causeOf: (job: SubmitJob) => HeldCause): HeldGroup[] {
+    const groups = new Map<string, HeldGroup>()
+    for (const [msgId, job] of this.#messages) {
+      if (typeof job === 'number') continue
+      const [routeId, carrierId, cause] = [job.route.id, job.carrier.id, causeOf(job)]
+      const key = `${routeId} ${carrierId} ${cause}`
+      const known = groups.get(key)
+      // Ids begin with the time.
+      const oldestMsgId = known === undefined || msgId < known.oldestMsgId ? msgId : known.oldestMsgId
+      groups.set(key, { routeId, carrierId, cause, count: (known?.count ?? 0) + 1, oldestMsgId })
+    }
+    return [...groups.values()]
   }
 
   #count(flow: number, change: number): void {

@@ -1,6 +1,7 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Carrier } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
+import { BATCHES, type BatchMeter } from '../operations/batches.ts'
 import type { Database } from '../store/database.ts'
 import { countParkedReceipts } from '../store/parked-receipts.ts'
 import type { CarrierLinks } from './carrier-links.ts'
@@ -12,6 +13,8 @@ import type { WebhookDeliverer } from './webhook-deliverer.ts'
 import type { WebhookDestinations } from './webhook-destinations.ts'
 
 const DESTINATION_STATES = ['open', 'paused', 'recovering'] as const
+/** Up to the largest batch there is. */
+const BATCH_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 /** Counting more would cost more than it tells. */
 const MOST_COUNTED = 10_000
 
@@ -32,6 +35,7 @@ export interface EventCounters {
   anomaly(kind: string, carrier: Carrier): void
   unowned(count: number): void
   webhookAttempt(outcome: 'delivered' | 'failed'): void
+  readonly batch: BatchMeter
 }
 
 /** Counted as it happens. Labels: carriers of the configuration, and kinds from closed lists. */
@@ -55,7 +59,16 @@ export function eventCounters(registry: Registry): EventCounters {
   })
   // The labels are hashed once, not for every attempt.
   const [delivered, failed] = [attempts.labels('delivered'), attempts.labels('failed')]
+  const batches = new Histogram({
+    name: 'aldis_batch_size',
+    help: 'how many items are written by one statement',
+    labelNames: ['batch'] as const,
+    buckets: BATCH_BOUNDS,
+    registers: [registry],
+  })
+  const sizes = new Map(BATCHES.map((batch) => [batch, batches.labels({ batch })]))
   return {
+    batch: (batch, size) => sizes.get(batch)?.observe(size),
     webhookAttempt: (outcome) => (outcome === 'delivered' ? delivered : failed).inc(),
     anomaly: (kind, carrier) => anomalies.inc({ carrier: carrier.name, kind }),
     unowned: (count) => unowned.inc(count),

@@ -8,7 +8,7 @@ import { type KeptReceipt, keptReceipt } from '../domain/kept-receipts.ts'
 import { messageId } from '../domain/message-ids.ts'
 import { eventOf, STATUS_OF_EVENT } from '../domain/message-states.ts'
 import { isReceipt, parseReceipt, type Receipt, receiptText } from '../domain/receipts.ts'
-import { Batcher } from '../operations/batches.ts'
+import { Batcher, type BatchMeter } from '../operations/batches.ts'
 import { type InboundSegment, type ReceivedInbound, receiveInbound } from '../operations/receive-inbound.ts'
 import type { Connection } from '../smpp/connection.ts'
 import type { PduOf, RequestPdu } from '../smpp/pdu.ts'
@@ -27,6 +27,7 @@ export interface ReceiverOptions {
   readonly eventHolder: () => EventHolder
   readonly random: (bytes: number) => Uint8Array
   readonly onReceived: (received: readonly ReceivedInbound[]) => void
+  readonly onBatch?: BatchMeter
   /** Messages to numbers that nobody owns were kept for the operator. */
   readonly onUnowned: (count: number) => void
   /** The carrier sent what nobody can use; it was answered all the same. */
@@ -140,7 +141,8 @@ export class Receiver {
   }
 
   async #receive(segments: readonly InboundSegment[]): Promise<readonly true[]> {
-    const { db, directory, eventHolder, onUnowned, onReceived } = this.#options
+    const { db, directory, eventHolder, onBatch, onUnowned, onReceived } = this.#options
+    onBatch?.('inbound', segments.length)
     const received = await receiveInbound(
       {
         db,

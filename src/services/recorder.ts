@@ -2,7 +2,7 @@ import type { Directory } from '../domain/directory.ts'
 import { InstantSource } from '../domain/instants.ts'
 import { highestIdAt } from '../domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../domain/message-states.ts'
-import { writeInHalves } from '../operations/batches.ts'
+import { type BatchMeter, writeInHalves } from '../operations/batches.ts'
 import { priceReceipts } from '../operations/price-receipts.ts'
 import { recordReceipts } from '../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../store/database.ts'
@@ -32,6 +32,7 @@ export interface RecorderOptions {
   /** Who delivers the events of the next batch. */
   readonly eventHolder: () => EventHolder
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
+  readonly onBatch?: BatchMeter
   readonly onError: (message: string, error: unknown) => void
 }
 
@@ -220,6 +221,7 @@ export class Recorder {
       ...settlements.map((settlement) => ({ settlement })),
     ]
     const write = async (part: readonly (typeof items)[number][]): Promise<readonly true[]> => {
+      this.#options.onBatch?.('submissions', part.length)
       const changed = await recordSubmissions(this.#options.db, {
         submissions: part.flatMap((item) => ('submission' in item ? [item.submission] : [])),
         settlements: part.flatMap((item) => ('settlement' in item ? [item.settlement] : [])),
@@ -244,7 +246,8 @@ export class Recorder {
     const items = this.#receipts.slice(0, MAX_BATCH)
     const events = this.#options.eventHolder()
     const write = async (rows: readonly ReceiptRow[]): Promise<readonly boolean[]> => {
-      const { db, directory, idRules, onChanged } = this.#options
+      const { db, directory, idRules, onBatch, onChanged } = this.#options
+      onBatch?.('receipts', rows.length)
       await recordReceipts(db, {
         receipts: await priceReceipts(db, directory(), await idRules.read(rows)),
         changedAt: () => this.#instants.next(Date.now()),

@@ -1,3 +1,4 @@
+import type { HeldGroup } from '../domain/backlog.ts'
 import { canonicalId, idRuleOf } from '../domain/carrier-message-ids.ts'
 import type { Carrier, ServicePlan } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
@@ -90,6 +91,11 @@ export class Submitter implements Placement {
 
   get held(): number {
     return this.#held.size
+  }
+
+  /** What is in memory, and why. */
+  backlog(): HeldGroup[] {
+    return this.#held.groups((job) => this.#queue(job.carrier).causeOf(job))
   }
 
   // Placement of accepted messages.

@@ -6,6 +6,7 @@ import type { Lane } from '../domain/lanes.ts'
 import { webhookRequest } from '../domain/webhook-requests.ts'
 import { afterAttempt, SCHEDULE_MS } from '../domain/webhook-schedule.ts'
 import { type WebhookTarget, webhookTarget } from '../domain/webhook-targets.ts'
+import type { BatchMeter } from '../operations/batches.ts'
 import type { WebhookDispatcher } from '../outbound/dispatcher.ts'
 import { type DeliveryOutcome, postWebhook } from '../outbound/webhook-post.ts'
 import type { Database } from '../store/database.ts'
@@ -39,6 +40,7 @@ export interface WebhookDelivererOptions {
   readonly maxHeld?: number | undefined
   /** Told of each attempt: a 2xx, or anything else. */
   readonly onAttempt?: (outcome: 'delivered' | 'failed') => void
+  readonly onBatch?: BatchMeter
   /** Unix milliseconds; Date.now when absent. */
   readonly clock?: (() => number) | undefined
 }
@@ -76,10 +78,10 @@ export class WebhookDeliverer {
 
   constructor(options: WebhookDelivererOptions) {
     this.#options = options
-    const { db, onError, destinations, maxHeld } = options
+    const { destinations, maxHeld } = options
     this.#lanes = new DeliveryLanes(options.limits)
     this.#memory = new WebhookMemory({ lanes: this.#lanes, destinations, held: () => this.held, maxHeld })
-    this.#outcomes = new WebhookOutcomes({ db, onError })
+    this.#outcomes = new WebhookOutcomes(options)
   }
 
   /** Events in memory. */

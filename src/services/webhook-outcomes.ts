@@ -1,4 +1,4 @@
-import { Batcher, writeInHalves } from '../operations/batches.ts'
+import { Batcher, type BatchMeter, writeInHalves } from '../operations/batches.ts'
 import type { Database } from '../store/database.ts'
 import {
   type AttemptRow,
@@ -9,6 +9,7 @@ import {
 
 export interface WebhookOutcomesOptions {
   readonly db: Database
+  readonly onBatch?: BatchMeter | undefined
   readonly onError: (message: string, error: unknown) => void
 }
 
@@ -25,11 +26,14 @@ export class WebhookOutcomes {
 
   constructor(options: WebhookOutcomesOptions) {
     this.#options = options
-    const { db } = options
+    const { db, onBatch } = options
     const limits = { maxBatch: MAX_BATCH, maxInFlight: 1 }
     this.#attempts = new Batcher({
       ...limits,
-      write: (rows) => this.#write(rows, (attempts) => recordAttempts(db, attempts)),
+      write: (rows) => {
+        onBatch?.('webhook-attempts', rows.length)
+        return this.#write(rows, (attempts) => recordAttempts(db, attempts))
+      },
     })
     this.#returns = new Batcher({
       ...limits,

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually, RECIPIENT, type Service, startService } from '../support/service.ts'
+import { CARRIER, eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 
 let service: Service
 
@@ -233,5 +233,111 @@ describe('a plan of an account without URLs', () => {
     expect(rows[0].count).toBe(0)
     expect(silent.receiver.connections).toHaveLength(0)
     await eventually(() => silent.simulator.stats.kept === 0)
+  })
+})
+
+describe('what the metrics say', () => {
+  const scrape = async () => (await fetch(`${service.app.url}/metrics`)).text()
+
+  test('messages that wait for a carrier that is stopped: where, why, and for how long', async () => {
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'stopped' })
+    await service.sent()
+    const queue = await eventually(async () => {
+      const answer = await service.admin('GET', '/queue')
+      return answer.messages.length > 0 && answer
+    })
+    expect(queue.messages).toEqual([
+      {
+        place: 'database',
+        route: ROUTE,
+        carrier: null,
+        cause: 'carrier-stopped',
+        count: 1,
+        oldestAt: expect.any(String),
+      },
+    ])
+    const text = await scrape()
+    expect(text).toContain(`aldis_messages_waiting{route="${ROUTE}",carrier="",cause="carrier-stopped"} 1`)
+    expect(text).toMatch(/aldis_messages_oldest_seconds\{place="database"\} [0-9.]+/)
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started' })
+  })
+
+  test('each has the form that Prometheus asks for', async () => {
+    const lines = (await scrape()).trimEnd().split('\n')
+    const typeOf = new Map(
+      lines.flatMap((line) =>
+        [/^# TYPE (\S+) (\S+)$/.exec(line) ?? []].map(([, name, type]) => [name, type]),
+      ),
+    )
+    const helped = new Set(lines.flatMap((line) => /^# HELP (\S+) \S/.exec(line)?.[1] ?? []))
+    for (const [name, type] of typeOf) {
+      if (name === undefined) continue
+      expect(name).toMatch(/^[a-z][a-z0-9_]*$/)
+      expect(helped.has(name), name).toBe(true)
+      expect(name.endsWith('_total'), name).toBe(type === 'counter')
+      expect(name).not.toMatch(/_(ms|milliseconds|minutes|kb|count|sum|bucket|gauge|counter|histogram)$/)
+    }
+    const series = lines
+      .filter((line) => !line.startsWith('#') && line !== '')
+      .map((line) => line.slice(0, line.lastIndexOf(' ')))
+    expect(new Set(series).size).toBe(series.length)
+  })
+
+  test('what an operator sets alerts on is there, and no label grows with tenants or messages', async () => {
+    const text = await scrape()
+    const names = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
+    for (const name of [
+      'aldis_build_info',
+      'aldis_batch_size',
+      'aldis_statement_seconds',
+      'aldis_pool_wait_seconds',
+      'aldis_pool_waiting',
+      'aldis_messages_in_memory',
+      'aldis_webhooks_waiting',
+      'aldis_webhooks_oldest_seconds',
+      'aldis_messages_accepted_total',
+      'nodejs_eventloop_lag_p99_seconds',
+    ])
+      expect(names, name).toContain(name)
+    const labels = new Set([...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, name]) => name!))
+    const CLOSED = [
+      'version',
+      'node',
+      'method',
+      'route',
+      'status',
+      'code',
+      'carrier',
+      'cause',
+      'kind',
+      'outcome',
+      'result',
+    ]
+    const OWN = [
+      'place',
+      'what',
+      'state',
+      'pool',
+      'statement',
+      'batch',
+      'le',
+      'type',
+      'space',
+      'major',
+      'minor',
+      'patch',
+    ]
+    expect([...labels].filter((name) => ![...CLOSED, ...OWN].includes(name))).toEqual([])
+    const statements = [...text.matchAll(/statement="([^"]*)"/g)].map(([, name]) => name!)
+    expect(statements).toContain('insert_messages')
+    for (const statement of statements) expect(statement).toMatch(/^[a-z_]+$/)
+    const numbers = Array.from({ length: 20 }, (_, n) => `+15559870${100 + n}`)
+    await Promise.all(numbers.map((to) => service.sent({ to })))
+    await using tenant = await service.tenant()
+    await tenant.sent()
+    const after = await scrape()
+    const { accountId, servicePlanId } = service
+    for (const told of [...numbers, accountId, servicePlanId, tenant.accountId, tenant.servicePlanId])
+      expect(after).not.toContain(told)
   })
 })

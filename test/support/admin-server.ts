@@ -44,7 +44,7 @@ export interface AdminServer extends AsyncDisposable {
 const POLICY = { ...STRICT_CALLBACK_POLICY, allowLoopback: true, allowUnresolvable: true }
 
 export async function startAdminServer(
-  options: Pick<AdminDeps, 'linkStatus' | 'carrierAnomalies' | 'carrierCondition'> & {
+  options: Pick<AdminDeps, 'backlog' | 'linkStatus' | 'carrierAnomalies' | 'carrierCondition'> & {
     database?: FreshDatabase
     /** A pool of its own for what is written. */
     db?: Database

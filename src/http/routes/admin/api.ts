@@ -12,6 +12,7 @@ import { registerMessages } from './messages.ts'
 import { registerNumberRanges } from './number-ranges.ts'
 import { registerOptOuts } from './opt-outs.ts'
 import { registerQuality } from './quality.ts'
+import { registerQueue } from './queue.ts'
 import { registerRates } from './rates.ts'
 import { registerRouteExplanation } from './route-explanation.ts'
 import { registerRoutes } from './routes.ts'
@@ -54,6 +55,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerRoutes(scope, deps)
       registerRouteExplanation(scope, deps)
       registerQuality(scope, deps)
+      registerQueue(scope, deps)
       registerRoutingRules(scope, deps)
       registerNumberRanges(scope, deps)
       registerRates(scope, deps)

@@ -99,6 +99,7 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
     'endQualityPause',
     'Put a carrier back into use in a route; it is judged by messages sent since',
   ],
+  'GET /queue': ['getQueue', 'Show what waits: messages by route, carrier and cause, and webhooks by cause'],
   'GET /messages/:msgId': ['inspectMessage', 'Show a message and all that happened to it'],
   'GET /inbound-messages': [
     'listInboundMessagesOfPlan',

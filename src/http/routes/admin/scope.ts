@@ -6,6 +6,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import type { Backlog } from '../../../domain/backlog.ts'
 import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
 import type { CarrierCondition } from '../../../domain/routing.ts'
@@ -50,6 +51,8 @@ export interface AdminDeps {
   readonly quality?: QualityWatching
   /** Absent where this node runs no carrier links. */
   readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
+  /** What waits, where and why. Absent likewise. */
+  readonly backlog?: { read(): Promise<Backlog> }
   /** What the carrier did that SMPP does not allow, by kind, since this node started. Absent likewise. */
   readonly carrierAnomalies?: (carrierId: number) => Readonly<Record<string, number>>
   /** What this node could do with the carrier in a route now. Absent where this node runs no carrier links. */

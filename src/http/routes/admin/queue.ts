@@ -1,0 +1,80 @@
+import { Type } from 'typebox'
+import type { Backlog, WaitingMessages } from '../../../domain/backlog.ts'
+import { AppError } from '../../../errors.ts'
+import { Nullable, Timestamp } from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const NullableText = Nullable(Type.String())
+const WaitingMessagesSchema = Type.Object({
+  place: Type.String({ description: 'memory: of the node that answers; database: of all nodes' }),
+  route: NullableText,
+  carrier: Nullable(Type.String({ description: 'chosen for it, or that of its last attempt' })),
+  cause: Type.String({ description: 'why they wait' }),
+  count: Type.Integer(),
+  oldestAt: Type.String({ format: 'date-time', description: 'when the oldest was accepted' }),
+})
+const WaitingWebhooksSchema = Type.Object({
+  cause: Type.String({ description: 'why they wait' }),
+  count: Type.Integer(),
+  oldestAt: Timestamp,
+})
+const TroubledDestinationSchema = Type.Object({
+  servicePlanId: Type.String(),
+  destination: Type.String({ description: 'scheme, host and port' }),
+  state: Type.String({ description: 'open, paused or recovering' }),
+  since: Timestamp,
+  error: NullableText,
+  count: Type.Integer({ description: 'events that wait for it' }),
+  oldestAt: Nullable(Timestamp),
+})
+const Queue = Type.Object({
+  countedAt: Type.String({
+    format: 'date-time',
+    description: 'when the database was read; at most every 10 s',
+  }),
+  messages: Type.Array(WaitingMessagesSchema),
+  webhooks: Type.Array(WaitingWebhooksSchema),
+  destinations: Type.Array(TroubledDestinationSchema),
+  truncated: Type.Object(
+    { messages: Type.Boolean(), webhooks: Type.Boolean() },
+    { description: 'more wait in the database than were counted' },
+  ),
+})
+
+/** What waits, where and why. */
+export function registerQueue(scope: AdminScope, { backlog, directory }: AdminDeps): void {
+  scope.get('/queue', { schema: { tags: ['queue'], response: answers(200, Queue) } }, async () => {
+    if (backlog === undefined) throw new AppError('NOT_FOUND')
+    const { held, waiting, webhooks, destinations, more, countedAtMs } = await backlog.read()
+    const current = directory.current()
+    return {
+      countedAt: timeOf(countedAtMs),
+      messages: [...held.map(inPlace('memory')), ...waiting.map(inPlace('database'))],
+      webhooks: webhooks.map(({ cause, count, oldestMs }) => ({ cause, count, oldestAt: timeOf(oldestMs) })),
+      destinations: destinations.flatMap((row) => {
+        const plan = current.planById(row.planId)
+        return plan === undefined ? [] : [presentDestination(row, plan.servicePlanId)]
+      }),
+      truncated: more,
+    }
+  })
+}
+
+function inPlace(place: 'memory' | 'database') {
+  return ({ oldestMs, ...row }: WaitingMessages) => ({ place, ...row, oldestAt: timeOf(oldestMs) })
+}
+
+function presentDestination(row: Backlog['destinations'][number], servicePlanId: string) {
+  const { planId: _, since, oldestMs, ...rest } = row
+  return {
+    servicePlanId,
+    ...rest,
+    since: since.toISOString(),
+    oldestAt: oldestMs === null ? null : timeOf(oldestMs),
+  }
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString()
+}
