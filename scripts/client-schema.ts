@@ -6,8 +6,8 @@
  */
 
 interface Schema {
+  readonly $ref?: string
   readonly type?: string | readonly string[]
-  readonly title?: string
   readonly description?: string
   readonly properties?: Record<string, Schema>
   readonly required?: readonly string[]
@@ -26,7 +26,7 @@ interface Parameter {
   readonly schema: Schema
 }
 
-type Content = { readonly content?: Record<string, { readonly schema: Schema }> }
+type Content = { readonly $ref?: string; readonly content?: Record<string, { readonly schema: Schema }> }
 
 interface Operation {
   readonly operationId: string
@@ -39,21 +39,24 @@ interface Operation {
 
 type Paths = Record<string, Record<string, Operation>>
 
+interface Components {
+  readonly schemas?: Record<string, Schema>
+  readonly responses?: Record<string, Content>
+}
+
 export interface OpenApiDocument {
+  readonly components?: Components
   readonly paths: Paths
   readonly webhooks: Paths
 }
 
 /** What says more about a value than its type can. */
 const REFINEMENTS = new Set(
-  'title description format pattern examples default deprecated minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties headers'.split(
+  'description format pattern examples default deprecated minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties'.split(
     ' ',
   ),
 )
 const TYPES = new Set('type properties required additionalProperties items enum const anyOf'.split(' '))
-
-/** Names that would hide one of the language. */
-const RENAMED: Record<string, string> = { Error: 'ErrorBody' }
 
 /** Headers that the client sends from an option instead of the input. */
 const OPTION_HEADERS = ['idempotency-key']
@@ -65,8 +68,8 @@ export interface ClientSources {
 }
 
 /** The sources of both, not formatted. Throws on what it cannot express. */
-export function clientSources({ paths, webhooks }: OpenApiDocument): ClientSources {
-  const types = new TypeWriter()
+export function clientSources({ paths, webhooks, components = {} }: OpenApiDocument): ClientSources {
+  const types = new TypeWriter(components)
   const operations = Object.entries(paths)
     .filter(([path]) => path.startsWith('/v1/'))
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, op]) => ({ path, method, op })))
@@ -113,8 +116,10 @@ function inputOf(op: Operation, types: TypeWriter): string {
     throw new Error(`${where}: the client has no way to give the header ${unknown.name}`)
   const parameters = [...parametersIn('path', op), ...parametersIn('query', op)]
   const body = op.requestBody === undefined ? null : jsonOf(op.requestBody, where)
-  if (body !== null && body.type !== 'object') throw new Error(`${where}: its body is not an object`)
-  const names = [...parameters.map(({ name }) => name), ...Object.keys(body?.properties ?? {})]
+  const bodySchema = body === null ? null : types.resolved(body)
+  if (bodySchema !== null && bodySchema.type !== 'object')
+    throw new Error(`${where}: its body is not an object`)
+  const names = [...parameters.map(({ name }) => name), ...Object.keys(bodySchema?.properties ?? {})]
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new Error(`${where}: ${twice} is given in two places`)
 
@@ -135,8 +140,10 @@ function answerOf({ operationId, responses }: Operation, types: TypeWriter): str
     throw new Error(`${operationId}: it has to have one answer of success`)
   }
   // All failures are of one type, which is named by being met.
-  for (const [status, { content }] of Object.entries(responses)) {
-    if (status !== success && content !== undefined) types.of(jsonOf({ content }, operationId), operationId)
+  for (const [status, response] of Object.entries(responses)) {
+    const failure = types.response(response)
+    if (status !== success && failure.content !== undefined)
+      types.of(jsonOf(failure, operationId), operationId)
   }
   const answer = responses[success]!
   return answer.content === undefined ? 'undefined' : types.of(jsonOf(answer, operationId), operationId)
@@ -152,11 +159,17 @@ function jsonOf(content: Content | undefined, where: string): Schema {
   return schema
 }
 
-/** Writes schemas as types; those with a title as interfaces of that name. */
+/** Writes schemas as types; components as types of their name. */
 class TypeWriter {
-  readonly #named = new Map<string, { schema: string; source: string }>()
+  readonly #components: Components
+  readonly #named = new Map<string, string>()
+
+  constructor(components: Components) {
+    this.#components = components
+  }
 
   of(schema: Schema, where: string): string {
+    if (schema.$ref !== undefined) return this.#component(schema.$ref)
     const strange = Object.keys(schema).find((keyword) => !TYPES.has(keyword) && !REFINEMENTS.has(keyword))
     if (strange !== undefined) throw new Error(`${where}: the generator does not know ${strange}`)
     if (schema.const !== undefined) return JSON.stringify(schema.const)
@@ -174,7 +187,16 @@ class TypeWriter {
   }
 
   declarations(): string[] {
-    return [...this.#named.values()].map(({ source }) => source)
+    return [...this.#named.values()]
+  }
+
+  /** The schema itself, or the component that it refers to. */
+  resolved(schema: Schema): Schema {
+    return schema.$ref === undefined ? schema : component(this.#components.schemas, schema.$ref)
+  }
+
+  response(response: Content): Content {
+    return response.$ref === undefined ? response : component(this.#components.responses, response.$ref)
   }
 
   #ofType(type: string, schema: Schema, where: string): string {
@@ -189,24 +211,23 @@ class TypeWriter {
       case 'array':
         return schema.items === undefined ? 'unknown[]' : `(${this.of(schema.items, `${where}[]`)})[]`
       case 'object':
-        return schema.title === undefined
-          ? this.#fields(schema, where)
-          : this.#interface(schema, schema.title)
+        return this.#fields(schema, where)
       default:
         throw new Error(`${where}: the generator does not know the type ${type}`)
     }
   }
 
-  #interface(schema: Schema, title: string): string {
-    const name = RENAMED[title] ?? title
-    // The description of an answer, and its headers, stand in its schema too.
-    const { description: _, headers: __, ...rest } = schema as Schema & { headers?: unknown }
-    const same = JSON.stringify(rest)
-    const known = this.#named.get(name)
-    if (known !== undefined && known.schema !== same) throw new Error(`two schemas are called ${title}`)
-    if (known === undefined) {
-      const source = `export interface ${name} ${this.#fields(schema, name)}`
-      this.#named.set(name, { schema: same, source })
+  #component(ref: string): string {
+    const name = nameIn(ref)
+    if (!this.#named.has(name)) {
+      const schema = component(this.#components.schemas, ref)
+      // Set before its fields are read, so that those of a schema stand behind it, and end where it is met again.
+      this.#named.set(name, '')
+      const type = this.of(schema, name)
+      this.#named.set(
+        name,
+        type.startsWith('{') ? `export interface ${name} ${type}` : `export type ${name} = ${type}`,
+      )
     }
     return name
   }
@@ -221,6 +242,17 @@ class TypeWriter {
     )
     return fields.length > 0 ? `{\n${fields.join('\n')}\n}` : 'Record<string, unknown>'
   }
+}
+
+/** `#/components/schemas/Name` -> `Name` */
+function nameIn(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1)
+}
+
+function component<T>(components: Record<string, T> = {}, ref: string): T {
+  const found = components[nameIn(ref)]
+  if (found === undefined) throw new Error(`the document has no ${ref}`)
+  return found
 }
 
 /** An optional field may also be given as undefined, which is as good as absent. */

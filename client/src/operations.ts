@@ -2,13 +2,19 @@
 
 import type {
   DeliveryReceipt,
+  DestinationRequest,
   EventFeed,
-  InboundMessage,
+  EventState,
   InboundMessageList,
+  InboundSmsWebhook,
   MessageList,
+  MessageStatus,
+  RedeliverEventRequest,
+  RedeliverEventsRequest,
   Redelivered,
   SendSmsRequest,
   TestEvent,
+  TestEventRequest,
   WebhookDestination,
   WebhookDestinationList,
   WebhookEventDetail,
@@ -46,7 +52,7 @@ export interface Operations {
       from?: string | undefined
       /** Destination. */
       to?: string | undefined
-      status?: 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN' | undefined
+      status?: MessageStatus | undefined
       /** ISO 3166-1 alpha-2. */
       country?: string | undefined
       mccmnc?: string | undefined
@@ -68,7 +74,7 @@ export interface Operations {
       /** 24 hex digits. */
       servicePlanId: string
     }
-    answer: InboundMessage
+    answer: InboundSmsWebhook
   }
   /** List inbound messages, newest first. Needs servicePlanId and at least one filter or a cursor. */
   listInboundMessages: {
@@ -111,7 +117,7 @@ export interface Operations {
     input: {
       /** 24 hex digits. */
       servicePlanId: string
-      state?: 'pending' | 'delivered' | 'failed' | 'kept' | undefined
+      state?: EventState | undefined
       msgId?: string | undefined
       /** Scheme, host and port: https://example.com:8443. */
       destination?: string | undefined
@@ -149,67 +155,21 @@ export interface Operations {
     answer: WebhookDestinationList
   }
   /** Send a signed test event at once and say what came of it. One a second for each account. It carries the header aldis-test: true, and is not tried again. */
-  sendTestWebhook: {
-    input: {
-      /** 24 hex digits. */
-      servicePlanId: string
-      /** deliveryReceipt when absent. */
-      type?: 'deliveryReceipt' | 'inboundMessage' | undefined
-      /** When absent: the account's default DLR URL, or the plan's inbound URL. */
-      url?: string | undefined
-    }
-    answer: TestEvent
-  }
+  sendTestWebhook: { input: TestEventRequest; answer: TestEvent }
   /** Have an event delivered, again or at last. Under the same id; attempts go on counting, and its schedule begins anew. Pending: it is due now. */
   redeliverWebhookEvent: {
     input: {
       /** {msgId}-{sequence}, as in webhook-id. */
       eventId: string
-    } & {
-      /** 24 hex digits. */
-      servicePlanId: string
-    }
+    } & RedeliverEventRequest
     answer: WebhookEventDetail
   }
   /** Have all events of a plan delivered that failed, or were kept. Up to 10,000 in one request; nextAfter tells where to go on. */
-  redeliverWebhookEvents: {
-    input: {
-      /** 24 hex digits. */
-      servicePlanId: string
-      /** failed when absent; kept: what had no URL when it happened, and has one now. */
-      state?: 'failed' | 'kept' | undefined
-      msgId?: string | undefined
-      /** Scheme, host and port: https://example.com:8443. */
-      destination?: string | undefined
-      /** Of messages' createdAt, inclusive. */
-      fromDate?: string | undefined
-      /** Inclusive. */
-      toDate?: string | undefined
-      /** nextAfter of the answer before. */
-      after?: string | undefined
-    }
-    answer: Redelivered
-  }
+  redeliverWebhookEvents: { input: RedeliverEventsRequest; answer: Redelivered }
   /** Stop delivering a plan's events to a destination. They wait, without end, until it is resumed. */
-  pauseWebhookDestination: {
-    input: {
-      /** 24 hex digits. */
-      servicePlanId: string
-      /** Scheme, host and port: https://example.com:8443. */
-      destination: string
-    }
-    answer: WebhookDestination
-  }
+  pauseWebhookDestination: { input: DestinationRequest; answer: WebhookDestination }
   /** End a pause, or have a destination tried again that failed. What waited is delivered, also what waits for its next attempt. What the operator has paused the operator resumes. */
-  resumeWebhookDestination: {
-    input: {
-      /** 24 hex digits. */
-      servicePlanId: string
-      /** Scheme, host and port: https://example.com:8443. */
-      destination: string
-    }
-    answer: WebhookDestination
-  }
+  resumeWebhookDestination: { input: DestinationRequest; answer: WebhookDestination }
 }
 
 /** How each operation is requested: what is neither in the path nor in the query is the body. */

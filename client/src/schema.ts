@@ -15,7 +15,7 @@ export interface DeliveryReceiptWebhook {
   to?: string | null | undefined
   /** Text, exactly as sent. */
   body?: string | null | undefined
-  status: 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
+  status: MessageStatus
   /** 000 on success, otherwise the failure code. */
   errorCode?: string | undefined
   errorMessage?: string | undefined
@@ -34,6 +34,8 @@ export interface DeliveryReceiptWebhook {
   sentAt?: string | null | undefined
   updatedAt?: string | undefined
 }
+
+export type MessageStatus = 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
 
 export interface InboundSmsWebhook {
   /** Account that owns the message. */
@@ -69,40 +71,42 @@ export interface SendSmsRequest {
 }
 
 export interface ErrorBody {
-  errorCode:
-    | 'VALIDATION_ERROR'
-    | 'SERVICE_PLAN_INCOMPLETE'
-    | 'UNAUTHENTICATED'
-    | 'SERVICE_PLAN_INACTIVE'
-    | 'FORBIDDEN'
-    | 'SENDER_NOT_AUTHORIZED'
-    | 'SERVICE_PLAN_NOT_FOUND'
-    | 'MESSAGE_NOT_FOUND'
-    | 'NOT_FOUND'
-    | 'METHOD_NOT_ALLOWED'
-    | 'REQUEST_TIMEOUT'
-    | 'CONFLICT'
-    | 'SENDER_PENDING_APPROVAL'
-    | 'MESSAGE_TOO_LARGE'
-    | 'UNSUPPORTED_MEDIA_TYPE'
-    | 'EXPECTATION_FAILED'
-    | 'SENDER_STATUS_UNKNOWN'
-    | 'IDEMPOTENCY_KEY_REUSED'
-    | 'RATE_LIMITED'
-    | 'HEADERS_TOO_LARGE'
-    | 'INTERNAL_ERROR'
-    | 'SERVICE_UNAVAILABLE'
+  errorCode: ErrorCode
   errorMessage: string
-  errors?:
-    | {
-        /** Field, parameter or header; `request` for the whole. */
-        field: string
-        code: string
-        message: string
-      }[]
-    | undefined
+  errors?: Fault[] | undefined
   /** Also in the x-request-id header, and in the log. */
   requestId: string
+}
+
+export type ErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'SERVICE_PLAN_INCOMPLETE'
+  | 'UNAUTHENTICATED'
+  | 'SERVICE_PLAN_INACTIVE'
+  | 'FORBIDDEN'
+  | 'SENDER_NOT_AUTHORIZED'
+  | 'SERVICE_PLAN_NOT_FOUND'
+  | 'MESSAGE_NOT_FOUND'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'REQUEST_TIMEOUT'
+  | 'CONFLICT'
+  | 'SENDER_PENDING_APPROVAL'
+  | 'MESSAGE_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'EXPECTATION_FAILED'
+  | 'SENDER_STATUS_UNKNOWN'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'RATE_LIMITED'
+  | 'HEADERS_TOO_LARGE'
+  | 'INTERNAL_ERROR'
+  | 'SERVICE_UNAVAILABLE'
+
+export interface Fault {
+  /** Field, parameter or header; `request` for the whole. */
+  field: string
+  code: string
+  message: string
 }
 
 export interface DeliveryReceipt {
@@ -120,7 +124,7 @@ export interface DeliveryReceipt {
   to: string | null
   /** Text, exactly as sent. */
   body: string | null
-  status: 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
+  status: MessageStatus
   /** 000 on success, otherwise the failure code. */
   errorCode: string
   errorMessage: string
@@ -142,68 +146,55 @@ export interface DeliveryReceipt {
 
 export interface MessageList {
   items: DeliveryReceipt[]
-  pagination: {
-    limit: number
-    hasMore: boolean
-    nextCursor: string | null
-  }
+  pagination: Pagination
 }
 
-export interface InboundMessage {
-  /** Account that owns the message. */
-  accountId: string
-  /** Service plan that owns the number. */
-  servicePlanId: string
-  msgId: string
-  channel: 'SMS'
-  direction: 'MO'
-  /** Sender. */
-  from: string
-  /** Number it was sent to. */
-  to: string
-  /** Keyword of the number that the text begins with. */
-  keyword?: string | undefined
-  body: string
-  /** UTC. */
-  receivedAt: string
+export interface Pagination {
+  limit: number
+  hasMore: boolean
+  nextCursor: string | null
 }
 
 export interface InboundMessageList {
-  items: InboundMessage[]
-  pagination: {
-    limit: number
-    hasMore: boolean
-    nextCursor: string | null
-  }
+  items: InboundSmsWebhook[]
+  pagination: Pagination
 }
 
 export interface EventFeed {
-  items: (
-    | {
-        /** webhook-id of its webhook. */
-        eventId: string
-        /** Place among the events of its message: 1, 2, …; 0: an inbound message. */
-        sequence: number
-        occurredAt: string
-        type: 'deliveryReceipt'
-        data: DeliveryReceipt
-      }
-    | {
-        /** webhook-id of its webhook. */
-        eventId: string
-        /** Place among the events of its message: 1, 2, …; 0: an inbound message. */
-        sequence: number
-        occurredAt: string
-        type: 'inboundMessage'
-        data: InboundSmsWebhook
-      }
-  )[]
+  items: (DeliveryReceiptEvent | InboundMessageEvent)[]
   /** Where to go on, now or later; it does not expire. */
   cursor: string
   /** There is more to be read at once. */
   hasMore: boolean
   /** Events between may be gone: the cursor, or since, is from before the oldest that are kept. */
   gap: boolean
+}
+
+export interface DeliveryReceiptEvent {
+  /** webhook-id of its webhook. */
+  eventId: string
+  /** Place among the events of its message: 1, 2, …; 0: an inbound message. */
+  sequence: number
+  occurredAt: string
+  type: 'deliveryReceipt'
+  data: DeliveryReceipt
+}
+
+export interface InboundMessageEvent {
+  /** webhook-id of its webhook. */
+  eventId: string
+  /** Place among the events of its message: 1, 2, …; 0: an inbound message. */
+  sequence: number
+  occurredAt: string
+  type: 'inboundMessage'
+  data: InboundSmsWebhook
+}
+
+export type EventState = 'pending' | 'delivered' | 'failed' | 'kept'
+
+export interface WebhookEventList {
+  items: WebhookEvent[]
+  pagination: Pagination
 }
 
 export interface WebhookEvent {
@@ -213,11 +204,11 @@ export interface WebhookEvent {
   msgId: string
   /** 1, 2, … for the changes of status; 0: an inbound message. */
   sequence: number
-  type: 'deliveryReceipt' | 'inboundMessage'
+  type: EventType
   /** What it tells; null of an inbound message. */
   messageStatus: string | null
   /** failed: until it is redelivered; kept: there was no URL when it happened. */
-  state: 'pending' | 'delivered' | 'failed' | 'kept'
+  state: EventState
   occurredAt: string
   /** When it was last answered 2xx. */
   deliveredAt: string | null
@@ -232,14 +223,7 @@ export interface WebhookEvent {
   error: string | null
 }
 
-export interface WebhookEventList {
-  items: WebhookEvent[]
-  pagination: {
-    limit: number
-    hasMore: boolean
-    nextCursor: string | null
-  }
-}
+export type EventType = 'deliveryReceipt' | 'inboundMessage'
 
 export interface WebhookEventDetail {
   /** webhook-id of its webhooks. */
@@ -248,11 +232,11 @@ export interface WebhookEventDetail {
   msgId: string
   /** 1, 2, … for the changes of status; 0: an inbound message. */
   sequence: number
-  type: 'deliveryReceipt' | 'inboundMessage'
+  type: EventType
   /** What it tells; null of an inbound message. */
   messageStatus: string | null
   /** failed: until it is redelivered; kept: there was no URL when it happened. */
-  state: 'pending' | 'delivered' | 'failed' | 'kept'
+  state: EventState
   occurredAt: string
   /** When it was last answered 2xx. */
   deliveredAt: string | null
@@ -266,15 +250,22 @@ export interface WebhookEventDetail {
   /** Name of what went wrong at the last attempt; null: it was answered 2xx. */
   error: string | null
   /** The first one first. */
-  attemptRecords: {
-    attempt: number
-    attemptedAt: string
-    latencyMs: number
-    responseStatus: number | null
-    error: string | null
-    /** The first 1 KiB of the answer. */
-    responseHead: string | null
-  }[]
+  attemptRecords: WebhookAttempt[]
+}
+
+export interface WebhookAttempt {
+  attempt: number
+  attemptedAt: string
+  latencyMs: number
+  responseStatus: number | null
+  error: string | null
+  /** The first 1 KiB of the answer. */
+  responseHead: string | null
+}
+
+export interface WebhookDestinationList {
+  items: WebhookDestination[]
+  pagination: Pagination
 }
 
 export interface WebhookDestination {
@@ -295,13 +286,13 @@ export interface WebhookDestination {
   failed: number
 }
 
-export interface WebhookDestinationList {
-  items: WebhookDestination[]
-  pagination: {
-    limit: number
-    hasMore: boolean
-    nextCursor: string | null
-  }
+export interface TestEventRequest {
+  /** 24 hex digits. */
+  servicePlanId: string
+  /** deliveryReceipt when absent. */
+  type?: EventType | undefined
+  /** When absent: the account's default DLR URL, or the plan's inbound URL. */
+  url?: string | undefined
 }
 
 export interface TestEvent {
@@ -320,11 +311,39 @@ export interface TestEvent {
   responseHead: string | null
 }
 
+export interface RedeliverEventRequest {
+  /** 24 hex digits. */
+  servicePlanId: string
+}
+
+export interface RedeliverEventsRequest {
+  /** 24 hex digits. */
+  servicePlanId: string
+  /** failed when absent; kept: what had no URL when it happened, and has one now. */
+  state?: 'failed' | 'kept' | undefined
+  msgId?: string | undefined
+  /** Scheme, host and port: https://example.com:8443. */
+  destination?: string | undefined
+  /** Of messages' createdAt, inclusive. */
+  fromDate?: string | undefined
+  /** Inclusive. */
+  toDate?: string | undefined
+  /** nextAfter of the answer before. */
+  after?: string | undefined
+}
+
 export interface Redelivered {
   /** Events that are to be delivered now. */
   redelivered: number
   /** Where to go on with the same request; null: that was all. */
   nextAfter: string | null
+}
+
+export interface DestinationRequest {
+  /** 24 hex digits. */
+  servicePlanId: string
+  /** Scheme, host and port: https://example.com:8443. */
+  destination: string
 }
 
 /** What is POSTed to a receiver, by type of event. */

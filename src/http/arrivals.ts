@@ -28,7 +28,8 @@ export function checkArrivals(app: FastifyInstance, raw: Pick<RawAnswers, 'noteC
     if (request.headers['transfer-encoding'] !== undefined) raw.noteChunked(request.raw.socket)
     const malformed = messageFault(request.raw)
     if (malformed !== null) return done(invalid([malformed]))
-    if (request.is404) return done(refuseRoute(paths, request))
+    const isUnknown = request.is404 || paths.isMistaken(request.raw.url ?? '', request.routeOptions.url)
+    if (isUnknown) return done(refuseRoute(paths, request))
     done()
   })
 }

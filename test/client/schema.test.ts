@@ -54,17 +54,31 @@ describe('the generator', () => {
     expect(answering(schema)()).toContain(`answer: ${type} }`)
   })
 
-  it('names what has a title, once; a name of the language is another', () => {
-    const error = { type: 'object', title: 'Error', properties: { 'a-b': TEXT }, required: ['a-b'] }
-    const document = documentOf({
-      responses: {
-        200: jsonOf({ type: 'array', items: { ...error, description: 'one' } }),
-        400: jsonOf({ ...error, description: 'another' }),
+  it('names components, once, those of shared responses too', () => {
+    const refer = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+    const schemas = {
+      Node: {
+        type: 'object',
+        properties: { 'a-b': refer('schemas', 'Kind'), next: refer('schemas', 'Node') },
+        required: ['a-b'],
       },
-    })
+      Kind: { enum: ['a', 'b'] },
+      Fault: { type: 'object' },
+    }
+    const document = {
+      ...documentOf({
+        responses: {
+          200: jsonOf({ type: 'array', items: { ...refer('schemas', 'Node'), description: 'one' } }),
+          400: refer('responses', '400'),
+        },
+      }),
+      components: { schemas, responses: { 400: jsonOf(refer('schemas', 'Fault')) } },
+    } as OpenApiDocument
     const source = sourceOf(document)
-    expect(source.split('export interface ErrorBody {\n"a-b": string\n}')).toHaveLength(2)
-    expect(source).toContain('answer: (ErrorBody)[]')
+    expect(source.split('export interface Node {\n"a-b": Kind\nnext?: Node | undefined\n}')).toHaveLength(2)
+    expect(source).toContain('export type Kind = "a" | "b"')
+    expect(source).toContain('export type Fault = Record<string, unknown>')
+    expect(source).toContain('answer: (Node)[]')
   })
 
   it('leaves out what is not of the customers', () => {
@@ -78,8 +92,11 @@ describe('the generator', () => {
   it.each<[string, () => unknown]>([
     ['does not know patternProperties', answering({ type: 'object', patternProperties: {} })],
     ['does not know the type date', answering({ type: 'date' })],
-    ['two schemas are called A', () => answering({ anyOf: [titled('A', 'x'), titled('A', 'y')] })()],
-    ['fields with names and fields without', answering({ ...titled('A', 'x'), additionalProperties: TEXT })],
+    ['the document has no #/components/schemas/A', answering({ $ref: '#/components/schemas/A' })],
+    [
+      'fields with names and fields without',
+      answering({ type: 'object', properties: { a: TEXT }, additionalProperties: TEXT }),
+    ],
     ['one answer of success', () => sourceOf(documentOf({ responses: {} }))],
     [
       'no way to give the header x-y',
@@ -94,8 +111,4 @@ describe('the generator', () => {
   ])('says what it cannot express: %s', (message, generate) => {
     expect(generate).toThrow(message)
   })
-
-  function titled(title: string, field: string) {
-    return { type: 'object', title, properties: { [field]: TEXT } }
-  }
 })

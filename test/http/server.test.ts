@@ -176,17 +176,19 @@ describe('GET /openapi.json', () => {
       '/v1/webhooks/test',
     ])
     const { post } = json.paths['/v1/sendsms']
-    expect(Object.keys(post.responses).sort()).toEqual(
-      ['202', '400', '401', '403', '404', '409', '413', '415', '422', '429', '500', '503'].sort(),
+    expect(Object.keys(post.responses)).toEqual(
+      expect.arrayContaining('202 400 401 403 404 405 408 409 413 415 417 422 429 431 500 503'.split(' ')),
     )
-    const request = post.requestBody.content['application/json'].schema
+    const { $ref } = post.requestBody.content['application/json'].schema
+    expect($ref).toBe('#/components/schemas/SendSmsRequest')
+    const request = json.components.schemas.SendSmsRequest
     expect(request.required).toEqual(['servicePlanId', 'channel', 'from', 'to', 'body'])
     expect(request.properties.body).toMatchObject({ type: 'string', minLength: 1, maxLength: 1600 })
-    const receipt = post.responses['202'].content['application/json'].schema
-    expect(receipt.properties.price.type).toEqual(['number', 'null'])
-    expect(json.components.securitySchemes.bearer).toEqual({ type: 'http', scheme: 'bearer' })
+    expect(json.components.schemas.DeliveryReceipt.properties.price.type).toEqual(['number', 'null'])
+    expect(json.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
     expect(Object.keys(post.responses['202'].headers)).toContain('location')
-    expect(Object.keys(post.responses['429'].headers)).toContain('retry-after')
+    expect(post.responses['429']).toEqual({ $ref: '#/components/responses/429' })
+    expect(Object.keys(json.components.responses['429'].headers)).toContain('retry-after')
     const parametersOf = (path: string) =>
       json.paths[path].get.parameters.map(({ name }: { name: string }) => name).join(' ')
     expect(parametersOf('/v1/messages/sms')).toBe(
@@ -197,14 +199,16 @@ describe('GET /openapi.json', () => {
 
   it('200 describes both webhooks', async () => {
     const { json } = await service.get('/openapi.json')
-    const bodyOf = (name: string) => json.webhooks[name].post.requestBody.content['application/json'].schema
-    const record = json.paths['/v1/messages/{msgId}'].get.responses['200'].content['application/json'].schema
-    expect(bodyOf('deliveryReceipt').properties).toEqual(record.properties)
-    expect(bodyOf('deliveryReceipt').required).toEqual(['msgId', 'status'])
-    const inbound =
-      json.paths['/v1/inbound/sms/{msgId}'].get.responses['200'].content['application/json'].schema
-    expect(bodyOf('inboundMessage').properties).toEqual(inbound.properties)
-    expect(bodyOf('inboundMessage').required).toEqual(
+    const schemaOf = ({ content }: { content: Record<string, { schema: { $ref: string } }> }) =>
+      content['application/json']!.schema.$ref.replace('#/components/schemas/', '')
+    const { DeliveryReceipt, DeliveryReceiptWebhook, InboundSmsWebhook } = json.components.schemas
+    expect(schemaOf(json.webhooks.deliveryReceipt.post.requestBody)).toBe('DeliveryReceiptWebhook')
+    expect(schemaOf(json.paths['/v1/messages/{msgId}'].get.responses['200'])).toBe('DeliveryReceipt')
+    expect(DeliveryReceiptWebhook.properties).toEqual(DeliveryReceipt.properties)
+    expect(DeliveryReceiptWebhook.required).toEqual(['msgId', 'status'])
+    expect(schemaOf(json.webhooks.inboundMessage.post.requestBody)).toBe('InboundSmsWebhook')
+    expect(schemaOf(json.paths['/v1/inbound/sms/{msgId}'].get.responses['200'])).toBe('InboundSmsWebhook')
+    expect(InboundSmsWebhook.required).toEqual(
       'accountId servicePlanId msgId channel direction from to body receivedAt'.split(' '),
     )
   })

@@ -5,8 +5,8 @@ import { findInboundMessage } from '../../store/inbound-message-list.ts'
 import { planToRead } from '../authentication.ts'
 import { readLookup } from '../lookups.ts'
 import { failures } from '../schemas/error-body.ts'
-import { InboundMessageSchema } from '../schemas/inbound-query.ts'
 import { LookupQuerySchema, MessagePathSchema } from '../schemas/message-query.ts'
+import { InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
 import type { LookupDeps } from './message-lookups.ts'
 
 const SCHEMA = {
@@ -17,7 +17,7 @@ const SCHEMA = {
   params: MessagePathSchema,
   querystring: LookupQuerySchema,
   response: {
-    200: { ...InboundMessageSchema, description: 'The message, as it was pushed' },
+    200: { ...InboundSmsWebhookSchema, description: 'The message, as it was pushed' },
     ...failures(400, 401, 403, 404, 429, 500, 503),
   },
 }

@@ -13,7 +13,7 @@ export const DeliveryReceiptSchema = Type.Object(
     from: nullableString({ description: 'Sender' }),
     to: nullableString({ description: 'Destination' }),
     body: nullableString({ description: 'Text, exactly as sent' }),
-    status: oneOf(STATUSES),
+    status: oneOf(STATUSES, { title: 'MessageStatus' }),
     errorCode: Type.String({ description: '000 on success, otherwise the failure code' }),
     errorMessage: Type.String(),
     segments: nullableInteger(),

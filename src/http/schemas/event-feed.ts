@@ -35,9 +35,10 @@ const COMMON = {
 
 function event<Of extends EventType>(
   type: Of,
+  title: string,
   data: typeof DeliveryReceiptSchema | typeof InboundSmsWebhookSchema,
 ) {
-  return Type.Object({ ...COMMON, type: oneOf([type]), data })
+  return Type.Object({ ...COMMON, type: oneOf([type]), data }, { title })
 }
 
 /** What was pushed, or would have been. */
@@ -45,8 +46,8 @@ export const FeedSchema = Type.Object(
   {
     items: Type.Array(
       Type.Union([
-        event('deliveryReceipt', DeliveryReceiptSchema),
-        event('inboundMessage', InboundSmsWebhookSchema),
+        event('deliveryReceipt', 'DeliveryReceiptEvent', DeliveryReceiptSchema),
+        event('inboundMessage', 'InboundMessageEvent', InboundSmsWebhookSchema),
       ]),
     ),
     cursor: Type.String({ description: 'Where to go on, now or later; it does not expire' }),

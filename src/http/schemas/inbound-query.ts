@@ -12,7 +12,5 @@ export const InboundListQuerySchema = Type.Object({
   ...PAGE_PARAMETERS,
 })
 
-/** An inbound message as it was pushed. */
-export const InboundMessageSchema = { ...InboundSmsWebhookSchema, title: 'InboundMessage' }
-
-export const InboundMessageListSchema = pageSchema(InboundMessageSchema, 'InboundMessageList')
+/** Inbound messages as they were pushed. */
+export const InboundMessageListSchema = pageSchema(InboundSmsWebhookSchema, 'InboundMessageList')

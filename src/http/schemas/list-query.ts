@@ -31,10 +31,9 @@ export const PAGE_PARAMETERS = {
 
 /** A page of a list. */
 export function pageSchema(item: TSchema, title: string) {
-  const pagination = Type.Object({
-    limit: Type.Integer(),
-    hasMore: Type.Boolean(),
-    nextCursor: nullableString(),
-  })
+  const pagination = Type.Object(
+    { limit: Type.Integer(), hasMore: Type.Boolean(), nextCursor: nullableString() },
+    { title: 'Pagination' },
+  )
   return Type.Object({ items: Type.Array(item), pagination }, { title })
 }

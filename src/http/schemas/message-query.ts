@@ -17,7 +17,7 @@ export const ListQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
   from: Type.Optional(Type.String({ description: 'Sender' })),
   to: Type.Optional(Type.String({ description: 'Destination' })),
-  status: Type.Optional(oneOf(STATUSES)),
+  status: Type.Optional(oneOf(STATUSES, { title: 'MessageStatus' })),
   country: Type.Optional(Type.String({ description: 'ISO 3166-1 alpha-2' })),
   mccmnc: Type.Optional(Type.String({ pattern: '^[0-9]{5,6}$' })),
   ...windowParameters('createdAt'),

@@ -14,7 +14,10 @@ export function nullableInteger(options: { description?: string } = {}) {
   return Type.Unsafe<number | null>({ type: ['integer', 'null'], ...options })
 }
 
-/** One of a few strings. */
-export function oneOf<const T extends string>(values: readonly T[], options: { description?: string } = {}) {
+/** One of a few strings; with a title, a schema of that name in the OpenAPI document. */
+export function oneOf<const T extends string>(
+  values: readonly T[],
+  options: { title?: string; description?: string } = {},
+) {
   return Type.Unsafe<T>({ type: 'string', enum: values, ...options })
 }

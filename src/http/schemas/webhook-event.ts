@@ -16,9 +16,10 @@ const FIELDS = {
   servicePlanId: Type.String(),
   msgId: Type.String({ format: 'uuid' }),
   sequence: Type.Integer({ description: '1, 2, … for the changes of status; 0: an inbound message' }),
-  type: oneOf(EVENT_TYPES),
+  type: oneOf(EVENT_TYPES, { title: 'EventType' }),
   messageStatus: nullableString({ description: 'What it tells; null of an inbound message' }),
   state: oneOf(EVENT_STATES, {
+    title: 'EventState',
     description: 'failed: until it is redelivered; kept: there was no URL when it happened',
   }),
   occurredAt: Type.String({ format: 'date-time' }),
@@ -42,14 +43,17 @@ export const WebhookEventDetailSchema = Type.Object(
   {
     ...FIELDS,
     attemptRecords: Type.Array(
-      Type.Object({
-        attempt: Type.Integer(),
-        attemptedAt: Type.String({ format: 'date-time' }),
-        latencyMs: Type.Integer(),
-        responseStatus: nullableInteger(),
-        error: nullableString(),
-        responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
-      }),
+      Type.Object(
+        {
+          attempt: Type.Integer(),
+          attemptedAt: Type.String({ format: 'date-time' }),
+          latencyMs: Type.Integer(),
+          responseStatus: nullableInteger(),
+          error: nullableString(),
+          responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
+        },
+        { title: 'WebhookAttempt' },
+      ),
       { description: 'The first one first' },
     ),
   },

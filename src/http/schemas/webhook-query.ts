@@ -18,7 +18,7 @@ export const EventPathSchema = Type.Object({
 
 export const EventListQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
-  state: Type.Optional(oneOf(EVENT_STATES)),
+  state: Type.Optional(oneOf(EVENT_STATES, { title: 'EventState' })),
   msgId: Type.Optional(MsgId),
   destination: Type.Optional(Destination),
   ...windowParameters("messages' createdAt"),
@@ -31,13 +31,13 @@ export const WebhookEventListSchema = pageSchema(WebhookEventSchema, 'WebhookEve
 export const WebhookDestinationListSchema = pageSchema(WebhookDestinationSchema, 'WebhookDestinationList')
 
 /** A field that is not known is refused: misspelt, it would not narrow what is done. */
-const STRICT = { additionalProperties: false }
+const strict = (title: string) => ({ title, additionalProperties: false })
 
-export const PlanBodySchema = Type.Object({ servicePlanId: PlanParameter }, STRICT)
+export const PlanBodySchema = Type.Object({ servicePlanId: PlanParameter }, strict('RedeliverEventRequest'))
 
 export const DestinationBodySchema = Type.Object(
   { servicePlanId: PlanParameter, destination: Destination },
-  STRICT,
+  strict('DestinationRequest'),
 )
 
 export const RedeliverBodySchema = Type.Object(
@@ -56,7 +56,7 @@ export const RedeliverBodySchema = Type.Object(
     toDate: Type.Optional(Type.String({ maxLength: 64, format: 'date-time', description: 'Inclusive' })),
     after: Type.Optional(Type.String({ maxLength: 42, description: 'nextAfter of the answer before' })),
   },
-  STRICT,
+  strict('RedeliverEventsRequest'),
 )
 
 export const RedeliveredSchema = Type.Object(
@@ -70,7 +70,9 @@ export const RedeliveredSchema = Type.Object(
 export const TestBodySchema = Type.Object(
   {
     servicePlanId: PlanParameter,
-    type: Type.Optional(oneOf(EVENT_TYPES, { description: 'deliveryReceipt when absent' })),
+    type: Type.Optional(
+      oneOf(EVENT_TYPES, { title: 'EventType', description: 'deliveryReceipt when absent' }),
+    ),
     url: Type.Optional(
       Type.String({
         format: 'uri',
@@ -78,7 +80,7 @@ export const TestBodySchema = Type.Object(
       }),
     ),
   },
-  STRICT,
+  strict('TestEventRequest'),
 )
 
 export const TestEventSchema = Type.Object(

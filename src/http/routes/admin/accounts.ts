@@ -31,7 +31,10 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const WebhookHeaders = Type.Array(
-  Type.Object({ name: WebhookHeaderName, value: WebhookHeaderValue }, { additionalProperties: false }),
+  Type.Object(
+    { name: WebhookHeaderName, value: WebhookHeaderValue },
+    { title: 'WebhookHeader', additionalProperties: false },
+  ),
   {
     maxItems: MAX_WEBHOOK_HEADERS,
     writeOnly: true,
@@ -42,6 +45,7 @@ const WebhookHeaders = Type.Array(
 const WebhookCredentials = Type.Object(
   { username: BasicUsername, password: BasicPassword },
   {
+    title: 'BasicCredentials',
     additionalProperties: false,
     writeOnly: true,
     description:
@@ -56,25 +60,34 @@ const settings = {
 }
 const Creation = Type.Object(
   { accountId: Type.Optional(PublicId), name: DisplayName, ...settings },
-  { additionalProperties: false },
+  { title: 'AccountCreation', additionalProperties: false },
 )
 const Change = Type.Object(
   { name: Type.Optional(DisplayName), ...settings },
-  { additionalProperties: false, minProperties: 1 },
+  { title: 'AccountChange', additionalProperties: false, minProperties: 1 },
 )
 const Params = Type.Object({ accountId: PublicId })
-const Account = Type.Object({
-  accountId: Type.String(),
-  name: Type.String(),
-  defaultDlrUrl: Nullable(Type.String()),
-  webhookHeaderNames: Type.Array(Type.String()),
-  webhookCredentialsSet: Type.Boolean(),
-  rateLimit: Nullable(RateLimitField),
-  previousWebhookSecretLive: Type.Boolean(),
-  createdAt: Timestamp,
-})
-const Created = Type.Object({ ...Account.properties, webhookSecret: Type.String() })
-const Rotated = Type.Object({ accountId: Type.String(), webhookSecret: Type.String() })
+const Account = Type.Object(
+  {
+    accountId: Type.String(),
+    name: Type.String(),
+    defaultDlrUrl: Nullable(Type.String()),
+    webhookHeaderNames: Type.Array(Type.String()),
+    webhookCredentialsSet: Type.Boolean(),
+    rateLimit: Nullable(RateLimitField),
+    previousWebhookSecretLive: Type.Boolean(),
+    createdAt: Timestamp,
+  },
+  { title: 'Account' },
+)
+const Created = Type.Object(
+  { ...Account.properties, webhookSecret: Type.String() },
+  { title: 'CreatedAccount' },
+)
+const Rotated = Type.Object(
+  { accountId: Type.String(), webhookSecret: Type.String() },
+  { title: 'RotatedWebhookSecret' },
+)
 
 export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
   const { db, reads, secretKey } = deps

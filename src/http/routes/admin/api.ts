@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { hashToken, MAX_TOKEN_LENGTH } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
+import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerCarriers } from './carriers.ts'
 import { documentationOf } from './documentation.ts'
@@ -29,6 +30,7 @@ import { registerWebhookTests } from './webhook-tests.ts'
 
 /** Registers the operator's API under `/admin/v1`, for callers with an operator token only. */
 export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  documentOperatorRoutes(app)
   app.register(
     async (plain) => {
       const scope = plain.withTypeProvider<TypeBoxTypeProvider>()

@@ -27,6 +27,7 @@ const required = {
 const Password = octetString(8)
 const settings = {
   state: Type.Enum([...OPERATING_STATES], {
+    title: 'OperatingState',
     description: 'draining: bound, but nothing new is submitted; stopped: unbound',
   }),
   port: Type.Integer({ minimum: 1, maximum: 65_535 }),
@@ -45,7 +46,7 @@ const settings = {
       description: 'name its certificate must have; null: its host',
     }),
   ),
-  bindMode: Type.Enum([...BIND_MODES]),
+  bindMode: Type.Enum([...BIND_MODES], { title: 'BindMode' }),
   binds: Type.Integer({
     minimum: 1,
     maximum: MAX_BINDS,
@@ -60,60 +61,71 @@ const settings = {
   messagesPerSecond: Nullable(PositiveInteger),
   senderMessagesPerSecond: Nullable(PositiveInteger),
   longMessages: Type.Enum([...LONG_MESSAGES], {
+    title: 'LongMessages',
     description:
       'how a long text goes out: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload',
   }),
-  submitOutcomes: Type.Record(Type.String(), Type.Enum([...REFUSED_OUTCOMES]), {
+  submitOutcomes: Type.Record(Type.String(), Type.Enum([...REFUSED_OUTCOMES], { title: 'SubmitOutcome' }), {
     maxProperties: MAX_SUBMIT_OUTCOMES,
     description:
       'what a command_status (0x45 or 69) of submit_sm_resp means, in place of the table of all carriers',
   }),
-  idRule: Type.Enum([...ID_RULES, 'auto']),
+  idRule: Type.Enum([...ID_RULES, 'auto'], { title: 'IdRule' }),
 }
 const Creation = Type.Object(
   { name: LinkName, ...required, password: Password, ...Type.Partial(Type.Object(settings)).properties },
-  { additionalProperties: false },
+  { title: 'CarrierCreation', additionalProperties: false },
 )
 const Change = Type.Partial(Type.Object({ name: LinkName, ...required, password: Password, ...settings }), {
+  title: 'CarrierChange',
   additionalProperties: false,
   minProperties: 1,
 })
-const Link = Type.Object({
-  state: Type.String(),
-  since: Nullable(Timestamp),
-  lastError: Nullable(Type.String()),
-  unanswered: Type.Integer({ description: 'submit_sm whose answer is awaited' }),
-  links: Type.Array(
-    Type.Object({
-      number: Type.Integer({ description: 'which of the binds, from 0' }),
-      bind: Type.String(),
-      state: Type.String(),
-      boundSince: Nullable(Timestamp),
-      lastClose: Nullable(Type.String()),
-      unanswered: Type.Integer(),
+const Link = Type.Object(
+  {
+    state: Type.String(),
+    since: Nullable(Timestamp),
+    lastError: Nullable(Type.String()),
+    unanswered: Type.Integer({ description: 'submit_sm whose answer is awaited' }),
+    links: Type.Array(
+      Type.Object(
+        {
+          number: Type.Integer({ description: 'which of the binds, from 0' }),
+          bind: Type.String(),
+          state: Type.String(),
+          boundSince: Nullable(Timestamp),
+          lastClose: Nullable(Type.String()),
+          unanswered: Type.Integer(),
+        },
+        { title: 'CarrierBind' },
+      ),
+    ),
+  },
+  { title: 'CarrierLink' },
+)
+const Carrier = Type.Object(
+  {
+    carrierId: Type.Integer(),
+    name: Type.String(),
+    host: Type.String(),
+    systemId: Type.String(),
+    ...settings,
+    learnedIdRule: Nullable(Type.String({ description: 'what idRule auto has learned; null: nothing yet' })),
+    leases: Type.Array(Type.Object({ bind: Type.Integer(), node: Type.String() }, { title: 'BindLease' }), {
+      description: 'which node has which bind',
     }),
-  ),
-})
-const Carrier = Type.Object({
-  carrierId: Type.Integer(),
-  name: Type.String(),
-  host: Type.String(),
-  systemId: Type.String(),
-  ...settings,
-  learnedIdRule: Nullable(Type.String({ description: 'what idRule auto has learned; null: nothing yet' })),
-  leases: Type.Array(Type.Object({ bind: Type.Integer(), node: Type.String() }), {
-    description: 'which node has which bind',
-  }),
-  link: Type.Unsafe<Type.Static<typeof Link> | null>({
-    ...Nullable(Link),
-    description: 'of the node that answers; null: it has none',
-  }),
-  anomalies: Type.Record(Type.String(), Type.Integer(), {
-    description:
-      'how often the carrier did what SMPP 3.4 does not allow, by kind, as the node that answers has counted since it started',
-  }),
-  createdAt: Timestamp,
-})
+    link: Type.Unsafe<Type.Static<typeof Link> | null>({
+      ...Nullable(Link),
+      description: 'of the node that answers; null: it has none',
+    }),
+    anomalies: Type.Record(Type.String(), Type.Integer(), {
+      description:
+        'how often the carrier did what SMPP 3.4 does not allow, by kind, as the node that answers has counted since it started',
+    }),
+    createdAt: Timestamp,
+  },
+  { title: 'Carrier' },
+)
 const DEFAULTS = {
   state: 'started',
   port: 2775,

@@ -107,7 +107,7 @@ export const PositiveInteger = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
 export const RateLimitField = Type.Object(
   { messagesPerSecond: PositiveInteger, burst: Type.Optional(PositiveInteger) },
-  { additionalProperties: false },
+  { title: 'RateLimit', additionalProperties: false },
 )
 
 /** As a type list: one fault for a bad value, and no trial of schemas when it is written. */
@@ -146,8 +146,13 @@ export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filte
   )
 }
 
+/** The page of a titled item. */
 export function pageOf<T extends Type.TSchema>(item: T) {
-  return Type.Object({ items: Type.Array(item), nextAfter: Nullable(Type.String()) })
+  const { title } = item as { title?: string }
+  return Type.Object(
+    { items: Type.Array(item), nextAfter: Nullable(Type.String()) },
+    { title: `${title}Page` },
+  )
 }
 
 /** How many items a list asks the store for: one more than it shows, which tells whether there is another page. */

@@ -23,17 +23,20 @@ import {
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const InboundMessage = Type.Object({
-  accountId: Type.String(),
-  servicePlanId: Type.String(),
-  msgId: Type.String(),
-  carrier: Nullable(Type.String()),
-  from: Type.String(),
-  to: Type.String(),
-  keyword: Nullable(Type.String()),
-  body: Type.String(),
-  receivedAt: Timestamp,
-})
+const InboundMessage = Type.Object(
+  {
+    accountId: Type.String(),
+    servicePlanId: Type.String(),
+    msgId: Type.String(),
+    carrier: Nullable(Type.String()),
+    from: Type.String(),
+    to: Type.String(),
+    keyword: Nullable(Type.String()),
+    body: Type.String(),
+    receivedAt: Timestamp,
+  },
+  { title: 'InspectedInboundMessage' },
+)
 
 /** Those that somebody owns; of the others tells `/unowned-inbound-messages`. */
 export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps): void {

@@ -16,19 +16,22 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const Keywords = Type.Array(Keyword, { maxItems: 100 })
 const Creation = Type.Object(
   { number: InboundNumberField, servicePlanId: PublicId, keywords: Type.Optional(Keywords) },
-  { additionalProperties: false },
+  { title: 'InboundNumberCreation', additionalProperties: false },
 )
 const Change = Type.Object(
   { servicePlanId: Type.Optional(PublicId), keywords: Type.Optional(Keywords) },
-  { additionalProperties: false, minProperties: 1 },
+  { title: 'InboundNumberChange', additionalProperties: false, minProperties: 1 },
 )
 const Query = pageQuery(InboundNumberField, { servicePlanId: Type.Optional(PublicId) })
-const InboundNumber = Type.Object({
-  number: Type.String(),
-  servicePlanId: Type.String(),
-  keywords: Type.Array(Type.String()),
-  createdAt: Timestamp,
-})
+const InboundNumber = Type.Object(
+  {
+    number: Type.String(),
+    servicePlanId: Type.String(),
+    keywords: Type.Array(Type.String()),
+    createdAt: Timestamp,
+  },
+  { title: 'InboundNumber' },
+)
 
 const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
   name: 'inbound number',

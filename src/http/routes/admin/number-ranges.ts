@@ -7,20 +7,26 @@ import { addDelete, addList, addShow, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Body = Type.Object({ mccmnc: Mccmnc }, { additionalProperties: false })
+const Body = Type.Object({ mccmnc: Mccmnc }, { title: 'NumberRangeChange', additionalProperties: false })
 /** 1,000 of the longest take 54 kB; a body may have 64 KiB. */
 const Import = Type.Object(
   {
     ranges: Type.Array(
-      Type.Object({ prefix: NumberPrefix, mccmnc: Mccmnc }, { additionalProperties: false }),
+      Type.Object(
+        { prefix: NumberPrefix, mccmnc: Mccmnc },
+        { title: 'NumberRangeCreation', additionalProperties: false },
+      ),
       { minItems: 1, maxItems: 1_000 },
     ),
   },
-  { additionalProperties: false },
+  { title: 'NumberRangeImport', additionalProperties: false },
 )
-const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() })
+const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() }, { title: 'ImportResult' })
 const Query = pageQuery(NumberPrefix, { mccmnc: Type.Optional(Mccmnc) })
-const NumberRange = Type.Object({ prefix: Type.String(), mccmnc: Type.String(), createdAt: Timestamp })
+const NumberRange = Type.Object(
+  { prefix: Type.String(), mccmnc: Type.String(), createdAt: Timestamp },
+  { title: 'NumberRange' },
+)
 
 const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
   name: 'number range',

@@ -11,21 +11,27 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const Address = octetString(16, 1)
 const Key = Type.Object(
   { servicePlanId: PublicId, from: Address, to: Address },
-  { additionalProperties: false },
+  { title: 'OptOutCreation', additionalProperties: false },
 )
 const Import = Type.Object(
   { optOuts: Type.Array(Key, { minItems: 1, maxItems: 1_000 }) },
-  { additionalProperties: false },
+  { title: 'OptOutImport', additionalProperties: false },
 )
 /** 1,000 of some 100 bytes. */
 const IMPORT_BYTES = 256 * 1024
-const Imported = Type.Object({ created: Type.Integer(), known: Type.Integer() })
-const OptOut = Type.Object({
-  servicePlanId: Type.String(),
-  from: Type.String(),
-  to: Type.String(),
-  createdAt: Timestamp,
-})
+const Imported = Type.Object(
+  { created: Type.Integer(), known: Type.Integer() },
+  { title: 'OptOutImportResult' },
+)
+const OptOut = Type.Object(
+  {
+    servicePlanId: Type.String(),
+    from: Type.String(),
+    to: Type.String(),
+    createdAt: Timestamp,
+  },
+  { title: 'OptOut' },
+)
 
 export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): void {
   const tags = ['opt-outs']

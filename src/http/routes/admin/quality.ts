@@ -43,47 +43,59 @@ const Figures = {
       noAnswer: Count,
       latencyMs: Type.Object({ p50: Ms, p95: Ms, max: Ms }),
     },
-    { description: 'submit_sm, one for each segment' },
+    { title: 'SubmitFigures', description: 'submit_sm, one for each segment' },
   ),
-  messages: Type.Object({
-    sent: Count,
-    delivered: Count,
-    failed: Count,
-    unknown: Count,
-    missing: Type.Integer({
-      description: `sent more than ${MISSING_AFTER_MINUTES} minutes ago, without a final receipt`,
-    }),
-    deliveryRate: Nullable(Type.Number({ description: 'percent of those with a final receipt' })),
-    receiptLatencyMs: Type.Object({ p50: Ms, p95: Ms }),
-  }),
+  messages: Type.Object(
+    {
+      sent: Count,
+      delivered: Count,
+      failed: Count,
+      unknown: Count,
+      missing: Type.Integer({
+        description: `sent more than ${MISSING_AFTER_MINUTES} minutes ago, without a final receipt`,
+      }),
+      deliveryRate: Nullable(Type.Number({ description: 'percent of those with a final receipt' })),
+      receiptLatencyMs: Type.Object({ p50: Ms, p95: Ms }),
+    },
+    { title: 'MessageFigures' },
+  ),
 }
-const Pause = Type.Object({
-  route: Type.String(),
-  carrier: Type.String(),
-  since: Timestamp,
-  until: Timestamp,
-  reason: Type.String(),
-})
-const Quality = Type.Object({
-  from: Timestamp,
-  to: Timestamp,
-  items: Type.Array(
-    Type.Object({
-      route: Type.String(),
-      carrier: Type.String(),
-      ...Figures,
-      outOfUseUntil: Nullable(Timestamp),
+const Pause = Type.Object(
+  {
+    route: Type.String(),
+    carrier: Type.String(),
+    since: Timestamp,
+    until: Timestamp,
+    reason: Type.String(),
+  },
+  { title: 'QualityPause' },
+)
+const Quality = Type.Object(
+  {
+    from: Timestamp,
+    to: Timestamp,
+    items: Type.Array(
+      Type.Object(
+        {
+          route: Type.String(),
+          carrier: Type.String(),
+          ...Figures,
+          outOfUseUntil: Nullable(Timestamp),
+        },
+        { title: 'CarrierQuality' },
+      ),
+    ),
+    truncated: Type.Boolean({
+      description: `more than ${MAX_ITEMS} carriers in routes: those with most traffic`,
     }),
-  ),
-  truncated: Type.Boolean({
-    description: `more than ${MAX_ITEMS} carriers in routes: those with most traffic`,
-  }),
-  series: Type.Optional(
-    Type.Array(Type.Object({ at: Timestamp, ...Figures }), {
-      description: `all that is asked for added up, by minute, beyond ${MAX_MINUTE_STEPS} minutes by hour`,
-    }),
-  ),
-})
+    series: Type.Optional(
+      Type.Array(Type.Object({ at: Timestamp, ...Figures }, { title: 'QualityPoint' }), {
+        description: `all that is asked for added up, by minute, beyond ${MAX_MINUTE_STEPS} minutes by hour`,
+      }),
+    ),
+  },
+  { title: 'Quality' },
+)
 const Query = Type.Object(
   {
     carrier: Type.Optional(LinkKey),
@@ -131,7 +143,12 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
 
   scope.get(
     '/quality/pauses',
-    { schema: { tags, response: answers(200, Type.Object({ items: Type.Array(Pause) })) } },
+    {
+      schema: {
+        tags,
+        response: answers(200, Type.Object({ items: Type.Array(Pause) }, { title: 'QualityPauses' })),
+      },
+    },
     async () => ({ items: (await listPauses(reads, new Date(nowMs()))).map(presentPause) }),
   )
 

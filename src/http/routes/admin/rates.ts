@@ -29,15 +29,15 @@ const Creation = Type.Object(
     ptf: Type.Optional(Amount),
     currency: CurrencyCode,
   },
-  { additionalProperties: false },
+  { title: 'RateCreation', additionalProperties: false },
 )
 const Change = Type.Object(
   { price: Type.Optional(Amount), ptf: Type.Optional(Amount), currency: Type.Optional(CurrencyCode) },
-  { additionalProperties: false, minProperties: 1 },
+  { title: 'RateChange', additionalProperties: false, minProperties: 1 },
 )
 const Import = Type.Object(
   { rates: Type.Array(Creation, { minItems: 1, maxItems: 1_000 }) },
-  { additionalProperties: false },
+  { title: 'RateImport', additionalProperties: false },
 )
 /** 1,000 rates of some 170 bytes. */
 const IMPORT_BYTES = 256 * 1024
@@ -47,20 +47,23 @@ const Query = pageQuery(RowId, {
   country: Type.Optional(CountryCode),
   mccmnc: Type.Optional(Mccmnc),
 })
-const Rate = Type.Object({
-  rateId: Type.Integer(),
-  servicePlanId: Nullable(
-    Type.String({ description: 'null: every plan without a rate of its own that fits' }),
-  ),
-  prefix: Nullable(Type.String()),
-  country: Nullable(Type.String()),
-  mccmnc: Nullable(Type.String()),
-  price: Type.String({ description: DECIMAL }),
-  ptf: Type.String({ description: `pass-through fee: ${DECIMAL}` }),
-  currency: Type.String(),
-  createdAt: Timestamp,
-})
-const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() })
+const Rate = Type.Object(
+  {
+    rateId: Type.Integer(),
+    servicePlanId: Nullable(
+      Type.String({ description: 'null: every plan without a rate of its own that fits' }),
+    ),
+    prefix: Nullable(Type.String()),
+    country: Nullable(Type.String()),
+    mccmnc: Nullable(Type.String()),
+    price: Type.String({ description: DECIMAL }),
+    ptf: Type.String({ description: `pass-through fee: ${DECIMAL}` }),
+    currency: Type.String(),
+    createdAt: Timestamp,
+  },
+  { title: 'Rate' },
+)
+const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() }, { title: 'ImportResult' })
 
 const RATES: Resource<typeof Rate, RateRecord> = {
   name: 'rate',

@@ -11,7 +11,7 @@ const Weight = Type.Integer({ minimum: 1, maximum: 1_000, description: 'share am
 const Entries = Type.Array(
   Type.Object(
     { carrier: LinkName, priority: Type.Optional(Priority), weight: Type.Optional(Weight) },
-    { additionalProperties: false },
+    { title: 'RouteCarrierSetting', additionalProperties: false },
   ),
   { maxItems: 100 },
 )
@@ -28,11 +28,11 @@ const floor = {
 const { minDelivered, ...judged } = floor
 const NewFloor = Type.Object(
   { minDelivered, ...Type.Partial(Type.Object(judged)).properties },
-  { additionalProperties: false },
+  { title: 'QualityFloorSetting', additionalProperties: false },
 )
 const Creation = Type.Object(
   { name: LinkName, carriers: Entries, qualityFloor: Type.Optional(Nullable(NewFloor)) },
-  { additionalProperties: false },
+  { title: 'RouteCreation', additionalProperties: false },
 )
 const Change = Type.Object(
   {
@@ -40,17 +40,25 @@ const Change = Type.Object(
     carriers: Type.Optional(Entries),
     qualityFloor: Type.Optional(Nullable(NewFloor)),
   },
-  { additionalProperties: false, minProperties: 1 },
+  { title: 'RouteChange', additionalProperties: false, minProperties: 1 },
 )
-const Route = Type.Object({
-  routeId: Type.Integer(),
-  name: Type.String(),
-  carriers: Type.Array(Type.Object({ carrier: Type.String(), priority: Priority, weight: Weight })),
-  qualityFloor: Nullable(
-    Type.Object(floor, { description: 'null: no carrier is taken out of use for its delivery rate' }),
-  ),
-  createdAt: Timestamp,
-})
+const Route = Type.Object(
+  {
+    routeId: Type.Integer(),
+    name: Type.String(),
+    carriers: Type.Array(
+      Type.Object({ carrier: Type.String(), priority: Priority, weight: Weight }, { title: 'RouteCarrier' }),
+    ),
+    qualityFloor: Nullable(
+      Type.Object(floor, {
+        title: 'QualityFloor',
+        description: 'null: no carrier is taken out of use for its delivery rate',
+      }),
+    ),
+    createdAt: Timestamp,
+  },
+  { title: 'Route' },
+)
 
 const ROUTES: Resource<typeof Route, RouteRecord> = {
   name: 'route',

@@ -32,20 +32,23 @@ const Creation = Type.Object(
     mccmnc: Type.Optional(Nullable(Mccmnc)),
     route: LinkName,
   },
-  { additionalProperties: false },
+  { title: 'RoutingRuleCreation', additionalProperties: false },
 )
-const Change = Type.Object({ route: LinkName }, { additionalProperties: false })
+const Change = Type.Object({ route: LinkName }, { title: 'RoutingRuleChange', additionalProperties: false })
 const NullableText = Nullable(Type.String())
-const RoutingRule = Type.Object({
-  ruleId: Type.Integer(),
-  servicePlanId: NullableText,
-  from: NullableText,
-  prefix: NullableText,
-  country: NullableText,
-  mccmnc: NullableText,
-  route: Type.String(),
-  createdAt: Timestamp,
-})
+const RoutingRule = Type.Object(
+  {
+    ruleId: Type.Integer(),
+    servicePlanId: NullableText,
+    from: NullableText,
+    prefix: NullableText,
+    country: NullableText,
+    mccmnc: NullableText,
+    route: Type.String(),
+    createdAt: Timestamp,
+  },
+  { title: 'RoutingRule' },
+)
 
 const Query = pageQuery(RowId, { servicePlanId: Type.Optional(PublicId), route: Type.Optional(LinkName) })
 

@@ -10,26 +10,32 @@ import { CountryCode, canonicalOrNull, Nullable, PublicId, pageQuery, RowId, Tim
 import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS]), {
+const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind' }), {
   uniqueItems: true,
   description: 'none: no sender at all',
 })
 const Creation = Type.Object(
   { servicePlanId: Type.Optional(Nullable(PublicId)), country: CountryCode, senderTypes: SenderTypes },
-  { additionalProperties: false },
+  { title: 'SenderRuleCreation', additionalProperties: false },
 )
-const Change = Type.Object({ senderTypes: SenderTypes }, { additionalProperties: false })
+const Change = Type.Object(
+  { senderTypes: SenderTypes },
+  { title: 'SenderRuleChange', additionalProperties: false },
+)
 const Query = pageQuery(RowId, {
   servicePlanId: Type.Optional(PublicId),
   country: Type.Optional(CountryCode),
 })
-const SenderRule = Type.Object({
-  ruleId: Type.Integer(),
-  servicePlanId: Nullable(Type.String({ description: 'null: every plan without a rule of its own' })),
-  country: Type.String(),
-  senderTypes: Type.Array(Type.String()),
-  createdAt: Timestamp,
-})
+const SenderRule = Type.Object(
+  {
+    ruleId: Type.Integer(),
+    servicePlanId: Nullable(Type.String({ description: 'null: every plan without a rule of its own' })),
+    country: Type.String(),
+    senderTypes: Type.Array(Type.String()),
+    createdAt: Timestamp,
+  },
+  { title: 'SenderRule' },
+)
 
 const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
   name: 'sender rule',

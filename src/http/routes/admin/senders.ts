@@ -24,17 +24,23 @@ import {
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Body = Type.Object({ status: SubscriptionStatus }, { additionalProperties: false })
+const Body = Type.Object(
+  { status: SubscriptionStatus },
+  { title: 'SenderSetting', additionalProperties: false },
+)
 /** Any text a sender may have: what is none in particular is not found, or refused when it is written. */
 const SenderKey = octetString(16, 1)
 const PlanParams = Type.Object({ servicePlanId: PublicId })
 const Params = Type.Object({ servicePlanId: PublicId, sender: SenderKey })
-const Sender = Type.Object({
-  servicePlanId: Type.String(),
-  sender: Type.String(),
-  status: Type.String(),
-  createdAt: Timestamp,
-})
+const Sender = Type.Object(
+  {
+    servicePlanId: Type.String(),
+    sender: Type.String(),
+    status: Type.String(),
+    createdAt: Timestamp,
+  },
+  { title: 'Sender' },
+)
 
 export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): void {
   const tags = ['senders']

@@ -27,8 +27,11 @@ import {
 import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS]), { minItems: 1, uniqueItems: true })
-const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS])
+const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind' }), {
+  minItems: 1,
+  uniqueItems: true,
+})
+const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS], { title: 'AmbiguousSubmits' })
 const OptOutWords = Type.Unsafe<readonly string[]>(
   Type.Array(Type.String({ minLength: 1, maxLength: MAX_WORD_CHARACTERS }), {
     minItems: 1,
@@ -45,8 +48,11 @@ const optOut = {
   helpReply: OptOutReply,
 }
 /** Words left out are those of the field (docs/opt-outs.md); {} is a plan that goes by the defaults. */
-const OptOutChange = Type.Partial(Type.Object(optOut), { additionalProperties: false })
-const NationalLanguages = Type.Array(Type.Enum([...NATIONAL_LANGUAGES]), {
+const OptOutChange = Type.Partial(Type.Object(optOut), {
+  title: 'OptOutSetting',
+  additionalProperties: false,
+})
+const NationalLanguages = Type.Array(Type.Enum([...NATIONAL_LANGUAGES], { title: 'NationalLanguage' }), {
   uniqueItems: true,
   description: 'whose tables of the GSM alphabet texts may be sent with, the preferred one first',
 })
@@ -66,29 +72,32 @@ const settings = {
 }
 const Creation = Type.Object(
   { servicePlanId: Type.Optional(PublicId), accountId: PublicId, name: DisplayName, ...settings },
-  { additionalProperties: false },
+  { title: 'ServicePlanCreation', additionalProperties: false },
 )
 const Change = Type.Object(
   { name: Type.Optional(DisplayName), ...settings },
-  { additionalProperties: false, minProperties: 1 },
+  { title: 'ServicePlanChange', additionalProperties: false, minProperties: 1 },
 )
 const Query = pageQuery(PublicId, { accountId: Type.Optional(PublicId) })
-const ServicePlan = Type.Object({
-  servicePlanId: Type.String(),
-  accountId: Type.String(),
-  name: Type.String(),
-  active: Type.Boolean(),
-  complete: Type.Boolean({ description: 'has a route: it can send' }),
-  route: Nullable(Type.String()),
-  inboundUrl: Nullable(Type.String()),
-  rateLimit: Nullable(RateLimitField),
-  senderTypes: SenderTypes,
-  ambiguousSubmits: AmbiguousSubmits,
-  smartEncoding: SmartEncoding,
-  nationalLanguages: NationalLanguages,
-  optOut: Nullable(Type.Object(optOut)),
-  createdAt: Timestamp,
-})
+const ServicePlan = Type.Object(
+  {
+    servicePlanId: Type.String(),
+    accountId: Type.String(),
+    name: Type.String(),
+    active: Type.Boolean(),
+    complete: Type.Boolean({ description: 'has a route: it can send' }),
+    route: Nullable(Type.String()),
+    inboundUrl: Nullable(Type.String()),
+    rateLimit: Nullable(RateLimitField),
+    senderTypes: SenderTypes,
+    ambiguousSubmits: AmbiguousSubmits,
+    smartEncoding: SmartEncoding,
+    nationalLanguages: NationalLanguages,
+    optOut: Nullable(Type.Object(optOut, { title: 'OptOutWords' })),
+    createdAt: Timestamp,
+  },
+  { title: 'ServicePlan' },
+)
 const DEFAULTS = {
   active: true,
   route: null,

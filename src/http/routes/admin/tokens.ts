@@ -11,19 +11,22 @@ const Creation = Type.Object(
     name: DisplayName,
     servicePlanIds: Type.Optional(Nullable(Type.Array(PublicId, { minItems: 1, maxItems: 100 }))),
   },
-  { additionalProperties: false },
+  { title: 'TokenCreation', additionalProperties: false },
 )
 const Query = pageQuery(TokenId, { accountId: Type.Optional(PublicId) })
-const Token = Type.Object({
-  tokenId: Type.Integer(),
-  accountId: Type.String(),
-  name: Type.String(),
-  hint: Type.String({ description: 'start and end of the token' }),
-  servicePlanIds: Nullable(Type.Array(Type.String())),
-  createdAt: Timestamp,
-  revokedAt: Nullable(Timestamp),
-})
-const Issued = Type.Object({ ...Token.properties, token: Type.String() })
+const Token = Type.Object(
+  {
+    tokenId: Type.Integer(),
+    accountId: Type.String(),
+    name: Type.String(),
+    hint: Type.String({ description: 'start and end of the token' }),
+    servicePlanIds: Nullable(Type.Array(Type.String())),
+    createdAt: Timestamp,
+    revokedAt: Nullable(Timestamp),
+  },
+  { title: 'Token' },
+)
+const Issued = Type.Object({ ...Token.properties, token: Type.String() }, { title: 'IssuedToken' })
 
 const TOKENS: Resource<typeof Token, TokenRecord> = {
   name: 'token',

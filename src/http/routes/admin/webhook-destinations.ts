@@ -25,7 +25,10 @@ export function registerWebhookDestinations(scope: AdminScope, { db, reads }: Ad
     },
   )
 
-  const body = Type.Object({ servicePlanId: PublicId, destination: Text }, { additionalProperties: false })
+  const body = Type.Object(
+    { servicePlanId: PublicId, destination: Text },
+    { title: 'DestinationRequest', additionalProperties: false },
+  )
   for (const [verb, change] of [
     ['pause', pauseDestination],
     ['resume', resumeDestination],

@@ -15,7 +15,8 @@ import {
   WebhookEventDetailSchema,
   WebhookEventSchema,
 } from '../../schemas/webhook-event.ts'
-import { EventId, limitOf, MessageId, Nullable, PublicId, page, pageOf, pageQuery } from './fields.ts'
+import { RedeliveredSchema } from '../../schemas/webhook-query.ts'
+import { EventId, limitOf, MessageId, PublicId, page, pageOf, pageQuery } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -30,16 +31,18 @@ const FILTERS = {
 }
 const Redeliveries = Type.Object(
   { ...FILTERS, state: Type.Optional(oneOf(['failed', 'kept'])), after: Type.Optional(EventId) },
-  { additionalProperties: false },
+  { title: 'RedeliverEventsRequest', additionalProperties: false },
 )
-const Redelivered = Type.Object({ redelivered: Type.Integer(), nextAfter: Nullable(Type.String()) })
 
 /** What customers are told of, and how that went. */
 export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void {
   const { db, reads } = deps
   const tags = ['webhooks']
 
-  const Query = pageQuery(EventId, { ...FILTERS, state: Type.Optional(oneOf(EVENT_STATES)) })
+  const Query = pageQuery(EventId, {
+    ...FILTERS,
+    state: Type.Optional(oneOf(EVENT_STATES, { title: 'EventState' })),
+  })
   scope.get(
     '/webhook-events',
     { schema: { tags, querystring: Query, response: answers(200, pageOf(WebhookEventSchema)) } },
@@ -73,7 +76,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
 
   scope.post(
     '/webhook-redeliveries',
-    { schema: { tags, body: Redeliveries, response: answers(202, Redelivered) } },
+    { schema: { tags, body: Redeliveries, response: answers(202, RedeliveredSchema) } },
     async ({ body }, reply) => {
       const { state = 'failed', servicePlanId, after } = body
       const filters = filtersOf(body)

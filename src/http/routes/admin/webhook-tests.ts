@@ -9,8 +9,12 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Test = Type.Object(
-  { servicePlanId: PublicId, type: Type.Optional(oneOf(EVENT_TYPES)), url: Type.Optional(CallbackUrl) },
-  { additionalProperties: false },
+  {
+    servicePlanId: PublicId,
+    type: Type.Optional(oneOf(EVENT_TYPES, { title: 'EventType' })),
+    url: Type.Optional(CallbackUrl),
+  },
+  { title: 'TestEventRequest', additionalProperties: false },
 )
 
 /** A signed event that never happened, as if of a plan. */

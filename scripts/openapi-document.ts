@@ -1,0 +1,29 @@
+/** The OpenAPI document without a server that could answer it. */
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { HTTP_LIMITS } from '../src/http/limits.ts'
+import { registerAdminRoutes } from '../src/http/routes/admin/api.ts'
+import type { AdminDeps } from '../src/http/routes/admin/scope.ts'
+import { buildServer, type ServerDeps } from '../src/http/server.ts'
+
+/** What the server answers at `/openapi.json`, or at `/admin/v1/openapi.json`. */
+export async function openApiDocument<Document>(path: string): Promise<Document> {
+  // Routes are registered and described, and never called: most of their dependencies may be missing.
+  const adminDeps: Partial<AdminDeps> = { operatorTokenHashes: [] }
+  const deps: Partial<ServerDeps> = {
+    limits: HTTP_LIMITS,
+    registry: new Registry(),
+    log: pino({ enabled: false }),
+    random: randomBytes,
+    baseUrl: null,
+    adminRoutes: (app: FastifyInstance) => registerAdminRoutes(app, adminDeps as AdminDeps),
+  }
+  const app = await buildServer(deps as ServerDeps)
+  try {
+    return (await app.inject(path)).json()
+  } finally {
+    await app.close()
+  }
+}
