@@ -10,12 +10,11 @@ import { databaseMetrics } from '../services/database-metrics.ts'
 import { DirectoryService } from '../services/directory.ts'
 import { eventCounters } from '../services/metrics.ts'
 import { packageVersion } from './build-info.ts'
-import { openPool, prepareDatabase } from './database.ts'
+import { openDatabases, prepareDatabases } from './database.ts'
 import type { AppOptions } from './options.ts'
 
 /** One more than customers have at once: the operator never waits for them. */
 const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 1
-const READ_TIMEOUT_MS = 5_000
 
 /** What everything else stands on. Nothing is read before `start`. */
 export function makeBase(options: AppOptions, parts: Parts) {
@@ -34,17 +33,10 @@ export function makeBase(options: AppOptions, parts: Parts) {
     log.warn({ count }, 'inbound messages to numbers that nobody owns')
   }
   const secretKey = deriveKey(options.secretKey, 'secrets')
-  const db = openPool(options, {
-    poolSize: options.databasePoolSize,
-    statementTimeoutMs: options.databaseStatementTimeoutMs,
-  })
-  parts.add('database', () => db.end())
-  // Look-ups and lists, customers' and operators', have connections of their own: a slow one takes none from the message
-  // path. Nor does anything from the heartbeat.
-  const reads = openPool(options, { poolSize: READ_POOL_SIZE, statementTimeoutMs: READ_TIMEOUT_MS })
-  const beats = openPool(options, { poolSize: 1, statementTimeoutMs: READ_TIMEOUT_MS })
+  const databases = openDatabases(options, READ_POOL_SIZE)
+  const { db, reads, beats, server } = databases
   databaseMetrics(registry, { path: db, reads, beats })
-  parts.add('database, reads and beats', () => Promise.all([reads.end(), beats.end()]))
+  parts.add('database', () => Promise.all([db.end(), reads.end(), beats.end()]))
   const directoryService = new DirectoryService({
     db,
     secretKey,
@@ -57,7 +49,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
   const directory = () => directoryService.current()
   const start = async () => {
-    await prepareDatabase(db, options)
+    await prepareDatabases(databases, options)
     await directoryService.start()
   }
   return {
@@ -69,6 +61,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
     db,
     reads,
     beats,
+    severalHosts: server.hosts.several,
     directoryService,
     directory,
     guard,

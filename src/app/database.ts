@@ -2,12 +2,26 @@ import { ensurePartitions } from '../services/day-partitions.ts'
 import {
   checkDurability,
   type Database,
+  isTransient,
   MINIMUM_SERVER_VERSION,
   openDatabase,
-  serverVersion,
+  withTransaction,
 } from '../store/database.ts'
+import {
+  type DatabaseServer,
+  directServer,
+  keepInRole,
+  reachServer,
+  type ServerFacts,
+} from '../store/database-server.ts'
 import { alignFeed } from '../store/events.ts'
 import { migrate } from '../store/migrate.ts'
+import {
+  differingSettings,
+  endSession,
+  type SessionSettings,
+  sessionSettings,
+} from '../store/session-settings.ts'
 import type { AppOptions } from './options.ts'
 
 /** A node that cannot run on this database; the message is for the operator. */
@@ -15,30 +29,176 @@ class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** Makes sure that this node can work on the database: reachable, new enough, durable, with the newest schema and today's partitions. */
-export async function prepareDatabase(db: Database, options: AppOptions): Promise<void> {
+/** The connections of a node. */
+export interface Databases {
+  readonly server: DatabaseServer
+  /** The message path's, and everything else's. */
+  readonly db: Database
+  /** Of look-ups and lists, customers' and operators': a slow one takes none from the message path. */
+  readonly reads: Database
+  /** Of the heartbeat, from which nothing takes one. */
+  readonly beats: Database
+}
+
+export type DatabaseStart = Pick<
+  AppOptions,
+  | 'connectionString'
+  | 'databasePoolSize'
+  | 'databasePrepared'
+  | 'databaseStatementTimeoutMs'
+  | 'allowUnsafeDurability'
+  | 'log'
+>
+
+/** Bound on one statement of look-ups and of the heartbeat. */
+const READ_TIMEOUT_MS = 5_000
+
+/** Opens the pools. None may be used before `prepareDatabases`, which finds out what they connect to. */
+export function openDatabases(options: DatabaseStart, readPoolSize: number): Databases {
+  const server = directServer(options.connectionString, options.databasePrepared)
+  const open = (poolSize: number, statementTimeoutMs: number) =>
+    openPool(options, server, { poolSize, statementTimeoutMs })
+  return {
+    server,
+    db: open(options.databasePoolSize, options.databaseStatementTimeoutMs),
+    reads: open(readPoolSize, READ_TIMEOUT_MS),
+    beats: open(1, READ_TIMEOUT_MS),
+  }
+}
+
+/**
+ * Makes sure that this node can work on the database: reachable, new enough, durable, with sessions as the statements need
+ * them, with the newest schema and today's partitions.
+ */
+export async function prepareDatabases(databases: Databases, options: DatabaseStart): Promise<void> {
+  const { server, db, reads, beats } = databases
   const { connectionString, log } = options
-  const version = await serverVersion(db)
-  if (version < MINIMUM_SERVER_VERSION)
-    throw new StartError(`PostgreSQL ${version} is too old: ${MINIMUM_SERVER_VERSION} or newer is needed`)
-  const { faults } = await checkDurability(db)
-  if (faults.length > 0 && !options.allowUnsafeDurability)
-    throw new StartError(
-      `the database can lose accepted messages (${faults.join(', ')}); ALLOW_UNSAFE_DURABILITY=on runs all the same`,
-    )
+  const facts = await reachServer(server)
+  judgeServer(facts)
+  const settings = sessionSettings(options.databaseStatementTimeoutMs)
+  const ofReads = server.pooled ? settings : sessionSettings(READ_TIMEOUT_MS)
+  if (server.pooled) await keepSettings(server, settings, options)
+  await checkSettings(server, db, settings)
+  await checkSettings(server, reads, ofReads)
+  await checkSettings(server, beats, ofReads)
+  tellServer(server, facts, settings, options)
+  await judgeDurability(db, server, options)
   for (const name of await migrate({ connectionString, log: (line) => log.debug(line) }))
     log.info({ migration: name }, 'schema brought up to date')
   await ensurePartitions(db, Date.now())
   await alignFeed(db)
 }
 
-export function openPool(
-  options: AppOptions,
+function judgeServer(facts: ServerFacts): void {
+  const { versionNumber, version, encoding, schema, role, database } = facts
+  if (versionNumber < MINIMUM_SERVER_VERSION * 10_000)
+    throw new StartError(`PostgreSQL ${version} is too old: ${MINIMUM_SERVER_VERSION} or newer is needed`)
+  if (encoding !== 'UTF8')
+    throw new StartError(
+      `the database ${database} has the encoding ${encoding}: make one with "create database … encoding 'UTF8' template template0"`,
+    )
+  if (schema === null || schema.startsWith('pg_'))
+    throw new StartError(
+      `the search_path of ${role} names no schema for tables: alter role ${role} in database ${database} set search_path = public`,
+    )
+  if (!facts.mayCreate)
+    throw new StartError(
+      `${role} may make no tables in the schema ${schema}: alter database ${database} owner to ${role}`,
+    )
+}
+
+/** Behind a pooler only defaults of the role hold. They are written once; a later start finds them there. */
+async function keepSettings(server: DatabaseServer, settings: SessionSettings, { log }: DatabaseStart) {
+  const changed = await keepInRole(server, settings).catch((error) => {
+    throw new StartError(`behind a pooler the role must keep its settings itself: ${error.message}`)
+  })
+  if (changed.length > 0) log.info({ settings: changed }, 'defaults of the role set in this database')
+}
+
+/** Rounds in which connections that the pooler opened before the role had its settings are ended. */
+const STALE_ROUNDS = 20
+
+/**
+ * Reads the settings back on fresh transactions: through each of a pool's connections behind a pooler, which may have
+ * connections to the server from before. Such a one is ended while it is ours, and the pooler opens another.
+ */
+async function checkSettings(server: DatabaseServer, db: Database, wanted: SessionSettings): Promise<void> {
+  const checks = server.pooled ? db.options.max : 1
+  let differing: string[] = []
+  for (let round = 0; round < (server.pooled ? STALE_ROUNDS : 1); round += 1) {
+    const found = await Promise.all(
+      Array.from({ length: checks }, () => sessionDifference(server, db, wanted)),
+    )
+    differing = found.flat()
+    if (differing.length === 0) return
+  }
+  throw new StartError(
+    `sessions do not keep the settings they need: ${[...new Set(differing)].join(', ')}; connect without the pooler`,
+  )
+}
+
+async function sessionDifference(server: DatabaseServer, db: Database, wanted: SessionSettings) {
+  let differing: string[] = []
+  try {
+    await withTransaction(db, async (transaction) => {
+      differing = await differingSettings(transaction, wanted)
+      if (differing.length > 0 && server.pooled) await endSession(transaction)
+    })
+  } catch (error) {
+    // The end of the session is an error of its statement.
+    if (differing.length === 0 || !isTransient(error)) throw error
+  }
+  return differing
+}
+
+/** One line that says what this node runs on. No password: the connection string is not in it. */
+function tellServer(
+  server: DatabaseServer,
+  facts: ServerFacts,
+  settings: SessionSettings,
+  { log }: DatabaseStart,
+): void {
+  const { host, port } = server.hosts.primary
+  const { version, database, role, schema } = facts
+  log.info(
+    {
+      server: `PostgreSQL ${version}`,
+      host: `${host}:${port}`,
+      database,
+      role,
+      schema,
+      pooler: server.pooled,
+      prepared: server.prepared,
+      settings,
+    },
+    server.pooled ? 'database, behind a pooler that shares connections' : 'database',
+  )
+}
+
+export const ASYNCHRONOUS =
+  'asynchronous: messages accepted last are lost with the primary (synchronous_standby_names is empty)'
+
+async function judgeDurability(
+  db: Database,
+  { hosts }: DatabaseServer,
+  options: DatabaseStart,
+): Promise<void> {
+  const { faults, replicated, synchronous } = await checkDurability(db)
+  if (faults.length > 0 && !options.allowUnsafeDurability)
+    throw new StartError(
+      `the database can lose accepted messages (${faults.join(', ')}); ALLOW_UNSAFE_DURABILITY=on runs all the same`,
+    )
+  if ((replicated || hosts.several) && !synchronous) options.log.warn(`replication is ${ASYNCHRONOUS}`)
+}
+
+function openPool(
+  options: DatabaseStart,
+  server: DatabaseServer,
   bounds: { poolSize: number; statementTimeoutMs: number },
 ): Database {
   const db: Database = openDatabase({
     connectionString: options.connectionString,
-    prepared: options.databasePrepared,
+    server,
     ...bounds,
     log: (message, error) => {
       if (!db.ending) options.log.warn({ err: error }, message)

@@ -12,9 +12,9 @@ import type { Parts } from '../parts.ts'
 import { backlogMetrics } from '../services/backlog-metrics.ts'
 import { BacklogWatch } from '../services/backlog-watch.ts'
 import { serviceMetrics } from '../services/metrics.ts'
-import type { NodeLease } from '../services/node-lease.ts'
-import { checkDurability, type Database } from '../store/database.ts'
+import { checkDurability } from '../store/database.ts'
 import type { Base } from './base.ts'
+import { ASYNCHRONOUS } from './database.ts'
 import type { MessagePath } from './message-path.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 
@@ -35,7 +35,7 @@ export async function listenHttp(
   parts: Parts,
   services: Base & MessagePath,
 ): Promise<HttpListener> {
-  const { db, reads, directoryService, guard, secretKey, onError, random, registry, lease, links, quality } =
+  const { db, reads, directoryService, guard, secretKey, onError, random, registry, links, quality } =
     services
   const { batch: onBatch } = services.counters
   const accepter = new GroupAccepter({
@@ -71,7 +71,7 @@ export async function listenHttp(
     baseUrl: options.baseUrl,
     retentionDays: options.retentionDays,
     isOpen: () => isOpen,
-    ready: () => readiness(db, lease, options),
+    ready: () => readiness(services, options),
     clock: Date.now,
     random,
     log: options.log,
@@ -113,14 +113,21 @@ function startTestEvents(
   return new TestEvents({ post, guard, secretKey, random, clock: Date.now })
 }
 
-async function readiness(db: Database, lease: NodeLease, options: AppOptions): Promise<Readiness> {
+/** The replication is said, and does not make a node unready: another node would be no better. */
+async function readiness(
+  { db, lease, severalHosts }: Base & MessagePath,
+  options: AppOptions,
+): Promise<Readiness> {
   const checks: Record<string, string> = { lease: lease.alive ? 'ok' : 'not renewed in time' }
+  let replication = {}
   try {
-    const { faults } = await checkDurability(db)
+    const { faults, replicated, synchronous } = await checkDurability(db)
     const unsafe = faults.length > 0 && !options.allowUnsafeDurability
     checks.database = unsafe ? `accepted messages can be lost: ${faults.join(', ')}` : 'ok'
+    if ((replicated || severalHosts) && !synchronous) replication = { replication: ASYNCHRONOUS }
   } catch {
     checks.database = 'does not answer'
   }
-  return { ok: Object.values(checks).every((check) => check === 'ok'), checks }
+  const ok = Object.values(checks).every((check) => check === 'ok')
+  return { ok, checks: { ...checks, ...replication } }
 }

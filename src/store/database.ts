@@ -2,6 +2,10 @@
  * The connection pool every store function runs on, transactions, and what a database error means for its caller.
  */
 import pg from 'pg'
+import { clientOf } from './database-client.ts'
+import { NoPrimaryError } from './database-hosts.ts'
+import { type DatabaseServer, directServer } from './database-server.ts'
+import { sessionSettings, setForSession } from './session-settings.ts'
 
 /** Oldest PostgreSQL the statements of this folder are written for. */
 export const MINIMUM_SERVER_VERSION = 15
@@ -33,6 +37,8 @@ export interface DatabaseOptions {
   readonly prepared?: boolean
   /** Bound on one statement, in the server and here. Default 30,000; 0 leaves it to the server's own setting. */
   readonly statementTimeoutMs?: number
+  /** What is known of the server; the pools of a process share it. Default: no pooler stands before it. */
+  readonly server?: DatabaseServer
   /** Bound on getting a connection, waiting for a free one included. Default 10,000. */
   readonly connectTimeoutMs?: number
   readonly applicationName?: string
@@ -40,43 +46,36 @@ export interface DatabaseOptions {
   readonly log?: (message: string, error: Error) => void
 }
 
+const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000
 /** Extra time the client allows beyond the server's own bound, for an answer still under way. */
 const STATEMENT_GRACE_MS = 5_000
 /** An idle connection is given back after a minute; the next burst opens it again in a few milliseconds. */
 const IDLE_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_DELAY_MS = 10_000
 
-/**
- * Every statement here finds its rows by an index, at any size of the tables. The planner is told so because a plan it
- * makes while a table of the day is still empty stays cached while the table grows: sequential scans and hash joins
- * chosen then held batches up for seconds (docs/adr/0006). A time-out of 0 leaves the server's own.
- */
-const SESSION_SETTINGS = `
-  select set_config('enable_seqscan', 'off', false), set_config('enable_hashjoin', 'off', false),
-         set_config('enable_mergejoin', 'off', false),
-         case when $1 <> '0' then set_config('statement_timeout', $1, false) end`
-
 /** Opens the pool. Connections are made when first needed, so an unreachable server shows at the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
+  const statementTimeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS
+  const server = options.server ?? directServer(options.connectionString, options.prepared ?? true)
+  const report = options.log ?? (() => undefined)
   const config: pg.PoolConfig = {
-    connectionString: options.connectionString,
+    connectionString: server.hosts.primary.connectionString,
     max: options.poolSize,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    connectionTimeoutMillis: (options.connectTimeoutMs ?? 10_000) + server.hosts.searchMs,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     application_name: options.applicationName ?? 'aldis',
     types: TYPES,
+    Client: clientOf(server, report),
   }
   if (statementTimeoutMs > 0) config.query_timeout = statementTimeoutMs + STATEMENT_GRACE_MS
-  // A statement and not startup parameters: PgBouncer refuses the parameters and forwards the statement.
   config.onConnect = async (client) => {
-    await client.query(SESSION_SETTINGS, [String(statementTimeoutMs)])
+    const settings = server.pooled ? {} : sessionSettings(statementTimeoutMs)
+    const { readOnly } = await setForSession(client, settings, 'session')
+    if (readOnly) throw server.hosts.refuse(client as pg.Client)
   }
-  if (options.prepared === false) config.Client = UnpreparedClient
   const pool = new pg.Pool(config)
-  const report = options.log ?? (() => undefined)
   // An 'error' nobody listens to ends the process. The pool listens to a connection, and passes it on, only while the
   // connection is idle; the listener on the connection itself hears those and a loss between two statements.
   pool.on('error', () => undefined)
@@ -84,18 +83,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     client.on('error', (error) => report('database connection lost', error))
   })
   return pool
-}
-
-/** Drops the names, so that every statement is parsed anew and no server connection need remember it. */
-class UnpreparedClient extends pg.Client {
-  // biome-ignore lint/suspicious/noExplicitAny: the eight overloads of the parent, all passed on unchanged
-  override query(statement: any, ...rest: any[]): any {
-    const plain =
-      typeof statement === 'object' && statement !== null && 'text' in statement && 'name' in statement
-        ? { ...statement, name: undefined }
-        : statement
-    return super.query(plain, ...rest)
-  }
 }
 
 const INT8 = 20
@@ -181,7 +168,9 @@ export function sqlState(error: unknown): string | undefined {
 
 /** Retried after a wait, the same statement may succeed (PostgreSQL manual, appendix A: error codes). */
 const TRANSIENT_STATES = new Set([
-  '25006', // read_only_sql_transaction: still connected to a server that has become a standby
+  '25006', // read_only_sql_transaction: connected to a server that has become a standby
+  '26000', // invalid_sql_statement_name and
+  '42P05', // duplicate_prepared_statement: behind a pooler that mixes them up; names are dropped from then on
   '40001', // serialization_failure
   '40P01', // deadlock_detected
   '55P03', // lock_not_available
@@ -241,6 +230,7 @@ const CONNECT_FAILURES = [
 function isConnectFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError) return error.errors.every(isConnectFailure)
+  if (error instanceof NoPrimaryError) return true
   const syscall = (error as NodeJS.ErrnoException).syscall
   return syscall === 'connect' || syscall === 'getaddrinfo' || CONNECT_FAILURES.includes(error.message)
 }
@@ -271,21 +261,20 @@ export async function ping(db: Queryable): Promise<void> {
 export interface Durability {
   /** Server settings that lose committed work, `name=value` each; empty when a COMMIT survives power loss. */
   readonly faults: readonly string[]
+  /** Standbys are connected. */
+  readonly replicated: boolean
+  /** A COMMIT waits for a standby. */
+  readonly synchronous: boolean
 }
 
-/** Reads whether a COMMIT answered in this database survives a crash of the server and of the machine. */
+/** Reads whether a COMMIT answered in this database survives a crash of the server, of the machine, and its loss. */
 export async function checkDurability(db: Queryable): Promise<Durability> {
-  const { rows } = await db.query<{ name: string; setting: string }>(
-    `select name, setting from pg_settings
-     where name in ('fsync', 'synchronous_commit') and setting = 'off' order by name`,
+  const { rows } = await db.query<Durability>(
+    `select array(select name || '=' || setting from pg_settings
+                  where name in ('fsync', 'synchronous_commit') and setting = 'off' order by name) as faults,
+            exists (select from pg_stat_replication) as replicated,
+            current_setting('synchronous_standby_names') <> ''
+              and current_setting('synchronous_commit') not in ('off', 'local') as synchronous`,
   )
-  return { faults: rows.map(({ name, setting }) => `${name}=${setting}`) }
-}
-
-/** Major version of the server, for example 18. */
-export async function serverVersion(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ major: number }>(
-    `select current_setting('server_version_num')::int / 10000 as major`,
-  )
-  return rows[0]!.major
+  return rows[0]!
 }

@@ -3,8 +3,11 @@
  */
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
-import pg from 'pg'
+import type pg from 'pg'
 import { isTransient, sqlState } from './database.ts'
+import { DatabaseHosts } from './database-hosts.ts'
+import { connect } from './database-server.ts'
+import { sessionSettings, setForSession } from './session-settings.ts'
 
 export interface MigrateOptions {
   readonly connectionString: string
@@ -44,17 +47,9 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 }
 
 async function migrateOnce(options: MigrateOptions, log: (line: string) => void): Promise<string[]> {
-  const client = new pg.Client({
-    connectionString: options.connectionString,
-    application_name: 'aldis migrate',
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-  })
-  // A lost connection fails the statement under way; the event beside it must not end the process.
-  client.on('error', () => undefined)
+  const client = await connect(new DatabaseHosts(options.connectionString), 'aldis migrate')
   try {
-    await client.connect()
-    await client.query('begin')
+    await client.query('begin isolation level read committed')
     await takeLock(client, options.lockTimeoutMs ?? 120_000)
     const done = await runner({
       dbClient: client,
@@ -73,12 +68,13 @@ async function migrateOnce(options: MigrateOptions, log: (line: string) => void)
   }
 }
 
-/** Waits for the lock, then lifts the time bound of statements: a migration of a large table takes what it takes. */
+/**
+ * Waits for the lock. The transaction has the settings that every statement is written for, and no bound on a statement: a
+ * migration of a large table takes what it takes.
+ */
 async function takeLock(client: pg.Client, timeoutMs: number): Promise<void> {
-  await client.query(
-    `select set_config('lock_timeout', $1, true), set_config('statement_timeout', '0', true)`,
-    [String(timeoutMs)],
-  )
+  const bounds = { lock_timeout: String(timeoutMs), statement_timeout: '0' }
+  await setForSession(client, { ...sessionSettings(0), ...bounds }, 'transaction')
   await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY])
 }
 

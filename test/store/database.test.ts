@@ -7,9 +7,7 @@ import {
   checkDurability,
   isOutcomeUnknown,
   isTransient,
-  MINIMUM_SERVER_VERSION,
   openDatabase,
-  serverVersion,
   sqlState,
   withTransaction,
 } from '../../src/store/database.ts'
@@ -166,7 +164,7 @@ describe('withTransaction', () => {
 
 describe('lost connections', () => {
   test('lost during COMMIT: unknown, and the row may well stand', async () => {
-    await using proxy = await cuttingProxy((sent) => sent.includes('commit'))
+    await using proxy = await cuttingProxy((sent) => sent.includes('commit\0'))
     await using database = await opened({ connectionString: proxy.connectionString })
     const error = await failureOf(
       withTransaction(database.db, (transaction) =>
@@ -195,7 +193,7 @@ describe('lost connections', () => {
   })
 
   test('no connection free within the time: nothing was done, and later may be better', async () => {
-    await using database = await opened({ poolSize: 1, connectTimeoutMs: 50 })
+    await using database = await opened({ poolSize: 1, connectTimeoutMs: 1_000 })
     const held = await database.db.connect()
     const error = await failureOf(database.db.query('select 1'))
     held.release()
@@ -216,16 +214,15 @@ describe('lost connections', () => {
 })
 
 describe('durability', () => {
-  test('the embedded server keeps what it has committed, and is new enough', async () => {
-    expect(await checkDurability(fresh.db)).toEqual({ faults: [] })
-    expect(await serverVersion(fresh.db)).toBeGreaterThanOrEqual(MINIMUM_SERVER_VERSION)
+  test('a server with its own defaults keeps what it has committed', async () => {
+    expect(await checkDurability(fresh.db)).toEqual({ faults: [], replicated: false, synchronous: false })
   })
 
   test('synchronous_commit off for the database is found', async () => {
     await using other = await freshDatabase({ migrated: false })
     const name = new URL(other.connectionString).pathname.slice(1)
     await fresh.db.query(`alter database ${name} set synchronous_commit = off`)
-    expect(await checkDurability(other.db)).toEqual({ faults: ['synchronous_commit=off'] })
+    expect(await checkDurability(other.db)).toMatchObject({ faults: ['synchronous_commit=off'] })
   })
 })
 

@@ -5,6 +5,13 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, inject } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
+import {
+  type DatabaseServer,
+  directServer,
+  keepInRole,
+  reachServer,
+} from '../../src/store/database-server.ts'
+import { sessionSettings } from '../../src/store/session-settings.ts'
 
 export interface FreshDatabase {
   readonly connectionString: string
@@ -22,10 +29,11 @@ export async function freshDatabase(
   const name = `test_${randomBytes(8).toString('hex')}`
   const template = options.migrated === false ? 'template1' : inject('templateDatabase')
   await onServer(`create database ${name} template ${template}`)
-  const url = new URL(inject('serverUrl'))
+  const url = new URL(inject('serviceUrl'))
   url.pathname = `/${name}`
   const connectionString = url.href
-  const db = openDatabase({ connectionString, poolSize: options.poolSize ?? 4 })
+  servers.set(connectionString, await serverAt(connectionString))
+  const db = openAgain(connectionString, options.poolSize ?? 4)
   return {
     connectionString,
     db,
@@ -43,6 +51,24 @@ export async function databaseOfFile(
   const database = await freshDatabase(options)
   afterAll(() => database[Symbol.asyncDispose]())
   return database
+}
+
+/** What was found of each database that was made, so that nothing leaks to others through a pooler. */
+const servers = new Map<string, DatabaseServer>()
+
+/** A further pool on a database made here. */
+export function openAgain(connectionString: string, poolSize: number): Database {
+  const server = servers.get(connectionString) ?? directServer(connectionString, true)
+  return openDatabase({ connectionString, server, poolSize })
+}
+
+/** As a node finds it at its start, where there is a pooler; without one there is nothing to find. */
+async function serverAt(connectionString: string): Promise<DatabaseServer> {
+  const server = directServer(connectionString, true)
+  if (inject('serviceUrl') === inject('serverUrl')) return server
+  await reachServer(server)
+  await keepInRole(server, sessionSettings(30_000))
+  return server
 }
 
 async function onServer(statement: string): Promise<void> {

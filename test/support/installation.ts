@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto'
 import type { Directory } from '../../src/domain/directory.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database.ts'
 import { readDirectory } from '../../src/store/directory.ts'
-import { databaseOfFile, type FreshDatabase } from './database.ts'
+import { databaseOfFile, type FreshDatabase, openAgain } from './database.ts'
 
 export interface Installation {
   readonly directory: Directory
@@ -58,6 +58,6 @@ export function newId(atMs: number, bucket = 7): string {
 
 /** Another process, as far as the database can tell: a pool of its own. */
 export function otherPool(connectionString: string) {
-  const db = openDatabase({ connectionString, poolSize: 2 })
+  const db = openAgain(connectionString, 2)
   return { db, [Symbol.asyncDispose]: () => db.end() }
 }

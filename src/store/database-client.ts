@@ -1,0 +1,62 @@
+/**
+ * One connection of a pool: it goes to the primary, drops names that a pooler cannot carry, and notices what the server
+ * says about both.
+ */
+import pg from 'pg'
+import { connectionOf, type DatabaseHost } from './database-hosts.ts'
+import type { DatabaseServer } from './database-server.ts'
+
+type Report = (message: string, error: Error) => void
+type Connected = (error: Error | null) => void
+
+/** read_only_sql_transaction */
+const READ_ONLY = '25006'
+/** invalid_sql_statement_name, duplicate_prepared_statement */
+const NAMES_MIXED_UP = new Set(['26000', '42P05'])
+
+/** The class of a pool's connections. */
+export function clientOf(server: DatabaseServer, report: Report): new () => pg.Client {
+  return class extends pg.Client {
+    // biome-ignore lint/suspicious/noExplicitAny: both overloads of the parent
+    override connect(callback?: any): any {
+      if (callback === undefined) {
+        return new Promise((resolve, reject) =>
+          this.#connect((error) => (error ? reject(error) : resolve(this))),
+        )
+      }
+      this.#connect(callback)
+    }
+
+    #connect(callback: Connected): void {
+      server.hosts.find().then(
+        (host) => {
+          Object.assign(this, { host: host.host, port: host.port })
+          super.connect((error: Error | null) => {
+            if (error) server.hosts.doubt(host)
+            callback(error)
+          })
+          this.#watch(host)
+        },
+        (error) => callback(error),
+      )
+    }
+
+    #watch(host: DatabaseHost): void {
+      server.hosts.connected(this, host)
+      this.on('error', () => server.hosts.doubt(host))
+      connectionOf(this).on('errorMessage', (error: pg.DatabaseError) => {
+        if (error.code === READ_ONLY) server.hosts.demoted(host)
+        if (!NAMES_MIXED_UP.has(error.code ?? '') || !server.prepared) return
+        server.prepared = false
+        report('a pooler mixes up prepared statements: from now on none are prepared', error)
+      })
+    }
+
+    // biome-ignore lint/suspicious/noExplicitAny: the eight overloads of the parent, all passed on unchanged
+    override query(statement: any, ...rest: any[]): any {
+      const named = typeof statement === 'object' && statement !== null && 'name' in statement
+      const plain = named && !server.prepared ? { ...statement, name: undefined } : statement
+      return super.query(plain, ...rest)
+    }
+  } as unknown as new () => pg.Client
+}

@@ -1,0 +1,128 @@
+/**
+ * What answers at DATABASE_URL: which server, and whether a pooler stands before it that shares its connections.
+ */
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { DatabaseHosts } from './database-hosts.ts'
+import { type SessionSettings, setForRole } from './session-settings.ts'
+
+/** Shared by the pools of a process, whose new connections go by it. */
+export interface DatabaseServer {
+  readonly hosts: DatabaseHosts
+  /** Each transaction may have another connection to the server: nothing that a session sets is kept. */
+  pooled: boolean
+  /** Whether statements with names are prepared. */
+  prepared: boolean
+}
+
+export interface ServerFacts {
+  readonly versionNumber: number
+  /** For a person, like `15.14 (Debian 15.14-0+deb12u1)`. */
+  readonly version: string
+  readonly database: string
+  readonly role: string
+  readonly encoding: string
+  /** First of the search path that exists: where the tables are. Null when none does. */
+  readonly schema: string | null
+  /** Whether the role may make tables there: every node makes the partitions of the days to come. */
+  readonly mayCreate: boolean
+}
+
+/** Rounds in which two connections compare servers; a pooler that is busy may give the same ones by chance. */
+const ROUNDS = 3
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** The server before anything is known of it: no pooler. */
+export function directServer(connectionString: string, prepared: boolean): DatabaseServer {
+  return { hosts: new DatabaseHosts(connectionString), pooled: false, prepared }
+}
+
+/**
+ * Connects, and notes in `server` whether a pooler stands before it, without changing anything of a connection that others
+ * may be given next.
+ */
+export async function reachServer(server: DatabaseServer): Promise<ServerFacts> {
+  const client = await connect(server.hosts)
+  try {
+    const { pid, ...facts } = await factsOf(client)
+    // A pooler makes up the process id that clients cancel by.
+    const pooler = (client as unknown as { processID: number }).processID !== pid
+    server.pooled = pooler && (await sharesConnections(server.hosts, client))
+    if (server.pooled && server.prepared) server.prepared = !(await mixesNames(client))
+    return facts
+  } finally {
+    await client.end()
+  }
+}
+
+/** Makes the settings the role's own in this database. Returns the names of those that changed. */
+export async function keepInRole({ hosts }: DatabaseServer, settings: SessionSettings): Promise<string[]> {
+  const client = await connect(hosts)
+  try {
+    await client.query('begin')
+    const changed = await setForRole(client, settings)
+    await client.query('commit')
+    return changed
+  } finally {
+    await client.end()
+  }
+}
+
+/** A connection to the primary for a moment, with no settings of its own. */
+export async function connect(hosts: DatabaseHosts, applicationName = 'aldis'): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: (await hosts.find()).connectionString,
+    application_name: applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  })
+  // A lost connection fails the statement under way; the event beside it must not end the process.
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+async function factsOf(client: pg.Client): Promise<ServerFacts & { pid: number }> {
+  const { rows } = await client.query(
+    `select pg_backend_pid() as pid, current_setting('server_version_num')::integer as "versionNumber",
+            current_setting('server_version') as version, current_database() as database, session_user as role,
+            current_setting('server_encoding') as encoding, current_schema() as schema,
+            coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate"`,
+  )
+  return rows[0]
+}
+
+/** True when one connection is served by several of the server's processes, or two connections by one. */
+async function sharesConnections(hosts: DatabaseHosts, first: pg.Client): Promise<boolean> {
+  const second = await connect(hosts)
+  try {
+    const pids = { first: new Set<number>(), second: new Set<number>() }
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // Twice each: a pooler gives the connection that came back last, or the one that has been idle longest.
+      for (const _ of [1, 2]) pids.first.add((await factsOf(first)).pid)
+      for (const _ of [1, 2]) pids.second.add((await factsOf(second)).pid)
+    }
+    const [pid] = pids.first
+    return pids.first.size > 1 || pids.second.size > 1 || pids.second.has(pid!)
+  } finally {
+    await second.end()
+  }
+}
+
+/**
+ * True when a pooler hands on the names of prepared statements as they are: the next client to use the name on that
+ * connection is refused (42P05), and this one elsewhere (26000). One that carries them (PgBouncer from 1.21) renames them.
+ */
+async function mixesNames(client: pg.Client): Promise<boolean> {
+  const name = `aldis_${randomBytes(8).toString('hex')}`
+  await client.query('begin')
+  try {
+    await client.query({ name, text: 'select 1' })
+    const { rowCount } = await client.query('select from pg_prepared_statements where name = $1', [name])
+    if (rowCount === 0) return false
+    await client.query(`deallocate ${name}`)
+    return true
+  } finally {
+    await client.query('commit')
+  }
+}

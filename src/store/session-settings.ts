@@ -1,0 +1,115 @@
+/**
+ * Everything a session must have, in one place. Whatever a server, a role or a database has as its own default, the
+ * statements of this folder run under these.
+ */
+import type { Queryable } from './database.ts'
+
+/** Names are PostgreSQL's own spelling, values as `pg_settings.setting` shows them. */
+const SESSION_SETTINGS = {
+  // Plans by index (docs/adr/0006). Forbidden plans add 1e10 to a cost, and `jit` compiles whatever is estimated to cost
+  // more than 100,000: with it each statement was compiled anew, a heartbeat in 2,958 ms instead of 0.2.
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  random_page_cost: '1.1',
+  plan_cache_mode: 'auto',
+  enable_nestloop: 'on',
+  enable_indexscan: 'on',
+  enable_indexonlyscan: 'on',
+  enable_bitmapscan: 'on',
+  enable_sort: 'on',
+  enable_material: 'on',
+  enable_hashagg: 'on',
+  enable_partition_pruning: 'on',
+  from_collapse_limit: '8',
+  join_collapse_limit: '8',
+  // The form of values, here and in `pg`.
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  // Transactions are short and wait for locks; a statement's bound is enough.
+  default_transaction_isolation: 'read committed',
+  default_transaction_deferrable: 'off',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '60000',
+  idle_session_timeout: '0',
+  transaction_timeout: '0',
+} as const
+
+/** Setting -> value. One that the server's version does not have is left out wherever they are used. */
+export type SessionSettings = Readonly<Record<string, string>>
+
+/** The settings of a session whose statements take at most `statementTimeoutMs`; 0 leaves that to the server. */
+export function sessionSettings(statementTimeoutMs: number): SessionSettings {
+  if (statementTimeoutMs === 0) return SESSION_SETTINGS
+  return { ...SESSION_SETTINGS, statement_timeout: String(statementTimeoutMs) }
+}
+
+/** A statement and not startup parameters: PgBouncer refuses the parameters. */
+const SET = `
+  select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "readOnly",
+         (select count(set_config(key, value, $2)) from json_each_text($1)
+          where current_setting(key, true) is not null) as settings`
+
+/** Sets them for the whole session, or for the transaction under way alone. Returns whether the session is read-only. */
+export async function setForSession(
+  db: Queryable,
+  settings: SessionSettings,
+  scope: 'session' | 'transaction',
+): Promise<{ readonly readOnly: boolean }> {
+  const { rows } = await db.query<{ readOnly: boolean }>(SET, [
+    JSON.stringify(settings),
+    scope === 'transaction',
+  ])
+  return rows[0]!
+}
+
+/** Key of the advisory lock under which nodes that start at once change the role one after the other: 'role'. */
+const ROLE_LOCK_KEY = 0x726f6c65
+
+/**
+ * Makes them defaults of the role that is logged in, in this database alone, for every session that begins from now on.
+ * A role may always do so for itself. In a transaction. Returns the names of those that changed.
+ */
+export async function setForRole(transaction: Queryable, settings: SessionSettings): Promise<string[]> {
+  await transaction.query('select pg_advisory_xact_lock($1)', [ROLE_LOCK_KEY])
+  const { rows } = await transaction.query<{ key: string; statement: string }>(
+    `select key, format('alter role %I in database %I set %I to %L',
+                        session_user, current_database(), lower(key), value) as statement
+     from json_each_text($1)
+     where current_setting(key, true) is not null and not exists (
+       select from pg_db_role_setting s
+       where s.setrole = session_user::regrole
+         and s.setdatabase = (select oid from pg_database where datname = current_database())
+         and key || '=' || value = any(s.setconfig))`,
+    [JSON.stringify(settings)],
+  )
+  for (const { statement } of rows) await transaction.query(statement)
+  return rows.map(({ key }) => key)
+}
+
+/** With `replica` no trigger fires, so that no node would learn of changes. Only a superuser can set it. */
+const TRIGGERS_FIRE = { session_replication_role: 'origin' }
+
+/** Reads back what a session has of `settings`. Returns those that differ, `name=value` each. */
+export async function differingSettings(db: Queryable, settings: SessionSettings): Promise<string[]> {
+  const { rows } = await db.query<{ difference: string }>(
+    `select s.name || '=' || s.setting as difference
+     from pg_settings s join json_each_text($1) w on lower(w.key) = lower(s.name)
+     where s.setting <> w.value order by s.name`,
+    [JSON.stringify({ ...settings, ...TRIGGERS_FIRE })],
+  )
+  return rows.map(({ difference }) => difference)
+}
+
+/** Ends the session of this transaction. Its statement fails with 57P01. */
+export async function endSession(transaction: Queryable): Promise<void> {
+  await transaction.query('select pg_terminate_backend(pg_backend_pid())')
+}

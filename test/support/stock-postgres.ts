@@ -1,0 +1,103 @@
+/**
+ * A PostgreSQL as `initdb` alone makes it, with the settings that the server has by itself: what most people run. Where it
+ * listens is all that is chosen.
+ */
+import { spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Account, chooseAccount, invocation } from '../../src/postgres/account.ts'
+import { type Binaries, binariesIn, locateBinaries } from '../../src/postgres/binaries.ts'
+import { type Cluster, serverEnvironment } from '../../src/postgres/cluster.ts'
+import { EmbeddedPostgresError } from '../../src/postgres/failure.ts'
+import { homeFor, reachableBinaries } from '../../src/postgres/reach.ts'
+import { type Server, startServer } from '../../src/postgres/server.ts'
+import { ServerLog } from '../../src/postgres/server-log.ts'
+
+const ROLE = 'aldis'
+const RAM_DISK = '/dev/shm'
+/** A whole run writes less; below it a RAM disk is left alone. */
+const ROOM_BYTES = 4 * 1024 ** 3
+const FIRST_PORT = 20_000
+const LAST_PORT = 32_000
+const PORT_ATTEMPTS = 20
+
+export interface StockPostgres {
+  /** Of the maintenance database, as superuser, over TCP. */
+  readonly connectionString: string
+  readonly port: number
+  /** Where the cluster lies, and who may run programs on it. */
+  readonly cluster: Cluster
+  stop(): Promise<void>
+}
+
+/**
+ * Makes and starts one.
+ * @param root folder that holds `bin`, like /usr/lib/postgresql/15; without it the binaries that npm installed
+ */
+export async function startStockPostgres(root?: string): Promise<StockPostgres> {
+  const cluster = makeCluster(root)
+  return await startCluster(cluster)
+}
+
+/** A cluster in a folder of its own, in memory where there is room. */
+export function makeCluster(root?: string): Cluster {
+  const installed = root === undefined ? locateBinaries() : binariesIn(root)
+  const folder = scratchFolder()
+  const account = chooseAccount(installed.postgres, folder, undefined)
+  const binaries = reachableBinaries(installed, account)
+  const path = join(homeFor(folder, account), 'cluster')
+  mkdirSync(path, { mode: 0o700 })
+  if (account.kind === 'drop') chownSync(path, account.uid, account.gid)
+  initialise(path, account, binaries)
+  return { path, password: '', account, binaries }
+}
+
+function scratchFolder(): string {
+  return mkdtempSync(join(hasRoom(RAM_DISK) ? RAM_DISK : tmpdir(), 'aldis-test-'))
+}
+
+function hasRoom(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(path)
+    return bavail * bsize > ROOM_BYTES
+  } catch {
+    return false
+  }
+}
+
+/** The locale is the machine's, as it is for whoever runs initdb; of those, one that every machine has. */
+function initialise(path: string, account: Account, binaries: Binaries): void {
+  const { command, args, identity } = invocation(account, binaries.initdb, [
+    ...['--pgdata', path, '--username', ROLE],
+  ])
+  const env = { ...serverEnvironment(), LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8' }
+  const { status, stderr, error } = spawnSync(command, args, { ...identity, cwd: '/', env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`)
+}
+
+export async function startCluster(cluster: Cluster): Promise<StockPostgres> {
+  const { server, port } = await startSomewhere(cluster)
+  return {
+    connectionString: `postgresql://${ROLE}@127.0.0.1:${port}/postgres`,
+    port,
+    cluster,
+    async stop() {
+      await server.stop()
+      rmSync(join(cluster.path, '..'), { recursive: true, force: true })
+    },
+  }
+}
+
+async function startSomewhere(cluster: Cluster): Promise<{ server: Server; port: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = randomInt(FIRST_PORT, LAST_PORT)
+    try {
+      return { server: await startServer(cluster, port, new ServerLog(`${cluster.path}.log`)), port }
+    } catch (error) {
+      const taken = error instanceof EmbeddedPostgresError && error.code === 'PORT_IN_USE'
+      if (!taken || attempt === PORT_ATTEMPTS) throw error
+    }
+  }
+}
