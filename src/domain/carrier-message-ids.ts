@@ -13,6 +13,11 @@ export const ID_RULES: readonly IdRule[] = ['exact', 'normalised', 'decimal-hex'
 /** Where an id was read. Needed because "16" in decimal and "16" in hexadecimal are two messages of one carrier. */
 export type IdSource = 'submit' | 'receipt'
 
+/** The rule under which ids of receipts are read; `auto` while none is learned, when an id may be any of its spellings. */
+export type RuleInForce = IdRule | 'auto'
+
+const RULES_IN_FORCE: readonly RuleInForce[] = [...ID_RULES, 'auto']
+
 interface RuleSettings {
   readonly idRule: IdRule | 'auto'
   readonly learnedIdRule: IdRule | null
@@ -23,9 +28,18 @@ export function idRuleOf(carrier: RuleSettings): IdRule {
   return carrier.idRule === 'auto' ? (carrier.learnedIdRule ?? 'normalised') : carrier.idRule
 }
 
+export function ruleInForce(carrier: RuleSettings): RuleInForce {
+  return carrier.idRule === 'auto' ? (carrier.learnedIdRule ?? 'auto') : carrier.idRule
+}
+
+/** Rules under which a parked receipt may have been read before this one was in force. */
+export function rulesBefore(rule: RuleInForce): RuleInForce[] {
+  return RULES_IN_FORCE.filter((other) => other !== rule)
+}
+
 /** `auto`, and nothing learned yet: a receipt's id may be any of its `spellings`. */
 export function isUnlearned(carrier: RuleSettings): boolean {
-  return carrier.idRule === 'auto' && carrier.learnedIdRule === null
+  return ruleInForce(carrier) === 'auto'
 }
 
 /** message_id has at most 64 characters (SMPP 3.4 §5.2.23); also what bounds the number arithmetic and the index. */
@@ -49,6 +63,20 @@ export function canonicalId(id: string, rule: IdRule, source: IdSource): string 
 export function spellings(normalised: string): string[] {
   const others = [decimalToHex(normalised), hexToDecimal(normalised)]
   return [...new Set([normalised, ...others.filter((other) => other !== null)])]
+}
+
+/**
+ * Every form under which the submission may be stored that an id of a receipt means under this rule: `exact`, in force when
+ * the message was submitted, stored its id as the carrier wrote it, hexadecimal in capitals perhaps.
+ */
+export function storedForms(receipted: string, rule: RuleInForce): string[] {
+  const read =
+    rule === 'auto'
+      ? spellings(canonicalId(receipted, 'normalised', 'receipt'))
+      : [canonicalId(receipted, rule, 'receipt')]
+  return [
+    ...new Set([...read, ...read.map((id) => id.toUpperCase()), canonicalId(receipted, 'exact', 'receipt')]),
+  ]
 }
 
 /**

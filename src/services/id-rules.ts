@@ -5,8 +5,11 @@ import {
   idRuleOf,
   isUnlearned,
   type RuleEvidence,
+  ruleInForce,
+  rulesBefore,
   ruleTold,
   spellings,
+  storedForms,
   withMatch,
 } from '../domain/carrier-message-ids.ts'
 import type { Carrier } from '../domain/configuration.ts'
@@ -16,7 +19,8 @@ import type { Database } from '../store/database.ts'
 import {
   type Candidate,
   findCandidates,
-  findUnreadReceipts,
+  findReceiptsReadUnder,
+  type Reading,
   readParkedReceipts,
 } from '../store/parked-receipts.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
@@ -26,11 +30,12 @@ export interface IdRulesOptions {
   readonly directory: () => Directory
   /** Unix milliseconds. */
   readonly nowMs: () => number
+  /** Parked receipts read at once. Default 500. */
+  readonly batch?: number
   /** A carrier's rule is known from now on. */
   readonly onLearned: (carrier: Carrier, rule: IdRule) => void
 }
 
-/** Receipts read at once. */
 const BATCH = 500
 /** How long a receipt of an unlearned carrier is looked at again although no submission of this node asks for it. */
 const RECENT_MS = 120_000
@@ -59,72 +64,106 @@ export class IdRules {
     return ids.map((id) => ({ carrier_id, carrier_message_id: id }))
   }
 
-  /** The same receipts; the unread ones that can only be of one message have its id now. */
+  /** The same receipts; the unread ones that can only mean one id have it now. */
   async read(receipts: readonly ReceiptRow[]): Promise<readonly ReceiptRow[]> {
     if (!receipts.some(({ unread }) => unread)) return receipts
-    const { db } = this.#options
-    const asked = receipts.flatMap(({ unread, carrier_id, carrier_message_id, addresses }, place) =>
-      (unread ? spellings(carrier_message_id) : []).map((id) => ({
-        place,
-        carrier_id,
-        carrier_message_id: id,
-        addresses,
-      })),
-    )
-    const candidates = Map.groupBy(await findCandidates(db, asked), ({ place }) => place)
-    const found = receipts.map((_, place) => onlyOne(candidates.get(place) ?? []))
-    await this.#unpark(receipts, (_, place) => found[place]?.carrierMessageId ?? null)
-    await this.#learn(receipts, found)
-    return receipts.map((receipt, place) => {
+    const found = await this.#matches(receipts, ({ unread }) => unread)
+    const read = receipts.map((receipt, place) => {
       const match = found[place]
       return match ? { ...receipt, carrier_message_id: match.carrierMessageId, unread: false } : receipt
     })
+    await this.#keep(receipts, read)
+    await this.#learn(receipts, found)
+    return read
   }
 
-  /** Parked receipts to look at again: read under a rule that is known by now, or recent ones of unlearned carriers. */
+  /**
+   * Parked receipts to look at again: those read under another rule than the one in force now, which was learned or set
+   * since, and recent ones of carriers whose rule is not learned.
+   */
   async readParked(): Promise<{ receipts: readonly ReceiptRow[]; more: boolean }> {
-    const { db, directory, nowMs } = this.#options
+    const { db, directory, nowMs, batch: limit = BATCH } = this.#options
     const carriers = directory().contents.carriers
-    const learned = carriers.filter((carrier) => !isUnlearned(carrier)).map(({ id }) => id)
-    const readable = await findUnreadReceipts(db, {
-      carrierIds: learned,
+    const outdated = carriers.map((carrier) => ({
+      carrier_id: carrier.id,
+      id_rules: rulesBefore(ruleInForce(carrier)),
+    }))
+    const stale = await findReceiptsReadUnder(db, outdated, {
       since: new Date(0).toISOString(),
-      limit: BATCH,
+      limit,
     })
-    const readAs = ({ carrier_id, carrier_message_id }: ReceiptRow) =>
-      canonicalId(carrier_message_id, idRuleOf(directory().carrierById(carrier_id)!), 'receipt')
-    await this.#unpark(readable, readAs)
-    const read = readable.map((row) => ({ ...row, carrier_message_id: readAs(row), unread: false }))
-    const more = readable.length === BATCH
-    if (more || learned.length === carriers.length) return { receipts: read, more }
-    const recent = await findUnreadReceipts(db, {
-      carrierIds: carriers.filter(isUnlearned).map(({ id }) => id),
-      since: new Date(nowMs() - RECENT_MS).toISOString(),
-      limit: BATCH,
-    })
+    const read = await this.#readAnew(stale)
+    const more = stale.length === limit
+    const unlearned = carriers.filter(isUnlearned)
+    if (more || unlearned.length === 0) return { receipts: read, more }
+    const recent = await findReceiptsReadUnder(
+      db,
+      unlearned.map(({ id }) => ({ carrier_id: id, id_rules: ['auto'] })),
+      { since: new Date(nowMs() - RECENT_MS).toISOString(), limit },
+    )
     return { receipts: [...read, ...recent], more }
   }
 
-  /** Parked ones get the id they are read as, so that they end where they are parked once they are applied. */
-  async #unpark(
-    receipts: readonly ReceiptRow[],
-    readAs: (receipt: ReceiptRow, place: number) => string | null,
-  ): Promise<void> {
-    const rows = receipts.flatMap((receipt, place) => {
-      const { carrier_id, carrier_message_id, parked_id, unread } = receipt
-      const read_as = unread && parked_id !== null ? readAs(receipt, place) : null
-      return read_as === null || parked_id === null
-        ? []
-        : [{ carrier_id, carrier_message_id, parked_id, read_as }]
+  /** Reads ids under the rule in force. Where that is not learned they are unread again, for `read` to look up. */
+  async #readAnew(stale: readonly ReceiptRow[]): Promise<readonly ReceiptRow[]> {
+    if (stale.length === 0) return stale
+    const { directory } = this.#options
+    const asked = stale.map((row) => {
+      const carrier = directory().carrierById(row.carrier_id)!
+      const read_as = canonicalId(receiptedId(row), idRuleOf(carrier), 'receipt')
+      return {
+        ...row,
+        carrier_message_id: read_as,
+        id_rule: ruleInForce(carrier),
+        unread: isUnlearned(carrier),
+      }
     })
-    if (rows.length > 0) await readParkedReceipts(this.#options.db, rows)
+    const found = await this.#matches(asked, ({ unread }) => !unread)
+    const read = asked.map((row, place) => {
+      const match = found[place]
+      return match ? { ...row, carrier_message_id: match.carrierMessageId } : row
+    })
+    await this.#keep(stale, read)
+    return read
+  }
+
+  /** Of each receipt a message with the only id that it may mean, or null. */
+  async #matches(
+    receipts: readonly ReceiptRow[],
+    isAsked: (receipt: ReceiptRow) => boolean,
+  ): Promise<readonly (Candidate | null)[]> {
+    const asked = receipts.flatMap((row, place) => {
+      const { carrier_id, addresses, id_rule } = row
+      return (isAsked(row) ? storedForms(receiptedId(row), id_rule) : []).map((carrier_message_id) => ({
+        place,
+        carrier_id,
+        carrier_message_id,
+        addresses,
+      }))
+    })
+    const candidates = Map.groupBy(await findCandidates(this.#options.db, asked), ({ place }) => place)
+    return receipts.map((_, place) => theOne(candidates.get(place) ?? []))
+  }
+
+  /** Parked ones get the id they are read as, so that they end where they are parked once they are applied. */
+  async #keep(before: readonly ReceiptRow[], read: readonly ReceiptRow[]): Promise<void> {
+    const readings = read.flatMap(({ carrier_message_id: read_as, id_rule, unread }, place): Reading[] => {
+      const { carrier_id, carrier_message_id, parked_id, id_rule: earlier } = before[place]!
+      const isChanged =
+        read_as !== carrier_message_id || id_rule !== earlier || unread !== before[place]!.unread
+      return parked_id === null || !isChanged
+        ? []
+        : [{ carrier_id, carrier_message_id, parked_id, read_as, id_rule, unread }]
+    })
+    if (readings.length > 0) await readParkedReceipts(this.#options.db, readings)
   }
 
   async #learn(receipts: readonly ReceiptRow[], found: readonly (Candidate | null)[]): Promise<void> {
     const { db, directory, onLearned } = this.#options
     for (const [place, match] of found.entries()) {
       const { carrier_id, carrier_message_id } = receipts[place]!
-      const rule = match && ruleTold(match.carrierMessageId, carrier_message_id)
+      const rule =
+        match && ruleTold(canonicalId(match.carrierMessageId, 'normalised', 'submit'), carrier_message_id)
       if (!rule) continue
       const evidence = withMatch(this.#evidence.get(carrier_id), rule, match.msgId)
       this.#evidence.set(carrier_id, evidence)
@@ -136,9 +175,17 @@ export class IdRules {
   }
 }
 
-/** Null when there is none, or more than one. Where some went to an address of the receipt, the others do not count. */
-function onlyOne(candidates: readonly Candidate[]): Candidate | null {
+/**
+ * The newest of the candidates, where all have one id: which of several messages under that id the receipt is of is decided
+ * as for any other receipt. Where some went to an address of the receipt, the others do not count.
+ */
+function theOne(candidates: readonly Candidate[]): Candidate | null {
   const fitting = candidates.filter(({ fits }) => fits)
   const left = fitting.length > 0 ? fitting : candidates
-  return left.length === 1 ? left[0]! : null
+  const isOneId = left.every(({ carrierMessageId }) => carrierMessageId === left[0]!.carrierMessageId)
+  return isOneId ? (left[0] ?? null) : null
+}
+
+function receiptedId({ receipted_id, carrier_message_id }: ReceiptRow): string {
+  return receipted_id ?? carrier_message_id
 }

@@ -1,5 +1,5 @@
 import { dialledDigits, fromCarrierAddress } from '../domain/addresses.ts'
-import { canonicalId, idRuleOf, isUnlearned } from '../domain/carrier-message-ids.ts'
+import { canonicalId, idRuleOf, isUnlearned, ruleInForce } from '../domain/carrier-message-ids.ts'
 import { parseUserData } from '../domain/concatenation.ts'
 import type { Carrier } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
@@ -105,10 +105,14 @@ export class Receiver {
   #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<ReceiptRow, 'outcome' | 'addresses'> {
     // As it is set now, and not when the link was made: its id rule may have been learned since.
     const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
+    const receipted = canonicalId(receipt.carrierMessageId!, 'exact', 'receipt')
+    const read = canonicalId(receipted, idRuleOf(carrier), 'receipt')
     const word = receipt.vendorState ?? receipt.state
     return {
       carrier_id: carrier.id,
-      carrier_message_id: canonicalId(receipt.carrierMessageId!, idRuleOf(carrier), 'receipt'),
+      carrier_message_id: read,
+      receipted_id: receipted === read ? null : receipted,
+      id_rule: ruleInForce(carrier),
       error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
       carrier_code: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
       mccmnc: receipt.mccmnc,

@@ -1,10 +1,11 @@
+import type { RuleInForce } from '../domain/carrier-message-ids.ts'
 import type { Queryable } from './database.ts'
 import type { ReceiptRow } from './receipts.ts'
 
 /** Receipts without a message, or whose id cannot be read yet: kept, and looked at again, for 72 h. */
 
 const PARKED_COLUMNS = `p.carrier_id, p.carrier_message_id, p.addresses, p.outcome, p.error_code, p.carrier_code,
-  p.mccmnc, p.received_at, p.id as parked_id, p.unread, p.receipt`
+  p.mccmnc, p.received_at, p.id as parked_id, p.unread, p.receipted_id, p.id_rule, p.receipt`
 
 interface ParkedRow extends Omit<ReceiptRow, 'received_at'> {
   readonly received_at: Date
@@ -72,31 +73,47 @@ export async function findMatchableReceipts(
   }
 }
 
-/** Unread receipts of these carriers, parked since then (ISO 8601); at most `limit`, those of a carrier by age. */
-export async function findUnreadReceipts(
+/** Receipts whose id was read under one of these rules of their carrier, parked since then (ISO 8601); at most `limit`. */
+export async function findReceiptsReadUnder(
   db: Queryable,
-  { carrierIds, since, limit }: { carrierIds: readonly number[]; since: string; limit: number },
+  carriers: readonly { carrier_id: number; id_rules: readonly RuleInForce[] }[],
+  { since, limit }: { since: string; limit: number },
 ): Promise<ReceiptRow[]> {
   const { rows } = await db.query<ParkedRow>({
     text: `
-      select ${PARKED_COLUMNS} from parked_receipts p
-      where p.unread and p.carrier_id = any ($1::integer[]) and p.received_at >= $2::timestamptz limit $3`,
-    values: [carrierIds, since, limit],
+      select ${PARKED_COLUMNS}
+      from json_to_recordset($1) as i (carrier_id integer, id_rules text[])
+      cross join lateral (
+        select * from parked_receipts
+        where carrier_id = i.carrier_id and id_rule = any (i.id_rules) and received_at >= $2::timestamptz limit $3
+      ) p
+      limit $3`,
+    values: [JSON.stringify(carriers), since, limit],
   })
   return rows.map(receiptOf)
 }
 
-/** Parked receipts whose id is read now: they get the id under which their submission is, or will be, stored. */
-export async function readParkedReceipts(
-  db: Queryable,
-  rows: readonly { carrier_id: number; carrier_message_id: string; parked_id: number; read_as: string }[],
-): Promise<void> {
+/** How the id of a parked receipt is read now: the id under which its submission is, or will be, stored. */
+export interface Reading {
+  readonly carrier_id: number
+  readonly carrier_message_id: string
+  readonly parked_id: number
+  readonly read_as: string
+  readonly id_rule: RuleInForce
+  readonly unread: boolean
+}
+
+/** The id as the receipt has it is kept, so that it can be read again. */
+export async function readParkedReceipts(db: Queryable, readings: readonly Reading[]): Promise<void> {
   await db.query({
     text: `
-      update parked_receipts p set carrier_message_id = i.read_as, unread = false
-      from json_to_recordset($1) as i (carrier_id integer, carrier_message_id text, parked_id bigint, read_as text)
+      update parked_receipts p
+      set carrier_message_id = i.read_as, id_rule = i.id_rule, unread = i.unread,
+          receipted_id = coalesce(p.receipted_id, p.carrier_message_id)
+      from json_to_recordset($1) as i (
+        carrier_id integer, carrier_message_id text, parked_id bigint, read_as text, id_rule text, unread boolean)
       where p.carrier_id = i.carrier_id and p.carrier_message_id = i.carrier_message_id and p.id = i.parked_id`,
-    values: [JSON.stringify(rows)],
+    values: [JSON.stringify(readings)],
   })
 }
 
@@ -134,7 +151,8 @@ export async function findCandidates(
         where s.carrier_id = i.carrier_id and s.carrier_message_id = i.carrier_message_id
         order by s.msg_id desc limit $2
       ) s
-      join messages m on m.plan_id = s.plan_id and m.msg_id = s.msg_id`,
+      join messages m on m.plan_id = s.plan_id and m.msg_id = s.msg_id
+      order by i.place, s.msg_id desc`,
     values: [JSON.stringify(spellings), MAX_CANDIDATES],
   })
   return rows

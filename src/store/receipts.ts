@@ -1,3 +1,4 @@
+import type { RuleInForce } from '../domain/carrier-message-ids.ts'
 import type { KeptReceipt } from '../domain/kept-receipts.ts'
 import type { Charge } from '../domain/rates.ts'
 import type { Queryable } from './database.ts'
@@ -21,6 +22,10 @@ export interface ReceiptRow {
   readonly parked_id: number | null
   /** The carrier's id rule is not learned yet: the id is normalised only, and the receipt is parked as it is. */
   readonly unread: boolean
+  /** Its id as the receipt has it, where `carrier_message_id` is another. */
+  readonly receipted_id: string | null
+  /** Under which rule the id was read into `carrier_message_id`. */
+  readonly id_rule: RuleInForce
   /** As it came; null where it was parked before receipts were kept. */
   readonly receipt: KeptReceipt | null
   /** By message: what a segment costs where the receipt says it went, when that is not what it was charged. */
@@ -41,10 +46,10 @@ export interface ReceiptBatch {
 const INPUT = `
   select * from rows from (json_to_recordset($1) as (
     carrier_id integer, carrier_message_id text, addresses text[], outcome message_status, error_code text,
-    carrier_code text, mccmnc text, received_at timestamptz, parked_id bigint, unread boolean, receipt json,
-    charges jsonb))
+    carrier_code text, mccmnc text, received_at timestamptz, parked_id bigint, unread boolean,
+    receipted_id text, id_rule text, receipt json, charges jsonb))
   with ordinality as i (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc,
-                        received_at, parked_id, unread, receipt, charges, place)`
+                        received_at, parked_id, unread, receipted_id, id_rule, receipt, charges, place)`
 
 /**
  * From `matched` (plan_id, msg_id, cut, bits) to the messages as they are now and their events. Segment outcomes are kept as
@@ -125,8 +130,9 @@ export async function recordPlainReceipts(
         ) s on true
       ), parked as (
         insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code,
-                                     mccmnc, received_at, receipt)
-        select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at, receipt
+                                     mccmnc, received_at, receipted_id, id_rule, receipt)
+        select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at,
+               receipted_id, id_rule, receipt
         from matched where msg_id is null
       ), ${changes(
         `and m.segments = 1 and r.receipts = 1 and m.cut is not distinct from r.cut
@@ -207,9 +213,9 @@ export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promis
         ) t on true
       ), parked as (
         insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code,
-                                     mccmnc, received_at, unread, receipt)
+                                     mccmnc, received_at, unread, receipted_id, id_rule, receipt)
         select carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc, received_at, unread,
-               receipt
+               receipted_id, id_rule, receipt
         from matched where msg_id is null and parked_id is null
       ), unparked as (
         delete from parked_receipts p using matched x

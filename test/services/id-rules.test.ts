@@ -1,5 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { canonicalId, type IdRule, idRuleOf, isUnlearned } from '../../src/domain/carrier-message-ids.ts'
+import {
+  canonicalId,
+  type IdRule,
+  idRuleOf,
+  isUnlearned,
+  ruleInForce,
+} from '../../src/domain/carrier-message-ids.ts'
 import type { Directory } from '../../src/domain/directory.ts'
 import { IdRules } from '../../src/services/id-rules.ts'
 import { Recorder } from '../../src/services/recorder.ts'
@@ -23,6 +29,7 @@ await db.query(
    values ($1, 'acme', 'smsc.example', 2775, 'aldis', 'sealed')`,
   [CARRIER_ID],
 )
+const BATCH = 20
 let directory: Directory
 let learned: string[]
 let idRules: IdRules
@@ -45,6 +52,7 @@ function aNode() {
     db,
     directory: () => directory,
     nowMs: Date.now,
+    batch: BATCH,
     onLearned: ({ name }, rule) => learned.push(`${name} ${rule}`),
   })
   const node = new Recorder({
@@ -76,6 +84,8 @@ function delivered(id: string, addresses = ['15551230000'], node = recorder): Pr
   const row = receipt(canonicalId(id, idRuleOf(carrier()), 'receipt'), 'DELIVERED', {
     addresses,
     unread: isUnlearned(carrier()),
+    receipted_id: id,
+    id_rule: ruleInForce(carrier()),
     receipt: null,
   })
   return new Promise((done) => node.receipt({ row, done }))
@@ -215,6 +225,14 @@ describe('while nothing is learned', () => {
     expect(await countOf(db, 'parked_receipts')).toBe(0)
   })
 
+  test('an id that the carrier has given again is of the newer message, as under any rule', async () => {
+    const [older, newer] = [await accepted('npm-0'), await accepted('npm-0')]
+    await delivered('npm-0')
+    expect([await statusOf(db, older), await statusOf(db, newer)]).toEqual(['SENT', 'DELIVERED'])
+    await delivered('npm-0')
+    expect([await statusOf(db, older), await statusOf(db, newer)]).toEqual(['DELIVERED', 'DELIVERED'])
+  })
+
   test('the address tells two messages apart', async () => {
     const [first, second] = [await accepted('10', '+15551230001'), await accepted('16', '+15551230002')]
     await delivered('16', ['15551230001'])
@@ -243,6 +261,19 @@ describe('while nothing is learned', () => {
     expect(await countOf(db, 'parked_receipts')).toBe(0)
   })
 
+  test('a rule that is learned reads what could not be told before', async () => {
+    const [first] = [await accepted('10'), await accepted('16')]
+    await delivered('16')
+    for (const id of [500, 501, 502]) {
+      await accepted(id.toString(16))
+      await delivered(String(id))
+    }
+    await follow()
+    await readParked()
+    expect([await stored(), await statusOf(db, first!)]).toEqual(['decimal-hex', 'DELIVERED'])
+    expect(await countOf(db, 'parked_receipts')).toBe(0)
+  })
+
   test('a rule that the operator sets reads what is parked; what it does not explain stays', async () => {
     await delivered('500')
     await delivered('nobody')
@@ -259,3 +290,78 @@ describe('while nothing is learned', () => {
     expect((await idRules.readParked()).receipts).toEqual([])
   })
 })
+
+/** As jsmpp's own server: random ids, hexadecimal in submit_sm_resp, decimal in the receipt. */
+const JSMPP_IDS = Array.from({ length: 50 }, (_, n) => (n * 3_571_003 + 17) % 0x7fffffff)
+
+describe('what is parked under one rule is read again under the next', () => {
+  const setRule = async (rule: IdRule | 'auto') => {
+    await db.query('update carriers set id_rule = $1, learned_id_rule = null', [rule])
+    await follow()
+  }
+
+  test.each<[IdRule | 'auto', IdRule | 'auto']>([
+    ['exact', 'auto'],
+    ['exact', 'decimal-hex'],
+    ['hex-decimal', 'auto'],
+    ['normalised', 'decimal-hex'],
+  ])('%s, then %s: in batches, until none is left', async (before, after) => {
+    await setRule(before)
+    const msgIds = await storeMessages(JSMPP_IDS.map((id) => id.toString(16)))
+    await Promise.all(JSMPP_IDS.map((id) => delivered(String(id))))
+    expect(await countOf(db, 'parked_receipts')).toBe(JSMPP_IDS.length)
+    await setRule(after)
+    let batches = 0
+    for (let more = true; more; batches += 1) {
+      const batch = await idRules.readParked()
+      more = batch.more
+      await recorder.applyParked(batch.receipts)
+      await follow()
+    }
+    expect(batches).toBeGreaterThan(1)
+    await readParked()
+    expect(await countOf(db, 'parked_receipts')).toBe(0)
+    expect(new Set(await Promise.all(msgIds.map((msgId) => statusOf(db, msgId))))).toEqual(
+      new Set(['DELIVERED']),
+    )
+  })
+
+  test('ids stored as the carrier wrote them, in capitals, are found under the new rule', async () => {
+    await setRule('exact')
+    const msgIds = await storeMessages(['1F4A', '1F4B', 'DEADBEEF'])
+    for (const id of [0x1f4a, 0x1f4b, 0xdeadbeef]) await delivered(String(id))
+    await setRule('auto')
+    await readParked()
+    for (const msgId of msgIds) expect(await statusOf(db, msgId)).toBe('DELIVERED')
+    expect(await stored()).toBe('decimal-hex')
+  })
+
+  test('and back: the id of the receipt is never lost', async () => {
+    await setRule('decimal-hex')
+    await delivered('0016')
+    for (const [rule, id] of [
+      ['exact', '0016'],
+      ['hex-decimal', '22'],
+      ['auto', '16'],
+      ['decimal-hex', '10'],
+    ] as const) {
+      await setRule(rule)
+      await readParked()
+      const { rows } = await db.query('select carrier_message_id as id, id_rule from parked_receipts')
+      expect(rows).toEqual([{ id, id_rule: rule }])
+    }
+  })
+})
+
+/** Messages of one segment that the carrier accepted under these ids, as they would be stored under the rule in force. */
+async function storeMessages(ids: readonly string[]): Promise<string[]> {
+  const msgIds: string[] = []
+  for (const id of ids) {
+    const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now()) })
+    recorder.submitted(submission(plan, msgId, canonicalId(id, idRuleOf(carrier()), 'submit')))
+    recorder.settle(sent(plan, msgId))
+    msgIds.push(msgId)
+  }
+  await eventually(() => recorder.backlog === 0)
+  return msgIds
+}

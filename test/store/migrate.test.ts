@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -116,7 +116,7 @@ test('the real migrations, on a database that has rows of the first two', async 
   const { rows: carriers } = await db.query('select name, state, binds, id_rule from carriers order by id')
   expect(carriers).toEqual([
     { name: 'used', state: 'started', binds: 1, id_rule: 'normalised' },
-    { name: 'unused', state: 'stopped', binds: 1, id_rule: 'exact' },
+    { name: 'unused', state: 'stopped', binds: 1, id_rule: 'auto' },
   ])
   const { rows: plans } = await db.query(
     'select smart_encoding, national_languages, opt_out from service_plans',
@@ -124,11 +124,40 @@ test('the real migrations, on a database that has rows of the first two', async 
   expect(plans).toEqual([{ smart_encoding: false, national_languages: [], opt_out: null }])
   const { rows: waiting } = await db.query('select msg_id::text as id, route_id, carrier_id from dispatches')
   expect(waiting).toEqual([{ id: WAITING, route_id: 0, carrier_id: null }])
+  const { rows: parked } = await db.query('select carrier_message_id as id, id_rule from parked_receipts')
+  expect(parked).toEqual([{ id: 'b', id_rule: 'normalised' }])
   // A carrier may give all segments of a message one id.
   await db.query(`insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment)
                   select carrier_id, carrier_message_id, msg_id, plan_id, 1 from submissions`)
   const { rows: after } = await db.query('select version from directory_version')
   expect(after[0].version).toBeGreaterThan(before[0].version)
+})
+
+test('0020: carriers under exact, the default, learn their rule, unless messages of theirs are delivered', async () => {
+  await using database = await freshDatabase({ migrated: false })
+  const { connectionString, db } = database
+  const folder = new URL('../../src/store/migrations/', import.meta.url)
+  const before = readdirSync(folder).filter((name) => name < '0020')
+  const files = before.map((name): [string, string] => [name, readFileSync(new URL(name, folder), 'utf8')])
+  await migrate({ connectionString, directory: migrationsOf(Object.fromEntries(files)) })
+  await db.query(`
+    insert into carriers (name, host, port, system_id, password, id_rule)
+    select name, 'smsc', 2775, 'aldis', 'sealed', rule
+    from (values ('delivers', 'exact'), ('parks', 'exact'), ('set', 'hex-decimal')) as c (name, rule);
+    insert into quality_minutes
+    select 1, id, now(), 1, 0, 0, 0, array_fill(0, array[15]), 0, 1, (name = 'delivers')::integer, 0, 0,
+           array_fill(0, array[18]) from carriers;
+    insert into parked_receipts (carrier_id, carrier_message_id, outcome, error_code, received_at)
+    select id, '500', 'DELIVERED', '000', now() from carriers`)
+  expect(await migrate({ connectionString })).toContain('0020_id_rules')
+  const { rows } = await db.query(`
+    select name, c.id_rule as rule, p.id_rule as read_under
+    from carriers c join parked_receipts p on p.carrier_id = c.id order by name`)
+  expect(rows).toEqual([
+    { name: 'delivers', rule: 'exact', read_under: 'exact' },
+    { name: 'parks', rule: 'auto', read_under: 'exact' },
+    { name: 'set', rule: 'hex-decimal', read_under: 'hex-decimal' },
+  ])
 })
 
 test('twenty processes at once, with the real migrations: one migrates, all succeed', async () => {

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { RuleInForce } from '../../src/domain/carrier-message-ids.ts'
 import {
   countParkedReceipts,
   findCandidates,
   findMatchableReceipts,
   findParkedReceipts,
-  findUnreadReceipts,
+  findReceiptsReadUnder,
   type ParkedPosition,
   readParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
@@ -22,8 +23,9 @@ async function park(
   { age = '1 second', unread = false, carrier = CARRIER_ID } = {},
 ): Promise<void> {
   await db.query(
-    `insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, received_at, unread)
-     values ($1, $2, '{15551230000,12345}', 'DELIVERED', '000', now() - $3::interval, $4)`,
+    `insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, received_at, unread, id_rule)
+     values ($1, $2, '{15551230000,12345}', 'DELIVERED', '000', now() - $3::interval, $4,
+             case when $4 then 'auto' else 'exact' end)`,
     [carrier, id, age, unread],
   )
 }
@@ -92,26 +94,32 @@ describe('findMatchableReceipts', () => {
   })
 })
 
-test('an unread receipt is found by its carrier, and by its id once it is read', async () => {
+test('a receipt is found by the rule it was read under, and by its id once it is read anew', async () => {
   await park('500', { unread: true })
   await park('501', { unread: true, age: '10 minutes' })
   await park('502', { unread: true, carrier: CARRIER_ID + 1 })
   await park('503')
-  const all = { carrierIds: [CARRIER_ID], since: new Date(0).toISOString(), limit: 10 }
-  expect(ids(await findUnreadReceipts(db, all)).sort()).toEqual(['500', '501'])
-  expect(await findUnreadReceipts(db, { ...all, limit: 1 })).toHaveLength(1)
+  const of = (id_rules: RuleInForce[], carrier_id = CARRIER_ID) => [{ carrier_id, id_rules }]
+  const all = { since: new Date(0).toISOString(), limit: 10 }
+  expect(ids(await findReceiptsReadUnder(db, of(['auto']), all)).sort()).toEqual(['500', '501'])
+  expect(ids(await findReceiptsReadUnder(db, of(['exact', 'auto']), all)).sort()).toEqual([
+    '500',
+    '501',
+    '503',
+  ])
+  const both = [...of(['auto']), ...of(['auto'], CARRIER_ID + 1)]
+  expect(await findReceiptsReadUnder(db, both, { ...all, limit: 2 })).toHaveLength(2)
   const since = new Date(Date.now() - 60_000).toISOString()
-  const [recent] = await findUnreadReceipts(db, { ...all, since })
-  expect(recent).toMatchObject({
-    carrier_message_id: '500',
-    addresses: ['15551230000', '12345'],
-    unread: true,
-  })
-  const { carrier_id, carrier_message_id, parked_id } = recent!
-  await readParkedReceipts(db, [{ carrier_id, carrier_message_id, parked_id: parked_id!, read_as: '1f4' }])
-  expect(ids(await findUnreadReceipts(db, all))).toEqual(['501'])
+  const [recent] = await findReceiptsReadUnder(db, of(['auto']), { ...all, since })
+  const addresses = ['15551230000', '12345']
+  expect(recent).toMatchObject({ carrier_message_id: '500', receipted_id: null, addresses, unread: true })
+  const { carrier_id, carrier_message_id } = recent!
+  const parked_id = recent!.parked_id!
+  const read = { read_as: '1f4', id_rule: 'decimal-hex', unread: false } as const
+  await readParkedReceipts(db, [{ carrier_id, carrier_message_id, parked_id, ...read }])
+  expect(ids(await findReceiptsReadUnder(db, of(['auto']), all))).toEqual(['501'])
   expect(await findParkedReceipts(db, [{ carrier_id, carrier_message_id: '1f4' }])).toMatchObject([
-    { parked_id, unread: false },
+    { parked_id, unread: false, receipted_id: '500', id_rule: 'decimal-hex' },
   ])
   expect(await countParkedReceipts(db, 3)).toBe(3)
 })

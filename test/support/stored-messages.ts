@@ -104,6 +104,8 @@ export function receipt(
     received_at: new Date().toISOString(),
     parked_id: null,
     unread: false,
+    receipted_id: null,
+    id_rule: 'normalised',
     receipt: { text: `id:${id} stat:${outcome}`, tlvs: {} },
     ...changes,
   }

@@ -140,7 +140,7 @@ const DEFAULTS = {
   senderMessagesPerSecond: null,
   longMessages: 'udh',
   submitOutcomes: {},
-  idRule: 'exact',
+  idRule: 'auto',
 } as const
 
 export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {

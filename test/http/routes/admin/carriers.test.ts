@@ -45,7 +45,7 @@ test('201: a carrier with defaults and the state of its link, its password only 
     senderMessagesPerSecond: null,
     longMessages: 'udh',
     submitOutcomes: {},
-    idRule: 'exact',
+    idRule: 'auto',
     learnedIdRule: null,
     leases: [],
     link: LINK,
