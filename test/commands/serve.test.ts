@@ -1,21 +1,33 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { startSimulator } from '../../src/simulator/simulator.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { compare, settledMessages } from '../durability/ledgers.ts'
 import { Load } from '../durability/load.ts'
-import { freshDatabase } from '../support/database.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import {
+  type Exit,
   eventually,
   freePort,
   lookUp,
   provision,
   runAldis,
   SERVE_SECRETS,
+  type Served,
   scratchFolder,
   send,
   serverProcesses,
   startServe,
 } from '../support/process.ts'
+
+/** Of one that is to be refused: what it logs before that is not asked for. */
+const REFUSED = { ...SERVE_SECRETS, LOG_LEVEL: 'warn', HTTP_HOST: '127.0.0.1', HTTP_PORT: '0' }
+
+/** Tried for some seconds, beside the other tests. */
+let unreachable: Promise<Exit>
+beforeAll(async () => {
+  const nowhere = `postgresql://u:hunter2@127.0.0.1:${await freePort()}/x`
+  unreachable = runAldis(['serve'], { env: { ...REFUSED, DATABASE_URL: nowhere } })
+})
 
 test('the faults of the configuration are listed all at once, and none repeats a secret', async () => {
   const exit = await runAldis(['serve'], {
@@ -51,20 +63,58 @@ test('with its own database: live, ready, set up over HTTP, delivers, ends at SI
   await simulator.stop()
 })
 
-test('every line of the log is JSON, without the number or the text of a message', async () => {
-  await using database = await freshDatabase()
-  const simulator = await startSimulator({ port: 0 })
-  await using service = await startServe({ DATABASE_URL: database.connectionString, LOG_LEVEL: 'trace' })
-  const access = await provision(service, simulator.port)
-  const { json } = await send(access, { to: '+15551237777', body: 'a secret text' })
-  await eventually(async () => (await lookUp(access, json.msgId)).json.status === 'DELIVERED')
-  service.running.kill('SIGTERM')
-  const { code, stderr } = await service.running.exited
-  expect(code).toBe(0)
-  for (const line of stderr.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
-  expect(stderr).not.toMatch(/5551237777|a secret text/)
-  expect(stderr).not.toContain(access.token)
-  await simulator.stop()
+describe('one that runs', () => {
+  const secrets = { to: '+15551237777', body: 'a secret text' }
+  let database: FreshDatabase
+  let simulator: Simulator
+  let service: Served
+  let token: string
+
+  beforeAll(async () => {
+    database = await freshDatabase()
+    simulator = await startSimulator({ port: 0 })
+    service = await startServe({ DATABASE_URL: database.connectionString, LOG_LEVEL: 'trace' })
+    const access = await provision(service, simulator.port)
+    token = access.token
+    const { json } = await send(access, secrets)
+    await eventually(async () => (await lookUp(access, json.msgId)).json.status === 'DELIVERED')
+  })
+  afterAll(async () => {
+    await service?.[Symbol.asyncDispose]()
+    await simulator?.stop()
+    await database?.[Symbol.asyncDispose]()
+  })
+
+  test('has its port: another is refused in one line', async () => {
+    const { port } = new URL(service.baseUrl)
+    const second = await runAldis(['serve'], {
+      env: { ...REFUSED, DATABASE_URL: database.connectionString, HTTP_PORT: port },
+    })
+    expect(second).toMatchObject({ code: 1, stdout: '' })
+    expect(second.stderr).toBe(`error: port ${port} is in use; choose another with HTTP_PORT\n`)
+  })
+
+  test('is not ready once its database has turned unsafe', async () => {
+    const name = new URL(database.connectionString).pathname.slice(1)
+    await database.db.query(`alter database ${name} set synchronous_commit = off`)
+    // New sessions have it: the present ones are ended.
+    await database.db.query(`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`)
+    await eventually(async () => (await fetch(`${service.baseUrl}/readyz`)).status === 503)
+    expect((await fetch(`${service.baseUrl}/livez`)).status).toBe(200)
+  })
+
+  test('has logged JSON on every line, without the number or the text of a message', async () => {
+    service.running.kill('SIGTERM')
+    const { code, stderr } = await service.running.exited
+    expect(code).toBe(0)
+    const lines = stderr.trimEnd().split('\n')
+    expect(lines.length).toBeGreaterThan(20)
+    for (const line of lines) expect(() => JSON.parse(line)).not.toThrow()
+    expect(stderr).not.toMatch(/5551237777|a secret text/)
+    expect(stderr).not.toContain(token)
+  })
 })
 
 test('SIGTERM under load: every request is answered, nothing is lost, nothing sent twice', async () => {
@@ -93,49 +143,20 @@ test('SIGTERM under load: every request is answered, nothing is lost, nothing se
 }, 60_000)
 
 test('a database with synchronous_commit off is refused, unless that is wanted', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase()
   const name = new URL(database.connectionString).pathname.slice(1)
   await database.db.query(`alter database ${name} set synchronous_commit = off`)
-  const env = { ...SERVE_SECRETS, HTTP_PORT: '0', DATABASE_URL: database.connectionString }
+  const env = { ...REFUSED, DATABASE_URL: database.connectionString }
   const exit = await runAldis(['serve'], { env })
   expect(exit).toMatchObject({ code: 1, stdout: '' })
   expect(exit.stderr).toMatch(/^error: the database can lose accepted messages \(.*synchronous_commit.*\n$/)
-  await using service = await startServe({ ...env, ALLOW_UNSAFE_DURABILITY: 'on' })
+  await using service = await startServe({ ...env, LOG_LEVEL: 'info', ALLOW_UNSAFE_DURABILITY: 'on' })
   expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)
 })
 
-test('a database that turns unsafe while the service runs makes it not ready', async () => {
-  await using database = await freshDatabase()
-  await using service = await startServe({ DATABASE_URL: database.connectionString })
-  const name = new URL(database.connectionString).pathname.slice(1)
-  await database.db.query(`alter database ${name} set synchronous_commit = off`)
-  // New sessions have it: the present ones are ended.
-  await database.db.query(`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`)
-  await eventually(async () => (await fetch(`${service.baseUrl}/readyz`)).status === 503)
-  expect((await fetch(`${service.baseUrl}/livez`)).status).toBe(200)
-})
-
-test('a database that cannot be reached, and a port in use: one line each', async () => {
-  const nowhere = `postgresql://u:hunter2@127.0.0.1:${await freePort()}/x`
-  const unreachable = await runAldis(['serve'], { env: { ...SERVE_SECRETS, DATABASE_URL: nowhere } })
-  expect(unreachable.code).toBe(1)
-  expect(unreachable.stderr).toMatch(/^error: the database cannot be reached: .*ECONNREFUSED.*\n$/)
-  expect(unreachable.stderr).not.toContain('hunter2')
-
-  await using database = await freshDatabase()
-  await using service = await startServe({ DATABASE_URL: database.connectionString })
-  const { port } = new URL(service.baseUrl)
-  const second = await runAldis(['serve'], {
-    env: {
-      ...SERVE_SECRETS,
-      DATABASE_URL: database.connectionString,
-      LOG_LEVEL: 'warn',
-      HTTP_HOST: '127.0.0.1',
-      HTTP_PORT: port,
-    },
-  })
-  expect(second).toMatchObject({ code: 1, stdout: '' })
-  expect(second.stderr).toBe(`error: port ${port} is in use; choose another with HTTP_PORT\n`)
+test('a database that cannot be reached: one line, without its password', async () => {
+  const { code, stderr } = await unreachable
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^error: the database cannot be reached: .*ECONNREFUSED.*\n$/)
+  expect(stderr).not.toContain('hunter2')
 })
