@@ -13,7 +13,7 @@ export interface Entry {
 
 const CONNECTIONS = 16
 /** Between two tries while nothing listens. */
-const RETRY_MS = 50
+const RETRY_MS = 250
 /** Three segments of the GSM alphabet. */
 const LONG_CHARACTERS = 400
 

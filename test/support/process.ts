@@ -2,6 +2,7 @@
  * Real child processes: `aldis …` as a person starts it, with a hard end for whatever goes wrong.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import {
   existsSync,
   mkdtempSync,
@@ -236,13 +237,21 @@ export function serverProcesses(postgresDir: string): number[] {
     .map(Number)
 }
 
-/** A port that was free a moment ago, for what must know its port before it starts. */
+/** Below those that Linux gives to outgoing connections, which would take it while nobody listens. */
+const FIRST_PORT = 15_000
+const LAST_PORT = 30_000
+
+/** A port that was free a moment ago, for what must know its port before it starts, or starts again. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
 }
 
 export interface ApiAnswer {
