@@ -40,7 +40,7 @@ export async function listenHttp(
   const { batch: onBatch } = services.counters
   const accepter = new GroupAccepter({
     db,
-    placement: services.submitter,
+    placement: services.submitter.newMessages,
     secretKey,
     random,
     onBatch,

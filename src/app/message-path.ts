@@ -45,12 +45,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   })
   parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs * DRAIN.webhooks))
   const eventHolder = () => deliverer.holder()
-  const idRules = new IdRules({
-    db,
-    directory,
-    nowMs: Date.now,
-    onLearned: ({ name }, rule) => log.info({ carrier: name, idRule: rule }, 'id rule learned from receipts'),
-  })
+  const idRules = learningIdRules(options, base)
   const recorder = new Recorder({
     ...shared,
     idRules,
@@ -69,7 +64,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     onAnomaly: base.anomalies.note,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
-  const { submitter, links, binds, follow } = carrierTraffic({
+  const { submitter, links, binds, conditions, follow } = carrierTraffic({
     ...shared,
     recorder,
     receiver,
@@ -82,6 +77,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   parts.add('binds', () => binds.stop())
   parts.add('carrier links', () => links.stop())
   parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
+  parts.add('carrier conditions', () => conditions.stop())
   lease.onExpired(() => {
     deliverer.forget()
     submitter.giveBackAll()
@@ -93,6 +89,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     parts.add('carrier settings', base.directoryService.onChange(follow))
     await lease.start()
     await binds.start()
+    await conditions.start()
     submitter.start()
     deliverer.start()
     startUpkeep(options, parts, base, { ...services, idRules })
@@ -111,6 +108,15 @@ function qualityWatch(options: AppOptions, { db, directory, registry, onError }:
     log: (message, details) => options.log.warn(details, message),
     onError,
     intervalMs: options.qualityMs,
+  })
+}
+
+function learningIdRules({ log }: AppOptions, { db, directory }: Base): IdRules {
+  return new IdRules({
+    db,
+    directory,
+    nowMs: Date.now,
+    onLearned: ({ name }, rule) => log.info({ carrier: name, idRule: rule }, 'id rule learned from receipts'),
   })
 }
 

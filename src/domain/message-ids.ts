@@ -30,6 +30,16 @@ export function bucketOf(msgId: string): number {
   return Number.parseInt(msgId.slice(34), 16)
 }
 
+const GOLDEN_RATIO = 0.618033988749895
+
+/**
+ * A number from 0 to below 1, evenly spread over messages and the same on every node. Each attempt of a message has its
+ * own; those that follow each other are far apart.
+ */
+export function drawOf(msgId: string, attempt: number): number {
+  return (Number.parseInt(msgId.slice(24, 32), 16) / 2 ** 32 + attempt * GOLDEN_RATIO) % 1
+}
+
 /** Least id of a millisecond: every id made at `ms` or later is not below it. */
 export function lowestIdAt(ms: number): string {
   return boundary(ms, '0000-0000-000000000000')

@@ -68,6 +68,14 @@ export function chooseCarrier(
   return explained(routed, open, chosen!)
 }
 
+/** Ids of the carriers that `chooseCarrier` chooses from at present. */
+export function candidateCarriers(
+  route: Route,
+  conditionOf: (carrierId: number) => CarrierCondition,
+): number[] {
+  return openTo(route, conditionOf)?.candidates.map((index) => route.carriers[index]!.carrierId) ?? []
+}
+
 /** Every choice that `chooseCarrier` makes at present, and the part of the messages (0 to 1) it makes it for. */
 export function possibleChoices(
   routed: Routed,

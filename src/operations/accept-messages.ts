@@ -41,9 +41,17 @@ export interface MessageAccepter {
 }
 
 /** Where a new message goes: its id, and whether this node keeps it in memory to submit it at once. */
+export interface Place {
+  readonly msgId: string
+  /** This node, which has reserved room for it until `keep` or `release`; null: it waits in the database. */
+  readonly holder: number | null
+  readonly routeId: number | null
+  /** Carrier of another node that it is handed to; 0 or absent: none. */
+  readonly chosenCarrierId?: number
+}
+
 export interface Placement {
-  /** `held` reserves room for one message until `keep` or `release`. */
-  place(plan: ServicePlan, draft: Draft): { msgId: string; holder: number | null; routeId: number | null }
+  place(plan: ServicePlan, draft: Draft): Place
   keep(dispatch: Dispatch): void
   release(msgId: string): void
   /** Answered 500, yet perhaps stored: never to be submitted. */
@@ -117,12 +125,13 @@ export class GroupAccepter implements MessageAccepter {
       country: countryOf(draft.recipient),
       callback_url: draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl),
     }
-    const { msgId, holder, routeId } = this.#placement.place(plan, draft)
+    const { msgId, holder, routeId, chosenCarrierId = 0 } = this.#placement.place(plan, draft)
     const row: NewMessage = {
       ...contents,
       msg_id: msgId,
       holder,
       route_id: routeId,
+      ...(chosenCarrierId !== 0 && { chosen_carrier_id: chosenCarrierId }),
       created_ms: createdAtMs(msgId),
       opt_outs: plan.optOut !== null,
     }

@@ -1,5 +1,6 @@
 import type { Directory } from '../domain/directory.ts'
 import { BindLeases } from './bind-leases.ts'
+import { CarrierConditions } from './carrier-conditions.ts'
 import type { LinkLog, LinkTimings } from './carrier-link.ts'
 import { CarrierLinks } from './carrier-links.ts'
 import { type LinkListeners, linkEvents } from './link-events.ts'
@@ -7,17 +8,23 @@ import type { SubmitToken } from './submit-job.ts'
 import { Submitter, type SubmitterOptions } from './submitter.ts'
 
 export interface CarrierTrafficOptions
-  extends Omit<SubmitterOptions, 'links' | 'outOfUse'>,
+  extends Omit<SubmitterOptions, 'links' | 'conditions' | 'outOfUse'>,
     Pick<LinkListeners, 'quality' | 'receiver' | 'onAnomaly'> {
   readonly timings: LinkTimings
   readonly log: LinkLog
 }
 
-/** What goes to the carriers and comes from them: submitter, links and binds, each of which needs the others. */
+/** What goes to the carriers and comes from them: submitter, links, binds and conditions, each of which needs the others. */
 export function carrierTraffic(options: CarrierTrafficOptions) {
   const { quality, receiver, onAnomaly, timings, log } = options
+  const conditions = new CarrierConditions({
+    ...options,
+    here: (carrierId) => submitter.linkCondition(carrierId),
+    onHanded: () => submitter.takeHanded(),
+  })
   const submitter: Submitter = new Submitter({
     ...options,
+    conditions,
     links: () => links,
     outOfUse: (routeId, carrierId) => quality.outOfUse(routeId, carrierId),
   })
@@ -37,5 +44,5 @@ export function carrierTraffic(options: CarrierTrafficOptions) {
     binds.refresh()
     submitter.follow()
   }
-  return { submitter, links, binds, follow }
+  return { submitter, links, binds, conditions, follow }
 }

@@ -14,8 +14,10 @@ export interface DueDispatchesOptions {
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
   readonly recorder: Pick<Recorder, 'failing' | 'backlog'>
   readonly held: HeldMessages
-  /** Whether a carrier of the route can be submitted to from this node. */
-  readonly canSubmit: (route: Route) => boolean
+  /** Whether messages of the route that have no carrier yet may be this node's to submit. */
+  readonly isOpen: (route: Route) => boolean
+  /** Carriers that this node submits to, and those that it leaves to other nodes. */
+  readonly carriers: () => { readonly here: readonly number[]; readonly elsewhere: readonly number[] }
   readonly take: (dispatch: Dispatch) => void
   readonly onError: (message: string, error: unknown) => void
   readonly pollMs?: number | undefined
@@ -46,6 +48,9 @@ export class DueDispatches {
   #recheckUntilMs = Number.NEGATIVE_INFINITY
   /** Null: at the start nobody knows by which rules rows got their labels. */
   #rules: string | null = null
+  #isWoken = false
+  /** Until then nothing wakes it: what it was woken for before found no room. */
+  #restUntilMs = Number.NEGATIVE_INFINITY
   #stopped = false
 
   constructor(options: DueDispatchesOptions) {
@@ -71,19 +76,22 @@ export class DueDispatches {
     await this.#running
   }
 
-  /** One look; true when there is probably more. */
-  async runOnce(): Promise<boolean> {
-    const { db, held, lease, recorder, take } = this.#options
-    const wish: DispatchWish = {
-      nodeId: lease.nodeId,
-      buckets: lease.buckets,
-      plans: this.#plans(),
-      limit: Math.min(held.room, MAX_TAKEN),
-    }
+  /** Messages were handed to carriers of this node: looks at once, unless the look before found no room for them. */
+  wake(): void {
+    if (this.#timer === null || performance.now() < this.#restUntilMs) return
+    clearTimeout(this.#timer)
+    this.#isWoken = true
+    this.#schedule(0)
+  }
+
+  /** One look; how many messages it took. */
+  async runOnce(): Promise<number> {
+    const { db, held, recorder, take } = this.#options
+    const wish = this.#wish()
     const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG
-    if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return false
+    if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return 0
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
-    if (!expired && wish.plans.size === 0) return false
+    if (!expired && wish.plans.size === 0) return 0
     if (expired) this.#expiredAtMs = performance.now()
     const overdueMs = wish.buckets.length < BUCKETS ? OVERDUE_MS : null
     held.reserved = wish.limit
@@ -92,36 +100,45 @@ export class DueDispatches {
       // Room that was reserved becomes theirs.
       held.reserved = 0
       for (const dispatch of dispatches) take(dispatch)
-      return dispatches.length >= MIN_TAKEN
+      return dispatches.length
     } finally {
       held.reserved = 0
     }
   }
 
-  /** Plans that may send over this node, and the room for each of their routes: none for those without a carrier here. */
-  #plans(): DispatchWish['plans'] {
-    const { canSubmit, directory, held } = this.#options
-    const current = directory()
+  #wish(): DispatchWish {
+    const { carriers, directory, held, isOpen, lease } = this.#options
+    const { here, elsewhere } = carriers()
     const rechecks = performance.now() < this.#recheckUntilMs
-    const open = new Map<Route, boolean>()
-    const isOpen = (route: Route) => {
-      const known = open.get(route) ?? canSubmit(route)
-      open.set(route, known)
-      return known
+    const closed = directory().contents.routes.filter((route) => !isOpen(route))
+    return {
+      nodeId: lease.nodeId,
+      buckets: lease.buckets,
+      plans: this.#plans(new Set(closed), new Set(here)),
+      closedRoutes: rechecks ? [] : closed.map(({ id }) => id),
+      carriers: here,
+      otherCarriers: elsewhere,
+      limit: Math.min(held.room, MAX_TAKEN),
     }
+  }
+
+  /** Plans that may send over this node, and the room for each of their routes. */
+  #plans(closed: ReadonlySet<Route>, here: ReadonlySet<number>): DispatchWish['plans'] {
+    const { directory, held } = this.#options
+    const isReached = (route: Route) => route.carriers.some(({ carrierId }) => here.has(carrierId))
     const plans = new Map<number, { room: number; routes: Record<number, number> }>()
-    for (const plan of current.contents.plans) {
-      const routes = plan.active ? [...current.routesOf(plan)] : []
-      if (!routes.some(isOpen)) continue
+    for (const plan of directory().contents.plans) {
+      const routes = plan.active ? [...directory().routesOf(plan)] : []
+      if (!routes.some((route) => !closed.has(route) || isReached(route))) continue
       const roomOf = (routeId: number) => {
         const room = held.roomFor(plan.id, routeId)
         return room >= MIN_TAKEN || held.of(plan.id, routeId) < MIN_TAKEN
           ? Math.min(Math.max(room, 0), MAX_TAKEN)
           : 0
       }
-      const rooms = routes.map((route) => (rechecks || isOpen(route) ? roomOf(route.id) : 0))
+      const rooms = routes.map((route) => roomOf(route.id))
       // What has no label yet may turn out to be for any of them.
-      const room = Math.min(...routes.map((route, index) => (isOpen(route) ? rooms[index]! : MAX_TAKEN)))
+      const room = Math.min(...routes.map((route, index) => (closed.has(route) ? MAX_TAKEN : rooms[index]!)))
       // Only what differs is told: 5,000 plans with 50 routes each would be 4 MB in every look.
       const others = routes.flatMap(({ id }, index) => (rooms[index] === room ? [] : [[id, rooms[index]!]]))
       plans.set(plan.id, { room, routes: Object.fromEntries(others) })
@@ -132,13 +149,24 @@ export class DueDispatches {
   #schedule(delayMs: number): void {
     if (this.#stopped) return
     this.#timer = setTimeout(() => {
-      this.#running = this.runOnce()
-        .catch((error) => {
-          this.#options.onError('due messages not read', error)
-          return false
-        })
-        .then((more) => this.#schedule(more ? 0 : (this.#options.pollMs ?? POLL_MS)))
+      this.#timer = null
+      this.#running = this.#look().then((nextMs) => this.#schedule(nextMs))
     }, delayMs)
+  }
+
+  /** Returns when the next look is due. */
+  async #look(): Promise<number> {
+    const pollMs = this.#options.pollMs ?? POLL_MS
+    const wasWoken = this.#isWoken
+    this.#isWoken = false
+    try {
+      const taken = await this.runOnce()
+      if (wasWoken && taken === 0) this.#restUntilMs = performance.now() + pollMs
+      return taken >= MIN_TAKEN ? 0 : pollMs
+    } catch (error) {
+      this.#options.onError('due messages not read', error)
+      return pollMs
+    }
   }
 }
 

@@ -64,6 +64,11 @@ export class NodeLease {
     return this.alive ? this.#buckets : []
   }
 
+  /** Whether no other node was alive at the last heartbeat. */
+  get isAlone(): boolean {
+    return this.#nodes.length <= 1
+  }
+
   /** Judged by a monotonic clock: a process that was stopped for longer than its lease knows it here. */
   get alive(): boolean {
     return performance.now() - this.#renewedAtMs < LEASE_MS - SAFETY_MS

@@ -21,6 +21,8 @@ export interface DispatchChange {
   readonly attempt?: number
   readonly ambiguous?: boolean
   readonly routeId?: number | null
+  /** The carrier of another node that it is handed to. Default: none. */
+  readonly chosenCarrierId?: number
 }
 
 /** Whether it arrived is not known, and not to be tried any more. */
@@ -107,8 +109,9 @@ export function postponementOf(dispatch: Dispatch, change: DispatchChange): Post
     cut: dispatch.cut,
     started_over: dispatch.startedOver,
     ambiguous: change.ambiguous ?? dispatch.ambiguous,
-    carrier_id: null,
+    carrier_id: dispatch.carrierId,
     route_id: change.routeId ?? null,
+    chosen_carrier_id: change.chosenCarrierId ?? 0,
     delay_ms: change.delayMs,
     attempt_made: null,
   }
@@ -124,7 +127,7 @@ export function postponementOfJob(
   const isLast = job.progress.accepted !== 0n || (attempt !== null && rest.submittedSegments === 0n)
   return {
     ...postponementOf(rest, { routeId: job.route.id, ...change }),
-    carrier_id: isLast ? job.carrier.id : null,
+    ...(isLast && { carrier_id: job.carrier.id }),
     attempt_made: attempt,
   }
 }

@@ -3,24 +3,25 @@ import { canonicalId, idRuleOf } from '../domain/carrier-message-ids.ts'
 import type { Carrier, ServicePlan } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
 import { fromSubmitStatus } from '../domain/error-codes.ts'
-import { createdAtMs, messageId } from '../domain/message-ids.ts'
-import type { Draft } from '../domain/messages.ts'
+import type { LinkCondition } from '../domain/link-conditions.ts'
+import { createdAtMs } from '../domain/message-ids.ts'
 import { RebindCounts } from '../domain/rebind-counts.ts'
-import type { CarrierCondition } from '../domain/routing.ts'
+import type { CarrierCondition, Routed } from '../domain/routing.ts'
 import { ambiguityWaitMs, nextTryMs } from '../domain/submit-outcomes.ts'
-import type { Placement } from '../operations/accept-messages.ts'
 import type { ResponsePdu } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 import type { Database } from '../store/database.ts'
 import type { Dispatch } from '../store/dispatches.ts'
 import type { SubmitAttempt } from '../store/submissions.ts'
 import { CarrierChoice } from './carrier-choice.ts'
+import type { CarrierConditions } from './carrier-conditions.ts'
 import type { CarrierLink } from './carrier-link.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
 import { DueDispatches } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
+import { NewMessages } from './new-messages.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
@@ -42,6 +43,7 @@ export interface SubmitterOptions {
   readonly directory: () => Directory
   readonly lease: NodeLease
   readonly links: () => CarrierLinks<SubmitToken>
+  readonly conditions: CarrierConditions
   readonly recorder: Recorder
   readonly random: (bytes: number) => Uint8Array
   readonly onError: (message: string, error: unknown) => void
@@ -57,22 +59,28 @@ export const AMBIGUITY_WAIT_MS = 120_000
 const NO_CARRIER_MS = 1_000
 
 /** Sends held messages to their carriers as fast as windows and limits allow, and hands every outcome to the recorder. */
-export class Submitter implements Placement {
+export class Submitter {
   readonly #options: SubmitterOptions
   readonly #queues = new Map<number, CarrierQueue>()
   readonly #held = new HeldMessages()
   readonly #due: DueDispatches
   readonly #choice: CarrierChoice
   readonly #pumping: Pumping
-  /** Answered 500, and perhaps in the database until the accepter has refused them there. */
-  readonly #refused = new Set<string>()
+  /** What is being accepted. */
+  readonly newMessages: NewMessages
   readonly #rebinds = new RebindCounts()
   #stopped = false
 
   constructor(options: SubmitterOptions) {
     this.#options = options
-    const isCongested = (carrierId: number) => this.#queues.get(carrierId)?.isCongested ?? false
-    this.#choice = new CarrierChoice({ ...options, isCongested })
+    this.#choice = new CarrierChoice(options)
+    this.newMessages = new NewMessages({
+      ...options,
+      held: this.#held,
+      choice: this.#choice,
+      keep: (dispatch) => this.#enqueue(dispatch, true),
+      isStopped: () => this.#stopped,
+    })
     this.#pumping = {
       ...options,
       expire: (job) => this.#enqueue(restOf(job)),
@@ -82,9 +90,10 @@ export class Submitter implements Placement {
     this.#due = new DueDispatches({
       ...options,
       held: this.#held,
-      canSubmit: (route) => this.#choice.canSubmit(route),
+      isOpen: (route) => this.#choice.isOpen(route),
+      carriers: () => options.conditions.places(),
       take: (dispatch) => {
-        if (!this.#refused.has(dispatch.msgId)) this.#enqueue(dispatch)
+        if (!this.newMessages.isRefused(dispatch.msgId)) this.#enqueue(dispatch)
       },
     })
   }
@@ -98,43 +107,6 @@ export class Submitter implements Placement {
     return this.#held.groups((job) => this.#queue(job.carrier).causeOf(job))
   }
 
-  // Placement of accepted messages.
-
-  place(
-    plan: ServicePlan,
-    { sender, recipient }: Pick<Draft, 'sender' | 'recipient'>,
-  ): { msgId: string; holder: number | null; routeId: number | null } {
-    const { directory, lease, random, recorder } = this.#options
-    const msgId = messageId(Date.now(), random(9), lease.nextBucket())
-    const route = directory().routeFor(plan, sender, recipient)?.route ?? null
-    const holds =
-      !this.#stopped &&
-      plan.active &&
-      route !== null &&
-      this.#held.roomFor(plan.id, route.id) > 0 &&
-      lease.buckets.length > 0 &&
-      !recorder.failing &&
-      this.#choice.canSubmit(route)
-    if (holds) this.#held.add(msgId, plan.id, route.id)
-    return { msgId, holder: holds ? lease.nodeId : null, routeId: route?.id ?? null }
-  }
-
-  keep(dispatch: Dispatch): void {
-    this.#enqueue(dispatch, true)
-  }
-
-  release(msgId: string): void {
-    this.#held.delete(msgId)
-  }
-
-  refuse(msgId: string): void {
-    this.#refused.add(msgId)
-  }
-
-  refused(msgId: string): void {
-    this.#refused.delete(msgId)
-  }
-
   start(): void {
     this.#due.start()
   }
@@ -144,7 +116,20 @@ export class Submitter implements Placement {
     return this.#held.has(msgId)
   }
 
-  /** Whether the carrier can be used in the route now, from this node. */
+  /** Messages wait that were handed to carriers of this node. */
+  takeHanded(): void {
+    this.#due.wake()
+  }
+
+  /** What this node's sessions can do. */
+  linkCondition(carrierId: number): LinkCondition {
+    const links = this.#options.links()
+    if (this.#stopped || !links.canSubmit(carrierId)) return 'unbound'
+    if (links.isDoubtful(carrierId)) return 'silent'
+    return this.#queues.get(carrierId)?.isCongested ? 'throttled' : 'usable'
+  }
+
+  /** Whether the carrier can be used in the route now, on any node. */
   conditionOf(carrierId: number, routeId: number): CarrierCondition {
     return this.#choice.conditionOf(carrierId, routeId)
   }
@@ -260,12 +245,27 @@ export class Submitter implements Placement {
     const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: Date.now() }
     const ending = endBeforeSubmit(dispatch, now)
     if (ending !== null) this.#settle(dispatch, null, ending)
-    else {
-      const job = plan && routed && !this.#stopped ? this.#choice.jobFor(dispatch, plan, routed) : null
-      const routeId = routed?.route.id ?? null
-      if (job === null) this.#postpone(dispatch, { delayMs: this.#stopped ? 0 : NO_CARRIER_MS, routeId })
-      else this.#queueJob(job, isNew)
+    else if (plan && routed && !this.#stopped) this.#queueRouted(dispatch, { plan, routed, isNew })
+    else
+      this.#postpone(dispatch, {
+        delayMs: this.#stopped ? 0 : NO_CARRIER_MS,
+        routeId: routed?.route.id ?? null,
+      })
+  }
+
+  #queueRouted(
+    dispatch: Dispatch,
+    { plan, routed, isNew }: { plan: ServicePlan; routed: Routed; isNew: boolean },
+  ): void {
+    const { route } = routed
+    const choice = this.#choice.choose(dispatch, routed)
+    if (choice !== null && !choice.isHere) {
+      this.#postpone(dispatch, { delayMs: 0, routeId: route.id, chosenCarrierId: choice.carrierId })
+      return
     }
+    const job = choice === null ? null : this.#choice.jobFor(dispatch, plan, route, choice)
+    if (job === null) this.#postpone(dispatch, { delayMs: NO_CARRIER_MS, routeId: route.id })
+    else this.#queueJob(job, isNew)
   }
 
   #queueJob(job: SubmitJob, isNew: boolean): void {

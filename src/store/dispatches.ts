@@ -43,11 +43,17 @@ export interface DispatchWish {
   readonly nodeId: number
   /** The buckets it owns. */
   readonly buckets: readonly number[]
-  /** By plan: how many there is room for, by route; 0 keeps a route closed. `room`: for any other route. */
+  /** By plan: how many there is room for, by route. `room`: for any other route. */
   readonly plans: ReadonlyMap<
     number,
     { readonly room: number; readonly routes: Readonly<Record<number, number>> }
   >
+  /** Routes whose messages it would have to hand to another node. */
+  readonly closedRoutes: readonly number[]
+  /** Carriers it submits to: what was chosen for one of these is taken whatever its route and its bucket. */
+  readonly carriers: readonly number[]
+  /** Carriers that it leaves to other nodes, with what was chosen for them. */
+  readonly otherCarriers: readonly number[]
   /** Of all plans together. */
   readonly limit: number
 }
@@ -55,23 +61,30 @@ export interface DispatchWish {
 /** Of each plan and route so many are looked at that a few of them fill the limit. */
 const LOOKED_AT = `least(p.room, greatest(10, 4 * $4 / p.pairs))`
 
-/** Plans and routes that anything waits for, by one probe of the index each, and of them those that are wished for. */
+/**
+ * Plans, routes and chosen carriers that anything waits for, by one probe of the index each, and of them those that are
+ * wished for. A carrier that was chosen and cannot be used on any node any more keeps nothing back.
+ */
 const WANTED = `
   recursive waiting as (
-    (select plan_id, route_id from dispatches where holder is null order by plan_id, route_id limit 1)
+    (select plan_id, route_id, chosen_carrier_id from dispatches
+     where holder is null order by plan_id, route_id, chosen_carrier_id limit 1)
     union all
-    select n.plan_id, n.route_id
+    select n.plan_id, n.route_id, n.chosen_carrier_id
     from waiting w cross join lateral (
-      select d.plan_id, d.route_id from dispatches d
-      where d.holder is null and (d.plan_id, d.route_id) > (w.plan_id, w.route_id)
-      order by d.plan_id, d.route_id limit 1) n
+      select d.plan_id, d.route_id, d.chosen_carrier_id from dispatches d
+      where d.holder is null
+        and (d.plan_id, d.route_id, d.chosen_carrier_id) > (w.plan_id, w.route_id, w.chosen_carrier_id)
+      order by d.plan_id, d.route_id, d.chosen_carrier_id limit 1) n
   ), wanted as (
-    select w.plan_id, w.route_id, p.room, count(*) over () as pairs
+    select w.plan_id, w.route_id, w.chosen_carrier_id, h.is_handed, p.room, count(*) over () as pairs
     from waiting w
+    cross join lateral (select w.chosen_carrier_id = any ($6::integer[]) as is_handed) h
     cross join lateral (select $3::jsonb -> w.plan_id::text as wish) o
     cross join lateral (
       select coalesce(o.wish->'routes'->w.route_id::text, o.wish->'room')::integer as room) p
     where p.room > 0
+      and (h.is_handed or w.chosen_carrier_id <> all ($7::integer[]) and w.route_id <> all ($8::integer[]))
   )`
 
 /**
@@ -106,11 +119,12 @@ const dueText = (which: string) => `
        select t.*, row_number() over (partition by t.plan_id order by t.turn, t.due_at) as plan_turn
        from (
          select d.bucket, d.msg_id, d.due_at, p.plan_id,
-                row_number() over (partition by p.plan_id, p.route_id order by d.due_at) as turn
+                row_number() over (partition by p.plan_id, p.route_id, p.chosen_carrier_id order by d.due_at) as turn
          from wanted p
          cross join lateral (
            select bucket, msg_id, due_at from dispatches
-           where holder is null and plan_id = p.plan_id and route_id = p.route_id and due_at <= now() and ${which}
+           where holder is null and plan_id = p.plan_id and route_id = p.route_id
+             and chosen_carrier_id = p.chosen_carrier_id and due_at <= now() and ${which}
          ) d
        ) t
      ) r
@@ -130,8 +144,8 @@ const OLDEST = `order by due_at limit ${LOOKED_AT}`
  * look 200 ms when all were read in one order).
  *
  * A node that owns every bucket takes its rows without a lock. Otherwise rows in the buckets of others are taken too once
- * they have been due for `overdueMs`: their owner cannot submit them, or is behind. Rows that somebody is taking just now
- * are passed over then, so no node waits for another.
+ * they have been due for `overdueMs`: their owner cannot submit them, or is behind. Those that were handed to a carrier of
+ * this node are taken at once. Rows that somebody is taking just now are passed over then, so no node waits for another.
  */
 export async function holdDueDispatches(
   db: Queryable,
@@ -147,6 +161,9 @@ export async function holdDueDispatches(
     JSON.stringify(Object.fromEntries(wish.plans)),
     wish.limit,
     expired,
+    wish.carriers,
+    wish.otherCarriers,
+    wish.closedRoutes,
   ]
   const { rows } = await db.query<DispatchRow>(
     overdueMs === null
@@ -157,7 +174,8 @@ export async function holdDueDispatches(
         }
       : {
           name: 'hold_shared_dispatches',
-          text: `with ${WANTED}, ${dueText(`(bucket = any ($2::smallint[]) or due_at <= now() - $6 * interval '1 ms')
+          text: `with ${WANTED}, ${dueText(`
+            (bucket = any ($2::smallint[]) or p.is_handed or due_at <= now() - $9 * interval '1 ms')
             ${OLDEST} for update skip locked`)}, ${HELD}`,
           values: [...values, overdueMs],
         },
@@ -185,6 +203,8 @@ export interface Postponement {
   readonly carrier_id: number | null
   /** The route it waits for; null: as before. */
   readonly route_id: number | null
+  /** The carrier of another node that it is handed to; 0: none. */
+  readonly chosen_carrier_id: number
   readonly delay_ms: number
   /** Null where none was made. */
   readonly attempt_made: SubmitAttempt | null
@@ -205,10 +225,10 @@ export async function postponeDispatches(db: Queryable, rows: readonly Postponem
       set holder = null, released_from = null, attempt = i.attempt, submitted_segments = i.submitted_segments, cut = i.cut,
           started_over = i.started_over, ambiguous = i.ambiguous,
           carrier_id = coalesce(i.carrier_id, d.carrier_id), route_id = coalesce(i.route_id, d.route_id),
-          due_at = now() + i.delay_ms * interval '1 ms'
+          chosen_carrier_id = i.chosen_carrier_id, due_at = now() + i.delay_ms * interval '1 ms'
       from json_to_recordset($1) as i (
         msg_id uuid, holder integer, attempt smallint, submitted_segments bigint, cut text,
-        started_over boolean, ambiguous boolean, carrier_id integer, route_id integer, delay_ms bigint)
+        started_over boolean, ambiguous boolean, carrier_id integer, route_id integer, chosen_carrier_id integer, delay_ms bigint)
       where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id
         and coalesce(d.holder, d.released_from) = i.holder`,
     values: [

@@ -20,6 +20,8 @@ export interface NewMessage {
   readonly holder: number | null
   /** The route it is to take; null: to be found out. */
   readonly route_id: number | null
+  /** The carrier of another node that it is handed to; absent: none. */
+  readonly chosen_carrier_id?: number
   readonly created_ms: number
   /** Whether its plan keeps opt-outs: only then are they looked at. */
   readonly opt_outs: boolean
@@ -54,15 +56,16 @@ export async function insertMessages(
       with input as (
         select * from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
-          callback_url text, holder integer, route_id integer, created_ms bigint, opt_outs boolean)
+          callback_url text, holder integer, route_id integer, chosen_carrier_id integer,
+          created_ms bigint, opt_outs boolean)
       ), stored as (
         insert into messages (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at)
         select plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
                to_timestamp(created_ms / 1000.0) from input
       ), queued as (
-        insert into dispatches (bucket, msg_id, plan_id, route_id, holder, due_at, expires_at)
-        select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, coalesce(route_id, 0), holder, to_timestamp(created_ms / 1000.0),
-               to_timestamp((created_ms + $2) / 1000.0) from input
+        insert into dispatches (bucket, msg_id, plan_id, route_id, chosen_carrier_id, holder, due_at, expires_at)
+        select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, coalesce(route_id, 0), coalesce(chosen_carrier_id, 0),
+               holder, to_timestamp(created_ms / 1000.0), to_timestamp((created_ms + $2) / 1000.0) from input
       )
       select i.msg_id from input i ${OPTED_OUT} where o.refuses`,
     values: [JSON.stringify(messages), validityMs],
@@ -87,7 +90,8 @@ export async function insertKeyedMessages(
       with input as (
         select * from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
-          callback_url text, holder integer, route_id integer, created_ms bigint, opt_outs boolean, key_hash text, request_hash text)
+          callback_url text, holder integer, route_id integer, chosen_carrier_id integer,
+          created_ms bigint, opt_outs boolean, key_hash text, request_hash text)
       ), keys as (
         insert into idempotency_keys as k (plan_id, key_hash, request_hash, msg_id, created_at)
         select plan_id, decode(key_hash, 'hex'), decode(request_hash, 'hex'), msg_id,
@@ -105,9 +109,9 @@ export async function insertKeyedMessages(
         select plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
                to_timestamp(created_ms / 1000.0) from fresh
       ), queued as (
-        insert into dispatches (bucket, msg_id, plan_id, route_id, holder, due_at, expires_at)
-        select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, coalesce(route_id, 0), holder, to_timestamp(created_ms / 1000.0),
-               to_timestamp((created_ms + $2) / 1000.0) from fresh
+        insert into dispatches (bucket, msg_id, plan_id, route_id, chosen_carrier_id, holder, due_at, expires_at)
+        select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, coalesce(route_id, 0), coalesce(chosen_carrier_id, 0),
+               holder, to_timestamp(created_ms / 1000.0), to_timestamp((created_ms + $2) / 1000.0) from fresh
       )
       select i.msg_id, coalesce(o.refuses, false) as opted_out from fresh i ${OPTED_OUT}`,
     values: [JSON.stringify(messages), validityMs, keyLifetimeMs, refusedCode],

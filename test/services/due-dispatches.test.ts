@@ -6,6 +6,7 @@ import { HeldMessages } from '../../src/services/held-messages.ts'
 import { insertMessages } from '../../src/store/messages.ts'
 import { aDirectory, aPlan, aRoute } from '../support/directory.ts'
 import { installedDatabase } from '../support/installation.ts'
+import { eventually } from '../support/service.ts'
 import { newMessage } from '../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
@@ -45,7 +46,8 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
     lease: { nodeId: 1, buckets: ALL },
     recorder: { failing: false, backlog: 0 },
     held,
-    canSubmit: (route: Route) => route.id === open.id,
+    isOpen: (route: Route) => route.id === open.id,
+    carriers: () => ({ here: [], elsewhere: [] }),
     take: ({ msgId, planId }) => {
       held.add(msgId, planId)
       taken.push(msgId)
@@ -61,12 +63,11 @@ async function store(count: number, route_id: number): Promise<void> {
   await insertMessages(db, rows, 86_400_000)
 }
 
-test('takes what waits for an open route; tells whether there is more', async () => {
+test('takes what waits for an open route; tells how much', async () => {
   await store(120, 1)
   await store(5, 2)
   const look = due(() => directoryOf(['+44']))
-  expect(await look.runOnce()).toBe(true)
-  expect(await look.runOnce()).toBe(false)
+  expect([await look.runOnce(), await look.runOnce()]).toEqual([120, 0])
   expect(taken).toHaveLength(120)
 })
 
@@ -90,10 +91,10 @@ test.each<[string, Partial<DueDispatchesOptions>]>([
   ['the lease may be over', { lease: { nodeId: 1, buckets: [] } }],
   ['the database does not take what is recorded', { recorder: { failing: true, backlog: 0 } }],
   ['outcomes wait to be written', { recorder: { failing: false, backlog: 6_000 } }],
-  ['no carrier is there', { canSubmit: () => false }],
+  ['no carrier is there', { isOpen: () => false }],
 ])('takes nothing while %s', async (_name, changes) => {
   await store(5, 1)
-  expect(await due(() => directoryOf([]), changes).runOnce()).toBe(false)
+  expect(await due(() => directoryOf([]), changes).runOnce()).toBe(0)
   expect(taken).toEqual([])
 })
 
@@ -114,10 +115,10 @@ test('what has no label yet finds no more room than there is for any open route'
   expect(held.roomFor(plan, 0)).toBeGreaterThan(1_000)
 })
 
-test('of routes only those are told whose room is not that of the others', async () => {
+test('closed routes are told once; of routes only those whose room is not that of the others', async () => {
   const wishes: unknown[] = []
   const query = async ({ values }: { values: string[] }) => {
-    wishes.push(JSON.parse(values[2]!)[plan])
+    wishes.push({ ...JSON.parse(values[2]!)[plan], closed: values[7] })
     return { rows: [] }
   }
   const db = { query } as unknown as DueDispatchesOptions['db']
@@ -126,7 +127,50 @@ test('of routes only those are told whose room is not that of the others', async
   await trusting.runOnce()
   await due(() => directoryOf(['+44']), { db, recheckMs: 0 }).runOnce()
   expect(wishes).toEqual([
-    { room: 1_000, routes: {} },
-    { room: 1_000, routes: { 2: 0 } },
+    { room: 1_000, routes: {}, closed: [] },
+    { room: 1_000, routes: {}, closed: [closed.id] },
   ])
+})
+
+test('what was handed to a carrier of this node is taken although its route is closed', async () => {
+  const rows = [5, 6, 0].map((chosen_carrier_id) =>
+    newMessage(plan, { holder: null, route_id: closed.id, chosen_carrier_id }),
+  )
+  await insertMessages(db, rows, 86_400_000)
+  const route = aRoute({ ...closed, carriers: [{ carrierId: 5, priority: 1, weight: 1 }] })
+  const plans = [aPlan({ id: plan, route })]
+  const directory = aDirectory({ plans, routes: [route] })
+  const carriers = () => ({ here: [5], elsewhere: [6] })
+  await due(() => directory, { carriers, recheckMs: 0 }).runOnce()
+  expect(taken).toEqual([rows[0]!.msg_id])
+})
+
+test('a look that is woken for what finds no room is not woken again before the next', async () => {
+  let looks = 0
+  const looked: (() => void)[] = []
+  const options = {
+    pollMs: 3_600_000,
+    carriers: () => {
+      looks += 1
+      for (const tell of looked.splice(0)) setImmediate(tell)
+      return { here: [], elsewhere: [] }
+    },
+  }
+  const look = due(() => directoryOf([]), options)
+  const next = () => new Promise<void>((resolve) => looked.push(resolve))
+  look.start()
+  await store(3, 1)
+  const first = next()
+  look.wake()
+  await first
+  await eventually(() => taken.length === 3)
+  const second = next()
+  await eventually(() => {
+    look.wake()
+    return looks === 2
+  })
+  await second
+  await look.stop()
+  look.wake()
+  expect(looks).toBe(2)
 })

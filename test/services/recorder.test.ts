@@ -207,6 +207,7 @@ describe('postponements', () => {
     ambiguous: true,
     carrier_id: null,
     route_id: null,
+    chosen_carrier_id: 0,
     delay_ms: 60_000,
     attempt_made: null,
     ...changes,

@@ -161,7 +161,7 @@ describe('what is given back', () => {
       submitted_segments: '1',
       cut: 'udh GSM7 3',
       started_over: false,
-      carrier_id: null,
+      carrier_id: 1,
     })
     job.progress.acceptedEarlier(2)
     const rest = restOf(job)

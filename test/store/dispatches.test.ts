@@ -25,6 +25,9 @@ const wish = (): DispatchWish => ({
   nodeId: 1,
   buckets: ALL,
   plans: new Map([[plan, { room: 1_000, routes: {} }]]),
+  closedRoutes: [],
+  carriers: [],
+  otherCarriers: [],
   limit: 100,
 })
 
@@ -167,8 +170,7 @@ describe('plans and routes', () => {
       await storeMessage(db, plan, { ...waiting, route_id: 8 }),
       await storeMessage(db, plan, waiting),
     ]
-    const plans = new Map([[plan, { room: 10, routes: { 7: 0, 9: 0 } }]])
-    const taken = await hold({ plans })
+    const taken = await hold({ closedRoutes: [7, 9] })
     expect(new Set(taken.map(({ msgId }) => msgId))).toEqual(new Set(open))
   })
 
@@ -176,9 +178,48 @@ describe('plans and routes', () => {
     const msgId = await storeMessage(db, plan)
     const change = { holder: NODE, attempt: 0, submitted_segments: '0', ambiguous: false, ...UNTRIED }
     await postponeDispatches(db, [{ msg_id: msgId, ...change, route_id: 7, delay_ms: 0 }])
-    const plans = new Map([[plan, { room: 10, routes: { 7: 0 } }]])
-    expect(await hold({ plans })).toEqual([])
+    expect(await hold({ closedRoutes: [7] })).toEqual([])
     expect(await hold()).toMatchObject([{ msgId }])
+  })
+})
+
+describe('what was handed to a carrier of another node', () => {
+  const handed = (chosen_carrier_id: number) =>
+    storeMessage(db, plan, { holder: null, route_id: 7, chosen_carrier_id })
+
+  test('is taken by the nodes that have the carrier, at once and whatever its bucket and its route', async () => {
+    const msgId = await handed(5)
+    expect(await hold({ otherCarriers: [5] })).toEqual([])
+    const there = { carriers: [5], closedRoutes: [7] }
+    expect(await holdShared({ ...there, plans: new Map([[plan, { room: 9, routes: { 7: 0 } }]]) })).toEqual(
+      [],
+    )
+    expect(await holdShared(there)).toMatchObject([{ msgId }])
+  })
+
+  test('waits no longer for a carrier that no node can use: it is as if none had been chosen', async () => {
+    const msgId = await handed(5)
+    expect(await hold({ carriers: [6], closedRoutes: [7] })).toEqual([])
+    expect(await holdShared({ carriers: [6] })).toEqual([])
+    expect(await hold({ carriers: [6] })).toMatchObject([{ msgId }])
+  })
+
+  test('does not stand before what was handed to others, nor before what was handed to none', async () => {
+    await Promise.all(Array.from({ length: 50 }, () => handed(5)))
+    const others = [await handed(6), await handed(0)]
+    const taken = await hold({ carriers: [5, 6], limit: 12 })
+    expect(taken).toHaveLength(12)
+    expect(taken.map(({ msgId }) => msgId)).toEqual(expect.arrayContaining(others))
+  })
+
+  test('postponing hands over, and takes back', async () => {
+    const msgId = await storeMessage(db, plan)
+    const change = { holder: NODE, attempt: 0, submitted_segments: '0', ambiguous: false, ...UNTRIED }
+    await postponeDispatches(db, [{ msg_id: msgId, ...change, chosen_carrier_id: 5, delay_ms: 0 }])
+    expect(await hold({ otherCarriers: [5] })).toEqual([])
+    expect(await hold({ carriers: [5] })).toHaveLength(1)
+    await postponeDispatches(db, [{ msg_id: msgId, ...change, delay_ms: 0 }])
+    expect(await hold({ otherCarriers: [5] })).toMatchObject([{ msgId }])
   })
 })
 
@@ -253,6 +294,7 @@ const UNTRIED = {
   started_over: true,
   carrier_id: null,
   route_id: null,
+  chosen_carrier_id: 0,
   attempt_made: null,
 }
 

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
+import { hashToken } from '../../src/domain/tokens.ts'
+import { bindsOf, eventually, type Service, startService } from '../support/service.ts'
+import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
+import { CARRIER, call, RECIPIENT, ROUTE } from '../support/tenant.ts'
+
+/** Two nodes and two carriers with one bind each: each node has the bind of one of them. */
+
+const OPERATOR_TOKEN = 'operator-of-the-second-node'
+
+let service: Service
+let smscs: Smsc[]
+/** The other carrier; the tenant's own is CARRIER. */
+let other: string
+/** The one with the bind of CARRIER, and the one with the bind of the other. */
+let nodes: App[]
+
+interface Explained {
+  readonly carrier: string
+  readonly condition: string
+  readonly share: number
+}
+
+async function explain(node: App): Promise<string> {
+  const query = new URLSearchParams({ servicePlanId: service.servicePlanId, from: 'Aldis', to: RECIPIENT })
+  const path = `/route-explanation?${query}`
+  const body =
+    node === service.app
+      ? await service.admin('GET', path)
+      : (await call(`${node.url}/admin/v1${path}`, OPERATOR_TOKEN)).body
+  return body.carriers
+    .map(({ carrier, condition, share }: Explained) => `${carrier} ${condition} ${share}`)
+    .join(', ')
+}
+
+/** Waits until every node says the same: each carrier with its condition and its share. */
+const explained = (text: string) =>
+  eventually(async () => (await Promise.all(nodes.map(explain))).every((said) => said === text))
+
+/** The route's carriers, each with its priority and weight. */
+async function route(first: readonly [number, number], second: readonly [number, number]): Promise<void> {
+  const carriers = [
+    { carrier: CARRIER, priority: first[0], weight: first[1] },
+    { carrier: other, priority: second[0], weight: second[1] },
+  ]
+  await service.admin('PATCH', `/routes/${ROUTE}`, { carriers })
+}
+
+/** Sends so many messages at each of these nodes, and waits for all of them. Returns how many each carrier got. */
+async function sent(count: number, at: readonly App[] = nodes): Promise<number[]> {
+  const { servicePlanId, token } = service
+  const before = smscs.map(({ submits }) => submits.length)
+  const message = { servicePlanId, channel: 'SMS', from: 'Aldis', to: RECIPIENT, body: 'hello' }
+  const answers = await Promise.all(
+    at.flatMap((node) =>
+      Array.from({ length: count }, () => call(`${node.url}/v1/sendsms`, token, 'POST', message)),
+    ),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
+  const ids = answers.map(({ body }) => body.msgId)
+  await eventually(async () => {
+    const { rows } = await service.db.query(
+      `select count(*)::integer as count from messages where msg_id = any ($1) and status = 'SENT'`,
+      [ids],
+    )
+    return rows[0].count === ids.length
+  })
+  const got = smscs.map(({ submits }, index) => submits.length - before[index]!)
+  expect(got[0]! + got[1]!).toBe(ids.length)
+  return got
+}
+
+beforeAll(async () => {
+  smscs = [await startSmsc(), await startSmsc()]
+  service = await startService({
+    smscPort: smscs[0]!.port,
+    webhooks: false,
+    app: { heartbeatMs: 100, qualityMs: 100 },
+  })
+  other = await service.anotherCarrier(smscs[1]!.port)
+  await route([0, 1], [1, 1])
+  const operatorTokenHashes = [hashToken(OPERATOR_TOKEN)]
+  const second = await service.startNode({ nodeName: 'node-b', operatorTokenHashes })
+  nodes = [service.app, second]
+  await eventually(async () => new Set(Object.values(await bindsOf(service))).size === 2)
+  const binds = await bindsOf(service)
+  if (binds[`${CARRIER}/0`] === 'node-b') nodes.reverse()
+  await explained(`${CARRIER} usable 100, ${other} usable 0`)
+})
+
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  for (const smsc of smscs) await smsc[Symbol.asyncDispose]()
+})
+
+test('the first by priority gets all, wherever it was accepted', async () => {
+  expect(await sent(40)).toEqual([80, 0])
+  await route([1, 1], [0, 1])
+  await explained(`${other} usable 100, ${CARRIER} usable 0`)
+  expect(await sent(40)).toEqual([0, 80])
+})
+
+test('weights hold over both nodes', async () => {
+  await route([0, 3], [0, 1])
+  await explained(`${CARRIER} usable 75, ${other} usable 25`)
+  const [first] = await sent(200)
+  // Five standard deviations of 400 draws: one run in a million is beyond.
+  expect(Math.abs(first! - 300)).toBeLessThan(5 * Math.sqrt(400 * 0.75 * 0.25))
+})
+
+test('what is handed over is written once more, and held by the node that sends it', async () => {
+  await route([0, 1], [1, 1])
+  await explained(`${CARRIER} usable 100, ${other} usable 0`)
+  const answers: (() => void)[] = []
+  smscs[0]!.answerSubmits((pdu, link, index) => answers.push(() => accept(pdu, link, `held-${index}`)))
+  const all = sent(5, [nodes[1]!])
+  await eventually(() => answers.length === 5)
+  const { rows } = await service.db.query(
+    'select distinct c.name as carrier, d.chosen_carrier_id = c.id as chosen, n.carriers ? c.id::text as bound ' +
+      'from dispatches d join nodes n on n.node_id = d.holder join carriers c on c.name = $1',
+    [CARRIER],
+  )
+  expect(rows).toEqual([{ carrier: CARRIER, chosen: true, bound: true }])
+  for (const answer of answers) answer()
+  smscs[0]!.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
+  expect(await all).toEqual([5, 0])
+})
+
+test('a carrier below its floor gets nothing from the node that has it alone', async () => {
+  await route([0, 1], [1, 1])
+  const qualityFloor = { minDelivered: 50, windowMinutes: 60, minMessages: 1_000, pauseMinutes: 60 }
+  await service.admin('PATCH', `/routes/${ROUTE}`, { qualityFloor })
+  await service.db.query(
+    `insert into carrier_pauses (route_id, carrier_id, since, until, reason)
+     select r.id, c.id, now(), now() + interval '1 h', 'test' from routes r, carriers c where r.name = $1 and c.name = $2`,
+    [ROUTE, CARRIER],
+  )
+  await explained(`${CARRIER} out-of-use 0, ${other} usable 100`)
+  expect(await sent(20)).toEqual([0, 40])
+  await service.db.query('delete from carrier_pauses')
+  await explained(`${CARRIER} usable 100, ${other} usable 0`)
+  expect(await sent(20)).toEqual([40, 0])
+})
+
+test('a carrier that is drained or unbound is passed over by both nodes', async () => {
+  await route([0, 1], [1, 1])
+  await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'draining' })
+  await explained(`${CARRIER} draining 0, ${other} usable 100`)
+  expect(await sent(20)).toEqual([0, 40])
+  await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started' })
+  await explained(`${CARRIER} usable 100, ${other} usable 0`)
+  expect(await sent(20)).toEqual([40, 0])
+})
+
+test('when the node with the first carrier dies, its messages go over the other, then over the first again', async () => {
+  await route([0, 1], [1, 1])
+  const [dead, alive] = nodes as [App, App]
+  const name = Object.entries(await bindsOf(service)).find(([bind]) => bind === `${CARRIER}/0`)![1]
+  await service.db.query(`alter table nodes add constraint silence check (name <> '${name}') not valid`)
+  await service.db.query('delete from nodes where name = $1', [name])
+  const [first, second] = await sent(20, [alive])
+  expect(first! + second!).toBe(20)
+  nodes = [alive]
+  await explained(`${CARRIER} usable 100, ${other} usable 0`)
+  expect(await sent(20)).toEqual([20, 0])
+  await service.db.query('alter table nodes drop constraint silence')
+  nodes = [dead, alive]
+  await explained(`${CARRIER} usable 100, ${other} usable 0`)
+  expect(await sent(20)).toEqual([40, 0])
+})
