@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url'
-import { inCidr, isLoopback, isPublicUnicast, parseIpAddress } from './ip-addresses.ts'
+import { inCidr, isLoopback, isPublicUnicast, parseIpAddress, withoutMapping } from './ip-addresses.ts'
 
 /** What the operator opens. Everything empty and false is production. */
 export interface CallbackPolicy {
@@ -43,7 +43,7 @@ export interface CallbackTarget {
   /** Scheme, host and port; no user info, no trailing dot. */
   origin: string
   protocol: 'https:' | 'http:'
-  /** Lower-case A-labels without trailing dot, or the IP literal without brackets. */
+  /** Lower-case A-labels without trailing dot, or the IP literal without brackets, IPv4 where it is mapped into IPv6. */
   hostname: string
   port: number
   /** Path and query as they stand in the request line. */
@@ -97,6 +97,13 @@ const METADATA_NAME = /(?:^|\.)metadata\.goog$/
  */
 const DECEPTIVE_HOST = /\p{Sm}|(?:^|\.)\p{N}+$/u
 
+/**
+ * White space, control and format characters (soft hyphen, zero-width, bidirectional marks, tags), and all else that is
+ * not seen: variation selectors, fillers, private use, noncharacters. A bidirectional override shows an operator another
+ * URL than the one that is dialled, and IDNA mapping drops others from the host. Percent-encoded they may stand in a path.
+ */
+const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u
+
 /** "Bad ports" of the WHATWG Fetch standard §2.9: protocols that could be confused by an HTTP request. */
 const BAD_PORTS = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
@@ -118,7 +125,7 @@ export function judgeCallbackUrl(raw: unknown, policy: CallbackPolicy): Callback
   }
   const textFault = judgeText(raw)
   if (textFault !== null) return textFault
-  const url = URL.parse(raw)
+  const url = parseUrl(raw)
   if (url === null) return refuse('INVALID_SYNTAX', 'must be a valid URL')
   url.hash = ''
   if (url.href.length > MAX_HREF_CHARACTERS) {
@@ -170,8 +177,8 @@ export function refuse(code: CallbackUrlFault, message: string): CallbackUrlRefu
 
 /** Rules on the raw text, before any parser has had its say. */
 function judgeText(raw: string): CallbackUrlRefusal | null {
-  if (/[\s\p{Cc}]/u.test(raw))
-    return refuse('INVALID_SYNTAX', 'must not contain white space or control characters')
+  if (INVISIBLE.test(raw))
+    return refuse('INVALID_SYNTAX', 'must not contain white space, control or invisible characters')
   if (!raw.isWellFormed()) return refuse('INVALID_SYNTAX', 'must be well-formed Unicode')
   if (raw.includes('\\')) return refuse('INVALID_SYNTAX', 'must not contain a backslash')
   const parts = /^https?:\/\/([^/?#]*)/i.exec(raw)
@@ -191,10 +198,8 @@ function judgeText(raw: string): CallbackUrlRefusal | null {
   }
   const host = authority.slice(at + 1)
   if (host === '') return refuse('INVALID_HOST', 'must have a host')
-  // Format characters (soft hyphen, zero-width, bidi) vanish in IDNA mapping: what is read is not what is dialled.
-  if (/[%\p{Cf}]/u.test(host)) {
-    return refuse('INVALID_HOST', 'must not have percent-encoded or invisible characters in the host')
-  }
+  if (host.includes('%'))
+    return refuse('INVALID_HOST', 'must not have percent-encoded characters in the host')
   return null
 }
 
@@ -238,9 +243,18 @@ function judgeHost(
  * trailing dot all parse to an address, and other parsers read other addresses from them (CVE-2024-29415).
  */
 function isLiteralAsWritten(raw: string, url: URL): boolean {
-  if (url.hostname.startsWith('[')) return true
-  const authority = /^https?:\/\/(?:[^/?#@]*@)?([^/?#:]*)/i.exec(raw)?.[1]
-  return authority === url.hostname
+  const host = /^https?:\/\/(?:[^/?#@]*@)?(\[|[^/?#:]*)/i.exec(raw)?.[1]
+  return host === '[' || host === url.hostname
+}
+
+/** Parses as WHATWG says. An IPv4 address that is mapped into IPv6 becomes it, for the dial and the certificate too. */
+function parseUrl(raw: string): URL | null {
+  const url = URL.parse(raw)
+  if (url?.hostname.startsWith('[')) {
+    const address = withoutMapping(bareHostname(url.hostname))
+    if (!address.includes(':')) url.hostname = address
+  }
+  return url
 }
 
 /** Brackets and one trailing dot (the DNS root, which SNI and Host leave out: RFC 6066 §3) taken off. */
@@ -281,7 +295,7 @@ function targetOf(
 
 /** Scheme, host and port of a URL, in the form of `CallbackTarget.origin`; null when it is no URL. */
 export function originOf(base: string): string | null {
-  const url = URL.parse(base)
+  const url = parseUrl(base)
   if (url === null) return null
   const host = url.hostname.startsWith('[') ? url.hostname : bareHostname(url.hostname)
   return `${url.protocol}//${host}${url.port === '' ? '' : `:${url.port}`}`

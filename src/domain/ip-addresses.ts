@@ -90,9 +90,28 @@ function contains(cidr: Cidr, address: IpAddress): boolean {
   return address.value >> hostBits === cidr.base >> hostBits
 }
 
+const MAPPED_PREFIX = 0xffffn
+
+/**
+ * Parses an address as it is judged: one that is mapped into IPv6 (`::ffff:8.8.8.8`, RFC 4291 §2.5.5.2) is the IPv4
+ * address, since a socket that is opened to it speaks IPv4 to that address.
+ */
+function parseJudged(text: string): IpAddress | null {
+  const parsed = parseIpAddress(text)
+  if (parsed === null || parsed.family === 4 || parsed.value >> 32n !== MAPPED_PREFIX) return parsed
+  return { family: 4, value: parsed.value & 0xffff_ffffn }
+}
+
+/** The IPv4 address, dotted, of one that is mapped into IPv6; any other text as it is. */
+export function withoutMapping(address: string): string {
+  const parsed = parseJudged(address)
+  if (parsed === null || parsed.family === 6 || !address.includes(':')) return address
+  return [24n, 16n, 8n, 0n].map((shift) => (parsed.value >> shift) & 0xffn).join('.')
+}
+
 /** Whether the address lies in the network. Malformed arguments are in nothing; families never mix. */
 export function inCidr(address: string, cidr: string): boolean {
-  const parsedAddress = parseIpAddress(address)
+  const parsedAddress = parseJudged(address)
   const parsedCidr = parseCidr(cidr)
   return parsedAddress !== null && parsedCidr !== null && contains(parsedCidr, parsedAddress)
 }
@@ -132,7 +151,7 @@ const SPECIAL_IPV4 = networks(
   '240.0.0.0/4', // reserved, and limited broadcast, RFC 1112 §4, RFC 8190
 )
 
-/** Global unicast, RFC 4291 §2.4; everything outside it (ULA, link local, mapped, NAT64, SRv6 …) is refused. */
+/** Global unicast, RFC 4291 §2.4; everything outside it (ULA, link local, NAT64, SRv6 …) is refused. */
 const GLOBAL_UNICAST_IPV6 = networks('2000::/3')
 
 /** IANA IPv6 Special-Purpose Address Registry, the part inside 2000::/3. */
@@ -153,7 +172,7 @@ function isIsatap(address: IpAddress): boolean {
 
 /** Whether the address is one a stranger's server on the internet can have. Malformed text is not. */
 export function isPublicUnicast(address: string): boolean {
-  const parsed = parseIpAddress(address)
+  const parsed = parseJudged(address)
   if (parsed === null) return false
   if (parsed.family === 4) return !SPECIAL_IPV4.some((cidr) => contains(cidr, parsed))
   return (
@@ -165,13 +184,13 @@ export function isPublicUnicast(address: string): boolean {
 
 /** Whether the address is the machine's own: 127.0.0.0/8 or ::1. */
 export function isLoopback(address: string): boolean {
-  const parsed = parseIpAddress(address)
+  const parsed = parseJudged(address)
   return parsed !== null && LOOPBACK.some((cidr) => contains(cidr, parsed))
 }
 
-/** Whether two texts name the same address (`::1` and `0:0:0:0:0:0:0:1`). */
+/** Whether two texts name the same address (`::1` and `0:0:0:0:0:0:0:1`, `8.8.8.8` and `::ffff:8.8.8.8`). */
 export function isSameAddress(left: string, right: string): boolean {
-  const a = parseIpAddress(left)
-  const b = parseIpAddress(right)
+  const a = parseJudged(left)
+  const b = parseJudged(right)
   return a !== null && b !== null && a.family === b.family && a.value === b.value
 }

@@ -66,6 +66,14 @@ describe('what is stored and dialled', () => {
     })
   })
 
+  test('an IPv4 address that is mapped into IPv6 is dialled as IPv4', () => {
+    expect(accepted('https://[::ffff:8.8.8.8]/')).toMatchObject({
+      origin: 'https://8.8.8.8',
+      hostname: '8.8.8.8',
+      address: '8.8.8.8',
+    })
+  })
+
   test('an IPv6 literal loses its brackets as an address', () => {
     expect(accepted('https://[2001:4860:4860::8888]:8443/')).toMatchObject({
       origin: 'https://[2001:4860:4860::8888]:8443',
@@ -103,7 +111,7 @@ describe('refused', () => {
     ['https://a%3Ab:c@example.com/', 'INVALID_CREDENTIALS'],
     ['https://user:pass@/', 'INVALID_HOST'],
     ['https://ex%61mple.com/', 'INVALID_HOST'],
-    ['https://exam\u200bple.com/', 'INVALID_HOST'],
+    ['https://exam\u200bple.com/', 'INVALID_SYNTAX'],
     ['https://134744072/', 'INVALID_HOST'],
     ['https://010.8.8.8/', 'INVALID_HOST'],
     ['https://8.8.2056/', 'INVALID_HOST'],
@@ -145,11 +153,12 @@ describe('policy', () => {
     expect(codeOf('http://receiver/', policy)).toBe('INVALID_SCHEME')
   })
 
-  test('allowed networks open addresses, not names or encodings', () => {
+  test('allowed networks open addresses, not names or other encodings', () => {
     const policy = { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8', 'fd00::/8'] }
     expect(codeOf('https://127.9.9.9/', policy)).toBe('ok')
     expect(codeOf('https://[fd00::1]/', policy)).toBe('ok')
-    expect(codeOf('https://[::ffff:127.0.0.1]/', policy)).toBe('FORBIDDEN_ADDRESS')
+    expect(codeOf('https://[::ffff:127.0.0.1]/', policy)).toBe('ok')
+    expect(codeOf('https://[::ffff:10.0.0.1]/', policy)).toBe('FORBIDDEN_ADDRESS')
     expect(codeOf('https://2130706433/', policy)).toBe('INVALID_HOST')
     expect(codeOf('https://localhost/', policy)).toBe('FORBIDDEN_HOST')
     expect(codeOf('http://127.0.0.1/', policy)).toBe('INVALID_SCHEME')

@@ -107,7 +107,7 @@ describe('inCidr', () => {
     ['10.255.255.255', '10.0.0.0/8', true],
     ['11.0.0.0', '10.0.0.0/8', false],
     ['1.2.3.4', '0.0.0.0/0', true],
-    ['::ffff:10.0.0.1', '10.0.0.0/8', false],
+    ['::ffff:10.0.0.1', '10.0.0.0/8', true],
     ['fd00::1', 'fc00::/7', true],
     ['fe00::', 'fc00::/7', false],
     ['nonsense', '0.0.0.0/0', false],
@@ -160,8 +160,8 @@ describe('isPublicUnicast', () => {
 })
 
 test('isLoopback', () => {
-  expect(['127.0.0.1', '127.255.0.1', '::1'].every(isLoopback)).toBe(true)
-  expect(['128.0.0.1', '::2', '::ffff:127.0.0.1', 'localhost'].some(isLoopback)).toBe(false)
+  expect(['127.0.0.1', '127.255.0.1', '::1', '::ffff:127.0.0.1'].every(isLoopback)).toBe(true)
+  expect(['128.0.0.1', '::2', '::ffff:128.0.0.1', 'localhost'].some(isLoopback)).toBe(false)
 })
 
 test('isSameAddress', () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import { withoutMapping } from '../../src/domain/ip-addresses.ts'
 import {
   CALLBACK_CASES,
   type CallbackCase,
@@ -235,8 +236,11 @@ async function runBed(namespace: NetworkNamespace): Promise<BedReport> {
 function endpointsOf(each: CallbackCase): string[] {
   const { hostname, port } = new URL(String(each.url))
   const { A = [], AAAA = [] } = recordsOf(each)
-  const isLiteral = /^[\d.]+$|^\[/.test(hostname)
-  const addresses = isLiteral ? [hostname] : [...A, ...AAAA.map((address) => `[${address}]`)]
+  const literal = withoutMapping(hostname.replace(/^\[|\]$/g, ''))
+  const isLiteral = /^[\d.]+$|:/.test(literal)
+  const addresses = isLiteral
+    ? [literal.includes(':') ? `[${literal}]` : literal]
+    : [...A, ...AAAA.map((address) => `[${address}]`)]
   return addresses.map((address) => `${address}:${port || 443}`)
 }
 
