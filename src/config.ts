@@ -4,8 +4,12 @@
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { databaseAddresses } from './domain/database-url.ts'
 import { parseCidr, parseIpAddress } from './domain/ip-addresses.ts'
 import { hashToken } from './domain/tokens.ts'
+
+/** DATABASE_URL of a node that brings its own PostgreSQL. */
+export const EMBEDDED_DATABASE = 'embedded'
 
 /** A value, or what is wrong with the text, worded to follow the variable's name; it must not hold the text itself. */
 type Parsed<T> = { readonly value: T } | { readonly fault: string }
@@ -21,13 +25,14 @@ interface Variable<T> {
 }
 
 const VARIABLES = {
-  databaseUrl: optional({
+  databaseUrl: {
     name: 'DATABASE_URL',
     description:
-      'PostgreSQL 15 or newer, postgresql://user:password@host:port/name. Unset: an embedded one in DATA_DIR.',
+      'PostgreSQL 15 or newer, postgresql://user:password@host:port/name, with several hosts as host:port,host:port; or embedded, for one in DATA_DIR.',
+    required: true,
     secret: true,
     parse: databaseUrl,
-  }),
+  },
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     description:
@@ -37,7 +42,8 @@ const VARIABLES = {
   },
   databasePrepared: {
     name: 'DATABASE_PREPARED',
-    description: 'Prepared statements; off behind a pooler that cannot carry them (PgBouncer before 1.21).',
+    description:
+      'Prepared statements. A pooler that cannot carry them (PgBouncer before 1.21) is recognised, and goes without.',
     fallback: 'on',
     parse: onOff,
   },
@@ -175,7 +181,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): LoadedConfig {
 export function databaseUrlOf(env: NodeJS.ProcessEnv = process.env): string {
   const result = read(VARIABLES.databaseUrl, env[VARIABLES.databaseUrl.name])
   if ('fault' in result) throw new Error(`DATABASE_URL ${result.fault}`)
-  if (result.value === undefined) throw new Error('DATABASE_URL is required')
+  if (result.value === EMBEDDED_DATABASE)
+    throw new Error('the embedded database of DATABASE_URL is brought up to date by aldis serve')
   return result.value as string
 }
 
@@ -256,9 +263,9 @@ function list<T>(parse: (text: string) => Parsed<T>, minimum = 0) {
 }
 
 function databaseUrl(text: string): Parsed<string> {
-  const url = URL.parse(text)
-  const known = url !== null && ['postgres:', 'postgresql:'].includes(url.protocol)
-  return known ? { value: text } : { fault: 'must be an address that begins with postgresql://' }
+  if (text === EMBEDDED_DATABASE) return { value: text }
+  const parsed = databaseAddresses(text)
+  return 'fault' in parsed ? { fault: `${parsed.fault}, or be ${EMBEDDED_DATABASE}` } : { value: text }
 }
 
 /** Kept without its last slash, so that paths can be put behind it. */

@@ -9,7 +9,8 @@ import { hashToken } from '../src/domain/tokens.ts'
 
 const SECRET_KEY = 'ab'.repeat(32)
 const OPERATOR_TOKEN = 'operator-token-of-more-than-32-characters'
-const REQUIRED = { SECRET_KEY, OPERATOR_TOKEN }
+const DATABASE_URL = 'postgresql://u:p@db.example/aldis'
+const REQUIRED = { DATABASE_URL, SECRET_KEY, OPERATOR_TOKEN }
 
 function configOf(env: NodeJS.ProcessEnv) {
   const loaded = loadConfig({ ...REQUIRED, ...env })
@@ -22,9 +23,9 @@ function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
   return loaded.ok ? [] : loaded.faults
 }
 
-test('the two secrets are all that must be set', () => {
+test('the database and the two secrets are all that must be set', () => {
   expect(configOf({})).toEqual({
-    databaseUrl: undefined,
+    databaseUrl: DATABASE_URL,
     databasePoolSize: 10,
     databasePrepared: true,
     databaseStatementTimeoutMs: 30_000,
@@ -102,7 +103,7 @@ test('every variable is read', () => {
 })
 
 test('an empty variable is an unset one', () => {
-  expect(configOf({ HTTP_PORT: '', DATABASE_URL: '  ' })).toEqual(configOf({}))
+  expect(configOf({ HTTP_PORT: '', NODE_ID: '  ' })).toEqual(configOf({}))
 })
 
 const WRONG: [name: string, text: string][] = [
@@ -139,13 +140,19 @@ test.each(WRONG)('%s alone is refused, and its text is not repeated', (name, tex
   expect(faults[0]).not.toContain('hunter2')
 })
 
-test('missing secrets are named', () => {
+test('what is missing is named: a database is never made because its variable was mistyped', () => {
   const loaded = loadConfig({})
   expect(loaded.ok ? [] : loaded.faults.map((fault) => fault.split(':')[0])).toEqual([
+    'DATABASE_URL is required',
     'SECRET_KEY is required',
     'OPERATOR_TOKEN is required',
   ])
 })
+
+test.each(['embedded', 'postgresql://u:p@one:5432,two:5433/aldis?target_session_attrs=read-write'])(
+  'DATABASE_URL may be %s',
+  (databaseUrl) => expect(configOf({ DATABASE_URL: databaseUrl })).toMatchObject({ databaseUrl }),
+)
 
 test('no text of a secret variable ever shows in a fault', () => {
   const text = fc.string({ minLength: 6, unit: fc.constantFrom(...'QXZJK#%§~') })
@@ -188,6 +195,7 @@ test('the description lists every variable once, with its default', () => {
     secret: false,
   })
   expect(described.filter(({ required }) => required).map(({ name }) => name)).toEqual([
+    'DATABASE_URL',
     'SECRET_KEY',
     'OPERATOR_TOKEN',
   ])

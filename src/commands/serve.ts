@@ -25,8 +25,10 @@ async function serve(): Promise<void> {
   const { loadConfig } = await import('../config.ts')
   const loaded = loadConfig()
   if (!loaded.ok) {
+    const [first, ...others] = loaded.faults
+    const all = loaded.faults.map((fault) => `  ${fault}\n`).join('')
     process.stderr.write(
-      `error: the configuration has faults\n${loaded.faults.map((f) => `  ${f}\n`).join('')}`,
+      others.length === 0 ? `error: ${first}\n` : `error: the configuration has faults\n${all}`,
     )
     process.exitCode = 1
     return
@@ -36,13 +38,14 @@ async function serve(): Promise<void> {
 
 async function run(config: Config): Promise<void> {
   const { startApp } = await import('../app.ts')
+  const { EMBEDDED_DATABASE } = await import('../config.ts')
   const { createLog } = await import('../log.ts')
   const { endWithin, explainStart, untilStopped } = await import('./running.ts')
   const log = createLog(config.logLevel)
   const stopped = untilStopped(log)
   await using resources = new AsyncDisposableStack()
   let { databaseUrl } = config
-  if (databaseUrl === undefined) {
+  if (databaseUrl === EMBEDDED_DATABASE) {
     const { startEmbeddedPostgres } = await import('../postgres/embedded-server.ts')
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) })
     resources.defer(() => postgres.stop())

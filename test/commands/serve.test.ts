@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
@@ -29,6 +30,14 @@ beforeAll(async () => {
   unreachable = runAldis(['serve'], { env: { ...REFUSED, DATABASE_URL: nowhere } })
 })
 
+test('without DATABASE_URL: one line, and no database is made', async () => {
+  using folder = scratchFolder()
+  const exit = await runAldis(['serve'], { env: { ...SERVE_SECRETS, DATA_DIR: folder.path } })
+  expect(exit).toMatchObject({ code: 1, stdout: '' })
+  expect(exit.stderr).toMatch(/^error: DATABASE_URL is required: .+ or embedded, .+\n$/)
+  expect(readdirSync(folder.path)).toEqual([])
+})
+
 test('the faults of the configuration are listed all at once, and none repeats a secret', async () => {
   const exit = await runAldis(['serve'], {
     env: { DATABASE_URL: 'mysql://u:hunter2hunter2@db/x', SECRET_KEY: 'hunter2', HTTP_PORT: '99999' },
@@ -49,7 +58,7 @@ test('with its own database: live, ready, set up over HTTP, delivers, ends at SI
   using folder = scratchFolder()
   const simulator = await startSimulator({ port: 0 })
   const dataDir = join(folder.path, 'data')
-  await using service = await startServe({ DATA_DIR: dataDir })
+  await using service = await startServe({ DATABASE_URL: 'embedded', DATA_DIR: dataDir })
   for (const path of ['/livez', '/readyz']) {
     const { status } = await fetch(`${service.baseUrl}${path}`)
     expect([path, status]).toEqual([path, 200])

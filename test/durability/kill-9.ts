@@ -112,7 +112,7 @@ export async function killService(length: Length): Promise<void> {
 export async function killServiceOrDatabase(length: Length): Promise<void> {
   using folder = scratchFolder()
   const simulator = await carrier()
-  const env = { ...(await environment()), DATA_DIR: folder.path }
+  const env = { ...(await environment()), DATABASE_URL: 'embedded', DATA_DIR: folder.path }
   let service: Served = await startServe(env)
   const access = await provision(service, simulator.port, { window: WINDOW })
   const load = new Load(access)

@@ -227,7 +227,7 @@ export async function killServiceOrDatabase(length: Length): Promise<void> {
   using folder = scratchFolder()
   const receiver = await startReceiver(folder.path)
   const simulator = await carrier()
-  const env = { ...(await environment(receiver)), DATA_DIR: folder.path }
+  const env = { ...(await environment(receiver)), DATABASE_URL: 'embedded', DATA_DIR: folder.path }
   let service: Served = await startServe(env)
   const staged = await stage(service, simulator, receiver)
   const kills: number[] = []
