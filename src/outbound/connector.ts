@@ -1,5 +1,11 @@
 import { connect as connectTcp, type Socket } from 'node:net'
-import { connect as connectTls, createSecureContext, getCACertificates, TLSSocket } from 'node:tls'
+import {
+  connect as connectTls,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  TLSSocket,
+} from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { CallbackTarget } from '../domain/callback-url.ts'
 import { isSameAddress } from '../domain/ip-addresses.ts'
@@ -21,12 +27,7 @@ export type Dialler = (target: CallbackTarget, address: string) => buildConnecto
  * (NODE_TLS_REJECT_UNAUTHORIZED), at 1.2 or later, HTTP/1.1 only.
  */
 export function createDialler(options: ConnectorOptions): Dialler {
-  const ca = getCACertificates('default')
-  // One context for all connections: reading the CA bundle costs milliseconds.
-  const secureContext = createSecureContext({
-    ca: options.caPem === undefined ? ca : [...ca, options.caPem],
-    minVersion: 'TLSv1.2',
-  })
+  const secureContext = contextTrusting(options.caPem)
   return (target, address) => {
     let session: Buffer | undefined
     return (_options, callback) => {
@@ -52,6 +53,24 @@ export function createDialler(options: ConnectorOptions): Dialler {
       superviseDial(socket, address, options.connectTimeoutMs, callback)
     }
   }
+}
+
+let lastContext: { readonly caPem: string | undefined; readonly context: SecureContext } | undefined
+
+/**
+ * The context of all connections that trust this authority beside the public ones. The last one is kept: reading the
+ * public authorities takes some 10 ms and 1.5 MB, and the dispatchers of a node trust the same.
+ */
+function contextTrusting(caPem: string | undefined): SecureContext {
+  if (lastContext === undefined || lastContext.caPem !== caPem) {
+    const ca = getCACertificates('default')
+    const context = createSecureContext({
+      ca: caPem === undefined ? ca : [...ca, caPem],
+      minVersion: 'TLSv1.2',
+    })
+    lastContext = { caPem, context }
+  }
+  return lastContext.context
 }
 
 /** Calls back once: with the ready socket, or with a DialError and the socket destroyed. */

@@ -31,7 +31,7 @@ const PROXY = '10.9.8.7:3128'
 const ENVIRONMENT = {
   NODE_TLS_REJECT_UNAUTHORIZED: '0',
   NODE_USE_ENV_PROXY: '1',
-  // No public authorities: nearly a thousand dispatchers would each read them.
+  // No public authorities.
   NODE_OPTIONS: '--use-openssl-ca',
   SSL_CERT_FILE: '/dev/null',
   SSL_CERT_DIR: '/dev/null',
