@@ -1,21 +1,68 @@
 import type { Command } from 'commander'
 import { type ConnectionOptions, requestAdmin, segment } from './admin-client.ts'
-import { type Fields, printFields, printJson, printTable } from './printing.ts'
-import { addAction } from './resource.ts'
+import { type Column, type Fields, printFields, printJson, printTable } from './printing.ts'
+import { addAction, addPageOptions, printList } from './resource.ts'
 
 const EXAMPLES = `
 Examples:
+  aldis message list --to +15551230000
+  aldis message list --plan 65a1c0ffee0123456789abcd --status FAILED --since 2026-01-02T00:00:00Z
+  aldis message list --carrier acme --carrier-message-id 1f4c
   aldis message show 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
   aldis message show 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b --json`
 
 /** Lists of the answer that the timeline tells of. */
 const TOLD = new Set(['attempts', 'submissions', 'receipts', 'webhookAttempts', 'webhookEvents', 'timeline'])
 
+const COLUMNS: readonly Column[] = [
+  ['CREATED', 'createdAt'],
+  ['MESSAGE', 'msgId'],
+  ['PLAN', 'servicePlanId'],
+  ['FROM', 'from'],
+  ['TO', 'to'],
+  ['STATUS', 'status'],
+  ['ERROR', 'errorCode'],
+  ['CARRIER', 'carrier'],
+]
+
+interface ListOptions extends ConnectionOptions {
+  readonly plan?: string
+  readonly from?: string
+  readonly to?: string
+  readonly status?: string
+  readonly country?: string
+  readonly mccmnc?: string
+  readonly since?: string
+  readonly until?: string
+  readonly errorCode?: string
+  readonly carrier?: string
+  readonly carrierMessageId?: string
+}
+
 export function register(program: Command): void {
   const message = program
     .command('message')
     .description('Outbound messages, as the operator sees them')
     .addHelpText('after', EXAMPLES)
+
+  const list = addAction(message, 'list', 'list messages, newest first; of the last 24 hours without --plan')
+    .option('--plan <servicePlanId>', 'of this plan only')
+    .option('--from <sender>', 'from this sender only')
+    .option('--to <number>', 'to this number only')
+    .option('--status <status>', 'QUEUED, SENT, DELIVERED, FAILED or UNKNOWN')
+    .option('--country <code>', 'to this country only')
+    .option('--mccmnc <digits>', 'to this network only')
+    .option('--since <time>', 'accepted from then on (RFC 3339)')
+    .option('--until <time>', 'accepted until then; without --plan at most 24 hours after --since')
+    .option('--error-code <digits>', 'with this error code only')
+    .option('--carrier <carrier>', 'of this carrier only')
+    .option('--carrier-message-id <id>', 'with this id of a carrier, of the last 8 days')
+  addPageOptions(list).action(({ plan, since, until, ...given }: ListOptions) => {
+    const { from, to, status, country, mccmnc, errorCode, carrier, carrierMessageId, ...options } = given
+    const filters = { from, to, status, country, mccmnc, errorCode, carrier, carrierMessageId }
+    const query = { servicePlanId: plan, ...filters, fromDate: since, toDate: until }
+    return printList(options, '/messages', COLUMNS, query)
+  })
 
   addAction(message, 'show <msgId>', 'show a message and all that happened to it').action(
     async (msgId: string, options: ConnectionOptions) => {

@@ -9,6 +9,7 @@ import { registerCarriers } from './carriers.ts'
 import { documentationOf } from './documentation.ts'
 import { registerInboundMessages } from './inbound-messages.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
+import { registerMessageList } from './message-list.ts'
 import { registerMessages } from './messages.ts'
 import { registerNumberRanges } from './number-ranges.ts'
 import { registerOptOuts } from './opt-outs.ts'
@@ -63,6 +64,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerRates(scope, deps)
       registerSenderRules(scope, deps)
       registerMessages(scope, deps)
+      registerMessageList(scope, deps)
       registerInboundMessages(scope, deps)
       registerWebhookEvents(scope, deps)
       registerWebhookDestinations(scope, deps)

@@ -100,6 +100,10 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
     'Put a carrier back into use in a route; it is judged by messages sent since',
   ],
   'GET /queue': ['getQueue', 'Show what waits: messages by route, carrier and cause, and webhooks by cause'],
+  'GET /messages': [
+    'listMessagesOfPlans',
+    'List messages of all plans or of one, newest first; a page may have fewer than limit: go on until nextAfter is null',
+  ],
   'GET /messages/:msgId': ['inspectMessage', 'Show a message and all that happened to it'],
   'GET /inbound-messages': [
     'listInboundMessagesOfPlan',

@@ -1,10 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { sealCallbackUrl } from '../../../../src/domain/callback-credentials.ts'
 import { messageId } from '../../../../src/domain/message-ids.ts'
+import { findMessages } from '../../../../src/operations/search-messages.ts'
 import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
+const NO_FILTERS = {
+  from: null,
+  to: null,
+  status: null,
+  country: null,
+  mccmnc: null,
+  errorCode: null,
+  carrierMessageId: null,
+  fromDate: null,
+  toDate: null,
+}
 const NO_RECEIPT = { outcome: null, errorCode: null, carrierCode: null, receiptAt: null }
 const newId = (ms = AT) => messageId(ms, randomBytes(9), 0)
 const server = await adminServerOfFile()
@@ -213,4 +225,148 @@ test('200: inbound messages that nobody owns, newest first', async () => {
   })
   const rest = await server.request('GET', `/unowned-inbound-messages?after=${first.body.nextAfter}`)
   expect(rest.body.items.map((item: { msgId: string }) => item.msgId)).toEqual([ids[0]])
+})
+
+describe('the list', () => {
+  interface Listed {
+    readonly msgId: string
+  }
+  const DAY = 24 * 3_600_000
+  let plans: string[]
+  let ids: string[]
+
+  /** Six messages of two plans in turn, an hour apart, the newest first; and one of three days ago. */
+  beforeAll(async () => {
+    const made = [await createPlan(server), await createPlan(server)]
+    plans = made.map(({ servicePlanId }) => servicePlanId)
+    const now = Date.now()
+    ids = [...Array.from({ length: 6 }, (_, n) => newId(now - n * 3_600_000)), newId(now - 3 * DAY)]
+    for (const [n, msgId] of ids.entries()) {
+      const planId = server.directory.current().planByPublicId(plans[n % 2]!)!.id
+      await server.database.db.query(
+        `insert into messages (plan_id, msg_id, status, segments, carrier_id, updated_at, sender, recipient, body, country,
+           mccmnc, error_code)
+         values ($1, $2, $3, 1, $4, now(), $5, $6, 'secret text', 'SE', '24001', $7)`,
+        [
+          planId,
+          msgId,
+          n === 1 ? 'FAILED' : 'SENT',
+          n === 2 ? null : 1,
+          n === 3 ? 'Other' : 'Example',
+          n === 4 ? '+46700000004' : '+46701111111',
+          n === 1 ? '303' : '000',
+        ],
+      )
+      await server.database.db.query(
+        'insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment) values (1, $1, $2, $3, 0)',
+        [`1f${n}`, msgId, planId],
+      )
+    }
+  })
+
+  async function listed(query: string): Promise<number[]> {
+    const { status, body } = await server.request('GET', `/messages?${query}`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body.nextAfter).toBe(null)
+    return body.items.map(({ msgId }: Listed) => ids.indexOf(msgId))
+  }
+
+  test.each([
+    ['of all plans: the last 24 hours, newest first', () => '', [0, 1, 2, 3, 4, 5]],
+    ['of one plan: from the first', () => `servicePlanId=${plans[0]}`, [0, 2, 4, 6]],
+    ['status', () => 'status=FAILED', [1]],
+    ['error code', () => 'errorCode=303', [1]],
+    ['sender', () => 'from=Other', [3]],
+    ['recipient', () => 'to=%2B46700000004', [4]],
+    ['carrier', () => 'carrier=acme', [0, 1, 3, 4, 5]],
+    ['country and network', () => 'country=se&mccmnc=24001&status=FAILED', [1]],
+    ['network that none has', () => 'mccmnc=24002', []],
+    ['a day in the past', () => `fromDate=${new Date(Date.now() - 3 * DAY - 60_000).toISOString()}`, [6]],
+    ['the id of a carrier, of any day', () => 'carrierMessageId=1F6', [6]],
+    ['the id of a carrier, in decimal', () => 'carrier=acme&carrierMessageId=500', [4]],
+    [
+      'the id of a carrier and a plan that has it not',
+      () => `carrierMessageId=1f4&servicePlanId=${plans[1]}`,
+      [],
+    ],
+  ])('%s', async (_name, query, expected) => {
+    expect(await listed(query())).toEqual(expected)
+  })
+
+  test('an item has what is needed to go on, and no text', async () => {
+    const { body } = await server.request('GET', '/messages?errorCode=303')
+    expect(body.items[0]).toEqual({
+      accountId: expect.any(String),
+      servicePlanId: plans[1],
+      msgId: ids[1],
+      status: 'FAILED',
+      from: 'Example',
+      to: '+46701111111',
+      segments: 1,
+      country: 'SE',
+      mccmnc: '24001',
+      errorCode: '303',
+      route: null,
+      carrier: 'acme',
+      carrierCode: null,
+      createdAt: expect.any(String),
+      sentAt: null,
+      updatedAt: expect.any(String),
+    })
+  })
+
+  test('page by page, whatever is added meanwhile', async () => {
+    const found: string[] = []
+    let after: string | null = null
+    do {
+      const query: string = after === null ? '' : `&after=${after.toUpperCase()}`
+      const { body } = await server.request('GET', `/messages?limit=2${query}`)
+      expect(body.items.length).toBeLessThanOrEqual(2)
+      found.push(...body.items.map(({ msgId }: Listed) => msgId))
+      after = body.nextAfter
+      const planId = server.directory.current().planByPublicId(plans[0]!)!.id
+      await server.database.db.query(
+        `insert into messages (plan_id, msg_id, segments, updated_at, sender, recipient, body)
+         values ($1, $2, 1, now(), 'Example', '+46702222222', '')`,
+        [planId, newId(Date.now())],
+      )
+    } while (after !== null)
+    expect(found).toEqual(ids.slice(0, 6))
+  })
+
+  test.each([
+    ['fromDate=2026-01-01T00:00:00Z&toDate=2026-01-02T00:00:01Z', 'toDate'],
+    ['errorCode=x', 'errorCode'],
+    ['carrier=nobody', 'carrier'],
+    ['servicePlanId=ffffffffffffffffffffffff', 'servicePlanId'],
+    ['after=1', 'after'],
+    ['text=hej', 'text'],
+  ])('400: %s', async (query, field) => {
+    const { status, body } = await server.request('GET', `/messages?${query}`)
+    expect([status, body.errors.map((fault: { field: string }) => fault.field)]).toEqual([400, [field]])
+  })
+
+  test('a search that takes too long answers with what it has, and goes on where it ended', async () => {
+    const { db } = server.database
+    const filters = { ...NO_FILTERS, errorCode: '303' }
+    const search = { planId: null, carrierId: null, filters, after: null, limit: 10 }
+    let nowMs = 0
+    const slow = () => (nowMs += 10_000)
+    const found: string[] = []
+    for (let after: string | null = null, pages = 0; pages < 10_000; pages += 1) {
+      const page: Awaited<ReturnType<typeof findMessages>> = await findMessages(
+        db,
+        { ...search, after },
+        slow,
+      )
+      found.push(...page.rows.map(({ msgId }) => msgId))
+      if (found.length > 0) {
+        expect(pages).toBeGreaterThan(1)
+        break
+      }
+      after = page.searchedTo
+      expect(after).not.toBe(null)
+    }
+    expect(found).toEqual([ids[1]])
+  })
 })

@@ -1,0 +1,91 @@
+import { Type } from 'typebox'
+import type { Fault } from '../../../domain/faults.ts'
+import { createdAtMs } from '../../../domain/message-ids.ts'
+import { parseSearch } from '../../../domain/message-search.ts'
+import { invalid } from '../../../errors.ts'
+import { keyOfCarrier, keyOfPlan } from '../../../operations/named-rows.ts'
+import { findMessages } from '../../../operations/search-messages.ts'
+import type { FoundMessage } from '../../../store/message-search.ts'
+import {
+  LinkKey,
+  limitOf,
+  MessageId,
+  Nullable,
+  PublicId,
+  page,
+  pageOf,
+  pageQuery,
+  Timestamp,
+} from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+/** Which the domain reads. */
+const Text = (description: string) => Type.Optional(Type.String({ maxLength: 300, description }))
+const NullableText = Nullable(Type.String())
+const ListedMessage = Type.Object(
+  {
+    accountId: Type.String(),
+    servicePlanId: Type.String(),
+    msgId: Type.String(),
+    status: Type.String(),
+    from: Type.String(),
+    to: Type.String(),
+    segments: Type.Integer(),
+    country: NullableText,
+    mccmnc: NullableText,
+    errorCode: Type.String(),
+    route: NullableText,
+    carrier: NullableText,
+    carrierCode: Nullable(Type.String({ description: "the carrier's own status or error" })),
+    createdAt: Timestamp,
+    sentAt: Nullable(Timestamp),
+    updatedAt: Timestamp,
+  },
+  { title: 'ListedMessage' },
+)
+
+/** Messages of all plans, or of one. */
+export function registerMessageList(scope: AdminScope, { reads }: AdminDeps): void {
+  const Query = pageQuery(MessageId, {
+    servicePlanId: Type.Optional(PublicId),
+    from: Text('Sender'),
+    to: Text('Recipient'),
+    status: Text('QUEUED, SENT, DELIVERED, FAILED or UNKNOWN'),
+    country: Text('ISO 3166-1 alpha-2'),
+    mccmnc: Text('5 or 6 digits'),
+    fromDate: Text('Start of the createdAt window, inclusive'),
+    toDate: Text('End, inclusive; without servicePlanId at most 24 hours after fromDate'),
+    errorCode: Text('3 digits'),
+    carrier: Type.Optional(LinkKey),
+    carrierMessageId: Text('Of submit_sm_resp or a receipt, of the last 8 days'),
+  })
+  scope.get(
+    '/messages',
+    { schema: { tags: ['messages'], querystring: Query, response: answers(200, pageOf(ListedMessage)) } },
+    async ({ query }) => {
+      const { servicePlanId, carrier, after = null, limit: _, ...texts } = query
+      const faults: Fault[] = []
+      const filters = parseSearch(texts, { ofPlan: servicePlanId !== undefined, nowMs: Date.now() }, faults)
+      if (faults.length > 0) throw invalid(faults)
+      const planId = servicePlanId === undefined ? null : await keyOfPlan(reads, servicePlanId)
+      const carrierId = carrier === undefined ? null : await keyOfCarrier(reads, carrier)
+      const { shown, fetched } = limitOf(query)
+      const search = { planId, carrierId, filters, after: after?.toLowerCase() ?? null, limit: fetched }
+      const { rows, searchedTo } = await findMessages(reads, search, () => performance.now())
+      const answer = page(rows, shown, ({ msgId }) => msgId, present)
+      return { ...answer, nextAfter: answer.nextAfter ?? searchedTo }
+    },
+  )
+}
+
+function present({ sender, recipient, sentAt, updatedAt, ...message }: FoundMessage) {
+  return {
+    ...message,
+    from: sender,
+    to: recipient,
+    createdAt: new Date(createdAtMs(message.msgId)).toISOString(),
+    sentAt: sentAt?.toISOString() ?? null,
+    updatedAt: updatedAt.toISOString(),
+  }
+}

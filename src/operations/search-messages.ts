@@ -1,0 +1,54 @@
+import { createdAtMs, lowestIdAt } from '../domain/message-ids.ts'
+import { FIRST_PART_MS, nextPartMs, type SearchFilters, storedForms } from '../domain/message-search.ts'
+import type { Queryable } from '../store/database.ts'
+import { type FoundMessage, searchMessages, searchSubmitted } from '../store/message-search.ts'
+
+export interface MessageSearch {
+  /** Null: all plans. */
+  readonly planId: number | null
+  readonly carrierId: number | null
+  readonly filters: SearchFilters
+  /** Only messages with lower ids. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** After so long a search answers with what it has, and says where it goes on. */
+const MAX_SEARCH_MS = 2_000
+const FIRST_ID = lowestIdAt(0)
+
+/**
+ * At most `limit` messages, newest first. What is rare among very many is not searched for longer than 2 s: then there may
+ * be fewer, or none, and `searchedTo` is where the search goes on. Null: everything was searched, or `limit` was reached.
+ */
+export async function findMessages(
+  db: Queryable,
+  { filters, after, limit, ...whose }: MessageSearch,
+  clock: () => number,
+): Promise<{ rows: FoundMessage[]; searchedTo: string | null }> {
+  const { fromDate, toDate, carrierMessageId, ...rest } = filters
+  const floor = fromDate === null ? FIRST_ID : lowestIdAt(fromDate)
+  const end = lowestIdAt(toDate === null ? Number.MAX_SAFE_INTEGER : toDate + 1)
+  const top = after !== null && after < end ? after : end
+  const search = { ...whose, filters: rest, limit }
+  if (carrierMessageId !== null) {
+    const forms = storedForms(carrierMessageId)
+    const rows = await searchSubmitted(db, forms, { ...search, lowest: floor, below: top })
+    return { rows, searchedTo: null }
+  }
+  const rows: FoundMessage[] = []
+  const startedAtMs = clock()
+  // An index has the recipient's messages together.
+  let partMs = rest.to === null ? FIRST_PART_MS : Number.POSITIVE_INFINITY
+  for (let below = top; ; ) {
+    const beganAtMs = clock()
+    const newestMs = Math.min(createdAtMs(below), Date.now() + FIRST_PART_MS)
+    const start = lowestIdAt(newestMs - partMs)
+    const lowest = start < floor ? floor : start
+    rows.push(...(await searchMessages(db, { ...search, limit: limit - rows.length, lowest, below })))
+    if (rows.length >= limit || lowest <= floor) return { rows, searchedTo: null }
+    if (clock() - startedAtMs >= MAX_SEARCH_MS) return { rows, searchedTo: lowest }
+    partMs = nextPartMs(partMs, clock() - beganAtMs)
+    below = lowest
+  }
+}

@@ -1,0 +1,112 @@
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import type { SearchFilters } from '../domain/message-search.ts'
+import type { Status } from '../domain/message-states.ts'
+import type { Queryable } from './database.ts'
+
+/** An outbound message in a list of the operator. */
+export interface FoundMessage {
+  readonly accountId: string
+  readonly servicePlanId: string
+  readonly msgId: string
+  readonly status: Status
+  readonly sender: string
+  readonly recipient: string
+  readonly segments: number
+  readonly country: string | null
+  readonly mccmnc: string | null
+  readonly errorCode: string
+  readonly route: string | null
+  readonly carrier: string | null
+  readonly carrierCode: string | null
+  readonly sentAt: Date | null
+  readonly updatedAt: Date
+}
+
+/** Ids from `lowest` on and below `below` are searched; `planId` null: in all plans. */
+export interface SearchPart {
+  readonly planId: number | null
+  readonly carrierId: number | null
+  readonly filters: Omit<SearchFilters, 'fromDate' | 'toDate' | 'carrierMessageId'>
+  readonly lowest: string
+  readonly below: string
+  readonly limit: number
+}
+
+const COLUMNS = raw(`
+  a.account_id as "accountId", p.service_plan_id as "servicePlanId", m.msg_id as "msgId", m.status, m.sender,
+  m.recipient, m.segments, m.country, m.mccmnc, m.error_code as "errorCode", r.name as route, c.name as carrier,
+  m.carrier_code as "carrierCode", m.sent_at as "sentAt", m.updated_at as "updatedAt"`)
+const NAMES = raw(`
+  join accounts a on a.id = p.account_id
+  left join carriers c on c.id = m.carrier_id
+  left join routes r on r.id = m.route_id`)
+
+/**
+ * Messages, newest first. Each plan is looked through by primary key, or by recipient where one is given, so the work grows
+ * with the plans and with what is searched in vain; whoever asks chooses the range.
+ */
+export async function searchMessages(db: Queryable, part: SearchPart): Promise<FoundMessage[]> {
+  const { planId, limit } = part
+  const { text, values } = sql`
+    select ${COLUMNS}
+    from service_plans p
+    cross join lateral (
+      select * from messages m where m.plan_id = p.id and ${conditionsOf(part)}
+      order by m.msg_id desc limit ${limit}
+    ) m ${NAMES}
+    ${planId === null ? empty : sql`where p.id = ${planId}`}
+    order by m.msg_id desc limit ${limit}`
+  return (await db.query<FoundMessage>({ text, values })).rows
+}
+
+/** Messages of which a segment was accepted under one of these ids; those of the last 8 days are known. */
+export async function searchSubmitted(
+  db: Queryable,
+  carrierMessageIds: readonly string[],
+  part: SearchPart,
+): Promise<FoundMessage[]> {
+  const { planId, carrierId, limit } = part
+  const { text, values } = sql`
+    select ${COLUMNS}
+    from (
+      select distinct s.plan_id, s.msg_id
+      from carriers k cross join unnest(${carrierMessageIds}::text[]) as i (id)
+      cross join lateral (
+        select plan_id, msg_id from submissions
+        where carrier_id = k.id and carrier_message_id = i.id
+          and msg_id >= ${part.lowest} and msg_id < ${part.below}
+        order by msg_id desc limit ${MAX_OF_ID}
+      ) s
+      where ${carrierId === null ? sql`true` : sql`k.id = ${carrierId}`}
+        and ${planId === null ? sql`true` : sql`s.plan_id = ${planId}`}
+    ) s
+    join service_plans p on p.id = s.plan_id
+    cross join lateral (
+      select * from messages m
+      where m.plan_id = s.plan_id and m.msg_id = s.msg_id and ${conditionsOf({ ...part, carrierId: null })} offset 0
+    ) m ${NAMES}
+    order by m.msg_id desc limit ${limit}`
+  return (await db.query<FoundMessage>({ text, values })).rows
+}
+
+/** Of one id of a carrier so many submissions are looked at, the newest: some carriers give ids again. */
+const MAX_OF_ID = 1_000
+
+function conditionsOf({ carrierId, filters, lowest, below }: SearchPart): Sql {
+  const { from, to, status, country, mccmnc, errorCode } = filters
+  const conditions = [
+    sql`m.msg_id >= ${lowest}`,
+    sql`m.msg_id < ${below}`,
+    from === null ? empty : sql`m.sender = ${from}`,
+    to === null ? empty : sql`m.recipient = ${to}`,
+    status === null ? empty : sql`m.status = ${status}`,
+    country === null ? empty : sql`m.country = ${country}`,
+    mccmnc === null ? empty : sql`m.mccmnc = ${mccmnc}`,
+    errorCode === null ? empty : sql`m.error_code = ${errorCode}`,
+    carrierId === null ? empty : sql`m.carrier_id = ${carrierId}`,
+  ]
+  return join(
+    conditions.filter((condition) => condition !== empty),
+    ' and ',
+  )
+}
