@@ -4,14 +4,24 @@
  */
 import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { chownSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Account, chooseAccount, invocation } from '../../src/postgres/account.ts'
 import { type Binaries, binariesIn, locateBinaries } from '../../src/postgres/binaries.ts'
 import { type Cluster, serverEnvironment } from '../../src/postgres/cluster.ts'
 import { EmbeddedPostgresError } from '../../src/postgres/failure.ts'
-import { homeFor, reachableBinaries } from '../../src/postgres/reach.ts'
+import { giveTo, homeFor, reachableBinaries } from '../../src/postgres/reach.ts'
 import { type Server, startServer } from '../../src/postgres/server.ts'
 import { ServerLog } from '../../src/postgres/server-log.ts'
 
@@ -42,7 +52,7 @@ export async function startStockPostgres(root?: string): Promise<StockPostgres> 
 }
 
 /** A cluster in a folder of its own, in memory where there is room. */
-export function makeCluster(root?: string): Cluster {
+function makeCluster(root?: string): Cluster {
   const installed = root === undefined ? locateBinaries() : binariesIn(root)
   const folder = scratchFolder()
   const account = chooseAccount(installed.postgres, folder, undefined)
@@ -77,7 +87,7 @@ function initialise(path: string, account: Account, binaries: Binaries): void {
   if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? stderr}`)
 }
 
-export async function startCluster(cluster: Cluster): Promise<StockPostgres> {
+async function startCluster(cluster: Cluster): Promise<StockPostgres> {
   const { server, port } = await startSomewhere(cluster)
   return {
     connectionString: `postgresql://${ROLE}@127.0.0.1:${port}/postgres`,
@@ -99,5 +109,29 @@ async function startSomewhere(cluster: Cluster): Promise<{ server: Server; port:
       const taken = error instanceof EmbeddedPostgresError && error.code === 'PORT_IN_USE'
       if (!taken || attempt === PORT_ATTEMPTS) throw error
     }
+  }
+}
+
+export interface Pair extends AsyncDisposable {
+  readonly primary: StockPostgres
+  readonly standby: StockPostgres
+}
+
+/** Two servers, the second a standby of the first: a copy of its files, since npm brings no pg_basebackup. */
+export async function startPair(root?: string): Promise<Pair> {
+  const cluster = makeCluster(root)
+  const copy = { ...cluster, path: `${cluster.path}-copy` }
+  cpSync(cluster.path, copy.path, { recursive: true })
+  const primary = await startCluster(cluster)
+  const conninfo = `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=${ROLE}'\n`
+  appendFileSync(join(copy.path, 'postgresql.auto.conf'), conninfo)
+  writeFileSync(join(copy.path, 'standby.signal'), '')
+  chmodSync(copy.path, 0o700)
+  giveTo(copy.account, copy.path)
+  const standby = await startCluster(copy)
+  return {
+    primary,
+    standby,
+    [Symbol.asyncDispose]: async () => void (await Promise.all([primary.stop(), standby.stop()])),
   }
 }

@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkDurability, openDatabase, sqlState } from '../../src/store/database.ts'
+import { DatabaseHosts, NoPrimaryError } from '../../src/store/database-hosts.ts'
+import { eventually, startService } from '../support/service.ts'
+import { type Pair, type StockPostgres, startPair } from '../support/stock-postgres.ts'
+
+let pair: Pair
+
+beforeAll(async () => {
+  pair = await startPair()
+})
+
+afterAll(() => pair[Symbol.asyncDispose]())
+
+/** A connection string of several servers, in this order. */
+function several(...ports: number[]): string {
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
+  return `postgresql://aldis@${hosts}/postgres?target_session_attrs=read-write`
+}
+
+async function ask<Row extends pg.QueryResultRow>(server: StockPostgres, statement: string): Promise<Row[]> {
+  const client = new pg.Client(server.connectionString)
+  await client.connect()
+  try {
+    return (await client.query<Row>(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Accepts connections and never says a word, as a host that is frozen does. */
+async function silentServer() {
+  const listener = createServer().listen(0, '127.0.0.1')
+  const sockets: { destroy(): void }[] = []
+  listener.on('connection', (socket) => sockets.push(socket))
+  await once(listener, 'listening')
+  return {
+    port: (listener.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      listener.close()
+      await once(listener, 'close')
+    },
+  }
+}
+
+describe('which of several servers is the primary', () => {
+  test('not a standby, and not one that is silent', async () => {
+    await using silent = await silentServer()
+    const { primary, standby } = pair
+    const hosts = new DatabaseHosts(several(silent.port, standby.port, primary.port))
+    expect((await hosts.find()).port).toBe(primary.port)
+    // The one that was good last is asked first: the silent one hears nothing of it.
+    hosts.doubt(hosts.primary)
+    expect((await hosts.find()).port).toBe(primary.port)
+  })
+
+  test('none: each is named with what is wrong with it', async () => {
+    await using silent = await silentServer()
+    const hosts = new DatabaseHosts(several(silent.port, pair.standby.port))
+    const failure = await hosts.find().catch((error) => error)
+    expect(failure).toBeInstanceOf(NoPrimaryError)
+    expect(failure.message).toContain(`127.0.0.1:${pair.standby.port} is a standby`)
+    expect(failure.message).toMatch(new RegExp(`127\\.0\\.0\\.1:${silent.port} cannot be used`))
+  })
+
+  test('a standby alone is refused as well', async () => {
+    const db = openDatabase({ connectionString: pair.standby.connectionString, poolSize: 1 })
+    await expect(db.query('select 1')).rejects.toThrow(/takes no writes: it is a standby/)
+    await db.end()
+  })
+})
+
+test('a node goes on with the standby that is promoted, and leaves the server that takes no writes', async () => {
+  const { primary, standby } = pair
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  await using service = await startService({
+    app: { connectionString: several(standby.port, primary.port), heartbeatMs: 200, log },
+  })
+  expect(lines.filter((line) => line.includes('replication is asynchronous'))).toHaveLength(1)
+  const ready = await fetch(`${service.app.url}/readyz`)
+  expect([ready.status, await ready.json()]).toEqual([
+    200,
+    {
+      ok: true,
+      checks: { lease: 'ok', database: 'ok', replication: expect.stringContaining('asynchronous') },
+    },
+  ])
+  await service.until(await service.sent(), 'DELIVERED')
+
+  await ask(primary, 'alter system set default_transaction_read_only = on')
+  await ask(primary, 'select pg_reload_conf()')
+  const [last] = await ask<{ lsn: string }>(primary, 'select pg_current_wal_lsn() as lsn')
+  await eventually(async () => {
+    const [replayed] = await ask<{ done: boolean }>(
+      standby,
+      `select pg_last_wal_replay_lsn() >= '${last!.lsn}' as done`,
+    )
+    return replayed!.done
+  })
+  await ask(standby, 'select pg_promote()')
+  const msgId = await eventually(async () => {
+    const { status, body } = await service.send()
+    return status === 202 && body.msgId
+  })
+  await service.until(msgId, 'DELIVERED')
+  expect(await ask(standby, `select status from messages where msg_id = '${msgId}'`)).toEqual([
+    { status: 'DELIVERED' },
+  ])
+  const sessions = `select count(*)::integer as count from pg_stat_activity where application_name = 'aldis'`
+  await eventually(async () => (await ask<{ count: number }>(primary, sessions))[0]!.count === 0)
+})
+
+test('every idle connection to a server that takes no writes any more is dropped at the first refusal', async () => {
+  const { standby: server, primary: other } = pair
+  const db = openDatabase({ connectionString: several(server.port, other.port), poolSize: 3 })
+  await Promise.all([1, 2, 3].map(() => db.query('select pg_sleep(0.05)')))
+  expect(db.totalCount).toBe(3)
+  await ask(server, 'alter system set default_transaction_read_only = on')
+  await ask(server, 'select pg_reload_conf()')
+  const refused = await eventually(() =>
+    db.query('create table refused ()').then(
+      () => db.query('drop table refused').then(() => null),
+      (error) => error,
+    ),
+  )
+  expect(sqlState(refused)).toBe('25006')
+  await eventually(() => db.totalCount === 0)
+  await db.end()
+})
+
+test('replication that a COMMIT waits for is told from one that it does not wait for', async () => {
+  await using again = await startPair()
+  const db = openDatabase({ connectionString: again.primary.connectionString, poolSize: 1 })
+  await eventually(async () => (await checkDurability(db)).replicated)
+  expect(await checkDurability(db)).toMatchObject({ synchronous: false })
+  await ask(again.primary, `alter system set synchronous_standby_names = '*'`)
+  await ask(again.primary, 'select pg_reload_conf()')
+  await eventually(async () => (await checkDurability(db)).synchronous)
+  await db.end()
+})
