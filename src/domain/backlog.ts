@@ -39,7 +39,7 @@ export interface HeldGroup {
   readonly oldestMsgId: string
 }
 
-/** Messages in the database that are alike. `carrierId`: of the last attempt. */
+/** Messages in the database that are alike. `carrierId`: the one they are handed to, or else of the last attempt. */
 export interface WaitingGroup {
   readonly planId: number
   readonly routeId: number

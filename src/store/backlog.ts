@@ -6,7 +6,7 @@ import type { Queryable } from './database.ts'
  * ones due first, whose place the index gives. Reading 40,000 rows of 1,000,000 takes some 40 ms.
  */
 
-/** Plans and routes that are looked at. */
+/** Plans and routes, with the carriers that were chosen, that are looked at. */
 const MAX_PAIRS = 2_000
 /** Rows looked at in all: so many that are due, and so many that are not. */
 const MAX_ROWS = 20_000
@@ -22,47 +22,53 @@ export interface CountedMessages {
 
 /** Messages that no node holds, in groups that are alike. */
 export async function countWaitingMessages(db: Queryable): Promise<CountedMessages> {
-  const { rows } = await db.query<WaitingGroup & { share: number; pairs: number }>({
+  const { rows } = await db.query<WaitingGroup & { chosenCarrierId: number; share: number; pairs: number }>({
     name: 'count_waiting_messages',
     text: `
       with recursive waiting as (
-        (select plan_id, route_id, 1 as number from dispatches where holder is null
-         order by plan_id, route_id limit 1)
+        (select plan_id, route_id, chosen_carrier_id, 1 as number from dispatches where holder is null
+         order by plan_id, route_id, chosen_carrier_id limit 1)
         union all
-        select n.plan_id, n.route_id, w.number + 1
+        select n.plan_id, n.route_id, n.chosen_carrier_id, w.number + 1
         from waiting w cross join lateral (
-          select d.plan_id, d.route_id from dispatches d
-          where d.holder is null and (d.plan_id, d.route_id) > (w.plan_id, w.route_id)
-          order by d.plan_id, d.route_id limit 1) n
+          select d.plan_id, d.route_id, d.chosen_carrier_id from dispatches d
+          where d.holder is null
+            and (d.plan_id, d.route_id, d.chosen_carrier_id) > (w.plan_id, w.route_id, w.chosen_carrier_id)
+          order by d.plan_id, d.route_id, d.chosen_carrier_id limit 1) n
         where w.number < $1
       ), shares as (
-        select plan_id, route_id, count(*) over () as pairs, greatest($3, $2 / count(*) over ()) as share from waiting
+        select plan_id, route_id, chosen_carrier_id, count(*) over () as pairs,
+               greatest($3, $2 / count(*) over ()) as share
+        from waiting
       )
-      select s.plan_id as "planId", s.route_id as "routeId", d.carrier_id as "carrierId", d.ambiguous,
+      select s.plan_id as "planId", s.route_id as "routeId", s.chosen_carrier_id as "chosenCarrierId",
+             coalesce(nullif(s.chosen_carrier_id, 0), d.carrier_id) as "carrierId", d.ambiguous,
              d.attempt > 0 as retried, d.due, count(*)::integer as count,
              min(d.msg_id::text collate "C") as "oldestMsgId", s.share::integer, s.pairs::integer
       from shares s
       cross join lateral (
         (select carrier_id, ambiguous, attempt, msg_id, true as due from dispatches
-         where holder is null and plan_id = s.plan_id and route_id = s.route_id and due_at <= now()
+         where holder is null and plan_id = s.plan_id and route_id = s.route_id
+           and chosen_carrier_id = s.chosen_carrier_id and due_at <= now()
          order by due_at limit s.share)
         union all
         (select carrier_id, ambiguous, attempt, msg_id, false from dispatches
-         where holder is null and plan_id = s.plan_id and route_id = s.route_id and due_at > now()
+         where holder is null and plan_id = s.plan_id and route_id = s.route_id
+           and chosen_carrier_id = s.chosen_carrier_id and due_at > now()
          order by due_at limit s.share)
       ) d
-      group by 1, 2, 3, 4, 5, 6, s.share, s.pairs`,
+      group by 1, 2, 3, 4, 5, 6, 7, s.share, s.pairs`,
     values: [MAX_PAIRS, MAX_ROWS, LEAST_ROWS],
   })
   const counted = new Map<string, number>()
-  for (const { planId, routeId, due, count } of rows) {
-    const key = `${planId}:${routeId}:${due}`
+  for (const { planId, routeId, chosenCarrierId, due, count } of rows) {
+    const key = `${planId}:${routeId}:${chosenCarrierId}:${due}`
     counted.set(key, (counted.get(key) ?? 0) + count)
   }
   const [first] = rows
   const isFull = first !== undefined && Math.max(...counted.values()) >= first.share
   return {
-    groups: rows.map(({ share: _, pairs: __, ...group }) => group),
+    groups: rows.map(({ chosenCarrierId: _, share: __, pairs: ___, ...group }) => group),
     more: isFull || first?.pairs === MAX_PAIRS,
   }
 }

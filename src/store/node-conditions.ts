@@ -27,9 +27,13 @@ export async function readOtherNodes(
     text: `
       select (select coalesce(json_agg(carriers), '[]') from nodes
               where node_id <> $1 and expires_at > now() + $2 * interval '1 ms') as others,
-             exists (select from dispatches
-                     where holder is null and chosen_carrier_id <> 0 and chosen_carrier_id = any ($3::integer[])
-                       and due_at <= now()) as handed`,
+             exists (
+               select from unnest($3::integer[]) as c (id)
+               cross join lateral (
+                 select from dispatches
+                 where holder is null and chosen_carrier_id <> 0 and chosen_carrier_id = c.id and due_at <= now()
+                 order by due_at limit 1) d
+             ) as handed`,
     values: [nodeId, leftMs, carriers],
   })
   return rows[0]!
