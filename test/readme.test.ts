@@ -5,6 +5,7 @@ import {
   cleanEnvironment,
   eventually,
   freePort,
+  NODE_COMPILE_CACHE,
   ROOT,
   type Running,
   scratchFolder,
@@ -83,6 +84,7 @@ describe('the commands of the README, on what npm start starts', () => {
       ALDIS_PORT: String(await freePort()),
       ALDIS_LISTEN_PORT: String(await freePort()),
       ALDIS_DATA_DIR: join(folder.path, 'data'),
+      NODE_COMPILE_CACHE,
       // The warnings of whoever's npm configuration is here are not ours.
       npm_config_loglevel: 'error',
     }

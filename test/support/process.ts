@@ -21,8 +21,8 @@ import { requestAdmin } from '../../src/commands/admin-client.ts'
 /** The checkout the tests are in. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MAIN = join(ROOT, 'src', 'main.ts')
-/** Node keeps the compiled sources here: a process that finds them needs half the CPU to start. */
-const NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'aldis-tests')
+/** Node keeps the compiled sources of this checkout here: a process that finds them needs half the CPU to start. */
+export const NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'aldis-tests')
 /** Longest life of any child; SIGKILL ends it. */
 const MAX_LIFE_MS = 120_000
 
@@ -57,12 +57,12 @@ export function cleanEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv
   const own =
     /^(ALDIS_|DATABASE_|HTTP_|WEBHOOK_|SECRET_KEY$|OPERATOR_TOKEN$|LOG_LEVEL$|DATA_DIR$|BASE_URL$|NODE_ID$)/
   const inherited = Object.entries(process.env).filter(([name]) => !own.test(name) && name !== 'NODE_OPTIONS')
-  return { ...Object.fromEntries(inherited), NODE_COMPILE_CACHE, ...env }
+  return { ...Object.fromEntries(inherited), ...env }
 }
 
 /** Starts `aldis` with these arguments, from source, in a process group of its own. */
 export function startAldis(args: readonly string[], options: SpawnOptions = {}): Running {
-  return start(process.execPath, [MAIN, ...args], options)
+  return start(process.execPath, [MAIN, ...args], { ...options, env: { NODE_COMPILE_CACHE, ...options.env } })
 }
 
 /** Runs `aldis` to its end, with `stdin` as its whole standard input. */
