@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ID_RULES } from '../domain/carrier-message-ids.ts'
-import { BIND_MODES, LONG_MESSAGES, REFUSED_OUTCOMES } from '../domain/settings.ts'
+import { BIND_MODES, LONG_MESSAGES, REFUSED_OUTCOMES, VALIDITY_FORMATS } from '../domain/settings.ts'
 import { type ConnectionOptions, given, orNull, segment, wholeNumber } from './admin-client.ts'
 import { requestCarrier } from './carrier-record.ts'
 import { addStates } from './carrier-states.ts'
@@ -16,6 +16,8 @@ Examples:
   aldis carrier update acme --binds 4 --outcome 0x45=permanent --outcome 0x401=throttled
   aldis carrier drain acme && aldis carrier stop acme`
 
+/** SMPP 3.4 §5.2.2. */
+const STANDARD_PASSWORD_LENGTH = 8
 const PASSWORD_HELP = 'password to bind with; - reads it from standard input, where nobody else sees it'
 
 interface CarrierOptions extends ConnectionOptions {
@@ -34,6 +36,8 @@ interface CarrierOptions extends ConnectionOptions {
   readonly rate?: number | false
   readonly senderRate?: number | false
   readonly longMessages?: string
+  readonly validity?: number | false
+  readonly validityFormat?: string
   readonly outcome?: Record<string, string>
   /** False: `--no-outcomes`. */
   readonly outcomes?: boolean
@@ -84,12 +88,13 @@ export function register(program: Command): void {
     .option('--name <name>', 'new name')
     .option('--host <host>', 'host name or address of its SMSC')
     .option('--system-id <id>', 'system_id to bind with')
-    .option('--password <password>', PASSWORD_HELP)
+    .addOption(new Option('--password <password>', PASSWORD_HELP).env('ALDIS_CARRIER_PASSWORD'))
   addSettings(update)
     .option('--no-tls', 'connect in the clear')
     .option('--no-tls-ca', 'trust the authorities of the system')
     .option('--no-tls-server-name', 'its certificate must name its host')
     .option('--no-rate', 'send as fast as it answers')
+    .option('--no-validity', "validity_period is the message's own end")
     .option('--no-sender-rate', 'no limit of its own for each sender')
     .addOption(new Option('--no-outcomes', 'the outcomes of all carriers').conflicts('outcome'))
     .action((name: string, options: CarrierOptions) =>
@@ -113,6 +118,10 @@ function addSettings(command: Command): Command {
     .option('--rate <n>', 'most messages per second', wholeNumber)
     .option('--sender-rate <n>', 'most messages per second of one sender', wholeNumber)
     .addOption(new Option('--long-messages <form>', 'how long texts go out').choices(LONG_MESSAGES))
+    .option('--validity <seconds>', 'longest validity_period it is given (60-86400)', wholeNumber)
+    .addOption(
+      new Option('--validity-format <format>', 'how validity_period is written').choices(VALIDITY_FORMATS),
+    )
     .option(
       '--outcome <status=outcome>',
       `what a command_status means: ${REFUSED_OUTCOMES.join(', ')}; repeated, these replace those there were`,
@@ -143,13 +152,21 @@ function fields(options: CarrierOptions): Record<string, unknown> {
     messagesPerSecond: orNull(options.rate),
     senderMessagesPerSecond: orNull(options.senderRate),
     longMessages: options.longMessages,
+    validitySeconds: orNull(options.validity),
+    validityFormat: options.validityFormat,
     submitOutcomes: options.outcomes === false ? {} : options.outcome,
     idRule: options.idRule,
   }
 }
 
-function passwordOf({ password }: CarrierOptions): string | undefined {
-  return password === '-' ? readStandardInput() : password
+/** Warns of a password that SMPP 3.4 has no room for: the carrier may cut it, or refuse the bind. */
+function passwordOf(options: CarrierOptions): string | undefined {
+  const password = options.password === '-' ? readStandardInput() : options.password
+  if (password !== undefined && password.length > STANDARD_PASSWORD_LENGTH)
+    process.stderr.write(
+      `warning: the password has ${password.length} characters and SMPP 3.4 allows ${STANDARD_PASSWORD_LENGTH}; it is sent whole\n`,
+    )
+  return password
 }
 
 /** Option parser: the text of a file. */

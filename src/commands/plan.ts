@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { NATIONAL_LANGUAGES } from '../domain/gsm-national-tables.ts'
 import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../domain/settings.ts'
-import { type ConnectionOptions, given, orNull, segment } from './admin-client.ts'
+import { type ConnectionOptions, given, orNull, segment, wholeNumber } from './admin-client.ts'
 import { addOptOutOptions, type OptOutOptions, optOut } from './opt-out-options.ts'
 import { addRateOptions, type RateOptions, rateLimit } from './rate-options.ts'
 import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
@@ -25,6 +25,7 @@ interface PlanOptions extends ConnectionOptions, RateOptions, OptOutOptions {
   readonly inboundUrl?: string | false
   readonly senderTypes?: string
   readonly ambiguousSubmits?: string
+  readonly validity?: number
   readonly smartEncoding?: boolean
   readonly nationalLanguages?: string | false
 }
@@ -98,6 +99,7 @@ function addSettings(command: Command): Command {
         'when a message may or may not have reached the carrier',
       ).choices(AMBIGUOUS_SUBMITS),
     )
+    .option('--validity <seconds>', 'how long a message is of use (60-86400; new plans: 86400)', wholeNumber)
     .option('--smart-encoding', 'replace typographic characters where that makes a text GSM 7-bit')
     .option(
       '--national-languages <list>',
@@ -114,6 +116,7 @@ function fields(options: PlanOptions): Record<string, unknown> {
     rateLimit: rateLimit(options),
     senderTypes: listed(options.senderTypes),
     ambiguousSubmits: options.ambiguousSubmits,
+    validitySeconds: options.validity,
     smartEncoding: options.smartEncoding,
     nationalLanguages: options.nationalLanguages === false ? [] : listed(options.nationalLanguages),
     optOut: optOut(options),

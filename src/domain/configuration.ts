@@ -39,6 +39,8 @@ export interface ServicePlan {
   readonly rateLimit: RateLimit | null
   readonly senderTypes: ReadonlySet<SenderKind>
   readonly ambiguousSubmits: AmbiguousSubmits
+  /** From acceptance until a message that no carrier took has failed. */
+  readonly validitySeconds: number
   /** Typographic characters are replaced where that makes the whole text GSM 7-bit. */
   readonly smartEncoding: boolean
   /** National language identifiers (3GPP 23.038) that texts may be sent in, the preferred one first. */
@@ -119,6 +121,9 @@ export interface SenderRule {
 
 export type BindMode = 'transceiver' | 'transmitter' | 'receiver' | 'transmitter+receiver'
 
+/** How validity_period is written (SMPP 3.4 §7.1.1); none: it is left out. */
+export type ValidityFormat = 'relative' | 'absolute' | 'none'
+
 /** draining: bound, but nothing new is submitted. */
 export type OperatingState = 'started' | 'draining' | 'stopped'
 
@@ -150,6 +155,9 @@ export interface Carrier {
   /** Of one sender. */
   readonly senderMessagesPerSecond: number | null
   readonly longMessages: LongMessages
+  /** Longest validity_period it is given; null: the message's own end. */
+  readonly validitySeconds: number | null
+  readonly validityFormat: ValidityFormat
   /** By command_status, in place of the table of all carriers. */
   readonly submitOutcomes: ReadonlyMap<number, SubmitOutcome>
   readonly idRule: IdRule | 'auto'

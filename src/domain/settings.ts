@@ -1,5 +1,11 @@
 import type { SenderKind } from './addresses.ts'
-import type { AmbiguousSubmits, BindMode, LongMessages, OperatingState } from './configuration.ts'
+import type {
+  AmbiguousSubmits,
+  BindMode,
+  LongMessages,
+  OperatingState,
+  ValidityFormat,
+} from './configuration.ts'
 import { parseIpAddress } from './ip-addresses.ts'
 import type { SubmitOutcome } from './submit-outcomes.ts'
 
@@ -19,6 +25,9 @@ export const OPERATING_STATES = [
   'stopped',
 ] as const satisfies readonly OperatingState[]
 export const LONG_MESSAGES = ['udh', 'udh16', 'sar', 'payload'] as const satisfies readonly LongMessages[]
+export const VALIDITY_FORMATS = ['relative', 'absolute', 'none'] as const satisfies readonly ValidityFormat[]
+/** A receipt is waited for until 48 h after the longest; then submissions are kept for another 72 h. */
+export const VALIDITY_SECONDS = { least: 60, most: 86_400 } as const
 /** What a command_status other than 0 may be made to mean for a carrier. */
 export const REFUSED_OUTCOMES = [
   'throttled',

@@ -38,7 +38,7 @@ const DELAYS_MS: readonly number[] = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_
 /** Tries in all of a message whose outcome is limited-retry. */
 export const LIMITED_TRIES = 3
 
-/** From acceptance until a message that no carrier took has failed. */
+/** From acceptance until a message that no carrier took has failed: the longest, and that of a plan which sets none. */
 export const VALIDITY_MS = 24 * 60 * MINUTE_MS
 
 /** Classifies a command_status; a carrier's own table, when given, is asked first. */
@@ -70,13 +70,13 @@ export function ambiguityWaitMs(firstMs: number, attemptsBefore: number): number
 
 /**
  * Wait before the next try of a message whose `attempt`-th try gave `kind`, or null when it has failed: three tries are
- * used up, or the next would come after its validity. `ageMs` is the time since it was accepted.
+ * used up, or the next would come after its validity, of which `leftMs` are left.
  */
 export function nextTryMs(
   kind: 'retry' | 'limited-retry',
-  { attempt, ageMs, jitter }: { attempt: number; ageMs: number; jitter: number },
+  { attempt, leftMs, jitter }: { attempt: number; leftMs: number; jitter: number },
 ): number | null {
   if (kind === 'limited-retry' && attempt >= LIMITED_TRIES) return null
   const delayMs = retryDelayMs(attempt, jitter)
-  return ageMs + delayMs < VALIDITY_MS ? delayMs : null
+  return delayMs < leftMs ? delayMs : null
 }

@@ -4,7 +4,6 @@ import { countryOf } from '../domain/countries.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import type { Draft, Message } from '../domain/messages.ts'
 import { countSegments } from '../domain/segments.ts'
-import { VALIDITY_MS } from '../domain/submit-outcomes.ts'
 import { type Database, isOutcomeUnknown } from '../store/database.ts'
 import type { Dispatch } from '../store/dispatches.ts'
 import {
@@ -133,6 +132,7 @@ export class GroupAccepter implements MessageAccepter {
       route_id: routeId,
       ...(chosenCarrierId !== 0 && { chosen_carrier_id: chosenCarrierId }),
       created_ms: createdAtMs(msgId),
+      validity_ms: plan.validitySeconds * 1_000,
       opt_outs: plan.optOut !== null,
     }
     const key = idempotency && {
@@ -177,7 +177,7 @@ export class GroupAccepter implements MessageAccepter {
 
   readonly #insertPlain = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
     const rows = items.map((item) => item.row)
-    const optedOut = new Set(await insertMessages(this.#db, rows, VALIDITY_MS))
+    const optedOut = new Set(await insertMessages(this.#db, rows))
     return rows.map((row) => queued(row, optedOut.has(row.msg_id)))
   }
 
@@ -188,13 +188,7 @@ export class GroupAccepter implements MessageAccepter {
     const rows = [...firsts.values()]
       .map((item): KeyedMessage => ({ ...item.row, ...item.key! }))
       .sort((a, b) => (a.key_hash < b.key_hash ? -1 : 1))
-    const inserted = await insertKeyedMessages(
-      this.#db,
-      rows,
-      VALIDITY_MS,
-      IDEMPOTENCY_LIFETIME_MS,
-      NOT_QUEUED,
-    )
+    const inserted = await insertKeyedMessages(this.#db, rows, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED)
     const stored = new Map(inserted.map((row) => [row.msg_id, row.opted_out]))
     const others = items.filter((item) => !stored.has(item.row.msg_id))
     const earlier = others.length === 0 ? new Map() : await this.#firstRecords(others)
@@ -342,6 +336,6 @@ function dispatchOf(row: NewMessage, holder: number, optedOut: boolean): Dispatc
     ambiguous: false,
     carrierId: null,
     optedOut,
-    expiresAt: new Date(row.created_ms + VALIDITY_MS),
+    expiresAt: new Date(row.created_ms + row.validity_ms),
   }
 }

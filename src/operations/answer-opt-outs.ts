@@ -5,7 +5,6 @@ import { countryOf } from '../domain/countries.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import { type OptOutRequest, replyTo } from '../domain/opt-outs.ts'
 import { countSegments } from '../domain/segments.ts'
-import { VALIDITY_MS } from '../domain/submit-outcomes.ts'
 import type { Queryable } from '../store/database.ts'
 import { insertKeyedMessages, type KeyedMessage } from '../store/messages.ts'
 import { changeOptOuts, letRepliesOut, type OptOutPair } from '../store/opt-outs.ts'
@@ -63,7 +62,7 @@ export async function answerOptOuts(
   if (replies.length === 0) return
   // In one order everywhere, like those of customers.
   replies.sort((a, b) => (a.key_hash < b.key_hash ? -1 : 1))
-  const stored = await insertKeyedMessages(transaction, replies, VALIDITY_MS, REPLY_PAUSE_MS, NOT_QUEUED)
+  const stored = await insertKeyedMessages(transaction, replies, REPLY_PAUSE_MS, NOT_QUEUED)
   const ids = new Set(stored.map(({ msg_id }) => msg_id))
   const kept = replies.filter(({ msg_id }) => ids.has(msg_id))
   await letRepliesOut(
@@ -132,6 +131,7 @@ function replyOf({ wish, request, msgId }: Answer): KeyedMessage[] {
       holder: null,
       route_id: null,
       created_ms: createdAtMs(msgId),
+      validity_ms: plan.validitySeconds * 1_000,
       opt_outs: false,
       key_hash: key,
       request_hash: key,

@@ -45,6 +45,9 @@ const BINDS: Record<Carrier['bindMode'], readonly BindCommand[]> = {
   'transmitter+receiver': ['bind_transmitter', 'bind_receiver'],
 }
 
+/** SMPP 3.4 §5.2.2, without the NUL. Longer ones are sent whole, as many carriers issue them. */
+const STANDARD_PASSWORD_LENGTH = 8
+
 /** What a session is made with: a change of it makes the session anew, and of nothing else. */
 function sessionKey(carrier: Carrier): string {
   const { host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window } = carrier
@@ -163,6 +166,12 @@ export class CarrierLinks<Token> {
     const before = this.#carriers.get(carrier.id)
     const commands = BINDS[carrier.bindMode]
     const same = before !== undefined && sessionKey(before.carrier) === sessionKey(carrier)
+    if (!same && carrier.password.length > STANDARD_PASSWORD_LENGTH)
+      this.#options.log(
+        'the password of the carrier is longer than SMPP 3.4 allows',
+        { carrier: carrier.name },
+        'warn',
+      )
     const held = (number: number) => number < carrier.binds && holds(carrier.id, number)
     const links: CarrierLink<Token>[] = []
     for (const link of before?.links ?? []) {

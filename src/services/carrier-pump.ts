@@ -78,7 +78,7 @@ function sendNext(
 ): boolean {
   const segment = job.progress.next as number
   try {
-    if (!link.submit(submitSm(job, segment), { job, segment, sentAtMs: nowMs })) return false
+    if (!link.submit(submitSm(job, segment, Date.now()), { job, segment, sentAtMs: nowMs })) return false
   } catch (error) {
     pumping.onError('message does not fit a PDU', error)
     job.progress.unsendable(STATUSES.ESME_RINVMSGLEN)

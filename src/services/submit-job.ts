@@ -4,6 +4,7 @@ import { type SegmentedText, segmentText } from '../domain/segments.ts'
 import { SubmissionProgress } from '../domain/submission-progress.ts'
 import { PLAIN_TEXT, type TextSettings } from '../domain/writings.ts'
 import type { RequestInput } from '../smpp/pdu.ts'
+import { absoluteTime, relativePeriod } from '../smpp/validity-period.ts'
 import type { Dispatch } from '../store/dispatches.ts'
 
 /** One PDU under way: the token its response comes back with. */
@@ -87,8 +88,11 @@ function referenceOf(msgId: string): number {
 
 const REGISTERED_DELIVERY = 1
 
-/** One of the submit_sm of a message (SMPP 3.4 §4.4.1), with a receipt asked for. */
-export function submitSm({ dispatch, text }: SubmitJob, index: number): RequestInput {
+/**
+ * One of the submit_sm of a message (SMPP 3.4 §4.4.1), with a receipt asked for. `nowMs`, Unix: the carrier is told how long
+ * the message is still of use, so that it delivers nothing stale.
+ */
+export function submitSm({ dispatch, carrier, text }: SubmitJob, index: number, nowMs: number): RequestInput {
   const { esmClass, shortMessage, tlvs } = text.pdus[index]!
   const source = toCarrierAddress(dispatch.sender)
   const destination = toCarrierAddress(dispatch.recipient)
@@ -101,9 +105,18 @@ export function submitSm({ dispatch, text }: SubmitJob, index: number): RequestI
     dest_addr_npi: destination.npi,
     destination_addr: destination.address,
     esm_class: esmClass,
+    validity_period: validityPeriod(carrier, dispatch.expiresAt.getTime(), nowMs),
     registered_delivery: REGISTERED_DELIVERY,
     data_coding: text.dataCoding,
     short_message: shortMessage,
     tlvs,
   }
+}
+
+/** At least a second: parts of a message that has begun to go out still go when its end has come. */
+function validityPeriod({ validityFormat, validitySeconds }: Carrier, endMs: number, nowMs: number): string {
+  if (validityFormat === 'none') return ''
+  const leftSeconds = Math.max(1, Math.floor((endMs - nowMs) / 1_000))
+  const seconds = Math.min(leftSeconds, validitySeconds ?? leftSeconds)
+  return validityFormat === 'relative' ? relativePeriod(seconds) : absoluteTime(nowMs + seconds * 1_000)
 }

@@ -4,7 +4,6 @@ import type { Carrier, ServicePlan } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
 import { fromSubmitStatus } from '../domain/error-codes.ts'
 import type { LinkCondition } from '../domain/link-conditions.ts'
-import { createdAtMs } from '../domain/message-ids.ts'
 import { RebindCounts } from '../domain/rebind-counts.ts'
 import type { CarrierCondition, Routed } from '../domain/routing.ts'
 import { ambiguityWaitMs, nextTryMs } from '../domain/submit-outcomes.ts'
@@ -343,9 +342,9 @@ export class Submitter {
 
   #retry(job: SubmitJob, { limited, commandStatus }: { limited: boolean; commandStatus: number }): void {
     const attempt = job.dispatch.attempt + 1
-    const ageMs = Date.now() - createdAtMs(job.dispatch.msgId)
+    const leftMs = job.dispatch.expiresAt.getTime() - Date.now()
     const kind = limited ? 'limited-retry' : 'retry'
-    const delayMs = nextTryMs(kind, { attempt, ageMs, jitter: Math.random() })
+    const delayMs = nextTryMs(kind, { attempt, leftMs, jitter: Math.random() })
     // Its queue is full: more for the same recipient would only be refused too.
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)

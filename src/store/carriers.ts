@@ -23,7 +23,7 @@ const COLUMNS = `id as "carrierId", name, state, host, port, tls, tls_ca as "tls
   system_type as "systemType", send_window as "window", messages_per_second as "messagesPerSecond",
   sender_messages_per_second as "senderMessagesPerSecond", long_messages as "longMessages",
   submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule",
-  created_at as "createdAt", coalesce((
+  validity_seconds as "validitySeconds", validity_format as "validityFormat", created_at as "createdAt", coalesce((
     select json_agg(json_build_object('bind', b.bind, 'node', n.name) order by b.bind)
     from carrier_binds b join nodes n on n.node_id = b.node_id
     where b.carrier_id = carriers.id and b.bind < carriers.binds and carriers.state <> 'stopped'), '[]') as leases`
@@ -46,9 +46,9 @@ export async function insertCarrier(
   const { rows } = await db.query<CarrierRecord>(
     `insert into carriers (id, name, state, host, port, tls, tls_ca, tls_server_name, bind_mode, binds, system_id,
        system_type, send_window, messages_per_second, sender_messages_per_second, long_messages, submit_outcomes,
-       id_rule, password)
+       id_rule, validity_seconds, validity_format, password)
      overriding system value
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
      returning ${COLUMNS}`,
     [carrierId, ...values(carrier), password],
   )
@@ -97,7 +97,7 @@ export async function updateCarrier(
     `update carriers set name = $2, state = $3, host = $4, port = $5, tls = $6, tls_ca = $7, tls_server_name = $8,
        bind_mode = $9, binds = $10, system_id = $11, system_type = $12, send_window = $13, messages_per_second = $14,
        sender_messages_per_second = $15, long_messages = $16, submit_outcomes = $17, id_rule = $18,
-       password = coalesce($19, password), learned_id_rule = $20
+       validity_seconds = $19, validity_format = $20, password = coalesce($21, password), learned_id_rule = $22
      where id = $1 returning ${COLUMNS}`,
     [carrierId, ...values(carrier), password, learnedIdRule],
   )
@@ -129,6 +129,8 @@ function values(carrier: CarrierSettings): unknown[] {
     carrier.longMessages,
     JSON.stringify(carrier.submitOutcomes),
     carrier.idRule,
+    carrier.validitySeconds,
+    carrier.validityFormat,
   ]
 }
 

@@ -46,6 +46,7 @@ interface PlanRow extends RateLimitColumns {
   readonly inboundUrl: string | null
   readonly senderTypes: SenderKind[]
   readonly ambiguousSubmits: AmbiguousSubmits
+  readonly validitySeconds: number
   readonly smartEncoding: boolean
   readonly nationalLanguages: number[]
   readonly optOut: OptOutSettings | null
@@ -108,7 +109,7 @@ export async function readDirectory(
         select id, service_plan_id as "servicePlanId", account_id as account, name, active, route_id as route,
           inbound_url as "inboundUrl", messages_per_second as "messagesPerSecond", burst,
           sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits", smart_encoding as "smartEncoding",
-          national_languages as "nationalLanguages", opt_out as "optOut"
+          national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds"
         from service_plans order by id) p) as plans,
       (select coalesce(json_agg(t), '[]') from (
         select id, account_id as account, plan_ids as "planIds", encode(hash, 'hex') as sha256
@@ -120,7 +121,8 @@ export async function readDirectory(
           bind_mode as "bindMode", binds, system_id as "systemId", password, system_type as "systemType",
           send_window as "window", messages_per_second as "messagesPerSecond",
           sender_messages_per_second as "senderMessagesPerSecond", long_messages as "longMessages",
-          submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule"
+          submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule",
+          validity_seconds as "validitySeconds", validity_format as "validityFormat"
         from carriers order by id) c) as carriers,
       (select coalesce(json_agg(r), '[]') from (
         select id, name, quality_floor as "qualityFloor", coalesce((
@@ -217,6 +219,7 @@ function planOf(
     rateLimit: rateLimitOf(row),
     senderTypes: new Set(row.senderTypes),
     ambiguousSubmits: row.ambiguousSubmits,
+    validitySeconds: row.validitySeconds,
     smartEncoding: row.smartEncoding,
     nationalLanguages: row.nationalLanguages,
     optOut: row.optOut,

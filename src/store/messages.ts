@@ -23,6 +23,7 @@ export interface NewMessage {
   /** The carrier of another node that it is handed to; absent: none. */
   readonly chosen_carrier_id?: number
   readonly created_ms: number
+  readonly validity_ms: number
   /** Whether its plan keeps opt-outs: only then are they looked at. */
   readonly opt_outs: boolean
 }
@@ -45,11 +46,7 @@ const OPTED_OUT = `
  * Stores messages with their dispatch rows: one statement, so all of them or none. Gives the ids of those whose
  * recipient has opted out.
  */
-export async function insertMessages(
-  db: Queryable,
-  messages: readonly NewMessage[],
-  validityMs: number,
-): Promise<string[]> {
+export async function insertMessages(db: Queryable, messages: readonly NewMessage[]): Promise<string[]> {
   const { rows } = await db.query<{ msg_id: string }>({
     name: 'insert_messages',
     text: `
@@ -57,7 +54,7 @@ export async function insertMessages(
         select * from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
           callback_url text, holder integer, route_id integer, chosen_carrier_id integer,
-          created_ms bigint, opt_outs boolean)
+          created_ms bigint, validity_ms bigint, opt_outs boolean)
       ), stored as (
         insert into messages (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at)
         select plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
@@ -65,10 +62,10 @@ export async function insertMessages(
       ), queued as (
         insert into dispatches (bucket, msg_id, plan_id, route_id, chosen_carrier_id, holder, due_at, expires_at)
         select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, coalesce(route_id, 0), coalesce(chosen_carrier_id, 0),
-               holder, to_timestamp(created_ms / 1000.0), to_timestamp((created_ms + $2) / 1000.0) from input
+               holder, to_timestamp(created_ms / 1000.0), to_timestamp((created_ms + validity_ms) / 1000.0) from input
       )
       select i.msg_id from input i ${OPTED_OUT} where o.refuses`,
-    values: [JSON.stringify(messages), validityMs],
+    values: [JSON.stringify(messages)],
   })
   return rows.map((row) => row.msg_id)
 }
@@ -80,7 +77,6 @@ export async function insertMessages(
 export async function insertKeyedMessages(
   db: Queryable,
   messages: readonly KeyedMessage[],
-  validityMs: number,
   keyLifetimeMs: number,
   refusedCode: string,
 ): Promise<{ msg_id: string; opted_out: boolean }[]> {
@@ -91,16 +87,16 @@ export async function insertKeyedMessages(
         select * from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
           callback_url text, holder integer, route_id integer, chosen_carrier_id integer,
-          created_ms bigint, opt_outs boolean, key_hash text, request_hash text)
+          created_ms bigint, validity_ms bigint, opt_outs boolean, key_hash text, request_hash text)
       ), keys as (
         insert into idempotency_keys as k (plan_id, key_hash, request_hash, msg_id, created_at)
         select plan_id, decode(key_hash, 'hex'), decode(request_hash, 'hex'), msg_id,
                to_timestamp(created_ms / 1000.0) from input
         on conflict (plan_id, key_hash) do update
           set request_hash = excluded.request_hash, msg_id = excluded.msg_id, created_at = excluded.created_at
-          where k.created_at < excluded.created_at - $3 * interval '1 ms'
+          where k.created_at < excluded.created_at - $2 * interval '1 ms'
              or exists (select from messages m where m.plan_id = k.plan_id and m.msg_id = k.msg_id
-                                                 and m.status = 'FAILED' and m.error_code = $4)
+                                                 and m.status = 'FAILED' and m.error_code = $3)
         returning msg_id
       ), fresh as (
         select * from input where msg_id in (select msg_id from keys)
@@ -111,10 +107,10 @@ export async function insertKeyedMessages(
       ), queued as (
         insert into dispatches (bucket, msg_id, plan_id, route_id, chosen_carrier_id, holder, due_at, expires_at)
         select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, coalesce(route_id, 0), coalesce(chosen_carrier_id, 0),
-               holder, to_timestamp(created_ms / 1000.0), to_timestamp((created_ms + $2) / 1000.0) from fresh
+               holder, to_timestamp(created_ms / 1000.0), to_timestamp((created_ms + validity_ms) / 1000.0) from fresh
       )
       select i.msg_id, coalesce(o.refuses, false) as opted_out from fresh i ${OPTED_OUT}`,
-    values: [JSON.stringify(messages), validityMs, keyLifetimeMs, refusedCode],
+    values: [JSON.stringify(messages), keyLifetimeMs, refusedCode],
   })
   return rows
 }

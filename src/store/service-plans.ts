@@ -10,6 +10,7 @@ export interface ServicePlanSettings {
   readonly burst: number | null
   readonly senderTypes: readonly SenderKind[]
   readonly ambiguousSubmits: AmbiguousSubmits
+  readonly validitySeconds: number
   readonly smartEncoding: boolean
   /** National language identifiers, the preferred one first. */
   readonly nationalLanguages: readonly number[]
@@ -30,7 +31,7 @@ const SELECT = `select p.id, p.service_plan_id as "servicePlanId", a.account_id 
   r.name as route, p.route_id as "routeId", p.inbound_url as "inboundUrl",
   p.messages_per_second as "messagesPerSecond", p.burst, p.sender_types as "senderTypes",
   p.ambiguous_submits as "ambiguousSubmits", p.smart_encoding as "smartEncoding",
-  p.national_languages as "nationalLanguages", p.opt_out as "optOut", p.created_at as "createdAt"
+  p.national_languages as "nationalLanguages", p.opt_out as "optOut", p.validity_seconds as "validitySeconds", p.created_at as "createdAt"
   from service_plans p join accounts a on a.id = p.account_id left join routes r on r.id = p.route_id`
 
 /** Adds a plan and gives its key. A taken servicePlanId is a unique violation. */
@@ -41,8 +42,8 @@ export async function insertServicePlan(
   const { rows } = await db.query<{ id: number }>(
     `insert into service_plans (service_plan_id, account_id, name, active, route_id, inbound_url,
        messages_per_second, burst, sender_types, ambiguous_submits, smart_encoding, national_languages,
-       opt_out)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning id`,
+       opt_out, validity_seconds)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning id`,
     [
       plan.servicePlanId,
       plan.account,
@@ -57,6 +58,7 @@ export async function insertServicePlan(
       plan.smartEncoding,
       plan.nationalLanguages,
       plan.optOut,
+      plan.validitySeconds,
     ],
   )
   return rows[0]!.id
@@ -106,7 +108,7 @@ export async function updateServicePlan(
   await db.query(
     `update service_plans set name = $2, active = $3, route_id = $4, inbound_url = $5, messages_per_second = $6,
        burst = $7, sender_types = $8, ambiguous_submits = $9, smart_encoding = $10, national_languages = $11,
-       opt_out = $12
+       opt_out = $12, validity_seconds = $13
      where id = $1`,
     [
       id,
@@ -121,6 +123,7 @@ export async function updateServicePlan(
       plan.smartEncoding,
       plan.nationalLanguages,
       plan.optOut,
+      plan.validitySeconds,
     ],
   )
 }

@@ -64,6 +64,7 @@ describe('the npm package smpp as carrier', () => {
       source_addr_ton: 5,
       destination_addr: '15551230000',
       dest_addr_ton: 1,
+      validity_period: expect.anything(),
       registered_delivery: 1,
       data_coding: 0,
       short_message: { message: 'Grüße {npm}' },

@@ -299,7 +299,7 @@ describe('plans share a carrier', () => {
           created_ms: Date.now() - 1_000,
         }),
       )
-      await insertMessages(service.db, rows, 86_400_000)
+      await insertMessages(service.db, rows)
     }
     // Its half of the memory is full, and thousands wait behind it.
     await eventually(async () => {

@@ -91,6 +91,30 @@ test('every setting can be given, changed and taken back', async () => {
   })
 })
 
+test('a password of more than 8 characters is taken with a warning; update reads the variable as create does', async () => {
+  const stored = async () => {
+    await server.directory.refresh()
+    return server.directory.current().contents.carriers.find(({ name }) => name === 'long')
+  }
+  const { code, stderr } = await aldis(
+    'create',
+    'long',
+    '--host',
+    'h',
+    '--system-id',
+    'a',
+    '--password',
+    'x'.repeat(64),
+  )
+  expect([code, stderr]).toEqual([
+    0,
+    'warning: the password has 64 characters and SMPP 3.4 allows 8; it is sent whole\n',
+  ])
+  expect(await stored()).toMatchObject({ password: 'x'.repeat(64) })
+  await json('update', 'long', '--window', '3')
+  expect(await stored()).toMatchObject({ window: 3, password: env.ALDIS_CARRIER_PASSWORD })
+})
+
 test('people see its settings and each of its links', async () => {
   await create('shown', '--outcome', '0x45=retry')
   await server.database.db.query(`

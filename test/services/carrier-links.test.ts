@@ -128,6 +128,14 @@ describe('binding', () => {
     await eventually(() => links.canSubmit(1))
   })
 
+  test('a password of 64 octets is sent whole, with a warning', async () => {
+    carrierLinks().follow(directory(carrier({ password: 'x'.repeat(64) })))
+    await eventually(() => links.canSubmit(1))
+    expect(smsc.binds).toMatchObject([{ password: 'x'.repeat(64) }])
+    const message = 'the password of the carrier is longer than SMPP 3.4 allows'
+    expect(logged).toContainEqual({ level: 'warn', message, carrier: 'main' })
+  })
+
   test('settings that fit no bind PDU: down until they are changed', async () => {
     carrierLinks().follow(directory(carrier({ password: 'x'.repeat(65) })))
     await eventually(() => lastClose()?.startsWith('connect_failed: password: '))

@@ -243,6 +243,8 @@ test('a secret of one row does not open in the place of another', async () => {
     messagesPerSecond: null,
     senderMessagesPerSecond: null,
     longMessages: 'udh',
+    validitySeconds: null,
+    validityFormat: 'relative',
     submitOutcomes: {},
     idRule: 'exact',
   } as const

@@ -60,7 +60,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
 async function store(count: number, route_id: number): Promise<void> {
   const created_ms = Date.now() - 1_000
   const rows = Array.from({ length: count }, () => newMessage(plan, { holder: null, route_id, created_ms }))
-  await insertMessages(db, rows, 86_400_000)
+  await insertMessages(db, rows)
 }
 
 test('takes what waits for an open route; tells how much', async () => {
@@ -136,7 +136,7 @@ test('what was handed to a carrier of this node is taken although its route is c
   const rows = [5, 6, 0].map((chosen_carrier_id) =>
     newMessage(plan, { holder: null, route_id: closed.id, chosen_carrier_id }),
   )
-  await insertMessages(db, rows, 86_400_000)
+  await insertMessages(db, rows)
   const route = aRoute({ ...closed, carriers: [{ carrierId: 5, priority: 1, weight: 1 }] })
   const plans = [aPlan({ id: plan, route })]
   const directory = aDirectory({ plans, routes: [route] })

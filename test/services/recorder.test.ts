@@ -70,7 +70,7 @@ describe('submissions and receipts', () => {
     const count = 1_300
     const ids = Array.from({ length: count }, (_, index) => newId(Date.now(), index % 256))
     const rows = ids.map((msg_id) => newMessage(plan, { msg_id }))
-    await insertMessages(database.db, rows, 86_400_000)
+    await insertMessages(database.db, rows)
     for (const msgId of ids) {
       recorder.submitted(submission(plan, msgId, `many-${msgId}`))
       recorder.settle(sent(plan, msgId))

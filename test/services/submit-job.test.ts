@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { submitSm } from '../../src/services/submit-job.ts'
+import type { PduInput } from '../../src/smpp/pdu.ts'
 import { aCarrier } from '../support/directory.ts'
 import { aJob } from '../support/submit-jobs.ts'
 
+const NOW_MS = Date.UTC(2026, 0, 31, 23, 59, 58, 900)
 const THREE_PARTS = { body: 'part '.repeat(80), segments: 3 }
 
 describe('what was accepted before', () => {
@@ -48,6 +50,40 @@ describe('what was accepted before', () => {
 test('the parts of a message have the same reference whenever they are cut, and ask for a receipt', () => {
   const one = aJob(THREE_PARTS)
   const cutAgain = aJob(one.dispatch)
-  expect(submitSm(cutAgain, 1)).toEqual(submitSm(one, 1))
-  expect(submitSm(one, 0)).toMatchObject({ command: 'submit_sm', registered_delivery: 1, esm_class: 0x40 })
+  expect(submitSm(cutAgain, 1, NOW_MS)).toEqual(submitSm(one, 1, NOW_MS))
+  expect(submitSm(one, 0, NOW_MS)).toMatchObject({
+    command: 'submit_sm',
+    registered_delivery: 1,
+    esm_class: 0x40,
+  })
+})
+
+describe('validity_period is what is left of the message', () => {
+  const period = (leftMs: number, carrier = aCarrier()) =>
+    (submitSm(aJob({ expiresAt: new Date(NOW_MS + leftMs) }, carrier), 0, NOW_MS) as PduInput<'submit_sm'>)
+      .validity_period
+
+  test.each([
+    [86_400_000, '000001000000000R'],
+    [86_399_999, '000000235959000R'],
+    [3_661_000, '000000010101000R'],
+    [60_000, '000000000100000R'],
+    [999, '000000000001000R'],
+    [-5_000, '000000000001000R'],
+  ])('%i ms: %s', (leftMs, expected) => {
+    expect(period(leftMs)).toBe(expected)
+  })
+
+  test('at most what its carrier is given', () => {
+    const carrier = aCarrier({ validitySeconds: 600 })
+    expect([period(86_400_000, carrier), period(300_000, carrier)]).toEqual([
+      '000000001000000R',
+      '000000000500000R',
+    ])
+  })
+
+  test('as a moment in UTC, or not at all', () => {
+    expect(period(62_000, aCarrier({ validityFormat: 'absolute' }))).toBe('260201000100000+')
+    expect(period(62_000, aCarrier({ validityFormat: 'none' }))).toBe('')
+  })
 })

@@ -123,7 +123,7 @@ describe('plans and routes', () => {
     const rows = Array.from({ length: count }, () =>
       newMessage(planId, { holder: null, created_ms: Date.now() - ageMs }),
     )
-    await insertMessages(db, rows, 86_400_000)
+    await insertMessages(db, rows)
   }
 
   test('share what is taken, however much one of them has waiting', async () => {
@@ -140,7 +140,6 @@ describe('plans and routes', () => {
       [...Array(300).fill(7), ...Array(20).fill(8)].map((route_id, index) =>
         newMessage(plan, { holder: null, route_id, created_ms: Date.now() - 60_000 + index }),
       ),
-      86_400_000,
     )
     const plans = new Map([[plan, { room: 0, routes: { 7: 1_000, 8: 1_000 } }]])
     const taken = await hold({ plans, limit: 100 })
@@ -253,7 +252,7 @@ describe('what is overdue in the buckets of others', () => {
         }),
       ),
     )
-    await insertMessages(db, rows, 86_400_000)
+    await insertMessages(db, rows)
     const taken: string[] = []
     for (;;) {
       const [one, two, three] = await Promise.all([

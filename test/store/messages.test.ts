@@ -13,7 +13,6 @@ import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase, newId, otherPool } from '../support/installation.ts'
 import { HOLDER, NODE, newMessage, sent, statusOf } from '../support/stored-messages.ts'
 
-const VALIDITY_MS = 3_600_000
 const KEY_LIFETIME_MS = 86_400_000
 
 const { db, connectionString, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
@@ -27,7 +26,7 @@ const keyed = (key: string, request = 'request', changes: Parameters<typeof newM
 })
 
 async function insertKeyed(rows: ReturnType<typeof keyed>[], pool = db): Promise<string[]> {
-  const stored = await insertKeyedMessages(pool, rows, VALIDITY_MS, KEY_LIFETIME_MS, '100')
+  const stored = await insertKeyedMessages(pool, rows, KEY_LIFETIME_MS, '100')
   return stored.map(({ msg_id }) => msg_id)
 }
 
@@ -38,7 +37,7 @@ async function dispatched(msgId: string): Promise<boolean> {
 describe('storing', () => {
   test('a message as it was accepted, with its dispatch', async () => {
     const row = newMessage(plan, { body: 'Grüße 🚢\n"quoted" \\ back', segments: 2, sender: '__proto__' })
-    await insertMessages(db, [row], VALIDITY_MS)
+    await insertMessages(db, [row])
     expect(await findMessage(db, [plan], row.msg_id)).toEqual({
       planId: plan,
       msgId: row.msg_id,
@@ -63,13 +62,13 @@ describe('storing', () => {
       [row.msg_id],
     )
     expect(rows).toMatchObject([{ bucket: bucketOf(row.msg_id), holder: NODE, attempt: 0, ambiguous: false }])
-    expect(Number(rows[0].validity)).toBe(VALIDITY_MS)
+    expect(Number(rows[0].validity)).toBe(row.validity_ms)
   })
 
   test('all of a batch or none of it', async () => {
     const good = newMessage(plan)
     const bad = newMessage(plan, { body: 'nul \0' })
-    await expect(insertMessages(db, [good, bad], VALIDITY_MS)).rejects.toSatisfy((error) =>
+    await expect(insertMessages(db, [good, bad])).rejects.toSatisfy((error) =>
       ['22P05', '22021'].includes(sqlState(error) ?? ''),
     )
     expect(await findMessage(db, [plan], good.msg_id)).toBeNull()
@@ -78,7 +77,7 @@ describe('storing', () => {
 
   test('is found under its own plan alone', async () => {
     const row = newMessage(plan)
-    await insertMessages(db, [row], VALIDITY_MS)
+    await insertMessages(db, [row])
     expect(await findMessage(db, [otherPlan], row.msg_id)).toBeNull()
     expect(await findMessage(db, [], row.msg_id)).toBeNull()
     expect(await findMessage(db, [otherPlan, plan], row.msg_id)).not.toBeNull()
@@ -126,13 +125,11 @@ describe('storing under keys', () => {
 describe('a COMMIT whose answer was lost', () => {
   test('settling: what is there stays, the rest is FAILED and can never be QUEUED', async () => {
     const [there, gone] = [newMessage(plan), newMessage(plan)]
-    await insertMessages(db, [there], VALIDITY_MS)
+    await insertMessages(db, [there])
     expect(await settleLostMessages(db, [there, gone], '100')).toEqual([gone.msg_id])
     expect([await statusOf(db, there.msg_id), await statusOf(db, gone.msg_id)]).toEqual(['QUEUED', 'FAILED'])
     expect([await dispatched(there.msg_id), await dispatched(gone.msg_id)]).toEqual([true, false])
-    await expect(insertMessages(db, [gone], VALIDITY_MS)).rejects.toSatisfy(
-      (error) => sqlState(error) === '23505',
-    )
+    await expect(insertMessages(db, [gone])).rejects.toSatisfy((error) => sqlState(error) === '23505')
     expect(await dispatched(gone.msg_id)).toBe(false)
     expect(await findMessage(db, [plan], gone.msg_id)).toMatchObject({ errorCode: '100' })
   })
@@ -141,7 +138,7 @@ describe('a COMMIT whose answer was lost', () => {
     const row = newMessage(plan)
     const client = await db.connect()
     await client.query('begin')
-    await insertMessages(client, [row], VALIDITY_MS)
+    await insertMessages(client, [row])
     const settled = settleLostMessages(db, [row], '100')
     await client.query('commit')
     client.release()
@@ -151,7 +148,7 @@ describe('a COMMIT whose answer was lost', () => {
 
   test('refusing: FAILED and not dispatched, stored or not; what has gone on is left', async () => {
     const [there, gone, beyond] = [newMessage(plan), newMessage(plan), newMessage(plan)]
-    await insertMessages(db, [there, beyond], VALIDITY_MS)
+    await insertMessages(db, [there, beyond])
     await recordSubmissions(db, {
       settlements: [sent(plan, beyond.msg_id)],
       submissions: [],

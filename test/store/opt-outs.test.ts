@@ -91,7 +91,7 @@ describe('a message', () => {
       message({ plan_id: otherPlan }),
       message({ opt_outs: false }),
     ]
-    expect(await insertMessages(db, [...others, unwanted], VALIDITY_MS)).toEqual([unwanted.msg_id])
+    expect(await insertMessages(db, [...others, unwanted])).toEqual([unwanted.msg_id])
     expect(await findOptedOutMessages(db, [...others, unwanted])).toEqual([unwanted.msg_id])
     const { rows } = await db.query('select count(*) as n from dispatches')
     expect(rows[0].n).toBe(5)
@@ -102,7 +102,7 @@ describe('a message', () => {
     const rows = [message(), message({ opt_outs: false })].map((row, index) => {
       return { ...row, key_hash: String(index).repeat(64), request_hash: '00' }
     })
-    const stored = await insertKeyedMessages(db, rows, VALIDITY_MS, VALIDITY_MS, '100')
+    const stored = await insertKeyedMessages(db, rows, VALIDITY_MS, '100')
     expect(new Map(stored.map((row) => [row.msg_id, row.opted_out]))).toEqual(
       new Map([
         [rows[0]!.msg_id, true],

@@ -16,7 +16,6 @@ export const NODE = 1
 export const CARRIER_ID = 1
 /** Above every id a test makes. */
 export const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-const VALIDITY_MS = 86_400_000
 
 /** The node that holds every event. */
 export const HOLDER: EventHolder = {
@@ -33,7 +32,7 @@ export async function storeMessage(
 ): Promise<string> {
   const atMs = Date.now()
   const msgId = changes.msg_id ?? newId(atMs)
-  await insertMessages(db, [newMessage(planId, { msg_id: msgId, ...changes })], VALIDITY_MS)
+  await insertMessages(db, [newMessage(planId, { msg_id: msgId, ...changes })])
   return msgId
 }
 
@@ -51,6 +50,7 @@ export function newMessage(planId: number, changes: Partial<NewMessage> = {}): N
     holder: NODE,
     route_id: null,
     created_ms: atMs,
+    validity_ms: 86_400_000,
     opt_outs: false,
     ...changes,
   }

@@ -8,6 +8,8 @@ import {
   MAX_SUBMIT_OUTCOMES,
   OPERATING_STATES,
   REFUSED_OUTCOMES,
+  VALIDITY_FORMATS,
+  VALIDITY_SECONDS,
 } from '../../../domain/settings.ts'
 import { changeCarrier, createCarrier, removeCarrier } from '../../../operations/manage-carriers.ts'
 import { type CarrierRecord, findCarrier, listCarriers } from '../../../store/carriers.ts'
@@ -19,12 +21,13 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const MAX_NAME_CHARACTERS = 253
 const MAX_PEM_CHARACTERS = 32_768
 
-/** Lengths of system_id, password and system_type: SMPP 3.4 §5.2.1-§5.2.3, without their NUL. */
+/** Lengths of system_id and system_type: SMPP 3.4 §5.2.1, §5.2.3, without their NUL. */
 const required = {
   host: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS }),
   systemId: octetString(15, 1),
 }
-const Password = octetString(8)
+/** SMPP 3.4 §5.2.2 has 8 octets; many carriers issue longer ones. */
+const Password = octetString(64)
 const settings = {
   state: Type.Enum([...OPERATING_STATES], {
     title: 'OperatingState',
@@ -64,6 +67,16 @@ const settings = {
     title: 'LongMessages',
     description:
       'how a long text goes out: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload',
+  }),
+  validitySeconds: Nullable(
+    Type.Integer({
+      minimum: VALIDITY_SECONDS.least,
+      maximum: VALIDITY_SECONDS.most,
+      description: "longest validity_period it is given; null: the message's own end",
+    }),
+  ),
+  validityFormat: Type.Enum([...VALIDITY_FORMATS], {
+    description: 'how validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out',
   }),
   submitOutcomes: Type.Record(Type.String(), Type.Enum([...REFUSED_OUTCOMES], { title: 'SubmitOutcome' }), {
     maxProperties: MAX_SUBMIT_OUTCOMES,
@@ -139,6 +152,8 @@ const DEFAULTS = {
   messagesPerSecond: null,
   senderMessagesPerSecond: null,
   longMessages: 'udh',
+  validitySeconds: null,
+  validityFormat: 'relative',
   submitOutcomes: {},
   idRule: 'auto',
 } as const

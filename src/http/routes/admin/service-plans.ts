@@ -3,7 +3,7 @@ import { NATIONAL_LANGUAGES } from '../../../domain/gsm-national-tables.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
-import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../../../domain/settings.ts'
+import { AMBIGUOUS_SUBMITS, SENDER_KINDS, VALIDITY_SECONDS } from '../../../domain/settings.ts'
 import {
   changeServicePlan,
   createServicePlan,
@@ -59,6 +59,12 @@ const NationalLanguages = Type.Array(Type.Enum([...NATIONAL_LANGUAGES], { title:
 const SmartEncoding = Type.Boolean({
   description: 'replaces typographic characters where that makes the whole text fit the GSM alphabet',
 })
+const ValiditySeconds = Type.Integer({
+  minimum: VALIDITY_SECONDS.least,
+  maximum: VALIDITY_SECONDS.most,
+  description:
+    'from acceptance until a message that no carrier took has failed; carriers are told what is left of it',
+})
 const settings = {
   active: Type.Optional(Type.Boolean()),
   route: Type.Optional(Nullable(LinkKey)),
@@ -66,6 +72,7 @@ const settings = {
   rateLimit: Type.Optional(Nullable(RateLimitField)),
   senderTypes: Type.Optional(SenderTypes),
   ambiguousSubmits: Type.Optional(AmbiguousSubmits),
+  validitySeconds: Type.Optional(ValiditySeconds),
   smartEncoding: Type.Optional(SmartEncoding),
   nationalLanguages: Type.Optional(NationalLanguages),
   optOut: Type.Optional(Nullable(OptOutChange)),
@@ -91,6 +98,7 @@ const ServicePlan = Type.Object(
     rateLimit: Nullable(RateLimitField),
     senderTypes: SenderTypes,
     ambiguousSubmits: AmbiguousSubmits,
+    validitySeconds: ValiditySeconds,
     smartEncoding: SmartEncoding,
     nationalLanguages: NationalLanguages,
     optOut: Nullable(Type.Object(optOut, { title: 'OptOutWords' })),
@@ -106,6 +114,7 @@ const DEFAULTS = {
   burst: null,
   senderTypes: SENDER_KINDS,
   ambiguousSubmits: 'resubmit',
+  validitySeconds: VALIDITY_SECONDS.most,
   smartEncoding: false,
   nationalLanguages: [],
 } as const
@@ -173,6 +182,7 @@ function plansOf(secretKey: Uint8Array): Resource<typeof ServicePlan, ServicePla
       rateLimit: rateLimitField(plan),
       senderTypes: [...plan.senderTypes],
       ambiguousSubmits: plan.ambiguousSubmits,
+      validitySeconds: plan.validitySeconds,
       smartEncoding: plan.smartEncoding,
       nationalLanguages: plan.nationalLanguages.map((identifier) => NATIONAL_LANGUAGES[identifier - 1]!),
       optOut: plan.optOut,

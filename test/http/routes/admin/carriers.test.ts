@@ -44,6 +44,8 @@ test('201: a carrier with defaults and the state of its link, its password only 
     messagesPerSecond: null,
     senderMessagesPerSecond: null,
     longMessages: 'udh',
+    validitySeconds: null,
+    validityFormat: 'relative',
     submitOutcomes: {},
     idRule: 'auto',
     learnedIdRule: null,
@@ -70,6 +72,8 @@ test('201: every setting, as the links and the submitter read it', async () => {
     binds: 4,
     senderMessagesPerSecond: 2,
     longMessages: 'sar',
+    validitySeconds: 3_600,
+    validityFormat: 'absolute',
     idRule: 'auto',
   }
   const { status, body } = await server.request('POST', '/carriers', {
@@ -118,7 +122,10 @@ test('409 when the name is taken, by a new carrier and by a change', async () =>
 
 test.each([
   ['host', { host: 'http://smpp.example.net' }],
-  ['password', { password: 'ninechars' }],
+  ['password', { password: 'x'.repeat(65) }],
+  ['validitySeconds', { validitySeconds: 59 }],
+  ['validitySeconds', { validitySeconds: 86_401 }],
+  ['validityFormat', { validityFormat: 'epoch' }],
   ['systemId', { systemId: 'sixteencharacter' }],
   ['port', { port: 0 }],
   ['name', { name: '7' }],

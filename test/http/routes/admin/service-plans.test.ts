@@ -25,6 +25,7 @@ test('201: a plan with defaults, at once in the directory', async () => {
     rateLimit: null,
     senderTypes: ['short-code', 'e164', 'alphanumeric'],
     ambiguousSubmits: 'resubmit',
+    validitySeconds: 86_400,
     smartEncoding: false,
     nationalLanguages: [],
     optOut: null,
@@ -45,6 +46,7 @@ test('201 with every setting', async () => {
     rateLimit: { messagesPerSecond: 10, burst: 20 },
     senderTypes: ['alphanumeric'],
     ambiguousSubmits: 'unknown',
+    validitySeconds: 300,
     smartEncoding: true,
     nationalLanguages: ['urdu', 'turkish'],
   }
@@ -58,6 +60,7 @@ test('201 with every setting', async () => {
     route: { name: 'default' },
     rateLimit: { perSecond: 10, burst: 20 },
     ambiguousSubmits: 'unknown',
+    validitySeconds: 300,
     smartEncoding: true,
     nationalLanguages: [13, 1],
   })
