@@ -109,7 +109,7 @@ export class CarrierConditions {
     this.#stopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     await this.#running
-    await this.#publish()
+    if (this.#published !== '') await this.#publish()
   }
 
   #here(carrierId: number): LinkCondition {

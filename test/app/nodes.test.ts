@@ -119,6 +119,7 @@ describe('a start', () => {
       code: 'EADDRINUSE',
     })
     expect(await nodes()).toEqual(before)
+    expect(service.logs).toEqual([])
     await service.until(await service.sent(), 'SENT')
     expect(smsc.binds).toHaveLength(1)
   })

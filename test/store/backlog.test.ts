@@ -45,6 +45,19 @@ describe('messages', () => {
     expect(groups.find(({ count }) => count === 4)!.oldestMsgId).toBe(oldest)
   })
 
+  test('that are handed to a carrier of another node are told with it', async () => {
+    await waiting(2)
+    await db.query('update dispatches set chosen_carrier_id = 5, carrier_id = 4')
+    await waiting(1)
+    const { groups } = await countWaitingMessages(db)
+    expect(new Map(groups.map(({ carrierId, count }) => [carrierId, count]))).toEqual(
+      new Map([
+        [5, 2],
+        [null, 1],
+      ]),
+    )
+  })
+
   test('are counted up to a bound, which is shared out among plans and routes, and it is said', async () => {
     await waiting(21_000)
     await waiting(5, { planId: other })
