@@ -23,10 +23,11 @@ function stranger(): string {
   return `stranger-${strangers}`
 }
 
+/** The id as it came: under `auto` it is also kept in the spelling that it is looked up by. */
+const OF_ID = 'coalesce(receipted_id, carrier_message_id) = $1'
+
 async function isParked(id: string): Promise<boolean> {
-  const { rows } = await own.service.db.query('select 1 from parked_receipts where carrier_message_id = $1', [
-    id,
-  ])
+  const { rows } = await own.service.db.query(`select 1 from parked_receipts where ${OF_ID}`, [id])
   return rows.length === 1
 }
 
@@ -34,7 +35,7 @@ async function isParked(id: string): Promise<boolean> {
 async function parkedFor(id: string, interval: string): Promise<void> {
   expect(await isParked(id)).toBe(true)
   await own.service.db.query(
-    'update parked_receipts set received_at = received_at - $2::interval where carrier_message_id = $1',
+    `update parked_receipts set received_at = received_at - $2::interval where ${OF_ID}`,
     [id, interval],
   )
 }
