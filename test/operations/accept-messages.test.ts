@@ -6,7 +6,7 @@ import type { Database } from '../../src/store/database.ts'
 import type { Dispatch } from '../../src/store/dispatches.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
-import { NODE } from '../support/stored-messages.ts'
+import { clearTables, NODE } from '../support/stored-messages.ts'
 
 const { db, directory, announcedPlan } = await installedDatabase({ poolSize: 6 })
 const plan = directory.planById(announcedPlan)!
@@ -18,7 +18,7 @@ beforeEach(async () => {
   kept = []
   released = 0
   refused = new Set()
-  await db.query('truncate messages, dispatches, idempotency_keys')
+  await clearTables(db, 'messages', 'dispatches', 'idempotency_keys')
 })
 
 const PLACEMENT: Placement = {
@@ -192,7 +192,7 @@ describe('a recipient who has opted out', () => {
   const kinds = () => kept.map(({ body, optedOut }) => [body, optedOut]).sort()
 
   beforeEach(async () => {
-    await db.query('truncate opt_outs')
+    await clearTables(db, 'opt_outs')
     await db.query(`insert into opt_outs (plan_id, sender, recipient) values ($1, 'Aldis', '+15551230000')`, [
       plan.id,
     ])

@@ -5,6 +5,7 @@ import { answerOptOuts, type OptOutAsked, REPLY_PAUSE_MS } from '../../src/opera
 import { withTransaction } from '../../src/store/database.ts'
 import { aRoute } from '../support/directory.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
+import { clearTables } from '../support/stored-messages.ts'
 
 const NUMBER = '+49301234567'
 const PERSON = '+491701234567'
@@ -15,7 +16,7 @@ let plan: ServicePlan
 
 beforeEach(async () => {
   plan = planWith(REPLIES)
-  await db.query('truncate opt_outs, messages, dispatches, idempotency_keys')
+  await clearTables(db, 'opt_outs', 'messages', 'dispatches', 'idempotency_keys')
 })
 
 function planWith(replies: Partial<OptOutSettings>, changes: Partial<ServicePlan> = {}): ServicePlan {

@@ -19,12 +19,19 @@ import {
   texts,
 } from '../support/inbound-segments.ts'
 import { installedDatabase, newId, otherPool } from '../support/installation.ts'
-import { countOf } from '../support/stored-messages.ts'
+import { clearTables, countOf } from '../support/stored-messages.ts'
 
 const { db, connectionString, directory } = await installedDatabase({ atMs: NOW_MS })
 
 beforeEach(() =>
-  db.query('truncate inbound_messages, inbound_parts, unowned_inbound_messages, events, event_deliveries'),
+  clearTables(
+    db,
+    'inbound_messages',
+    'inbound_parts',
+    'unowned_inbound_messages',
+    'events',
+    'event_deliveries',
+  ),
 )
 
 const depsOf = (given: Partial<InboundDeps> = {}) => inboundDeps({ db, directory, ...given })

@@ -16,12 +16,19 @@ import {
   texts,
 } from '../support/inbound-segments.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
-import { countOf } from '../support/stored-messages.ts'
+import { clearTables, countOf } from '../support/stored-messages.ts'
 
 const { db, directory, announcedPlan, silentPlan } = await installedDatabase({ atMs: NOW_MS })
 
 beforeEach(() =>
-  db.query('truncate inbound_messages, inbound_parts, unowned_inbound_messages, events, event_deliveries'),
+  clearTables(
+    db,
+    'inbound_messages',
+    'inbound_parts',
+    'unowned_inbound_messages',
+    'events',
+    'event_deliveries',
+  ),
 )
 
 const depsOf = (given: Partial<InboundDeps> = {}) => inboundDeps({ db, directory, ...given })
@@ -137,7 +144,7 @@ describe('STOP', () => {
   }
   const [other, third] = ['+491701234568', '+491701234569']
 
-  beforeEach(() => db.query('truncate opt_outs'))
+  beforeEach(() => clearTables(db, 'opt_outs'))
 
   test('is kept with its message, in one part or several, under the number as it is owned', async () => {
     const deps = depsOf({ directory: listening() })

@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { highestIdAt, lowestIdAt } from '../../src/domain/message-ids.ts'
 import { newId, otherPool } from '../support/installation.ts'
 import { HOUR_MS, MINUTE_MS, maintainedDatabase, NOW_MS, OVERDUE_MS } from '../support/maintenance.ts'
-import { countOf } from '../support/stored-messages.ts'
+import { clearTables, countOf } from '../support/stored-messages.ts'
 
 const { db, connectionString, announcedPlan, silentPlan, maintenance, addMessages, messageRow } =
   await maintainedDatabase()
 
-beforeEach(() => db.query('truncate messages, events, event_deliveries'))
+beforeEach(() => clearTables(db, 'messages', 'events', 'event_deliveries'))
 
 async function eventsOf(msgId: string) {
   const { rows } = await db.query(

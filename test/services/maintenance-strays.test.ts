@@ -1,13 +1,14 @@
 import { beforeEach, expect, test } from 'vitest'
 import { newId } from '../support/installation.ts'
 import { maintainedDatabase, NOW_MS } from '../support/maintenance.ts'
+import { clearTables } from '../support/stored-messages.ts'
 
 const DESTINATION = 'https://example.com'
 
 const { db, announcedPlan, maintenance } = await maintainedDatabase()
 
 beforeEach(async () => {
-  await db.query('truncate event_deliveries')
+  await clearTables(db, 'event_deliveries')
   await db.query('delete from webhook_destinations')
 })
 

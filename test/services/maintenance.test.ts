@@ -6,14 +6,24 @@ import { listPartitions } from '../../src/store/partitions.ts'
 import { freshDatabase } from '../support/database.ts'
 import { newId, otherPool, seedInstallation } from '../support/installation.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, maintainedDatabase, NOW_MS, OVERDUE_MS } from '../support/maintenance.ts'
-import { countOf, receipt } from '../support/stored-messages.ts'
+import { clearTables, countOf, receipt } from '../support/stored-messages.ts'
 
 const { db, connectionString, directory, announcedPlan, maintenance, apply, addMessages, messageRow } =
   await maintainedDatabase()
 
 beforeEach(() =>
-  db.query(`truncate messages, submissions, inbound_messages, inbound_parts, unowned_inbound_messages,
-                     events, event_deliveries, parked_receipts, idempotency_keys`),
+  clearTables(
+    db,
+    'messages',
+    'submissions',
+    'inbound_messages',
+    'inbound_parts',
+    'unowned_inbound_messages',
+    'events',
+    'event_deliveries',
+    'parked_receipts',
+    'idempotency_keys',
+  ),
 )
 
 describe('parked receipts', () => {

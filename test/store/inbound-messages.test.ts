@@ -8,6 +8,7 @@ import {
 } from '../../src/store/inbound-messages.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { newId } from '../support/installation.ts'
+import { clearTables } from '../support/stored-messages.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 10, 12)
 const EVENTS = { holder: 3, buckets: [7, 9] }
@@ -15,7 +16,9 @@ const EVENTS = { holder: 3, buckets: [7, 9] }
 const { db } = await databaseOfFile()
 await ensurePartitions(db, NOW_MS)
 
-beforeEach(() => db.query('truncate inbound_messages, unowned_inbound_messages, events, event_deliveries'))
+beforeEach(() =>
+  clearTables(db, 'inbound_messages', 'unowned_inbound_messages', 'events', 'event_deliveries'),
+)
 
 function message(given: Partial<NewInboundMessage> = {}): NewInboundMessage {
   return {
