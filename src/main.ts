@@ -1,9 +1,19 @@
 #!/usr/bin/env node
-import { runProgram } from './commands/program.ts'
 
-// `aldis … | head` closes the pipe: what is not read need not be written.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-})
+/** As package.json says. Nothing is imported before it is checked: an older one cannot even parse the rest. */
+const OLDEST_NODE = 24
 
-await runProgram(process.argv.slice(2))
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
+  const found = `${process.versions.node} (${process.execPath})`
+  process.stderr.write(`error: Aldis needs Node.js ${OLDEST_NODE} or newer; this is ${found}\n`)
+  process.exitCode = 1
+} else {
+  // `aldis … | head` closes the pipe: what is not read need not be written.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+  const { runProgram } = await import('./commands/program.ts')
+  await runProgram(process.argv.slice(2))
+}
+
+export {}

@@ -118,6 +118,13 @@ describe('everything has its place', () => {
     ).toEqual([])
   })
 
+  it('main.ts imports nothing before it has seen that Node.js is new enough', () => {
+    const main = SRC.find(({ path }) => path === 'src/main.ts')!
+    expect(code(main.text)).not.toMatch(/^import\b/m)
+    const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    expect(`>=${/OLDEST_NODE = (\d+)/.exec(main.text)?.[1]}`).toBe(engines.node)
+  })
+
   it('the environment is read in config.ts', () => {
     expect(offenders(SRC, /process\.env/)).toEqual(['src/config.ts'])
   })

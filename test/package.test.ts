@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -49,6 +50,24 @@ test('aldis --version', async () => {
   // The program itself: it is executable and names its interpreter.
   expect(await run(program, ['--version'])).toBe(`${MANIFEST.version}\n`)
 })
+
+/** Versions of Node.js on this machine that cannot run Aldis. */
+const olderNodes = ['/usr/bin/node', '/usr/local/bin/node'].filter((path) => {
+  if (!existsSync(path)) return false
+  return Number(/^v(\d+)/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' }))?.[1]) < 24
+})
+
+for (const node of olderNodes) {
+  test.each([['--version'], ['dev'], ['account', 'list']])(
+    `${node} says in one line what it needs: %s`,
+    async (...args) => {
+      await using running = start(node, [program, ...args])
+      const { code, stdout, stderr } = await running.exited
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^error: Aldis needs Node\.js 24 or newer; this is \d+\.\d+\.\d+ \(.+\)\n$/)
+    },
+  )
+}
 
 test('aldis dev starts, delivers a message and ends', async () => {
   const data = join(folder.path, 'data')

@@ -205,10 +205,26 @@ async function sendInbound(
   { from, to, body }: { from: string; to: string; body: string },
   command: Command,
 ): Promise<void> {
-  const { smppPort } = runningState(command)
+  const state = runningState(command)
   const { injectInbound } = await import('../simulator/handset.ts')
-  await injectInbound({ host: HOST, port: smppPort!, from, to, body })
+  await injectInbound({ host: HOST, port: state.smppPort!, from, to, body })
   process.stdout.write(`Sent from ${from} to ${to}.\n`)
+  if (await isUnowned(state, to)) {
+    process.stdout.write(
+      `No service plan owns ${to}, so nobody is told: aldis number create gives it to one.\n`,
+    )
+  }
+}
+
+async function isUnowned({ baseUrl, operatorToken }: DevState, number: string): Promise<boolean> {
+  const { AdminRefusal, requestAdmin, segment } = await import('./admin-client.ts')
+  try {
+    await requestAdmin({ url: baseUrl!, operatorToken }, 'GET', `/inbound-numbers/${segment(number)}`)
+    return false
+  } catch (error) {
+    if (!(error instanceof AdminRefusal)) throw error
+    return error.status === 404 || error.status === 400
+  }
 }
 
 /** Of the data directory that the options name; it may have been stopped since. */

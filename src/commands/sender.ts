@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type ConnectionOptions, segment } from './admin-client.ts'
+import { type ConnectionOptions, given, segment } from './admin-client.ts'
 import { addAction, addPageOptions, printList, requestAndPrint } from './resource.ts'
 
 const EXAMPLES = `
@@ -17,10 +17,17 @@ export function register(program: Command): void {
   addAction(
     sender,
     'set <servicePlanId> <sender> <status>',
-    'subscribe a plan to a sender: approved, pending, denied, or a status of your own',
-  ).action((servicePlanId: string, from: string, status: string, options: ConnectionOptions) =>
-    requestAndPrint(options, 'PUT', path(servicePlanId, from), { status }),
+    'subscribe a plan to a sender: approved, pending or denied',
   )
+    .option('--force', 'accept a status that is none of the three; sends are answered 422 while it stands')
+    .action(
+      (
+        servicePlanId: string,
+        from: string,
+        status: string,
+        { force, ...options }: ConnectionOptions & { force?: true },
+      ) => requestAndPrint(options, 'PUT', path(servicePlanId, from), given({ status, force })),
+    )
 
   const list = addAction(sender, 'list <servicePlanId>', 'list the senders of a plan')
   addPageOptions(list).action((servicePlanId: string, options: ConnectionOptions) =>

@@ -41,7 +41,7 @@ export function openSecret(key: Uint8Array, sealed: string, context: string): st
   const parts = SEALED.exec(sealed)
   if (parts === null) throw new SecretError(`secret of ${context}: not a sealed secret`)
   if (parts[1] !== keyId(key)) {
-    throw new SecretError(`secret of ${context}: sealed with another key than the one configured`)
+    throw new SecretError(`secret of ${context}: was sealed with another SECRET_KEY than the one configured`)
   }
   const bytes = Buffer.from(parts[2]!, 'base64url')
   if (bytes.length < IV_BYTES + TAG_BYTES) throw new SecretError(`secret of ${context}: truncated`)

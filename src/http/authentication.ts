@@ -18,13 +18,25 @@ declare module 'fastify' {
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
 const MAX_HEADER_LENGTH = MAX_TOKEN_LENGTH + 'Bearer '.length
 
-/** SHA-256 (hex) of the bearer token, or null when there is none or the header is malformed. */
-function presentedHash(request: FastifyRequest): string | null {
+/** SHA-256 (hex) of the bearer token of a request. @throws AppError UNAUTHENTICATED without one */
+export function presentedHash(request: FastifyRequest, credentials = BEARER): string {
   const header = request.headers.authorization
-  if (header === undefined || header.length > MAX_HEADER_LENGTH) return null
-  if (countHeader(request.raw.rawHeaders, 'authorization') > 1) return null
-  const match = BEARER.exec(header)
-  return match === null ? null : hashToken(match[1]!)
+  if (header === undefined) {
+    throw new AppError('UNAUTHENTICATED', { message: 'The Authorization header is missing' })
+  }
+  const isOne = countHeader(request.raw.rawHeaders, 'authorization') === 1
+  const match = isOne && header.length <= MAX_HEADER_LENGTH ? credentials.exec(header) : null
+  if (match !== null) return hashToken(match[1]!)
+  throw new AppError('UNAUTHENTICATED', {
+    message: 'The Authorization header must be "Bearer" and one token',
+    headers: { 'www-authenticate': 'Bearer realm="aldis", error="invalid_request"' },
+  })
+}
+
+/** For a token that is unknown or revoked. Which of the two it is would tell a thief what he has. */
+export function refuseToken(message = 'The token is not valid'): AppError {
+  const headers = { 'www-authenticate': 'Bearer realm="aldis", error="invalid_token"' }
+  return new AppError('UNAUTHENTICATED', { message, headers })
 }
 
 /** Lets a customer's token pass and sets `request.token`. Runs before the body is read; anything else is 401. */
@@ -36,13 +48,12 @@ export function authenticateCustomer(source: DirectorySource) {
     done: HookHandlerDoneFunction,
   ) => {
     const token = directory.tokenByHash(hash)
-    if (token === undefined) return done(new AppError('UNAUTHENTICATED'))
+    if (token === undefined) return done(refuseToken())
     request.token = token
     done()
   }
   return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction) => {
     const hash = presentedHash(request)
-    if (hash === null) return done(new AppError('UNAUTHENTICATED'))
     const directory = source()
     if (!(directory instanceof Promise)) return admit(request, hash, directory, done)
     directory.then((fresh) => admit(request, hash, fresh, done), done)

@@ -5,12 +5,18 @@ import * as store from '../store/sender-subscriptions.ts'
 import { findServicePlan } from '../store/service-plans.ts'
 import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
-/** Subscribes a plan to a sender, or sets the status of the subscription there is. */
+/** With any other, sends are answered 422 (spec §4.1). */
+const STATUSES = ['approved', 'pending', 'denied']
+
+/**
+ * Subscribes a plan to a sender, or sets the status of its subscription. A status that is none of the three needs `force`,
+ * so that a typing error does not stop a sender.
+ */
 export async function setSenderSubscription(
   db: Queryable,
   servicePlanId: string,
   sender: string,
-  status: string,
+  { status, force = false }: { status: string; force?: boolean },
 ): Promise<store.SenderSubscriptionRecord & { created: boolean }> {
   if (classifySender(sender) === null) {
     throw refuseField(
@@ -18,6 +24,10 @@ export async function setSenderSubscription(
       'INVALID_FORMAT',
       'must be 3-8 digits, an E.164 number, or 1-11 letters, digits, space . _ - & with at least one letter',
     )
+  }
+  if (!force && !STATUSES.includes(status)) {
+    const known = `${STATUSES.slice(0, -1).join(', ')} or ${STATUSES.at(-1)}`
+    throw refuseField('status', 'UNKNOWN_STATUS', `must be ${known}; any other status needs force`)
   }
   const planId = await planKey(db, servicePlanId)
   return sayConflicts({ inUse: 'the service plan was removed meanwhile' }, () =>

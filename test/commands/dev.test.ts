@@ -78,6 +78,13 @@ describe('aldis dev', () => {
     expect(body).toMatchObject({ servicePlanId, channel: 'SMS', from: 'Aldis' })
   })
 
+  test('dev inbound to a number that no plan owns says so', async () => {
+    const args = ['--data-dir', dev.dataDir, '--from', '+15551230002', '--to', '+15559998888', '--body', 'x']
+    const { code, stdout } = await runCommand(['dev', 'inbound', ...args])
+    expect(code).toBe(0)
+    expect(stdout).toContain('No service plan owns +15559998888')
+  })
+
   test('dev inbound brings a message to the inbound URL, with the keyword it begins with', async () => {
     const text = `Hello there ${'é'.repeat(200)}`
     const from = '+15551230002'

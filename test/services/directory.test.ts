@@ -183,7 +183,7 @@ describe('a fresh directory', () => {
 test('another key than the one secrets were sealed with stops the start', async () => {
   await createAccount(database.db, KEY, ACCOUNT)
   const directory = service({ secretKey: randomBytes(32) })
-  await expect(directory.start()).rejects.toThrow(SecretError)
+  await expect(directory.start()).rejects.toThrow('SECRET_KEY')
   await directory.stop()
 })
 

@@ -10,10 +10,11 @@ import {
   PLAN_SECOND,
   PLAN_SHORT_CODES,
   startHttpService,
+  TOKEN,
   TOKEN_LIMITED,
   TOKEN_OTHER,
 } from '../../support/http-service.ts'
-import type { HttpAnswer } from '../../support/raw-http.ts'
+import { exchange, type HttpAnswer } from '../../support/raw-http.ts'
 
 let service: HttpService
 beforeAll(async () => {
@@ -190,8 +191,30 @@ describe('POST /v1/sendsms', () => {
         body: '{',
       })
       expectError(answer, 401, 'UNAUTHENTICATED')
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="aldis"')
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="aldis"/)
     }
+  })
+
+  it('401 tells no token, no credentials and an unknown token apart', async () => {
+    const refusal = async (lines: string) => {
+      const answer = await exchange(service.port, `POST /v1/sendsms HTTP/1.1\r\nhost: x\r\n${lines}\r\n`)
+      return [answer!.status, answer!.json.errorMessage, answer!.headers.get('www-authenticate')]
+    }
+    const close = 'content-length: 0\r\nconnection: close\r\n'
+    expect(await refusal(close)).toEqual([401, 'The Authorization header is missing', 'Bearer realm="aldis"'])
+    const malformed = [
+      401,
+      'The Authorization header must be "Bearer" and one token',
+      'Bearer realm="aldis", error="invalid_request"',
+    ]
+    expect(await refusal(`authorization: Token x\r\n${close}`)).toEqual(malformed)
+    const known = `authorization: Bearer ${TOKEN}\r\n`
+    expect(await refusal(`${known}${known}${close}`)).toEqual(malformed)
+    expect(await refusal(`authorization: Bearer nobody\r\n${close}`)).toEqual([
+      401,
+      'The token is not valid',
+      'Bearer realm="aldis", error="invalid_token"',
+    ])
   })
 
   it('401 when the plan is not active', async () => {

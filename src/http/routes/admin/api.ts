@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { hashToken, MAX_TOKEN_LENGTH } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
+import { presentedHash, refuseToken } from '../../authentication.ts'
 import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerCarriers } from './carriers.ts'
@@ -74,19 +74,17 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
   )
 }
 
-const MAX_HEADER_LENGTH = MAX_TOKEN_LENGTH + 'Bearer '.length
+/** An operator chooses his token himself. */
+const CREDENTIALS = /^Bearer +([\x21-\x7e]+)$/i
 
 /** 401 without an operator token; 403 for a customer's token, which is known and may do other things. */
 function requireOperator(request: FastifyRequest, operators: readonly Buffer[], deps: AdminDeps): void {
-  const header = request.headers.authorization ?? ''
-  const credentials = header.length > MAX_HEADER_LENGTH ? null : /^Bearer +([\x21-\x7e]+)$/i.exec(header)
-  if (credentials === null) throw new AppError('UNAUTHENTICATED')
-  const hash = hashToken(credentials[1]!)
+  const hash = presentedHash(request, CREDENTIALS)
   const bytes = Buffer.from(hash, 'hex')
   // Every operator token is compared, each in constant time: the answer's time tells nothing.
   const matches = operators.filter((operator) => timingSafeEqual(operator, bytes))
   if (matches.length > 0) return
-  if (deps.directory.current().tokenByHash(hash) === undefined) throw new AppError('UNAUTHENTICATED')
+  if (deps.directory.current().tokenByHash(hash) === undefined) throw refuseToken()
   throw new AppError('FORBIDDEN', { message: 'The token is not an operator token' })
 }
 

@@ -29,7 +29,7 @@ const OPERATIONS: Readonly<Record<string, readonly [operationId: string, summary
   'DELETE /tokens/:tokenId': ['revokeToken', 'Revoke a token for good, on every node within 5 s'],
   'PUT /service-plans/:servicePlanId/senders/:sender': [
     'setSender',
-    'Subscribe a plan to a sender: approved, pending, denied, or a status of your own',
+    'Subscribe a plan to a sender: approved, pending or denied',
   ],
   'GET /service-plans/:servicePlanId/senders/:sender': ['getSender', 'Show a sender subscription'],
   'DELETE /service-plans/:servicePlanId/senders/:sender': ['deleteSender', 'End a sender subscription'],

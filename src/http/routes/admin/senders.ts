@@ -25,7 +25,14 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Body = Type.Object(
-  { status: SubscriptionStatus },
+  {
+    status: SubscriptionStatus,
+    force: Type.Optional(
+      Type.Boolean({
+        description: 'Accept a status that is none of the three; sends are answered 422 while it stands',
+      }),
+    ),
+  },
   { title: 'SenderSetting', additionalProperties: false },
 )
 /** Any text a sender may have: what is none in particular is not found, or refused when it is written. */
@@ -58,7 +65,7 @@ export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): vo
     },
     async ({ params, body }, reply) => {
       const { servicePlanId, sender } = params
-      const subscription = await setSenderSubscription(db, servicePlanId, sender, body.status)
+      const subscription = await setSenderSubscription(db, servicePlanId, sender, body)
       reply.code(subscription.created ? 201 : 200)
       return present(servicePlanId)(subscription)
     },

@@ -19,10 +19,15 @@ test.each(['Example', '12345', '+46701234567', 'A & B', 'constructor'])(
   },
 )
 
-test('any status is kept as it was written; 400 for none', async () => {
+test('400: a status that is none of the three; with force it is kept as it was written', async () => {
   const { servicePlanId } = await createPlan(server)
   const path = `/service-plans/${servicePlanId}/senders/Example`
-  expect((await server.request('PUT', path, { status: 'in review' })).body.status).toBe('in review')
+  for (const status of ['in review', 'aproved', 'Approved']) {
+    const refused = await server.request('PUT', path, { status })
+    expect([refused.status, refused.body.errors[0].field]).toEqual([400, 'status'])
+    expect((await server.request('PUT', path, { status, force: true })).body.status).toBe(status)
+  }
+  expect((await server.request('PUT', path, { status: 'denied', force: false })).status).toBe(200)
   for (const status of ['', ' ', 'x'.repeat(33), 1, null]) {
     expect((await server.request('PUT', path, { status })).status, String(status)).toBe(400)
   }
