@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type Behaviour,
   closeUnanswered,
   dripBody,
   dripHead,
@@ -10,16 +9,15 @@ import {
   hang,
   huge,
   inTurn,
-  ok,
   redirect,
   resetAfterHead,
   resetUnanswered,
-  status,
   tooMany,
 } from '../support/hostile-behaviours.ts'
 import { expectAllInOrder, type HostileTenant, hostileTenant } from '../support/hostile-tenant.ts'
 import { eventually, type Service } from '../support/service.ts'
 import { serviceOfFile } from '../support/tenant-per-test.ts'
+import { acknowledge, answerStatus, type WebhookAnswer } from '../support/webhook-receiver.ts'
 
 const MESSAGES = 6
 const INBOUND = 2
@@ -41,7 +39,7 @@ async function traffic(hostile: HostileTenant): Promise<Ids> {
 }
 
 async function recover(hostile: HostileTenant, { sent, received }: Ids): Promise<void> {
-  hostile.receiver.behave(ok)
+  hostile.receiver.answerWith(acknowledge)
   hostile.receiver.welcome('at-once')
   await hostile.untilDelivered([...sent, ...received])
   expectAllInOrder(hostile, sent, [1, 2])
@@ -82,10 +80,10 @@ async function expectAllInTheEnd(hostile: HostileTenant): Promise<void> {
 
 /** Each test has a tenant and a receiver of its own, so that they run beside each other. */
 function testsOf(tenants: Pick<Service, 'tenant'>) {
-  return (name: string, behaviour: Behaviour, run: (hostile: HostileTenant) => Promise<void>): void =>
+  return (name: string, behaviour: WebhookAnswer, run: (hostile: HostileTenant) => Promise<void>): void =>
     test.concurrent(name, async () => {
       await using hostile = await hostileTenant(tenants)
-      hostile.receiver.behave(behaviour)
+      hostile.receiver.answerWith(behaviour)
       await run(hostile)
     })
 }
@@ -93,8 +91,8 @@ function testsOf(tenants: Pick<Service, 'tenant'>) {
 describe('a receiver that answers, or ends the connection', () => {
   const it = testsOf(serviceOfFile({ webhookTimeoutMs: 15_000, webhookProbeMs: 200 }))
 
-  const failing: readonly [string, Behaviour, Outcome][] = [
-    ['500', status(500), { status: 500, error: 'HTTP_STATUS' }],
+  const failing: readonly [string, WebhookAnswer, Outcome][] = [
+    ['500', answerStatus(500), { status: 500, error: 'HTTP_STATUS' }],
     ['302', redirect('https://127.0.0.1/elsewhere'), { status: 302, error: 'REDIRECT' }],
     ['429', tooMany(7), { status: 429, error: 'HTTP_STATUS' }],
     ['the connection ended unanswered', closeUnanswered, { status: null, error: 'CONNECTION_RESET' }],
@@ -107,7 +105,7 @@ describe('a receiver that answers, or ends the connection', () => {
     it(`${name}: tried again`, behaviour, (hostile) => expectTriedAgain(hostile, outcome))
 
   for (const welcome of ['close', 'reset'] as const)
-    it(`${welcome} before the connection is secured: tried again`, ok, (hostile) => {
+    it(`${welcome} before the connection is secured: tried again`, acknowledge, (hostile) => {
       hostile.receiver.welcome(welcome)
       return expectTriedAgain(hostile, { status: null, error: 'TLS_HANDSHAKE' })
     })
@@ -121,11 +119,11 @@ describe('a receiver that answers, or ends the connection', () => {
       [msgId],
     )
     expect(rows[0].seconds).toBeGreaterThanOrEqual(7)
-    hostile.receiver.behave(ok)
+    hostile.receiver.answerWith(acknowledge)
     await hostile.untilDelivered([msgId!])
   })
 
-  const delivering: readonly [string, Behaviour, number | null][] = [
+  const delivering: readonly [string, WebhookAnswer, number | null][] = [
     ['reset after the head', resetAfterHead(200), null],
     ['1 GiB', huge('content-length'), 1_024],
     ['1 GiB in chunks', huge('chunked'), 1_024],
@@ -142,11 +140,20 @@ describe('a receiver that hangs', () => {
 
   it(
     'something else each time: everything arrives',
-    inTurn(hang, status(500), ok, resetUnanswered, garbage, ok, tooMany(1), resetAfterHead(500)),
+    inTurn(
+      hang,
+      answerStatus(500),
+      acknowledge,
+      resetUnanswered,
+      garbage,
+      acknowledge,
+      tooMany(1),
+      resetAfterHead(500),
+    ),
     expectAllInTheEnd,
   )
 
-  const failing: readonly [string, Behaviour, Outcome][] = [
+  const failing: readonly [string, WebhookAnswer, Outcome][] = [
     ['no answer', hang, { status: null, error: 'RESPONSE_TIMEOUT' }],
     ['a head that never ends', dripHead(100), { status: null, error: 'RESPONSE_TIMEOUT' }],
     ['500, its body in drips', dripBody(500, 100), { status: 500, error: 'HTTP_STATUS' }],
@@ -156,7 +163,7 @@ describe('a receiver that hangs', () => {
 
   it('2xx, then a body in drips: delivered', dripBody(200, 100), (hostile) => expectDelivered(hostile, null))
 
-  it('connections taken and never secured: tried again', ok, (hostile) => {
+  it('connections taken and never secured: tried again', acknowledge, (hostile) => {
     hostile.receiver.welcome('never')
     return expectTriedAgain(hostile, { status: null, error: 'CONNECT_TIMEOUT' })
   })

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Behaviour, ok, status } from '../support/hostile-behaviours.ts'
-import type { HostileExchange } from '../support/hostile-receiver.ts'
 import { expectAllInOrder, type HostileTenant, hostileTenant } from '../support/hostile-tenant.ts'
 import { eventually } from '../support/service.ts'
 import { serviceOfFile } from '../support/tenant-per-test.ts'
+import {
+  acknowledge,
+  answerStatus,
+  type WebhookAnswer,
+  type WebhookExchange,
+} from '../support/webhook-receiver.ts'
 
 /** Longer than any test: a probe is sent when a test says so, and no request ends by itself. */
 const NEVER_MS = 3_600_000
@@ -67,7 +71,7 @@ async function probeNow(): Promise<void> {
 
 /** The breaker is open, by ten messages and ten inbound ones whose events have all failed once and are parked. */
 async function opened(): Promise<{ sent: string[]; received: string[] }> {
-  hostile.receiver.behave(status(500))
+  hostile.receiver.answerWith(answerStatus(500))
   const [sent, received] = await Promise.all([hostile.send(10), hostile.receive(10)])
   await untilParked([...sent, ...received], 20)
   // Known to the node before it is written.
@@ -75,12 +79,12 @@ async function opened(): Promise<{ sent: string[]; received: string[] }> {
   expect(await destinations()).toEqual([
     { destination: hostile.receiver.origin, state: 'open', error: 'HTTP_STATUS' },
   ])
-  expect(hostile.receiver.requests).toHaveLength(20)
+  expect(hostile.receiver.received).toHaveLength(20)
   return { sent, received }
 }
 
 async function expectRecovery({ sent, received }: { sent: string[]; received: string[] }): Promise<void> {
-  hostile.receiver.behave(ok)
+  hostile.receiver.answerWith(acknowledge)
   await probeNow()
   await untilAllGone()
   expectAllInOrder(hostile, sent, [1, 2])
@@ -110,7 +114,7 @@ describe('20 failures in a row', () => {
     const first = await opened()
     const later = await hostile.send(5)
     await untilParked(later, 5)
-    expect(hostile.receiver.requests).toHaveLength(20)
+    expect(hostile.receiver.received).toHaveLength(20)
     await expectRecovery({ ...first, sent: [...first.sent, ...later] })
   })
 
@@ -123,10 +127,10 @@ describe('20 failures in a row', () => {
         return tried.length === count
       })
       await untilParked([...sent, ...received], 20)
-      expect(hostile.receiver.requests).toHaveLength(count)
+      expect(hostile.receiver.received).toHaveLength(count)
     }
     // Each probe was another event's.
-    expect(new Set(hostile.receiver.requests.slice(20).map(({ msgId }) => msgId)).size).toBe(3)
+    expect(new Set(hostile.receiver.received.slice(20).map(({ msgId }) => msgId)).size).toBe(3)
     await expectRecovery({ sent, received })
   })
 
@@ -137,7 +141,9 @@ describe('20 failures in a row', () => {
       [hostile.plan],
     )
     const refused = rows[0]!.msg_id
-    hostile.receiver.behave((exchange) => (exchange.request.msgId === refused ? status(500) : ok)(exchange))
+    hostile.receiver.answerWith((exchange) =>
+      (exchange.request.msgId === refused ? answerStatus(500) : acknowledge)(exchange),
+    )
     await eventually(async () => {
       await probeNow()
       const left = await hostile.service.db.query(
@@ -167,7 +173,7 @@ describe('20 failures in a row', () => {
       route: service.route,
     })
     await service.admin('PUT', `/service-plans/${servicePlanId}/senders/Aldis`, { status: 'approved' })
-    receiver.behave(ok, '/other')
+    receiver.answerWith(acknowledge, '/other')
     const beside = await service.sent({ servicePlanId, callbackUrl: `${receiver.origin}/other` })
     await eventually(() => hostile.requestsOf(beside).length === 2)
     expectAllInOrder(hostile, [beside], [1, 2])
@@ -183,7 +189,7 @@ describe('20 failures in a row', () => {
     await hostile.service.restart()
     const later = await hostile.send(5)
     await untilParked(later, 5)
-    expect(hostile.receiver.requests).toHaveLength(20)
+    expect(hostile.receiver.received).toHaveLength(20)
     await expectRecovery({ sent: [...sent, ...later], received })
   })
 })
@@ -191,7 +197,7 @@ describe('20 failures in a row', () => {
 describe('the URL is changed while the breaker is open', () => {
   /** Ten messages to the default URL of the account, two events each. */
   async function openedByDefault(): Promise<string[]> {
-    hostile.receiver.behave(status(410))
+    hostile.receiver.answerWith(answerStatus(410))
     const sent = await Promise.all(Array.from({ length: 10 }, () => hostile.service.sent()))
     for (const msgId of sent) await hostile.service.until(msgId, 'DELIVERED')
     await untilParked(sent, 10)
@@ -213,7 +219,7 @@ describe('the URL is changed while the breaker is open', () => {
   test('to none: what is parked is kept', async () => {
     const { service, receiver } = hostile
     await openedByDefault()
-    const asked = receiver.requests.length
+    const asked = receiver.received.length
     await change(null)
     await probeNow()
     await untilAllGone()
@@ -221,27 +227,27 @@ describe('the URL is changed while the breaker is open', () => {
       hostile.plan,
     ])
     expect(rows).toEqual(Array.from({ length: 20 }, () => ({ delivered_at: null })))
-    expect(receiver.requests).toHaveLength(asked)
+    expect(receiver.received).toHaveLength(asked)
   })
 })
 
 describe('410', () => {
   test('from a configured URL opens the breaker at once, and ends nothing', async () => {
     const { service, receiver } = hostile
-    receiver.behave(status(410))
+    receiver.answerWith(answerStatus(410))
     const first = await service.sent()
     await untilParked([first], 1)
     await eventually(async () => (await destinations()).length > 0)
     expect(await destinations()).toMatchObject([{ destination: receiver.origin, state: 'open' }])
     const second = await service.sent()
     await untilParked([second], 1)
-    expect(receiver.requests).toHaveLength(1)
+    expect(receiver.received).toHaveLength(1)
     await expectRecovery({ sent: [first, second], received: [] })
   })
 
   test("from a message's own URL ends the event alone, however many", async () => {
     const { service, receiver } = hostile
-    receiver.behave(status(410), '/gone')
+    receiver.answerWith(answerStatus(410), '/gone')
     const gone = await Promise.all(
       Array.from({ length: 15 }, () => service.sent({ callbackUrl: `${receiver.origin}/gone` })),
     )
@@ -271,7 +277,7 @@ describe('a paused destination', () => {
   test('is sent nothing, not even what waited in memory; resumed, it gets everything in order', async () => {
     const { service, receiver } = hostile
     const { held, behaviour } = holding()
-    receiver.behave(behaviour)
+    receiver.answerWith(behaviour)
     const sent = await hostile.send(100)
     await eventually(() => held.length === 64)
     await turn('pause')
@@ -281,13 +287,13 @@ describe('a paused destination', () => {
       [hostile.plan],
     )
     expect(rows).toEqual([])
-    for (const exchange of held.splice(0)) status(500)(exchange)
+    for (const exchange of held.splice(0)) answerStatus(500)(exchange)
     await untilParked(sent, 100)
     const later = await hostile.send(5)
     await untilParked(later, 5)
-    expect(receiver.requests).toHaveLength(64)
+    expect(receiver.received).toHaveLength(64)
 
-    receiver.behave(ok)
+    receiver.answerWith(acknowledge)
     await turn('resume')
     await untilAllGone()
     expectAllInOrder(hostile, [...sent, ...later], [1, 2])
@@ -296,7 +302,7 @@ describe('a paused destination', () => {
 
 test('a destination that failed a few times is tried at once when it is resumed', async () => {
   const { service, receiver } = hostile
-  receiver.behave(status(500))
+  receiver.answerWith(answerStatus(500))
   const sent = await hostile.send(3)
   await eventually(async () => {
     const { rows } = await service.db.query(
@@ -312,7 +318,7 @@ test('a destination that failed a few times is tried at once when it is resumed'
     [hostile.plan],
   )
   expect(await destinations()).toEqual([])
-  receiver.behave(ok)
+  receiver.answerWith(acknowledge)
   await service.admin('POST', '/webhook-destinations/resume', {
     servicePlanId: service.servicePlanId,
     destination: receiver.origin,
@@ -322,8 +328,8 @@ test('a destination that failed a few times is tried at once when it is resumed'
 })
 
 /** Keeps every request waiting, until the test answers it. */
-function holding(): { held: HostileExchange[]; behaviour: Behaviour } {
-  const held: HostileExchange[] = []
+function holding(): { held: WebhookExchange[]; behaviour: WebhookAnswer } {
+  const held: WebhookExchange[] = []
   return { held, behaviour: (exchange) => held.push(exchange) }
 }
 
@@ -331,7 +337,7 @@ describe('more events than there is room for in memory', () => {
   test('leave room for another destination, and come back from the database when their own is free', async () => {
     const { service, receiver } = hostile
     const { held, behaviour } = holding()
-    receiver.behave(behaviour)
+    receiver.answerWith(behaviour)
     const sent = await hostile.send(200)
     await eventually(() => held.length === 64)
     await eventually(async () => {
@@ -348,11 +354,11 @@ describe('more events than there is room for in memory', () => {
     await service.untilWebhooks(beside, ['SENT', 'DELIVERED'])
     expect(await destinations()).toEqual([])
 
-    receiver.behave(ok)
-    for (const exchange of held.splice(0)) ok(exchange)
+    receiver.answerWith(acknowledge)
+    for (const exchange of held.splice(0)) acknowledge(exchange)
     await untilAllGone()
     expectAllInOrder(hostile, sent, [1, 2])
-    expect(receiver.requests).toHaveLength(400)
+    expect(receiver.received).toHaveLength(400)
   })
 })
 
@@ -370,11 +376,11 @@ test('two nodes share it, and its probes', async () => {
   const urls = [service.app.url, other.url]
   const later = await Promise.all(Array.from({ length: 10 }, (_, index) => sendAt(urls[index % 2]!)))
   await untilParked(later, 10)
-  expect(receiver.requests).toHaveLength(20)
+  expect(receiver.received).toHaveLength(20)
   await probeNow()
   await eventually(async () => (await hostile.attempts([...sent, ...received, ...later])).length === 21)
   await untilParked([...sent, ...received, ...later], 30)
-  expect(receiver.requests).toHaveLength(21)
+  expect(receiver.received).toHaveLength(21)
   await expectRecovery({ sent: [...sent, ...later], received })
   await other.stop()
 })

@@ -23,9 +23,8 @@ const SECRETS = ['opensesame', BASIC.slice('Basic '.length)]
 const GUARDED = { webhookHeaders: [{ name: 'X-Api-Key', value: KEY }], webhookCredentials: CREDENTIALS }
 
 /** A receiver at its worst: it answers with what it was sent. */
-const echo: WebhookAnswer = ({ headers }, response) => {
-  response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify(headers))
-}
+const echo: WebhookAnswer = (exchange) =>
+  exchange.respond(500, { 'content-type': 'application/json' }, JSON.stringify(exchange.request.headers))
 
 function webhooksOf(msgId: string): ReceivedWebhook[] {
   return service.receiver.received.filter(({ body }) => body.includes(msgId))
@@ -64,7 +63,7 @@ async function tablesWith(db: Database, text: string): Promise<string[]> {
 test('every webhook of the account carries its headers and credentials, and nothing else tells of them', async () => {
   service = await tenant({ account: GUARDED })
   const echoed = await failed(echo, 'HTTP_STATUS')
-  const reset = await failed((_received, response) => response.destroy(), 'CONNECTION_RESET')
+  const reset = await failed((exchange) => exchange.close(), 'CONNECTION_RESET')
   const plain = await service.sent()
   await service.untilWebhooks(plain, ['SENT', 'DELIVERED'])
   await service.simulator.sendInbound({ from: RECIPIENT, to: service.inboundNumber, body: 'inbound' })

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { LANE_LIMITS } from '../../src/domain/delivery-lanes.ts'
 import { hang } from '../support/hostile-behaviours.ts'
-import type { HostileReceiver } from '../support/hostile-receiver.ts'
 import { eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
+import type { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 /** Each has two events, and the second waits for the end of the first. */
 const HANGING_MESSAGES = 300
@@ -14,10 +14,10 @@ let service: Service
 
 afterEach(() => service[Symbol.asyncDispose]())
 
-async function start(webhooksHeld: number): Promise<HostileReceiver> {
+async function start(webhooksHeld: number): Promise<WebhookReceiver> {
   service = await startService({ app: { webhookTimeoutMs: TIMEOUT_MS, webhooksHeld } })
-  const hanging = await service.hostileReceiver()
-  hanging.behave(hang)
+  const hanging = await service.anotherReceiver()
+  hanging.answerWith(hang)
   return hanging
 }
 
@@ -76,7 +76,7 @@ test.each([20_000, 400])(
     const other = await anotherCustomer()
     const hung = new Set(await sendTo(hanging, HANGING_MESSAGES))
     await eventually(async () => (await countOf('true')) === 2 * HANGING_MESSAGES)
-    await eventually(() => hanging.requests.length === LANE_LIMITS.perLane)
+    await eventually(() => hanging.received.length === LANE_LIMITS.perLane)
     await eventually(
       async () => (await countOf('holder is null and seq = 1')) > 0 === webhooksHeld < HANGING_MESSAGES * 2,
     )
@@ -86,12 +86,12 @@ test.each([20_000, 400])(
     const others = await sendOf(other, service.receiver, 20)
     for (const msgId of [...own, ...others]) await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
     const atHanging = await sendOf(other, hanging, 10)
-    await eventually(() => hanging.requests.length >= LANE_LIMITS.perLane + atHanging.length)
+    await eventually(() => hanging.received.length >= LANE_LIMITS.perLane + atHanging.length)
 
     // All that came first still hangs or waits, and no more of it is under way.
     expect(await countOf('true')).toBe(2 * (HANGING_MESSAGES + atHanging.length))
-    expect(hanging.requests).toHaveLength(LANE_LIMITS.perLane + atHanging.length)
-    const requested = hanging.requests.map(({ msgId }) => msgId)
+    expect(hanging.received).toHaveLength(LANE_LIMITS.perLane + atHanging.length)
+    const requested = hanging.received.map(({ msgId }) => msgId)
     expect(requested.slice(0, LANE_LIMITS.perLane).filter((msgId) => !hung.has(msgId))).toEqual([])
     expect(new Set(requested.slice(LANE_LIMITS.perLane))).toEqual(new Set(atHanging))
     expect(hanging.open).toBe(requested.length)

@@ -86,10 +86,8 @@ describe('a receiver that fails', () => {
   })
 
   test('410 from the callbackUrl of a message: given up and kept, the next event follows', async () => {
-    service.receiver.answerWith((received, response) =>
-      JSON.parse(received.body).status === 'SENT'
-        ? answerStatus(410)(received, response)
-        : acknowledge(received, response),
+    service.receiver.answerWith((exchange) =>
+      (exchange.request.status === 'SENT' ? answerStatus(410) : acknowledge)(exchange),
     )
     const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/own` })
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
@@ -113,7 +111,7 @@ describe('a receiver that fails', () => {
   })
 
   test('a connection that breaks: tried again', async () => {
-    service.receiver.answerWith((_received, response) => response.destroy())
+    service.receiver.answerWith((exchange) => exchange.close())
     const msgId = await service.sent()
     await untilAttempts(msgId, 1)
     expect(await attempts(msgId)).toMatchObject([{ response_status: null, error: expect.any(String) }])
@@ -139,7 +137,7 @@ describe('several destinations', () => {
   test('one that never answers does not hold up another', async () => {
     const slow = await service.anotherReceiver()
     const held: (() => void)[] = []
-    slow.answerWith((received, response) => held.push(() => acknowledge(received, response)))
+    slow.answerWith((exchange) => held.push(() => acknowledge(exchange)))
     const slowIds = await Promise.all(
       Array.from({ length: 60 }, () => service.sent({ callbackUrl: `${slow.origin}/slow` })),
     )

@@ -145,7 +145,7 @@ test('a test event, and what came of it', async () => {
 })
 
 test('a test event that is not delivered: what came of it, and exit code 1', async () => {
-  receiver.answerWith((_received, response) => void response.writeHead(500).end('oh'))
+  receiver.answerWith((exchange) => exchange.respond(500, {}, 'oh'))
   const args = ['webhook', 'test', '--plan', servicePlanId, '--to', receiver.origin, '--json']
   // One a second of an account, and the test before sent one.
   const { code, stdout, stderr } = await eventually(async () => {

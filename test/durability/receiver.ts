@@ -4,12 +4,7 @@
  * SIGUSR2 it takes everything at once. Arguments: path of the ledger, of the certificate, of its key.
  */
 import { openSync, readFileSync, writeSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
-import {
-  type ReceivedWebhook,
-  startWebhookReceiver,
-  type WebhookAnswer,
-} from '../support/webhook-receiver.ts'
+import { startWebhookReceiver, type WebhookExchange } from '../support/webhook-receiver.ts'
 import type { LedgerLine } from './webhook-ledger.ts'
 
 const REFUSED = 0.05
@@ -30,18 +25,16 @@ function write(line: LedgerLine): void {
 }
 
 async function listen(isDown: boolean): Promise<number> {
-  const answer: WebhookAnswer = (received, response) => take(received, response, isDown)
-  return (await startWebhookReceiver({ certificate, answer })).port
+  return (await startWebhookReceiver({ certificate, answer: (exchange) => take(exchange, isDown) })).port
 }
 
-function take({ headers, body }: ReceivedWebhook, response: ServerResponse, isDown: boolean): void {
-  const event = String(headers['webhook-id'])
-  const attempt = Number(headers['aldis-attempt'])
+function take(exchange: WebhookExchange, isDown: boolean): void {
+  const { eventId: event, attempt, body } = exchange.request
   write({ kind: 'began', atMs: Date.now(), event, attempt, body })
   const isRefused = !healthy && (isDown || Math.random() < REFUSED)
   const answer = () => {
     write({ kind: 'answered', atMs: Date.now(), event, attempt, ok: !isRefused })
-    response.writeHead(isRefused ? 500 : 200).end()
+    exchange.respond(isRefused ? 500 : 200)
   }
   if (healthy || isDown) answer()
   else setTimeout(answer, Math.random() * (Math.random() < SLOW ? SLOW_MS : USUAL_MS))

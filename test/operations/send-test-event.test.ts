@@ -107,8 +107,8 @@ describe('where it goes', () => {
 
 describe('what came of it', () => {
   it('a refusal, with the beginning of its answer, where no credentials are', async () => {
-    receiver.answerWith(
-      ({ headers }, response) => void response.writeHead(401).end(`bad key ${headers['x-api-key']}`),
+    receiver.answerWith((exchange) =>
+      exchange.respond(401, {}, `bad key ${exchange.request.headers['x-api-key']}`),
     )
     expect(await testEvents.send(planWith(), 'inboundMessage', url)).toMatchObject({
       delivered: false,
@@ -156,7 +156,7 @@ describe('how many', () => {
 
   it('an account whose receivers hang keeps nobody else from it', async () => {
     const held: (() => void)[] = []
-    receiver.answerWith((_received, response) => held.push(() => response.writeHead(204).end()))
+    receiver.answerWith((exchange) => held.push(() => exchange.respond(204)))
     const hanging: Promise<unknown>[] = []
     for (let n = 0; n < 4; n += 1) {
       hanging.push(send(testEvents, 1))
@@ -174,7 +174,7 @@ describe('how many', () => {
 
   it('eight at once', async () => {
     const held: (() => void)[] = []
-    receiver.answerWith((_received, response) => held.push(() => response.writeHead(204).end()))
+    receiver.answerWith((exchange) => held.push(() => exchange.respond(204)))
     const eight = Array.from({ length: 8 }, (_, n) => send(testEvents, 100 + n))
     for (const _ of eight) await receiver.next()
     expect(await refusal(send(testEvents, 200))).toMatchObject({ code: 'RATE_LIMITED' })

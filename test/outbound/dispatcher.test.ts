@@ -91,7 +91,7 @@ test('close waits for what is on its way', async () => {
   const slow = await openReceiver({ answer: () => undefined })
   const through = dispatcher()
   const answer = Promise.withResolvers<void>()
-  slow.answerWith((_received, response) => void answer.promise.then(() => response.end('late')))
+  slow.answerWith((exchange) => void answer.promise.then(() => exchange.respond(200, {}, 'late')))
   const outcome = post(through, urlAt(slow.port))
   await slow.next()
   const closed = through.close()

@@ -1,12 +1,16 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { outboundNetwork, post } from '../support/outbound-network.ts'
-import { answerStatus, startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { dripHead } from '../support/hostile-behaviours.ts'
+import { outboundNetwork, post, saysLast } from '../support/outbound-network.ts'
+import {
+  acknowledge,
+  answerStatus,
+  startWebhookReceiver,
+  type WebhookExchange,
+} from '../support/webhook-receiver.ts'
 
-const { closing, dispatcher, receiver, rawReceiver, urlAt } = await outboundNetwork()
+const { closing, dispatcher, receiver, urlAt } = await outboundNetwork()
 
 afterEach(() => void vi.unstubAllEnvs())
-
-const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
 describe('an odd answer that is one', () => {
   test.each([
@@ -33,16 +37,14 @@ describe('an odd answer that is one', () => {
     ],
     ['a status unheard of', 'HTTP/1.1 299 Odd\r\ncontent-length: 0\r\n\r\n', 299],
   ])('%s: success', async (_name, answer, status) => {
-    const to = await rawReceiver((socket) => void socket.end(answer, 'latin1'))
+    const to = await receiver({ answer: saysLast(answer) })
     expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'success', status, error: null })
   })
 
   test.each([300, 301, 302, 303, 304, 305, 307, 308, 399])(
     '%i without a Location: REDIRECT',
     async (status) => {
-      const to = await rawReceiver(
-        (socket) => void socket.end(`HTTP/1.1 ${status} Odd\r\ncontent-length: 0\r\n\r\n`),
-      )
+      const to = await receiver({ answer: answerStatus(status) })
       expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
         kind: 'failure',
         status,
@@ -54,9 +56,7 @@ describe('an odd answer that is one', () => {
   test.each([400, 401, 404, 407, 408, 418, 421, 425, 429, 451, 500, 501, 502, 504, 511, 599, 600, 999])(
     '%i: HTTP_STATUS',
     async (status) => {
-      const to = await rawReceiver(
-        (socket) => void socket.end(`HTTP/1.1 ${status} Odd\r\ncontent-length: 0\r\n\r\n`),
-      )
+      const to = await receiver({ answer: answerStatus(status) })
       expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
         kind: 'failure',
         status,
@@ -90,20 +90,16 @@ describe('no answer', () => {
     ['early hints only, closed', 'HTTP/1.1 103 Early Hints\r\n\r\n', 'CONNECTION_RESET'],
     ['10,000 headers', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(10_000)}\r\n`, 'RESPONSE_TOO_LARGE'],
   ])('%s', async (_name, answer, error) => {
-    const to = await rawReceiver((socket) => void socket.end(answer, 'latin1'))
+    const to = await receiver({ answer: saysLast(answer) })
     expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'failure', status: null, error })
-    await expect.poll(() => to.sockets.every((socket) => socket.destroyed)).toBe(true)
+    await expect.poll(() => to.open).toBe(0)
   })
 
   test('a head that comes drop by drop: over when the time is', async () => {
-    const to = await rawReceiver((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n')
-      const drip = setInterval(() => socket.write('x: y\r\n'), 50)
-      socket.once('close', () => clearInterval(drip))
-    })
+    const to = await receiver({ answer: dripHead(50) })
     const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), urlAt(to.port))
     expect(outcome).toMatchObject({ kind: 'failure', status: null, error: 'RESPONSE_TIMEOUT' })
-    await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+    await expect.poll(() => to.open).toBe(0)
   })
 })
 
@@ -112,29 +108,34 @@ describe('a body without end', () => {
     ['drop by drop', 20, 1],
     ['at full speed', 0, 65_536],
   ])('%s: cut, and judged by the status', async (_name, everyMs, octets) => {
-    const to = await rawReceiver((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
-      const chunk = `${octets.toString(16)}\r\n${'a'.repeat(octets)}\r\n`
-      const drip = setInterval(() => socket.write(chunk), everyMs)
-      socket.once('close', () => clearInterval(drip))
+    const to = await receiver({
+      answer: (exchange) => {
+        exchange.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+        const chunk = `${octets.toString(16)}\r\n${'a'.repeat(octets)}\r\n`
+        exchange.every(everyMs, () => exchange.write(chunk))
+      },
     })
     const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), urlAt(to.port))
     expect(outcome).toMatchObject({ kind: 'success', status: 200 })
     expect(outcome.responseHead.length).toBeLessThanOrEqual(1_024)
-    await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+    await expect.poll(() => to.open).toBe(0)
   })
 })
 
 test('a socket closed by the receiver while idle costs no attempt', async () => {
-  const to = await rawReceiver((socket) => void socket.write(OK))
+  const exchanges: WebhookExchange[] = []
+  const to = await receiver({
+    answer: (exchange) => {
+      exchanges.push(exchange)
+      acknowledge(exchange)
+    },
+  })
   const through = dispatcher({ maxSocketsPerOrigin: 1 })
   expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success' })
-  const [first] = to.sockets
-  const closed = new Promise((resolve) => first?.once('close', resolve))
-  first?.end()
-  await closed
+  exchanges[0]!.close()
+  await expect.poll(() => to.open).toBe(0)
   expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success' })
-  expect(to.sockets.length).toBe(2)
+  expect(to.connections.length).toBe(2)
 })
 
 test('proxies of the environment are not used', async () => {

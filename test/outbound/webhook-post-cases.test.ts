@@ -1,13 +1,12 @@
-import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { nextAttempt } from '../../src/domain/webhook-schedule.ts'
 import { CALLBACK_CASES } from '../support/callback-cases.ts'
-import { outboundNetwork, post } from '../support/outbound-network.ts'
-import { answerStatus } from '../support/webhook-receiver.ts'
+import { outboundNetwork, post, says, silence } from '../support/outbound-network.ts'
+import { answerStatus, startWebhookReceiver, type WebhookExchange } from '../support/webhook-receiver.ts'
 
-const { dns, guardOf, dispatcher, receiver, rawReceiver, urlAt } = await outboundNetwork()
+const { closing, dns, guardOf, dispatcher, receiver, urlAt } = await outboundNetwork()
 
 /** Answers a status with a Location, and shows that nothing followed it. */
 function redirecting(status: number, location: string): () => Promise<void> {
@@ -50,54 +49,52 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
   S306: redirecting(303, 'file:///etc/passwd'),
   S309: async () => {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'
-    const to = await rawReceiver((socket) => socket.write(head))
+    const to = await receiver({ answer: says(head) })
     expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
       kind: 'failure',
       error: 'PROTOCOL_ERROR',
     })
-    await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+    await expect.poll(() => to.open).toBe(0)
   },
   S310: async () => {
-    const flood = (line: string) => (socket: Socket) => {
-      const pour = () => {
-        while (!socket.destroyed && socket.write(line));
-      }
-      socket.on('drain', pour)
+    const flood = (line: string) => (exchange: WebhookExchange) => {
+      const pour = () => exchange.write(line.repeat(100), pour)
       pour()
     }
     for (const line of ['HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 100 Continue\r\n\r\n']) {
-      const to = await rawReceiver(flood(line))
+      const to = await receiver({ answer: flood(line) })
       expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
         kind: 'failure',
         error: 'PROTOCOL_ERROR',
       })
-      await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+      await expect.poll(() => to.open).toBe(0)
     }
   },
   S311: async () => {
     const zeros = gzipSync(Buffer.alloc(1 << 20))
     let written = 0
-    const to = await rawReceiver((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10737418240\r\n\r\n')
-      const pour = () => {
-        do written += zeros.length
-        while (!socket.destroyed && socket.write(zeros))
-      }
-      socket.on('drain', pour)
-      pour()
+    const to = await receiver({
+      answer: (exchange) => {
+        exchange.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 10737418240\r\n\r\n')
+        const pour = () => {
+          written += zeros.length
+          exchange.write(zeros, pour)
+        }
+        pour()
+      },
     })
     const outcome = await post(dispatcher(), urlAt(to.port))
     // The receiver has taken the webhook (2xx); what else it says is cut and kept as it came, compressed.
     expect(outcome).toMatchObject({ kind: 'success', status: 200, error: null })
     expect(outcome.responseHead).toBe(zeros.subarray(0, 1_024).toString('utf8').replaceAll('\0', '\uFFFD'))
-    await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+    await expect.poll(() => to.open).toBe(0)
     expect(written).toBeLessThan(64 << 20)
   },
   S314: async () => {
-    const to = await rawReceiver(() => undefined, false)
+    const to = closing(await startWebhookReceiver({ answer: silence }))
     const outcome = await post(dispatcher({ connectTimeoutMs: 100 }), urlAt(to.port))
     expect(outcome).toMatchObject({ kind: 'failure', error: 'CONNECT_TIMEOUT', status: null })
-    await expect.poll(() => to.sockets[0]?.destroyed).toBe(true)
+    await expect.poll(() => to.open).toBe(0)
   },
   S315: async () => {
     const to = await receiver({ answer: answerStatus(200, { 'x-huge': 'a'.repeat(1 << 20) }) })
@@ -115,11 +112,11 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
   S324: async () => {
     const once = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
     const smuggled = 'HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n'
-    const to = await rawReceiver((socket) => socket.write(once + smuggled))
+    const to = await receiver({ answer: says(once + smuggled) })
     const through = dispatcher({ maxSocketsPerOrigin: 1 })
     expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success', status: 200, gone: false })
     expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success', status: 200, gone: false })
-    expect(to.sockets.length).toBe(2)
+    expect(to.connections.length).toBe(2)
   },
 }
 

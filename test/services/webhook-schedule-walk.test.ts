@@ -53,10 +53,10 @@ describe('an event that is not acknowledged', () => {
   test('a Retry-After is waited for, between once and twice what the table says', async () => {
     const wishes = [0, 0.5, 1, 1.4, 2, 1_000]
     const wishOf = (attempt: number) => wishes[attempt % wishes.length]!
-    walk.answerWith((webhook, response) => {
-      const attempt = attemptOf(webhook)
+    walk.answerWith((exchange) => {
+      const attempt = attemptOf(exchange.request)
       const wish = Math.round((wishOf(attempt) * (ATTEMPT_DELAYS_MS[attempt] ?? 0)) / 1_000)
-      response.writeHead(429, { 'retry-after': String(wish) }).end()
+      exchange.respond(429, { 'retry-after': String(wish) })
     })
     await announced()
     await run()
@@ -72,9 +72,9 @@ describe('an event that is not acknowledged', () => {
     const attempts = new Map<string, number>()
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1)
       attempts.set(await announced(`receiver-${attempt}`), attempt)
-    walk.answerWith((webhook, response) => {
-      const { msgId } = JSON.parse(webhook.body)
-      response.writeHead(attempts.get(msgId) === attemptOf(webhook) ? 204 : 500).end()
+    walk.answerWith((exchange) => {
+      const { msgId } = exchange.request
+      exchange.respond(attempts.get(msgId) === attemptOf(exchange.request) ? 204 : 500)
     })
     await run()
     while ((await deliveries()).length > 0) await runNext()
@@ -196,10 +196,10 @@ describe('a destination that is dead', () => {
     const events = 40
     const beganMs = await dead(events)
     let acceptedMs = 0
-    walk.answerWith((_webhook, response) => {
+    walk.answerWith((exchange) => {
       const accepts = clock.nowMs() - acceptedMs >= MINUTE_MS
       if (accepts) acceptedMs = clock.nowMs()
-      response.writeHead(accepts ? 200 : 500).end()
+      exchange.respond(accepts ? 200 : 500)
     })
     // Its breaker closes with each, and the others fail until it opens again.
     for (let minute = 1; minute <= 15; minute += 1) {

@@ -1,7 +1,7 @@
 /** A tenant of a service whose webhooks all go to a receiver that misbehaves. */
 import { expect, vi } from 'vitest'
-import type { HostileReceiver, HostileRequest } from './hostile-receiver.ts'
 import type { Service } from './service.ts'
+import type { ReceivedWebhook, WebhookReceiver } from './webhook-receiver.ts'
 
 /** One attempt as it was recorded; of a first one that was answered 2xx the event itself tells. */
 interface RecordedAttempt {
@@ -16,7 +16,7 @@ interface RecordedAttempt {
 
 export interface HostileTenant extends AsyncDisposable {
   readonly service: Service
-  readonly receiver: HostileReceiver
+  readonly receiver: WebhookReceiver
   /** The plan's key in the database. */
   readonly plan: number
   /** Sends so many messages, every second one with a callbackUrl of its own, and waits until each is DELIVERED. */
@@ -28,12 +28,12 @@ export interface HostileTenant extends AsyncDisposable {
   /** Waits until every event of these messages is delivered, what waits for its next attempt being made due. */
   untilDelivered(msgIds: readonly string[]): Promise<void>
   /** The requests that came of a message. */
-  requestsOf(msgId: string): HostileRequest[]
+  requestsOf(msgId: string): ReceivedWebhook[]
 }
 
 export async function hostileTenant({ tenant }: Pick<Service, 'tenant'>): Promise<HostileTenant> {
   const service = await tenant()
-  const receiver = await service.hostileReceiver()
+  const receiver = await service.anotherReceiver()
   await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: `${receiver.origin}/dlr` })
   await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, {
     inboundUrl: `${receiver.origin}/mo`,
@@ -45,14 +45,14 @@ export async function hostileTenant({ tenant }: Pick<Service, 'tenant'>): Promis
     plan,
     ...traffic(service, receiver, plan),
     ...recorded(service),
-    requestsOf: (msgId) => receiver.requests.filter((request) => request.msgId === msgId),
+    requestsOf: (msgId) => receiver.received.filter((request) => request.msgId === msgId),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }
 
 function traffic(
   service: Service,
-  receiver: HostileReceiver,
+  receiver: WebhookReceiver,
   plan: number,
 ): Pick<HostileTenant, 'send' | 'receive'> {
   const inboundIds = async () => {

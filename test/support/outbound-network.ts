@@ -1,5 +1,4 @@
 /** What webhooks meet on their way: names, TLS, receivers. */
-import type { Socket } from 'node:net'
 import { afterAll, afterEach } from 'vitest'
 import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
@@ -8,8 +7,12 @@ import { NameResolver } from '../../src/outbound/resolver.ts'
 import { type DeliveryOutcome, postWebhook } from '../../src/outbound/webhook-post.ts'
 import { createServerCertificate, createTestAuthority } from './certificates.ts'
 import { startDnsServer } from './dns-server.ts'
-import { type RawReceiver, startRawReceiver } from './raw-receiver.ts'
-import { type ReceiverOptions, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
+import {
+  type ReceiverOptions,
+  startWebhookReceiver,
+  type WebhookAnswer,
+  type WebhookReceiver,
+} from './webhook-receiver.ts'
 
 export const HOSTS = ['*.example.com', '127.0.0.1', 'localhost']
 /** Loopback stands in for the receiver's public address; 127.0.0.1 alone, so that the rest of it stays forbidden. */
@@ -44,18 +47,33 @@ export async function outboundNetwork() {
     return closing(await startWebhookReceiver({ certificate, ...options }))
   }
 
-  async function rawReceiver(onRequest: (socket: Socket) => void, secure = true): Promise<RawReceiver> {
-    return closing(await startRawReceiver(secure ? certificate : null, onRequest))
-  }
-
   /** At a receiver of this file: the name answers 127.0.0.1. */
   function urlAt(port: number, path = '/hook', name = 'receiver.example.com'): string {
     dns.set(name, { A: ['127.0.0.1'] })
     return `https://${name}:${port}${path}`
   }
 
-  return { dns, authority, certificate, closing, guardOf, dispatcher, receiver, rawReceiver, urlAt }
+  return { dns, authority, certificate, closing, guardOf, dispatcher, receiver, urlAt }
 }
+
+/** Answers with these bytes, Latin-1, and ends the connection. */
+export function saysLast(bytes: string): WebhookAnswer {
+  return (exchange) => {
+    exchange.write(bytes)
+    exchange.close()
+  }
+}
+
+/** Answers with these bytes, Latin-1. The connection stays; what follows is another answer's. */
+export function says(bytes: string): WebhookAnswer {
+  return (exchange) => {
+    exchange.write(bytes)
+    exchange.end()
+  }
+}
+
+/** Never answers. */
+export const silence: WebhookAnswer = () => undefined
 
 export function post(
   through: WebhookDispatcher,

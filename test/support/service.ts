@@ -11,7 +11,6 @@ import { HTTP_LIMITS } from '../../src/http/limits.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createServerCertificate, createTestAuthority } from './certificates.ts'
 import { freshDatabase } from './database.ts'
-import { type HostileReceiver, startHostileReceiver } from './hostile-receiver.ts'
 import { type Cleanups, call, createTenant, type Tenant, type TenantOptions, undo } from './tenant.ts'
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
 
@@ -36,10 +35,8 @@ export interface Service extends Tenant, AsyncDisposable {
    * its carriers; the service runs until its first tenant is disposed of.
    */
   tenant(options?: TenantOptions): Promise<Service>
-  /** Another receiver whose certificate the service trusts. */
+  /** Another receiver whose certificate the service trusts; it verifies the account's signatures. */
   anotherReceiver(): Promise<WebhookReceiver>
-  /** One that can be told to misbehave, and verifies the account's signatures. */
-  hostileReceiver(): Promise<HostileReceiver>
   startNode(options?: Partial<AppOptions>): Promise<App>
   /** Stops the node and starts it again under the same name. */
   restart(options?: Partial<AppOptions>): Promise<void>
@@ -101,9 +98,8 @@ async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Se
         const own: Cleanups = []
         return serviceOf(more, own, () => undo(own))
       },
-      anotherReceiver: async () => closing(await startWebhookReceiver({ certificate })),
-      hostileReceiver: async () =>
-        closing(await startHostileReceiver({ certificate, secrets: [tenant.webhookSecret] })),
+      anotherReceiver: async () =>
+        closing(await startWebhookReceiver({ certificate, secrets: [tenant.webhookSecret] })),
       startNode: (overrides) => nodes.start(overrides),
       restart: (overrides) => nodes.restart(overrides),
       [Symbol.asyncDispose]: dispose,

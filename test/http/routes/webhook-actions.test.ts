@@ -200,7 +200,7 @@ describe('POST /v1/webhooks/test', () => {
   })
 
   it('200 of one that its receiver refused', async () => {
-    receiver.answerWith((_received, response) => void response.writeHead(500).end('oh'))
+    receiver.answerWith((exchange) => exchange.respond(500, {}, 'oh'))
     const answer = await test({ url: receiver.origin })
     expect([answer.status, answer.json]).toMatchObject([
       200,
