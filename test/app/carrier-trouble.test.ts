@@ -77,8 +77,11 @@ describe('a link that breaks', () => {
     service.simulator.faults.refuseBindsWith = null
     await service.until(msgId, 'DELIVERED')
   })
+})
 
-  test('validity over while no carrier is there: FAILED 501', async () => {
+// At once, since a node looks for them every 5 s.
+describe.concurrent('validity over', () => {
+  test('while no carrier is there: FAILED 501', async () => {
     await using service = await tenant({ bound: false, carrier: { state: 'stopped' } })
     const msgId = await service.sent()
     await expire(service, msgId)
@@ -86,14 +89,14 @@ describe('a link that breaks', () => {
     expect(record.errorCode).toBe('501')
     await service.untilWebhooks(msgId, ['FAILED'])
   })
-})
 
-test('validity over, and no route any more: FAILED 101', async () => {
-  await using service = await tenant({ bound: false, carrier: { state: 'stopped' } })
-  const msgId = await service.sent()
-  await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: null })
-  await expire(service, msgId)
-  expect((await service.until(msgId, 'FAILED')).errorCode).toBe('101')
+  test('and there is no route any more: FAILED 101', async () => {
+    await using service = await tenant({ bound: false, carrier: { state: 'stopped' } })
+    const msgId = await service.sent()
+    await service.admin('PATCH', `/service-plans/${service.servicePlanId}`, { route: null })
+    await expire(service, msgId)
+    expect((await service.until(msgId, 'FAILED')).errorCode).toBe('101')
+  })
 })
 
 describe('settings changed at run time', () => {
