@@ -18,6 +18,10 @@ interface Schema {
   readonly anyOf?: readonly Schema[]
 }
 
+interface Reference {
+  readonly $ref: string
+}
+
 interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
@@ -32,7 +36,7 @@ interface Operation {
   readonly operationId: string
   readonly summary?: string
   readonly description?: string
-  readonly parameters?: readonly Parameter[]
+  readonly parameters?: readonly (Parameter | Reference)[]
   readonly requestBody?: Content
   readonly responses: Record<string, Content>
 }
@@ -42,6 +46,7 @@ type Paths = Record<string, Record<string, Operation>>
 interface Components {
   readonly schemas?: Record<string, Schema>
   readonly responses?: Record<string, Content>
+  readonly parameters?: Record<string, Parameter>
 }
 
 export interface OpenApiDocument {
@@ -72,7 +77,9 @@ export function clientSources({ paths, webhooks, components = {} }: OpenApiDocum
   const types = new TypeWriter(components)
   const operations = Object.entries(paths)
     .filter(([path]) => path.startsWith('/v1/'))
-    .flatMap(([path, methods]) => Object.entries(methods).map(([method, op]) => ({ path, method, op })))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, op]) => ({ path, method, op: withParameters(op, components) })),
+    )
   const bodies = Object.values(webhooks).map(({ post }) => {
     const type = types.of(jsonOf(post!.requestBody, post!.operationId), post!.operationId)
     return `${comment(post!.summary, post!.description)}${post!.operationId}: ${type}`
@@ -109,7 +116,7 @@ function sourceOf(parts: readonly string[]): string {
 }
 
 /** All that an operation is given, in one object: parameters of path and query, and the fields of the body. */
-function inputOf(op: Operation, types: TypeWriter): string {
+function inputOf(op: WithParameters, types: TypeWriter): string {
   const where = op.operationId
   const unknown = parametersIn('header', op).find(({ name }) => !OPTION_HEADERS.includes(name))
   if (unknown !== undefined)
@@ -149,7 +156,15 @@ function answerOf({ operationId, responses }: Operation, types: TypeWriter): str
   return answer.content === undefined ? 'undefined' : types.of(jsonOf(answer, operationId), operationId)
 }
 
-function parametersIn(place: Parameter['in'], { parameters = [] }: Operation): readonly Parameter[] {
+type WithParameters = Omit<Operation, 'parameters'> & { readonly parameters: readonly Parameter[] }
+
+/** The operation with its parameters, none of them by reference. */
+function withParameters(op: Operation, { parameters: shared }: Components): WithParameters {
+  const parameters = (op.parameters ?? []).map((one) => ('$ref' in one ? component(shared, one.$ref) : one))
+  return { ...op, parameters }
+}
+
+function parametersIn(place: Parameter['in'], { parameters }: WithParameters): readonly Parameter[] {
   return parameters.filter((parameter) => parameter.in === place)
 }
 

@@ -25,20 +25,22 @@ import type {
 export interface Operations {
   /** Send one SMS. One message a request, answered once it is stored. Receipts follow. */
   sendSms: { input: SendSmsRequest; answer: DeliveryReceipt }
-  /** Get the delivery record of a message. */
+  /** Get the delivery record of a message. It may take a moment after the send until the record can be read: retry a 404. */
   getMessage: {
     input: {
+      /** As it was answered when the message was sent. */
       msgId: string
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
     }
     answer: DeliveryReceipt
   }
-  /** Get the delivery record of a message (the Location of a send). */
+  /** Get the delivery record of a message (the Location of a send). It may take a moment after the send until the record can be read: retry a 404. */
   getMessageAtLocation: {
     input: {
+      /** As it was answered when the message was sent. */
       msgId: string
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId?: string | undefined
     }
     answer: DeliveryReceipt
@@ -46,15 +48,17 @@ export interface Operations {
   /** List messages, newest first. Needs servicePlanId and at least one filter or a cursor. */
   listMessages: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Sender. */
       from?: string | undefined
       /** Destination. */
       to?: string | undefined
+      /** Status of now. */
       status?: MessageStatus | undefined
       /** ISO 3166-1 alpha-2. */
       country?: string | undefined
+      /** Mobile country code and network code. */
       mccmnc?: string | undefined
       /** Start of the createdAt window, inclusive. */
       fromDate?: string | undefined
@@ -67,11 +71,12 @@ export interface Operations {
     }
     answer: MessageList
   }
-  /** Get an inbound message. */
+  /** Get an inbound message. As it was pushed to the inbound URL, whether or not there is one. */
   getInboundMessage: {
     input: {
+      /** As it was answered when the message was sent. */
       msgId: string
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
     }
     answer: InboundSmsWebhook
@@ -79,7 +84,7 @@ export interface Operations {
   /** List inbound messages, newest first. Needs servicePlanId and at least one filter or a cursor. */
   listInboundMessages: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Sender. */
       from?: string | undefined
@@ -101,7 +106,7 @@ export interface Operations {
   /** Read a plan's events in their order, oldest first. Every change of status and every inbound message, whether or not it was pushed to a URL. */
   listEvents: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** cursor of the page before, unchanged. */
       cursor?: string | undefined
@@ -112,12 +117,14 @@ export interface Operations {
     }
     answer: EventFeed
   }
-  /** List the events of a plan and what became of them, those of the newest message first. */
+  /** List the events of a plan and what became of them, those of the newest message first. Shows whether each event was delivered, and to where. Keeps nothing back: those without a URL are listed too. */
   listWebhookEvents: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
+      /** State of the delivery. */
       state?: EventState | undefined
+      /** Of one message. */
       msgId?: string | undefined
       /** Scheme, host and port: https://example.com:8443. */
       destination?: string | undefined
@@ -132,20 +139,20 @@ export interface Operations {
     }
     answer: WebhookEventList
   }
-  /** Get an event and every attempt to deliver it. */
+  /** Get an event and every attempt to deliver it. Shows the answer of your receiver to each attempt, up to its first 1 KiB. */
   getWebhookEvent: {
     input: {
       /** {msgId}-{sequence}, as in webhook-id. */
       eventId: string
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
     }
     answer: WebhookEventDetail
   }
-  /** List destinations that are in trouble, paused, or have events waiting, by name. */
+  /** List destinations that are in trouble, paused, or have events waiting, by name. A destination is the scheme, host and port of a URL. One that works, and has nothing waiting, is not listed. */
   listWebhookDestinations: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Values above 100 are 100. */
       limit?: number | undefined

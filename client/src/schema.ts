@@ -287,7 +287,7 @@ export interface WebhookDestination {
 }
 
 export interface TestEventRequest {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId: string
   /** deliveryReceipt when absent. */
   type?: EventType | undefined
@@ -312,15 +312,16 @@ export interface TestEvent {
 }
 
 export interface RedeliverEventRequest {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId: string
 }
 
 export interface RedeliverEventsRequest {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId: string
   /** failed when absent; kept: what had no URL when it happened, and has one now. */
   state?: 'failed' | 'kept' | undefined
+  /** Of one message. */
   msgId?: string | undefined
   /** Scheme, host and port: https://example.com:8443. */
   destination?: string | undefined
@@ -340,7 +341,7 @@ export interface Redelivered {
 }
 
 export interface DestinationRequest {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId: string
   /** Scheme, host and port: https://example.com:8443. */
   destination: string

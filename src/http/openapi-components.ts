@@ -1,4 +1,4 @@
-import { FAILURE_RESPONSES, universalFailures } from './schemas/failure-responses.ts'
+import { FAILURE_RESPONSES, responseName, universalFailures } from './schemas/failure-responses.ts'
 import { portablePattern } from './schemas/portable-patterns.ts'
 
 /**
@@ -14,31 +14,38 @@ const DATA: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'example'
 /** Returns a new document. Throws when two different schemas have the same title. */
 export function withComponents(document: Node): Node {
   const named = new NamedSchemas()
-  const paths = eachValue(document.paths, (path) =>
-    eachValue(path, (operation, method) => named.refer(withFailures(operation as Node, method))),
+  const { paths, parameters } = withSharedParameters(
+    eachValue(document.paths, (path) =>
+      eachValue(path, (operation, method) => named.refer(withFailures(operation as Node, method))),
+    ),
   )
   const webhooks = named.refer(document.webhooks ?? {})
-  const responses = named.refer(FAILURE_RESPONSES)
+  const text = JSON.stringify(paths)
+  const answered = Object.entries(FAILURE_RESPONSES).filter(([name]) => text.includes(referenceTo(name).$ref))
+  const responses = named.refer(Object.fromEntries(answered))
   return {
     ...document,
     paths,
     webhooks,
-    components: { ...(document.components as Node), schemas: named.all(), responses },
+    components: { ...(document.components as Node), schemas: named.all(), responses, parameters },
   }
 }
 
 /** The operation with the failures that any request may meet, all of them by reference. */
 function withFailures(operation: Node, method: string): Node {
   const { responses: answered } = operation as { responses: Record<string, Node> }
-  const failures = universalFailures(method).map((status) => [status, referenceTo(status)])
+  const failures = universalFailures(operation.requestBody !== undefined)
+  const referred = Object.fromEntries(failures.map(responseName).map((name) => [name, referenceTo(name)]))
   const responses = eachValue(answered, (response, status) => {
     const schema = jsonOf(response as Node)?.schema as Node | undefined
-    return schema?.title === 'ErrorBody' ? referenceTo(Number(status)) : withoutRepeats(response as Node)
+    return schema?.title === 'ErrorBody' ? referenceTo(status) : withoutRepeats(response as Node)
   })
-  return { ...operation, responses: { ...Object.fromEntries(failures), ...responses } }
+  // What only reads conflicts with nothing.
+  if (method === 'get') delete responses['409']
+  return { ...operation, responses: { ...referred, ...responses } }
 }
 
-const referenceTo = (status: number) => ({ $ref: `#/components/responses/${status}` })
+const referenceTo = (name: string) => ({ $ref: `#/components/responses/${name}` })
 
 /** The response, whose schema repeats its description, and whose example is that of the schema. */
 function withoutRepeats(response: Node): Node {
@@ -52,6 +59,42 @@ function withoutRepeats(response: Node): Node {
 
 function jsonOf({ content }: Node): Node | undefined {
   return (content as Record<string, Node> | undefined)?.['application/json']
+}
+
+/** Parameters that several operations have alike, by reference; one name has the one that most of them have. */
+function withSharedParameters(paths: Record<string, unknown>): { paths: Node; parameters: Node } {
+  const counts = new Map<string, number>()
+  eachParameter(paths, (parameter) => {
+    const text = JSON.stringify(parameter)
+    counts.set(text, (counts.get(text) ?? 0) + 1)
+    return parameter
+  })
+  const shared = new Map<string, string>()
+  for (const [text, count] of [...counts].sort(([, a], [, b]) => b - a)) {
+    const name = sharedName(JSON.parse(text))
+    if (count > 1 && !shared.has(name)) shared.set(name, text)
+  }
+  const refer = (parameter: Node) => {
+    const name = sharedName(parameter)
+    const isShared = shared.get(name) === JSON.stringify(parameter)
+    return isShared ? { $ref: `#/components/parameters/${name}` } : parameter
+  }
+  const parameters = [...shared].map(([name, text]) => [name, JSON.parse(text)])
+  return { paths: eachParameter(paths, refer), parameters: Object.fromEntries(parameters.sort()) }
+}
+
+/** `path.msgId`, or `query.servicePlanId.optional` */
+function sharedName({ in: place, name, required }: Node): string {
+  return `${place}.${name}${required === true ? '' : '.optional'}`
+}
+
+function eachParameter(paths: Node, change: (parameter: Node) => Node): Node {
+  return eachValue(paths, (path) =>
+    eachValue(path, (operation) => {
+      const { parameters } = operation as { parameters?: readonly Node[] }
+      return { ...(operation as Node), ...(parameters && { parameters: parameters.map(change) }) }
+    }),
+  )
 }
 
 class NamedSchemas {
@@ -79,7 +122,11 @@ class NamedSchemas {
     if (typeof walked.pattern === 'string') Object.assign(walked, portablePattern(walked.pattern))
     // Generators make a type of its own for each value of an enum without a type.
     if (Array.isArray(walked.enum)) walked.type ??= 'string'
-    return typeof walked.title === 'string' ? this.#reference(walked.title, walked) : walked
+    if (typeof walked.title === 'string') return this.#reference(walked.title, walked)
+    if (walked.required === false) delete walked.required
+    // That of the whole request or response shows the field as well.
+    if (Array.isArray(walked.examples)) delete walked.examples
+    return walked
   }
 
   #reference(name: string, { title: _, description, examples, ...schema }: Node): Node {

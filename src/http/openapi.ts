@@ -1,9 +1,13 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { withComponents } from './openapi-components.ts'
+import { OPERATOR_TAGS } from './routes/admin/documentation.ts'
+import { CUSTOMER_TAGS } from './schemas/customer-tags.ts'
 import { WEBHOOKS } from './schemas/webhooks.ts'
 
 const FAILURES = 'Every failure answers the ErrorBody, whatever its status.'
+const BEARER = { type: 'http', scheme: 'bearer', description: 'A token that the operator issued' } as const
+const ABOUT = { version: 'v1', license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' } }
 const OPERATOR_PATHS = '/admin/v1/'
 
 /** Collects the schemas of the routes registered after it, and answers the customers' document at `/openapi.json`. */
@@ -12,16 +16,18 @@ export async function documentRoutes(app: FastifyInstance, baseUrl: string | nul
     openapi: {
       openapi: '3.1.0',
       servers: [{ url: baseUrl ?? '/' }],
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      security: [{ bearer: [] }],
+      components: { securitySchemes: { bearer: BEARER } },
     },
   })
   answerDocument(app, '/openapi.json', {
     isPath: (path) => !path.startsWith(OPERATOR_PATHS),
     info: {
       title: 'Aldis',
-      version: 'v1',
+      ...ABOUT,
       description: `Send SMS, look up and list delivery records, and receive webhooks. ${FAILURES}`,
     },
+    tags: CUSTOMER_TAGS,
     webhooks: WEBHOOKS,
   })
 }
@@ -32,15 +38,17 @@ export function documentOperatorRoutes(app: FastifyInstance): void {
     isPath: (path) => path.startsWith(OPERATOR_PATHS),
     info: {
       title: 'Aldis operator API',
-      version: 'v1',
+      ...ABOUT,
       description: `Set up accounts, carriers, routes and prices, and see what becomes of messages. ${FAILURES}`,
     },
+    tags: OPERATOR_TAGS,
   })
 }
 
 interface Part {
   readonly isPath: (path: string) => boolean
   readonly info: object
+  readonly tags: readonly object[]
   readonly webhooks?: object
 }
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { openApiDocument } from '../../scripts/openapi-document.ts'
+import { ERRORS } from '../../src/errors.ts'
 import { withComponents } from '../../src/http/openapi-components.ts'
 import { PATTERN_MEANINGS } from '../../src/http/routes/admin/fields.ts'
 import { portablePattern } from '../../src/http/schemas/portable-patterns.ts'
-import { type OpenApi, operationsOf, responseOf } from '../support/openapi.ts'
+import { type OpenApi, type Operation, operationsOf, parametersOf, responseOf } from '../support/openapi.ts'
 
-const KILOBYTE = 1_000
+const KIB = 1_024
 const CUSTOMERS = await openApiDocument<OpenApi>('/openapi.json')
 const OPERATORS = await openApiDocument<OpenApi>('/admin/v1/openapi.json')
 
@@ -16,8 +17,8 @@ describe.each([
 ])("the %s' document", (_name, document) => {
   const operations = operationsOf(document)
 
-  it('is small: less than 150 kB', () => {
-    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(150 * KILOBYTE)
+  it('is small: less than 150 KiB', () => {
+    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(150 * KIB)
   })
 
   it('has every object of more than 3 fields as a component, once', () => {
@@ -40,6 +41,28 @@ describe.each([
     expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([])
   })
 
+  it('describes every operation and every parameter', () => {
+    for (const { operation } of operations) {
+      expect(operation.summary, operation.operationId).toMatch(/^[A-Z][^.]+$/)
+      expect(operation.description, operation.operationId).toMatch(/^[A-Z].*\.$/)
+      for (const { name, description, required, example } of parametersOf(document, operation)) {
+        expect(description, `${operation.operationId} ${name}`).toBeTruthy()
+        if (required) expect(example, `${operation.operationId} ${name}`).toBeDefined()
+      }
+    }
+  })
+
+  it('describes its tags, whose names differ by more than case', () => {
+    const names = document.tags!.map(({ name }) => name)
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
+    expect(document.tags!.map(({ description }) => description)).not.toContain('')
+    const pushed = Object.values(document.webhooks ?? {}).flatMap(Object.values<Operation>)
+    const used = [...operations.map(({ operation }) => operation), ...pushed].flatMap(({ tags }) => tags)
+    expect([...new Set(used)].sort()).toEqual(names.sort())
+    const managed = operations.flatMap(({ operation }) => operation.tags)
+    expect(pushed.flatMap(({ tags }) => tags).filter((tag) => managed.includes(tag))).toEqual([])
+  })
+
   it('says what every answer means', () => {
     for (const { operation } of operations) {
       for (const status of Object.keys(operation.responses)) {
@@ -50,11 +73,14 @@ describe.each([
     }
   })
 
-  it('has the failures that any request may meet, with the body as well', () => {
-    for (const { method, operation } of operations) {
-      const statuses = Object.keys(operation.responses)
-      const expected = ['400', '405', '408', '417', '431', '500', ...(method === 'get' ? [] : ['413', '415'])]
-      expect(statuses, operation.operationId).toEqual(expect.arrayContaining(expected))
+  it('has the failures that any request may meet, those of a body as well', () => {
+    for (const { operation } of operations) {
+      const ofBody = operation.requestBody === undefined ? [] : [413, 415]
+      for (const status of [400, 405, 408, 417, 431, 500, 503, ...ofBody]) {
+        const { description } = responseOf(document, operation, status)!
+        const [code] = Object.entries(ERRORS).find(([, error]) => error.status === status)!
+        expect(description, `${operation.operationId} ${status}`).toContain(code)
+      }
     }
   })
 })

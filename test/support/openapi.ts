@@ -1,13 +1,13 @@
 import { Compile } from 'typebox/schema'
 import type { HttpAnswer } from './raw-http.ts'
 
-export interface Media {
+interface Media {
   readonly schema: object
   readonly example?: unknown
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
 }
 
-export interface Response {
+interface Response {
   readonly description: string
   readonly content?: Readonly<Record<string, Media>>
 }
@@ -27,7 +27,7 @@ export interface Operation {
   readonly description?: string
   readonly tags: readonly string[]
   readonly security?: readonly object[]
-  readonly parameters?: readonly Parameter[]
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>
 }
@@ -43,6 +43,7 @@ export interface OpenApi {
   readonly components: {
     readonly schemas: Readonly<Record<string, object>>
     readonly responses: Readonly<Record<string, Response>>
+    readonly parameters: Readonly<Record<string, Parameter>>
   }
 }
 
@@ -54,15 +55,24 @@ export function operationsOf({ paths }: OpenApi) {
 }
 
 /** What a schema of the document finds wrong with a value. */
-export function schemaFaultsOf({ components }: OpenApi, schema: object, value: unknown): unknown[] {
+function schemaFaultsOf({ components }: OpenApi, schema: object, value: unknown): unknown[] {
   return Compile({ ...schema, components }).Errors(value)[1]
+}
+
+/** The parameters of an operation, none of them by reference. */
+export function parametersOf({ components }: OpenApi, { parameters = [] }: Operation): Parameter[] {
+  return parameters.map((one) => ('$ref' in one ? components.parameters[nameIn(one.$ref)]! : one))
+}
+
+function nameIn(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1)
 }
 
 /** How an operation documents a status, whether there or as a shared response. */
 export function responseOf({ components }: OpenApi, operation: Operation, status: number | string) {
-  const response = operation.responses[status]
+  const response = operation.responses[status] ?? operation.responses[`${String(status)[0]}XX`]
   if (response === undefined || !('$ref' in response)) return response
-  return components.responses[response.$ref.slice(response.$ref.lastIndexOf('/') + 1)]
+  return components.responses[nameIn(response.$ref)]
 }
 
 /** What the document finds wrong with an answer; null when it knows no such answer with a body. */

@@ -28,7 +28,6 @@ const SCHEMA = {
   summary: "Read a plan's events in their order, oldest first",
   description: 'Every change of status and every inbound message, whether or not it was pushed to a URL.',
   tags: ['Events'],
-  security: [{ bearer: [] }],
   querystring: FeedQuerySchema,
   response: {
     200: { ...FeedSchema, description: 'The events behind the cursor' },

@@ -13,7 +13,6 @@ const SCHEMA = {
   summary: 'List inbound messages, newest first',
   description: 'Needs servicePlanId and at least one filter or a cursor.',
   tags: ['Inbound messages'],
-  security: [{ bearer: [] }],
   querystring: InboundListQuerySchema,
   response: {
     200: { ...InboundMessageListSchema, description: 'A page, newest first' },

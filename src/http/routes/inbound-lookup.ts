@@ -12,8 +12,8 @@ import type { LookupDeps } from './message-lookups.ts'
 const SCHEMA = {
   operationId: 'getInboundMessage',
   summary: 'Get an inbound message',
+  description: 'As it was pushed to the inbound URL, whether or not there is one.',
   tags: ['Inbound messages'],
-  security: [{ bearer: [] }],
   params: MessagePathSchema,
   querystring: LookupQuerySchema,
   response: {

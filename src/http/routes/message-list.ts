@@ -13,7 +13,6 @@ const SCHEMA = {
   summary: 'List messages, newest first',
   description: 'Needs servicePlanId and at least one filter or a cursor.',
   tags: ['Messages'],
-  security: [{ bearer: [] }],
   querystring: ListQuerySchema,
   response: {
     200: { ...MessageListSchema, description: 'A page, newest first' },

@@ -19,8 +19,8 @@ export interface LookupDeps {
 const SCHEMA = {
   operationId: 'getMessage',
   summary: 'Get the delivery record of a message',
+  description: 'It may take a moment after the send until the record can be read: retry a 404.',
   tags: ['Messages'],
-  security: [{ bearer: [] }],
   params: MessagePathSchema,
   querystring: LookupQuerySchema,
   response: {

@@ -35,7 +35,6 @@ const SCHEMA = {
   summary: 'Send one SMS',
   description: 'One message a request, answered once it is stored. Receipts follow.',
   tags: ['Messages'],
-  security: [{ bearer: [] }],
   headers: Type.Object({
     'idempotency-key': Type.Optional(
       Type.String({ description: 'Up to 255 visible ASCII characters; the same key within 24 h sends once' }),

@@ -34,7 +34,7 @@ export interface WebhookActionDeps extends LookupDeps {
   readonly clock: () => number
 }
 
-const COMMON = { tags: ['Webhooks'], security: [{ bearer: [] }] }
+const COMMON = { tags: ['Webhook deliveries'] }
 
 const ONE = {
   ...COMMON,

@@ -15,12 +15,14 @@ import {
 } from '../schemas/webhook-query.ts'
 import type { WebhookActionDeps } from './webhook-actions.ts'
 
-const COMMON = { tags: ['Webhooks'], security: [{ bearer: [] }] }
+const COMMON = { tags: ['Webhook deliveries'] }
 
 const LIST = {
   ...COMMON,
   operationId: 'listWebhookDestinations',
   summary: 'List destinations that are in trouble, paused, or have events waiting, by name',
+  description:
+    'A destination is the scheme, host and port of a URL. One that works, and has nothing waiting, is not listed.',
   querystring: DestinationListQuerySchema,
   response: {
     200: { ...WebhookDestinationListSchema, description: 'A page, by name' },

@@ -14,12 +14,14 @@ import { LookupQuerySchema } from '../schemas/message-query.ts'
 import { presentEvent, presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
 import { EventListQuerySchema, EventPathSchema, WebhookEventListSchema } from '../schemas/webhook-query.ts'
 
-const COMMON = { tags: ['Webhooks'], security: [{ bearer: [] }] }
+const COMMON = { tags: ['Webhook deliveries'] }
 
 const LIST = {
   ...COMMON,
   operationId: 'listWebhookEvents',
   summary: 'List the events of a plan and what became of them, those of the newest message first',
+  description:
+    'Shows whether each event was delivered, and to where. Keeps nothing back: those without a URL are listed too.',
   querystring: EventListQuerySchema,
   response: {
     200: { ...WebhookEventListSchema, description: 'A page, newest message first' },
@@ -31,6 +33,7 @@ const DETAIL = {
   ...COMMON,
   operationId: 'getWebhookEvent',
   summary: 'Get an event and every attempt to deliver it',
+  description: 'Shows the answer of your receiver to each attempt, up to its first 1 KiB.',
   params: EventPathSchema,
   querystring: LookupQuerySchema,
   response: {

@@ -19,16 +19,30 @@ const HEADERS: Readonly<Record<number, object>> = {
 }
 
 const ENTRIES = Object.entries(ERRORS) as [ErrorCode, (typeof ERRORS)[ErrorCode]][]
-const STATUSES: readonly number[] = [...new Set(ENTRIES.map(([, { status }]) => status))].sort()
+/** Failures to read a request, which are answered whatever operation it is for. */
+const UNREAD: ReadonlySet<number> = new Set([408, 417, 431])
 
-/** `components.responses`, each named as its status: what it means, with an example of each of its error codes. */
-export const FAILURE_RESPONSES = Object.fromEntries(STATUSES.map((status) => [status, responseOf(status)]))
+/** Name of the shared response that describes a status: 404, or 4XX for those that are described together. */
+export function responseName(status: number): string {
+  return UNREAD.has(status) ? '4XX' : String(status)
+}
 
-function responseOf(status: number) {
-  const entries = ENTRIES.filter(([, entry]) => entry.status === status)
+/** `components.responses`: what each status means, with an example of each of its error codes. */
+export const FAILURE_RESPONSES = Object.fromEntries(
+  [...Map.groupBy(ENTRIES, ([, { status }]) => responseName(status))].map(([name, entries]) => [
+    name,
+    responseOf(entries),
+  ]),
+)
+
+function responseOf(entries: typeof ENTRIES) {
+  const [[, { status }]] = entries as [(typeof ENTRIES)[number]]
   const examples = entries.map(([code, { message }]) => [code, { value: exampleOf(code, message) }])
+  const meanings = entries.map(([code, entry]) =>
+    UNREAD.has(entry.status) ? `${code} (${entry.status})` : code,
+  )
   return {
-    description: entries.map(([code]) => code).join(', '),
+    description: meanings.join(', '),
     headers: { 'x-request-id': text('Id of the request, also in the log'), ...HEADERS[status] },
     content: {
       'application/json': { schema: ErrorBodySchema, examples: Object.fromEntries(examples) },
@@ -47,12 +61,10 @@ function exampleOf(errorCode: ErrorCode, errorMessage: string) {
 }
 
 /** What any request may meet: bytes that are not HTTP, limits of the server, and its failures. */
-const OF_ANY = [400, 405, 408, 417, 431, 500, 503]
-/** What a request may meet by the body that it has, even where none is asked for. */
+const OF_ANY = [400, 405, ...UNREAD, 500, 503]
 const OF_BODIES = [413, 415]
 
-/** Statuses of failures that every operation of the method may answer. */
-export function universalFailures(method: string): number[] {
-  const statuses = method === 'get' ? OF_ANY : [...OF_ANY, ...OF_BODIES]
-  return statuses.filter((status) => STATUSES.includes(status))
+/** Statuses of failures that every operation may answer, those with a body more. */
+export function universalFailures(hasBody: boolean): readonly number[] {
+  return hasBody ? [...OF_ANY, ...OF_BODIES] : OF_ANY
 }

@@ -6,7 +6,7 @@ import { InboundSmsWebhookSchema } from './webhooks.ts'
 export const InboundListQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
   from: Type.Optional(Type.String({ description: 'Sender' })),
-  to: Type.Optional(Type.String({ description: 'Number it was sent to' })),
+  to: Type.Optional(Type.String({ examples: ['71234'], description: 'Number it was sent to' })),
   keyword: Type.Optional(Type.String({ description: 'Keyword it matched, in any case' })),
   ...windowParameters('receivedAt'),
   ...PAGE_PARAMETERS,

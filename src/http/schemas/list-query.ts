@@ -4,7 +4,11 @@ import { nullableString } from './nullable.ts'
 
 /** What the lists of the customers' API have in common (spec §4.3), for the documentation: the domain judges the texts. */
 
-export const PlanParameter = Type.String({ pattern: '^[a-fA-F0-9]{24}$', description: '24 hex digits' })
+export const PlanParameter = Type.String({
+  pattern: '^[a-fA-F0-9]{24}$',
+  examples: ['65f0c0ffee65f0c0ffee65f0'],
+  description: 'Service plan: 24 hex digits',
+})
 
 /** `time`: the field that the window is of. */
 export function windowParameters(time: string) {

@@ -6,7 +6,13 @@ import { oneOf } from './nullable.ts'
 
 /** Query strings and paths, for the documentation: parameters are texts, and the domain reads and judges them. */
 
-export const MessagePathSchema = Type.Object({ msgId: Type.String({ format: 'uuid' }) })
+export const MessagePathSchema = Type.Object({
+  msgId: Type.String({
+    format: 'uuid',
+    examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203'],
+    description: 'As it was answered when the message was sent',
+  }),
+})
 
 export const LookupQuerySchema = Type.Object({ servicePlanId: PlanParameter })
 
@@ -16,10 +22,12 @@ export const ShortLookupQuerySchema = Type.Object({ servicePlanId: Type.Optional
 export const ListQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
   from: Type.Optional(Type.String({ description: 'Sender' })),
-  to: Type.Optional(Type.String({ description: 'Destination' })),
-  status: Type.Optional(oneOf(STATUSES, { title: 'MessageStatus' })),
+  to: Type.Optional(Type.String({ examples: ['+15551230001'], description: 'Destination' })),
+  status: Type.Optional(oneOf(STATUSES, { title: 'MessageStatus', description: 'Status of now' })),
   country: Type.Optional(Type.String({ description: 'ISO 3166-1 alpha-2' })),
-  mccmnc: Type.Optional(Type.String({ pattern: '^[0-9]{5,6}$' })),
+  mccmnc: Type.Optional(
+    Type.String({ pattern: '^[0-9]{5,6}$', description: 'Mobile country code and network code' }),
+  ),
   ...windowParameters('createdAt'),
   ...PAGE_PARAMETERS,
 })

@@ -29,5 +29,17 @@ export const SendSmsSchema = Type.Object(
       Type.String({ format: 'uri', description: 'Public https URL for delivery receipts of this message' }),
     ),
   },
-  { title: 'SendSmsRequest' },
+  {
+    title: 'SendSmsRequest',
+    examples: [
+      {
+        servicePlanId: '65f0c0ffee65f0c0ffee65f0',
+        channel: 'SMS',
+        from: 'Aldis',
+        to: '+15551230001',
+        body: 'Your code is 271828',
+        callbackUrl: 'https://hooks.example.com/receipts',
+      },
+    ],
+  },
 )

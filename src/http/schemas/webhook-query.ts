@@ -10,15 +10,18 @@ const Destination = Type.String({
   maxLength: 300,
   description: 'Scheme, host and port: https://example.com:8443',
 })
-const MsgId = Type.String({ maxLength: 36, format: 'uuid' })
+const MsgId = Type.String({ maxLength: 36, format: 'uuid', description: 'Of one message' })
 
 export const EventPathSchema = Type.Object({
-  eventId: Type.String({ description: '{msgId}-{sequence}, as in webhook-id' }),
+  eventId: Type.String({
+    examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203-1'],
+    description: '{msgId}-{sequence}, as in webhook-id',
+  }),
 })
 
 export const EventListQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
-  state: Type.Optional(oneOf(EVENT_STATES, { title: 'EventState' })),
+  state: Type.Optional(oneOf(EVENT_STATES, { title: 'EventState', description: 'State of the delivery' })),
   msgId: Type.Optional(MsgId),
   destination: Type.Optional(Destination),
   ...windowParameters("messages' createdAt"),
@@ -31,13 +34,20 @@ export const WebhookEventListSchema = pageSchema(WebhookEventSchema, 'WebhookEve
 export const WebhookDestinationListSchema = pageSchema(WebhookDestinationSchema, 'WebhookDestinationList')
 
 /** A field that is not known is refused: misspelt, it would not narrow what is done. */
-const strict = (title: string) => ({ title, additionalProperties: false })
+const strict = (title: string, example: object) => ({
+  title,
+  additionalProperties: false,
+  examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', ...example }],
+})
 
-export const PlanBodySchema = Type.Object({ servicePlanId: PlanParameter }, strict('RedeliverEventRequest'))
+export const PlanBodySchema = Type.Object(
+  { servicePlanId: PlanParameter },
+  strict('RedeliverEventRequest', {}),
+)
 
 export const DestinationBodySchema = Type.Object(
   { servicePlanId: PlanParameter, destination: Destination },
-  strict('DestinationRequest'),
+  strict('DestinationRequest', { destination: 'https://hooks.example.com' }),
 )
 
 export const RedeliverBodySchema = Type.Object(
@@ -56,7 +66,7 @@ export const RedeliverBodySchema = Type.Object(
     toDate: Type.Optional(Type.String({ maxLength: 64, format: 'date-time', description: 'Inclusive' })),
     after: Type.Optional(Type.String({ maxLength: 42, description: 'nextAfter of the answer before' })),
   },
-  strict('RedeliverEventsRequest'),
+  strict('RedeliverEventsRequest', { state: 'failed', fromDate: '2026-11-01T00:00:00Z' }),
 )
 
 export const RedeliveredSchema = Type.Object(
@@ -80,7 +90,7 @@ export const TestBodySchema = Type.Object(
       }),
     ),
   },
-  strict('TestEventRequest'),
+  strict('TestEventRequest', { url: 'https://hooks.example.com/receipts' }),
 )
 
 export const TestEventSchema = Type.Object(

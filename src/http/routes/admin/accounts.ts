@@ -151,7 +151,7 @@ function accountsOf(secretKey: Uint8Array): Resource<typeof Account, AccountReco
 function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps): void {
   scope.post(
     '/accounts/:accountId/webhook-secret/rotate',
-    { schema: { tags: ['accounts'], params: Params, response: answers(200, Rotated) } },
+    { schema: { tags: ['Accounts'], params: Params, response: answers(200, Rotated) } },
     async ({ params }) => {
       const accountId = canonicalPublicId(params.accountId)
       return { accountId, webhookSecret: await rotateWebhookSecret(db, secretKey, accountId) }
@@ -160,7 +160,7 @@ function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps):
 
   scope.delete(
     '/accounts/:accountId/webhook-secret/previous',
-    { schema: { tags: ['accounts'], params: Params, response: answers(204, Type.Null()) } },
+    { schema: { tags: ['Accounts'], params: Params, response: answers(204, Type.Null()) } },
     async ({ params }, reply) => {
       await removePreviousWebhookSecret(db, params.accountId)
       return reply.code(204).send(null)

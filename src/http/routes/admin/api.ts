@@ -40,7 +40,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       scope.addHook('onRequest', async (request) => requireOperator(request, operators, deps))
       scope.addHook('onRoute', (route) => {
         if (route.schema === undefined || route.method === 'HEAD') return
-        Object.assign(route.schema, { security: [{ bearer: [] }], ...documentationOf(route) })
+        Object.assign(route.schema, documentationOf(route))
       })
       scope.addHook('onSend', async (request, reply) => {
         if (request.method === 'GET' || reply.statusCode >= 400) return

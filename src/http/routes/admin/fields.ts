@@ -21,32 +21,57 @@ import type { AccountSettings } from '../../../store/accounts.ts'
 /** What a pattern asks for in words, by its source: what the fault says. */
 export const PATTERN_MEANINGS = new Map<string, string>()
 
-function patterned(pattern: RegExp, meaning: string, options: { description?: string } = {}) {
+/** Description and examples, which the OpenAPI document shows. */
+interface Annotations {
+  readonly description?: string
+  readonly examples?: readonly string[]
+}
+
+function patterned(pattern: RegExp, meaning: string, options: Annotations = {}) {
   PATTERN_MEANINGS.set(pattern.source, meaning)
   return Type.String({ pattern: pattern.source, ...options })
 }
 
-export const PublicId = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits')
+export const PublicId = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
+  description: '24 hex digits',
+  examples: ['65f0c0ffee65f0c0ffee65f0'],
+})
 export const LinkName = patterned(
   LINK_NAME,
   'must begin with a letter and have at most 63 letters, digits, dots, underscores or dashes',
+  { description: 'Name', examples: ['acme'] },
 )
 /** Of a carrier or route: its name or its number. */
-export const LinkKey = patterned(/^[A-Za-z0-9._-]{1,63}$/, 'must be a name or a number')
-export const InboundNumberField = patterned(INBOUND_NUMBER, 'must be an E.164 number or 3 to 8 digits')
+export const LinkKey = patterned(/^[A-Za-z0-9._-]{1,63}$/, 'must be a name or a number', {
+  description: 'Name or number',
+  examples: ['acme'],
+})
+export const InboundNumberField = patterned(INBOUND_NUMBER, 'must be an E.164 number or 3 to 8 digits', {
+  description: 'E.164 number or short code',
+  examples: ['71234'],
+})
 export const InboundSender = patterned(
   INBOUND_SENDER,
   'must have 1 to 64 printable characters and no space at the ends',
+  { description: 'Sender, in the form that its carrier uses', examples: ['+15551230001'] },
 )
-export const NumberPrefix = patterned(NUMBER_PREFIX, 'must be + and 1 to 15 digits, the calling code first')
-export const Mccmnc = patterned(MCCMNC, 'must be 5 or 6 digits: mobile country code and network code')
+export const NumberPrefix = patterned(NUMBER_PREFIX, 'must be + and 1 to 15 digits, the calling code first', {
+  description: 'Beginning of E.164 numbers',
+  examples: ['+4477'],
+})
+export const Mccmnc = patterned(MCCMNC, 'must be 5 or 6 digits: mobile country code and network code', {
+  description: 'Mobile country code and network code',
+  examples: ['23410'],
+})
 export const CountryCode = patterned(
   /^[A-Z]{2}$/,
   'must be a country code of two capital letters (ISO 3166-1)',
+  { description: 'ISO 3166-1 alpha-2', examples: ['GB'] },
 )
 export const CurrencyCode = patterned(
   /^[A-Z]{3}$/,
   'must be a currency code of three capital letters (ISO 4217)',
+  { description: 'ISO 4217', examples: ['EUR'] },
 )
 const AMOUNT = /^[0-9]{1,7}(?:\.[0-9]{1,6})?$/
 PATTERN_MEANINGS.set(AMOUNT.source, 'must be a decimal with at most 6 places, without sign and exponent')
@@ -58,27 +83,46 @@ export const Amount = Type.Unsafe<string | number>({
   maximum: 1_000_000,
 })
 /** The number that the service gave a thing without a name. */
-export const RowId = patterned(/^(?:0|[1-9][0-9]{0,8})$/, 'must be a whole number')
+export const RowId = patterned(/^(?:0|[1-9][0-9]{0,8})$/, 'must be a whole number', {
+  description: 'Number that the service assigned',
+  examples: ['1'],
+})
 /** How far back is looked: of the 8 days that minutes are kept. */
-export const Minutes = patterned(/^(?:[1-9][0-9]{0,3}|10000)$/, 'must be a whole number from 1 to 10000')
+export const Minutes = patterned(/^(?:[1-9][0-9]{0,3}|10000)$/, 'must be a whole number from 1 to 10000', {
+  description: 'How many minutes to look back, at most 10,000',
+  examples: ['60'],
+})
 export const MessageId = patterned(
   /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/,
   'must be a message id (UUID)',
+  { description: 'UUID of the message', examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203'] },
 )
 export const EventId = patterned(
   /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}-(?:0|[1-9][0-9]{0,4})$/,
   'must be an event id: a message id, a dash and a number',
+  {
+    description: 'Message id, a dash, and the place among the events of the message',
+    examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203-1'],
+  },
 )
-export const TokenId = patterned(/^[1-9][0-9]{0,8}$/, 'must be a token number')
+export const TokenId = patterned(/^[1-9][0-9]{0,8}$/, 'must be a token number', {
+  description: 'Number that the service assigned',
+  examples: ['1'],
+})
 /** A name for people: any printable text, no control characters, no space at the ends. */
 export const DisplayName = patterned(
   /^(?=.{1,100}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
   'must have 1 to 100 printable characters and no space at the ends',
+  { description: 'Name for people', examples: ['Example Ltd'] },
 )
-export const Keyword = patterned(KEYWORD, 'must be one word of at most 32 characters')
+export const Keyword = patterned(KEYWORD, 'must be one word of at most 32 characters', {
+  description: 'One word, matched in any case',
+  examples: ['JOIN'],
+})
 export const SubscriptionStatus = patterned(
   /^(?=.{1,32}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
   'must have 1 to 32 printable characters and no space at the ends',
+  { description: 'approved, pending, denied, or a status of your own', examples: ['approved'] },
 )
 export const WebhookHeaderName = patterned(
   WEBHOOK_HEADER_NAME,
@@ -94,10 +138,11 @@ export const BasicUsername = patterned(
 )
 export const BasicPassword = patterned(BASIC_PASSWORD, 'must have at most 255 characters and no controls')
 /** Characters that a C-octet string of a bind PDU may have (SMPP 3.4 §3.1). */
-export function octetString(maximum: number, minimum = 0) {
+export function octetString(maximum: number, minimum = 0, annotations: Annotations = {}) {
   return patterned(
     new RegExp(`^[\\x20-\\x7e]{${minimum},${maximum}}$`),
     `must have ${minimum} to ${maximum} ASCII characters`,
+    annotations,
   )
 }
 
@@ -136,12 +181,16 @@ export function rateLimitField(columns: { messagesPerSecond: number | null; burs
 
 const DEFAULT_LIMIT = 100
 
-const Limit = patterned(/^(?:[1-9][0-9]{0,2}|1000)$/, 'must be a whole number from 1 to 1000')
+const Limit = patterned(/^(?:[1-9][0-9]{0,2}|1000)$/, 'must be a whole number from 1 to 1000', {
+  description: 'How many items at most; 100 when absent',
+  examples: ['100'],
+})
 
 /** Query of a list: `after` is the key of the last item of the page before. */
 export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filters: F) {
+  const After = { ...after, examples: undefined, description: 'nextAfter of the page before' } as unknown
   return Type.Object(
-    { limit: Type.Optional(Limit), after: Type.Optional(after as Type.TString), ...filters },
+    { limit: Type.Optional(Limit), after: Type.Optional(After as Type.TString), ...filters },
     { additionalProperties: false },
   )
 }

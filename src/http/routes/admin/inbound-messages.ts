@@ -40,7 +40,7 @@ const InboundMessage = Type.Object(
 
 /** Those that somebody owns; of the others tells `/unowned-inbound-messages`. */
 export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps): void {
-  const tags = ['inbound messages']
+  const tags = ['Inbound message search']
 
   const Query = pageQuery(MessageId, {
     servicePlanId: PublicId,

@@ -62,7 +62,9 @@ export function registerMessageList(scope: AdminScope, { reads }: AdminDeps): vo
   })
   scope.get(
     '/messages',
-    { schema: { tags: ['messages'], querystring: Query, response: answers(200, pageOf(ListedMessage)) } },
+    {
+      schema: { tags: ['Message search'], querystring: Query, response: answers(200, pageOf(ListedMessage)) },
+    },
     async ({ query }) => {
       const { servicePlanId, carrier, after = null, limit: _, ...texts } = query
       const faults: Fault[] = []

@@ -136,7 +136,7 @@ const UnownedInbound = Type.Object(
 )
 
 export function registerMessages(scope: AdminScope, { reads, secretKey }: AdminDeps): void {
-  const tags = ['messages']
+  const tags = ['Message search']
 
   scope.get(
     '/messages/:msgId',

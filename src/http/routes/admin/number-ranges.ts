@@ -39,7 +39,7 @@ const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
 }
 
 export function registerNumberRanges(scope: AdminScope, { db, reads }: AdminDeps): void {
-  const tags = ['number ranges']
+  const tags = ['Number ranges']
 
   scope.post(
     '/number-ranges/import',

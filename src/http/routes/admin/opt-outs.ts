@@ -8,9 +8,10 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Any text that a sender or recipient may be; which forms there are is judged by the domain. */
-const Address = octetString(16, 1)
+const From = octetString(16, 1, { description: 'Sender that the opt-out is from', examples: ['Aldis'] })
+const To = octetString(16, 1, { description: 'Recipient', examples: ['+15551230001'] })
 const Key = Type.Object(
-  { servicePlanId: PublicId, from: Address, to: Address },
+  { servicePlanId: PublicId, from: From, to: To },
   { title: 'OptOutCreation', additionalProperties: false },
 )
 const Import = Type.Object(
@@ -34,7 +35,7 @@ const OptOut = Type.Object(
 )
 
 export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): void {
-  const tags = ['opt-outs']
+  const tags = ['Opt-outs']
 
   scope.post(
     '/opt-outs',
@@ -54,8 +55,8 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
 
   const Query = pageQuery(octetString(33, 3), {
     servicePlanId: PublicId,
-    from: Type.Optional(Address),
-    to: Type.Optional(Address),
+    from: Type.Optional(From),
+    to: Type.Optional(To),
   })
   scope.get(
     '/opt-outs',

@@ -101,14 +101,14 @@ const Query = Type.Object(
     carrier: Type.Optional(LinkKey),
     route: Type.Optional(LinkKey),
     minutes: Type.Optional(Minutes),
-    series: Type.Optional(Type.Enum(['true', 'false'])),
+    series: Type.Optional(Type.Enum(['true', 'false'], { description: 'Whether to add the course of time' })),
   },
   { additionalProperties: false },
 )
 const Params = Type.Object({ route: LinkKey, carrier: LinkKey })
 
 export function registerQuality(scope: AdminScope, { db, reads, quality }: AdminDeps): void {
-  const tags = ['quality']
+  const tags = ['Quality']
   const nowMs = () => quality?.nowMs() ?? Date.now()
 
   scope.get(

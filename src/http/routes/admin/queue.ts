@@ -56,7 +56,7 @@ const Queue = Type.Object(
 
 /** What waits, where and why. */
 export function registerQueue(scope: AdminScope, { backlog, directory }: AdminDeps): void {
-  scope.get('/queue', { schema: { tags: ['queue'], response: answers(200, Queue) } }, async () => {
+  scope.get('/queue', { schema: { tags: ['Queue'], response: answers(200, Queue) } }, async () => {
     if (backlog === undefined) throw new AppError('NOT_FOUND')
     const { held, waiting, webhooks, destinations, more, countedAtMs } = await backlog.read()
     const current = directory.current()

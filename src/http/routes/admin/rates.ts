@@ -81,7 +81,7 @@ const DEFAULTS = { servicePlanId: null, prefix: null, country: null, mccmnc: nul
 export function registerRates(scope: AdminScope, { db, reads }: AdminDeps): void {
   scope.post(
     '/rates/import',
-    { bodyLimit: IMPORT_BYTES, schema: { tags: ['rates'], body: Import, response: answers(200, Imported) } },
+    { bodyLimit: IMPORT_BYTES, schema: { tags: ['Rates'], body: Import, response: answers(200, Imported) } },
     async ({ body }) =>
       importRates(
         db,

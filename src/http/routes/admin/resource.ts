@@ -12,7 +12,7 @@ import type { AdminScope } from './scope.ts'
 
 /** Things of one kind, each with a key, and where they are. */
 interface Collection {
-  /** One of them, for people: `routing rule`. The document has them under its plural. */
+  /** One of them, for people: `routing rule`. The document has a tag of its plural. */
   readonly name: string
   /** Below `/admin/v1`: `/routing-rules`. */
   readonly path: string
@@ -115,5 +115,5 @@ function placeOfOne({ path, key, keyField }: Collection) {
 }
 
 function schemas({ name }: Collection, schema: FastifySchema): { schema: FastifySchema } {
-  return { schema: { tags: [`${name}s`], ...schema } }
+  return { schema: { tags: [`${name[0]!.toUpperCase()}${name.slice(1)}s`], ...schema } }
 }

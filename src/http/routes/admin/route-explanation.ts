@@ -14,8 +14,8 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const Query = Type.Object(
   {
     servicePlanId: PublicId,
-    from: Type.String(),
-    to: Type.String(),
+    from: Type.String({ description: 'Sender', examples: ['Aldis'] }),
+    to: Type.String({ description: 'Recipient', examples: ['+15551230001'] }),
     body: Type.Optional(
       Type.String({
         minLength: 1,
@@ -88,7 +88,7 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
 
   scope.get(
     '/route-explanation',
-    { schema: { tags: ['routes'], querystring: Query, response: answers(200, Explanation) } },
+    { schema: { tags: ['Routes'], querystring: Query, response: answers(200, Explanation) } },
     async ({ query }) => {
       const snapshot = directory.current()
       const { body = null, servicePlanId } = query

@@ -36,7 +36,7 @@ const Body = Type.Object(
   { title: 'SenderSetting', additionalProperties: false },
 )
 /** Any text a sender may have: what is none in particular is not found, or refused when it is written. */
-const SenderKey = octetString(16, 1)
+const SenderKey = octetString(16, 1, { description: 'Sender: its number or name', examples: ['Aldis'] })
 const PlanParams = Type.Object({ servicePlanId: PublicId })
 const Params = Type.Object({ servicePlanId: PublicId, sender: SenderKey })
 const Sender = Type.Object(
@@ -50,7 +50,7 @@ const Sender = Type.Object(
 )
 
 export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): void {
-  const tags = ['senders']
+  const tags = ['Senders']
   const path = '/service-plans/:servicePlanId/senders'
 
   scope.put(

@@ -7,11 +7,11 @@ import { limitOf, PublicId, page, pageOf, pageQuery } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Text = Type.String({ maxLength: 300 })
+const Text = Type.String({ maxLength: 300, description: 'Scheme, host and port' })
 
 /** Where the webhooks of a plan go. */
 export function registerWebhookDestinations(scope: AdminScope, { db, reads }: AdminDeps): void {
-  const tags = ['webhooks']
+  const tags = ['Webhook administration']
 
   const Query = pageQuery(Text, { servicePlanId: PublicId })
   scope.get(

@@ -20,14 +20,14 @@ import { EventId, limitOf, MessageId, PublicId, page, pageOf, pageQuery } from '
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-/** Which the domain reads. */
-const Text = Type.String({ maxLength: 300 })
+/** The domain reads these texts. */
+const text = (description: string) => Type.String({ maxLength: 300, description })
 const FILTERS = {
   servicePlanId: PublicId,
   msgId: Type.Optional(MessageId),
-  destination: Type.Optional(Text),
-  fromDate: Type.Optional(Text),
-  toDate: Type.Optional(Text),
+  destination: Type.Optional(text('Scheme, host and port')),
+  fromDate: Type.Optional(text("Start of the window of messages' createdAt, inclusive")),
+  toDate: Type.Optional(text('End, inclusive')),
 }
 const Redeliveries = Type.Object(
   { ...FILTERS, state: Type.Optional(oneOf(['failed', 'kept'])), after: Type.Optional(EventId) },
@@ -37,11 +37,11 @@ const Redeliveries = Type.Object(
 /** What customers are told of, and how that went. */
 export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void {
   const { db, reads } = deps
-  const tags = ['webhooks']
+  const tags = ['Webhook administration']
 
   const Query = pageQuery(EventId, {
     ...FILTERS,
-    state: Type.Optional(oneOf(EVENT_STATES, { title: 'EventState' })),
+    state: Type.Optional(oneOf(EVENT_STATES, { title: 'EventState', description: 'State of the delivery' })),
   })
   scope.get(
     '/webhook-events',

@@ -22,7 +22,7 @@ export function registerWebhookTests(scope: AdminScope, { directory, testEvents 
   const response = { ...failures(429), ...answers(200, TestEventSchema) }
   scope.post(
     '/webhook-tests',
-    { schema: { tags: ['webhooks'], body: Test, response } },
+    { schema: { tags: ['Webhook administration'], body: Test, response } },
     async ({ body: { servicePlanId, type = 'deliveryReceipt', url = null } }) => {
       const plan = directory.current().planByPublicId(servicePlanId)
       if (plan === undefined)
