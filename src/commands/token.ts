@@ -7,12 +7,15 @@ const EXAMPLES = `
 Examples:
   aldis token create --account 64f0c0ffee0123456789abcd --name backend
   aldis token create --account 64f0c0ffee0123456789abcd --name alerts --plan 65a1c0ffee0123456789abcd
+  aldis token create --account 64f0c0ffee0123456789abcd --name report --scope read --expires-at 2027-01-31T00:00:00Z
   aldis token revoke 7`
 
 interface TokenOptions extends ConnectionOptions {
   readonly account: string
   readonly name: string
   readonly plan?: string[]
+  readonly scope?: string[]
+  readonly expiresAt?: string
 }
 
 export function register(program: Command): void {
@@ -29,8 +32,20 @@ export function register(program: Command): void {
       'limit it to this plan; may be repeated (default: every plan)',
       repeated,
     )
+    .option(
+      '--scope <scope>',
+      'limit it to send, read or webhooks; may be repeated (default: everything)',
+      repeated,
+    )
+    .option('--expires-at <time>', 'refuse it from then on, as in 2027-01-31T00:00:00Z (default: never)')
     .action((options: TokenOptions) => {
-      const body = { accountId: options.account, name: options.name, servicePlanIds: options.plan }
+      const body = {
+        accountId: options.account,
+        name: options.name,
+        servicePlanIds: options.plan,
+        scopes: options.scope,
+        expiresAt: options.expiresAt,
+      }
       return requestAndPrint(options, 'POST', PATH, given(body))
     })
 
@@ -45,7 +60,9 @@ export function register(program: Command): void {
         ['NAME', 'name'],
         ['HINT', 'hint'],
         ['PLANS', 'servicePlanIds'],
+        ['SCOPES', 'scopes'],
         ['CREATED', 'createdAt'],
+        ['EXPIRES', 'expiresAt'],
         ['REVOKED', 'revokedAt'],
       ],
     },

@@ -3,6 +3,7 @@
 import type { SenderKind } from './addresses.ts'
 import type { IdRule } from './carrier-message-ids.ts'
 import type { SubmitOutcome } from './submit-outcomes.ts'
+import type { TokenScope } from './tokens.ts'
 
 /** A customer. `id` is the database key; `accountId` is the public 24-hex identifier. */
 export interface Account {
@@ -64,6 +65,10 @@ export interface Token {
   readonly account: Account
   /** Plans the token is limited to; null: every plan of the account. */
   readonly planIds: ReadonlySet<number> | null
+  /** What it may do; null: everything. */
+  readonly scopes: ReadonlySet<TokenScope> | null
+  /** Unix milliseconds from which on it is refused; null: never. */
+  readonly expiresAtMs: number | null
 }
 
 export interface Route {

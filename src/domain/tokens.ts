@@ -13,6 +13,10 @@ const CHECKSUM_DIGITS = 6
 const TOKEN = /^aldis_[0-9A-Za-z]{49}$/
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
+/** What a token may be limited to: sending, reading records and events, and everything below `/v1/webhooks`. */
+export const TOKEN_SCOPES = ['send', 'read', 'webhooks'] as const
+export type TokenScope = (typeof TOKEN_SCOPES)[number]
+
 /** Longest Authorization credential that is looked at, in characters. */
 export const MAX_TOKEN_LENGTH = 512
 

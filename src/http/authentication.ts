@@ -2,7 +2,7 @@ import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
 import { planForReading } from '../domain/plan-scopes.ts'
-import { hashToken, MAX_TOKEN_LENGTH } from '../domain/tokens.ts'
+import { hashToken, MAX_TOKEN_LENGTH, type TokenScope } from '../domain/tokens.ts'
 import { AppError } from '../errors.ts'
 import type { DirectorySource } from './fresh-directory.ts'
 import { countHeader } from './header-counts.ts'
@@ -39,8 +39,11 @@ export function refuseToken(message = 'The token is not valid'): AppError {
   return new AppError('UNAUTHENTICATED', { message, headers })
 }
 
-/** Lets a customer's token pass and sets `request.token`. Runs before the body is read; anything else is 401. */
-export function authenticateCustomer(source: DirectorySource) {
+/**
+ * Lets a customer's token pass and sets `request.token`. Runs before the body is read. A token that is unknown or expired is
+ * 401, one without the scope of the route 403. `clock`: Unix milliseconds.
+ */
+export function authenticateCustomer(source: DirectorySource, clock: () => number) {
   const admit = (
     request: FastifyRequest,
     hash: string,
@@ -49,6 +52,11 @@ export function authenticateCustomer(source: DirectorySource) {
   ) => {
     const token = directory.tokenByHash(hash)
     if (token === undefined) return done(refuseToken())
+    if (token.expiresAtMs !== null && token.expiresAtMs <= clock()) {
+      return done(refuseToken('The token has expired'))
+    }
+    const scope = scopeOf(request.routeOptions.url)
+    if (token.scopes?.has(scope) === false) return done(refuseScope(scope))
     request.token = token
     done()
   }
@@ -58,6 +66,17 @@ export function authenticateCustomer(source: DirectorySource) {
     if (!(directory instanceof Promise)) return admit(request, hash, directory, done)
     directory.then((fresh) => admit(request, hash, fresh, done), done)
   }
+}
+
+/** What a token must be allowed to do for a route of customers, whose URL pattern this is. */
+function scopeOf(url = ''): TokenScope {
+  if (url === '/v1/sendsms') return 'send'
+  return url.startsWith('/v1/webhooks/') ? 'webhooks' : 'read'
+}
+
+function refuseScope(scope: TokenScope): AppError {
+  const headers = { 'www-authenticate': `Bearer realm="aldis", error="insufficient_scope", scope="${scope}"` }
+  return new AppError('FORBIDDEN', { message: `The token lacks the scope ${scope}`, headers })
 }
 
 /** The token of an authenticated request. */

@@ -92,7 +92,7 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
   healthRoutes(app, deps)
   metricsRoute(app, deps.registry)
   sendRoute(app, deps)
-  const authenticate = authenticateCustomer(deps.directory)
+  const authenticate = authenticateCustomer(deps.directory, deps.clock)
   const { limits } = deps
   const { reads: limit } = limits
   const limiting = { name: 'reads', limiter: new RateLimiter(), limitOf: () => limit, clock: deps.clock }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { parseTimestamp } from '../domain/dates.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
-import { hashToken, makeToken, tokenHint } from '../domain/tokens.ts'
+import { hashToken, makeToken, type TokenScope, tokenHint } from '../domain/tokens.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
@@ -12,11 +13,21 @@ export interface IssuedToken extends store.TokenRecord {
   readonly token: string
 }
 
-/** Issues a token: it is in the answer and never again. `servicePlanIds` null: every plan of the account. */
-export async function issueToken(
-  db: Database,
-  input: { accountId: string; name: string; servicePlanIds: readonly string[] | null },
-): Promise<IssuedToken> {
+export interface TokenInput {
+  readonly accountId: string
+  readonly name: string
+  /** Null: every plan of the account. */
+  readonly servicePlanIds: readonly string[] | null
+  /** Null: everything. */
+  readonly scopes: readonly TokenScope[] | null
+  /** RFC 3339; null: it never expires. */
+  readonly expiresAt: string | null
+}
+
+/** Issues a token: it is in the answer and never again. `nowMs`: Unix milliseconds. */
+export async function issueToken(db: Database, input: TokenInput, nowMs: number): Promise<IssuedToken> {
+  const expiresAt = expiryOf(input.expiresAt, nowMs)
+  const scopes = input.scopes === null ? null : [...new Set(input.scopes)]
   const token = makeToken(randomBytes(32))
   const record = await sayConflicts({ inUse: 'the account was removed meanwhile' }, () =>
     withTransaction(db, async (transaction) => {
@@ -28,6 +39,8 @@ export async function issueToken(
         name: input.name,
         hint: tokenHint(token),
         sha256: hashToken(token),
+        scopes,
+        expiresAt,
       })
       return (await store.findToken(transaction, tokenId))!
     }),
@@ -38,6 +51,16 @@ export async function issueToken(
 /** Ends a token for good; revoking it again changes nothing. */
 export async function revokeToken(db: Queryable, tokenId: number, at: Date): Promise<void> {
   if (!(await store.revokeToken(db, tokenId, at))) throw refuseMissing('token')
+}
+
+function expiryOf(text: string | null, nowMs: number): Date | null {
+  if (text === null) return null
+  const expiresAtMs = parseTimestamp(text, 'down')
+  if (expiresAtMs === null) {
+    throw refuseField('expiresAt', 'INVALID_FORMAT', 'must be an RFC 3339 timestamp with an offset')
+  }
+  if (expiresAtMs <= nowMs) throw refuseField('expiresAt', 'IN_THE_PAST', 'must be in the future')
+  return new Date(expiresAtMs)
 }
 
 async function planKeys(

@@ -15,6 +15,7 @@ import type {
 import { Directory, senderKey } from '../domain/directory.ts'
 import { accountSecretContext, carrierSecretContext } from '../domain/secrets.ts'
 import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
+import type { TokenScope } from '../domain/tokens.ts'
 import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhook-headers.ts'
 import type { Queryable } from './database.ts'
 
@@ -52,6 +53,15 @@ interface PlanRow extends RateLimitColumns {
   readonly optOut: OptOutSettings | null
 }
 
+interface TokenRow {
+  readonly id: number
+  readonly account: number
+  readonly planIds: number[] | null
+  readonly sha256: string
+  readonly scopes: TokenScope[] | null
+  readonly expiresAtMs: number | null
+}
+
 interface CarrierRow extends Omit<Carrier, 'submitOutcomes'> {
   readonly submitOutcomes: Readonly<Record<string, SubmitOutcome>>
 }
@@ -61,7 +71,7 @@ interface DirectoryRow {
   readonly bulkVersion: string
   readonly accounts: AccountRow[]
   readonly plans: PlanRow[]
-  readonly tokens: { id: number; account: number; planIds: number[] | null; sha256: string }[]
+  readonly tokens: TokenRow[]
   readonly senders: { planId: number; sender: string; status: string }[]
   readonly carriers: CarrierRow[]
   readonly routes: Route[]
@@ -112,7 +122,8 @@ export async function readDirectory(
           national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds"
         from service_plans order by id) p) as plans,
       (select coalesce(json_agg(t), '[]') from (
-        select id, account_id as account, plan_ids as "planIds", encode(hash, 'hex') as sha256
+        select id, account_id as account, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,
+          (extract(epoch from expires_at) * 1000)::float8 as "expiresAtMs"
         from tokens where revoked_at is null) t) as tokens,
       (select coalesce(json_agg(s), '[]') from (
         select plan_id as "planId", sender, status from sender_subscriptions) s) as senders,
@@ -153,9 +164,15 @@ function assemble(row: DirectoryRow, open: SecretOpener, previous: Directory | n
   const accounts = new Map(row.accounts.map((account) => [account.id, accountOf(account, open)]))
   const routes = new Map(row.routes.map((route) => [route.id, route]))
   const plans = new Map(row.plans.map((plan) => [plan.id, planOf(plan, accounts, routes)]))
-  const tokens = row.tokens.map(({ id, account, planIds, sha256 }): [string, Token] => [
-    sha256,
-    { id, account: accounts.get(account)!, planIds: planIds === null ? null : new Set(planIds) },
+  const tokens = row.tokens.map((token): [string, Token] => [
+    token.sha256,
+    {
+      id: token.id,
+      account: accounts.get(token.account)!,
+      planIds: token.planIds === null ? null : new Set(token.planIds),
+      scopes: token.scopes === null ? null : new Set(token.scopes),
+      expiresAtMs: token.expiresAtMs,
+    },
   ])
   const numbers = row.numbers.map(({ number, planId, keywords }): [string, InboundNumber] => [
     number,

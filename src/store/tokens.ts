@@ -1,3 +1,4 @@
+import type { TokenScope } from '../domain/tokens.ts'
 import type { Queryable } from './database.ts'
 
 /** A token without its secret, which is nowhere stored. */
@@ -8,7 +9,10 @@ export interface TokenRecord {
   readonly hint: string
   /** Plans the token is limited to; null: every plan of the account. */
   readonly servicePlanIds: readonly string[] | null
+  /** What it may do; null: everything. */
+  readonly scopes: readonly TokenScope[] | null
   readonly createdAt: Date
+  readonly expiresAt: Date | null
   readonly revokedAt: Date | null
 }
 
@@ -16,18 +20,27 @@ const SELECT = `select t.id as "tokenId", a.account_id as "accountId", t.name, t
   case when t.plan_ids is not null then array(
     select p.service_plan_id from service_plans p where p.id = any (t.plan_ids) order by p.service_plan_id
   ) end as "servicePlanIds",
-  t.created_at as "createdAt", t.revoked_at as "revokedAt"
+  t.scopes, t.created_at as "createdAt", t.expires_at as "expiresAt", t.revoked_at as "revokedAt"
   from tokens t join accounts a on a.id = t.account_id`
 
 /** `sha256` in hex. Gives the token's number. */
 export async function insertToken(
   db: Queryable,
-  token: { account: number; planIds: readonly number[] | null; name: string; hint: string; sha256: string },
+  token: {
+    account: number
+    planIds: readonly number[] | null
+    name: string
+    hint: string
+    sha256: string
+    scopes: readonly TokenScope[] | null
+    expiresAt: Date | null
+  },
 ): Promise<number> {
   const { rows } = await db.query<{ id: number }>(
-    `insert into tokens (account_id, plan_ids, name, hint, hash) values ($1, $2, $3, $4, decode($5, 'hex'))
+    `insert into tokens (account_id, plan_ids, name, hint, hash, scopes, expires_at)
+     values ($1, $2, $3, $4, decode($5, 'hex'), $6, $7)
      returning id`,
-    [token.account, token.planIds, token.name, token.hint, token.sha256],
+    [token.account, token.planIds, token.name, token.hint, token.sha256, token.scopes, token.expiresAt],
   )
   return rows[0]!.id
 }

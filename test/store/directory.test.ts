@@ -82,7 +82,7 @@ test('everything, with its references resolved', async () => {
   })
   expect(plan.rateLimit).toEqual({ perSecond: 5, burst: 50 })
   expect(plan.senderTypes).toEqual(new Set(['short-code', 'e164', 'alphanumeric']))
-  expect(directory.tokenByHash('abcd')).toEqual({ id: 1, account, planIds: new Set([1]) })
+  expect(directory.tokenByHash('abcd')).toMatchObject({ id: 1, account, planIds: new Set([1]), scopes: null })
   expect(directory.tokenByHash('ef01')).toBeUndefined()
   expect(directory.senderStatus(1, 'constructor')).toBe('approved')
   expect(directory.senderStatus(1, 'toString')).toBeUndefined()

@@ -201,6 +201,9 @@ const PLACEMENT = {
 
 const ROUTE = aRoute()
 
+/** A token without bounds. */
+const FREE = { scopes: null, expiresAtMs: null }
+
 function testDirectory({ accountRateLimit, planRateLimit }: HttpServiceOptions): Directory {
   const account = accountNamed(1, ACCOUNT, accountRateLimit ?? null)
   const other = accountNamed(2, 'b0b0b0b0b0b0b0b0b0b0b0b0', null)
@@ -220,9 +223,9 @@ function testDirectory({ accountRateLimit, planRateLimit }: HttpServiceOptions):
   }
   senders.set(senderKey(6, SENDER), 'approved')
   const tokens = new Map<string, Token>([
-    [hashToken(TOKEN), { id: 1, account, planIds: null }],
-    [hashToken(TOKEN_LIMITED), { id: 2, account, planIds: new Set([1]) }],
-    [hashToken(TOKEN_OTHER), { id: 3, account: other, planIds: null }],
+    [hashToken(TOKEN), { ...FREE, id: 1, account, planIds: null }],
+    [hashToken(TOKEN_LIMITED), { ...FREE, id: 2, account, planIds: new Set([1]) }],
+    [hashToken(TOKEN_OTHER), { ...FREE, id: 3, account: other, planIds: null }],
   ])
   return aDirectory({ accounts: [account, other], plans, tokens, senders, routes: [ROUTE] })
 }

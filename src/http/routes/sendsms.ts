@@ -71,7 +71,7 @@ export function sendRoute(app: FastifyInstance, deps: SendDeps): void {
     schema: SCHEMA,
     attachValidation: true,
     onRequest: [
-      authenticateCustomer(deps.directory),
+      authenticateCustomer(deps.directory, deps.clock),
       limitAccounts({
         name: 'account',
         limiter: accounts,

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
+import { TOKEN_SCOPES } from '../../../domain/tokens.ts'
 import { type IssuedToken, issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
 import { findToken, listTokens, type TokenRecord } from '../../../store/tokens.ts'
+import { oneOf } from '../../schemas/nullable.ts'
 import { canonicalOrNull, DisplayName, Nullable, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
 import { addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -10,6 +12,18 @@ const Creation = Type.Object(
     accountId: PublicId,
     name: DisplayName,
     servicePlanIds: Type.Optional(Nullable(Type.Array(PublicId, { minItems: 1, maxItems: 100 }))),
+    scopes: Type.Optional(
+      Nullable(
+        Type.Array(oneOf(TOKEN_SCOPES), {
+          minItems: 1,
+          maxItems: TOKEN_SCOPES.length,
+          description: 'What the token may do; null or absent: everything',
+        }),
+      ),
+    ),
+    expiresAt: Type.Optional(
+      Nullable(Type.String({ maxLength: 40, description: 'RFC 3339 timestamp; null or absent: never' })),
+    ),
   },
   { title: 'TokenCreation', additionalProperties: false },
 )
@@ -21,7 +35,9 @@ const Token = Type.Object(
     name: Type.String(),
     hint: Type.String({ description: 'start and end of the token' }),
     servicePlanIds: Nullable(Type.Array(Type.String())),
+    scopes: Nullable(Type.Array(Type.String())),
     createdAt: Timestamp,
+    expiresAt: Nullable(Timestamp),
     revokedAt: Nullable(Timestamp),
   },
   { title: 'Token' },
@@ -41,7 +57,9 @@ const TOKENS: Resource<typeof Token, TokenRecord> = {
     name: token.name,
     hint: token.hint,
     servicePlanIds: token.servicePlanIds === null ? null : [...token.servicePlanIds],
+    scopes: token.scopes === null ? null : [...token.scopes],
     createdAt: token.createdAt.toISOString(),
+    expiresAt: token.expiresAt?.toISOString() ?? null,
     revokedAt: token.revokedAt?.toISOString() ?? null,
   }),
 }
@@ -52,7 +70,9 @@ const ISSUED: Resource<typeof Issued, IssuedToken> = {
 }
 
 export function registerTokens(scope: AdminScope, { db, reads }: AdminDeps): void {
-  addCreate(scope, ISSUED, Creation, (body) => issueToken(db, { servicePlanIds: null, ...body }))
+  addCreate(scope, ISSUED, Creation, (body) =>
+    issueToken(db, { servicePlanIds: null, scopes: null, expiresAt: null, ...body }, Date.now()),
+  )
   addList(scope, TOKENS, Query, ({ after, limit }, { accountId }) =>
     listTokens(reads, { after: Number(after), limit, accountId: canonicalOrNull(accountId) }),
   )

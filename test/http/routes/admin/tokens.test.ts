@@ -15,6 +15,7 @@ test('201: a token, shown this once, stored as its hash', async () => {
   expect(status).toBe(201)
   expect(isWellFormedToken(body.token)).toBe(true)
   expect(body).toMatchObject({ accountId, name: 'backend', servicePlanIds: null, revokedAt: null })
+  expect(body).toMatchObject({ scopes: null, expiresAt: null })
 
   const shown = await server.request('GET', `/tokens/${body.tokenId}`)
   const { token, ...rest } = body
@@ -79,4 +80,78 @@ test('204 again for a revoked token, which keeps its time and stays in the list'
   expect((await server.request('GET', path)).body.revokedAt).toBe(first)
   const { body: list } = await server.request('GET', `/tokens?accountId=${accountId}`)
   expect(list.items).toHaveLength(1)
+})
+
+/** A request of a customer; its status, error code and challenge. */
+async function answerTo(token: string, method: string, path: string, body?: object) {
+  const response = await fetch(`${server.baseUrl}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const { errorCode, errorMessage } = (await response.json()) as Record<string, string>
+  return {
+    status: response.status,
+    errorCode,
+    errorMessage,
+    challenge: response.headers.get('www-authenticate'),
+  }
+}
+
+test.each([
+  ['send', 'POST', '/v1/sendsms'],
+  ['read', 'GET', '/v1/messages/sms?to=%2B15551230001&'],
+  ['read', 'GET', '/v1/events?'],
+  ['read', 'GET', '/v1/inbound/sms?from=%2B15551230001&'],
+  ['webhooks', 'GET', '/v1/webhooks/events?'],
+  ['webhooks', 'POST', '/v1/webhooks/redeliver'],
+])('a token with other scopes than %s is refused at %s %s with 403', async (scope, method, path) => {
+  const { accountId, servicePlanId } = await createPlan(server)
+  const issue = async (scopes: string[] | null) =>
+    (await server.request('POST', '/tokens', { accountId, name: 'bounded', scopes })).body
+  const ask = (token: string) =>
+    method === 'GET'
+      ? answerTo(token, method, `${path}servicePlanId=${servicePlanId}`)
+      : answerTo(token, method, path, { servicePlanId })
+  const others = await issue(['send', 'read', 'webhooks'].filter((one) => one !== scope))
+  expect(await ask(others.token)).toEqual({
+    status: 403,
+    errorCode: 'FORBIDDEN',
+    errorMessage: `The token lacks the scope ${scope}`,
+    challenge: `Bearer realm="aldis", error="insufficient_scope", scope="${scope}"`,
+  })
+  for (const scopes of [[scope], null]) {
+    const { token, ...shown } = await issue(scopes)
+    expect(shown.scopes).toEqual(scopes)
+    expect([401, 403]).not.toContain((await ask(token)).status)
+  }
+})
+
+test('401: a token that has expired, on every node by itself', async () => {
+  const { accountId, servicePlanId } = await createPlan(server)
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const { body } = await server.request('POST', '/tokens', { accountId, name: 'short', expiresAt })
+  expect(body.expiresAt).toBe(expiresAt)
+  const path = `/v1/messages/sms?to=%2B15551230001&servicePlanId=${servicePlanId}`
+  expect((await answerTo(body.token, 'GET', path)).status).toBe(200)
+  await server.database.db.query('update tokens set expires_at = now() where id = $1', [body.tokenId])
+  await server.directory.refresh()
+  expect(await answerTo(body.token, 'GET', path)).toMatchObject({
+    status: 401,
+    errorCode: 'UNAUTHENTICATED',
+    errorMessage: 'The token has expired',
+    challenge: 'Bearer realm="aldis", error="invalid_token"',
+  })
+})
+
+test.each([
+  [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+  [{ expiresAt: 'tomorrow' }, 'expiresAt'],
+  [{ scopes: [] }, 'scopes'],
+  [{ scopes: ['admin'] }, 'scopes'],
+])('400: %j bounds no token', async (fields, field) => {
+  const accountId = await createAccount(server)
+  const { status, body } = await server.request('POST', '/tokens', { accountId, name: 'a', ...fields })
+  expect(status).toBe(400)
+  expect(body.errors[0].field).toMatch(new RegExp(`^${field}`))
 })
