@@ -7,8 +7,8 @@ import { ESME_ROK, HostileSmsc } from './hostile-smsc.ts'
 
 interface Scenario {
   readonly id: string
-  readonly scenario: string
-  readonly invariant: string
+  /** What is done to us, and what holds all the same. */
+  readonly sentence: string
 }
 
 export const SCENARIOS: readonly Scenario[] = JSON.parse(
@@ -17,10 +17,10 @@ export const SCENARIOS: readonly Scenario[] = JSON.parse(
 
 const SCENARIO_MS = 60_000
 
-/** Registers the test of a scenario, named as in the list. */
+/** Registers the test of a scenario, named by its sentence. */
 export function scenario(id: string, run: () => Promise<void>): void {
-  const { scenario: title, invariant } = SCENARIOS.find((known) => known.id === id)!
-  test(`${id} ${title}: ${invariant}`, run, SCENARIO_MS)
+  const { sentence } = SCENARIOS.find((known) => known.id === id)!
+  test(`${sentence} (${id})`, run, SCENARIO_MS)
 }
 
 /** Of the people in the scenarios: they may not stand in a log. */
