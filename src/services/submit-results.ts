@@ -21,7 +21,7 @@ export interface DispatchChange {
   readonly attempt?: number
   readonly ambiguous?: boolean
   readonly routeId?: number | null
-  /** The carrier of another node that it is handed to. Default: none. */
+  /** The carrier whose node is to take it up. Default: none. */
   readonly chosenCarrierId?: number
 }
 

@@ -375,9 +375,11 @@ export class Submitter {
     this.#postponeJob(job, { delayMs: withinValidity(job, delayMs) })
   }
 
+  /** Another node may own its bucket: named for its carrier, it comes back to a node that has that. */
   #postponeJob(job: SubmitJob, change: DispatchChange, attempt: SubmitAttempt | null = null): void {
     this.#held.delete(job.dispatch.msgId)
-    this.#options.recorder.postpone(postponementOfJob(job, change, attempt))
+    const chosenCarrierId = this.#options.conditions.isAlone ? 0 : job.carrier.id
+    this.#options.recorder.postpone(postponementOfJob(job, { chosenCarrierId, ...change }, attempt))
   }
 
   #postpone(dispatch: Dispatch, change: DispatchChange): void {

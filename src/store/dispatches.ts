@@ -203,7 +203,7 @@ export interface Postponement {
   readonly carrier_id: number | null
   /** The route it waits for; null: as before. */
   readonly route_id: number | null
-  /** The carrier of another node that it is handed to; 0: none. */
+  /** The carrier whose node is to take it up; 0: none. */
   readonly chosen_carrier_id: number
   readonly delay_ms: number
   /** Null where none was made. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
+import { STATUSES } from '../../src/smpp/statuses.ts'
 import { bindsOf, eventually, type Service, startService } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
 import { CARRIER, call, RECIPIENT, ROUTE } from '../support/tenant.ts'
@@ -47,18 +48,18 @@ async function route(first: readonly [number, number], second: readonly [number,
   await service.admin('PATCH', `/routes/${ROUTE}`, { carriers })
 }
 
+async function accepted(node: App): Promise<string> {
+  const { servicePlanId, token } = service
+  const message = { servicePlanId, channel: 'SMS', from: 'Aldis', to: RECIPIENT, body: 'hello' }
+  const { status, body } = await call(`${node.url}/v1/sendsms`, token, 'POST', message)
+  expect(status).toBe(202)
+  return body.msgId
+}
+
 /** Sends so many messages at each of these nodes, and waits for all of them. Returns how many each carrier got. */
 async function sent(count: number, at: readonly App[] = nodes): Promise<number[]> {
-  const { servicePlanId, token } = service
   const before = smscs.map(({ submits }) => submits.length)
-  const message = { servicePlanId, channel: 'SMS', from: 'Aldis', to: RECIPIENT, body: 'hello' }
-  const answers = await Promise.all(
-    at.flatMap((node) =>
-      Array.from({ length: count }, () => call(`${node.url}/v1/sendsms`, token, 'POST', message)),
-    ),
-  )
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
-  const ids = answers.map(({ body }) => body.msgId)
+  const ids = await Promise.all(at.flatMap((node) => Array.from({ length: count }, () => accepted(node))))
   await eventually(async () => {
     const { rows } = await service.db.query(
       `select count(*)::integer as count from messages where msg_id = any ($1) and status = 'SENT'`,
@@ -125,6 +126,25 @@ test('what is handed over is written once more, and held by the node that sends 
   for (const answer of answers) answer()
   smscs[0]!.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
   expect(await all).toEqual([5, 0])
+})
+
+test('a message that is put off comes back to the node that has its carrier', async () => {
+  const { ESME_RMSGQFUL } = STATUSES
+  smscs[0]!.answerSubmits((pdu, link) => link.respond(pdu, ESME_RMSGQFUL))
+  const before = smscs.map(({ submits }) => submits.length)
+  const msgId = await accepted(nodes[1]!)
+  await eventually(async () => {
+    const { rows } = await service.db.query(
+      `select 1 from dispatches d join carriers c on c.id = d.chosen_carrier_id
+       where d.holder is null and d.attempt = 1 and c.name = $1`,
+      [CARRIER],
+    )
+    return rows.length === 1
+  })
+  smscs[0]!.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
+  await service.makeDue()
+  await service.until(msgId, 'SENT')
+  expect(smscs.map(({ submits }, index) => submits.length - before[index]!)).toEqual([2, 0])
 })
 
 test('a carrier below its floor gets nothing from the node that has it alone', async () => {

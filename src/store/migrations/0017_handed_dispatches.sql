@@ -6,7 +6,7 @@ comment on column nodes.carriers is 'condition of each carrier that its own sess
 
 alter table dispatches add column chosen_carrier_id integer not null default 0;
 comment on column dispatches.chosen_carrier_id is
-  'carrier that was chosen for it and has its sessions on another node; 0: to be chosen when it is taken up';
+  'carrier that was chosen for it: a node with sessions to it takes it up; 0: whichever node it falls to';
 drop index dispatches_waiting;
 create index dispatches_waiting on dispatches (plan_id, route_id, chosen_carrier_id, due_at) where holder is null;
 create index dispatches_handed on dispatches (chosen_carrier_id, due_at)
