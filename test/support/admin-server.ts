@@ -2,26 +2,19 @@
  * The real HTTP server on a database of its own, with the admin API and a client for it.
  */
 import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
-import { Registry } from 'prom-client'
 import { afterAll } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
-import { messageId } from '../../src/domain/message-ids.ts'
 import { deriveKey } from '../../src/domain/secrets.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
 import { freshDirectory } from '../../src/http/fresh-directory.ts'
-import { HTTP_LIMITS } from '../../src/http/limits.ts'
 import { registerAdminRoutes } from '../../src/http/routes/admin/api.ts'
 import type { AdminDeps } from '../../src/http/routes/admin/scope.ts'
-import { buildServer } from '../../src/http/server.ts'
-import { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { DirectoryService, type DirectoryServiceOptions } from '../../src/services/directory.ts'
 import type { Database } from '../../src/store/database.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
-import { testEventsOf } from './test-events.ts'
+import { startHttpServer } from './http-server.ts'
 
 interface Answer {
   readonly status: number
@@ -56,26 +49,27 @@ export async function startAdminServer(
   const operatorToken = `operator-${randomBytes(24).toString('hex')}`
   const directory = directoryService(database, secretKey, directoryOptions)
   await directory.start()
+  const { db } = database
   const guard = new CallbackGuard(POLICY, new NameResolver())
-  const { testEvents, close } = testEventsOf({ guard, secretKey })
-  const app = await buildServer({
-    ...databaseDeps(database, directory, secretKey),
-    guard,
-    testEvents,
-    adminRoutes: (scope) =>
+  const operatorTokenHashes = [hashToken(randomBytes(24).toString('hex')), hashToken(operatorToken)]
+  const server = await startHttpServer({
+    db,
+    directory: freshDirectory(directory),
+    realGuard: guard,
+    secretKey,
+    adminRoutes: (scope, testEvents) =>
       registerAdminRoutes(scope, {
-        db: database.db,
-        reads: database.db,
+        db,
+        reads: db,
         directory,
         secretKey,
-        operatorTokenHashes: [hashToken(randomBytes(24).toString('hex')), hashToken(operatorToken)],
+        operatorTokenHashes,
         guard,
         testEvents,
         ...extra,
       }),
   })
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const baseUrl = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  const baseUrl = `http://127.0.0.1:${server.port}`
   return {
     baseUrl,
     operatorToken,
@@ -85,8 +79,7 @@ export async function startAdminServer(
     request: (method, path, body, token = operatorToken) =>
       request(`${baseUrl}/admin/v1${path}`, method, body, token),
     async [Symbol.asyncDispose]() {
-      await app.close()
-      await close()
+      await server.close()
       await directory.stop()
       await database[Symbol.asyncDispose]()
     },
@@ -115,31 +108,6 @@ export function directoryService(
     onError: () => undefined,
     ...options,
   })
-}
-
-function databaseDeps({ db }: FreshDatabase, directory: DirectoryService, secretKey: Buffer) {
-  const placement = {
-    place: () => ({ msgId: messageId(Date.now(), randomBytes(9), 0), holder: null, routeId: null }),
-    keep: () => undefined,
-    release: () => undefined,
-    refuse: () => undefined,
-    refused: () => undefined,
-  }
-  return {
-    db,
-    writes: db,
-    directory: freshDirectory(directory),
-    accepter: new GroupAccepter({ db, placement, secretKey, random: randomBytes }),
-    limits: { ...HTTP_LIMITS, quietMs: 0 },
-    baseUrl: null,
-    retentionDays: 30,
-    clock: Date.now,
-    random: randomBytes,
-    keys: { cursor: randomBytes(32) },
-    ready: async () => ({ ok: true, checks: {} }),
-    log: pino({ level: 'silent' }),
-    registry: new Registry(),
-  }
 }
 
 async function request(url: string, method: string, body: unknown, token: string | null): Promise<Answer> {

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
-import { Registry } from 'prom-client'
 import {
   type CallbackChecker,
   type CallbackPolicy,
@@ -10,21 +8,18 @@ import {
 } from '../../src/domain/callback-url.ts'
 import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/configuration.ts'
 import { type Directory, senderKey } from '../../src/domain/directory.ts'
-import { messageId } from '../../src/domain/message-ids.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
-import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts'
+import type { HttpLimits } from '../../src/http/limits.ts'
 import type { Readiness } from '../../src/http/routes/health.ts'
-import { buildServer } from '../../src/http/server.ts'
-import { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { freshDatabase } from './database.ts'
 import { aDirectory, anAccount, aPlan, aRoute } from './directory.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
+import { startHttpServer } from './http-server.ts'
 import { exchange, type HttpAnswer, type HttpRequest, requestBytes } from './raw-http.ts'
-import { testEventsOf } from './test-events.ts'
 
 /** Plans of two tenants. Hex with letters, so that upper and lower case differ. */
 export const PLAN = '65f0c0ffee65f0c0ffee65f0'
@@ -118,32 +113,21 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   const cursorKey = options.cursorKeys?.cursor ?? randomBytes(32)
   const directory = testDirectory(options)
   const guard = new CallbackGuard({ ...STRICT_CALLBACK_POLICY, ...options.policy }, resolver)
-  const { clock = Date.now } = options
-  const { testEvents, close } = testEventsOf({ guard, caPem: options.webhookCaPem, clock })
-  const app = await buildServer({
-    directory: () => directory,
-    accepter: new GroupAccepter({
-      db,
-      placement: PLACEMENT,
-      secretKey: randomBytes(32),
-      random: randomBytes,
-    }),
+  const server = await startHttpServer({
     db: serverDb,
     writes: db,
+    directory: () => directory,
+    realGuard: guard,
     guard: options.guard?.(guard) ?? guard,
-    testEvents,
+    webhookCaPem: options.webhookCaPem,
     keys: options.cursorKeys ?? { cursor: cursorKey },
-    limits: { ...HTTP_LIMITS, quietMs: 0, ...options.limits },
-    baseUrl: options.baseUrl ?? null,
-    retentionDays: 30,
-    ready: options.ready ?? (async () => ({ ok: true, checks: { database: 'ok' } })),
-    clock,
-    random: randomBytes,
     log: pino({ level: 'debug' }, { write: (line: string) => logs.push(line) }),
-    registry: new Registry(),
+    ...(options.limits && { limits: options.limits }),
+    ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
+    ...(options.ready && { ready: options.ready }),
+    ...(options.clock && { clock: options.clock }),
   })
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as AddressInfo
+  const { app, port } = server
   const request = async (wanted: HttpRequest): Promise<HttpAnswer> => {
     const headers = { authorization: `Bearer ${TOKEN}`, ...wanted.headers }
     const answer = await exchange(port, requestBytes({ ...wanted, headers }))
@@ -172,8 +156,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       return rows[0]!.count
     },
     async [Symbol.asyncDispose]() {
-      await app.close()
-      await close()
+      await server.close()
       resolver.close()
       await dns.close()
       if (serverDb !== db) await serverDb.end()
@@ -184,19 +167,6 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
 
 export function validMessage() {
   return { servicePlanId: PLAN, channel: 'SMS', from: SENDER, to: '+15551230001', body: 'hello' }
-}
-
-/** Nothing is submitted in these tests: messages wait in the database. */
-const PLACEMENT = {
-  place: () => ({
-    msgId: messageId(Date.now(), randomBytes(9), randomBytes(1)[0]!),
-    holder: null,
-    routeId: null,
-  }),
-  keep: () => undefined,
-  release: () => undefined,
-  refuse: () => undefined,
-  refused: () => undefined,
 }
 
 const ROUTE = aRoute()
