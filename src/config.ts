@@ -91,6 +91,12 @@ const VARIABLES = {
     secret: true,
     parse: secretKey,
   },
+  previousSecretKey: optional({
+    name: 'SECRET_KEY_PREVIOUS',
+    description: 'Another key that opens what SECRET_KEY does not, while the key is changed.',
+    secret: true,
+    parse: secretKey,
+  }),
   operatorTokenHashes: {
     name: 'OPERATOR_TOKEN',
     description:

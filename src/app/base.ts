@@ -1,4 +1,4 @@
-import { deriveKey } from '../domain/secrets.ts'
+import { deriveKey, type SecretKeys } from '../domain/secrets.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { processRegistry } from '../http/metrics.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'
@@ -32,7 +32,9 @@ export function makeBase(options: AppOptions, parts: Parts) {
     counters.unowned(count)
     log.warn({ count }, 'inbound messages to numbers that nobody owns')
   }
-  const secretKey = deriveKey(options.secretKey, 'secrets')
+  const { secretKey: master, previousSecretKey: previous } = options
+  const current = deriveKey(master, 'secrets')
+  const secretKey: SecretKeys = previous === undefined ? current : [current, deriveKey(previous, 'secrets')]
   const databases = openDatabases(options, READ_POOL_SIZE)
   const { db, reads, beats, server } = databases
   databaseMetrics(registry, { path: db, reads, beats })

@@ -66,7 +66,7 @@ export async function listenHttp(
     writes: db,
     guard,
     testEvents,
-    keys: { cursor: deriveKey(options.secretKey, 'cursors') },
+    keys: cursorKeys(options),
     limits: { ...limits, drainTimeoutMs },
     baseUrl: options.baseUrl,
     retentionDays: options.retentionDays,
@@ -100,6 +100,11 @@ export async function listenHttp(
     },
     close: () => server.close(),
   }
+}
+
+function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {
+  const oldCursors = previousSecretKey === undefined ? [] : [deriveKey(previousSecretKey, 'cursors')]
+  return { cursor: deriveKey(secretKey, 'cursors'), oldCursors }
 }
 
 /** Test events go through the sockets of all others; what is under way is ended when the server is down. */

@@ -14,6 +14,8 @@ export interface AppOptions {
   readonly baseUrl: string | null
   /** Master key, 32 bytes. */
   readonly secretKey: Buffer
+  /** Opens what was sealed with another master key, while the key is changed. */
+  readonly previousSecretKey?: Buffer | undefined
   /** SHA-256 of each, hex. */
   readonly operatorTokenHashes: readonly string[]
   /** Unique among the nodes of a database; a node takes the place of an earlier one of its name at once. */

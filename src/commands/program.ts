@@ -29,6 +29,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['webhook', () => import('./webhook.ts')],
   ['quality', () => import('./quality.ts')],
   ['queue', () => import('./queue.ts')],
+  ['secrets', () => import('./secrets.ts')],
 ])
 
 const EXAMPLES = `

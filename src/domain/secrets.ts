@@ -10,6 +10,9 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/
 
+/** The key that seals. Behind it those that still open what was sealed with an earlier one, or with the next. */
+export type SecretKeys = Uint8Array | readonly [Uint8Array, ...Uint8Array[]]
+
 export type KeyPurpose = 'secrets' | 'cursors'
 
 /** The secret was not sealed with this key, or not for this context, or is damaged. The message names no secret. */
@@ -29,18 +32,29 @@ export function deriveKey(masterKey: Uint8Array, purpose: KeyPurpose): Buffer {
  * Seals a text. `iv` is 12 fresh random bytes. `context` says whose secret it is (`account 5f… webhook`): opened under
  * another context it fails, so one row's secret cannot be put into another.
  */
-export function sealSecret(key: Uint8Array, plaintext: string, iv: Uint8Array, context: string): string {
+export function sealSecret(keys: SecretKeys, plaintext: string, iv: Uint8Array, context: string): string {
+  const key = sealingKey(keys)
   if (iv.length !== IV_BYTES) throw new RangeError(`the initialisation vector has ${IV_BYTES} bytes`)
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context))
   const sealed = Buffer.concat([iv, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()])
   return `${VERSION}.${keyId(key)}.${sealed.toString('base64url')}`
 }
 
+/** Whether the secret was sealed with the key that seals now. */
+export function isSealedAnew(keys: SecretKeys, sealed: string): boolean {
+  return SEALED.exec(sealed)?.[1] === keyId(sealingKey(keys))
+}
+
+function sealingKey(keys: SecretKeys): Uint8Array {
+  return keys instanceof Uint8Array ? keys : keys[0]
+}
+
 /** The text of a sealed secret. Throws SecretError. */
-export function openSecret(key: Uint8Array, sealed: string, context: string): string {
+export function openSecret(keys: SecretKeys, sealed: string, context: string): string {
   const parts = SEALED.exec(sealed)
   if (parts === null) throw new SecretError(`secret of ${context}: not a sealed secret`)
-  if (parts[1] !== keyId(key)) {
+  const key = (keys instanceof Uint8Array ? [keys] : keys).find((one) => keyId(one) === parts[1])
+  if (key === undefined) {
     throw new SecretError(`secret of ${context}: was sealed with another SECRET_KEY than the one configured`)
   }
   const bytes = Buffer.from(parts[2]!, 'base64url')

@@ -1,5 +1,5 @@
 import { type Fault, fault } from './faults.ts'
-import { accountHeadersContext, sealSecret } from './secrets.ts'
+import { accountHeadersContext, type SecretKeys, sealSecret } from './secrets.ts'
 
 /** What the webhooks of an account carry beside the headers of Aldis, so that its receivers let them in. */
 export interface WebhookHeaderSettings {
@@ -117,7 +117,7 @@ export function sentWebhookHeaders({ headers, credentials }: WebhookHeaderSettin
 
 /** As it is stored; null where there is nothing. `iv`: 12 fresh random bytes. */
 export function sealWebhookHeaders(
-  key: Uint8Array,
+  key: SecretKeys,
   settings: WebhookHeaderSettings,
   iv: Uint8Array,
   accountId: string,

@@ -2,6 +2,7 @@ import { openCallbackUrl } from './callback-credentials.ts'
 import { originOf } from './callback-url.ts'
 import type { ServicePlan } from './configuration.ts'
 import type { Told } from './events.ts'
+import type { SecretKeys } from './secrets.ts'
 
 /** Where an event is pushed to. */
 export interface WebhookTarget {
@@ -17,7 +18,7 @@ export interface WebhookTarget {
  * The message's callbackUrl, or else the account's default; for an inbound message the plan's inbound URL (spec §6). Null
  * when there is none. @throws SecretError sealed with another key.
  */
-export function webhookTarget(told: Told, plan: ServicePlan, key: Uint8Array): WebhookTarget | null {
+export function webhookTarget(told: Told, plan: ServicePlan, key: SecretKeys): WebhookTarget | null {
   const callbackUrl = told.direction === 'MT' ? told.message.callbackUrl : null
   const stored = callbackUrl ?? (told.direction === 'MO' ? plan.inboundUrl : plan.account.defaultDlrUrl)
   if (stored === null) return null

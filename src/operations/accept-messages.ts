@@ -3,6 +3,7 @@ import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import type { Draft, Message } from '../domain/messages.ts'
+import type { SecretKeys } from '../domain/secrets.ts'
 import { countSegments } from '../domain/segments.ts'
 import { type Database, isOutcomeUnknown } from '../store/database.ts'
 import type { Dispatch } from '../store/dispatches.ts'
@@ -63,7 +64,7 @@ export interface AccepterOptions {
   readonly db: Database
   readonly placement: Placement
   /** Seals callback URLs that carry credentials. */
-  readonly secretKey: Uint8Array
+  readonly secretKey: SecretKeys
   readonly random: (bytes: number) => Uint8Array
   /** How long a lost COMMIT is asked after before 500 is answered. Default 10 s. */
   readonly lostCommitMs?: number

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
-import { accountSecretContext, openSecret, sealSecret } from '../domain/secrets.ts'
+import { accountSecretContext, openSecret, type SecretKeys, sealSecret } from '../domain/secrets.ts'
 import {
   changedWebhookHeaders,
   judgeWebhookHeaders,
@@ -30,7 +30,7 @@ const IV_BYTES = 12
 /** Creates an account; its webhook secret is in the answer and nowhere else in plain text. */
 export async function createAccount(
   db: Queryable,
-  secretKey: Uint8Array,
+  secretKey: SecretKeys,
   input: AccountSettings & WebhookHeaderChange & { accountId?: string },
 ): Promise<{ account: AccountRecord; webhookSecret: string }> {
   const accountId = canonicalPublicId(input.accountId ?? publicId(randomBytes(12)))
@@ -48,7 +48,7 @@ export async function createAccount(
 /** Settings that are not in `change` stay. */
 export async function changeAccount(
   db: Database,
-  secretKey: Uint8Array,
+  secretKey: SecretKeys,
   accountId: string,
   change: Partial<AccountSettings> & WebhookHeaderChange,
 ): Promise<AccountRecord> {
@@ -62,7 +62,7 @@ export async function changeAccount(
 
 /** The account's webhook headers in plain text. Throws SecretError where they were sealed with another key. */
 export function webhookHeadersOf(
-  secretKey: Uint8Array,
+  secretKey: SecretKeys,
   { accountId, webhookHeaders }: AccountRecord,
 ): WebhookHeaderSettings {
   const open = (sealed: string, context: string) => openSecret(secretKey, sealed, context)
@@ -85,7 +85,7 @@ export async function removeAccount(db: Database, accountId: string): Promise<vo
  */
 export async function rotateWebhookSecret(
   db: Database,
-  secretKey: Uint8Array,
+  secretKey: SecretKeys,
   accountId: string,
 ): Promise<string> {
   const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
@@ -118,7 +118,7 @@ async function locked(transaction: Queryable, accountId: string): Promise<Accoun
 
 /** The changed settings as they are stored. Throws VALIDATION_ERROR. */
 function sealedHeaders(
-  secretKey: Uint8Array,
+  secretKey: SecretKeys,
   accountId: string,
   present: WebhookHeaderSettings,
   change: WebhookHeaderChange,
@@ -129,6 +129,6 @@ function sealedHeaders(
   return sealWebhookHeaders(secretKey, settings, randomBytes(IV_BYTES), accountId)
 }
 
-function seal(secretKey: Uint8Array, webhookSecret: string, accountId: string): string {
+function seal(secretKey: SecretKeys, webhookSecret: string, accountId: string): string {
   return sealSecret(secretKey, webhookSecret, randomBytes(IV_BYTES), accountSecretContext(accountId))
 }

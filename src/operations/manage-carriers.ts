@@ -1,5 +1,5 @@
 import { randomBytes, X509Certificate } from 'node:crypto'
-import { carrierSecretContext, sealSecret } from '../domain/secrets.ts'
+import { carrierSecretContext, type SecretKeys, sealSecret } from '../domain/secrets.ts'
 import {
   isCarrierHost,
   parseCommandStatus,
@@ -21,7 +21,7 @@ type CarrierInput = store.CarrierSettings
 /** `password` in plain text; it is stored sealed and never shown again. */
 export async function createCarrier(
   db: Database,
-  secretKey: Uint8Array,
+  secretKey: SecretKeys,
   input: CarrierInput & { password: string },
 ): Promise<store.CarrierRecord> {
   const settings = { ...input, ...checked(input) }
@@ -36,7 +36,7 @@ export async function createCarrier(
 /** By name or number. Settings that are not in `change` stay, the password too. */
 export async function changeCarrier(
   db: Database,
-  secretKey: Uint8Array,
+  secretKey: SecretKeys,
   nameOrId: string,
   change: Partial<CarrierInput> & { password?: string },
 ): Promise<store.CarrierRecord> {
@@ -109,6 +109,6 @@ function byDecimalStatus(outcomes: Readonly<Record<string, RefusedOutcome>>): Re
   return Object.fromEntries(byStatus)
 }
 
-function seal(secretKey: Uint8Array, password: string, carrierId: number): string {
+function seal(secretKey: SecretKeys, password: string, carrierId: number): string {
   return sealSecret(secretKey, password, randomBytes(IV_BYTES), carrierSecretContext(carrierId))
 }

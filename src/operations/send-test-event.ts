@@ -4,6 +4,7 @@ import type { RateLimit, ServicePlan } from '../domain/configuration.ts'
 import type { EventType } from '../domain/events.ts'
 import { messageId } from '../domain/message-ids.ts'
 import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
+import type { SecretKeys } from '../domain/secrets.ts'
 import { SharedSlots } from '../domain/shared-slots.ts'
 import { testEventRequest } from '../domain/test-events.ts'
 import { AppError } from '../errors.ts'
@@ -30,7 +31,7 @@ export interface TestEventsDeps {
   /** Never rejects. */
   readonly post: (request: WebhookPost) => Promise<PostOutcome>
   readonly guard: CallbackChecker
-  readonly secretKey: Uint8Array
+  readonly secretKey: SecretKeys
   readonly clock: () => number
   readonly random: (bytes: number) => Uint8Array
 }

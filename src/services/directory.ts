@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../domain/directory.ts'
-import { openSecret } from '../domain/secrets.ts'
+import { openSecret, type SecretKeys } from '../domain/secrets.ts'
 import type { Queryable } from '../store/database.ts'
 import { readDirectory, readDirectoryVersion } from '../store/directory.ts'
 
 export interface DirectoryServiceOptions {
   readonly db: Queryable
   /** Opens carrier passwords and webhook secrets (`deriveKey(masterKey, 'secrets')`). */
-  readonly secretKey: Uint8Array
+  readonly secretKey: SecretKeys
   /** Milliseconds that only ever go forward (`performance.now`). */
   readonly clock: () => number
   /** Told of a failed poll, once per run of failures. */

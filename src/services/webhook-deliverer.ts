@@ -3,6 +3,7 @@ import { DeliveryLanes, type LaneLimits } from '../domain/delivery-lanes.ts'
 import type { Directory } from '../domain/directory.ts'
 import { eventBody, eventId } from '../domain/events.ts'
 import type { Lane } from '../domain/lanes.ts'
+import type { SecretKeys } from '../domain/secrets.ts'
 import { webhookRequest } from '../domain/webhook-requests.ts'
 import { afterAttempt, SCHEDULE_MS } from '../domain/webhook-schedule.ts'
 import { type WebhookTarget, webhookTarget } from '../domain/webhook-targets.ts'
@@ -32,7 +33,7 @@ export interface WebhookDelivererOptions {
   readonly dispatcher: WebhookDispatcher
   readonly destinations: WebhookDestinations
   /** Opens callback URLs that carry credentials. */
-  readonly secretKey: Uint8Array
+  readonly secretKey: SecretKeys
   readonly onError: (message: string, error: unknown) => void
   readonly pollMs?: number
   readonly limits?: LaneLimits

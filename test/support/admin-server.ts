@@ -42,10 +42,16 @@ export async function startAdminServer(
     /** A pool of its own for what is written. */
     db?: Database
     directory?: Partial<DirectoryServiceOptions>
+    secretKey?: Buffer
   } = {},
 ): Promise<AdminServer> {
-  const { database = await freshDatabase(), directory: directoryOptions, ...extra } = options
-  const secretKey = deriveKey(randomBytes(32), 'secrets')
+  const {
+    database = await freshDatabase(),
+    directory: directoryOptions,
+    secretKey: given,
+    ...extra
+  } = options
+  const secretKey = given ?? deriveKey(randomBytes(32), 'secrets')
   const operatorToken = `operator-${randomBytes(24).toString('hex')}`
   const directory = directoryService(database, secretKey, directoryOptions)
   await directory.start()

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhook-headers.ts'
 import {
   changeAccount,
@@ -124,7 +125,7 @@ export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
   registerWebhookSecret(scope, deps)
 }
 
-function accountsOf(secretKey: Uint8Array): Resource<typeof Account, AccountRecord> {
+function accountsOf(secretKey: SecretKeys): Resource<typeof Account, AccountRecord> {
   return {
     name: 'account',
     path: '/accounts',

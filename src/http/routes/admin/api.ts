@@ -20,6 +20,7 @@ import { registerRouteExplanation } from './route-explanation.ts'
 import { registerRoutes } from './routes.ts'
 import { registerRoutingRules } from './routing-rules.ts'
 import type { AdminDeps } from './scope.ts'
+import { registerSecrets } from './secrets.ts'
 import { registerSenderRules } from './sender-rules.ts'
 import { registerSenders } from './senders.ts'
 import { registerServicePlans } from './service-plans.ts'
@@ -59,6 +60,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerRouteExplanation(scope, deps)
       registerQuality(scope, deps)
       registerQueue(scope, deps)
+      registerSecrets(scope, deps)
       registerRoutingRules(scope, deps)
       registerNumberRanges(scope, deps)
       registerRates(scope, deps)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/callback-credentials.ts'
 import { fault } from '../../../domain/faults.ts'
+import type { SecretKeys } from '../../../domain/secrets.ts'
 import { invalid } from '../../../errors.ts'
 import type { AdminDeps } from './scope.ts'
 
@@ -21,7 +22,7 @@ export async function storableUrl<T extends null | undefined>(
 }
 
 /** The URL as an operator sees it. */
-export function shownUrl(secretKey: Uint8Array, stored: string | null): string | null {
+export function shownUrl(secretKey: SecretKeys, stored: string | null): string | null {
   if (stored === null) return null
   return withoutCredentials(openCallbackUrl(secretKey, stored))
 }

@@ -53,6 +53,11 @@ export const CONFIGURATION_OPERATIONS: Readonly<Record<string, OperationText>> =
     'Delete a service plan',
     'A service plan that is in use cannot be deleted: 409.',
   ],
+  'POST /secrets/reseal': [
+    'resealSecrets',
+    'Seal with the present key what another has sealed',
+    'The first request does the configuration, each further one 10,000 messages from `nextAfter` on. It may be repeated.',
+  ],
   'POST /tokens': [
     'createToken',
     'Issue a token',

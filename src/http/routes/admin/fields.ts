@@ -27,7 +27,7 @@ interface Annotations {
   readonly examples?: readonly string[]
 }
 
-function patterned(pattern: RegExp, meaning: string, options: Annotations = {}) {
+export function patterned(pattern: RegExp, meaning: string, options: Annotations = {}) {
   PATTERN_MEANINGS.set(pattern.source, meaning)
   return Type.String({ pattern: pattern.source, ...options })
 }

@@ -10,6 +10,7 @@ import type { Backlog } from '../../../domain/backlog.ts'
 import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
 import type { CarrierCondition } from '../../../domain/routing.ts'
+import type { SecretKeys } from '../../../domain/secrets.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
 import type { Database } from '../../../store/database.ts'
 
@@ -42,7 +43,7 @@ export interface AdminDeps {
   readonly reads: Database
   readonly directory: { current(): Directory; refresh(): Promise<void> }
   /** `deriveKey(masterKey, 'secrets')`. */
-  readonly secretKey: Uint8Array
+  readonly secretKey: SecretKeys
   /** SHA-256 of each operator token, hex. */
   readonly operatorTokenHashes: readonly string[]
   readonly guard: CallbackChecker

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { NATIONAL_LANGUAGES } from '../../../domain/gsm-national-tables.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
+import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { AMBIGUOUS_SUBMITS, SENDER_KINDS, VALIDITY_SECONDS } from '../../../domain/settings.ts'
 import {
@@ -163,7 +164,7 @@ function languageColumn(names: Static<typeof NationalLanguages> | undefined) {
   return { nationalLanguages: names.map((name) => NATIONAL_LANGUAGES.indexOf(name) + 1) }
 }
 
-function plansOf(secretKey: Uint8Array): Resource<typeof ServicePlan, ServicePlanRecord> {
+function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePlanRecord> {
   return {
     name: 'service plan',
     path: '/service-plans',

@@ -1,0 +1,39 @@
+import type { Command } from 'commander'
+import { type ConnectionOptions, requestAdmin } from './admin-client.ts'
+import { printJson } from './printing.ts'
+import { addAction } from './resource.ts'
+
+interface Progress {
+  readonly resealed: number
+  readonly unreadable: number
+  readonly scanned: number
+  readonly nextAfter: string | null
+}
+
+/** Adds `aldis secrets`: the change of SECRET_KEY. */
+export function register(program: Command): void {
+  const secrets = program.command('secrets').description('What is sealed with SECRET_KEY in the database')
+  addAction(secrets, 'reseal', 'seal with SECRET_KEY what SECRET_KEY_PREVIOUS has sealed; may be repeated')
+    .option('--after <position>', 'continue there, as the interrupted run has said')
+    .action(reseal)
+}
+
+async function reseal({ after, ...options }: ConnectionOptions & { after?: string }): Promise<void> {
+  const sum = { resealed: 0, unreadable: 0, scanned: 0 }
+  for (let next: string | null | undefined = after; next !== null; ) {
+    const body = next === undefined ? {} : { after: next }
+    const done = (await requestAdmin(options, 'POST', '/secrets/reseal', body)) as Progress
+    sum.resealed += done.resealed
+    sum.unreadable += done.unreadable
+    sum.scanned += done.scanned
+    next = done.nextAfter
+    if (!options.json && next !== null) {
+      process.stderr.write(
+        `${sum.scanned} messages, ${sum.resealed} resealed; continues with --after ${next}\n`,
+      )
+    }
+  }
+  if (options.json) printJson(sum)
+  else process.stdout.write(`${sum.resealed} secrets resealed, ${sum.scanned} messages looked at.\n`)
+  if (sum.unreadable > 0) throw new Error(`${sum.unreadable} secrets are opened by neither key`)
+}

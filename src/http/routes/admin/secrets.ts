@@ -1,0 +1,37 @@
+import { Type } from 'typebox'
+import { resealSecrets } from '../../../operations/reseal-secrets.ts'
+import { Nullable, patterned } from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const Position = patterned(
+  /^\d{1,9}\.[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/,
+  'must be nextAfter of the answer before',
+)
+const Body = Type.Object(
+  { after: Type.Optional(Position) },
+  { title: 'ResealRequest', additionalProperties: false },
+)
+const Progress = Type.Object(
+  {
+    resealed: Type.Integer({ description: 'Secrets that are sealed with SECRET_KEY now and were not' }),
+    unreadable: Type.Integer({ description: 'Secrets that no key opens; they are left as they are' }),
+    scanned: Type.Integer({ description: 'Messages that were looked at' }),
+    nextAfter: Nullable(Type.String({ description: 'Where to continue; null when everything is done' })),
+  },
+  { title: 'ResealProgress' },
+)
+
+/** Change of SECRET_KEY: a stretch with each request, so that none takes long. */
+export function registerSecrets(scope: AdminScope, { db, secretKey }: AdminDeps): void {
+  scope.post(
+    '/secrets/reseal',
+    { schema: { tags: ['Secrets'], body: Body, response: answers(200, Progress) } },
+    async ({ body: { after } }) => {
+      const [planId, msgId] = after?.split('.') ?? []
+      const position = msgId === undefined ? null : { planId: Number(planId), msgId }
+      const { next, ...progress } = await resealSecrets(db, secretKey, { after: position })
+      return { ...progress, nextAfter: next === null ? null : `${next.planId}.${next.msgId}` }
+    },
+  )
+}

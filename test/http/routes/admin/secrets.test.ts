@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { deriveKey, openSecret, SecretError, type SecretKeys } from '../../../../src/domain/secrets.ts'
+import { resealSecrets } from '../../../../src/operations/reseal-secrets.ts'
+import { DirectoryService } from '../../../../src/services/directory.ts'
+import { readDirectory } from '../../../../src/store/directory.ts'
+import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
+import { runAldis } from '../../../support/cli.ts'
+
+const OLD = deriveKey(randomBytes(32), 'secrets')
+const NEW = deriveKey(randomBytes(32), 'secrets')
+
+const server = await adminServerOfFile({ secretKey: OLD })
+const { db } = server.database
+const CALLBACK = 'https://user:secret@hooks.example.com/'
+
+/** Everything there is to be sealed, sealed with the old key. */
+const { accountId, servicePlanId } = await createPlan(server, { inboundUrl: CALLBACK })
+await server.request('PATCH', `/accounts/${accountId}`, {
+  defaultDlrUrl: CALLBACK,
+  webhookHeaders: [{ name: 'X-Key', value: 'hush' }],
+})
+await server.request('POST', `/accounts/${accountId}/webhook-secret/rotate`)
+await server.request('POST', '/carriers', CARRIER)
+await db.query('create table messages_any_day partition of messages default')
+const sealedUrl = (await db.query('select default_dlr_url as url from accounts')).rows[0].url
+await db.query(
+  `insert into messages (plan_id, msg_id, segments, updated_at, sender, recipient, body, callback_url)
+   select p.id, gen_random_uuid(), 1, now(), 'Example', '+15551230001', 'x', case when n % 2 = 0 then $1 else 'https://example.com/' end
+   from service_plans p, generate_series(1, 250) n`,
+  [sealedUrl],
+)
+
+/** All that is stored sealed, opened; throws when one does not open. */
+async function opened(keys: SecretKeys): Promise<unknown> {
+  const open = (sealed: string, context: string) => openSecret(keys, sealed, context)
+  const { contents } = await readDirectory(db, open)
+  const { rows } = await db.query<{ url: string }>(
+    `select default_dlr_url as url from accounts union all select inbound_url from service_plans
+     union all select callback_url from messages where callback_url like 'v1.%'`,
+  )
+  const [account] = contents.accounts
+  return {
+    secrets: account!.webhookSecrets,
+    headers: account!.webhookHeaders,
+    password: contents.carriers[0]!.password,
+    urls: rows.map(({ url }) => openSecret(keys, url, 'callback URL')),
+  }
+}
+
+/** Reseals to the end. */
+async function reseal(keys: SecretKeys, stretch: number) {
+  const sum = { resealed: 0, unreadable: 0, scanned: 0 }
+  for (let after: Parameters<typeof resealSecrets>[2]['after'] | undefined; after !== null; ) {
+    const done = await resealSecrets(db, keys, { after: after ?? null, stretch })
+    sum.resealed += done.resealed
+    sum.unreadable += done.unreadable
+    sum.scanned += done.scanned
+    after = done.next
+  }
+  return sum
+}
+
+test('a key is changed: both open, everything is sealed anew, then the new one alone opens it', async () => {
+  const before = await opened(OLD)
+  const directory = new DirectoryService({
+    db,
+    secretKey: [NEW, OLD],
+    clock: () => 0,
+    onError: () => undefined,
+  })
+  await directory.runOnce()
+  expect(await opened([NEW, OLD])).toEqual(before)
+  await expect(opened(NEW)).rejects.toThrow(SecretError)
+
+  // Secret and its predecessor, headers, two URLs, a password, and every second message.
+  expect(await reseal([NEW, OLD], 40)).toEqual({ resealed: 6 + 125, unreadable: 0, scanned: 250 })
+  expect(await opened(NEW)).toEqual(before)
+  await expect(opened(OLD)).rejects.toThrow(SecretError)
+
+  // Again, or where it was interrupted: nothing is left to do.
+  expect(await reseal([NEW, OLD], 10_000)).toEqual({ resealed: 0, unreadable: 0, scanned: 250 })
+  expect(await reseal([NEW, OLD], 250)).toEqual({ resealed: 0, unreadable: 0, scanned: 250 })
+  // Without the old key what it sealed is counted and kept; here it is the other way round.
+  expect(await reseal(OLD, 10_000)).toEqual({ resealed: 0, unreadable: 131, scanned: 250 })
+  expect(await opened(NEW)).toEqual(before)
+  expect(await reseal([OLD, NEW], 10_000)).toEqual({ resealed: 131, unreadable: 0, scanned: 250 })
+})
+
+test('aldis secrets reseal goes through everything and reports it', async () => {
+  const { code, stdout, stderr } = await runAldis(['secrets', 'reseal'], {
+    env: { ALDIS_URL: server.baseUrl, ALDIS_OPERATOR_TOKEN: server.operatorToken },
+  })
+  expect([code, stdout]).toEqual([0, '0 secrets resealed, 250 messages looked at.\n'])
+  expect(stderr).toContain('continues with --after 0.00000000')
+  const refused = await server.request('POST', '/secrets/reseal', { after: 'x' })
+  expect([refused.status, refused.body.errors[0].field]).toEqual([400, 'after'])
+  expect(servicePlanId).toMatch(/^[0-9a-f]{24}$/)
+})
