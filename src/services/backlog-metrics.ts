@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import { type Backlog, type WaitingMessages, WEBHOOK_CAUSES } from '../domain/backlog.ts'
 import type { BacklogWatch } from './backlog-watch.ts'
+import { readForScrape } from './scrapes.ts'
 
 const OF_ALL = 'of all nodes, the same on each; at most some 20,000 due and 20,000 later ones are counted'
 
@@ -31,7 +32,7 @@ export function backlogMetrics(registry: Registry, watch: BacklogWatch): void {
       labelNames,
       registers,
       async collect() {
-        const backlog = await watch.read().catch(() => null)
+        const backlog = await readForScrape(watch.read())
         this.reset()
         if (backlog !== null) show(this, backlog)
       },

@@ -7,6 +7,7 @@ import { countParkedReceipts } from '../store/parked-receipts.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 import type { QualityWatch } from './quality-watch.ts'
 import type { Recorder } from './recorder.ts'
+import { readForScrape } from './scrapes.ts'
 import type { SubmitToken } from './submit-job.ts'
 import type { Submitter } from './submitter.ts'
 import type { WebhookDeliverer } from './webhook-deliverer.ts'
@@ -19,7 +20,8 @@ const BATCH_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 const MOST_COUNTED = 10_000
 
 export interface MeasuredServices {
-  readonly db: Database
+  /** The pool of look-ups. */
+  readonly reads: Database
   readonly submitter: Submitter
   readonly recorder: Recorder
   readonly deliverer: WebhookDeliverer
@@ -86,10 +88,11 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
         this.set(await read())
       },
     })
-  const { db, submitter, recorder, deliverer, destinations, links, quality, directory } = services
-  gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, () =>
-    countParkedReceipts(db, MOST_COUNTED).catch(() => Number.NaN),
-  )
+  const { reads, submitter, recorder, deliverer, destinations, links, quality, directory } = services
+  gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, async () => {
+    const count = await readForScrape(countParkedReceipts(reads, MOST_COUNTED))
+    return count ?? Number.NaN
+  })
   gauge('aldis_messages_held', 'messages in memory, to be submitted or under way', () => submitter.held)
   gauge('aldis_record_backlog', 'carrier outcomes not yet written to the database', () => recorder.backlog)
   gauge('aldis_webhook_events_held', 'webhook events in memory, waiting or under way', () => deliverer.held)
@@ -136,6 +139,6 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
   carrierGauge(
     'aldis_receipts_missing',
     'messages sent in the hour before the last 10 minutes that have no final receipt, of all nodes',
-    () => quality.missingReceipts().catch(() => null),
+    () => readForScrape(quality.missingReceipts()),
   )
 }

@@ -4,6 +4,7 @@ import { parseUserData } from '../domain/concatenation.ts'
 import type { Carrier } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
 import { fromReceipt } from '../domain/error-codes.ts'
+import { InstantSource } from '../domain/instants.ts'
 import { type KeptReceipt, keptReceipt } from '../domain/kept-receipts.ts'
 import { messageId } from '../domain/message-ids.ts'
 import { eventOf, STATUS_OF_EVENT } from '../domain/message-states.ts'
@@ -42,6 +43,8 @@ const MAX_BATCH = 100
 /** Takes what carriers send: receipts to the recorder, MO messages into the database. Answered only after COMMIT. */
 export class Receiver {
   readonly #options: ReceiverOptions
+  /** Two receipts of one id are told apart by when they came. */
+  readonly #instants = new InstantSource()
   readonly #inbound: Batcher<InboundSegment, true>
 
   constructor(options: ReceiverOptions) {
@@ -116,7 +119,7 @@ export class Receiver {
       error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
       carrier_code: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
       mccmnc: receipt.mccmnc,
-      received_at: new Date().toISOString(),
+      received_at: this.#instants.next(Date.now()),
       parked_id: null,
       unread: isUnlearned(carrier),
       receipt: kept,

@@ -1,4 +1,6 @@
+import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
+import { backlogMetrics } from '../../src/services/backlog-metrics.ts'
 import { BacklogWatch } from '../../src/services/backlog-watch.ts'
 import type { Database } from '../../src/store/database.ts'
 import { aCarrier, aDirectory, aPlan, aRoute } from '../support/directory.ts'
@@ -14,10 +16,11 @@ const directory = aDirectory({
 
 /** A watch of a database whose statements are counted; each takes `tookMs` by its clock. */
 function aWatch() {
-  const asked = { statements: 0, nowMs: 0, tookMs: 0, failing: false }
+  const asked = { statements: 0, nowMs: 0, tookMs: 0, failing: false, hanging: false }
   const query = (statement: { name: string; text: string }) => {
     asked.statements += 1
     asked.nowMs += asked.tookMs
+    if (asked.hanging) return new Promise(() => undefined)
     return asked.failing ? Promise.reject(new Error('gone')) : db.query(statement)
   }
   const reads = new Proxy(db, { get: (pool, key) => (key === 'query' ? query : pool[key as keyof Database]) })
@@ -74,4 +77,14 @@ test('a count that fails is not kept', async () => {
   await expect(watch.read()).rejects.toThrow('gone')
   asked.failing = false
   expect((await watch.read()).countedAtMs).toBe(0)
+})
+
+test('a scrape does not wait for a database that hangs; what is in memory is told', async () => {
+  const { watch, asked } = aWatch()
+  asked.hanging = true
+  const registry = new Registry()
+  backlogMetrics(registry, watch)
+  const text = await registry.metrics()
+  expect(text).toContain('aldis_messages_in_memory{route="default",carrier="acme",cause="in-flight"} 2')
+  expect(text).not.toMatch(/^aldis_(messages_waiting|webhooks_waiting|backlog_truncated)\{/m)
 })

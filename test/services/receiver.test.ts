@@ -136,6 +136,16 @@ describe('what comes in', () => {
       expect(await smsc.receipt('way-1', state, { esm_class: 0x20 })).toBe(STATUSES.ESME_ROK)
     expect(await smsc.receipt('way-1', 'DELIVRD')).toBe(STATUSES.ESME_ROK)
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const story = await eventually(async () => {
+      const shown = await service.admin('GET', `/messages/${msgId}`)
+      return shown.receipts.length === 4 && shown
+    })
+    const words = ['ENROUTE 000', 'ACCEPTD 000', 'SCHEDULED 000', 'DELIVRD 000']
+    expect(story.receipts.map(({ carrierCode }: { carrierCode: string }) => carrierCode)).toEqual(words)
+    expect(story.receipts.map(({ outcome }: { outcome: string }) => outcome).slice(2)).toEqual([
+      'SENT',
+      'DELIVERED',
+    ])
   })
 
   test('network_error_code says why, and the operator sees it as it came', async () => {
