@@ -30,7 +30,7 @@ test('a wrong key is named as such, without the secret', () => {
   const sealed = sealSecret(KEY, 'correct horse', IV, 'carrier 1')
   const open = () => openSecret(Buffer.alloc(32, 9), sealed, 'carrier 1')
   expect(open).toThrow(SecretError)
-  expect(open).toThrow('secret of carrier 1: sealed with another key than the one configured')
+  expect(open).toThrow('secret of carrier 1: was sealed with another SECRET_KEY than the one configured')
 })
 
 test('another context, a changed byte and a truncated text are refused', () => {
