@@ -1,12 +1,5 @@
 import { ensurePartitions } from '../services/day-partitions.ts'
-import {
-  checkDurability,
-  type Database,
-  isTransient,
-  MINIMUM_SERVER_VERSION,
-  openDatabase,
-  withTransaction,
-} from '../store/database.ts'
+import { checkDurability, type Database, MINIMUM_SERVER_VERSION, openDatabase } from '../store/database.ts'
 import {
   type DatabaseServer,
   directServer,
@@ -16,12 +9,8 @@ import {
 } from '../store/database-server.ts'
 import { alignFeed } from '../store/events.ts'
 import { migrate } from '../store/migrate.ts'
-import {
-  differingSettings,
-  endSession,
-  type SessionSettings,
-  sessionSettings,
-} from '../store/session-settings.ts'
+import { settingsThatDoNotHold } from '../store/session-check.ts'
+import { type SessionSettings, sessionSettings } from '../store/session-settings.ts'
 import type { AppOptions } from './options.ts'
 
 /** A node that cannot run on this database; the message is for the operator. */
@@ -115,40 +104,12 @@ async function keepSettings(server: DatabaseServer, settings: SessionSettings, {
   if (changed.length > 0) log.info({ settings: changed }, 'defaults of the role set in this database')
 }
 
-/** Rounds in which connections that the pooler opened before the role had its settings are ended. */
-const STALE_ROUNDS = 20
-
-/**
- * Reads the settings back on fresh transactions: through each of a pool's connections behind a pooler, which may have
- * connections to the server from before. Such a one is ended while it is ours, and the pooler opens another.
- */
 async function checkSettings(server: DatabaseServer, db: Database, wanted: SessionSettings): Promise<void> {
-  const checks = server.pooled ? db.options.max : 1
-  let differing: string[] = []
-  for (let round = 0; round < (server.pooled ? STALE_ROUNDS : 1); round += 1) {
-    const found = await Promise.all(
-      Array.from({ length: checks }, () => sessionDifference(server, db, wanted)),
+  const differing = await settingsThatDoNotHold(server, db, wanted)
+  if (differing.length > 0)
+    throw new StartError(
+      `sessions do not keep the settings they need: ${differing.join(', ')}; connect without the pooler`,
     )
-    differing = found.flat()
-    if (differing.length === 0) return
-  }
-  throw new StartError(
-    `sessions do not keep the settings they need: ${[...new Set(differing)].join(', ')}; connect without the pooler`,
-  )
-}
-
-async function sessionDifference(server: DatabaseServer, db: Database, wanted: SessionSettings) {
-  let differing: string[] = []
-  try {
-    await withTransaction(db, async (transaction) => {
-      differing = await differingSettings(transaction, wanted)
-      if (differing.length > 0 && server.pooled) await endSession(transaction)
-    })
-  } catch (error) {
-    // The end of the session is an error of its statement.
-    if (differing.length === 0 || !isTransient(error)) throw error
-  }
-  return differing
 }
 
 /** One line that says what this node runs on. No password: the connection string is not in it. */

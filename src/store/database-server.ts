@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { DatabaseHosts } from './database-hosts.ts'
-import { type SessionSettings, setForRole } from './session-settings.ts'
+import { type SessionSettings, sessionSettings, setForRole, setForSession } from './session-settings.ts'
 
 /** Shared by the pools of a process, whose new connections go by it. */
 export interface DatabaseServer {
@@ -31,6 +31,8 @@ export interface ServerFacts {
 /** Rounds in which two connections compare servers; a pooler that is busy may give the same ones by chance. */
 const ROUNDS = 3
 const CONNECT_TIMEOUT_MS = 10_000
+/** On changing the role, whatever the role itself has. */
+const ROLE_BOUNDS = { statement_timeout: '30000', lock_timeout: '30000' }
 
 /** The server before anything is known of it: no pooler. */
 export function directServer(connectionString: string, prepared: boolean): DatabaseServer {
@@ -60,6 +62,7 @@ export async function keepInRole({ hosts }: DatabaseServer, settings: SessionSet
   const client = await connect(hosts)
   try {
     await client.query('begin')
+    await setForSession(client, { ...sessionSettings(0), ...ROLE_BOUNDS }, 'transaction')
     const changed = await setForRole(client, settings)
     await client.query('commit')
     return changed

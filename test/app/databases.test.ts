@@ -93,7 +93,7 @@ async function settingsOf(db: Database): Promise<Record<string, string>> {
 
 /** The database of a role of its own, that may do no more than it needs to. */
 async function databaseOf(role: string, options = "encoding 'UTF8'"): Promise<FreshDatabase> {
-  const fresh = await freshDatabase({ migrated: false })
+  const fresh = await freshDatabase({ migrated: false, direct: true })
   const outside = new pg.Client(inject('serverUrl'))
   await outside.connect()
   await outside.query(`drop database ${nameOf(fresh)} with (force)`)
@@ -111,7 +111,7 @@ function nameOf({ connectionString }: { connectionString: string }): string {
 
 describe('every session has the settings that the statements need', () => {
   test('each pool of a node, on a server with its own defaults', async () => {
-    await using database = await freshDatabase()
+    await using database = await freshDatabase({ direct: true })
     await using node = await started(database.connectionString)
     for (const pool of [node.db, node.reads, node.beats]) expect(await settingsOf(pool)).toEqual(NEEDED)
   })
@@ -131,7 +131,7 @@ describe('every session has the settings that the statements need', () => {
   })
 
   test('the start says on what the node runs, and no password', async () => {
-    await using database = await freshDatabase()
+    await using database = await freshDatabase({ direct: true })
     const url = new URL(database.connectionString)
     url.password = 'hunter2'
     await using node = await started(url.href)
@@ -158,7 +158,7 @@ describe('a database that no node can work on is refused in one line', () => {
       /do not keep the settings they need: session_replication_role=replica/,
     ],
   ])('%s = %s', async (name, value, message) => {
-    await using database = await freshDatabase()
+    await using database = await freshDatabase({ direct: true })
     await database.db.query(`alter database ${nameOf(database)} set ${name} = '${value}'`)
     await expect(started(database.connectionString)).rejects.toThrow(message)
   })
@@ -169,7 +169,7 @@ describe('a database that no node can work on is refused in one line', () => {
   })
 
   test('a schema in which the role may make no table', async () => {
-    await using database = await freshDatabase({ migrated: false })
+    await using database = await freshDatabase({ migrated: false, direct: true })
     await database.db.query('create role guest login').catch(() => undefined)
     const url = new URL(database.connectionString)
     url.username = 'guest'
@@ -225,7 +225,7 @@ describe('behind a pooler that shares connections', () => {
   })
 
   test('one that comes between later is recognised by what it mixes up, and statements go unprepared', async () => {
-    await using database = await freshDatabase()
+    await using database = await freshDatabase({ direct: true })
     await using node = await started(database.connectionString)
     const statement = { name: 'test_mixed_up', text: 'select 1 as one' }
     const client = await node.db.connect()
@@ -239,7 +239,7 @@ describe('behind a pooler that shares connections', () => {
 })
 
 test('connections that are killed are made anew with the settings', async () => {
-  await using database = await freshDatabase()
+  await using database = await freshDatabase({ direct: true })
   await using node = await started(database.connectionString)
   await using outside = await killer(database)
   await settingsOf(node.db)

