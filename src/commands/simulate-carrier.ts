@@ -45,11 +45,11 @@ export function register(program: Command): void {
 }
 
 async function simulateCarrier(flags: Flags): Promise<void> {
-  const stopped = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
   if (flags.password !== undefined && flags.systemId === undefined) {
     throw new Error('--password needs --system-id')
   }
+  const stopped = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
   const say = flags.quiet === true ? () => undefined : print
   const simulator = await started(flags, say)
   say(`Simulated carrier listening on ${flags.host}:${simulator.port}`)

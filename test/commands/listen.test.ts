@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatWebhookSecret, signWebhook } from '../../src/domain/webhook-signatures.ts'
+import { runAldis as runCommand } from '../support/cli.ts'
 import { type Running, runAldis, startAldis } from '../support/process.ts'
 
 const SECRET = formatWebhookSecret(Buffer.alloc(32, 7))
@@ -116,7 +117,7 @@ test.each([
   ['--port', 'http', 'a port is a number from 0 to 65535'],
   ['--secret', 'hunter2', 'a webhook secret is whsec_ and base64'],
 ])('%s %s is refused in one line', async (flag, text, reason) => {
-  const exit = await runAldis(['listen', flag, text])
+  const exit = await runCommand(['listen', flag, text])
   expect(exit).toMatchObject({ code: 1, stdout: '' })
   expect(exit.stderr).toMatch(new RegExp(`^error: .*${reason}\n$`))
 })

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test, vi } from 'vitest'
 import { connect } from '../../src/smpp/connection.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
+import { runAldis } from '../support/cli.ts'
+import { NODE_COMPILE_CACHE } from '../support/process.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -26,6 +28,7 @@ afterEach(() => {
 function run(...flags: string[]): Program {
   const child = spawn(process.execPath, [MAIN, 'simulate-carrier', ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_COMPILE_CACHE },
   })
   children.push(child)
   const written = { stdout: '', stderr: '' }
@@ -104,16 +107,23 @@ test('credentials and throughput are observed', async () => {
   await link.unbind()
 })
 
+test('an address that is not of this machine is one line and code 1', async () => {
+  const program = run('--host', '192.0.2.1', '--port', '0')
+  expect(await program.ended).toBe(1)
+  expect(program.errors()).toBe('error: cannot listen on 192.0.2.1:0: EADDRNOTAVAIL\n')
+  expect(program.output()).toBe('')
+})
+
 test.each([
   [['--port', 'x'], /^error: .*--port.* Not an integer from 0 to 65535\.\n$/],
   [['--port', '65536'], /^error: .*--port.* Not an integer from 0 to 65535\.\n$/],
   [['--receipt-delay-ms', '9-3'], /^error: .*--receipt-delay-ms.* Not N or MIN-MAX.*\n$/],
   [['--throughput', '0'], /^error: .*--throughput.* Not an integer from 1 to \d+\.\n$/],
   [['--password', 'x'], /^error: --password needs --system-id\n$/],
-  [['--host', '192.0.2.1', '--port', '0'], /^error: cannot listen on 192\.0\.2\.1:0: EADDRNOTAVAIL\n$/],
 ])('%j is one line and code 1', async (flags, message) => {
-  const program = run(...flags)
-  expect(await program.ended).toBe(1)
-  expect(program.errors()).toMatch(message)
-  expect(program.output()).toBe('')
+  expect(await runAldis(['simulate-carrier', ...flags])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(message),
+  })
 })
