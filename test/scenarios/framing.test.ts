@@ -4,7 +4,8 @@ import { encodePdu } from '../../src/smpp/encoding.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import type { RawPeer } from '../smpp/raw-peer.ts'
 import { eventually, INBOUND_NUMBER } from '../support/service.ts'
-import { ESME_ROK, frame, receiptOf } from './hostile-smsc.ts'
+import { ESME_ROK, receiptOf } from '../support/smsc.ts'
+import { frame } from './octets.ts'
 import { anomalies, freshLink, link, overOneSession, stage, submitted, untilBodies } from './stage.ts'
 
 const own = stage({ app: { linkTimings: { backoffMs: 2, pduReadTimeoutMs: 200 } } })

@@ -1,5 +1,5 @@
 import { INBOUND_NUMBER } from '../support/service.ts'
-import type { DeliverFields } from './hostile-smsc.ts'
+import type { DeliverFields } from '../support/smsc.ts'
 
 let people = 0
 

@@ -4,14 +4,15 @@ import { STATUSES } from '../../src/smpp/statuses.ts'
 import { killer } from '../support/database-outage.ts'
 import { startServe } from '../support/process.ts'
 import { eventually, startService } from '../support/service.ts'
+import { ESME_ROK } from '../support/smsc.ts'
 import { moOf, somebody } from './handset.ts'
-import { ESME_ROK, HostileSmsc } from './hostile-smsc.ts'
 import {
   bodiesFrom,
   metric,
   overOneSession,
   scenario as plainScenario,
   stage,
+  startOddSmsc,
   submitted,
   untilBodies,
 } from './stage.ts'
@@ -348,7 +349,7 @@ scenario(
 const SECRET_KEY = '5e'.repeat(32)
 
 plainScenario('B381', async () => {
-  await using smsc = await HostileSmsc.start()
+  await using smsc = await startOddSmsc()
   await using service = await startService({
     smscPort: smsc.port,
     app: { secretKey: Buffer.from(SECRET_KEY, 'hex') },

@@ -4,7 +4,7 @@ import type { BindPdu } from '../../src/smpp/pdu.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import type { RawPeer } from '../smpp/raw-peer.ts'
 import { eventually } from '../support/service.ts'
-import type { Conduct } from './hostile-smsc.ts'
+import type { Conduct } from '../support/smsc.ts'
 import { freshLink, link, secondCarrier, shown, stage } from './stage.ts'
 
 const WINDOW = 10
@@ -208,7 +208,7 @@ scenario(
     let binds = smsc.binds.length
     const msgIds: string[] = []
     for (const name of ['ESME_RBINDFAIL', 'ESME_RINVPASWD', 'ESME_RALYBND', 'ESME_RTHROTTLED'] as const) {
-      smsc.on('bind', (pdu, to) => smsc.refuseBind(pdu, to, STATUSES[name]))
+      smsc.on('bind', (pdu, to) => to.respond(pdu, STATUSES[name]))
       peer.socket.destroy()
       await closedBy(`bind_rejected: ${name}`)
       await eventually(() => smsc.binds.length >= binds + 2)
@@ -242,7 +242,7 @@ scenario(
     const { smsc, service } = own
     await using second = await secondCarrier(own)
     const submits = smsc.submits.length
-    smsc.on('bind', (pdu, peer) => smsc.refuseBind(pdu, peer, STATUSES.ESME_RBINDFAIL))
+    smsc.on('bind', (pdu, peer) => peer.respond(pdu, STATUSES.ESME_RBINDFAIL))
     ;(await smsc.bound()).socket.destroy()
     await closedBy('bind_rejected')
     const msgId = await service.sent()

@@ -2,8 +2,9 @@ import { expect } from 'vitest'
 import { encodePdu } from '../../src/smpp/encoding.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { INBOUND_NUMBER } from '../support/service.ts'
+import { type DeliverFields, ESME_ROK, receiptOf } from '../support/smsc.ts'
 import { moOf, somebody } from './handset.ts'
-import { type DeliverFields, ESME_ROK, receiptOf, spoiltDeliver, tlv } from './hostile-smsc.ts'
+import { spoiltDeliver, tlv } from './octets.ts'
 import { anomalies, overOneSession, type Submitted, stage, submitted, untilBodies } from './stage.ts'
 
 const own = stage()

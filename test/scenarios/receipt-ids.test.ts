@@ -1,8 +1,16 @@
 import { expect } from 'vitest'
 import type { RawPeer } from '../smpp/raw-peer.ts'
 import { bindsOf, eventually, type Service, startService } from '../support/service.ts'
-import { ESME_ROK, HostileSmsc } from './hostile-smsc.ts'
-import { overOneSession, scenario as plainScenario, type Stage, shown, stage, submitted } from './stage.ts'
+import { ESME_ROK, type Smsc } from '../support/smsc.ts'
+import {
+  overOneSession,
+  scenario as plainScenario,
+  type Stage,
+  shown,
+  stage,
+  startOddSmsc,
+  submitted,
+} from './stage.ts'
 
 const own = stage()
 const { scenario } = own
@@ -129,7 +137,7 @@ scenario('M33', () =>
 )
 
 /** Receipts of everything that was accepted, each over another session than its submit. */
-async function crossed(smsc: HostileSmsc, service: Service, count: number): Promise<void> {
+async function crossed(smsc: Smsc, service: Service, count: number): Promise<void> {
   const taken: { id: string; peer: RawPeer }[] = []
   smsc.on('submit_sm', (pdu, peer) => {
     smsc.accept(pdu, peer)
@@ -146,7 +154,7 @@ async function crossed(smsc: HostileSmsc, service: Service, count: number): Prom
 }
 
 plainScenario('M62', async () => {
-  await using smsc = await HostileSmsc.start()
+  await using smsc = await startOddSmsc()
   await using service = await startService({
     smscPort: smsc.port,
     carrier: { binds: 2 },

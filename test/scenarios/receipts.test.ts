@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually } from '../support/service.ts'
-import { type DeliverFields, ESME_ROK, receiptOf } from './hostile-smsc.ts'
+import { type DeliverFields, ESME_ROK, receiptOf } from '../support/smsc.ts'
 import {
   anomalies,
   metric,

@@ -34,7 +34,7 @@ scenario('M51', () =>
     const toFull = () => smsc.submits.filter((pdu) => `+${pdu.destination_addr}` === full).length
     let isFull = true
     smsc.on('submit_sm', (pdu, peer) => {
-      if (isFull && `+${pdu.destination_addr}` === full) smsc.refuse(pdu, peer, STATUSES.ESME_RMSGQFUL)
+      if (isFull && `+${pdu.destination_addr}` === full) peer.respond(pdu, STATUSES.ESME_RMSGQFUL)
       else smsc.accept(pdu, peer)
     })
     const first = await service.sent({ to: full })
@@ -63,7 +63,7 @@ scenario('M52', () =>
     const { smsc, service } = own
     for (const status of [STATUSES.ESME_RSYSERR, STATUSES.ESME_RX_T_APPN]) {
       smsc.on('submit_sm', (pdu, peer, times) => {
-        if (times < 4) smsc.refuse(pdu, peer, status)
+        if (times < 4) peer.respond(pdu, status)
         else smsc.accept(pdu, peer)
       })
       const msgId = await service.sent()
@@ -74,7 +74,7 @@ scenario('M52', () =>
       expect(outcomes.slice(4).map(([outcome]) => outcome)).toEqual(['accepted'])
     }
     // Validity over before they end: FAILED.
-    smsc.on('submit_sm', (pdu, peer) => smsc.refuse(pdu, peer, STATUSES.ESME_RSYSERR))
+    smsc.on('submit_sm', (pdu, peer) => peer.respond(pdu, STATUSES.ESME_RSYSERR))
     const msgId = await service.sent()
     await tried(msgId, 1)
     await service.db.query('update dispatches set expires_at = now() where msg_id = $1', [msgId])
@@ -89,7 +89,7 @@ scenario('M53', () =>
     const { smsc, service } = own
     for (const status of [STATUSES.ESME_RSUBMITFAIL, STATUSES.ESME_RUNKNOWNERR, 0x400]) {
       const submits = smsc.submits.length
-      smsc.on('submit_sm', (pdu, peer) => smsc.refuse(pdu, peer, status))
+      smsc.on('submit_sm', (pdu, peer) => peer.respond(pdu, status))
       const msgId = await service.sent()
       await dueUntil(msgId, 'FAILED')
       expect((await service.get(msgId)).body.errorCode).toBe('200')
@@ -113,7 +113,7 @@ scenario('M54', () =>
     ] as const
     for (const [name, errorCode] of permanent) {
       const submits = smsc.submits.length
-      smsc.on('submit_sm', (pdu, peer) => smsc.refuse(pdu, peer, STATUSES[name]))
+      smsc.on('submit_sm', (pdu, peer) => peer.respond(pdu, STATUSES[name]))
       const msgId = await service.sent()
       expect((await service.until(msgId, 'FAILED')).errorCode).toBe(errorCode)
       await service.untilWebhooks(msgId, ['FAILED'])
@@ -122,7 +122,7 @@ scenario('M54', () =>
     }
     await service.admin('PATCH', '/carriers/main', { submitOutcomes: { '0x0b': 'retry' } })
     smsc.on('submit_sm', (pdu, peer, times) => {
-      if (times < 2) smsc.refuse(pdu, peer, STATUSES.ESME_RINVDSTADR)
+      if (times < 2) peer.respond(pdu, STATUSES.ESME_RINVDSTADR)
       else smsc.accept(pdu, peer)
     })
     const msgId = await service.sent()
@@ -137,7 +137,7 @@ scenario('M55', async () => {
   const { smsc, service } = own
   const [binds, submits] = [smsc.binds.length, smsc.submits.length]
   smsc.on('submit_sm', (pdu, peer, times) => {
-    if (times === 0) smsc.refuse(pdu, peer, STATUSES.ESME_RINVBNDSTS)
+    if (times === 0) peer.respond(pdu, STATUSES.ESME_RINVBNDSTS)
     else smsc.accept(pdu, peer)
   })
   const msgId = await service.sent()
@@ -156,7 +156,7 @@ scenario('M50', () =>
       if (times % 2 === 0) smsc.accept(pdu, peer)
       else {
         throttled += 1
-        smsc.refuse(pdu, peer, STATUSES.ESME_RTHROTTLED)
+        peer.respond(pdu, STATUSES.ESME_RTHROTTLED)
       }
     })
     const ids = await Promise.all(Array.from({ length: 8 }, () => service.sent()))

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually } from '../support/service.ts'
-import { ESME_ROK, frame, type SubmitPdu } from './hostile-smsc.ts'
+import { ESME_ROK, type SubmitPdu } from '../support/smsc.ts'
+import { frame } from './octets.ts'
 import { becomesOverdue } from './overdue.ts'
 import { anomalies, overOneSession, shown, stage, submitted } from './stage.ts'
 
@@ -45,7 +46,7 @@ scenario('B342', () =>
     smsc.on('submit_sm', (pdu, peer) => {
       smsc.accept(pdu, peer)
       smsc.accept(pdu, peer, 'second')
-      smsc.refuse(pdu, peer, STATUSES.ESME_RINVDSTADR)
+      peer.respond(pdu, STATUSES.ESME_RINVDSTADR)
     })
     const ids = await Promise.all(Array.from({ length: 20 }, () => service.sent()))
     for (const msgId of ids) {

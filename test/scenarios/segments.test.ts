@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually } from '../support/service.ts'
-import { ESME_ROK } from './hostile-smsc.ts'
+import { ESME_ROK } from '../support/smsc.ts'
 import { becomesOverdue } from './overdue.ts'
 import { overOneSession, secondCarrier, shown, stage } from './stage.ts'
 
@@ -38,7 +38,7 @@ scenario('B371', () =>
     run += 1
     const first = smsc.submits.length
     smsc.on('submit_sm', (pdu, peer) => {
-      if (partOf(pdu) === 2) smsc.refuse(pdu, peer, STATUSES.ESME_RINVDSTADR)
+      if (partOf(pdu) === 2) peer.respond(pdu, STATUSES.ESME_RINVDSTADR)
       else smsc.accept(pdu, peer, idOf(partOf(pdu)))
     })
     const msgId = await service.sent({ body: THREE_PARTS })
@@ -163,7 +163,7 @@ async function diesBetween(): Promise<void> {
 async function finishedElsewhere(): Promise<void> {
   const { smsc, service } = own
   await using second = await secondCarrier(own)
-  smsc.on('bind', (pdu, peer) => smsc.refuseBind(pdu, peer, STATUSES.ESME_RBINDFAIL))
+  smsc.on('bind', (pdu, peer) => peer.respond(pdu, STATUSES.ESME_RBINDFAIL))
   smsc.on('submit_sm', (pdu, peer, times) => {
     if (times === 0) smsc.accept(pdu, peer)
     else peer.socket.resetAndDestroy()

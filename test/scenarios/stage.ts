@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually, type Service, type ServiceOptions, startService } from '../support/service.ts'
-import { ESME_ROK, HostileSmsc } from './hostile-smsc.ts'
+import { ESME_ROK, Smsc } from '../support/smsc.ts'
 
 interface Scenario {
   readonly id: string
@@ -26,18 +26,23 @@ export function scenario(id: string, run: () => Promise<void>): void {
 /** Of the people in the scenarios: they may not stand in a log. */
 const NUMBERS = /1555[0-9]{7}/
 
+/** A carrier whose ids hold what has another place in the GSM alphabet, and what is no digit. */
+export function startOddSmsc(): Promise<Smsc> {
+  return Smsc.start({ idOf: (accepted) => `Id_${accepted + 1}$f` })
+}
+
 export interface Stage {
-  readonly smsc: HostileSmsc
+  readonly smsc: Smsc
   readonly service: Service
   /** As `scenario`; afterwards the carrier behaves, a message is delivered, and no log line is left but these. */
   scenario(id: string, run: () => Promise<void>, logs?: RegExp): void
 }
 
 export function stage(options: ServiceOptions = {}): Stage {
-  let smsc: HostileSmsc
+  let smsc: Smsc
   let service: Service
   beforeAll(async () => {
-    smsc = await HostileSmsc.start()
+    smsc = await startOddSmsc()
     service = await startService({
       ...options,
       smscPort: smsc.port,
@@ -100,8 +105,8 @@ export async function overOneSession({ smsc }: Stage, work: () => Promise<void>)
 }
 
 /** Another carrier, `second`, which the route takes when the first cannot be used, as long as this is not disposed. */
-export async function secondCarrier({ service }: Stage): Promise<{ smsc: HostileSmsc } & AsyncDisposable> {
-  const smsc = await HostileSmsc.start()
+export async function secondCarrier({ service }: Stage): Promise<{ smsc: Smsc } & AsyncDisposable> {
+  const smsc = await startOddSmsc()
   const settings = { name: 'second', host: '127.0.0.1', port: smsc.port, systemId: 'aldis', password: 'x' }
   await service.admin('POST', '/carriers', settings)
   const carriers = [{ carrier: 'main' }, { carrier: 'second', priority: 1 }]

@@ -115,9 +115,8 @@ test('receipts without an id: one warning, however many they are', async () => {
 describe('what comes in', () => {
   test('data_sm: a receipt and an inbound message', async () => {
     const msgId = await sentAs('data-1')
-    const link = await smsc.bound()
     const receipt = { esm_class: 4, tlvs: { receipted_message_id: 'data-1', message_state: 2 } }
-    expect((await link.request({ command: 'data_sm', ...receipt })).status).toBe(0)
+    expect((await smsc.request({ command: 'data_sm', ...receipt })).status).toBe(0)
     await service.until(msgId, 'DELIVERED')
     const mo = {
       source_addr: '15550002222',
@@ -125,7 +124,7 @@ describe('what comes in', () => {
       destination_addr: service.inboundNumber.slice(1),
       tlvs: { message_payload: Buffer.from('by data sm') },
     }
-    expect((await link.request({ command: 'data_sm', ...mo })).status).toBe(0)
+    expect((await smsc.request({ command: 'data_sm', ...mo })).status).toBe(0)
     const webhook = await service.receiver.next(({ path }) => path === '/mo')
     expect(JSON.parse(webhook.body).body).toBe('by data sm')
   })

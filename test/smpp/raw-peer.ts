@@ -48,6 +48,22 @@ export class RawPeer {
     this.socket.write(Buffer.concat(pdus.map((pdu) => (Buffer.isBuffer(pdu) ? pdu : encodePdu(pdu)))))
   }
 
+  /** Answers a request. */
+  respond(request: Pdu, status = 0, fields: Record<string, unknown> = {}): void {
+    const { command, sequence } = request
+    this.write({ command: `${command}_resp`, sequence, status, ...fields } as PduInput)
+  }
+
+  /** Sends an unbind; resolves when the other side has closed. */
+  async unbind(): Promise<void> {
+    this.write({ command: 'unbind', sequence: 1 })
+    await this.closed
+  }
+
+  destroy(): void {
+    this.socket.destroy()
+  }
+
   /** One octet in each TCP segment. */
   async writeOctets(bytes: Buffer): Promise<void> {
     for (let i = 0; i < bytes.length; i++) {
