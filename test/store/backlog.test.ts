@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { countParkedEvents, countWaitingEvents, countWaitingMessages } from '../../src/store/backlog.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
+import { rowsRead } from '../support/rows-read.ts'
 
 const { db, announcedPlan: plan, silentPlan: other } = await installedDatabase()
 
@@ -67,6 +68,13 @@ describe('messages', () => {
       [plan, 10_000],
       [other, 5],
     ])
+  })
+
+  test('no more rows are read than are counted, however many wait', async () => {
+    await waiting(21_000)
+    await waiting(21_000, { planId: other, dueInS: 60 })
+    await db.query('analyze dispatches')
+    expect(await rowsRead(db, 'dispatches', countWaitingMessages)).toBeLessThan(20_100)
   })
 
   test('nothing waits', async () => {
