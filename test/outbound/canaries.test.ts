@@ -274,7 +274,7 @@ describe.skipIf('reason' in namespace)('in a network where every address is a ca
     expect(counts).toEqual({ begun: counts.taken, taken: expect.any(Number), failed: 0 })
   })
 
-  describe('vectors/callback-url*.json', () => {
+  describe('every case of the vectors', () => {
     const casesThat = (fits: (each: CallbackCase) => boolean) => CALLBACK_CASES.filter(fits)
 
     for (const each of casesThat((one) => one.expect === 'reject-400'))

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { nextAttempt } from '../../src/domain/webhook-schedule.ts'
-import { CALLBACK_CASES } from '../support/callback-cases.ts'
+import { CALLBACK_CASES, sentenceOf } from '../support/callback-cases.ts'
 import { outboundNetwork, post, says, silence } from '../support/outbound-network.ts'
 import { answerStatus, startWebhookReceiver, type WebhookExchange } from '../support/webhook-receiver.ts'
 
@@ -120,28 +120,28 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
   },
 }
 
-describe('vectors/callback-url.json at dial', () => {
-  const cases = CALLBACK_CASES.filter((each) => each.expect === 'reject-at-dial')
-  test.each(cases.map((each) => [each.id, each.class] as const))('%s %s', async (id) => {
-    const scenario = AT_DIAL[id]
-    if (scenario === undefined) throw new Error(`no scenario for ${id}`)
-    await scenario()
-  })
+describe('what only the dial can judge', () => {
+  for (const each of CALLBACK_CASES.filter(({ expect }) => expect === 'reject-at-dial'))
+    test(sentenceOf(each), async () => {
+      const scenario = AT_DIAL[each.id]
+      if (scenario === undefined) throw new Error(`no scenario for ${each.id}`)
+      await scenario()
+    })
 
-  test('S221 crlf: one request, the line end still encoded', async () => {
+  test('a line end in the path is one request, and still encoded (S221)', async () => {
     const to = await receiver()
     await post(dispatcher(), urlAt(to.port, '/%0d%0aX-Injected:1'))
     expect(to.received.map((each) => each.path)).toEqual(['/%0d%0aX-Injected:1'])
     expect(to.received[0]?.headers).not.toHaveProperty('x-injected')
   })
 
-  test('S295 dns: a name that times out fails closed', async () => {
+  test('a name that times out fails closed (S295)', async () => {
     dns.set('dns-timeout.example.com', { silent: true })
     const outcome = await post(dispatcher(), 'https://dns-timeout.example.com/hook')
     expect(outcome).toMatchObject({ kind: 'failure', error: 'DNS_TIMEOUT', status: null })
   })
 
-  test('S327 and S328 allowlist: the address is reached, another is not', async () => {
+  test('an address of an allowed network is reached, another is not (S327, S328)', async () => {
     const to = await receiver()
     expect(await post(dispatcher(), `https://127.0.0.1:${to.port}/hook`)).toMatchObject({ kind: 'success' })
     expect(await post(dispatcher(), 'https://10.0.0.1/hook')).toMatchObject({ error: 'FORBIDDEN_ADDRESS' })
