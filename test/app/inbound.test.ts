@@ -111,15 +111,20 @@ describe('an inbound message in parts', () => {
 
 describe('the simulator\u2019s handset', () => {
   test('long messages of every form arrive whole', async () => {
-    await using whole = await startService()
+    await using whole = await service.tenant()
     let number = 15_550_002_222
     for (const form of ['udh8', 'udh16', 'sar', 'payload'] as const) {
       for (const body of [LONG, `${LONG} 🚢`]) {
         number += 1
         const from = `+${number}`
-        await whole.simulator.sendInbound({ from, to: INBOUND_NUMBER, body, form })
+        await whole.simulator.sendInbound({ from, to: whole.inboundNumber, body, form })
         const webhook = await whole.receiver.next(({ path }) => path === '/mo')
-        expect(JSON.parse(webhook.body)).toMatchObject({ from, to: INBOUND_NUMBER, body, direction: 'MO' })
+        expect(JSON.parse(webhook.body)).toMatchObject({
+          from,
+          to: whole.inboundNumber,
+          body,
+          direction: 'MO',
+        })
       }
     }
     expect(whole.receiver.received).toHaveLength(8)

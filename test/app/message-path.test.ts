@@ -226,10 +226,13 @@ describe('the list', () => {
 
 describe('a plan of an account without URLs', () => {
   test('no webhook, no outbox row', async () => {
-    await using silent = await startService({ webhooks: false })
+    await using silent = await service.tenant({ webhooks: false })
     const msgId = await silent.sent()
     await silent.until(msgId, 'DELIVERED')
-    const { rows } = await silent.db.query('select count(*)::integer as count from event_deliveries')
+    const { rows } = await silent.db.query(
+      'select count(*)::integer as count from event_deliveries where plan_id = $1',
+      [await silent.planKey()],
+    )
     expect(rows[0].count).toBe(0)
     expect(silent.receiver.connections).toHaveLength(0)
     await eventually(() => silent.simulator.stats.kept === 0)

@@ -24,7 +24,7 @@ const MAIN = join(ROOT, 'src', 'main.ts')
 /** Node keeps the compiled sources of this checkout here: a process that finds them needs half the CPU to start. */
 export const NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'aldis-tests')
 /** Longest life of any child; SIGKILL ends it. */
-const MAX_LIFE_MS = 120_000
+const MAX_LIFE_MS = 300_000
 
 export interface Exit {
   readonly code: number | null
