@@ -28,7 +28,7 @@ export type WaitingCause =
  * message. The others are states of its destination.
  */
 export const WEBHOOK_CAUSES = ['due', 'retry', 'behind', 'breaker-open', 'paused', 'recovering'] as const
-export type WebhookCause = (typeof WEBHOOK_CAUSES)[number]
+type WebhookCause = (typeof WEBHOOK_CAUSES)[number]
 
 /** Messages in memory that wait for the same. */
 export interface HeldGroup {
