@@ -4,7 +4,6 @@ import type {
   DeliveryReceipt,
   DestinationRequest,
   EventFeed,
-  EventState,
   InboundMessageList,
   InboundSmsWebhook,
   MessageList,
@@ -123,7 +122,7 @@ export interface Operations {
       /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** State of the delivery. */
-      state?: EventState | undefined
+      state?: 'pending' | 'delivered' | 'failed' | 'kept' | undefined
       /** Of one message. */
       msgId?: string | undefined
       /** Scheme, host and port: https://example.com:8443. */

@@ -190,8 +190,6 @@ export interface InboundMessageEvent {
   data: InboundSmsWebhook
 }
 
-export type EventState = 'pending' | 'delivered' | 'failed' | 'kept'
-
 export interface WebhookEventList {
   items: WebhookEvent[]
   pagination: Pagination
@@ -208,7 +206,7 @@ export interface WebhookEvent {
   /** What it tells; null of an inbound message. */
   messageStatus: string | null
   /** failed: until it is redelivered; kept: there was no URL when it happened. */
-  state: EventState
+  state: 'pending' | 'delivered' | 'failed' | 'kept'
   occurredAt: string
   /** When it was last answered 2xx. */
   deliveredAt: string | null
@@ -236,7 +234,7 @@ export interface WebhookEventDetail {
   /** What it tells; null of an inbound message. */
   messageStatus: string | null
   /** failed: until it is redelivered; kept: there was no URL when it happened. */
-  state: EventState
+  state: 'pending' | 'delivered' | 'failed' | 'kept'
   occurredAt: string
   /** When it was last answered 2xx. */
   deliveredAt: string | null

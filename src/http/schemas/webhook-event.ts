@@ -19,7 +19,6 @@ const FIELDS = {
   type: oneOf(EVENT_TYPES, { title: 'EventType' }),
   messageStatus: nullableString({ description: 'What it tells; null of an inbound message' }),
   state: oneOf(EVENT_STATES, {
-    title: 'EventState',
     description: 'failed: until it is redelivered; kept: there was no URL when it happened',
   }),
   occurredAt: Type.String({ format: 'date-time' }),

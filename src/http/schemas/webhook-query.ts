@@ -21,7 +21,7 @@ export const EventPathSchema = Type.Object({
 
 export const EventListQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
-  state: Type.Optional(oneOf(EVENT_STATES, { title: 'EventState', description: 'State of the delivery' })),
+  state: Type.Optional(oneOf(EVENT_STATES, { description: 'State of the delivery' })),
   msgId: Type.Optional(MsgId),
   destination: Type.Optional(Destination),
   ...windowParameters("messages' createdAt"),

@@ -61,11 +61,26 @@ const settings = {
 }
 const Creation = Type.Object(
   { accountId: Type.Optional(PublicId), name: DisplayName, ...settings },
-  { title: 'AccountCreation', additionalProperties: false },
+  {
+    title: 'AccountCreation',
+    examples: [
+      {
+        accountId: '65f0c0ffee65f0c0ffee65f0',
+        name: 'Example Ltd',
+        defaultDlrUrl: 'https://hooks.example.com/receipts',
+      },
+    ],
+    additionalProperties: false,
+  },
 )
 const Change = Type.Object(
   { name: Type.Optional(DisplayName), ...settings },
-  { title: 'AccountChange', additionalProperties: false, minProperties: 1 },
+  {
+    title: 'AccountChange',
+    examples: [{ rateLimit: { messagesPerSecond: 100, burst: 200 } }],
+    additionalProperties: false,
+    minProperties: 1,
+  },
 )
 const Params = Type.Object({ accountId: PublicId })
 const Account = Type.Object(

@@ -87,10 +87,15 @@ const settings = {
 }
 const Creation = Type.Object(
   { name: LinkName, ...required, password: Password, ...Type.Partial(Type.Object(settings)).properties },
-  { title: 'CarrierCreation', additionalProperties: false },
+  {
+    title: 'CarrierCreation',
+    examples: [{ name: 'acme', host: 'smpp.example.net', systemId: 'aldis', password: 'secret08', binds: 2 }],
+    additionalProperties: false,
+  },
 )
 const Change = Type.Partial(Type.Object({ name: LinkName, ...required, password: Password, ...settings }), {
   title: 'CarrierChange',
+  examples: [{ messagesPerSecond: 100 }],
   additionalProperties: false,
   minProperties: 1,
 })

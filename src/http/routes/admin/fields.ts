@@ -46,6 +46,7 @@ export const LinkKey = patterned(/^[A-Za-z0-9._-]{1,63}$/, 'must be a name or a 
   description: 'Name or number',
   examples: ['acme'],
 })
+export const RouteKey = { ...LinkKey, examples: ['main'] } as Type.TString
 export const InboundNumberField = patterned(INBOUND_NUMBER, 'must be an E.164 number or 3 to 8 digits', {
   description: 'E.164 number or short code',
   examples: ['71234'],
@@ -122,7 +123,7 @@ export const Keyword = patterned(KEYWORD, 'must be one word of at most 32 charac
 export const SubscriptionStatus = patterned(
   /^(?=.{1,32}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
   'must have 1 to 32 printable characters and no space at the ends',
-  { description: 'approved, pending, denied, or a status of your own', examples: ['approved'] },
+  { description: 'approved, pending or denied', examples: ['approved'] },
 )
 export const WebhookHeaderName = patterned(
   WEBHOOK_HEADER_NAME,

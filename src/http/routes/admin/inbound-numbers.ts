@@ -16,11 +16,20 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const Keywords = Type.Array(Keyword, { maxItems: 100 })
 const Creation = Type.Object(
   { number: InboundNumberField, servicePlanId: PublicId, keywords: Type.Optional(Keywords) },
-  { title: 'InboundNumberCreation', additionalProperties: false },
+  {
+    title: 'InboundNumberCreation',
+    examples: [{ number: '71234', servicePlanId: '65f0c0ffee65f0c0ffee65f0', keywords: ['JOIN'] }],
+    additionalProperties: false,
+  },
 )
 const Change = Type.Object(
   { servicePlanId: Type.Optional(PublicId), keywords: Type.Optional(Keywords) },
-  { title: 'InboundNumberChange', additionalProperties: false, minProperties: 1 },
+  {
+    title: 'InboundNumberChange',
+    examples: [{ keywords: ['JOIN', 'INFO'] }],
+    additionalProperties: false,
+    minProperties: 1,
+  },
 )
 const Query = pageQuery(InboundNumberField, { servicePlanId: Type.Optional(PublicId) })
 const InboundNumber = Type.Object(

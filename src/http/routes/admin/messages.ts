@@ -102,7 +102,7 @@ const Message = Type.Object(
           eventId: Type.String({ description: 'its webhook-id' }),
           event: Type.Integer(),
           status: Type.String(),
-          state: oneOf(EVENT_STATES, { title: 'EventState' }),
+          state: oneOf(EVENT_STATES),
           attempts: Type.Integer(),
           occurredAt: Timestamp,
           deliveredAt: Nullable(Timestamp),

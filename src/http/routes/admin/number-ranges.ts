@@ -7,7 +7,10 @@ import { addDelete, addList, addShow, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Body = Type.Object({ mccmnc: Mccmnc }, { title: 'NumberRangeChange', additionalProperties: false })
+const Body = Type.Object(
+  { mccmnc: Mccmnc },
+  { title: 'NumberRangeChange', examples: [{ mccmnc: '23410' }], additionalProperties: false },
+)
 /** 1,000 of the longest take 54 kB; a body may have 64 KiB. */
 const Import = Type.Object(
   {
@@ -19,7 +22,11 @@ const Import = Type.Object(
       { minItems: 1, maxItems: 1_000 },
     ),
   },
-  { title: 'NumberRangeImport', additionalProperties: false },
+  {
+    title: 'NumberRangeImport',
+    examples: [{ ranges: [{ prefix: '+4478', mccmnc: '23415' }] }],
+    additionalProperties: false,
+  },
 )
 const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() }, { title: 'ImportResult' })
 const Query = pageQuery(NumberPrefix, { mccmnc: Type.Optional(Mccmnc) })

@@ -12,11 +12,21 @@ const From = octetString(16, 1, { description: 'Sender that the opt-out is from'
 const To = octetString(16, 1, { description: 'Recipient', examples: ['+15551230001'] })
 const Key = Type.Object(
   { servicePlanId: PublicId, from: From, to: To },
-  { title: 'OptOutCreation', additionalProperties: false },
+  {
+    title: 'OptOutCreation',
+    examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', from: 'Aldis', to: '+15551230001' }],
+    additionalProperties: false,
+  },
 )
 const Import = Type.Object(
   { optOuts: Type.Array(Key, { minItems: 1, maxItems: 1_000 }) },
-  { title: 'OptOutImport', additionalProperties: false },
+  {
+    title: 'OptOutImport',
+    examples: [
+      { optOuts: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', from: 'Aldis', to: '+15551230002' }] },
+    ],
+    additionalProperties: false,
+  },
 )
 /** 1,000 of some 100 bytes. */
 const IMPORT_BYTES = 256 * 1024

@@ -18,7 +18,7 @@ import {
   qualitySeries,
   sumQuality,
 } from '../../../store/quality.ts'
-import { LinkKey, Minutes, Nullable, Timestamp } from './fields.ts'
+import { LinkKey, Minutes, Nullable, RouteKey, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -99,13 +99,13 @@ const Quality = Type.Object(
 const Query = Type.Object(
   {
     carrier: Type.Optional(LinkKey),
-    route: Type.Optional(LinkKey),
+    route: Type.Optional(RouteKey),
     minutes: Type.Optional(Minutes),
     series: Type.Optional(Type.Enum(['true', 'false'], { description: 'Whether to add the course of time' })),
   },
   { additionalProperties: false },
 )
-const Params = Type.Object({ route: LinkKey, carrier: LinkKey })
+const Params = Type.Object({ route: RouteKey, carrier: LinkKey })
 
 export function registerQuality(scope: AdminScope, { db, reads, quality }: AdminDeps): void {
   const tags = ['Quality']

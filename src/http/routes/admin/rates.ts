@@ -29,15 +29,23 @@ const Creation = Type.Object(
     ptf: Type.Optional(Amount),
     currency: CurrencyCode,
   },
-  { title: 'RateCreation', additionalProperties: false },
+  {
+    title: 'RateCreation',
+    examples: [{ mccmnc: '23410', price: '0.035', currency: 'EUR' }],
+    additionalProperties: false,
+  },
 )
 const Change = Type.Object(
   { price: Type.Optional(Amount), ptf: Type.Optional(Amount), currency: Type.Optional(CurrencyCode) },
-  { title: 'RateChange', additionalProperties: false, minProperties: 1 },
+  { title: 'RateChange', examples: [{ price: '0.034' }], additionalProperties: false, minProperties: 1 },
 )
 const Import = Type.Object(
   { rates: Type.Array(Creation, { minItems: 1, maxItems: 1_000 }) },
-  { title: 'RateImport', additionalProperties: false },
+  {
+    title: 'RateImport',
+    examples: [{ rates: [{ country: 'GB', price: '0.04', currency: 'EUR' }] }],
+    additionalProperties: false,
+  },
 )
 /** 1,000 rates of some 170 bytes. */
 const IMPORT_BYTES = 256 * 1024

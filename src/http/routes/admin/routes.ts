@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { QualityFloor } from '../../../domain/configuration.ts'
 import { changeRoute, createRoute, removeRoute } from '../../../operations/manage-routes.ts'
 import { findRoute, listRoutes, type RouteRecord } from '../../../store/routes.ts'
-import { LinkKey, LinkName, Nullable, pageQuery, Timestamp } from './fields.ts'
+import { LinkName, Nullable, pageQuery, RouteKey, Timestamp } from './fields.ts'
 import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -32,7 +32,11 @@ const NewFloor = Type.Object(
 )
 const Creation = Type.Object(
   { name: LinkName, carriers: Entries, qualityFloor: Type.Optional(Nullable(NewFloor)) },
-  { title: 'RouteCreation', additionalProperties: false },
+  {
+    title: 'RouteCreation',
+    examples: [{ name: 'main', carriers: [{ carrier: 'acme', priority: 0, weight: 1 }] }],
+    additionalProperties: false,
+  },
 )
 const Change = Type.Object(
   {
@@ -40,7 +44,12 @@ const Change = Type.Object(
     carriers: Type.Optional(Entries),
     qualityFloor: Type.Optional(Nullable(NewFloor)),
   },
-  { title: 'RouteChange', additionalProperties: false, minProperties: 1 },
+  {
+    title: 'RouteChange',
+    examples: [{ qualityFloor: { minDelivered: 80 } }],
+    additionalProperties: false,
+    minProperties: 1,
+  },
 )
 const Route = Type.Object(
   {
@@ -64,7 +73,7 @@ const ROUTES: Resource<typeof Route, RouteRecord> = {
   name: 'route',
   path: '/routes',
   key: 'route',
-  keyField: LinkKey,
+  keyField: RouteKey,
   item: Route,
   keyOf: (route) => route.name,
   present: (route) => ({

@@ -32,9 +32,16 @@ const Creation = Type.Object(
     mccmnc: Type.Optional(Nullable(Mccmnc)),
     route: LinkName,
   },
-  { title: 'RoutingRuleCreation', additionalProperties: false },
+  {
+    title: 'RoutingRuleCreation',
+    examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', country: 'GB', route: 'main' }],
+    additionalProperties: false,
+  },
 )
-const Change = Type.Object({ route: LinkName }, { title: 'RoutingRuleChange', additionalProperties: false })
+const Change = Type.Object(
+  { route: LinkName },
+  { title: 'RoutingRuleChange', examples: [{ route: 'main' }], additionalProperties: false },
+)
 const NullableText = Nullable(Type.String())
 const RoutingRule = Type.Object(
   {
@@ -50,7 +57,10 @@ const RoutingRule = Type.Object(
   { title: 'RoutingRule' },
 )
 
-const Query = pageQuery(RowId, { servicePlanId: Type.Optional(PublicId), route: Type.Optional(LinkName) })
+const Query = pageQuery(RowId, {
+  servicePlanId: Type.Optional(PublicId),
+  route: Type.Optional({ ...LinkName, examples: ['main'] } as Type.TString),
+})
 
 const UNLIMITED = { servicePlanId: null, from: null, prefix: null, country: null, mccmnc: null }
 

@@ -16,11 +16,15 @@ const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind
 })
 const Creation = Type.Object(
   { servicePlanId: Type.Optional(Nullable(PublicId)), country: CountryCode, senderTypes: SenderTypes },
-  { title: 'SenderRuleCreation', additionalProperties: false },
+  {
+    title: 'SenderRuleCreation',
+    examples: [{ country: 'GB', senderTypes: ['alphanumeric', 'e164'] }],
+    additionalProperties: false,
+  },
 )
 const Change = Type.Object(
   { senderTypes: SenderTypes },
-  { title: 'SenderRuleChange', additionalProperties: false },
+  { title: 'SenderRuleChange', examples: [{ senderTypes: ['alphanumeric'] }], additionalProperties: false },
 )
 const Query = pageQuery(RowId, {
   servicePlanId: Type.Optional(PublicId),

@@ -33,7 +33,7 @@ const Body = Type.Object(
       }),
     ),
   },
-  { title: 'SenderSetting', additionalProperties: false },
+  { title: 'SenderSetting', examples: [{ status: 'approved' }], additionalProperties: false },
 )
 /** Any text a sender may have: what is none in particular is not found, or refused when it is written. */
 const SenderKey = octetString(16, 1, { description: 'Sender: its number or name', examples: ['Aldis'] })

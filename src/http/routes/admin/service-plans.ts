@@ -80,11 +80,22 @@ const settings = {
 }
 const Creation = Type.Object(
   { servicePlanId: Type.Optional(PublicId), accountId: PublicId, name: DisplayName, ...settings },
-  { title: 'ServicePlanCreation', additionalProperties: false },
+  {
+    title: 'ServicePlanCreation',
+    examples: [
+      { servicePlanId: '65f0c0ffee65f0c0ffee65f0', accountId: '65f0c0ffee65f0c0ffee65f0', name: 'Alerts' },
+    ],
+    additionalProperties: false,
+  },
 )
 const Change = Type.Object(
   { name: Type.Optional(DisplayName), ...settings },
-  { title: 'ServicePlanChange', additionalProperties: false, minProperties: 1 },
+  {
+    title: 'ServicePlanChange',
+    examples: [{ route: 'main', inboundUrl: 'https://hooks.example.com/inbound' }],
+    additionalProperties: false,
+    minProperties: 1,
+  },
 )
 const Query = pageQuery(PublicId, { accountId: Type.Optional(PublicId) })
 const ServicePlan = Type.Object(

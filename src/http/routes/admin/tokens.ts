@@ -25,7 +25,17 @@ const Creation = Type.Object(
       Nullable(Type.String({ maxLength: 40, description: 'RFC 3339 timestamp; null or absent: never' })),
     ),
   },
-  { title: 'TokenCreation', additionalProperties: false },
+  {
+    title: 'TokenCreation',
+    examples: [
+      {
+        accountId: '65f0c0ffee65f0c0ffee65f0',
+        name: 'Production',
+        servicePlanIds: ['65f0c0ffee65f0c0ffee65f0'],
+      },
+    ],
+    additionalProperties: false,
+  },
 )
 const Query = pageQuery(TokenId, { accountId: Type.Optional(PublicId) })
 const Token = Type.Object(

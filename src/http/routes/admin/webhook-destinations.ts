@@ -27,7 +27,11 @@ export function registerWebhookDestinations(scope: AdminScope, { db, reads }: Ad
 
   const body = Type.Object(
     { servicePlanId: PublicId, destination: Text },
-    { title: 'DestinationRequest', additionalProperties: false },
+    {
+      title: 'DestinationRequest',
+      examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', destination: 'https://hooks.example.com' }],
+      additionalProperties: false,
+    },
   )
   for (const [verb, change] of [
     ['pause', pauseDestination],

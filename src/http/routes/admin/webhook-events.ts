@@ -31,7 +31,11 @@ const FILTERS = {
 }
 const Redeliveries = Type.Object(
   { ...FILTERS, state: Type.Optional(oneOf(['failed', 'kept'])), after: Type.Optional(EventId) },
-  { title: 'RedeliverEventsRequest', additionalProperties: false },
+  {
+    title: 'RedeliverEventsRequest',
+    examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed' }],
+    additionalProperties: false,
+  },
 )
 
 /** What customers are told of, and how that went. */
@@ -41,7 +45,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
 
   const Query = pageQuery(EventId, {
     ...FILTERS,
-    state: Type.Optional(oneOf(EVENT_STATES, { title: 'EventState', description: 'State of the delivery' })),
+    state: Type.Optional(oneOf(EVENT_STATES, { description: 'State of the delivery' })),
   })
   scope.get(
     '/webhook-events',

@@ -14,7 +14,11 @@ const Test = Type.Object(
     type: Type.Optional(oneOf(EVENT_TYPES, { title: 'EventType' })),
     url: Type.Optional(CallbackUrl),
   },
-  { title: 'TestEventRequest', additionalProperties: false },
+  {
+    title: 'TestEventRequest',
+    examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', type: 'deliveryReceipt' }],
+    additionalProperties: false,
+  },
 )
 
 /** A signed event that never happened, as if of a plan. */
