@@ -109,7 +109,7 @@ export class DatabaseHosts {
 }
 
 /** Cuts it, so that a pool which holds it idle notices as well. */
-export function dropConnection(client: pg.Client): void {
+function dropConnection(client: pg.Client): void {
   connectionOf(client).stream.destroy()
 }
 
