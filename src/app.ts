@@ -10,6 +10,8 @@ export interface App {
   /** Where the HTTP server listens, http://address:port. */
   readonly url: string
   readonly port: number
+  /** Of the operators' own listener; null when they are served at `port`. */
+  readonly operatorPort: number | null
   /** Stops accepting, finishes what is under way, gives the rest back. Never rejects; at most `drainTimeoutMs`. */
   stop(): Promise<void>
 }
@@ -41,7 +43,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     parts.add('http', () => http.close())
     http.open()
     const host = options.httpHost.includes(':') ? `[${options.httpHost}]` : options.httpHost
-    return { url: `http://${host}:${http.port}`, port: http.port, stop: () => parts.stop() }
+    const { port, operatorPort } = http
+    return { url: `http://${host}:${port}`, port, operatorPort, stop: () => parts.stop() }
   } catch (error) {
     await parts.stop()
     throw error

@@ -78,6 +78,24 @@ const VARIABLES = {
     fallback: '8080',
     parse: integer(0, 65_535),
   },
+  operatorPort: optional({
+    name: 'OPERATOR_PORT',
+    description:
+      'Port of a listener of its own for /admin/v1 and /metrics, which HTTP_PORT then does not serve; 0 takes a free one.',
+    parse: integer(0, 65_535),
+  }),
+  operatorHost: optional({
+    name: 'OPERATOR_HOST',
+    description: 'Address that listener listens on. Unset: HTTP_HOST.',
+    parse: matching(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be an address or a host name'),
+  }),
+  carriersStopped: {
+    name: 'CARRIERS_STOPPED',
+    description:
+      'Stop every carrier at the start, as after a restore; `aldis carrier start` starts one again.',
+    fallback: 'off',
+    parse: onOff,
+  },
   baseUrl: optional({
     name: 'BASE_URL',
     description: 'Address under which clients reach the service; Location headers begin with it.',

@@ -57,6 +57,7 @@ test('the configuration and its lists are frozen', () => {
 
 test('every variable is read', () => {
   const key = randomBytes(32)
+  const otherKey = randomBytes(32)
   const config = configOf({
     DATABASE_URL: 'postgresql://u:p@db.example:5432/aldis?sslmode=require',
     DATABASE_POOL_SIZE: '25',
@@ -66,8 +67,12 @@ test('every variable is read', () => {
     DATA_DIR: '/var/data',
     HTTP_HOST: '::1',
     HTTP_PORT: '0',
+    OPERATOR_PORT: '9090',
+    OPERATOR_HOST: '10.0.0.1',
+    CARRIERS_STOPPED: 'on',
     BASE_URL: 'https://sms.example/api/',
     SECRET_KEY: key.toString('base64'),
+    SECRET_KEY_PREVIOUS: otherKey.toString('hex'),
     OPERATOR_TOKEN: `${OPERATOR_TOKEN}, ${'n'.repeat(32)}`,
     LOG_LEVEL: 'debug',
     NODE_ID: 'node-1',
@@ -87,8 +92,12 @@ test('every variable is read', () => {
     dataDir: '/var/data',
     httpHost: '::1',
     httpPort: 0,
+    operatorPort: 9090,
+    operatorHost: '10.0.0.1',
+    carriersStopped: true,
     baseUrl: 'https://sms.example/api',
     secretKey: key,
+    previousSecretKey: otherKey,
     operatorTokenHashes: [hashToken(OPERATOR_TOKEN), hashToken('n'.repeat(32))],
     logLevel: 'debug',
     nodeId: 'node-1',

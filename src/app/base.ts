@@ -7,8 +7,10 @@ import type { Parts } from '../parts.ts'
 import { randomPool } from '../random-pool.ts'
 import { CarrierAnomalies } from '../services/carrier-anomalies.ts'
 import { databaseMetrics } from '../services/database-metrics.ts'
+import { DescriptorWatch } from '../services/descriptor-watch.ts'
 import { DirectoryService } from '../services/directory.ts'
 import { eventCounters } from '../services/metrics.ts'
+import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
 import { openDatabases, prepareDatabases } from './database.ts'
 import type { AppOptions } from './options.ts'
@@ -46,12 +48,22 @@ export function makeBase(options: AppOptions, parts: Parts) {
     onError: (error) => onError('configuration not read', error),
   })
   parts.add('directory', () => directoryService.stop())
+  const descriptors = new DescriptorWatch({
+    registry,
+    onShortage: (code) =>
+      log.error({ code }, 'no file descriptor is left: connections are refused; raise the limit (ulimit -n)'),
+  })
+  descriptors.start()
+  parts.add('file descriptors', () => descriptors.stop())
   const resolver = new NameResolver({ servers: options.dnsServers })
   parts.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
   const directory = () => directoryService.current()
   const start = async () => {
     await prepareDatabases(databases, options)
+    if (options.carriersStopped === true) {
+      log.warn({ carriers: await stopCarriers(db) }, 'all carriers are stopped, as CARRIERS_STOPPED says')
+    }
     await directoryService.start()
   }
   return {

@@ -2,9 +2,10 @@ import type { AddressInfo } from 'node:net'
 import { deriveKey } from '../domain/secrets.ts'
 import { freshDirectory } from '../http/fresh-directory.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
+import { httpMetrics } from '../http/metrics.ts'
 import { registerAdminRoutes } from '../http/routes/admin/api.ts'
 import type { Readiness } from '../http/routes/health.ts'
-import { buildServer } from '../http/server.ts'
+import { buildServer, type ServerDeps } from '../http/server.ts'
 import { GroupAccepter } from '../operations/accept-messages.ts'
 import { TestEvents, type WebhookPost } from '../operations/send-test-event.ts'
 import { postWebhook } from '../outbound/webhook-post.ts'
@@ -18,8 +19,12 @@ import { ASYNCHRONOUS } from './database.ts'
 import type { MessagePath } from './message-path.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 
+type Server = Awaited<ReturnType<typeof buildServer>>
+
 export interface HttpListener {
   readonly port: number
+  /** Of the operators' own listener; null when they are served at `port`. */
+  readonly operatorPort: number | null
   /** From now on every request is answered by its route, and no longer with 503. */
   open(): void
   /** Stops listening and answers what has begun. */
@@ -59,7 +64,7 @@ export async function listenHttp(
   let isOpen = false
   const limits = options.httpLimits ?? HTTP_LIMITS
   const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
-  const server = await buildServer({
+  const deps: ServerDeps = {
     directory: freshDirectory(directoryService),
     accepter,
     db: reads,
@@ -91,15 +96,39 @@ export async function listenHttp(
         quality,
         backlog,
       }),
-  })
-  await server.listen({ host: options.httpHost, port: options.httpPort })
-  return {
-    port: (server.server.address() as AddressInfo).port,
-    open: () => {
-      isOpen = true
-    },
-    close: () => server.close(),
   }
+  const open = () => {
+    isOpen = true
+  }
+  return { ...(await listen(deps, options)), open }
+}
+
+/** One server for all, or one for customers and one for operators. When the second cannot listen, the first is closed. */
+async function listen(deps: ServerDeps, options: AppOptions): Promise<Omit<HttpListener, 'open'>> {
+  const { httpHost, httpPort, operatorPort, operatorHost = httpHost } = options
+  if (operatorPort === undefined) {
+    const server = await buildServer(deps)
+    const port = await portOf(server, httpHost, httpPort)
+    return { port, operatorPort: null, close: () => server.close() }
+  }
+  const shared = { ...deps, metrics: httpMetrics(deps.registry) }
+  const customers = await buildServer({ ...shared, serves: 'customers' })
+  const operators = await buildServer({ ...shared, serves: 'operators' })
+  const close = async () => {
+    await Promise.all([customers.close(), operators.close()])
+  }
+  try {
+    const port = await portOf(customers, httpHost, httpPort)
+    return { port, operatorPort: await portOf(operators, operatorHost, operatorPort), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function portOf(server: Server, host: string, port: number): Promise<number> {
+  await server.listen({ host, port })
+  return (server.server.address() as AddressInfo).port
 }
 
 function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {

@@ -11,6 +11,12 @@ export interface AppOptions {
   readonly allowUnsafeDurability: boolean
   readonly httpHost: string
   readonly httpPort: number
+  /** Where operators are served, apart from customers; undefined: at the same port. */
+  readonly operatorPort?: number | undefined
+  /** Undefined: `httpHost`. */
+  readonly operatorHost?: string | undefined
+  /** Stop every carrier in the database before anything is bound. */
+  readonly carriersStopped?: boolean
   readonly baseUrl: string | null
   /** Master key, 32 bytes. */
   readonly secretKey: Buffer

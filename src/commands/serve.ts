@@ -14,6 +14,10 @@ export function register(program: Command): void {
   program
     .command('serve')
     .description('Run the service, configured by the environment')
+    .option(
+      '--carriers-stopped',
+      'stop every carrier before anything is bound, as after a restore (CARRIERS_STOPPED=on)',
+    )
     .addHelpText('after', EXAMPLE)
     .action(serve)
 }
@@ -21,7 +25,7 @@ export function register(program: Command): void {
 /** Beyond the time to drain: for the embedded database. */
 const LAST_RESORT_MS = 15_000
 
-async function serve(): Promise<void> {
+async function serve(flags: { carriersStopped?: true }): Promise<void> {
   const { loadConfig } = await import('../config.ts')
   const loaded = loadConfig()
   if (!loaded.ok) {
@@ -33,7 +37,8 @@ async function serve(): Promise<void> {
     process.exitCode = 1
     return
   }
-  await run(loaded.config)
+  const { config } = loaded
+  await run(flags.carriersStopped === true ? { ...config, carriersStopped: true } : config)
 }
 
 async function run(config: Config): Promise<void> {
@@ -69,10 +74,14 @@ async function run(config: Config): Promise<void> {
     log,
     onReplaced: () => stopped.fail('another node has the same NODE_ID'),
   }).catch((error) => {
-    throw explainStart(error, config.httpPort, 'HTTP_PORT')
+    const isOperators = error?.port === config.operatorPort && error?.port !== config.httpPort
+    throw isOperators
+      ? explainStart(error, config.operatorPort!, 'OPERATOR_PORT')
+      : explainStart(error, config.httpPort, 'HTTP_PORT')
   })
   resources.defer(() => app.stop())
-  log.info({ url: app.url }, 'aldis is ready')
+  const { url, operatorPort } = app
+  log.info(operatorPort === null ? { url } : { operatorPort, url }, 'aldis is ready')
   await stopped.wait()
   log.info('draining')
   endWithin(config.drainTimeoutMs + LAST_RESORT_MS)

@@ -10,7 +10,7 @@ import { answerError } from './error-answers.ts'
 import { parseJson } from './json-bodies.ts'
 import type { HttpLimits } from './limits.ts'
 import { isPlainJson } from './media-types.ts'
-import { httpMetrics } from './metrics.ts'
+import { type HttpMetrics, httpMetrics } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
 import { limitAccounts } from './rate-limiting.ts'
 import { rawAnswers } from './raw-answers.ts'
@@ -35,6 +35,10 @@ export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActio
   readonly ready: () => Promise<Readiness>
   readonly log: FastifyBaseLogger
   readonly registry: Registry
+  /** Of the servers of one registry; made when absent. */
+  readonly metrics?: HttpMetrics
+  /** Whom this server serves; absent: both. Health checks are answered by each. */
+  readonly serves?: 'customers' | 'operators'
   /** Registers `/admin/v1`, which authenticates its operators itself. */
   readonly adminRoutes?: (app: FastifyInstance) => void
 }
@@ -42,7 +46,7 @@ export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActio
 /** The HTTP server, with every route and not yet listening. */
 export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const { limits } = deps
-  const metrics = httpMetrics(deps.registry)
+  const metrics = deps.metrics ?? httpMetrics(deps.registry)
   const nextRequestId = requestIds(deps.random)
   const raw = rawAnswers(nextRequestId, (status) => metrics.observe('ANY', 'unparsed', status, 0))
   const app = fastify({
@@ -90,7 +94,12 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
 
 async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> {
   healthRoutes(app, deps)
-  metricsRoute(app, deps.registry)
+  if (deps.serves !== 'customers') metricsRoute(app, deps.registry)
+  if (deps.serves !== 'operators') await addCustomerRoutes(app, deps)
+  if (deps.serves !== 'customers') deps.adminRoutes?.(app)
+}
+
+async function addCustomerRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> {
   sendRoute(app, deps)
   const authenticate = authenticateCustomer(deps.directory, deps.clock)
   const { limits } = deps
@@ -119,7 +128,6 @@ async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> 
     webhookEventActions(actions, deps)
     webhookDestinationActions(actions, deps)
   })
-  deps.adminRoutes?.(app)
 }
 
 /** A closing server no longer checks its time-outs: without this, one slow request would hold it open for ever. */

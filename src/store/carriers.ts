@@ -104,6 +104,14 @@ export async function updateCarrier(
   return rows[0]!
 }
 
+/** Stops every carrier, and returns the names of those that were not stopped. */
+export async function stopCarriers(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(
+    `update carriers set state = 'stopped' where state <> 'stopped' returning name`,
+  )
+  return rows.map(({ name }) => name).sort()
+}
+
 /** False when there is none; a route that uses it is a foreign-key violation. */
 export async function deleteCarrier(db: Queryable, nameOrId: string): Promise<boolean> {
   const { rowCount } = await db.query('delete from carriers where name = $1 or id::text = $1', [nameOrId])

@@ -337,8 +337,8 @@ export interface Served extends AsyncDisposable {
 }
 
 /** `aldis serve` with these variables, once it is ready; on a free port of the loopback address unless told otherwise. */
-export async function startServe(env: NodeJS.ProcessEnv): Promise<Served> {
-  const running = startAldis(['serve'], {
+export async function startServe(env: NodeJS.ProcessEnv, args: readonly string[] = []): Promise<Served> {
+  const running = startAldis(['serve', ...args], {
     env: { HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', ...SERVE_SECRETS, ...env },
   })
   try {

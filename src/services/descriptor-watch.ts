@@ -1,0 +1,56 @@
+import { open } from 'node:fs/promises'
+import { Counter, type Registry } from 'prom-client'
+
+export interface DescriptorWatchOptions {
+  readonly registry: Registry
+  /** Told once for each run of shortages, with the error's code. */
+  readonly onShortage: (code: string) => void
+}
+
+const INTERVAL_MS = 1_000
+const SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE'])
+
+/**
+ * Notices that the process has no file descriptor left (`ulimit -n`). The event loop then closes new connections without a
+ * word to anybody, so once a second it is tried whether one can be had.
+ */
+export class DescriptorWatch {
+  readonly #options: DescriptorWatchOptions
+  readonly #shortages: Counter
+  #timer: NodeJS.Timeout | null = null
+  #isShort = false
+
+  constructor(options: DescriptorWatchOptions) {
+    this.#options = options
+    this.#shortages = new Counter({
+      name: 'aldis_file_descriptor_shortages_total',
+      help: 'seconds in which the process had no file descriptor left and refused connections',
+      registers: [options.registry],
+    })
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.runOnce(), INTERVAL_MS).unref()
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+  }
+
+  /** Never rejects. */
+  async runOnce(): Promise<void> {
+    const code = await openNothing().then(
+      () => '',
+      (error: NodeJS.ErrnoException) => error.code ?? '',
+    )
+    const isShort = SHORTAGES.has(code)
+    if (isShort) this.#shortages.inc()
+    if (isShort && !this.#isShort) this.#options.onShortage(code)
+    this.#isShort = isShort
+  }
+}
+
+async function openNothing(): Promise<void> {
+  const file = await open('/dev/null')
+  await file.close()
+}
