@@ -1,10 +1,12 @@
 import { LANE_LIMITS } from '../domain/delivery-lanes.ts'
+import { messageId } from '../domain/message-ids.ts'
 import { WebhookDispatcher } from '../outbound/dispatcher.ts'
 import type { Parts } from '../parts.ts'
 import { carrierTraffic } from '../services/carrier-traffic.ts'
 import { heldEvents, heldInboundEvents } from '../services/held-events.ts'
 import { Holdings } from '../services/holdings.ts'
 import { IdRules } from '../services/id-rules.ts'
+import { InboundOffers } from '../services/inbound-offers.ts'
 import { Maintenance } from '../services/maintenance.ts'
 import type { NodeLease } from '../services/node-lease.ts'
 import { qualityMeters } from '../services/quality-meters.ts'
@@ -56,9 +58,12 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     },
   })
   parts.add('recorder', () => recorder.drain(options.drainTimeoutMs * DRAIN.outcomes))
+  const offers = inboundOffers(base, lease)
+  parts.add('inbound offers', () => offers.stop())
   const receiver = new Receiver({
     ...shared,
     recorder,
+    offers,
     eventHolder,
     onUnowned: base.onUnowned,
     onAnomaly: base.anomalies.note,
@@ -109,6 +114,11 @@ function qualityWatch(options: AppOptions, { db, directory, registry, onError }:
     onError,
     intervalMs: options.qualityMs,
   })
+}
+
+function inboundOffers({ db, random, onError }: Base, lease: NodeLease): InboundOffers {
+  const newOfferId = () => messageId(Date.now(), random(9), 0)
+  return new InboundOffers({ db, lease, newOfferId, clock: () => performance.now(), onError })
 }
 
 function learningIdRules({ log }: AppOptions, { db, directory }: Base): IdRules {

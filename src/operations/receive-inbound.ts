@@ -5,10 +5,11 @@ import type { InboundMessage } from '../domain/events.ts'
 import { type Language, sameLanguage } from '../domain/gsm-national-tables.ts'
 import { decodeInbound, decodeInboundParts } from '../domain/inbound-text.ts'
 import { matchKeyword } from '../domain/keywords.ts'
-import { createdAtMs } from '../domain/message-ids.ts'
+import { bucketOf, createdAtMs } from '../domain/message-ids.ts'
 import { type OptOutRequest, optOutRequest } from '../domain/opt-outs.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import { insertInboundMessages, type NewInboundMessage } from '../store/inbound-messages.ts'
+import { type Database, isOutcomeUnknown, type Queryable, withTransaction } from '../store/database.ts'
+import { insertInboundMessages, type NewInboundMessage, type NewOffers } from '../store/inbound-messages.ts'
+import { countOffers } from '../store/inbound-offers.ts'
 import {
   type InboundPart,
   insertInboundParts,
@@ -41,6 +42,8 @@ export interface InboundDeps {
   readonly holder: EventHolder
   /** Told how many messages went to numbers that nobody owns; they are kept for the operator. */
   readonly onUnowned?: (count: number) => void
+  /** The PDUs that the segments came in, recorded with them. */
+  readonly offers?: NewOffers
 }
 
 /** A recorded message that somebody owns. */
@@ -76,26 +79,69 @@ interface Content {
 
 /**
  * Records a batch in one transaction; a deliver_sm is acknowledged only after it resolves. Gives the messages that are
- * whole now and have an owner. When it rejects nothing was recorded, unless the outcome of the COMMIT is unknown; the
- * carrier is then to send the batch again, and a message may be there twice.
+ * whole now and have an owner. A COMMIT of unknown outcome is read back, by the offers. When it rejects nothing was
+ * recorded, or nobody can say yet (isOutcomeUnknown): the carrier is then to offer the batch again, and its offers tell.
  */
 export async function receiveInbound(
   deps: InboundDeps,
   segments: readonly InboundSegment[],
 ): Promise<ReceivedInbound[]> {
+  const attempt: Attempt = { messages: [] }
+  try {
+    return counted(deps, await recordSegments(deps, segments, attempt))
+  } catch (error) {
+    if (!isOutcomeUnknown(error) || !(await isRecorded(deps))) throw error
+    return counted(
+      deps,
+      recordedOf(attempt.messages, ({ row }) => isHeldBy(deps.holder, row)),
+    )
+  }
+}
+
+/** What was about to be recorded, for when the answer to its COMMIT is lost. */
+interface Attempt {
+  messages: readonly Addressed[]
+}
+
+async function recordSegments(
+  deps: InboundDeps,
+  segments: readonly InboundSegment[],
+  attempt: Attempt,
+): Promise<Recorded> {
   const contents = segments.filter(({ part }) => part === null).map(singleContent)
   const rounds = roundsOf(segments.flatMap(partOf))
-  if (rounds.length === 0) return counted(deps, await recordSingles(deps, contents))
-  const recorded = await withTransaction(deps.db, async (transaction) => {
+  if (rounds.length === 0) return recordSingles(deps, contents, attempt)
+  return withTransaction(deps.db, async (transaction) => {
     for (const parts of rounds) {
       contents.push(...joinedContents(await takeSupersededSets(transaction, parts)))
       await insertInboundParts(transaction, parts)
       const senders = parts.map(({ carrierId, sender }) => ({ carrier_id: carrierId, sender }))
       contents.push(...joinedContents(await takeFinishedSets(transaction, senders, MAX_PARTS_PER_SENDER)))
     }
-    return record(transaction, deps, addressed(deps, contents))
+    attempt.messages = addressed(deps, contents)
+    return record(transaction, deps, attempt.messages)
   })
-  return counted(deps, recorded)
+}
+
+/** How long a COMMIT whose answer was lost is asked after, and how often. */
+const LOST_COMMIT_MS = 5_000
+const LOST_COMMIT_RETRY_MS = 250
+
+/** False also when the database does not say. */
+async function isRecorded({ db, offers }: InboundDeps): Promise<boolean> {
+  if (offers === undefined || offers.offers.length === 0) return false
+  const deadlineMs = performance.now() + LOST_COMMIT_MS
+  while (performance.now() < deadlineMs) {
+    const count = await countOffers(db, offers.offers).catch(() => null)
+    if (count !== null) return count > 0
+    await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS))
+  }
+  return false
+}
+
+/** As insert_inbound_messages decides it. */
+function isHeldBy({ holder, buckets }: EventHolder, { announced, msg_id }: NewInboundMessage): boolean {
+  return announced && holder !== null && buckets.includes(bucketOf(msg_id))
 }
 
 /**
@@ -138,27 +184,37 @@ interface Recorded {
 }
 
 /** One statement, unless somebody asks for STOP, START or HELP. */
-async function recordSingles(deps: InboundDeps, contents: readonly Content[]): Promise<Recorded> {
+async function recordSingles(
+  deps: InboundDeps,
+  contents: readonly Content[],
+  attempt: Attempt,
+): Promise<Recorded> {
   const messages = addressed(deps, contents)
+  attempt.messages = messages
   if (messages.every(({ request }) => request === null)) return record(deps.db, deps, messages)
   return withTransaction(deps.db, (transaction) => record(transaction, deps, messages))
 }
 
 async function record(db: Queryable, deps: InboundDeps, messages: readonly Addressed[]): Promise<Recorded> {
-  if (messages.length === 0) return { received: [], unowned: 0 }
+  const { offers } = deps
+  if (messages.length === 0 && !offers?.offers.length) return { received: [], unowned: 0 }
   const rows = messages.map(({ row }) => row)
-  const held = new Set(await insertInboundMessages(db, rows, deps.holder))
+  const held = new Set(await insertInboundMessages(db, rows, deps.holder, offers))
   const asked = messages.flatMap(({ row, owner, request }) =>
     owner === undefined || request === null
       ? []
       : [{ plan: owner.plan, request, number: owner.number, person: row.sender }],
   )
   if (asked.length > 0) await answerOptOuts(db, deps, asked)
-  const received = messages.flatMap(({ row, owner }) =>
-    owner === undefined
-      ? []
-      : [{ inbound: inboundOf(row, owner), plan: owner.plan, held: held.has(row.msg_id) }],
-  )
+  return recordedOf(messages, ({ row }) => held.has(row.msg_id))
+}
+
+function recordedOf(messages: readonly Addressed[], isHeld: (message: Addressed) => boolean): Recorded {
+  const received = messages.flatMap((message) => {
+    const { row, owner } = message
+    if (owner === undefined) return []
+    return [{ inbound: inboundOf(row, owner), plan: owner.plan, held: isHeld(message) }]
+  })
   return { received, unowned: messages.length - received.length }
 }
 

@@ -12,6 +12,7 @@ import type { Database } from '../store/database.ts'
 import { deleteDeliveriesBefore, releaseStranded } from '../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../store/inbound-messages.ts'
+import { deleteOldOffers } from '../store/inbound-offers.ts'
 import { expireOverdueMessages } from '../store/overdue-messages.ts'
 import {
   deleteOldParkedReceipts,
@@ -22,6 +23,7 @@ import { deleteOldQualityMinutes } from '../store/quality.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
 import { releaseStray } from '../store/webhook-destinations.ts'
 import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
+import { OFFERED_AGAIN_WITHIN_MS } from './inbound-offers.ts'
 import { CROWDED_MS } from './webhook-deliverer.ts'
 
 export interface MaintenanceOptions {
@@ -105,6 +107,7 @@ export class Maintenance {
       { name: 'overdue messages', intervalMs: MINUTE_MS, run: () => this.#expireOverdue() },
       { name: 'idempotency keys', intervalMs: MINUTE_MS, run: () => this.#forgetKeys() },
       { name: 'old parked receipts', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetReceipts() },
+      { name: 'old inbound offers', intervalMs: MINUTE_MS, run: () => this.#forgetOffers() },
       { name: 'old quality minutes', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetQuality() },
       { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#releaseStray() },
       { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
@@ -237,6 +240,14 @@ export class Maintenance {
       MAX_BATCHES,
       async () =>
         (await deleteOldQualityMinutes(this.#options.db, QUALITY_LIFETIME_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
+  }
+
+  async #forgetOffers(): Promise<void> {
+    await this.#repeat(
+      MAX_BATCHES,
+      async () =>
+        (await deleteOldOffers(this.#options.db, OFFERED_AGAIN_WITHIN_MS, BATCH_ROWS)) === BATCH_ROWS,
     )
   }
 

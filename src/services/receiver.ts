@@ -14,9 +14,10 @@ import { type InboundSegment, type ReceivedInbound, receiveInbound } from '../op
 import type { Connection } from '../smpp/connection.ts'
 import type { PduOf, RequestPdu } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'
-import type { Database } from '../store/database.ts'
+import { type Database, isOutcomeUnknown } from '../store/database.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
 import type { EventHolder } from '../store/submissions.ts'
+import type { InboundOffers, Offer } from './inbound-offers.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -25,6 +26,7 @@ export interface ReceiverOptions {
   readonly directory: () => Directory
   readonly lease: NodeLease
   readonly recorder: Recorder
+  readonly offers: InboundOffers
   readonly eventHolder: () => EventHolder
   readonly random: (bytes: number) => Uint8Array
   readonly onReceived: (received: readonly ReceivedInbound[]) => void
@@ -38,6 +40,12 @@ export interface ReceiverOptions {
 
 type Incoming = PduOf<'deliver_sm' | 'data_sm'>
 
+/** An inbound PDU, and what tells whether it has been offered before. */
+interface InboundItem {
+  readonly segment: InboundSegment
+  readonly offer: Offer
+}
+
 const MAX_BATCH = 100
 
 /** Takes what carriers send: receipts to the recorder, MO messages into the database. Answered only after COMMIT. */
@@ -45,12 +53,12 @@ export class Receiver {
   readonly #options: ReceiverOptions
   /** Two receipts of one id are told apart by when they came. */
   readonly #instants = new InstantSource()
-  readonly #inbound: Batcher<InboundSegment, true>
+  readonly #inbound: Batcher<InboundItem, boolean>
 
   constructor(options: ReceiverOptions) {
     this.#options = options
     this.#inbound = new Batcher({
-      write: (segments) => this.#receive(segments),
+      write: (items) => this.#receive(items),
       maxBatch: MAX_BATCH,
       maxInFlight: 1,
     })
@@ -67,16 +75,19 @@ export class Receiver {
       connection.respond(pdu, STATUSES.ESME_RINVCMDID)
       return
     }
-    const answer = (recorded: boolean) => {
+    const answer = (recorded: boolean) =>
       connection.respond(pdu, recorded ? STATUSES.ESME_ROK : STATUSES.ESME_RX_T_APPN)
-    }
     if (this.#options.recorder.failing) answer(false)
     else if (isReceipt(pdu.esm_class) || pdu.tlvs.receipted_message_id !== undefined)
       this.#onReceipt(pdu, carrier, answer)
-    else this.#onInbound(pdu, carrier, answer)
+    else
+      this.#onInbound(pdu, carrier, {
+        offer: this.#options.offers.arrived(pdu, carrier.id, connection),
+        answer,
+      })
   }
 
-  #onReceipt(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => void): void {
+  #onReceipt(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => unknown): void {
     const text = receiptText(userDataOf(pdu).payload)
     const receipt = parseReceipt(text, {
       receipted_message_id: pdu.tlvs.receipted_message_id,
@@ -126,7 +137,11 @@ export class Receiver {
     }
   }
 
-  #onInbound(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => void): void {
+  #onInbound(
+    pdu: Incoming,
+    carrier: Carrier,
+    { offer, answer }: { offer: Offer; answer: (recorded: boolean) => boolean },
+  ): void {
     const { payload, part, language } = userDataOf(pdu)
     const segment: InboundSegment = {
       carrierId: carrier.id,
@@ -138,30 +153,38 @@ export class Receiver {
       language,
       receivedAtMs: Date.now(),
     }
-    this.#inbound.add(segment).then(
-      () => answer(true),
+    const { offers, onError } = this.#options
+    this.#inbound.add({ segment, offer }).then(
+      (recorded) => offers.answered(offer, recorded ? 'taken' : 'refused', { isWritten: answer(recorded) }),
       (error) => {
-        this.#options.onError('inbound message not recorded', error)
+        onError('inbound message not recorded', error)
         answer(false)
+        offers.answered(offer, 'refused', { mayBeRecorded: isOutcomeUnknown(error) })
       },
     )
   }
 
-  async #receive(segments: readonly InboundSegment[]): Promise<readonly true[]> {
-    const { db, directory, eventHolder, onBatch, onUnowned, onReceived } = this.#options
-    onBatch?.('inbound', segments.length)
-    const received = await receiveInbound(
-      {
-        db,
-        directory: directory(),
-        newMessageId: () => this.newMessageId(),
-        holder: eventHolder(),
-        onUnowned,
-      },
-      segments,
-    )
-    onReceived(received)
-    return segments.map(() => true)
+  /** False for those whose carrier is to offer them again, when another node knows what became of them. */
+  async #receive(items: readonly InboundItem[]): Promise<readonly boolean[]> {
+    const { db, directory, lease, eventHolder, offers, onBatch, onUnowned, onReceived } = this.#options
+    onBatch?.('inbound', items.length)
+    const verdicts = await offers.judge(items.map(({ offer }) => offer))
+    const fresh = items.filter((_, place) => verdicts[place] === 'new')
+    if (fresh.length > 0) {
+      const received = await receiveInbound(
+        {
+          db,
+          directory: directory(),
+          newMessageId: () => this.newMessageId(),
+          holder: eventHolder(),
+          onUnowned,
+          offers: { offers: fresh.map(({ offer }) => offers.keyOf(offer)), nodeId: lease.nodeId },
+        },
+        fresh.map(({ segment }) => segment),
+      )
+      onReceived(received)
+    }
+    return verdicts.map((verdict) => verdict !== 'unclear')
   }
 }
 

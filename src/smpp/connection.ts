@@ -106,6 +106,15 @@ export class Connection<Token = unknown> {
     return this.#session.state
   }
 
+  /** When octets last came from the peer, by `performance.now()`; -Infinity: never. */
+  get lastReceivedMs(): number {
+    return this.#session.lastReceivedMs
+  }
+
+  get closeCode(): CloseReason['code'] | null {
+    return this.#session.closeCode
+  }
+
   /** How many requests `send` would take now: 0 unless bound. */
   get windowFree(): number {
     return this.#session.windowFree

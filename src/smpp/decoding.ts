@@ -1,5 +1,5 @@
-import { COMMANDS_BY_ID, COMMANDS_BY_NAME, type Command, type FieldSpec } from './commands.ts'
-import { HEADER_LENGTH, type MalformedPdu, type Pdu, type UnknownPdu } from './pdu.ts'
+import { COMMANDS_BY_ID, COMMANDS_BY_NAME, type Command, type FieldSpec, RESPONSE_BIT } from './commands.ts'
+import { HEADER_LENGTH, type KnownPdu, type MalformedPdu, type Pdu, type UnknownPdu } from './pdu.ts'
 import { STATUSES } from './statuses.ts'
 import { TLVS_BY_TAG, type Tlv } from './tlvs.ts'
 
@@ -96,6 +96,12 @@ export function decodePdu(buffer: Buffer, start = 0, end = buffer.length): Pdu {
   }
   if (offset < end) readTlvs(pdu, buffer, offset, end)
   return pdu as unknown as Pdu
+}
+
+/** The command_status that names the overlong mandatory string of a request; null where there is none. */
+export function overlongRefusal({ command, commandId, overlong }: KnownPdu): number | null {
+  if (overlong === null || commandId >= RESPONSE_BIT) return null
+  return COMMANDS_BY_NAME.get(command)!.fields.find(({ name }) => name === overlong)?.fault ?? null
 }
 
 /** §3.2.4.1: tag, length, value, until the end. A tag given twice keeps its first value. */

@@ -1,11 +1,10 @@
 import { type BoundState, COMMANDS, COMMANDS_BY_NAME, RESPONSE_BIT } from './commands.ts'
-import { decodePdu } from './decoding.ts'
+import { decodePdu, overlongRefusal } from './decoding.ts'
 import { Framer } from './framer.ts'
 import { Outbox } from './outbox.ts'
 import type {
   BindPdu,
   BindRespPdu,
-  KnownPdu,
   MalformedPdu,
   Pdu,
   PduInput,
@@ -34,6 +33,10 @@ export const NOT_BOUND = -1
  */
 export class Session<Token> {
   state: SessionState = 'CONNECTING'
+  /** When octets last came from the peer; of the clock of `nowMs`. */
+  lastReceivedMs = Number.NEGATIVE_INFINITY
+  /** Why it is over; null while it is not. */
+  closeCode: CloseReason['code'] | null = null
   /** How often the peer did each thing it should not. */
   readonly anomalies: Record<Anomaly, number> = {
     unknown_command: 0,
@@ -154,6 +157,7 @@ export class Session<Token> {
   close(reason: CloseReason): void {
     if (this.state === 'CLOSED') return
     this.state = 'CLOSED'
+    this.closeCode = reason.code
     this.#inbound.clear()
     this.#handlers.onClose?.(reason, this.#window.drain() as Token[])
   }
@@ -168,6 +172,7 @@ export class Session<Token> {
   /** Octets from the transport, cut anywhere. */
   receive(chunk: Buffer, nowMs: number): void {
     const framer = this.#framer
+    this.lastReceivedMs = nowMs
     let completed = false
     if (this.state !== 'CLOSED') framer.push(chunk)
     while (this.state !== 'CLOSED' && framer.next()) {
@@ -379,12 +384,6 @@ const BOUND_STATES = {
   bind_receiver: 'BOUND_RX',
   bind_transceiver: 'BOUND_TRX',
 } as const
-
-/** The command_status that names the overlong mandatory string of a request; null where there is none. */
-function overlongRefusal({ command, commandId, overlong }: KnownPdu): number | null {
-  if (overlong === null || commandId >= RESPONSE_BIT) return null
-  return COMMANDS_BY_NAME.get(command)!.fields.find(({ name }) => name === overlong)?.fault ?? null
-}
 
 const GENERIC_NACK: PduInput = { command: 'generic_nack' }
 

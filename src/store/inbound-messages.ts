@@ -1,5 +1,6 @@
 import type { Queryable } from './database.ts'
 import { POSITION } from './events.ts'
+import { OFFER_COLUMNS, type OfferKey } from './inbound-offers.ts'
 import type { EventHolder } from './submissions.ts'
 
 /** An inbound message and who owns the number it was sent to. */
@@ -17,14 +18,21 @@ export interface NewInboundMessage {
   readonly received_ms: number
 }
 
+/** The PDUs that messages, or parts of them, came in, and the node that knows how they are answered. */
+export interface NewOffers {
+  readonly offers: readonly OfferKey[]
+  readonly nodeId: number
+}
+
 /**
- * Stores inbound messages with the events that announce them, and those that nobody owns apart: one statement, so all of
- * them or none. Gives the ids of the messages whose event this node holds.
+ * Stores inbound messages with the events that announce them, those that nobody owns apart, and the PDUs they came in: one
+ * statement, so all of them or none. Returns the ids of the messages whose event this node holds.
  */
 export async function insertInboundMessages(
   db: Queryable,
   messages: readonly NewInboundMessage[],
   events: EventHolder,
+  { offers, nodeId }: NewOffers = { offers: [], nodeId: 0 },
 ): Promise<string[]> {
   const { rows } = await db.query<{ msg_id: string }>({
     name: 'insert_inbound_messages',
@@ -35,6 +43,10 @@ export async function insertInboundMessages(
         from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, carrier_id integer, sender text, recipient text, body text, keyword text,
           announced boolean, received_ms bigint)
+      ), offered as (
+        insert into inbound_offers (carrier_id, fingerprint, offer_id, holder, offered_at)
+        select carrier_id, decode(fingerprint, 'hex'), offer_id, $5::integer, now()
+        from json_to_recordset($4) as i (${OFFER_COLUMNS})
       ), owned as (
         insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body, keyword)
         select plan_id, msg_id, carrier_id, sender, recipient, body, keyword from input where plan_id is not null
@@ -52,7 +64,7 @@ export async function insertInboundMessages(
         returning msg_id, holder
       )
       select msg_id from announced where holder is not null`,
-    values: [JSON.stringify(messages), events.holder, events.buckets],
+    values: [JSON.stringify(messages), events.holder, events.buckets, JSON.stringify(offers), nodeId],
   })
   return rows.map((row) => row.msg_id)
 }

@@ -179,3 +179,38 @@ describe('STOP', () => {
     expect(await keptOf()).toEqual([])
   })
 })
+
+describe('a COMMIT of unknown outcome is read back', () => {
+  const FINGERPRINT = '0f'.repeat(16)
+  const offers = { offers: [{ carrier_id: 1, fingerprint: FINGERPRINT, offer_id: newId(NOW_MS) }], nodeId: 3 }
+  const lost = () => new Error('Connection terminated unexpectedly')
+
+  beforeEach(() => db.query('truncate inbound_offers'))
+
+  /** Loses the connection at the statement of this name, before or after it took effect. */
+  function losing(statement: string, isDone: boolean): InboundDeps['db'] {
+    const query = async (what: { name?: string }) => {
+      if (what.name !== statement) return db.query(what as never)
+      if (isDone) await db.query(what as never)
+      throw lost()
+    }
+    return new Proxy(db, {
+      get: (target, key) => (key === 'query' ? query : Reflect.get(target, key, target)),
+    })
+  }
+
+  test('recorded: given back as it is, its event held', async () => {
+    const deps = depsOf({ db: losing('insert_inbound_messages', true), offers })
+    const received = await receiveInbound(deps, [single('YES')])
+    expect(received).toMatchObject([{ inbound: { body: 'YES' }, held: true }])
+    expect([await countOf(db, 'inbound_messages'), await storedTexts(db)]).toEqual([1, ['YES']])
+    const { rows } = await db.query('select holder from event_deliveries')
+    expect(rows).toEqual([{ holder: 3 }])
+  })
+
+  test('not recorded: rejected, to be offered again', async () => {
+    const deps = depsOf({ db: losing('insert_inbound_messages', false), offers })
+    await expect(receiveInbound(deps, [single('YES')])).rejects.toThrow('Connection terminated')
+    expect(await countOf(db, 'inbound_messages')).toBe(0)
+  })
+})

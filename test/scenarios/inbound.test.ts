@@ -4,7 +4,7 @@ import { STATUSES } from '../../src/smpp/statuses.ts'
 import { killer } from '../support/database-outage.ts'
 import { startServe } from '../support/process.ts'
 import { eventually, startService } from '../support/service.ts'
-import { ESME_ROK } from '../support/smsc.ts'
+import { type DeliverFields, ESME_ROK } from '../support/smsc.ts'
 import { moOf, somebody } from './handset.ts'
 import {
   bodiesFrom,
@@ -345,6 +345,46 @@ scenario(
     }),
   /./,
 )
+
+/** Offered over a session that is lost once `isThere`; resolves when the next session is bound. */
+async function offeredAndLost(fields: DeliverFields, isThere: () => Promise<boolean>): Promise<void> {
+  const { smsc } = own
+  const peer = await smsc.bound()
+  peer.write({ command: 'deliver_sm', sequence: 7, ...fields })
+  await eventually(isThere)
+  peer.socket.destroy()
+  await eventually(() => !smsc.boundNow.includes(peer) && smsc.boundNow.length > 0)
+}
+
+scenario('M66', async () => {
+  const from = somebody()
+  const vote = moOf(from, Buffer.from('YES'))
+  await offeredAndLost(vote, async () => bodiesFrom(own, from).length === 1)
+  const idsOf = () =>
+    own.service.receiver.received
+      .map(({ body }) => JSON.parse(body))
+      .filter((webhook) => webhook.from === from)
+  const [{ msgId }] = idsOf()
+  expect(await own.smsc.deliver(vote)).toBe(ESME_ROK)
+  // Answered in order over a session that lives, the same words are sent by a person again, at once or later.
+  expect(await Promise.all([own.smsc.deliver(vote), own.smsc.deliver(vote)])).toEqual([ESME_ROK, ESME_ROK])
+  await untilBodies(own, from, ['YES', 'YES', 'YES'])
+  expect(new Set(idsOf().map((webhook) => webhook.msgId)).size).toBe(3)
+  const { rows } = await own.service.db.query('select msg_id from inbound_messages where sender = $1', [from])
+  expect(rows).toHaveLength(3)
+  expect(rows.map(({ msg_id }) => msg_id)).toContain(msgId)
+})
+
+scenario('M67', async () => {
+  const from = somebody()
+  const part = (sequence: number) =>
+    moOf(from, partOf({ reference: 9, total: 2, sequence }, `${sequence} `), { esm_class: UDHI })
+  await offeredAndLost(part(1), async () => (await waitingParts(from)) === 1)
+  expect(await own.smsc.deliver(part(1))).toBe(ESME_ROK)
+  await offeredAndLost(part(2), async () => bodiesFrom(own, from).length === 1)
+  expect(await own.smsc.deliver(part(2))).toBe(ESME_ROK)
+  await whole(from, '1 2 ')
+})
 
 const SECRET_KEY = '5e'.repeat(32)
 

@@ -1,0 +1,116 @@
+import type { Queryable } from './database.ts'
+
+/** Inbound PDUs that were recorded and may be offered again (migration 0024). */
+
+export interface OfferKey {
+  readonly carrier_id: number
+  /** 16 octets, hex. */
+  readonly fingerprint: string
+  readonly offer_id: string
+}
+
+/** A recorded PDU with the contents of one that was asked for. */
+export interface RecordedOffer extends OfferKey {
+  /** Of the one asked for, in the batch. */
+  readonly place: number
+  /** A living node knows how it was answered. */
+  readonly isHeld: boolean
+}
+
+/** Of so many with the same contents the oldest are looked at. */
+const MAX_ALIKE = 20
+
+export const OFFER_COLUMNS = 'carrier_id integer, fingerprint text, offer_id uuid'
+
+/** PDUs with these contents that were recorded within `ageMs`, oldest first. */
+export async function findOffers(
+  db: Queryable,
+  offers: readonly { place: number; carrier_id: number; fingerprint: string }[],
+  ageMs: number,
+): Promise<RecordedOffer[]> {
+  const { rows } = await db.query<RecordedOffer>({
+    name: 'find_inbound_offers',
+    text: `
+      select i.place, i.carrier_id, i.fingerprint, o.offer_id,
+             exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now()) as "isHeld"
+      from json_to_recordset($1) as i (place integer, carrier_id integer, fingerprint text)
+      cross join lateral (
+        select offer_id, holder, offered_at from inbound_offers
+        where carrier_id = i.carrier_id and fingerprint = decode(i.fingerprint, 'hex')
+          and offered_at > now() - $2 * interval '1 ms'
+        order by offer_id limit ${MAX_ALIKE}
+      ) o
+      order by i.place, o.offer_id`,
+    values: [JSON.stringify(offers), ageMs],
+  })
+  return rows
+}
+
+/** Makes the node the holder of those that no living node holds. Returns the ids of those that it holds now. */
+export async function takeOverOffers(
+  db: Queryable,
+  offers: readonly OfferKey[],
+  nodeId: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{ offer_id: string }>({
+    name: 'take_over_inbound_offers',
+    text: `
+      update inbound_offers o set holder = $2, offered_at = now()
+      from json_to_recordset($1) as i (${OFFER_COLUMNS})
+      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id
+        and not exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now())
+      returning o.offer_id`,
+    values: [JSON.stringify(offers), nodeId],
+  })
+  return rows.map((row) => row.offer_id)
+}
+
+/** Those of these that are recorded: what became of a COMMIT whose answer was lost. */
+export async function countOffers(db: Queryable, offers: readonly OfferKey[]): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    text: `
+      select count(*)::integer as count
+      from json_to_recordset($1) as i (${OFFER_COLUMNS})
+      join inbound_offers o on o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex')
+                           and o.offer_id = i.offer_id`,
+    values: [JSON.stringify(offers)],
+  })
+  return rows[0]!.count
+}
+
+/** Nobody knows whether their answer arrived: the next PDU with the same contents is taken for one of them. */
+export async function releaseOffers(db: Queryable, offers: readonly OfferKey[]): Promise<void> {
+  await db.query({
+    name: 'release_inbound_offers',
+    text: `
+      update inbound_offers o set holder = null
+      from json_to_recordset($1) as i (${OFFER_COLUMNS})
+      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id`,
+    values: [JSON.stringify(offers)],
+  })
+}
+
+/** Their answer has arrived: they will not be offered again. */
+export async function deleteOffers(db: Queryable, offers: readonly OfferKey[]): Promise<void> {
+  await db.query({
+    name: 'delete_inbound_offers',
+    text: `
+      delete from inbound_offers o
+      using json_to_recordset($1) as i (${OFFER_COLUMNS})
+      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id`,
+    values: [JSON.stringify(offers)],
+  })
+}
+
+/** Forgets those older than `ageMs`, at most `limit`. Returns how many. */
+export async function deleteOldOffers(db: Queryable, ageMs: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      delete from inbound_offers o
+      using (select carrier_id, fingerprint, offer_id from inbound_offers
+             where offered_at < now() - $1 * interval '1 ms' order by offered_at limit $2) old
+      where o.carrier_id = old.carrier_id and o.fingerprint = old.fingerprint and o.offer_id = old.offer_id`,
+    values: [ageMs, limit],
+  })
+  return rowCount ?? 0
+}

@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { CONFIRMED_AFTER_MS, LEAST_TIMEOUT_MS } from '../../src/domain/inbound-offers.ts'
+import { messageId } from '../../src/domain/message-ids.ts'
+import {
+  InboundOffers,
+  type Offer,
+  type OfferingLink,
+  type OfferVerdict,
+} from '../../src/services/inbound-offers.ts'
+import { decodePdu } from '../../src/smpp/decoding.ts'
+import { encodePdu } from '../../src/smpp/encoding.ts'
+import type { PduInput, PduOf } from '../../src/smpp/pdu.ts'
+import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
+import { deleteOldOffers } from '../../src/store/inbound-offers.ts'
+import { installedDatabase } from '../support/installation.ts'
+
+const CARRIER_ID = 1
+const NOBODY = { holder: null, buckets: [] }
+const { db } = await installedDatabase()
+let nowMs = 0
+
+interface Node {
+  readonly nodeId: number
+  readonly offers: InboundOffers
+}
+
+/** A session as the offers see it. */
+class Link implements OfferingLink {
+  state: OfferingLink['state'] = 'BOUND_TRX'
+  closeCode: OfferingLink['closeCode'] = null
+  lastReceivedMs = 0
+  readonly #closed = Promise.withResolvers<void>()
+
+  whenClosed(): Promise<void> {
+    return this.#closed.promise
+  }
+
+  close(code: NonNullable<OfferingLink['closeCode']>): void {
+    this.state = 'CLOSED'
+    this.closeCode = code
+  }
+}
+
+async function startNode(name: string): Promise<Node> {
+  const { rows } = await db.query(
+    `insert into nodes (name, expires_at) values ($1, now() + interval '1 minute') returning node_id`,
+    [name],
+  )
+  const nodeId = rows[0].node_id
+  const offers = new InboundOffers({
+    db,
+    lease: { nodeId },
+    newOfferId: () => messageId(Date.now(), randomBytes(9), 0),
+    clock: () => nowMs,
+    onError: (message, error) => {
+      throw new Error(message, { cause: error })
+    },
+  })
+  return { nodeId, offers }
+}
+
+let one: Node
+let other: Node
+
+beforeEach(async () => {
+  nowMs = 1_000
+  await db.query('truncate inbound_offers, nodes')
+  one = await startNode('one')
+  other = await startNode('other')
+})
+
+function pdu(text = 'YES', more: Partial<PduInput<'deliver_sm'>> = {}): PduOf<'deliver_sm'> {
+  const fields = { source_addr: '4670000001', destination_addr: '72000', short_message: Buffer.from(text) }
+  return decodePdu(encodePdu({ command: 'deliver_sm', ...fields, ...more })) as PduOf<'deliver_sm'>
+}
+
+const arrived = (node: Node, link: OfferingLink, of = pdu()) => node.offers.arrived(of, CARRIER_ID, link)
+
+/** Judges these as one batch and records what is new, as the receiver does. */
+async function received(node: Node, ...offers: Offer[]): Promise<readonly OfferVerdict[]> {
+  const verdicts = await node.offers.judge(offers)
+  const fresh = offers.filter((_, place) => verdicts[place] === 'new')
+  const keys = fresh.map((offer) => node.offers.keyOf(offer))
+  await insertInboundMessages(db, [], NOBODY, { offers: keys, nodeId: node.nodeId })
+  return verdicts
+}
+
+/** Arrives, is recorded and answered at once. */
+async function taken(node: Node, link: OfferingLink, of = pdu()): Promise<OfferVerdict> {
+  const offer = arrived(node, link, of)
+  const [verdict] = await received(node, offer)
+  node.offers.answered(offer, verdict === 'unclear' ? 'refused' : 'taken')
+  return verdict!
+}
+
+async function rows(): Promise<{ holder: number | null }[]> {
+  return (await db.query('select holder from inbound_offers order by offer_id')).rows
+}
+
+/** What the node notes once a second. */
+const noted = (node: Node) => node.offers.stop()
+
+test('the same contents over a living link are messages of their own, one after the other or at once', async () => {
+  const link = new Link()
+  expect([await taken(one, link), await taken(one, link), await taken(one, new Link())]).toEqual([
+    'new',
+    'new',
+    'new',
+  ])
+  expect(await received(one, arrived(one, link), arrived(one, link))).toEqual(['new', 'new'])
+})
+
+test('offered again when the link is lost behind the answer: the same, once for each that was recorded', async () => {
+  const link = new Link()
+  await taken(one, link)
+  await taken(one, link)
+  link.close('socket_error')
+  const next = new Link()
+  const verdicts = [await taken(one, next), await taken(one, next), await taken(one, next)]
+  expect(verdicts).toEqual(['again', 'again', 'new'])
+})
+
+test.each<[string, Partial<PduInput<'deliver_sm'>>]>([
+  ['text', { short_message: Buffer.from('yes') }],
+  ['sender', { source_addr: '4670000002' }],
+  ['number', { destination_addr: '72001' }],
+  ['data_coding', { data_coding: 3 }],
+  ['esm_class', { esm_class: 0x40 }],
+  ['TLV', { tlvs: { user_message_reference: 7 } }],
+  ['vendor TLV', { unknownTlvs: new Map([[0x1403, Buffer.from('id-2')]]) }],
+])('another %s is another message', async (_name, changes) => {
+  const link = new Link()
+  await taken(one, link)
+  link.close('peer_closed')
+  expect(await taken(one, new Link(), pdu('YES', changes))).toBe('new')
+})
+
+test('a sequence number and a TLV of the moment say nothing', async () => {
+  const link = new Link()
+  await taken(one, link)
+  link.close('peer_closed')
+  expect(await taken(one, new Link(), pdu('YES', { sequence: 99, tlvs: { more_messages_to_send: 1 } }))).toBe(
+    'again',
+  )
+})
+
+test('an answer is known to have arrived when the link is heard of later, or is unbound in order', async () => {
+  const heard = new Link()
+  const unbound = new Link()
+  await taken(one, heard)
+  await taken(one, unbound, pdu('NO'))
+  heard.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  unbound.close('unbound')
+  await noted(one)
+  expect(await rows()).toEqual([])
+  heard.close('socket_error')
+  expect([await taken(one, new Link()), await taken(one, new Link(), pdu('NO'))]).toEqual(['new', 'new'])
+})
+
+test('no answer for long, or a late one: the carrier has given up on it', async () => {
+  const link = new Link()
+  const first = arrived(one, link)
+  await received(one, first)
+  nowMs += LEAST_TIMEOUT_MS
+  const second = arrived(one, link)
+  expect(await received(one, second)).toEqual(['again'])
+  one.offers.answered(first, 'taken')
+  nowMs += 1
+  expect(await taken(one, link)).toBe('new')
+  const [early, late] = [
+    arrived(one, link, pdu('NO')),
+    { ...arrived(one, link, pdu('NO')), arrivedAtMs: nowMs + LEAST_TIMEOUT_MS },
+  ]
+  expect(await received(one, early, late)).toEqual(['new', 'again'])
+})
+
+test('refused although it is recorded: the next is the same; what is not recorded is new', async () => {
+  const link = new Link()
+  const recorded = arrived(one, link)
+  await received(one, recorded)
+  one.offers.answered(recorded, 'refused')
+  expect(await taken(one, link)).toBe('again')
+  const lost = arrived(one, link, pdu('NO'))
+  await one.offers.judge([lost])
+  one.offers.answered(lost, 'refused', { mayBeRecorded: false })
+  expect(await taken(one, link, pdu('NO'))).toBe('new')
+})
+
+test('over the bind of another node: unclear while the first knows the answer, then the same, or new', async () => {
+  const link = new Link()
+  await taken(one, link)
+  expect(await taken(other, new Link())).toBe('unclear')
+  link.close('socket_error')
+  await noted(one)
+  expect(await rows()).toEqual([{ holder: null }])
+  expect(await taken(other, new Link())).toBe('again')
+  expect(await rows()).toEqual([{ holder: other.nodeId }])
+  expect(await taken(one, new Link())).toBe('unclear')
+})
+
+test('a node that is gone is asked no more; neither is one that was started again', async () => {
+  await taken(one, new Link())
+  await db.query(`update nodes set expires_at = now() - interval '1 second' where node_id = $1`, [one.nodeId])
+  expect(await taken(other, new Link())).toBe('again')
+  await taken(one, new Link(), pdu('NO'))
+  const again = await startNode('one again')
+  expect(await taken({ ...again, nodeId: one.nodeId }, new Link(), pdu('NO'))).toBe('again')
+})
+
+test('after a quarter of an hour nothing is known any more', async () => {
+  const link = new Link()
+  await taken(one, link)
+  link.close('socket_error')
+  await db.query(`update inbound_offers set offered_at = now() - interval '16 minutes'`)
+  expect(await taken(one, new Link())).toBe('new')
+  expect(await deleteOldOffers(db, 15 * 60_000, 10)).toBe(1)
+  expect(await rows()).toHaveLength(1)
+})
