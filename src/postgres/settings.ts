@@ -36,11 +36,6 @@ max_wal_size = 2GB
 checkpoint_timeout = 15min
 checkpoint_completion_target = 0.9
 
-# Every statement is short and indexed: compiling or spreading it over workers costs more than running it.
-jit = off
-max_parallel_workers_per_gather = 0
-random_page_cost = 1.1
-
 # A queue table is rewritten many times an hour; vacuum it while its dead rows are few.
 autovacuum_naptime = 10s
 autovacuum_vacuum_scale_factor = 0.02
