@@ -43,12 +43,16 @@ export async function startAdminServer(
     db?: Database
     directory?: Partial<DirectoryServiceOptions>
     secretKey?: Buffer
+    resolver?: NameResolver
+    clock?: () => number
   } = {},
 ): Promise<AdminServer> {
   const {
     database = await freshDatabase(),
     directory: directoryOptions,
     secretKey: given,
+    resolver = new NameResolver(),
+    clock = Date.now,
     ...extra
   } = options
   const secretKey = given ?? deriveKey(randomBytes(32), 'secrets')
@@ -56,12 +60,13 @@ export async function startAdminServer(
   const directory = directoryService(database, secretKey, directoryOptions)
   await directory.start()
   const { db } = database
-  const guard = new CallbackGuard(POLICY, new NameResolver())
+  const guard = new CallbackGuard(POLICY, resolver)
   const operatorTokenHashes = [hashToken(randomBytes(24).toString('hex')), hashToken(operatorToken)]
   const server = await startHttpServer({
     db,
     directory: freshDirectory(directory),
     realGuard: guard,
+    clock,
     secretKey,
     adminRoutes: (scope, testEvents) =>
       registerAdminRoutes(scope, {

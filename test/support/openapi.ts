@@ -55,7 +55,7 @@ export function operationsOf({ paths }: OpenApi) {
 }
 
 /** What a schema of the document finds wrong with a value. */
-function schemaFaultsOf({ components }: OpenApi, schema: object, value: unknown): unknown[] {
+export function schemaFaultsOf({ components }: OpenApi, schema: object, value: unknown): unknown[] {
   return Compile({ ...schema, components }).Errors(value)[1]
 }
 

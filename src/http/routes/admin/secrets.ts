@@ -10,7 +10,7 @@ const Position = patterned(
 )
 const Body = Type.Object(
   { after: Type.Optional(Position) },
-  { title: 'ResealRequest', additionalProperties: false },
+  { title: 'ResealRequest', examples: [{}], additionalProperties: false },
 )
 const Progress = Type.Object(
   {

@@ -1,0 +1,139 @@
+/**
+ * Every example of a request in the OpenAPI documents is sent, in the order in which operators and customers would: set up,
+ * send, look at it, change it, take it down. Each is answered with a documented success that fits its schema.
+ */
+import { afterAll, describe, expect, test } from 'vitest'
+import { openApiDocument } from '../../scripts/openapi-document.ts'
+import { NameResolver } from '../../src/outbound/resolver.ts'
+import { startAdminServer } from '../support/admin-server.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import { answerFaults, type OpenApi, operationsOf, parametersOf, schemaFaultsOf } from '../support/openapi.ts'
+import { storeEvent } from '../support/stored-events.ts'
+
+type Step = ReturnType<typeof operationsOf>[number] & { readonly document: OpenApi }
+
+const CUSTOMERS = await openApiDocument<OpenApi>('/openapi.json')
+const OPERATORS = await openApiDocument<OpenApi>('/admin/v1/openapi.json')
+const MSG_ID = exampleId('getMessage')
+
+const NOTHING_WAITS = {
+  held: [],
+  waiting: [],
+  webhooks: [],
+  destinations: [],
+  more: { messages: false, webhooks: false },
+  countedAtMs: Date.now(),
+}
+
+const dns = await startDnsServer()
+dns.set('hooks.example.com', { A: ['127.0.0.1'] })
+const resolver = new NameResolver({ servers: [dns.address] })
+// Test events are limited to one a second: each look at the clock is a second later.
+const startMs = Date.now()
+let looks = 0
+const clock = () => startMs + 1_000 * looks++
+const server = await startAdminServer({ resolver, clock, backlog: { read: async () => NOTHING_WAITS } })
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  resolver.close()
+  await dns.close()
+})
+let token = ''
+
+function exampleId(operationId: string): string {
+  const { operation } = operationsOf(CUSTOMERS).find((one) => one.operation.operationId === operationId)!
+  return parametersOf(CUSTOMERS, operation).find(({ name }) => name === 'msgId')!.example as string
+}
+
+const steps = [OPERATORS, CUSTOMERS].flatMap((document): Step[] =>
+  operationsOf(document).map((operation) => ({ ...operation, document })),
+)
+const ofCustomers = ({ document }: Step) => document === CUSTOMERS
+const isSetUp = ({ path, method, operation }: Step) =>
+  (method === 'put' || method === 'post') &&
+  !/webhook-|webhooks/.test(path) &&
+  operation.operationId !== 'sendSms'
+/** What others use is deleted after them. */
+const USED = ['deleteServicePlan', 'deleteRoute', 'deleteCarrier', 'deleteAccount']
+const byUse = (a: Step, b: Step) =>
+  USED.indexOf(a.operation.operationId) - USED.indexOf(b.operation.operationId)
+const chosen = (choice: (step: Step) => boolean) => steps.filter(choice)
+
+describe('examples of requests', () => {
+  test.each(chosen((step) => isSetUp(step)))('set up: $operation.operationId', follow)
+  test('messages and events of the plan are stored', storeHistory)
+  test.each(chosen(({ method }) => method === 'patch'))('change: $operation.operationId', follow)
+  test.each(chosen((step) => ofCustomers(step)))('customers: $operation.operationId', follow)
+  test.each(chosen((step) => !ofCustomers(step) && !isSetUp(step) && /get|post/.test(step.method)))(
+    'operators: $operation.operationId',
+    follow,
+  )
+  test('what the plan has is gone', clearHistory)
+  test.each(chosen(({ method }) => method === 'delete').sort(byUse))(
+    'take down: $operation.operationId',
+    follow,
+  )
+})
+
+async function follow(step: Step): Promise<void> {
+  const { document, path, method, operation } = step
+  const parameters = parametersOf(document, operation).filter(({ example }) => example !== undefined)
+  const inPath = parameters.filter((parameter) => parameter.in === 'path')
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query')
+  const target = inPath.reduce(
+    (text, { name, example }) => text.replace(`{${name}}`, encodeURIComponent(String(example))),
+    path,
+  )
+  const query = new URLSearchParams(inQuery.map(({ name, example }) => [name, String(example)]))
+  const { example: body } = operation.requestBody?.content['application/json'] ?? {}
+  if (operation.requestBody !== undefined) expect(body).toBeDefined()
+  const response = await fetch(`${server.baseUrl}${target}?${query}`, {
+    method: method.toUpperCase(),
+    headers: {
+      authorization: `Bearer ${ofCustomers(step) ? token : server.operatorToken}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const json = text === '' ? undefined : JSON.parse(text)
+  const successes = Object.keys(operation.responses).filter((status) => status.startsWith('2'))
+  expect(successes, text).toContain(String(response.status))
+  if (json !== undefined)
+    expect(answerFaults(document, { method, path }, { status: response.status, json })).toEqual([])
+  if (operation.operationId === 'createToken') token = json.token
+}
+
+const TABLES = ['messages', 'inbound_messages', 'events', 'webhook_attempts']
+
+/** The message that the examples name, outbound and inbound, its event, and a carrier out of use. */
+async function storeHistory(): Promise<void> {
+  const { db } = server.database
+  for (const table of TABLES) await db.query(`create table ${table}_any_day partition of ${table} default`)
+  await storeEvent(db, { planId: 1, msgId: MSG_ID, state: 'failed', attempts: 2 })
+  await storeEvent(db, { planId: 1, msgId: MSG_ID, seq: 0, state: 'delivered' })
+  await db.query(
+    `insert into carrier_pauses (route_id, carrier_id, since, until, reason)
+     values (1, 1, now(), now() + interval '1 hour', '10 of 100 delivered')`,
+  )
+}
+
+async function clearHistory(): Promise<void> {
+  const { db } = server.database
+  await db.query(`truncate ${TABLES.join()}, event_deliveries`)
+}
+
+test.each([CUSTOMERS, OPERATORS])('examples of responses and components fit their schemas', (document) => {
+  const { schemas, responses } = document.components
+  for (const [name, schema] of Object.entries(schemas)) {
+    for (const example of (schema as { examples?: unknown[] }).examples ?? [])
+      expect(schemaFaultsOf(document, schema, example), name).toEqual([])
+  }
+  for (const [name, { content }] of Object.entries(responses)) {
+    const { schema, examples = {} } = content!['application/json']!
+    expect(Object.keys(examples).length, name).toBeGreaterThan(0)
+    for (const { value } of Object.values(examples)) {
+      expect(schemaFaultsOf(document, schema, value), name).toEqual([])
+    }
+  }
+})
