@@ -18,7 +18,8 @@ test('list: messages of all plans as a table, narrowed by every filter, page by 
   await ensurePartitions(db, Date.now())
   const { servicePlanId } = await createPlan(server)
   const planId = server.directory.current().planByPublicId(servicePlanId)!.id
-  const ids = [0, 1].map((n) => messageId(Date.now() - n, randomBytes(9), 0))
+  const nowMs = Date.now()
+  const ids = [0, 1].map((n) => messageId(nowMs - n, randomBytes(9), 0))
   for (const msgId of ids)
     await db.query(
       `insert into messages (plan_id, msg_id, status, segments, updated_at, sender, recipient, body, country, error_code)

@@ -20,7 +20,7 @@ it.each(['https://user:pass@hooks.example.com/in', 'https://user@hooks.example.c
   expect(stored).not.toContain('user')
   expect(stored).not.toContain('hooks')
   expect(openCallbackUrl(key, stored)).toBe(url)
-  expect(() => openCallbackUrl(randomBytes(32), stored)).toThrow('another key')
+  expect(() => openCallbackUrl(randomBytes(32), stored)).toThrow('another SECRET_KEY')
 })
 
 it.each([

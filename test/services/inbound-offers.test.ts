@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { CONFIRMED_AFTER_MS, LEAST_TIMEOUT_MS } from '../../src/domain/inbound-offers.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
 import {
@@ -69,6 +69,8 @@ beforeEach(async () => {
   one = await startNode('one')
   other = await startNode('other')
 })
+
+afterEach(() => Promise.all([one.offers.stop(), other.offers.stop()]))
 
 function pdu(text = 'YES', more: Partial<PduInput<'deliver_sm'>> = {}): PduOf<'deliver_sm'> {
   const fields = { source_addr: '4670000001', destination_addr: '72000', short_message: Buffer.from(text) }

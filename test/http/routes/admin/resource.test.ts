@@ -134,5 +134,5 @@ test.each([
 })
 
 test('the document has every route under the plural of the name', () => {
-  expect(tags).toEqual(Array(5).fill(['release notes']))
+  expect(tags).toEqual(Array(5).fill(['Release notes']))
 })
