@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Files share a process: starting one and loading src/ for each took half of the CPU of the whole run.
     isolate: false,
     // Node runs the tests itself, as it runs the service.

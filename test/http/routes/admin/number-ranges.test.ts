@@ -85,19 +85,3 @@ test('200: the list, in pages, of one network', async () => {
   expect(second.body.items).toMatchObject([{ prefix: '+33700002' }])
   expect((await server.request('GET', '/number-ranges?mccmnc=1')).status).toBe(400)
 })
-
-test('409: 200,000 ranges are the most', async () => {
-  const { db } = server.database
-  await db.query(
-    `insert into number_ranges (prefix, mccmnc)
-     select '+' || 8000000 + n, '45400'
-     from generate_series(1, 199999 - (select count(*)::int from number_ranges)) n`,
-  )
-  const refused = await server.request('POST', '/number-ranges/import', { ranges: ranges(2, 9_000) })
-  expect(refused).toMatchObject({ status: 409, body: { errorMessage: expect.stringContaining('200000') } })
-  expect((await server.request('GET', '/number-ranges/+33709000')).status).toBe(404)
-  expect((await server.request('PUT', '/number-ranges/+33709000', { mccmnc: '20801' })).status).toBe(201)
-  expect((await server.request('PUT', '/number-ranges/+33709001', { mccmnc: '20801' })).status).toBe(409)
-  // What is there can still be changed.
-  expect((await server.request('PUT', '/number-ranges/+33709000', { mccmnc: '20810' })).status).toBe(200)
-})

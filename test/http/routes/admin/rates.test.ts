@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { MAX_RATES } from '../../../../src/operations/manage-rates.ts'
 import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 
 const server = await adminServerOfFile()
@@ -195,18 +194,5 @@ describe('import', () => {
     expect(form.body.errors).toMatchObject([{ field: 'rates.1.price', code: 'INVALID_FORMAT' }])
     expect((await imported([])).status).toBe(400)
     expect(await listed()).toEqual([])
-  })
-
-  test('409: there are never more than can be kept in memory', async () => {
-    await server.database.db.query(
-      `insert into rates (prefix, price, currency)
-       select '+' || (100000000 + n), 0, 'EUR' from generate_series(1, $1) n`,
-      [MAX_RATES - 1],
-    )
-    const { status, body } = await imported([RATE, { ...RATE, country: 'NO' }])
-    expect(`${status} ${body.errorMessage}`).toBe('409 there can be at most 200000 rates')
-    await created()
-    const second = await server.request('POST', '/rates', { ...RATE, country: 'NO' })
-    expect(second.status).toBe(409)
   })
 })
