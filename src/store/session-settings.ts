@@ -86,7 +86,7 @@ export async function setForRole(transaction: Queryable, settings: SessionSettin
      from json_each_text($1)
      where current_setting(key, true) is not null and not exists (
        select from pg_db_role_setting s
-       where s.setrole = session_user::regrole
+       where s.setrole = (select oid from pg_roles where rolname = session_user)
          and s.setdatabase = (select oid from pg_database where datname = current_database())
          and key || '=' || value = any(s.setconfig))`,
     [JSON.stringify(settings)],

@@ -97,8 +97,9 @@ async function databaseOf(role: string, options = "encoding 'UTF8'"): Promise<Fr
   const outside = new pg.Client(inject('serverUrl'))
   await outside.connect()
   await outside.query(`drop database ${nameOf(fresh)} with (force)`)
-  await outside.query(`create role ${role} login`).catch(() => undefined)
-  await outside.query(`create database ${nameOf(fresh)} owner ${role} template template0 ${options}`)
+  const owner = pg.escapeIdentifier(role)
+  await outside.query(`create role ${owner} login`).catch(() => undefined)
+  await outside.query(`create database ${nameOf(fresh)} owner ${owner} template template0 ${options}`)
   await outside.end()
   const url = new URL(fresh.connectionString)
   url.username = role
@@ -201,6 +202,15 @@ describe('behind a pooler that shares connections', () => {
     expect(said).toMatchObject({ pooler: true, prepared: false })
     await other.end().catch(() => undefined)
     // A second node changes nothing more.
+    await using second = await started(pooler.connectionString)
+    expect(second.lines.filter(({ msg }) => String(msg).startsWith('defaults of the role'))).toEqual([])
+  })
+
+  test('the name of the role may have capitals and dots', async () => {
+    await using database = await databaseOf('Aldis.Prod')
+    await using pooler = await startSharingPooler(database.connectionString)
+    await using node = await started(pooler.connectionString)
+    expect(await settingsOf(node.db)).toEqual(NEEDED)
     await using second = await started(pooler.connectionString)
     expect(second.lines.filter(({ msg }) => String(msg).startsWith('defaults of the role'))).toEqual([])
   })
