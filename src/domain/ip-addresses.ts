@@ -16,6 +16,8 @@ export interface Cidr {
   prefixBits: number
 }
 
+const MAPPED_PREFIX = 0xffffn
+const MAPPED_PREFIX_BITS = 96
 const OCTET = /^(?:0|[1-9]\d{0,2})$/
 const HEXTET = /^[0-9a-f]{1,4}$/i
 
@@ -70,7 +72,10 @@ export function parseIpAddress(text: string): IpAddress | null {
   return value === null ? null : { family, value }
 }
 
-/** Parses `address/prefix`; a bare address is a network of one. Null when malformed or with host bits set. */
+/**
+ * Parses `address/prefix`; a bare address is a network of one. A network of addresses that are mapped into IPv6 is the IPv4
+ * network, as `parseJudged` reads its addresses. Returns null when malformed or with host bits set.
+ */
 export function parseCidr(text: string): Cidr | null {
   const [addressText = '', prefixText, ...rest] = text.split('/')
   const address = parseIpAddress(addressText)
@@ -81,6 +86,9 @@ export function parseCidr(text: string): Cidr | null {
   if (prefixBits > widthBits) return null
   const hostBits = BigInt(widthBits - prefixBits)
   if ((address.value >> hostBits) << hostBits !== address.value) return null
+  if (isMapped(address) && prefixBits >= MAPPED_PREFIX_BITS) {
+    return { family: 4, base: address.value & 0xffff_ffffn, prefixBits: prefixBits - MAPPED_PREFIX_BITS }
+  }
   return { family: address.family, base: address.value, prefixBits }
 }
 
@@ -90,7 +98,9 @@ function contains(cidr: Cidr, address: IpAddress): boolean {
   return address.value >> hostBits === cidr.base >> hostBits
 }
 
-const MAPPED_PREFIX = 0xffffn
+function isMapped({ family, value }: IpAddress): boolean {
+  return family === 6 && value >> 32n === MAPPED_PREFIX
+}
 
 /**
  * Parses an address as it is judged: one that is mapped into IPv6 (`::ffff:8.8.8.8`, RFC 4291 §2.5.5.2) is the IPv4
@@ -98,7 +108,7 @@ const MAPPED_PREFIX = 0xffffn
  */
 function parseJudged(text: string): IpAddress | null {
   const parsed = parseIpAddress(text)
-  if (parsed === null || parsed.family === 4 || parsed.value >> 32n !== MAPPED_PREFIX) return parsed
+  if (parsed === null || !isMapped(parsed)) return parsed
   return { family: 4, value: parsed.value & 0xffff_ffffn }
 }
 

@@ -87,6 +87,13 @@ describe('parseCidr', () => {
     expect(parseCidr('::1')?.prefixBits).toBe(128)
   })
 
+  test('a network of addresses that are mapped into IPv6 is the IPv4 network', () => {
+    expect(parseCidr('::ffff:10.0.0.0/104')).toEqual(parseCidr('10.0.0.0/8'))
+    expect(parseCidr('::ffff:a00:1')).toEqual(parseCidr('10.0.0.1'))
+    expect(parseCidr('::ffff:0.0.0.0/96')).toEqual(parseCidr('0.0.0.0/0'))
+    expect(parseCidr('::fffe:0:0/95')).toMatchObject({ family: 6, prefixBits: 95 })
+  })
+
   test.each([
     '',
     '/8',
@@ -108,6 +115,10 @@ describe('inCidr', () => {
     ['11.0.0.0', '10.0.0.0/8', false],
     ['1.2.3.4', '0.0.0.0/0', true],
     ['::ffff:10.0.0.1', '10.0.0.0/8', true],
+    ['10.0.0.1', '::ffff:10.0.0.0/104', true],
+    ['::ffff:10.0.0.1', '::ffff:10.0.0.0/104', true],
+    ['11.0.0.1', '::ffff:10.0.0.0/104', false],
+    ['::1', '::ffff:0.0.0.0/96', false],
     ['fd00::1', 'fc00::/7', true],
     ['fe00::', 'fc00::/7', false],
     ['nonsense', '0.0.0.0/0', false],
