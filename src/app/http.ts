@@ -88,6 +88,7 @@ export async function listenHttp(
         directory: directoryService,
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,
+        clock: Date.now,
         guard,
         testEvents,
         linkStatus: (carrierId) => links.summary(carrierId),

@@ -33,10 +33,17 @@ export function presentedHash(request: FastifyRequest, credentials = BEARER): st
   })
 }
 
-/** For a token that is unknown or revoked. Which of the two it is would tell a thief what he has. */
-export function refuseToken(message = 'The token is not valid'): AppError {
+/** For a token that is unknown, revoked or expired. Which of them it is would tell a thief what he has. */
+export function refuseToken(): AppError {
   const headers = { 'www-authenticate': 'Bearer realm="aldis", error="invalid_token"' }
-  return new AppError('UNAUTHENTICATED', { message, headers })
+  return new AppError('UNAUTHENTICATED', { message: 'The token is not valid', headers })
+}
+
+/** The token with this hash, unless it has expired. `nowMs`: Unix milliseconds. */
+export function liveToken(directory: Directory, hash: string, nowMs: number): Token | undefined {
+  const token = directory.tokenByHash(hash)
+  const hasExpired = token !== undefined && token.expiresAtMs !== null && token.expiresAtMs <= nowMs
+  return hasExpired ? undefined : token
 }
 
 /**
@@ -50,11 +57,8 @@ export function authenticateCustomer(source: DirectorySource, clock: () => numbe
     directory: Directory,
     done: HookHandlerDoneFunction,
   ) => {
-    const token = directory.tokenByHash(hash)
+    const token = liveToken(directory, hash, clock())
     if (token === undefined) return done(refuseToken())
-    if (token.expiresAtMs !== null && token.expiresAtMs <= clock()) {
-      return done(refuseToken('The token has expired'))
-    }
     const scope = scopeOf(request.routeOptions.url)
     if (token.scopes?.has(scope) === false) return done(refuseScope(scope))
     request.token = token

@@ -75,6 +75,7 @@ export async function startAdminServer(
         directory,
         secretKey,
         operatorTokenHashes,
+        clock,
         guard,
         testEvents,
         ...extra,

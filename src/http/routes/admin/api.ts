@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../../errors.ts'
-import { presentedHash, refuseToken } from '../../authentication.ts'
+import { liveToken, presentedHash, refuseToken } from '../../authentication.ts'
 import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerCarriers } from './carriers.ts'
@@ -86,7 +86,7 @@ function requireOperator(request: FastifyRequest, operators: readonly Buffer[], 
   // Every operator token is compared, each in constant time: the answer's time tells nothing.
   const matches = operators.filter((operator) => timingSafeEqual(operator, bytes))
   if (matches.length > 0) return
-  if (deps.directory.current().tokenByHash(hash) === undefined) throw refuseToken()
+  if (liveToken(deps.directory.current(), hash, deps.clock()) === undefined) throw refuseToken()
   throw new AppError('FORBIDDEN', { message: 'The token is not an operator token' })
 }
 

@@ -46,6 +46,8 @@ export interface AdminDeps {
   readonly secretKey: SecretKeys
   /** SHA-256 of each operator token, hex. */
   readonly operatorTokenHashes: readonly string[]
+  /** Unix milliseconds. */
+  readonly clock: () => number
   readonly guard: CallbackChecker
   readonly testEvents: TestEvents
   /** Absent where this node runs no carrier links. */
