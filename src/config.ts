@@ -86,7 +86,7 @@ const VARIABLES = {
   }),
   operatorHost: optional({
     name: 'OPERATOR_HOST',
-    description: 'Address that listener listens on. Unset: HTTP_HOST.',
+    description: "Address of the operators' listener. Unset: that of HTTP_HOST.",
     parse: matching(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be an address or a host name'),
   }),
   carriersStopped: {
