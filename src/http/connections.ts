@@ -122,14 +122,15 @@ export class Connections {
       forget(connection)
     }
     connection.outstanding += 1
-    response.once('close', () => this.#answered(connection))
+    response.once('close', () => this.#answered(connection, request))
     this.#serve(request, response)
   }
 
-  #answered(connection: Connection): void {
+  #answered(connection: Connection, request: IncomingMessage): void {
     connection.outstanding -= 1
-    connection.quietSinceMs = performance.now()
-    connection.quietAtBytes = connection.socket.bytesRead
+    becomeQuiet(connection)
+    // Of a request that was refused by its headers, the body may still come.
+    if (!request.closed) request.once('close', () => becomeQuiet(connection))
     this.#offer(connection)
   }
 
@@ -213,6 +214,11 @@ function parseNext(connection: Connection): void {
   socket._paused = false
   socket.parser?.resume()
   connection.parse?.(unparsed.subarray(0, PARSED_AT_ONCE_BYTES))
+}
+
+function becomeQuiet(connection: Connection): void {
+  connection.quietSinceMs = performance.now()
+  connection.quietAtBytes = connection.socket.bytesRead
 }
 
 /** Nothing is outstanding, and no part of a request has come. */

@@ -86,7 +86,8 @@ const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
 
 /** A plain server whose connections are bounded, and what its handler is told. */
 async function boundedServer(handler: RequestListener, limits: { quietMs?: number } = {}) {
-  const server = createServer(handler)
+  // Node ends no idle connection by itself then.
+  const server = createServer({ keepAliveTimeout: 0 }, handler)
   const connections = new Connections(server, { pipelinedRequests: 32, quietMs: 0, ...limits })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -255,6 +256,24 @@ describe('a draining server', () => {
     await Promise.all(all.map(({ socket }) => once(socket, 'close')))
     expect(all.filter(({ text }) => count(text(), '200 OK') !== 2)).toEqual([])
     await drained
+  })
+
+  it('ends an idle connection whose last request was answered before its body came', async () => {
+    const requests: IncomingMessage[] = []
+    const server = await boundedServer((request, response) => {
+      requests.push(request)
+      response.writeHead(401).end()
+    })
+    const socket = await openSocket(server.port)
+    const text = received(socket)
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n')
+    await vi.waitFor(() => expect(text()).toContain('401 Unauthorized'))
+    socket.write('0123456789')
+    await vi.waitFor(() => expect(requests[0]!.closed).toBe(true))
+    const ended = once(socket, 'close')
+    await server.drain()
+    await ended
+    expect(requests).toHaveLength(1)
   })
 
   it('ends connections that stay idle, in small groups', async () => {
