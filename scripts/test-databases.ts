@@ -9,7 +9,7 @@
  * Debian's are installed where apt is and this is root; elsewhere those that are there are taken.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -19,6 +19,8 @@ import { completeLinks } from '../src/postgres/binaries.ts'
 const NPM_VERSIONS = ['15.18.0-beta.17', '16.14.0-beta.17', '17.10.0-beta.17', '18.4.0-beta.17']
 const DEBIAN_ROOT = '/usr/lib/postgresql'
 const PGBOUNCER = '/usr/sbin/pgbouncer'
+/** Without a network a package manager may try for minutes. */
+const APT_TIMEOUT_MS = 120_000
 const PATH = ['test/store', 'test/app/message-path', 'test/app/nodes', 'test/app/databases']
 const DURABILITY = 'test/durability'
 
@@ -57,20 +59,27 @@ function fromNpm(folder: string): Target[] {
 }
 
 function fromDebian(): Target[] {
-  if (!existsSync(DEBIAN_ROOT) || !existsSync(PGBOUNCER)) installFromDebian()
-  if (!existsSync(DEBIAN_ROOT)) return []
-  const servers = readdirSync(DEBIAN_ROOT)
-    .filter((version) => Number(version) >= 15)
-    .map((version) => ({ name: `debian-${version}`, root: join(DEBIAN_ROOT, version) }))
+  if (debianServers().length === 0 || !existsSync(PGBOUNCER)) installFromDebian()
+  const servers = debianServers()
   const newest = servers.at(-1)
   const pooled = newest !== undefined && existsSync(PGBOUNCER)
   return [...servers, ...(pooled ? [{ name: 'pooler', root: newest.root, pooler: PGBOUNCER }] : [])]
 }
 
+/** A folder without `initdb` is that of the client's package. */
+function debianServers(): Target[] {
+  if (!existsSync(DEBIAN_ROOT)) return []
+  return readdirSync(DEBIAN_ROOT)
+    .filter((version) => Number(version) >= 15)
+    .map((version) => ({ name: `debian-${version}`, root: join(DEBIAN_ROOT, version) }))
+    .filter(({ root }) => existsSync(join(root, 'bin/initdb')))
+}
+
 function installFromDebian(): void {
   const apt = (...args: string[]) =>
-    spawnSync('apt-get', ['-qq', ...args], {
+    spawnSync('apt-get', ['-qq', '-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=15', ...args], {
       stdio: ['ignore', 'ignore', 'inherit'],
+      timeout: APT_TIMEOUT_MS,
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     }).status === 0
   const done = apt('update') && apt('install', '-y', '--no-install-recommends', 'postgresql', 'pgbouncer')
@@ -79,10 +88,14 @@ function installFromDebian(): void {
 
 function run({ name, root, pooler }: Target): boolean {
   process.stdout.write(`\n== ${name}\n`)
-  const report =
-    values.reports === undefined ? [] : [`--outputFile.json=${join(values.reports, `${name}.json`)}`]
+  const reporters = ['--reporter=default']
+  if (values.reports !== undefined) {
+    const report = join(values.reports, `${name}.json`)
+    // A run that is killed leaves this: a report of nothing, which is a failure.
+    writeFileSync(report, JSON.stringify({ testResults: [] }))
+    reporters.push('--reporter=json', `--outputFile.json=${report}`)
+  }
   const files = values.path ? PATH : [...PATH, DURABILITY]
-  const reporters = ['--reporter=default', ...(report.length > 0 ? ['--reporter=json', ...report] : [])]
   const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'real', ...files, ...reporters], {
     stdio: 'inherit',
     env: { ...process.env, TEST_POSTGRES: root, TEST_POOLER: pooler ?? '' },
