@@ -2,7 +2,7 @@ import type { Route } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
 import { BUCKETS } from '../domain/message-ids.ts'
 import type { Database } from '../store/database.ts'
-import { type Dispatch, type DispatchWish, holdDueDispatches } from '../store/dispatches.ts'
+import { type Dispatch, type DispatchWish, holdDueDispatches, type PlanWish } from '../store/dispatches.ts'
 import { MAX_BACKLOG } from './carrier-pump.ts'
 import type { HeldMessages } from './held-messages.ts'
 import type { NodeLease } from './node-lease.ts'
@@ -114,19 +114,22 @@ export class DueDispatches {
     return {
       nodeId: lease.nodeId,
       buckets: lease.buckets,
-      plans: this.#plans(new Set(closed), new Set(here)),
+      plans: this.#plans(new Set(closed), new Set(here), new Set(elsewhere)),
       closedRoutes: rechecks ? [] : closed.map(({ id }) => id),
       carriers: here,
-      otherCarriers: elsewhere,
       limit: Math.min(held.room, MAX_TAKEN),
     }
   }
 
   /** Plans that may send over this node, and the room for each of their routes. */
-  #plans(closed: ReadonlySet<Route>, here: ReadonlySet<number>): DispatchWish['plans'] {
+  #plans(
+    closed: ReadonlySet<Route>,
+    here: ReadonlySet<number>,
+    elsewhere: ReadonlySet<number>,
+  ): DispatchWish['plans'] {
     const { directory, held } = this.#options
     const isReached = (route: Route) => route.carriers.some(({ carrierId }) => here.has(carrierId))
-    const plans = new Map<number, { room: number; routes: Record<number, number> }>()
+    const plans = new Map<number, PlanWish>()
     for (const plan of directory().contents.plans) {
       const routes = plan.active ? [...directory().routesOf(plan)] : []
       if (!routes.some((route) => !closed.has(route) || isReached(route))) continue
@@ -141,7 +144,12 @@ export class DueDispatches {
       const room = Math.min(...routes.map((route, index) => (closed.has(route) ? MAX_TAKEN : rooms[index]!)))
       // Only what differs is told: 5,000 plans with 50 routes each would be 4 MB in every look.
       const others = routes.flatMap(({ id }, index) => (rooms[index] === room ? [] : [[id, rooms[index]!]]))
-      plans.set(plan.id, { room, routes: Object.fromEntries(others) })
+      const left = elsewhere.size === 0 ? [] : carriersAmong(elsewhere, routes)
+      plans.set(plan.id, {
+        room,
+        routes: Object.fromEntries(others),
+        ...(left.length > 0 && { elsewhere: left }),
+      })
     }
     return plans
   }
@@ -168,6 +176,12 @@ export class DueDispatches {
       return pollMs
     }
   }
+}
+
+/** Those of the carriers that are of one of these routes. */
+function carriersAmong(carriers: ReadonlySet<number>, routes: readonly Route[]): number[] {
+  const ofRoutes = new Set(routes.flatMap((route) => route.carriers.map(({ carrierId }) => carrierId)))
+  return [...carriers].filter((carrierId) => ofRoutes.has(carrierId))
 }
 
 function describeRules({ contents }: Directory): string {

@@ -38,22 +38,28 @@ interface DispatchRow extends Omit<Dispatch, 'submittedSegments' | 'deliveredSeg
   readonly deliveredSegments: string
 }
 
+/** What a node may take of a plan. */
+export interface PlanWish {
+  /** By route: how many there is room for. `room`: for any other route. */
+  readonly routes: Readonly<Record<number, number>>
+  readonly room: number
+  /**
+   * Carriers of its routes that are left to other nodes, with what was chosen for them; not given: none. One that is of no
+   * route of the plan any more keeps nothing back: its node does not look for messages of the plan.
+   */
+  readonly elsewhere?: readonly number[]
+}
+
 /** Which waiting dispatches a node may take. */
 export interface DispatchWish {
   readonly nodeId: number
   /** The buckets it owns. */
   readonly buckets: readonly number[]
-  /** By plan: how many there is room for, by route. `room`: for any other route. */
-  readonly plans: ReadonlyMap<
-    number,
-    { readonly room: number; readonly routes: Readonly<Record<number, number>> }
-  >
+  readonly plans: ReadonlyMap<number, PlanWish>
   /** Routes whose messages it would have to hand to another node. */
   readonly closedRoutes: readonly number[]
   /** Carriers it submits to: what was chosen for one of these is taken whatever its route and its bucket. */
   readonly carriers: readonly number[]
-  /** Carriers that it leaves to other nodes, with what was chosen for them. */
-  readonly otherCarriers: readonly number[]
   /** Of all plans together. */
   readonly limit: number
 }
@@ -63,7 +69,7 @@ const LOOKED_AT = `least(p.room, greatest(10, 4 * $4 / p.pairs))`
 
 /**
  * Plans, routes and chosen carriers that anything waits for, by one probe of the index each, and of them those that are
- * wished for. A carrier that was chosen and cannot be used on any node any more keeps nothing back.
+ * wished for. A chosen carrier keeps its messages back only while another node has it and takes them (PlanWish.elsewhere).
  */
 const WANTED = `
   recursive waiting as (
@@ -84,7 +90,8 @@ const WANTED = `
     cross join lateral (
       select coalesce(o.wish->'routes'->w.route_id::text, o.wish->'room')::integer as room) p
     where p.room > 0
-      and (h.is_handed or w.chosen_carrier_id <> all ($7::integer[]) and w.route_id <> all ($8::integer[]))
+      and (h.is_handed or w.route_id <> all ($7::integer[])
+                          and not coalesce(o.wish->'elsewhere' @> to_jsonb(w.chosen_carrier_id), false))
   )`
 
 /**
@@ -162,7 +169,6 @@ export async function holdDueDispatches(
     wish.limit,
     expired,
     wish.carriers,
-    wish.otherCarriers,
     wish.closedRoutes,
   ]
   const { rows } = await db.query<DispatchRow>(
@@ -175,7 +181,7 @@ export async function holdDueDispatches(
       : {
           name: 'hold_shared_dispatches',
           text: `with ${WANTED}, ${dueText(`
-            (bucket = any ($2::smallint[]) or p.is_handed or due_at <= now() - $9 * interval '1 ms')
+            (bucket = any ($2::smallint[]) or p.is_handed or due_at <= now() - $8 * interval '1 ms')
             ${OLDEST} for update skip locked`)}, ${HELD}`,
           values: [...values, overdueMs],
         },

@@ -147,6 +147,25 @@ test('a message that is put off comes back to the node that has its carrier', as
   expect(smscs.map(({ submits }, index) => submits.length - before[index]!)).toEqual([2, 0])
 })
 
+test('a message that is put off goes over another node when its carrier has left the route', async () => {
+  const { ESME_RMSGQFUL } = STATUSES
+  smscs[0]!.answerSubmits((pdu, link) => link.respond(pdu, ESME_RMSGQFUL))
+  const before = smscs.map(({ submits }) => submits.length)
+  const msgId = await accepted(nodes[0]!)
+  await eventually(async () => {
+    const { rows } = await service.db.query('select 1 from dispatches where holder is null and attempt = 1')
+    return rows.length === 1
+  })
+  smscs[0]!.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
+  await service.admin('PATCH', `/routes/${ROUTE}`, {
+    carriers: [{ carrier: other, priority: 0, weight: 1 }],
+  })
+  await explained(`${other} usable 100`)
+  await service.makeDue()
+  await service.until(msgId, 'SENT')
+  expect(smscs.map(({ submits }, index) => submits.length - before[index]!)).toEqual([1, 1])
+})
+
 test('a carrier below its floor gets nothing from the node that has it alone', async () => {
   await route([0, 1], [1, 1])
   const qualityFloor = { minDelivered: 50, windowMinutes: 60, minMessages: 1_000, pauseMinutes: 60 }

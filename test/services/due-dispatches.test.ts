@@ -118,7 +118,7 @@ test('what has no label yet finds no more room than there is for any open route'
 test('closed routes are told once; of routes only those whose room is not that of the others', async () => {
   const wishes: unknown[] = []
   const query = async ({ values }: { values: string[] }) => {
-    wishes.push({ ...JSON.parse(values[2]!)[plan], closed: values[7] })
+    wishes.push({ ...JSON.parse(values[2]!)[plan], closed: values[6] })
     return { rows: [] }
   }
   const db = { query } as unknown as DueDispatchesOptions['db']
@@ -143,6 +143,20 @@ test('what was handed to a carrier of this node is taken although its route is c
   const carriers = () => ({ here: [5], elsewhere: [6] })
   await due(() => directory, { carriers, recheckMs: 0 }).runOnce()
   expect(taken).toEqual([rows[0]!.msg_id])
+})
+
+test('what was handed to a carrier of another node is left to it while a route of the plan has the carrier', async () => {
+  const row = newMessage(plan, { holder: null, route_id: open.id, chosen_carrier_id: 6 })
+  await insertMessages(db, [row])
+  const look = (carrierIds: readonly number[]) => {
+    const carriers = carrierIds.map((carrierId, priority) => ({ carrierId, priority, weight: 1 }))
+    const route = aRoute({ ...open, carriers })
+    const directory = aDirectory({ plans: [aPlan({ id: plan, route })], routes: [route] })
+    return due(() => directory, { carriers: () => ({ here: [5], elsewhere: [6, 7] }) }).runOnce()
+  }
+  expect(await look([5, 6])).toBe(0)
+  expect(await look([5, 7])).toBe(1)
+  expect(taken).toEqual([row.msg_id])
 })
 
 test('a look that is woken for what finds no room is not woken again before the next', async () => {

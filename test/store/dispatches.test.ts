@@ -27,7 +27,6 @@ const wish = (): DispatchWish => ({
   plans: new Map([[plan, { room: 1_000, routes: {} }]]),
   closedRoutes: [],
   carriers: [],
-  otherCarriers: [],
   limit: 100,
 })
 
@@ -183,12 +182,14 @@ describe('plans and routes', () => {
 })
 
 describe('what was handed to a carrier of another node', () => {
+  const leaving = (carrierId: number, planId = plan) =>
+    new Map([[planId, { room: 1_000, routes: {}, elsewhere: [carrierId] }]])
   const handed = (chosen_carrier_id: number) =>
     storeMessage(db, plan, { holder: null, route_id: 7, chosen_carrier_id })
 
   test('is taken by the nodes that have the carrier, at once and whatever its bucket and its route', async () => {
     const msgId = await handed(5)
-    expect(await hold({ otherCarriers: [5] })).toEqual([])
+    expect(await hold({ plans: leaving(5) })).toEqual([])
     const there = { carriers: [5], closedRoutes: [7] }
     expect(await holdShared({ ...there, plans: new Map([[plan, { room: 9, routes: { 7: 0 } }]]) })).toEqual(
       [],
@@ -215,10 +216,10 @@ describe('what was handed to a carrier of another node', () => {
     const msgId = await storeMessage(db, plan)
     const change = { holder: NODE, attempt: 0, submitted_segments: '0', ambiguous: false, ...UNTRIED }
     await postponeDispatches(db, [{ msg_id: msgId, ...change, chosen_carrier_id: 5, delay_ms: 0 }])
-    expect(await hold({ otherCarriers: [5] })).toEqual([])
+    expect(await hold({ plans: leaving(5) })).toEqual([])
     expect(await hold({ carriers: [5] })).toHaveLength(1)
     await postponeDispatches(db, [{ msg_id: msgId, ...change, delay_ms: 0 }])
-    expect(await hold({ otherCarriers: [5] })).toMatchObject([{ msgId }])
+    expect(await hold({ plans: leaving(5) })).toMatchObject([{ msgId }])
   })
 })
 

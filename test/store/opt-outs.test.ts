@@ -125,7 +125,6 @@ describe('a message', () => {
       plans: new Map([plan, otherPlan].map((id) => [id, { room: 100, routes: {} }])),
       closedRoutes: [],
       carriers: [],
-      otherCarriers: [],
       expired: false,
       overdueMs: null,
       limit: 10,
