@@ -6,7 +6,9 @@ import { addAction } from './resource.ts'
 interface Progress {
   readonly resealed: number
   readonly unreadable: number
+  readonly pending: number
   readonly scanned: number
+  readonly keyId: string
   readonly nextAfter: string | null
 }
 
@@ -19,12 +21,20 @@ export function register(program: Command): void {
 }
 
 async function reseal({ after, ...options }: ConnectionOptions & { after?: string }): Promise<void> {
-  const sum = { resealed: 0, unreadable: 0, scanned: 0 }
+  const sum = { resealed: 0, unreadable: 0, pending: 0, scanned: 0 }
+  let keyId: string | undefined
   for (let next: string | null | undefined = after; next !== null; ) {
     const body = next === undefined ? {} : { after: next }
     const done = (await requestAdmin(options, 'POST', '/secrets/reseal', body)) as Progress
+    keyId ??= done.keyId
+    if (done.keyId !== keyId) {
+      throw new Error(
+        `nodes seal with different keys (${keyId}, ${done.keyId}): give all the same SECRET_KEY, then repeat this`,
+      )
+    }
     sum.resealed += done.resealed
     sum.unreadable += done.unreadable
+    sum.pending += done.pending
     sum.scanned += done.scanned
     next = done.nextAfter
     if (!options.json && next !== null) {
@@ -35,5 +45,8 @@ async function reseal({ after, ...options }: ConnectionOptions & { after?: strin
   }
   if (options.json) printJson(sum)
   else process.stdout.write(`${sum.resealed} secrets resealed, ${sum.scanned} messages looked at.\n`)
-  if (sum.unreadable > 0) throw new Error(`${sum.unreadable} secrets are opened by neither key`)
+  const faults: string[] = []
+  if (sum.unreadable > 0) faults.push(`${sum.unreadable} secrets are opened by neither key`)
+  if (sum.pending > 0) faults.push(`${sum.pending} secrets kept changing and have the old key: repeat this`)
+  if (faults.length > 0) throw new Error(faults.join('; '))
 }

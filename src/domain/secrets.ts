@@ -42,7 +42,12 @@ export function sealSecret(keys: SecretKeys, plaintext: string, iv: Uint8Array, 
 
 /** Whether the secret was sealed with the key that seals now. */
 export function isSealedAnew(keys: SecretKeys, sealed: string): boolean {
-  return SEALED.exec(sealed)?.[1] === keyId(sealingKey(keys))
+  return SEALED.exec(sealed)?.[1] === sealingKeyId(keys)
+}
+
+/** The id of the key that seals now, as every sealed secret shows it. It tells nothing about the key. */
+export function sealingKeyId(keys: SecretKeys): string {
+  return keyId(sealingKey(keys))
 }
 
 function sealingKey(keys: SecretKeys): Uint8Array {

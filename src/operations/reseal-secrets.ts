@@ -8,16 +8,25 @@ import {
   openSecret,
   SecretError,
   type SecretKeys,
+  sealingKeyId,
   sealSecret,
 } from '../domain/secrets.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/sealed-secrets.ts'
 
-export interface Resealed {
+interface Counts {
   /** Sealed with the present key now. */
   readonly resealed: number
   /** Opened by none of the keys, and left as they are. */
   readonly unreadable: number
+  /** Still sealed with another key, since each round found them changed. */
+  readonly pending: number
+}
+
+/** The configuration's `unreadable` and `pending` are counted once, by the last call. */
+export interface Resealed extends Counts {
+  /** Of the key that seals. */
+  readonly keyId: string
   /** Messages that were looked at. */
   readonly scanned: number
   /** Behind which message to continue; null when everything was looked at. */
@@ -26,36 +35,86 @@ export interface Resealed {
 
 const IV_BYTES = 12
 const BATCH = 500
+const MAX_ROUNDS = 5
 const BEFORE_ALL: store.MessagePosition = { planId: 0, msgId: '00000000-0000-0000-0000-000000000000' }
 
 /**
  * Seals with the present key what another key has sealed: first the whole configuration, then `stretch` messages with each
- * call. What is sealed with the present key is left alone, so it may be interrupted and repeated.
+ * call, and with the last of them the configuration again. What is sealed with the present key is left alone, so it may be
+ * interrupted and repeated.
  */
 export async function resealSecrets(
   db: Queryable,
   keys: SecretKeys,
   { after, stretch = 10_000 }: { after: store.MessagePosition | null; stretch?: number },
 ): Promise<Resealed> {
-  if (after === null) return { ...(await resealConfiguration(db, keys)), scanned: 0, next: BEFORE_ALL }
-  const { scanned, last, sealed } = await store.findSealedMessages(db, after, stretch)
-  const { anew, unreadable } = resealAll(keys, sealed, () => CALLBACK_URL_CONTEXT)
-  let resealed = 0
-  for (let at = 0; at < anew.length; at += BATCH) {
-    resealed += await store.replaceSealedMessages(db, anew.slice(at, at + BATCH))
+  const keyId = sealingKeyId(keys)
+  if (after === null) {
+    const { resealed } = await resealConfiguration(db, keys)
+    return { keyId, resealed, unreadable: 0, pending: 0, scanned: 0, next: BEFORE_ALL }
   }
-  return { resealed, unreadable, scanned, next: scanned < stretch ? null : last }
+  const messages = await resealMessages(db, keys, after, stretch)
+  if (messages.next !== null) return { keyId, ...messages }
+  const configuration = await resealConfiguration(db, keys)
+  return {
+    keyId,
+    resealed: messages.resealed + configuration.resealed,
+    unreadable: messages.unreadable + configuration.unreadable,
+    pending: messages.pending + configuration.pending,
+    scanned: messages.scanned,
+    next: null,
+  }
 }
 
-async function resealConfiguration(db: Queryable, keys: SecretKeys) {
-  const { anew, unreadable } = resealAll(keys, await store.findSealedConfiguration(db), contextOf)
+async function resealMessages(
+  db: Queryable,
+  keys: SecretKeys,
+  after: store.MessagePosition,
+  stretch: number,
+) {
+  let found: store.SealedMessages | undefined
+  const find = async () => {
+    found = await store.findSealedMessages(db, after, stretch)
+    return found.sealed
+  }
+  const counts = await resealInRounds(keys, find, {
+    context: () => CALLBACK_URL_CONTEXT,
+    replace: (batch) => store.replaceSealedMessages(db, batch),
+  })
+  const { scanned, last } = found!
+  return { ...counts, scanned, next: scanned < stretch ? null : last }
+}
+
+async function resealConfiguration(db: Queryable, keys: SecretKeys): Promise<Counts> {
+  return resealInRounds(keys, () => store.findSealedConfiguration(db), {
+    context: contextOf,
+    replace: async (batch) => {
+      let replaced = 0
+      for (const [column, rows] of Map.groupBy(batch, (row) => row.column)) {
+        replaced += await store.replaceSealedConfiguration(db, column, rows)
+      }
+      return replaced
+    },
+  })
+}
+
+/**
+ * Reseals what `find` returns until it finds nothing more. A secret that is changed between the two statements keeps its
+ * new value, and one that is moved to another column keeps its old key: both are found by the next round.
+ */
+async function resealInRounds<Row extends { readonly sealed: string }>(
+  keys: SecretKeys,
+  find: () => Promise<readonly Row[]>,
+  how: { context: (row: Row) => string; replace: (batch: (Row & { was: string })[]) => Promise<number> },
+): Promise<Counts> {
   let resealed = 0
-  for (const [column, rows] of Map.groupBy(anew, (row) => row.column)) {
-    for (let at = 0; at < rows.length; at += BATCH) {
-      resealed += await store.replaceSealedConfiguration(db, column, rows.slice(at, at + BATCH))
+  for (let round = 0; ; round += 1) {
+    const { anew, unreadable } = resealAll(keys, await find(), how.context)
+    if (anew.length === 0 || round === MAX_ROUNDS) return { resealed, unreadable, pending: anew.length }
+    for (let at = 0; at < anew.length; at += BATCH) {
+      resealed += await how.replace(anew.slice(at, at + BATCH))
     }
   }
-  return { resealed, unreadable }
 }
 
 /** Those that another key has sealed, sealed anew. */

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
-import { deriveKey } from '../../src/domain/secrets.ts'
+import { deriveKey, type SecretKeys } from '../../src/domain/secrets.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
 import { freshDirectory } from '../../src/http/fresh-directory.ts'
 import { registerAdminRoutes } from '../../src/http/routes/admin/api.ts'
@@ -26,7 +26,7 @@ interface Answer {
 export interface AdminServer extends AsyncDisposable {
   readonly baseUrl: string
   readonly operatorToken: string
-  readonly secretKey: Buffer
+  readonly secretKey: SecretKeys
   readonly database: FreshDatabase
   readonly directory: DirectoryService
   /** Sends a request below `/admin/v1`, as the operator unless another token (or null for none) is given. */
@@ -42,7 +42,7 @@ export async function startAdminServer(
     /** A pool of its own for what is written. */
     db?: Database
     directory?: Partial<DirectoryServiceOptions>
-    secretKey?: Buffer
+    secretKey?: SecretKeys
     resolver?: NameResolver
     clock?: () => number
   } = {},
@@ -110,7 +110,7 @@ export async function adminServerOfFile(
 /** A directory of another node, as it were, on the same database. */
 export function directoryService(
   database: FreshDatabase,
-  secretKey: Uint8Array,
+  secretKey: SecretKeys,
   options: Partial<DirectoryServiceOptions> = {},
 ): DirectoryService {
   return new DirectoryService({

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { messageId } from '../../src/domain/message-ids.ts'
+import type { SecretKeys } from '../../src/domain/secrets.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts'
 import { buildServer, type ServerDeps } from '../../src/http/server.ts'
 import { GroupAccepter } from '../../src/operations/accept-messages.ts'
@@ -20,7 +21,7 @@ interface Options extends Partial<Omit<ServerDeps, 'writes' | 'limits' | 'testEv
   /** Of the URLs of test events, and of callback URLs unless there is a `guard`. */
   readonly realGuard: CallbackGuard
   readonly limits?: Partial<HttpLimits>
-  readonly secretKey?: Buffer
+  readonly secretKey?: SecretKeys
   /** PEM of the authority of the receivers of test events. */
   readonly webhookCaPem?: string | undefined
   readonly adminRoutes?: (app: FastifyInstance, testEvents: ServerDeps['testEvents']) => void

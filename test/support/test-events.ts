@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { SecretKeys } from '../../src/domain/secrets.ts'
 import { TestEvents } from '../../src/operations/send-test-event.ts'
 import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
@@ -6,7 +7,7 @@ import { postWebhook } from '../../src/outbound/webhook-post.ts'
 
 interface Options {
   readonly guard: CallbackGuard
-  readonly secretKey?: Uint8Array
+  readonly secretKey?: SecretKeys
   readonly caPem?: string | undefined
   readonly clock?: () => number
 }

@@ -56,7 +56,7 @@ export const CONFIGURATION_OPERATIONS: Readonly<Record<string, OperationText>> =
   'POST /secrets/reseal': [
     'resealSecrets',
     'Seal with the present key what another has sealed',
-    'The first request does the configuration, each further one 10,000 messages from `nextAfter` on. It may be repeated.',
+    'The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated.',
   ],
   'POST /tokens': [
     'createToken',

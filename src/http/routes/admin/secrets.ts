@@ -15,8 +15,16 @@ const Body = Type.Object(
 const Progress = Type.Object(
   {
     resealed: Type.Integer({ description: 'Secrets that are sealed with SECRET_KEY now and were not' }),
-    unreadable: Type.Integer({ description: 'Secrets that no key opens; they are left as they are' }),
+    unreadable: Type.Integer({
+      description:
+        'Secrets that no key opens; they are left as they are. The last answer counts those of the configuration',
+    }),
+    pending: Type.Integer({
+      description:
+        'Secrets that are still sealed with another key, since they kept changing. The last answer counts those of the configuration',
+    }),
     scanned: Type.Integer({ description: 'Messages that were looked at' }),
+    keyId: Type.String({ description: 'Tells the SECRET_KEY of the node that answers from any other' }),
     nextAfter: Nullable(Type.String({ description: 'Where to continue; null when everything is done' })),
   },
   { title: 'ResealProgress' },
