@@ -3,12 +3,17 @@
 /** What this node knows of a PDU with the same contents that came before. Times are of one monotonic clock. */
 export interface EarlierOffer {
   readonly arrivedAtMs: number
-  /** taken: answered ESME_ROK; refused: the carrier was asked to keep it; null: not answered yet. */
+  /** taken: answered ESME_ROK; refused: the carrier was asked to keep it; null: not answered. */
   readonly answer: 'taken' | 'refused' | null
   /** When it was answered. */
   readonly answeredAtMs: number | null
-  /** The session it came over is not over. */
-  readonly linkLives: boolean
+  /** The session it came over. */
+  readonly link: {
+    /** When octets last came over it. */
+    readonly lastReceivedMs: number
+    /** Why and when it ended; null while it has not. */
+    readonly closed: { readonly code: string; readonly atMs: number } | null
+  }
 }
 
 /** No carrier gives up on an answer sooner; one that a person sends again comes sooner only while the answer is quick. */
@@ -18,12 +23,27 @@ export const LEAST_TIMEOUT_MS = 5_000
 export const CONFIRMED_AFTER_MS = 2_000
 
 /**
- * True when the carrier cannot have been satisfied with the answer to the earlier PDU: it was refused, the link ended before
- * the answer is known to have arrived, or the answer came so late that the carrier may have given up on it. An answer in
- * time over a link that lives is read, since TCP loses nothing: the same contents are then a second message.
+ * True when the carrier cannot have been satisfied with the answer to the earlier PDU by the time this one arrived: it was
+ * refused, the link had ended before the answer is known to have arrived, or the answer came so late that the carrier may
+ * have given up on it. An answer in time over a link that lives is read, since TCP loses nothing: the same contents are
+ * then a second message.
  */
 export function isOfferedAgain(earlier: EarlierOffer, arrivedAtMs: number): boolean {
-  if (earlier.answer === 'refused' || !earlier.linkLives) return true
-  const answeredAtMs = earlier.answeredAtMs ?? arrivedAtMs
-  return answeredAtMs - earlier.arrivedAtMs >= LEAST_TIMEOUT_MS
+  if (isAnswerRead(earlier)) return false
+  const { answer, answeredAtMs, link } = earlier
+  if (link.closed !== null && link.closed.atMs <= arrivedAtMs) return true
+  if (answer === 'refused' && answeredAtMs! <= arrivedAtMs) return true
+  return Math.min(answeredAtMs ?? arrivedAtMs, arrivedAtMs) - earlier.arrivedAtMs >= LEAST_TIMEOUT_MS
+}
+
+/** It was taken in time, and its link was heard of long enough afterwards, or ended by our unbind. */
+export function isAnswerRead(earlier: EarlierOffer): boolean {
+  const { answer, answeredAtMs, link } = earlier
+  if (answer !== 'taken' || isAnsweredLate(earlier)) return false
+  return link.lastReceivedMs - answeredAtMs! >= CONFIRMED_AFTER_MS || link.closed?.code === 'unbound'
+}
+
+/** The carrier may have given up on the answer: whatever comes over its link does not prove that it was read. */
+export function isAnsweredLate({ arrivedAtMs, answeredAtMs }: EarlierOffer): boolean {
+  return answeredAtMs !== null && answeredAtMs - arrivedAtMs >= LEAST_TIMEOUT_MS
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { CONFIRMED_AFTER_MS, type EarlierOffer, isOfferedAgain } from '../domain/inbound-offers.ts'
+import { type EarlierOffer, isAnsweredLate, isAnswerRead, isOfferedAgain } from '../domain/inbound-offers.ts'
 import type { Connection } from '../smpp/connection.ts'
 import type { PduOf } from '../smpp/pdu.ts'
 import type { Database } from '../store/database.ts'
@@ -23,7 +23,7 @@ export interface InboundOffersOptions {
 }
 
 /** The session a PDU came over, as far as it tells what became of the answer. */
-export type OfferingLink = Pick<Connection, 'state' | 'lastReceivedMs' | 'closeCode' | 'whenClosed'>
+export type OfferingLink = Pick<Connection, 'lastReceivedMs' | 'closed' | 'whenClosed'>
 
 /** A PDU of a carrier, until its answer is known to have arrived. */
 export interface Offer {
@@ -62,8 +62,10 @@ export class InboundOffers {
   /** Answered ESME_ROK; in order of the answer. */
   readonly #unconfirmed = new Set<Offer>()
   readonly #confirmed = new Set<Offer>()
-  /** To be released in the database, until when. */
-  readonly #doubtful = new Map<Offer, number>()
+  /** To be released in the database, until when; and since when. */
+  readonly #doubtful = new Map<Offer, { readonly sinceMs: number; readonly untilMs: number }>()
+  /** In order of arrival. */
+  readonly #unanswered = new Set<Offer>()
   readonly #watched = new WeakSet<OfferingLink>()
   #timer: NodeJS.Timeout | null = null
   #running: Promise<void> | null = null
@@ -78,7 +80,7 @@ export class InboundOffers {
       this.#watched.add(link)
       void link.whenClosed().then(() => this.#check())
     }
-    return {
+    const offer: Offer = {
       carrierId,
       fingerprint: fingerprintOf(pdu),
       arrivedAtMs: this.#options.clock(),
@@ -88,6 +90,8 @@ export class InboundOffers {
       answer: null,
       answeredAtMs: null,
     }
+    this.#unanswered.add(offer)
+    return offer
   }
 
   /** Of each offer, in order, what it is. Those that are `again` stand for the earlier one from now on. */
@@ -131,12 +135,16 @@ export class InboundOffers {
     answer: 'taken' | 'refused',
     { isWritten = true, mayBeRecorded = true }: { isWritten?: boolean; mayBeRecorded?: boolean } = {},
   ): void {
-    offer.answer = answer
-    offer.answeredAtMs = this.#options.clock()
-    if (!this.#known.has(offer.offerId)) return
+    this.#unanswered.delete(offer)
+    if (isWritten) {
+      offer.answer = answer
+      offer.answeredAtMs = this.#options.clock()
+    }
+    // One that has been offered again meanwhile decides nothing any more.
+    if (this.#known.get(offer.offerId) !== offer) return
     if (answer === 'refused' && !mayBeRecorded && !offer.isRepeat) this.#known.delete(offer.offerId)
     else if (answer === 'refused') this.#doubt(offer, LATE_COMMIT_MS)
-    else if (!isWritten) this.#doubt(offer, 0)
+    else if (!isWritten || isAnsweredLate(offer)) this.#doubt(offer, 0)
     else this.#unconfirmed.add(offer)
     if (this.#unconfirmed.size > MAX_UNCONFIRMED) this.#confirm(this.#unconfirmed.values().next().value!)
     this.#schedule()
@@ -167,16 +175,19 @@ export class InboundOffers {
   }
 
   #isAgain(known: Offer, offer: Offer): boolean {
-    if (this.#confirmed.has(known)) return false
-    const linkLives = known.link.state !== 'CLOSED' || known.link.closeCode === 'unbound'
-    return isOfferedAgain({ ...known, linkLives }, offer.arrivedAtMs)
+    return !this.#confirmed.has(known) && isOfferedAgain(known, offer.arrivedAtMs)
   }
 
   /** Ids of those that are this node's now. */
   async #takeOver(found: readonly RecordedOffer[]): Promise<ReadonlySet<string>> {
     const { db, lease } = this.#options
-    const known = found.filter(({ offer_id }) => this.#known.has(offer_id))
-    const others = found.filter(({ offer_id }) => !this.#known.has(offer_id))
+    const isMine = ({ offer_id }: RecordedOffer) => {
+      const known = this.#known.get(offer_id)
+      // One in doubt may have been released, and another node may have it.
+      return known !== undefined && !this.#doubtful.has(known)
+    }
+    const known = found.filter(isMine)
+    const others = found.filter((row) => !isMine(row))
     const taken = others.length === 0 ? [] : await takeOverOffers(db, others, lease.nodeId)
     return new Set([...known.map(({ offer_id }) => offer_id), ...taken])
   }
@@ -195,7 +206,8 @@ export class InboundOffers {
 
   #doubt(offer: Offer, forMs: number): void {
     this.#unconfirmed.delete(offer)
-    this.#doubtful.set(offer, this.#options.clock() + forMs)
+    const sinceMs = this.#options.clock()
+    this.#doubtful.set(offer, { sinceMs, untilMs: sinceMs + forMs })
   }
 
   #confirm(offer: Offer): void {
@@ -221,25 +233,29 @@ export class InboundOffers {
 
   async #work(): Promise<void> {
     for (const offer of this.#unconfirmed) {
-      const { link, answeredAtMs } = offer
-      const isHeard = link.lastReceivedMs - answeredAtMs! >= CONFIRMED_AFTER_MS
-      if (isHeard || link.closeCode === 'unbound') this.#confirm(offer)
-      else if (link.state === 'CLOSED') this.#doubt(offer, 0)
+      if (isAnswerRead(offer)) this.#confirm(offer)
+      else if (offer.link.closed !== null) this.#doubt(offer, 0)
     }
     try {
       await this.#write([...this.#confirmed], deleteOffers, (offer) => this.#confirmed.delete(offer))
-      await this.#write([...this.#doubtful.keys()], releaseOffers, (offer) => {
-        if ((this.#doubtful.get(offer) ?? 0) > this.#options.clock()) return false
-        return this.#doubtful.delete(offer)
-      })
+      await this.#write([...this.#doubtful.keys()], releaseOffers, (offer) => this.#isSettled(offer))
     } catch (error) {
       this.#options.onError('answers to inbound messages not noted yet', error)
     }
   }
 
+  /** In doubt for long enough. What had arrived before is judged first: only this node knows that it cannot be a repeat. */
+  #isSettled(offer: Offer): boolean {
+    const doubt = this.#doubtful.get(offer)
+    const [oldest] = this.#unanswered
+    if (doubt === undefined || doubt.untilMs > this.#options.clock()) return false
+    if (oldest !== undefined && oldest.arrivedAtMs < doubt.sinceMs) return false
+    return this.#doubtful.delete(offer)
+  }
+
   async #write(
     offers: readonly Offer[],
-    write: (db: Database, keys: readonly OfferKey[]) => Promise<void>,
+    write: (db: Database, keys: readonly OfferKey[], nodeId: number) => Promise<void>,
     done: (offer: Offer) => boolean,
   ): Promise<void> {
     for (let start = 0; start < offers.length; start += MAX_BATCH) {
@@ -247,6 +263,7 @@ export class InboundOffers {
       await write(
         this.#options.db,
         batch.map((offer) => this.keyOf(offer)),
+        this.#options.lease.nodeId,
       )
       // One that was offered again meanwhile stands for another answer.
       for (const offer of batch)

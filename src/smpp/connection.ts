@@ -64,6 +64,8 @@ export interface ListenOptions extends Omit<SessionOptions, 'bind'>, TransportOp
 }
 
 export class Connection<Token = unknown> {
+  /** Why the session ended, and when by `performance.now()`; null: it has not. */
+  closed: { readonly code: CloseReason['code']; readonly atMs: number } | null = null
   readonly #session: Session<Token | PromisedRequest>
   readonly #handlers: ConnectionHandlers<Token>
   readonly #socket: net.Socket
@@ -109,10 +111,6 @@ export class Connection<Token = unknown> {
   /** When octets last came from the peer, by `performance.now()`; -Infinity: never. */
   get lastReceivedMs(): number {
     return this.#session.lastReceivedMs
-  }
-
-  get closeCode(): CloseReason['code'] | null {
-    return this.#session.closeCode
   }
 
   /** How many requests `send` would take now: 0 unless bound. */
@@ -297,6 +295,7 @@ export class Connection<Token = unknown> {
 
   /** The session is over: the last octets leave, then the socket goes, at the latest after lingerMs. */
   #ended(reason: CloseReason, unanswered: (Token | PromisedRequest)[]): void {
+    this.closed = { code: reason.code, atMs: performance.now() }
     if (this.#ticker !== null) clearInterval(this.#ticker)
     if (this.#ticker === null || this.#destroyed || reason.code === 'write_timeout') {
       this.#socket.destroy()

@@ -35,8 +35,6 @@ export class Session<Token> {
   state: SessionState = 'CONNECTING'
   /** When octets last came from the peer; of the clock of `nowMs`. */
   lastReceivedMs = Number.NEGATIVE_INFINITY
-  /** Why it is over; null while it is not. */
-  closeCode: CloseReason['code'] | null = null
   /** How often the peer did each thing it should not. */
   readonly anomalies: Record<Anomaly, number> = {
     unknown_command: 0,
@@ -157,7 +155,6 @@ export class Session<Token> {
   close(reason: CloseReason): void {
     if (this.state === 'CLOSED') return
     this.state = 'CLOSED'
-    this.closeCode = reason.code
     this.#inbound.clear()
     this.#handlers.onClose?.(reason, this.#window.drain() as Token[])
   }

@@ -46,7 +46,7 @@ export async function findOffers(
   return rows
 }
 
-/** Makes the node the holder of those that no living node holds. Returns the ids of those that it holds now. */
+/** Makes the node the holder of those that no other living node holds. Returns the ids of those that it holds now. */
 export async function takeOverOffers(
   db: Queryable,
   offers: readonly OfferKey[],
@@ -58,7 +58,8 @@ export async function takeOverOffers(
       update inbound_offers o set holder = $2, offered_at = now()
       from json_to_recordset($1) as i (${OFFER_COLUMNS})
       where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id
-        and not exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now())
+        and (o.holder = $2
+             or not exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now()))
       returning o.offer_id`,
     values: [JSON.stringify(offers), nodeId],
   })
@@ -78,27 +79,37 @@ export async function countOffers(db: Queryable, offers: readonly OfferKey[]): P
   return rows[0]!.count
 }
 
-/** Nobody knows whether their answer arrived: the next PDU with the same contents is taken for one of them. */
-export async function releaseOffers(db: Queryable, offers: readonly OfferKey[]): Promise<void> {
+/** Nobody knows whether their answer arrived: the next PDU with the same contents is one of them. Another node's are left. */
+export async function releaseOffers(
+  db: Queryable,
+  offers: readonly OfferKey[],
+  nodeId: number,
+): Promise<void> {
   await db.query({
     name: 'release_inbound_offers',
     text: `
       update inbound_offers o set holder = null
       from json_to_recordset($1) as i (${OFFER_COLUMNS})
-      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id`,
-    values: [JSON.stringify(offers)],
+      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id
+        and o.holder = $2`,
+    values: [JSON.stringify(offers), nodeId],
   })
 }
 
-/** Their answer has arrived: they will not be offered again. */
-export async function deleteOffers(db: Queryable, offers: readonly OfferKey[]): Promise<void> {
+/** Their answer has arrived: they will not be offered again. Those that another node took over are left. */
+export async function deleteOffers(
+  db: Queryable,
+  offers: readonly OfferKey[],
+  nodeId: number,
+): Promise<void> {
   await db.query({
     name: 'delete_inbound_offers',
     text: `
       delete from inbound_offers o
       using json_to_recordset($1) as i (${OFFER_COLUMNS})
-      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id`,
-    values: [JSON.stringify(offers)],
+      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id
+        and (o.holder = $2 or o.holder is null)`,
+    values: [JSON.stringify(offers), nodeId],
   })
 }
 

@@ -27,18 +27,16 @@ interface Node {
 
 /** A session as the offers see it. */
 class Link implements OfferingLink {
-  state: OfferingLink['state'] = 'BOUND_TRX'
-  closeCode: OfferingLink['closeCode'] = null
+  closed: OfferingLink['closed'] = null
   lastReceivedMs = 0
-  readonly #closed = Promise.withResolvers<void>()
+  readonly #whenClosed = Promise.withResolvers<void>()
 
   whenClosed(): Promise<void> {
-    return this.#closed.promise
+    return this.#whenClosed.promise
   }
 
-  close(code: NonNullable<OfferingLink['closeCode']>): void {
-    this.state = 'CLOSED'
-    this.closeCode = code
+  close(code: NonNullable<OfferingLink['closed']>['code']): void {
+    this.closed = { code, atMs: nowMs }
   }
 }
 
@@ -175,6 +173,82 @@ test('no answer for long, or a late one: the carrier has given up on it', async 
     { ...arrived(one, link, pdu('NO')), arrivedAtMs: nowMs + LEAST_TIMEOUT_MS },
   ]
   expect(await received(one, early, late)).toEqual(['new', 'again'])
+})
+
+test('an answer that came too late is in doubt, whatever is heard over its link or however it ends', async () => {
+  const [heard, unbound] = [new Link(), new Link()]
+  const late = [arrived(one, heard), arrived(one, unbound, pdu('NO'))]
+  await received(one, ...late)
+  nowMs += LEAST_TIMEOUT_MS
+  for (const offer of late) one.offers.answered(offer, 'taken')
+  heard.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  unbound.close('unbound')
+  await noted(one)
+  expect(await rows()).toEqual([{ holder: null }, { holder: null }])
+  expect([await taken(one, heard), await taken(one, new Link(), pdu('NO'))]).toEqual(['again', 'again'])
+})
+
+test('what came before a late answer, or before the link was lost, is another message, however late it is judged', async () => {
+  const link = new Link()
+  const first = arrived(one, link)
+  await received(one, first)
+  nowMs += 1_000
+  const second = arrived(one, new Link())
+  nowMs += LEAST_TIMEOUT_MS
+  one.offers.answered(first, 'taken')
+  await noted(one)
+  link.close('socket_error')
+  expect(await received(one, second)).toEqual(['new'])
+  one.offers.answered(second, 'taken')
+  expect(await taken(one, new Link())).toBe('again')
+})
+
+test('heard of after the answer, then lost before that was noted: the next is another message', async () => {
+  const link = new Link()
+  await taken(one, link)
+  nowMs += CONFIRMED_AFTER_MS
+  link.lastReceivedMs = nowMs
+  link.close('socket_error')
+  expect(await taken(one, new Link())).toBe('new')
+})
+
+test('the answer to the first, when it has been offered again meanwhile, decides nothing', async () => {
+  const link = new Link()
+  const first = arrived(one, link)
+  await received(one, first)
+  nowMs += LEAST_TIMEOUT_MS
+  const second = arrived(one, link)
+  expect(await received(one, second)).toEqual(['again'])
+  one.offers.answered({ ...first, arrivedAtMs: nowMs }, 'taken')
+  link.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  await noted(one)
+  expect(await rows()).toEqual([{ holder: one.nodeId }])
+})
+
+test('a row that another node took over is neither deleted nor released by the first', async () => {
+  const [read, lost] = [new Link(), new Link()]
+  await taken(one, read)
+  await taken(one, lost, pdu('NO'))
+  const lapse = `update nodes set expires_at = now() - interval '1 second' where node_id = $1`
+  await db.query(lapse, [one.nodeId])
+  expect([await taken(other, new Link()), await taken(other, new Link(), pdu('NO'))]).toEqual([
+    'again',
+    'again',
+  ])
+  read.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  lost.close('socket_error')
+  await noted(one)
+  expect(await rows()).toEqual([{ holder: other.nodeId }, { holder: other.nodeId }])
+})
+
+test('released, and still known: the next of its carrier is asked of the database, since another node may have it', async () => {
+  const link = new Link()
+  const first = arrived(one, link)
+  await received(one, first)
+  one.offers.answered(first, 'refused')
+  await noted(one)
+  expect(await taken(other, new Link())).toBe('again')
+  expect(await taken(one, link)).toBe('unclear')
 })
 
 test('refused although it is recorded: the next is the same; what is not recorded is new', async () => {
