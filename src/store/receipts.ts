@@ -230,7 +230,8 @@ export async function recordReceipts(db: Queryable, batch: ReceiptBatch): Promis
       ), noted as (
         insert into receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
         select msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt
-        from matched where msg_id is not null
+        -- Not of a message that is no longer kept: its submissions may live longer, and its day has no partition here.
+        from matched where msg_id is not null and several is not null
         on conflict do nothing
       ), ${changes('', false)}
       select ${CHANGED_COLUMNS} from changed m cross join held where m.updated_at = $2::timestamptz`,
@@ -256,7 +257,7 @@ export type NotedReceipt = Pick<
   'carrier_id' | 'carrier_message_id' | 'error_code' | 'received_at' | 'receipt'
 > & { readonly outcome: ReceiptRow['outcome'] | 'SENT' }
 
-/** Keeps receipts for the story of their messages. One whose message is not known is not kept. */
+/** Keeps receipts for the story of their messages. One whose message is not known, or no longer kept, is not. */
 export async function noteReceipts(
   db: Queryable,
   receipts: readonly NotedReceipt[],
@@ -271,10 +272,11 @@ export async function noteReceipts(
         carrier_id integer, carrier_message_id text, outcome message_status, error_code text, received_at timestamptz,
         receipt json)
       cross join lateral (
-        select msg_id from submissions
+        select plan_id, msg_id from submissions
         where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id <= $2
         order by msg_id desc limit 1
       ) s
+      cross join lateral (select from messages where plan_id = s.plan_id and msg_id = s.msg_id limit 1) m
       on conflict do nothing`,
     values: [JSON.stringify(receipts), newestMsgId],
   })

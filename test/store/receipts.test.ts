@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { lowestIdAt } from '../../src/domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import {
   deleteOldParkedReceipts,
   findMatchableReceipts,
   findParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
-import { otherPool } from '../support/installation.ts'
+import { createPartition } from '../../src/store/partitions.ts'
+import { noteReceipts } from '../../src/store/receipts.ts'
+import { newId, otherPool } from '../support/installation.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
@@ -13,6 +16,7 @@ import {
   countOf,
   deliveriesOf,
   eventsOf,
+  NEWEST,
   NOBODY,
   NODE,
   receipt,
@@ -103,6 +107,22 @@ describe('one segment', () => {
     expect(await announced(db, msgId)).toEqual(['SENT', 'DELIVERED'])
     expect(await deliveriesOf(db, msgId)).toBe(0)
   })
+})
+
+test('receipts of a message that is no longer kept, but its submission is, change nothing and harm no other', async () => {
+  const [fromMs, toMs] = [Date.UTC(2020, 0, 1), Date.UTC(2020, 0, 2)]
+  const day = { name: '20200101', fromMsgId: lowestIdAt(fromMs), toMsgId: lowestIdAt(toMs) }
+  await createPartition(db, 'submissions', day)
+  await record([], [submission(plan, newId(fromMs), 'too late')])
+  const msgId = await submitted(2)
+  const late = receipt('too late', 'DELIVERED')
+  expect(await apply([late, receipt(`${msgId}/0`, 'FAILED')])).toMatchObject([{ msgId, status: 'FAILED' }])
+  await noteReceipts(db, [late, receipt(`${msgId}/1`, 'UNKNOWN')], NEWEST)
+  const { rows } = await db.query('select msg_id, outcome from receipts where msg_id = $1 or msg_id < $2', [
+    msgId,
+    day.toMsgId,
+  ])
+  expect(rows.map(({ outcome }) => outcome).sort()).toEqual(['FAILED', 'UNKNOWN'])
 })
 
 describe('several segments', () => {
