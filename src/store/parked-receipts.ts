@@ -73,7 +73,10 @@ export async function findMatchableReceipts(
   }
 }
 
-/** Receipts whose id was read under one of these rules of their carrier, parked since then (ISO 8601); at most `limit`. */
+/**
+ * Receipts whose id was read under one of these rules of their carrier, parked since then (ISO 8601); at most `limit`. The
+ * newest of each carrier and rule first, all of them in turn: none stands before the others.
+ */
 export async function findReceiptsReadUnder(
   db: Queryable,
   carriers: readonly { carrier_id: number; id_rules: readonly RuleInForce[] }[],
@@ -83,11 +86,13 @@ export async function findReceiptsReadUnder(
     text: `
       select ${PARKED_COLUMNS}
       from json_to_recordset($1) as i (carrier_id integer, id_rules text[])
+      cross join lateral unnest(i.id_rules) as r (id_rule)
       cross join lateral (
-        select * from parked_receipts
-        where carrier_id = i.carrier_id and id_rule = any (i.id_rules) and received_at >= $2::timestamptz limit $3
+        select *, row_number() over (order by received_at desc) as turn from parked_receipts
+        where carrier_id = i.carrier_id and id_rule = r.id_rule and received_at >= $2::timestamptz
+        order by received_at desc limit $3
       ) p
-      limit $3`,
+      order by p.turn limit $3`,
     values: [JSON.stringify(carriers), since, limit],
   })
   return rows.map(receiptOf)

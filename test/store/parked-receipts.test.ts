@@ -124,6 +124,18 @@ test('a receipt is found by the rule it was read under, and by its id once it is
   expect(await countParkedReceipts(db, 3)).toBe(3)
 })
 
+test('no carrier keeps the receipts of another from being read; the newest of each come first', async () => {
+  for (let n = 0; n < 5; n += 1) await park(`${n}`, { unread: true, age: `${9 - n} seconds` })
+  for (const id of ['5', '6']) await park(id, { unread: true, carrier: CARRIER_ID + 1 })
+  const carriers = [CARRIER_ID, CARRIER_ID + 1].map((carrier_id) => ({
+    carrier_id,
+    id_rules: ['auto'] as const,
+  }))
+  const since = new Date(0).toISOString()
+  const found = await findReceiptsReadUnder(db, carriers, { since, limit: 4 })
+  expect(ids(found).sort()).toEqual(['3', '4', '5', '6'])
+})
+
 test('candidates: the messages of each spelling, each once, and whether the address is theirs', async () => {
   const [first, second, third] = [
     await submitted('1f4'),
