@@ -68,7 +68,8 @@ const VARIABLES = {
   },
   httpHost: {
     name: 'HTTP_HOST',
-    description: 'Address the HTTP server listens on.',
+    description:
+      'Address the HTTP server listens on; a host name, localhost too, stands for the first of its addresses.',
     fallback: '0.0.0.0',
     parse: matching(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be an address or a host name'),
   },

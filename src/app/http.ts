@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { deriveKey } from '../domain/secrets.ts'
 import { freshDirectory } from '../http/fresh-directory.ts'
@@ -127,9 +128,16 @@ async function listen(deps: ServerDeps, options: AppOptions): Promise<Omit<HttpL
   }
 }
 
-async function portOf(server: Server, host: string, port: number): Promise<number> {
-  await server.listen({ host, port })
-  return (server.server.address() as AddressInfo).port
+/**
+ * Not by Fastify's own `listen`: for `localhost` it opens another server at each further address of the name, which has
+ * none of the bounds of this one and is not drained.
+ */
+async function portOf(app: Server, host: string, port: number): Promise<number> {
+  await app.ready()
+  const { server } = app
+  server.listen({ host, port })
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
 }
 
 function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {

@@ -1,8 +1,18 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { databaseOfFile } from '../support/database.ts'
-import { runAldis, SERVE_SECRETS, startServe } from '../support/process.ts'
+import {
+  freePort,
+  MAIN,
+  runAldis,
+  SERVE_SECRETS,
+  scratchFolder,
+  start,
+  startServe,
+} from '../support/process.ts'
 
 const database = await databaseOfFile()
 const env = { DATABASE_URL: database.connectionString, OPERATOR_PORT: '0' }
@@ -46,6 +56,39 @@ test('operators have a listener of their own, and a restored database starts wit
   const { items } = (await answer.json()) as { items: { state: string }[] }
   expect(items.map(({ state }) => state)).toEqual(['stopped', 'stopped'])
 })
+
+/** Runs the rest with an /etc/hosts that has both addresses of localhost, where this machine lets us give it one. */
+const WITH_HOSTS = `
+hosts=$1
+shift
+bound='mount --bind "$0" /etc/hosts && exec "$@"'
+unshare -Urm sh -c "$bound" "$hosts" true 2>/dev/null && exec unshare -Urm sh -c "$bound" "$hosts" "$@"
+exec "$@"`
+
+test('each listener of localhost is at one address, without another server beside it', async () => {
+  using folder = scratchFolder()
+  const hosts = join(folder.path, 'hosts')
+  writeFileSync(hosts, '127.0.0.1 localhost\n::1 localhost\n')
+  const [command, ...args] = ['sh', '-c', WITH_HOSTS, 'sh', hosts, process.execPath, MAIN, 'serve'] as const
+  const ports = { HTTP_PORT: `${await freePort()}`, OPERATOR_PORT: `${await freePort()}` }
+  const local = { HTTP_HOST: 'localhost', OPERATOR_HOST: 'localhost', ...ports }
+  await using running = start(command, args, { env: { ...SERVE_SECRETS, ...env, ...local } })
+  await running.until(() => running.stderr.includes('aldis is ready'), 60_000)
+  const answering = async (port: string) =>
+    (await Promise.all(['127.0.0.1', '::1'].map((host) => answers(host, Number(port))))).filter(Boolean)
+  expect(await answering(ports.HTTP_PORT)).toEqual([true])
+  expect(await answering(ports.OPERATOR_PORT)).toEqual([true])
+})
+
+async function answers(host: string, at: number): Promise<boolean> {
+  const socket = connect(at, host)
+  const outcome = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
+  socket.destroy()
+  return outcome
+}
 
 test('a port of the operators that is in use is named', async () => {
   await using taken = createServer().listen(0, '127.0.0.1')

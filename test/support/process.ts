@@ -20,7 +20,7 @@ import { requestAdmin } from '../../src/commands/admin-client.ts'
 
 /** The checkout the tests are in. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const MAIN = join(ROOT, 'src', 'main.ts')
+export const MAIN = join(ROOT, 'src', 'main.ts')
 /** Node keeps the compiled sources of this checkout here: a process that finds them needs half the CPU to start. */
 export const NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'aldis-tests')
 /** Longest life of any child; SIGKILL ends it. */
