@@ -17,6 +17,7 @@ import { serviceMetrics } from '../services/metrics.ts'
 import { checkDurability } from '../store/database.ts'
 import type { Base } from './base.ts'
 import { ASYNCHRONOUS } from './database.ts'
+import { ListenError } from './listen-error.ts'
 import type { MessagePath } from './message-path.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 
@@ -34,7 +35,7 @@ export interface HttpListener {
 
 /**
  * The HTTP server listens before anything is started, so that a port in use fails a start that has taken nothing yet. Until
- * `open` it answers health checks only. @throws Error with the code of `listen`
+ * `open` it answers health checks only. @throws ListenError
  */
 export async function listenHttp(
   options: AppOptions,
@@ -110,7 +111,7 @@ async function listen(deps: ServerDeps, options: AppOptions): Promise<Omit<HttpL
   const { httpHost, httpPort, operatorPort, operatorHost = httpHost } = options
   if (operatorPort === undefined) {
     const server = await buildServer(deps)
-    const port = await portOf(server, httpHost, httpPort)
+    const port = await portOf('http', server, httpHost, httpPort)
     return { port, operatorPort: null, close: () => server.close() }
   }
   const shared = { ...deps, metrics: httpMetrics(deps.registry) }
@@ -120,8 +121,8 @@ async function listen(deps: ServerDeps, options: AppOptions): Promise<Omit<HttpL
     await Promise.all([customers.close(), operators.close()])
   }
   try {
-    const port = await portOf(customers, httpHost, httpPort)
-    return { port, operatorPort: await portOf(operators, operatorHost, operatorPort), close }
+    const port = await portOf('http', customers, httpHost, httpPort)
+    return { port, operatorPort: await portOf('operators', operators, operatorHost, operatorPort), close }
   } catch (error) {
     await close()
     throw error
@@ -132,11 +133,18 @@ async function listen(deps: ServerDeps, options: AppOptions): Promise<Omit<HttpL
  * Not by Fastify's own `listen`: for `localhost` it opens another server at each further address of the name, which has
  * none of the bounds of this one and is not drained.
  */
-async function portOf(app: Server, host: string, port: number): Promise<number> {
+async function portOf(
+  listener: ListenError['listener'],
+  app: Server,
+  host: string,
+  port: number,
+): Promise<number> {
   await app.ready()
   const { server } = app
   server.listen({ host, port })
-  await once(server, 'listening')
+  await once(server, 'listening').catch((error) => {
+    throw new ListenError(listener, error)
+  })
   return (server.address() as AddressInfo).port
 }
 

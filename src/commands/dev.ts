@@ -10,7 +10,15 @@ import {
   saveDevState,
   writeWhole,
 } from './dev-state.ts'
-import { checkPort, explainStart, LISTEN_PORT, port, receiverPort, untilStopped } from './running.ts'
+import {
+  checkPort,
+  explainListen,
+  explainStart,
+  LISTEN_PORT,
+  port,
+  receiverPort,
+  untilStopped,
+} from './running.ts'
 
 interface Flags {
   readonly port: number
@@ -86,10 +94,10 @@ async function runDev(flags: Flags): Promise<void> {
   if (flags.readyFile !== undefined) removeFile(flags.readyFile)
   const { createLog } = await import('../log.ts')
   const log = createLog(flags.logLevel)
-  const explain = (error: unknown) => {
-    throw explainStart(error, flags.port, '--port')
-  }
-  await checkPort(HOST, flags.port).catch(explain)
+  const listening = { host: HOST, port: flags.port, portSetting: '--port' }
+  await checkPort(HOST, flags.port).catch((error) => {
+    throw explainListen(error, listening)
+  })
   const stopped = untilStopped(log)
   await using resources = new AsyncDisposableStack()
   const { startEmbeddedPostgres } = await import('../postgres/embedded-server.ts')
@@ -103,7 +111,9 @@ async function runDev(flags: Flags): Promise<void> {
   const state = openDevState(dataDir)
   const smppPort = await startCarrier(state, resources)
   const app = await startService(flags, state, postgres.localConnectionString, log, stopped.fail).catch(
-    explain,
+    (error) => {
+      throw explainStart(error, () => listening)
+    },
   )
   resources.defer(() => app.stop())
   const listenUrl = `http://localhost:${flags.listenPort}`

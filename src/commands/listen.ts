@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { Webhook } from 'standardwebhooks'
-import { explainStart, LISTEN_PORT, port } from './running.ts'
+import { explainListen, LISTEN_PORT, port } from './running.ts'
 import { describeWebhook, type Signature } from './webhook-lines.ts'
 
 interface Flags {
@@ -65,7 +65,7 @@ async function bind(server: Server, host: string, wanted: number): Promise<numbe
   try {
     await once(server, 'listening')
   } catch (error) {
-    throw explainStart(error, wanted, '--port')
+    throw explainListen(error, { host, port: wanted, portSetting: '--port' })
   }
   return (server.address() as AddressInfo).port
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import type { Logger } from 'pino'
+import { ListenError } from '../app/listen-error.ts'
 
 /** Where `aldis listen` waits, and where `aldis dev` pushes inbound messages to. */
 export const LISTEN_PORT = 9000
@@ -53,13 +54,34 @@ export async function checkPort(host: string, number: number): Promise<void> {
   await once(server, 'close')
 }
 
-/** A start that failed, in one line a person can act on. `setting` is what chooses the port. */
-export function explainStart(error: unknown, port: number, setting: string): Error {
-  const code = (error as NodeJS.ErrnoException)?.code
-  if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; choose another with ${setting}`)
+/** Where a listener was to listen, and what chooses that. */
+export interface Listening {
+  readonly host: string
+  readonly port: number
+  readonly portSetting: string
+  /** Absent: the address is not to be chosen. */
+  readonly hostSetting?: string
+}
+
+/** A listener that does not listen, in one line a person can act on. */
+export function explainListen(error: unknown, listening: Listening): Error {
+  const { host, port, portSetting, hostSetting } = listening
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; choose another with ${portSetting}`)
   if (code === 'EACCES')
-    return new Error(`port ${port} may not be used by this user; choose another with ${setting}`)
-  if (code !== undefined && UNREACHABLE.has(code))
+    return new Error(`port ${port} may not be used by this user; choose another with ${portSetting}`)
+  const choice = hostSetting === undefined ? '' : `; choose another address with ${hostSetting}`
+  return new Error(`nothing can listen at ${host}: ${message}${choice}`)
+}
+
+/** A start of the service that failed, likewise. */
+export function explainStart(
+  error: unknown,
+  listeningOf: (listener: ListenError['listener']) => Listening,
+): Error {
+  if (error instanceof ListenError) return explainListen(error, listeningOf(error.listener))
+  const { code, syscall } = Object(error) as NodeJS.ErrnoException
+  if (syscall === 'connect' || (code !== undefined && UNREACHABLE.has(code)))
     return new Error(`the database cannot be reached: ${(error as Error).message || code}`)
   return error instanceof Error ? error : new Error(String(error))
 }

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
+import type { Listening } from './running.ts'
 
 const EXAMPLE = `
 Example:
@@ -74,10 +75,7 @@ async function run(config: Config): Promise<void> {
     log,
     onReplaced: () => stopped.fail('another node has the same NODE_ID'),
   }).catch((error) => {
-    const isOperators = error?.port === config.operatorPort && error?.port !== config.httpPort
-    throw isOperators
-      ? explainStart(error, config.operatorPort!, 'OPERATOR_PORT')
-      : explainStart(error, config.httpPort, 'HTTP_PORT')
+    throw explainStart(error, (listener) => listeningOf(config, listener))
   })
   resources.defer(() => app.stop())
   const { url, operatorPort } = app
@@ -85,4 +83,13 @@ async function run(config: Config): Promise<void> {
   await stopped.wait()
   log.info('draining')
   endWithin(config.drainTimeoutMs + LAST_RESORT_MS)
+}
+
+function listeningOf(config: Config, listener: 'http' | 'operators'): Listening {
+  const { httpHost, httpPort, operatorHost, operatorPort } = config
+  const http = { host: httpHost, port: httpPort, portSetting: 'HTTP_PORT', hostSetting: 'HTTP_HOST' }
+  if (listener === 'http') return http
+  const port = { port: operatorPort!, portSetting: 'OPERATOR_PORT' }
+  const host = operatorHost === undefined ? {} : { host: operatorHost, hostSetting: 'OPERATOR_HOST' }
+  return { ...http, ...port, ...host }
 }

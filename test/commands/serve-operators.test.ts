@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { databaseOfFile } from '../support/database.ts'
 import {
   freePort,
@@ -90,19 +90,40 @@ async function answers(host: string, at: number): Promise<boolean> {
   return outcome
 }
 
-test('a port of the operators that is in use is named', async () => {
-  await using taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const { port } = taken.address() as AddressInfo
-  const { code, stderr } = await runAldis(['serve'], {
-    env: {
-      ...SERVE_SECRETS,
-      ...env,
-      HTTP_HOST: '127.0.0.1',
-      HTTP_PORT: '0',
-      OPERATOR_PORT: String(port),
-      LOG_LEVEL: 'warn',
-    },
+describe('a start that fails names what can be set', () => {
+  const refused = async (settings: NodeJS.ProcessEnv) => {
+    const base = { ...SERVE_SECRETS, ...env, HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', LOG_LEVEL: 'warn' }
+    const { code, stderr } = await runAldis(['serve'], { env: { ...base, ...settings } })
+    expect(code).toBe(1)
+    return stderr
+  }
+
+  test('a port of the operators that is in use, by another or by HTTP_PORT', async () => {
+    await using taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const line = (of: number) => `error: port ${of} is in use; choose another with OPERATOR_PORT\n`
+    expect(await refused({ OPERATOR_PORT: String(port) })).toBe(line(port))
+    const free = await freePort()
+    expect(await refused({ HTTP_PORT: String(free), OPERATOR_PORT: String(free) })).toBe(line(free))
   })
-  expect([code, stderr]).toEqual([1, `error: port ${port} is in use; choose another with OPERATOR_PORT\n`])
+
+  test('a host that does not resolve, and one that is not of this machine', async () => {
+    // Too long for a name: nobody is asked for its addresses.
+    const impossible = 'x'.repeat(64)
+    expect(await refused({ HTTP_HOST: impossible })).toMatch(
+      /^error: nothing can listen at x+: .+; choose another address with HTTP_HOST\n$/,
+    )
+    expect(await refused({ OPERATOR_HOST: '192.0.2.1' })).toMatch(
+      /^error: nothing can listen at 192\.0\.2\.1: .+; choose another address with OPERATOR_HOST\n$/,
+    )
+  })
+
+  test('a database behind a socket that is not there', async () => {
+    using folder = scratchFolder()
+    const socket = encodeURIComponent(folder.path)
+    const settings = { DATABASE_URL: `postgresql://u:hunter2@localhost/x?host=${socket}`, OPERATOR_PORT: '' }
+    const stderr = await refused(settings)
+    expect(stderr).toMatch(/^error: the database cannot be reached: connect ENOENT .+\n$/)
+  })
 })
