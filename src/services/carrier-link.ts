@@ -1,4 +1,5 @@
 import type { Carrier } from '../domain/configuration.ts'
+import { CONFIRMED_AFTER_MS } from '../domain/inbound-offers.ts'
 import { type Connection, connect } from '../smpp/connection.ts'
 import type { Pdu, RequestPdu, ResponsePdu } from '../smpp/pdu.ts'
 import type { Anomaly, CloseReason } from '../smpp/session-handlers.ts'
@@ -49,6 +50,8 @@ const STEADY_REBOUND_MS = 10_000
 const REBIND_EVERY_MS = 20_000
 /** Submits in a row without an answer after which a session may be cut. */
 const MIN_SILENT_SUBMITS = 3
+/** Later than what proves an answer read: an answer is noted a little after it is written. */
+const CONFIRM_ANSWERS_MS = CONFIRMED_AFTER_MS + 250
 /** What has no answer by then has probably none: better to wait than to make it ambiguous. */
 const ANSWERS_TIMEOUT_MS = 15_000
 
@@ -166,6 +169,7 @@ export class CarrierLink<Token> {
             system_type: carrier.systemType,
           },
           windowSize: carrier.window,
+          confirmAnswersMs: CONFIRM_ANSWERS_MS,
           ...sessionTimings,
         },
         {

@@ -15,6 +15,8 @@ export interface SessionOptions {
   /** Silence before an enquire_link (default 30,000) and time for its answer (default 10,000). */
   readonly enquireLinkIntervalMs?: number
   readonly enquireLinkTimeoutMs?: number
+  /** Silence after an answer of ours before an enquire_link asks whether it arrived. Default Infinity: never. */
+  readonly confirmAnswersMs?: number
   /** From the first octet of a PDU to its last. Default 10,000. */
   readonly pduReadTimeoutMs?: number
   /** How long an unbind waits for what is in flight, unless it is told, then for unbind_resp. Default 5,000 each. */
@@ -48,6 +50,7 @@ export function sessionSettings(role: Role, options: SessionOptions): SessionSet
     bindTimeoutMs: options.bindTimeoutMs ?? 10_000,
     enquireLinkIntervalMs: options.enquireLinkIntervalMs ?? 30_000,
     enquireLinkTimeoutMs: options.enquireLinkTimeoutMs ?? 10_000,
+    confirmAnswersMs: options.confirmAnswersMs ?? Number.POSITIVE_INFINITY,
     pduReadTimeoutMs: options.pduReadTimeoutMs ?? 10_000,
     unbindTimeoutMs: options.unbindTimeoutMs ?? 5_000,
     inboundLimit: options.inboundLimit ?? 1_000,

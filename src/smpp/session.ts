@@ -129,6 +129,7 @@ export class Session<Token> {
     if (!this.#inbound.has(request)) return false
     this.#answer(request.commandId, request.sequence, status, body)
     this.#inbound.delete(request)
+    this.#timers.answered(nowMs)
     if (request.command.startsWith('bind_') && status === STATUSES.ESME_ROK)
       this.#enterBound(request.command as BindPdu['command'])
     if (this.#inboundPaused && this.#inbound.size <= this.#settings.inboundLimit / 2) {
@@ -195,9 +196,10 @@ export class Session<Token> {
     }
     if (this.state === 'UNBINDING') this.#advanceUnbind(false, nowMs)
     const event = this.#timers.due(nowMs)
-    if (event === 'enquire_link') {
+    if (event === 'enquire_link' || event === 'confirm_answers') {
       this.#request({ command: 'enquire_link' }, null, true, nowMs)
-      this.#timers.enquired(nowMs)
+      if (event === 'enquire_link') this.#timers.enquired(nowMs)
+      else this.#timers.confirmationSent()
     } else if (event === 'send_unbind') {
       this.#advanceUnbind(true, nowMs)
     } else if (event !== null) {

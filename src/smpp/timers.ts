@@ -4,6 +4,8 @@ export interface TimerLimits {
   /** Silence after which an enquire_link is sent, and how long its answer may take. */
   readonly enquireLinkIntervalMs: number
   readonly enquireLinkTimeoutMs: number
+  /** Silence after an answer of ours until an enquire_link asks for proof that it arrived. */
+  readonly confirmAnswersMs: number
   /** From the first octet of a PDU to its last. */
   readonly pduReadTimeoutMs: number
   /** How long reading may stay paused, be it for unwritten output or for unanswered requests of the peer. */
@@ -15,6 +17,7 @@ export interface TimerLimits {
 type TimerEvent =
   | 'bind_timeout'
   | 'enquire_link'
+  | 'confirm_answers'
   | 'enquire_link_timeout'
   | 'pdu_read_timeout'
   | 'write_timeout'
@@ -31,6 +34,9 @@ export class SessionTimers {
   #bindSinceMs: number | null = null
   #lastReceivedMs: number | null = null
   #enquiredMs: number | null = null
+  /** The last answer, unless the peer was heard of long enough after it. */
+  #answeredMs: number | null = null
+  #isConfirming = false
   #partialSinceMs: number | null = null
   #pausedSinceMs: number | null = null
   #pausedByOutput = false
@@ -53,6 +59,7 @@ export class SessionTimers {
   /** After each chunk: `partial`, an incomplete PDU is left over; `completed`, the chunk ended at least one. */
   received(nowMs: number, partial: boolean, completed: boolean): void {
     this.#lastReceivedMs = nowMs
+    if (nowMs - (this.#answeredMs ?? nowMs) >= this.#limits.confirmAnswersMs) this.#answeredMs = null
     if (!partial) this.#partialSinceMs = null
     else if (completed || this.#partialSinceMs === null) this.#partialSinceMs = nowMs
   }
@@ -61,8 +68,20 @@ export class SessionTimers {
     this.#enquiredMs = nowMs
   }
 
+  /** A request of the peer. */
+  answered(nowMs: number): void {
+    this.#answeredMs = nowMs
+  }
+
+  /** An enquire_link that has no time limit: a peer that leaves it unanswered may still send. */
+  confirmationSent(): void {
+    this.#answeredMs = null
+    this.#isConfirming = true
+  }
+
   enquiryAnswered(): void {
     this.#enquiredMs = null
+    this.#isConfirming = false
   }
 
   /** While we do not read, silence says nothing about the peer: only the stall is timed. */
@@ -102,6 +121,7 @@ export class SessionTimers {
     if (over(this.#partialSinceMs, limits.pduReadTimeoutMs)) return 'pdu_read_timeout'
     if (over(this.#enquiredMs, limits.enquireLinkTimeoutMs)) return 'enquire_link_timeout'
     if (this.#bindSinceMs !== null || this.#enquiredMs !== null || this.#unbindSentMs !== null) return null
-    return over(this.#lastReceivedMs, limits.enquireLinkIntervalMs) ? 'enquire_link' : null
+    if (over(this.#lastReceivedMs, limits.enquireLinkIntervalMs)) return 'enquire_link'
+    return !this.#isConfirming && over(this.#answeredMs, limits.confirmAnswersMs) ? 'confirm_answers' : null
   }
 }

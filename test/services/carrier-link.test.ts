@@ -1,11 +1,13 @@
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CONFIRMED_AFTER_MS } from '../../src/domain/inbound-offers.ts'
 import {
   bindBackoffMs,
   CarrierLink,
   type LinkEvents,
   type LinkTimings,
 } from '../../src/services/carrier-link.ts'
+import type { OfferingLink } from '../../src/services/inbound-offers.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { aCarrier } from '../support/directory.ts'
 import { eventually } from '../support/service.ts'
@@ -158,6 +160,23 @@ describe('a session that the carrier calls out of order', () => {
     await eventually(() => smsc.submits.length === 1 && link.unanswered === 0)
     expect(link.rebind()).toBe(true)
   })
+})
+
+test('silence after an answer: an enquire_link brings the proof that the answer was read', async () => {
+  const answered = Promise.withResolvers<{ link: OfferingLink; atMs: number }>()
+  await bind(
+    {},
+    {
+      onRequest: (pdu, connection) => {
+        connection.respond(pdu, STATUSES.ESME_ROK)
+        answered.resolve({ link: connection, atMs: performance.now() })
+      },
+    },
+  )
+  expect(await smsc.deliver({ source_addr: '1', destination_addr: '2' })).toBe(STATUSES.ESME_ROK)
+  const answer = await answered.promise
+  await eventually(() => answer.link.lastReceivedMs - answer.atMs >= CONFIRMED_AFTER_MS)
+  expect(smsc.heard.filter(({ pdu }) => pdu.command === 'enquire_link')).toHaveLength(1)
 })
 
 describe('a session that ends', () => {

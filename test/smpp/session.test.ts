@@ -275,6 +275,16 @@ describe('enquire_link', () => {
     expect(esme.sent()).toEqual([])
   })
 
+  test('sent after silence that follows an answer, once; the session outlives a peer that ignores it', () => {
+    const esme = boundEsme({ confirmAnswersMs: 2_000 }).peer({ ...DELIVER, sequence: 1 })
+    esme.respond(esme.requests[0]!)
+    esme.sent()
+    expect(esme.at(1_999).sent()).toEqual([])
+    expect(esme.at(2_000).sentHeads()).toEqual([['enquire_link', 0, 2]])
+    expect([esme.session.unanswered, esme.at(29_999).sent()]).toEqual([0, []])
+    expect(esme.peer({ command: 'enquire_link', sequence: 2 }).at(59_000).closed).toBeNull()
+  })
+
   test('the peer is answered in any state, also before the bind', () => {
     for (const harness of [new SessionHarness('smsc'), boundEsme(), boundSmsc()]) {
       harness.peer({ command: 'enquire_link', sequence: 70 })

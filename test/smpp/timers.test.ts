@@ -8,6 +8,7 @@ beforeEach(() => {
     bindTimeoutMs: 10_000,
     enquireLinkIntervalMs: 30_000,
     enquireLinkTimeoutMs: 10_000,
+    confirmAnswersMs: 2_000,
     pduReadTimeoutMs: 10_000,
     stallTimeoutMs: 60_000,
     unbindTimeoutMs: 5_000,
@@ -46,6 +47,28 @@ test('an enquiry must be answered itself: other traffic does not count', () => {
   expect(timers.due(40_000)).toBe('enquire_link_timeout')
   timers.enquiryAnswered()
   expect(timers.due(40_000)).toBeNull()
+})
+
+test('silence after an answer asks for proof of it, one enquiry at a time and without a time limit', () => {
+  bound()
+  timers.answered(1_000)
+  timers.answered(1_500)
+  expect(timers.due(3_499)).toBeNull()
+  expect(timers.due(3_500)).toBe('confirm_answers')
+  timers.confirmationSent()
+  timers.answered(4_000)
+  expect(timers.due(29_999)).toBeNull()
+  timers.enquiryAnswered()
+  expect(timers.due(29_999)).toBe('confirm_answers')
+})
+
+test('what comes long enough after the last answer is proof', () => {
+  bound()
+  timers.answered(1_000)
+  timers.received(2_999, false, true)
+  expect(timers.due(3_000)).toBe('confirm_answers')
+  timers.received(3_000, false, true)
+  expect(timers.due(3_000)).toBeNull()
 })
 
 test('a PDU has its time from its first octet, however many chunks it takes', () => {
