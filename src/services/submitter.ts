@@ -243,7 +243,9 @@ export class Submitter {
     const routed = plan ? directory.routeFor(plan, sender, recipient) : null
     const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: Date.now() }
     const ending = endBeforeSubmit(dispatch, now)
-    if (ending !== null) this.#settle(dispatch, null, ending)
+    // Taken, or accepted, under a lease that was lost since: another node may have it soon.
+    if (dispatch.holder !== this.#options.lease.nodeId) this.#postpone(dispatch, { delayMs: 0 })
+    else if (ending !== null) this.#settle(dispatch, null, ending)
     else if (plan && routed && !this.#stopped) this.#queueRouted(dispatch, { plan, routed, isNew })
     else
       this.#postpone(dispatch, {
@@ -332,8 +334,9 @@ export class Submitter {
 
   /** Back to the front of the queue: throttled, or interrupted by a rebind. */
   #resume(job: SubmitJob): void {
+    const isHolder = job.dispatch.holder === this.#options.lease.nodeId
     if (this.#stopped) this.#giveBack(job)
-    else if (this.#options.links().canSubmit(job.carrier.id)) this.#queue(job.carrier).resume(job)
+    else if (isHolder && this.#options.links().canSubmit(job.carrier.id)) this.#queue(job.carrier).resume(job)
     else {
       this.#queue(job.carrier).remove(job)
       this.#enqueue(restOf(job))
