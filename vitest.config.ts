@@ -13,6 +13,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What is waited for may take a while on a busy machine; how long is no assertion.
+    expect: { poll: { timeout: 20_000 } },
     maxWorkers: 3,
     // Files share a process: starting one and loading src/ for each took half of the CPU of the whole run.
     isolate: false,
