@@ -18,6 +18,7 @@ import {
   CallbackUrl,
   DisplayName,
   Nullable,
+  NullableText,
   PublicId,
   pageQuery,
   RateLimitField,
@@ -87,7 +88,7 @@ const Account = Type.Object(
   {
     accountId: Type.String(),
     name: Type.String(),
-    defaultDlrUrl: Nullable(Type.String()),
+    defaultDlrUrl: NullableText,
     webhookHeaderNames: Type.Array(Type.String()),
     webhookCredentialsSet: Type.Boolean(),
     rateLimit: Nullable(RateLimitField),

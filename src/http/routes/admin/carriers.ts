@@ -13,7 +13,16 @@ import {
 } from '../../../domain/settings.ts'
 import { changeCarrier, createCarrier, removeCarrier } from '../../../operations/manage-carriers.ts'
 import { type CarrierRecord, findCarrier, listCarriers } from '../../../store/carriers.ts'
-import { LinkKey, LinkName, Nullable, octetString, PositiveInteger, pageQuery, Timestamp } from './fields.ts'
+import {
+  LinkKey,
+  LinkName,
+  Nullable,
+  NullableText,
+  octetString,
+  PositiveInteger,
+  pageQuery,
+  Timestamp,
+} from './fields.ts'
 import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -103,7 +112,7 @@ const Link = Type.Object(
   {
     state: Type.String(),
     since: Nullable(Timestamp),
-    lastError: Nullable(Type.String()),
+    lastError: NullableText,
     unanswered: Type.Integer({ description: 'submit_sm whose answer is awaited' }),
     links: Type.Array(
       Type.Object(
@@ -112,7 +121,7 @@ const Link = Type.Object(
           bind: Type.String(),
           state: Type.String(),
           boundSince: Nullable(Timestamp),
-          lastClose: Nullable(Type.String()),
+          lastClose: NullableText,
           unanswered: Type.Integer(),
         },
         { title: 'CarrierBind' },

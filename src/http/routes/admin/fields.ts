@@ -148,6 +148,7 @@ export function octetString(maximum: number, minimum = 0, annotations: Annotatio
 }
 
 export const CallbackUrl = Type.String({ maxLength: 2048 })
+export const NullableText = Nullable(Type.String())
 export const Timestamp = Type.String({ format: 'date-time' })
 export const PositiveInteger = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
@@ -199,10 +200,7 @@ export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filte
 /** The page of a titled item. */
 export function pageOf<T extends Type.TSchema>(item: T) {
   const { title } = item as { title?: string }
-  return Type.Object(
-    { items: Type.Array(item), nextAfter: Nullable(Type.String()) },
-    { title: `${title}Page` },
-  )
+  return Type.Object({ items: Type.Array(item), nextAfter: NullableText }, { title: `${title}Page` })
 }
 
 /** How many items a list asks the store for: one more than it shows, which tells whether there is another page. */

@@ -11,6 +11,7 @@ import {
   limitOf,
   MessageId,
   Nullable,
+  NullableText,
   PublicId,
   page,
   pageOf,
@@ -22,7 +23,6 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Which the domain reads. */
 const Text = (description: string) => Type.Optional(Type.String({ maxLength: 300, description }))
-const NullableText = Nullable(Type.String())
 const ListedMessage = Type.Object(
   {
     accountId: Type.String(),

@@ -6,11 +6,10 @@ import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
 import { oneOf } from '../../schemas/nullable.ts'
 import { shownUrl } from './callback-urls.ts'
-import { limitOf, MessageId, Nullable, page, pageOf, pageQuery, Timestamp } from './fields.ts'
+import { limitOf, MessageId, Nullable, NullableText, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const NullableText = Nullable(Type.String())
 const Message = Type.Object(
   {
     accountId: Type.String(),

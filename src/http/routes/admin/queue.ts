@@ -1,11 +1,10 @@
 import { Type } from 'typebox'
 import type { Backlog, WaitingMessages } from '../../../domain/backlog.ts'
 import { AppError } from '../../../errors.ts'
-import { Nullable, Timestamp } from './fields.ts'
+import { Nullable, NullableText, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const NullableText = Nullable(Type.String())
 const WaitingMessagesSchema = Type.Object(
   {
     place: Type.String({ description: 'memory: of the node that answers; database: of all nodes' }),

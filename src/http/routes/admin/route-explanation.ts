@@ -7,7 +7,7 @@ import { explainRoute, type RouteExplanation } from '../../../domain/route-expla
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { ERRORS, type ErrorCode, invalid } from '../../../errors.ts'
 import { findOptOuts } from '../../../store/opt-outs.ts'
-import { Nullable, PublicId } from './fields.ts'
+import { Nullable, NullableText, PublicId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -26,7 +26,6 @@ const Query = Type.Object(
   },
   { additionalProperties: false },
 )
-const NullableText = Nullable(Type.String())
 const destination = { prefix: NullableText, country: NullableText, mccmnc: NullableText }
 const Explanation = Type.Object(
   {

@@ -11,6 +11,7 @@ import {
   LinkName,
   Mccmnc,
   Nullable,
+  NullableText,
   NumberPrefix,
   octetString,
   PublicId,
@@ -42,7 +43,6 @@ const Change = Type.Object(
   { route: LinkName },
   { title: 'RoutingRuleChange', examples: [{ route: 'main' }], additionalProperties: false },
 )
-const NullableText = Nullable(Type.String())
 const RoutingRule = Type.Object(
   {
     ruleId: Type.Integer(),
