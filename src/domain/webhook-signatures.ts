@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
 /** Standard Webhooks headers, under the names the specification gives them. */
 export interface WebhookSignatureHeaders {
@@ -30,6 +30,22 @@ export function parseWebhookSecret(secret: string): Buffer | null {
   return key.length < MIN_KEY_BYTES || key.length > MAX_KEY_BYTES ? null : key
 }
 
+/** The keys of an account's secrets, prepared once for each time its secrets are read. */
+const keysBySecrets = new WeakMap<readonly string[], readonly KeyObject[]>()
+
+function keysOf(secrets: readonly string[]): readonly KeyObject[] {
+  let keys = keysBySecrets.get(secrets)
+  if (keys === undefined) {
+    keys = secrets.map((secret) => {
+      const key = parseWebhookSecret(secret)
+      if (key === null) throw new TypeError('not a webhook secret')
+      return createSecretKey(key)
+    })
+    keysBySecrets.set(secrets, keys)
+  }
+  return keys
+}
+
 /**
  * Signs one delivery: `v1,` and base64 HMAC-SHA256 of `id.timestamp.body`, one signature per secret, separated by
  * spaces, so that a receiver may rotate. `timestampMs` is the time of the attempt; the header carries whole seconds.
@@ -44,11 +60,9 @@ export function signWebhook(
 ): WebhookSignatureHeaders {
   const timestamp = String(Math.floor(delivery.timestampMs / 1_000))
   const signed = `${delivery.id}.${timestamp}.${delivery.body}`
-  const signatures = secrets.map((secret) => {
-    const key = parseWebhookSecret(secret)
-    if (key === null) throw new TypeError('not a webhook secret')
-    return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
-  })
+  const signatures = keysOf(secrets).map(
+    (key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
+  )
   return {
     'webhook-id': delivery.id,
     'webhook-timestamp': timestamp,

@@ -1,7 +1,9 @@
+import { LRUCache } from 'lru-cache'
 import {
   type CallbackChecker,
   type CallbackPolicy,
   type CallbackTarget,
+  type CallbackUrlJudgement,
   type CallbackVerdict,
   isAllowedAddress,
   isAllowedHost,
@@ -25,10 +27,15 @@ export type DialRefusal =
 /** Addresses offered to the dispatcher: it tries a few of them, never hundreds. */
 const MAX_DIAL_ADDRESSES = 8
 
+/** URLs whose judgement by text is remembered: at most some 12 MB of them. */
+const MAX_REMEMBERED_URLS = 1_000
+
 /** The one classifier of callback URLs, asked when a URL is accepted and again at each delivery. */
 export class CallbackGuard implements CallbackChecker {
   readonly #policy: CallbackPolicy
   readonly #resolver: NameResolver
+  /** A message asks three times for the same URL; a judgement takes 11 µs, and depends on the text and the policy alone. */
+  readonly #byText = new LRUCache<string, CallbackUrlJudgement>({ max: MAX_REMEMBERED_URLS })
   /** One verdict per DNS answer: the dials that share the answer share its judgement. */
   readonly #judged = new WeakMap<readonly string[], boolean>()
 
@@ -42,7 +49,7 @@ export class CallbackGuard implements CallbackChecker {
    * not answer is accepted, because the dial asks again and fails closed. Never rejects.
    */
   async check(raw: unknown): Promise<CallbackVerdict> {
-    const judgement = judgeCallbackUrl(raw, this.#policy)
+    const judgement = this.#judgementOf(raw)
     if (!judgement.ok) return judgement
     const { hostname } = judgement.url
     if (!judgement.needsDns || isAllowedHost(hostname, this.#policy)) return { ok: true }
@@ -61,7 +68,7 @@ export class CallbackGuard implements CallbackChecker {
    * refuses them all: a name with a public and a private address is how rebinding looks.
    */
   judgeForDial(raw: string): DialVerdict | Promise<DialVerdict> {
-    const judgement = judgeCallbackUrl(raw, this.#policy)
+    const judgement = this.#judgementOf(raw)
     if (!judgement.ok) {
       const inner = judgement.code === 'FORBIDDEN_ADDRESS' ? 'FORBIDDEN_ADDRESS' : 'FORBIDDEN_URL'
       return { ok: false, error: inner }
@@ -72,6 +79,15 @@ export class CallbackGuard implements CallbackChecker {
     // A kept answer is used in the same tick: no promise on the common path.
     if (resolution instanceof Promise) return resolution.then((late) => this.#verdictOf(target, late))
     return this.#verdictOf(target, resolution)
+  }
+
+  #judgementOf(raw: unknown): CallbackUrlJudgement {
+    const remembered = typeof raw === 'string' ? this.#byText.get(raw) : undefined
+    if (remembered !== undefined) return remembered
+    const judgement = judgeCallbackUrl(raw, this.#policy)
+    // What is refused is not asked for again, and may be any text.
+    if (judgement.ok && typeof raw === 'string') this.#byText.set(raw, judgement)
+    return judgement
   }
 
   #verdictOf(target: CallbackTarget, resolution: Resolution): DialVerdict {

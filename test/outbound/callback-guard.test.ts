@@ -124,6 +124,32 @@ describe('check', () => {
   })
 })
 
+describe('a URL that was judged before', () => {
+  test('is asked of DNS again at the dial', async () => {
+    const rebinding = guard()
+    dns.set('moves.example.com', { A: ['93.184.216.34'] })
+    expect(await rebinding.check('https://moves.example.com/a')).toEqual({ ok: true })
+    dns.set('moves.example.com', { A: ['10.1.2.3'] })
+    await expect
+      .poll(() => rebinding.judgeForDial('https://moves.example.com/a'))
+      .toEqual({
+        ok: false,
+        error: 'FORBIDDEN_ADDRESS',
+      })
+  })
+
+  test('is told from another path, and from the same text under another policy', async () => {
+    const [strict, dev] = [guard(), guard(DEV)]
+    expect(await dev.check('http://127.0.0.1/a')).toEqual({ ok: true })
+    expect(await strict.check('http://127.0.0.1/a')).toMatchObject({ ok: false })
+    const paths = ['http://127.0.0.1/a', 'http://127.0.0.1/b', 'http://127.0.0.1/a'].map((url) => {
+      const verdict = dev.judgeForDial(url)
+      return !(verdict instanceof Promise) && verdict.ok ? verdict.target.path : null
+    })
+    expect(paths).toEqual(['/a', '/b', '/a'])
+  })
+})
+
 describe('judgeForDial', () => {
   test.each([
     ['http://example.com/', 'FORBIDDEN_URL'],
