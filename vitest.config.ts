@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Files that start neither a database nor a process: nothing one leaves behind can reach another. */
 const PURE = [
   'test/{domain,smpp,simulator}/**/*.test.ts',
+  'test/faults/*.test.ts',
   'test/{config,configuration-document,conventions,documents,errors}.test.ts',
 ]
 

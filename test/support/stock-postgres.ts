@@ -51,10 +51,9 @@ export async function startStockPostgres(root?: string): Promise<StockPostgres> 
   return await startCluster(cluster)
 }
 
-/** A cluster in a folder of its own, in memory where there is room. */
-function makeCluster(root?: string): Cluster {
+/** A cluster in a folder of its own, in memory where there is room, or in a given one. */
+export function makeCluster(root?: string, folder = scratchFolder()): Cluster {
   const installed = root === undefined ? locateBinaries() : binariesIn(root)
-  const folder = scratchFolder()
   const account = chooseAccount(installed.postgres, folder, undefined)
   const binaries = reachableBinaries(installed, account)
   const path = join(homeFor(folder, account), 'cluster')

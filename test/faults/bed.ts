@@ -1,0 +1,252 @@
+/** Everything that a run is about: a database, nodes, carriers, receivers, relays between them, and a customer's load. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SeededRandom } from '../../bench/seeded-random.ts'
+import { requestAdmin } from '../../src/commands/admin-client.ts'
+import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
+import { freePort, SERVE_SECRETS } from '../support/process.ts'
+import { Carrier } from './carrier.ts'
+import { holdsWithin } from './clock.ts'
+import type { FeedItem, Inbound, LookUp, Session, Submit, Webhook } from './ledgers.ts'
+import { NodeProcess } from './node-process.ts'
+import { PostgresServer } from './postgres-server.ts'
+import { Receiver } from './receiver.ts'
+import { Relay } from './relay.ts'
+import type { Plan } from './service-client.ts'
+
+export const SENDER = 'Faults'
+export const INBOUND_NUMBER = '+15550001000'
+const WINDOW = 20
+/** How long a message that may have been submitted waits for news; the product's own default is two minutes. */
+const AMBIGUITY_WAIT_MS = 5_000
+const BOUND_MS = 30_000
+
+/** Instants at which something can be killed. */
+export type Point = 'accepted' | 'submit' | 'receipt' | 'inbound' | 'webhook'
+
+export interface BedOptions {
+  readonly nodes: number
+  /** Scratch; logs of the nodes stay there. */
+  readonly folder: string
+  /** Further lines of the database's configuration. */
+  readonly settings?: readonly string[]
+  /** Where the database lies, instead of a folder of its own. */
+  readonly databaseFolder?: string | undefined
+  readonly hasStandby: boolean
+  readonly random: SeededRandom
+}
+
+export class Bed implements AsyncDisposable {
+  readonly options: BedOptions
+  readonly nodes: NodeProcess[] = []
+  readonly carriers: Carrier[] = []
+  readonly carrierRelays: Relay[] = []
+  readonly receivers: Receiver[] = []
+  readonly plans: Plan[] = []
+  readonly submits: Submit[] = []
+  readonly sessions: Session[] = []
+  readonly inbound: Inbound[] = []
+  readonly webhooks: Webhook[] = []
+  readonly feed: FeedItem[] = []
+  readonly lookUps: LookUp[] = []
+  /** Told of each webhook that was accepted. */
+  onWebhook: (webhook: Webhook) => void = () => undefined
+  database!: PostgresServer
+  standby: PostgresServer | null = null
+  databaseRelay!: Relay
+  readonly #points = new Map<Point, (() => void)[]>()
+  readonly #cleanups: (() => Promise<unknown>)[] = []
+
+  private constructor(options: BedOptions) {
+    this.options = options
+  }
+
+  static async make(options: BedOptions): Promise<Bed> {
+    const bed = new Bed(options)
+    try {
+      await bed.#assemble()
+      return bed
+    } catch (error) {
+      await bed[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  get baseUrls(): string[] {
+    return this.nodes.map(({ baseUrl }) => baseUrl)
+  }
+
+  /** The next time it happens, or after `deadlineMs` without it. */
+  reached(point: Point, deadlineMs = 5_000): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#points.set(point, [...(this.#points.get(point) ?? []), resolve])
+    const timer = setTimeout(resolve, deadlineMs)
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  /** Told by whoever sees it happen. */
+  pass(point: Point): void {
+    const waiting = this.#points.get(point)
+    if (waiting === undefined || waiting.length === 0) return
+    this.#points.set(point, [])
+    for (const resolve of waiting) resolve()
+  }
+
+  /** An operator's request to any node that answers. */
+  async admin(method: string, path: string, body?: object): Promise<unknown> {
+    let failure: unknown
+    for (const { baseUrl } of this.nodes)
+      try {
+        return await requestAdmin(
+          { url: baseUrl, operatorToken: SERVE_SECRETS.OPERATOR_TOKEN },
+          method,
+          path,
+          body,
+        )
+      } catch (error) {
+        failure = error
+      }
+    throw failure
+  }
+
+  /** A standby that every COMMIT waits for. */
+  async addStandby(): Promise<void> {
+    this.standby = await this.database.standby()
+    await this.database.run(`alter system set synchronous_standby_names = '*'`, 'select pg_reload_conf()')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const cleanup of this.#cleanups.splice(0).reverse()) await cleanup().catch(() => undefined)
+  }
+
+  async #assemble(): Promise<void> {
+    const { folder, settings = [], databaseFolder, hasStandby } = this.options
+    mkdirSync(folder, { recursive: true })
+    this.database = await PostgresServer.create(settings, databaseFolder)
+    this.#cleanups.push(async () => {
+      await this.standby?.dispose()
+      await this.database.dispose()
+    })
+    this.databaseRelay = await Relay.start(this.database.port)
+    this.#cleanups.push(() => this.databaseRelay.stop())
+    const authorityFile = await this.#addReceivers(folder)
+    await this.#addCarriers()
+    await this.#addNodes(folder, authorityFile)
+    await this.#provision()
+    if (hasStandby) await this.addStandby()
+    const isBound = await holdsWithin(BOUND_MS, () => this.isBound())
+    if (!isBound) throw new Error(`the carriers were not bound within ${BOUND_MS} ms`)
+  }
+
+  /** Every carrier has as many sessions as it is configured for. */
+  isBound(): boolean {
+    return this.carriers.every(({ sessionsNow }) => sessionsNow === this.#binds)
+  }
+
+  get #binds(): number {
+    return Math.max(2, this.options.nodes)
+  }
+
+  /** In this order: of the default URL, of callbackUrls, of inbound messages. */
+  async #addReceivers(folder: string): Promise<string> {
+    const authority = await createTestAuthority()
+    const certificate = await createServerCertificate(authority, ['127.0.0.1'])
+    const authorityFile = join(folder, 'authority.pem')
+    writeFileSync(authorityFile, authority.certPem)
+    for (let index = 0; index < 3; index += 1) {
+      const receiver = new Receiver(
+        certificate,
+        this.webhooks,
+        (webhook) => this.onWebhook(webhook),
+        () => this.pass('webhook'),
+      )
+      await receiver.start()
+      this.receivers.push(receiver)
+      this.#cleanups.push(() => receiver.dispose())
+    }
+    return authorityFile
+  }
+
+  async #addCarriers(): Promise<void> {
+    for (const [index, name] of ['north', 'south'].entries()) {
+      const carrier = new Carrier({
+        name,
+        port: await freePort(),
+        window: WINDOW,
+        mixesIds: index === 1,
+        sessions: this.sessions,
+        submits: this.submits,
+        inbound: this.inbound,
+        onPoint: (point) => this.pass(point),
+      })
+      await carrier.start()
+      this.carriers.push(carrier)
+      this.#cleanups.push(() => carrier.dispose())
+      const relay = await Relay.start(carrier.port)
+      this.carrierRelays.push(relay)
+      this.#cleanups.push(() => relay.stop())
+    }
+  }
+
+  async #addNodes(folder: string, authorityFile: string): Promise<void> {
+    const env = {
+      ...SERVE_SECRETS,
+      DATABASE_URL: `postgresql://aldis@127.0.0.1:${this.databaseRelay.port}/postgres`,
+      HTTP_HOST: '127.0.0.1',
+      LOG_LEVEL: 'warn',
+      AMBIGUITY_WAIT_MS: String(AMBIGUITY_WAIT_MS),
+      DRAIN_TIMEOUT_MS: '15000',
+      WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32',
+      WEBHOOK_EXTRA_CA: authorityFile,
+    }
+    for (let index = 0; index < this.options.nodes; index += 1) {
+      const node = new NodeProcess(index, await freePort(), env, join(folder, `node-${index}.log`))
+      this.nodes.push(node)
+      this.#cleanups.push(() => node.kill())
+      await node.start()
+    }
+  }
+
+  async #provision(): Promise<void> {
+    const ask = (method: string, path: string, body: object) =>
+      this.admin(method, path, body) as Promise<Record<string, string>>
+    for (const [index, { name }] of this.carriers.entries()) {
+      const link = {
+        host: '127.0.0.1',
+        port: this.carrierRelays[index]!.port,
+        systemId: 'faults',
+        password: 'secret',
+      }
+      await ask('POST', '/carriers', { name, ...link, window: WINDOW, binds: this.#binds })
+    }
+    const carriers = this.carriers.map(({ name }) => ({ carrier: name }))
+    await ask('POST', '/routes', { name: 'route', carriers })
+    const [defaultUrl, callbackUrl, inboundUrl] = this.receivers.map(({ url }) => url)
+    const told = { defaultUrl: defaultUrl!, callbackUrl: callbackUrl!, keepsDoubtful: false }
+    await this.#addPlan({ ...told }, { inboundUrl })
+    await this.#addPlan({ ...told, defaultUrl: null }, {})
+    const silent = { defaultUrl: null, callbackUrl: null, keepsDoubtful: true }
+    await this.#addPlan(silent, { ambiguousSubmits: 'unknown' })
+    const { servicePlanId } = this.plans[0]!
+    await ask('POST', '/inbound-numbers', { number: INBOUND_NUMBER, servicePlanId })
+  }
+
+  /** With an account of its own: reads are limited by account. */
+  async #addPlan(plan: Pick<Plan, 'defaultUrl' | 'callbackUrl' | 'keepsDoubtful'>, settings: object) {
+    const ask = (method: string, path: string, body: object) =>
+      this.admin(method, path, body) as Promise<Record<string, string>>
+    const name = `Plan ${this.plans.length}`
+    const { accountId } = await ask('POST', '/accounts', { name })
+    if (plan.defaultUrl !== null)
+      await ask('PATCH', `/accounts/${accountId}`, { defaultDlrUrl: plan.defaultUrl })
+    const { servicePlanId } = await ask('POST', '/service-plans', {
+      accountId,
+      name,
+      route: 'route',
+      ...settings,
+    })
+    await ask('PUT', `/service-plans/${servicePlanId}/senders/${SENDER}`, { status: 'approved' })
+    const { token } = await ask('POST', '/tokens', { accountId, name })
+    this.plans.push({ index: this.plans.length, servicePlanId: servicePlanId!, token: token!, ...plan })
+  }
+}

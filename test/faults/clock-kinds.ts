@@ -1,0 +1,36 @@
+/** A node whose clock is wrong, by libfaketime. */
+import { existsSync, globSync } from 'node:fs'
+import type { Kind } from './kind.ts'
+
+const LIBRARY = globSync('/usr/lib/*/faketime/libfaketime.so.1')[0]
+
+function clockOff(name: string, offset: string, summary: string): Kind {
+  return {
+    name: `clock-${name}`,
+    summary: `the clock of a node is ${summary}`,
+    excuses: { repeats: true },
+    holdMs: [10_000, 20_000],
+    missing: () =>
+      LIBRARY !== undefined && existsSync(LIBRARY) ? null : 'libfaketime is not installed (Debian: faketime)',
+    async begin({ node }) {
+      await node.terminate()
+      // Timers go by the monotonic clock, which nobody sets.
+      await node.start({ LD_PRELOAD: LIBRARY, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' })
+      return {
+        async end() {
+          await node.terminate()
+          await node.start()
+        },
+      }
+    },
+  }
+}
+
+export const CLOCK_KINDS: readonly Kind[] = [
+  clockOff('30s-ahead', '+30s', '30 s ahead'),
+  clockOff('30s-behind', '-30s', '30 s behind'),
+  clockOff('1h-ahead', '+1h', 'an hour ahead'),
+  clockOff('1h-behind', '-1h', 'an hour behind'),
+  clockOff('1d-ahead', '+1d', 'a day ahead'),
+  clockOff('1d-behind', '-1d', 'a day behind'),
+]

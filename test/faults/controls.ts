@@ -1,0 +1,69 @@
+/**
+ * Negative controls: runs in which messages are lost on purpose. A harness that does not find them finds nothing.
+ */
+import { join } from 'node:path'
+import { SeededRandom } from '../../bench/seeded-random.ts'
+import { exercise } from './exercise.ts'
+import { judge } from './judge.ts'
+import { kindsNamed } from './kinds.ts'
+import { scheduleOf } from './schedule.ts'
+
+const SECONDS = 8
+const RATE = 100
+const DELETED = 10
+/** What is lost does not settle. */
+const SETTLE_MS = 10_000
+
+export interface Control {
+  readonly name: string
+  readonly lost: number
+  readonly isReported: boolean
+}
+
+export async function runControls(
+  folder: string,
+  signal: AbortSignal,
+  onProgress: (line: string) => void,
+): Promise<Control[]> {
+  const common = {
+    nodes: 1,
+    seconds: SECONDS,
+    settleMs: SETTLE_MS,
+    rate: RATE,
+    hasStandby: false,
+    signal,
+    onProgress,
+  }
+  const seeded = (seed: number) => ({ random: new SeededRandom(seed) })
+  onProgress('control: commits that are not synced, and a killed server')
+  const unsynced = await exercise({
+    ...common,
+    ...seeded(1),
+    folder: join(folder, 'control-unsynced'),
+    // Answered before it is written: what is in the buffers of the WAL dies with the server.
+    settings: ['wal_writer_delay = 10s', 'wal_writer_flush_after = 1GB'],
+    // Behind the back of the nodes, which would not start on such a server.
+    prepare: ({ database }) =>
+      database.run('alter system set synchronous_commit = off', 'select pg_reload_conf()'),
+    schedule: scheduleOf(1, kindsNamed(['postgres-kill']), 1),
+    maxFaults: 1,
+  })
+  onProgress('control: ten rows deleted')
+  const deleted = await exercise({
+    ...common,
+    ...seeded(2),
+    folder: join(folder, 'control-deleted'),
+    schedule: [],
+    maxFaults: 0,
+    tamper: async ({ database }) => {
+      await database.run(
+        `delete from messages where msg_id in (select msg_id from messages order by msg_id limit ${DELETED})`,
+      )
+    },
+  })
+  const lostOf = (run: typeof deleted) => judge(run.ledgers).filter(({ rule }) => rule === 'lost').length
+  return [
+    { name: 'un-synced commits', lost: lostOf(unsynced), isReported: lostOf(unsynced) > 0 },
+    { name: 'ten rows deleted', lost: lostOf(deleted), isReported: lostOf(deleted) === DELETED },
+  ]
+}

@@ -1,0 +1,256 @@
+/** A PostgreSQL that dies, hangs, loses its clients, its room, or its place. */
+import { rmSync, statfsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type pg from 'pg'
+import type { Bed } from './bed.ts'
+import { nowMs, pause } from './clock.ts'
+import type { Kind, Ongoing, Stage } from './kind.ts'
+import { signalAll } from './postgres-server.ts'
+
+const LOST_ANSWERS = { repeats: true } as const
+const CRASH = { copies: true, repeats: true } as const
+const SHORT_MS = [500, 4_000] as const
+const LOCK_MS = [5_000, 12_000] as const
+/** Every COMMIT stays behind this many octets of room, too few for a segment of the WAL. */
+const ROOM_OCTETS = 2 * 1024 * 1024
+
+export const DATABASE_KINDS: readonly Kind[] = [
+  {
+    name: 'postgres-kill',
+    summary: 'SIGKILL to every process of PostgreSQL',
+    excuses: LOST_ANSWERS,
+    holdMs: SHORT_MS,
+    async begin({ bed }) {
+      await bed.database.kill()
+      return { end: () => bed.database.start() }
+    },
+  },
+  {
+    name: 'postgres-restart',
+    summary: 'a fast shutdown and a new start',
+    excuses: LOST_ANSWERS,
+    holdMs: SHORT_MS,
+    async begin({ bed }) {
+      await bed.database.stop()
+      return { end: () => bed.database.start() }
+    },
+  },
+  {
+    name: 'postgres-and-node-kill',
+    summary: 'PostgreSQL and a node are killed at once',
+    excuses: CRASH,
+    holdMs: SHORT_MS,
+    async begin({ bed, node }) {
+      const startMs = nowMs()
+      await Promise.all([bed.database.kill(), node.kill()])
+      const end = async () => {
+        await bed.database.start()
+        await node.start()
+      }
+      return { startMs, killedNode: node.index, end }
+    },
+  },
+  {
+    name: 'backends-terminated',
+    summary: 'every backend of the service is terminated, three times',
+    excuses: LOST_ANSWERS,
+    holdMs: [0, 500],
+    async begin({ bed }) {
+      for (let times = 0; times < 3; times += 1) {
+        await terminateBackends(bed)
+        await pause(300)
+      }
+      return { end: async () => undefined }
+    },
+  },
+  {
+    name: 'database-reset',
+    summary: 'connections to PostgreSQL are reset, and new ones refused',
+    excuses: LOST_ANSWERS,
+    holdMs: SHORT_MS,
+    async begin({ bed }) {
+      bed.databaseRelay.refuse()
+      return { end: async () => bed.databaseRelay.thaw() }
+    },
+  },
+  {
+    name: 'database-black-hole',
+    summary: 'nothing comes through to PostgreSQL, and nobody is told; then everything is reset',
+    excuses: CRASH,
+    holdMs: [2_000, 14_000],
+    async begin({ bed }) {
+      bed.databaseRelay.freeze()
+      return {
+        async end() {
+          bed.databaseRelay.reset()
+          bed.databaseRelay.thaw()
+        },
+      }
+    },
+  },
+  {
+    name: 'database-stalled',
+    summary: 'PostgreSQL stands still (SIGSTOP) for less than a lease',
+    excuses: LOST_ANSWERS,
+    holdMs: [2_000, 8_000],
+    begin: stalled,
+  },
+  {
+    name: 'table-locked',
+    summary: 'one of the busiest tables is locked',
+    excuses: CRASH,
+    holdMs: LOCK_MS,
+    begin: locked,
+  },
+  {
+    name: 'table-locked-long',
+    summary: 'one of the busiest tables is locked for a minute',
+    excuses: CRASH,
+    holdMs: [60_000, 60_000],
+    begin: locked,
+  },
+  {
+    name: 'crash-in-stall',
+    summary: 'a node is killed while PostgreSQL stands still',
+    excuses: CRASH,
+    holdMs: [2_000, 8_000],
+    async begin(stage) {
+      const { end } = await stalled(stage)
+      await pause(2_000)
+      const startMs = nowMs()
+      await stage.node.kill()
+      return {
+        startMs,
+        killedNode: stage.node.index,
+        async end() {
+          await end()
+          await stage.node.start()
+        },
+      }
+    },
+  },
+  {
+    name: 'connections-exhausted',
+    summary: 'others have every connection that PostgreSQL gives',
+    excuses: CRASH,
+    holdMs: [3_000, 8_000],
+    async begin({ bed }) {
+      const taken: pg.Client[] = []
+      // Those of the service as they become free.
+      await takeAll(bed, taken)
+      await terminateBackends(bed, taken[0]!)
+      await takeAll(bed, taken)
+      return { end: () => Promise.all(taken.map((client) => client.end())) }
+    },
+  },
+  {
+    name: 'disk-full',
+    summary: 'the disk of PostgreSQL is full',
+    excuses: CRASH,
+    holdMs: [3_000, 8_000],
+    needsSmallDisk: true,
+    async begin({ bed }) {
+      const ballast = await fillDisk(bed)
+      return {
+        async end() {
+          rmSync(ballast)
+          // Without room for its log it may have ended.
+          await bed.database.stop()
+          await bed.database.start()
+        },
+      }
+    },
+  },
+  {
+    name: 'standby-promoted',
+    summary: 'the primary dies, and its synchronous standby takes its address',
+    excuses: CRASH,
+    holdMs: [500, 3_000],
+    needsStandby: true,
+    async begin({ bed }) {
+      const old = bed.database
+      const standby = bed.standby!
+      await old.kill()
+      return {
+        async end() {
+          await standby.run('select pg_promote(true, 30)')
+          bed.database = standby
+          bed.standby = null
+          bed.databaseRelay.targetPort = standby.port
+          bed.databaseRelay.reset()
+          await old.dispose()
+          await bed.addStandby()
+        },
+      }
+    },
+  },
+  {
+    name: 'standby-stalled',
+    summary: 'the standby that every COMMIT waits for stands still',
+    excuses: CRASH,
+    holdMs: [3_000, 14_000],
+    needsStandby: true,
+    async begin({ bed }) {
+      const { pids } = bed.standby!
+      signalAll(pids, 'SIGSTOP')
+      return { end: async () => signalAll(pids, 'SIGCONT') }
+    },
+  },
+]
+
+async function stalled({ bed }: Stage): Promise<Ongoing> {
+  const { pids } = bed.database
+  signalAll(pids, 'SIGSTOP')
+  // Backends that were being made while the others were stopped.
+  return { end: async () => signalAll([...new Set([...pids, ...bed.database.pids])], 'SIGCONT') }
+}
+
+/** Of the six tables into which most was written, whatever they are. */
+async function locked({ bed, random }: Stage): Promise<Ongoing> {
+  const client = await bed.database.connect()
+  const { rows } = await client.query<{ name: string }>(`
+    select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
+    where n_tup_ins > 0 order by n_tup_ins + n_tup_upd + n_tup_del desc limit 6`)
+  const table = random.pick(rows).name
+  await client.query('begin')
+  await client.query(`lock table ${table} in access exclusive mode`)
+  return {
+    async end() {
+      await client.query('rollback')
+      await client.end()
+    },
+  }
+}
+
+async function terminateBackends(bed: Bed, client?: pg.Client): Promise<void> {
+  const statement = `
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where backend_type = 'client backend' and application_name <> 'faults'`
+  if (client === undefined) await bed.database.run(statement)
+  else await client.query(statement)
+}
+
+async function takeAll(bed: Bed, taken: pg.Client[]): Promise<void> {
+  for (;;)
+    try {
+      taken.push(await bed.database.connect())
+    } catch {
+      return
+    }
+}
+
+async function fillDisk({ database }: Bed): Promise<string> {
+  const path = join(dirname(database.cluster.path), 'ballast')
+  const { bavail, bsize } = statfsSync(dirname(path))
+  const file = await open(path, 'w')
+  const block = Buffer.alloc(1024 * 1024)
+  try {
+    for (let left = bavail * bsize - ROOM_OCTETS; left > 0; left -= block.length) await file.write(block)
+  } catch {
+    // The last block found no room.
+  } finally {
+    await file.close()
+  }
+  return path
+}

@@ -1,0 +1,155 @@
+/** One run: a bed under load and faults, then quiet, then the ledgers of all of it. */
+import type { SeededRandom } from '../../bench/seeded-random.ts'
+import { Bed, type BedOptions, INBOUND_NUMBER } from './bed.ts'
+import { textOf } from './carrier.ts'
+import { nowMs, pause } from './clock.ts'
+import { FeedReader } from './feed-reader.ts'
+import type { Ledgers, LookUp } from './ledgers.ts'
+import { Load } from './load.ts'
+import { bringFaults } from './nemesis.ts'
+import type { Planned } from './schedule.ts'
+import { read } from './service-client.ts'
+import { openAfter, readRecord } from './settling.ts'
+
+const INBOUND_INTERVAL_MS = 200
+/** Every so many-th inbound message has two parts. */
+const INBOUND_LONG = 5
+/** Of what the service says, one in so many is looked up at once. */
+const LOOKED_UP = 25
+const LOOK_UPS_AT_ONCE = 10
+const SETTLE_MS = 120_000
+/** Healthy running at the end, in which every node can be seen to accept. */
+const LAST_MS = 3_000
+
+export interface Exercise extends BedOptions {
+  readonly schedule: Iterable<Planned>
+  readonly seconds: number
+  readonly maxFaults: number
+  /** Requests a second. */
+  readonly rate: number
+  readonly signal: AbortSignal
+  readonly onProgress: (line: string) => void
+  /** How long the end may take, where it is not the usual. */
+  readonly settleMs?: number
+  /** Something done before the load begins, for the controls. */
+  readonly prepare?: (bed: Bed) => Promise<unknown>
+  /** Something done to the record before it is read: for the controls. */
+  readonly tamper?: (bed: Bed) => Promise<unknown>
+}
+
+export interface Exercised {
+  readonly ledgers: Ledgers
+  readonly accepted: number
+  readonly seconds: number
+  /** Everything came to its end in time. */
+  readonly isSettled: boolean
+}
+
+export async function exercise(options: Exercise): Promise<Exercised> {
+  await using bed = await Bed.make(options)
+  await options.prepare?.(bed)
+  const startMs = nowMs()
+  const lookUps = new LookUps(bed, options.random)
+  bed.onWebhook = ({ msgId, status }) => status !== null && lookUps.maybe(msgId, status)
+  const readers = bed.plans.map(
+    (plan) =>
+      new FeedReader(
+        plan,
+        bed.baseUrls,
+        bed.feed,
+        ({ msgId, status }) => status && lookUps.maybe(msgId, status),
+      ),
+  )
+  const load = new Load({
+    nodes: bed.baseUrls,
+    plans: bed.plans,
+    rate: options.rate,
+    onAccepted: ({ plan }, { msgId }) => {
+      lookUps.planOf.set(msgId!, plan)
+      bed.pass('accepted')
+      lookUps.maybe(msgId!, 'QUEUED')
+    },
+  })
+  const inbound = offerInbound(bed)
+  try {
+    const faults = await bringFaults({
+      bed,
+      schedule: options.schedule,
+      untilMs: startMs + options.seconds * 1_000,
+      maxFaults: options.maxFaults,
+      signal: options.signal,
+      onFault: ({ kind, node, holdMs }) =>
+        options.onProgress(
+          `${String(Math.round((nowMs() - startMs) / 1_000)).padStart(4)} s  ${load.accepted} accepted  ${kind.name} (node ${node}, ${holdMs} ms)`,
+        ),
+    })
+    await pause(LAST_MS, options.signal)
+    const seconds = (nowMs() - startMs) / 1_000
+    clearInterval(inbound)
+    await load.stop()
+    const settleMs = options.signal.aborted ? 0 : (options.settleMs ?? SETTLE_MS)
+    const loadedMs = nowMs()
+    const open = await openAfter(bed, settleMs)
+    const tookS = Math.round((nowMs() - loadedMs) / 1_000)
+    options.onProgress(`${load.accepted} accepted; ${tookS} s to settle${open === null ? '' : `: ${open}`}`)
+    await options.tamper?.(bed)
+    await Promise.all(readers.map((reader) => reader.stop()))
+    await lookUps.end()
+    const record = await readRecord(bed)
+    const { submits, sessions, webhooks, feed, plans } = bed
+    const own = { load: load.entries, lookUps: bed.lookUps, inbound: bed.inbound, faults, record }
+    return {
+      ledgers: { ...own, submits, sessions, webhooks, feed, plans },
+      accepted: load.accepted,
+      seconds,
+      isSettled: open === null,
+    }
+  } finally {
+    clearInterval(inbound)
+    await load.stop()
+  }
+}
+
+function offerInbound(bed: Bed): NodeJS.Timeout {
+  let k = 0
+  return setInterval(() => {
+    const carrier = bed.carriers[k % bed.carriers.length]!
+    carrier.offerInbound(k, INBOUND_NUMBER, textOf(k, k % INBOUND_LONG === 0 ? 2 : 1))
+    k += 1
+  }, INBOUND_INTERVAL_MS)
+}
+
+/** What the service has just said of a message must be true on every node. */
+class LookUps {
+  /** By message id: only what was answered 202 is looked up. */
+  readonly planOf = new Map<string, number>()
+  readonly #bed: Bed
+  readonly #random: SeededRandom
+  readonly #open = new Set<Promise<void>>()
+
+  constructor(bed: Bed, random: SeededRandom) {
+    this.#bed = bed
+    this.#random = random
+  }
+
+  maybe(msgId: string, atLeast: string): void {
+    const plan = this.planOf.get(msgId)
+    if (plan === undefined || this.#open.size >= LOOK_UPS_AT_ONCE || !this.#random.once(LOOKED_UP)) return
+    const looking = this.#look(msgId, atLeast, plan).catch(() => undefined)
+    this.#open.add(looking)
+    void looking.finally(() => this.#open.delete(looking))
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#open)
+  }
+
+  async #look(msgId: string, atLeast: string, plan: number): Promise<void> {
+    const node = this.#random.below(this.#bed.nodes.length)
+    const atMs = nowMs()
+    const path = `/v1/messages/sms/${msgId}`
+    const { status: httpStatus, json } = await read(this.#bed.baseUrls[node]!, this.#bed.plans[plan]!, path)
+    const look: LookUp = { msgId, node, atMs, atLeast, httpStatus, status: json.status ?? null }
+    this.#bed.lookUps.push(look)
+  }
+}

@@ -1,0 +1,70 @@
+/** Follows the feed of a plan's events from its beginning, over any node, whatever happens to the service. */
+import { nowMs, pause } from './clock.ts'
+import type { FeedItem } from './ledgers.ts'
+import { digestOf } from './receiver.ts'
+import { type Plan, read } from './service-client.ts'
+
+const PAUSE_MS = 250
+/** When it is to stop, the end must be read within this time. */
+const LAST_MS = 60_000
+
+export class FeedReader {
+  readonly #plan: Plan
+  readonly #nodes: readonly string[]
+  readonly #items: FeedItem[]
+  readonly #onItem: (item: FeedItem) => void
+  readonly #loop: Promise<void>
+  #cursor: string | null = null
+  #turn = 0
+  #stopAtMs = Number.POSITIVE_INFINITY
+
+  constructor(plan: Plan, nodes: readonly string[], items: FeedItem[], onItem: (item: FeedItem) => void) {
+    this.#plan = plan
+    this.#nodes = nodes
+    this.#items = items
+    this.#onItem = onItem
+    this.#loop = this.#read()
+  }
+
+  /** Reads on to the end that it has now. */
+  async stop(): Promise<void> {
+    this.#stopAtMs = nowMs()
+    await this.#loop
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const begunAtMs = nowMs()
+      const hasMore = await this.#page().catch(() => null)
+      const isOver = hasMore === false && begunAtMs > this.#stopAtMs
+      if (isOver || nowMs() > this.#stopAtMs + LAST_MS) return
+      if (hasMore !== true) await pause(PAUSE_MS)
+    }
+  }
+
+  /** Whether there is more at once; null: no answer. */
+  async #page(): Promise<boolean | null> {
+    const { json, status } = await read(
+      this.#nodes[this.#turn++ % this.#nodes.length]!,
+      this.#plan,
+      '/v1/events',
+      { limit: '1000', ...(this.#cursor && { cursor: this.#cursor }) },
+    )
+    if (status !== 200) return null
+    for (const { eventId, sequence, data } of json.items) {
+      const item: FeedItem = {
+        plan: this.#plan.index,
+        eventId,
+        msgId: data.msgId,
+        sequence,
+        status: data.status ?? null,
+        digest: digestOf(JSON.stringify(data)),
+        atMs: nowMs(),
+      }
+      this.#items.push(item)
+      this.#onItem(item)
+    }
+    this.#cursor = json.cursor
+    return json.hasMore
+  }
+}

@@ -1,0 +1,118 @@
+import type { Finding, Rule } from './judge.ts'
+import { isFailedAnswer } from './judge-messages.ts'
+import { type FaultEntry, type FeedItem, type Ledgers, rankOf, type Webhook } from './ledgers.ts'
+
+/** An attempt takes at most this long, so a fault explains a repetition of what was accepted so long before it. */
+const ATTEMPT_MS = 15_000
+/** What a fault left in doubt is settled this long after its end, at most: a lease, and what a node looks through once a minute. */
+const SETTLED_MS = 75_000
+
+/** What receivers and the reader of the feed were told of status changes and inbound messages. */
+export function judgeEvents(ledgers: Ledgers): Finding[] {
+  const findings: Finding[] = []
+  const find = (rule: Rule, subject: string, atMs: number) => findings.push({ rule, subject, atMs })
+  const feed = feedOf(ledgers.feed, find)
+  judgeFeedOfMessages(ledgers, feed, find)
+  judgeWebhooks(ledgers, feed, find)
+  return findings
+}
+
+type Find = (rule: Rule, subject: string, atMs: number) => void
+
+/** By event id. The feed gives each event once, those of a message in order. */
+function feedOf(items: readonly FeedItem[], find: Find): Map<string, FeedItem> {
+  const known = new Map<string, FeedItem>()
+  const latest = new Map<string, FeedItem>()
+  for (const item of items) {
+    if (known.has(item.eventId)) find('feed-repeated', item.eventId, item.atMs)
+    known.set(item.eventId, item)
+    const before = latest.get(item.msgId)
+    if (before !== undefined && item.sequence < before.sequence)
+      find('feed-disordered', item.eventId, item.atMs)
+    latest.set(item.msgId, item)
+  }
+  return known
+}
+
+function judgeFeedOfMessages(
+  { load, record }: Ledgers,
+  feed: ReadonlyMap<string, FeedItem>,
+  find: Find,
+): void {
+  const byMessage = Map.groupBy(feed.values(), ({ msgId }) => msgId)
+  const entries = new Map(load.map((entry) => [entry.n, entry]))
+  for (const message of record.messages) {
+    const { msgId, n, status } = message
+    if (isFailedAnswer(message, entries.get(n))) continue
+    const own = (byMessage.get(msgId) ?? []).toSorted((one, other) => one.sequence - other.sequence)
+    const atMs = own.at(-1)?.atMs ?? entries.get(n)?.answers[0]?.answeredAtMs ?? 0
+    if (own.some(({ sequence }, index) => sequence !== index + 1))
+      find('event-missing', `feed of ${msgId}`, atMs)
+    if ((own.at(-1)?.status ?? 'QUEUED') !== status)
+      find('event-missing', `feed of ${msgId}: ${status}`, atMs)
+    const ranks = [0, ...own.map((item) => rankOf(item.status!))]
+    if (ranks.some((rank, index) => index > 0 && rank <= ranks[index - 1]!))
+      find('status-backwards', `feed of ${msgId}`, atMs)
+  }
+}
+
+function judgeWebhooks(
+  { webhooks, feed: items, load, faults, record }: Ledgers,
+  feed: ReadonlyMap<string, FeedItem>,
+  find: Find,
+): void {
+  const pushed = new Set(load.filter(({ isPushed }) => isPushed).map(({ n }) => n))
+  const numbers = new Map(record.messages.map(({ msgId, n }) => [msgId, n]))
+  const byEvent = Map.groupBy(webhooks, ({ eventId }) => eventId)
+  for (const [eventId, requests] of byEvent) judgeEvent(eventId, requests, feed.get(eventId), faults, find)
+  for (const item of items) {
+    if (item.status === null || !pushed.has(numbers.get(item.msgId) ?? -1)) continue
+    if (!(byEvent.get(item.eventId) ?? []).some(({ isAccepted }) => isAccepted))
+      find('event-missing', `webhook ${item.eventId}`, item.atMs)
+  }
+  for (const own of Map.groupBy(webhooks, ({ msgId }) => msgId).values()) judgeOrder(own, find)
+}
+
+function judgeEvent(
+  eventId: string,
+  requests: readonly Webhook[],
+  item: FeedItem | undefined,
+  faults: readonly FaultEntry[],
+  find: Find,
+): void {
+  const [first] = requests
+  if (item === undefined) find('event-unknown', eventId, first!.begunAtMs)
+  const digests = new Set([...requests.map(({ digest }) => digest), ...(item ? [item.digest] : [])])
+  if (digests.size > 1) find('event-changed', eventId, first!.begunAtMs)
+  const accepted = requests.find(({ isAccepted }) => isAccepted)
+  if (accepted === undefined) return
+  for (const again of requests.filter(({ begunAtMs }) => begunAtMs > accepted.answeredAtMs!))
+    if (!repeatIsExcused(accepted.answeredAtMs!, again.begunAtMs, faults))
+      find('event-repeated', eventId, again.begunAtMs)
+}
+
+function repeatIsExcused(acceptedAtMs: number, againAtMs: number, faults: readonly FaultEntry[]): boolean {
+  return faults.some(
+    ({ excuses, startMs, endMs }) =>
+      excuses.repeats === true &&
+      startMs - ATTEMPT_MS <= acceptedAtMs &&
+      acceptedAtMs <= endMs + ATTEMPT_MS &&
+      startMs <= againAtMs &&
+      againAtMs <= endMs + SETTLED_MS,
+  )
+}
+
+/** An event of a message comes when the one before was accepted, and never again after a later one. */
+function judgeOrder(requests: readonly Webhook[], find: Find): void {
+  const accepted = new Map<number, number>()
+  for (const { sequence, answeredAtMs, isAccepted } of requests)
+    if (isAccepted)
+      accepted.set(sequence, Math.min(accepted.get(sequence) ?? Number.POSITIVE_INFINITY, answeredAtMs!))
+  let highest = 0
+  for (const { eventId, sequence, begunAtMs } of requests) {
+    const before = accepted.get(sequence - 1)
+    const isEarly = sequence > 1 && (before === undefined || before > begunAtMs)
+    if (isEarly || sequence < highest) find('event-disordered', eventId, begunAtMs)
+    highest = Math.max(highest, sequence)
+  }
+}

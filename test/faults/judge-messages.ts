@@ -1,0 +1,89 @@
+import type { Finding, Rule } from './judge.ts'
+import { isInDoubt } from './judge-submits.ts'
+import type { Answer, Ledgers, LoadEntry, RecordedMessage, Submit } from './ledgers.ts'
+import { rankOf } from './ledgers.ts'
+
+/** What the client was told of its messages, against the record and the carriers. */
+export function judgeMessages(ledgers: Ledgers): Finding[] {
+  const findings: Finding[] = []
+  const find = (rule: Rule, subject: string, atMs: number) => findings.push({ rule, subject, atMs })
+  const recorded = Map.groupBy(ledgers.record.messages, ({ n }) => n)
+  const submits = Map.groupBy(ledgers.submits, ({ n }) => n)
+  const entries = new Map(ledgers.load.map((entry) => [entry.n, entry]))
+
+  for (const entry of ledgers.load) {
+    const accepted = entry.answers.filter(({ status }) => status === 202)
+    const records = recorded.get(entry.n) ?? []
+    const ids = new Set(accepted.map(({ msgId }) => msgId))
+    if (ids.size > 1) find('key-answered-twice', `message ${entry.n}`, accepted[0]!.answeredAtMs)
+    for (const { msgId, answeredAtMs } of accepted)
+      if (!records.some((record) => record.msgId === msgId))
+        find('lost', `message ${entry.n}, ${msgId}`, answeredAtMs)
+    if (records.filter((record) => !isFailedAnswer(record, entry)).length > 1)
+      find('recorded-twice', `message ${entry.n}`, entry.answers[0]!.sentAtMs)
+    const [first] = submits.get(entry.n) ?? []
+    if (first !== undefined && isRefused(entry.answers))
+      find('sent-though-refused', `message ${entry.n}`, first.atMs)
+  }
+  for (const [n, [first]] of submits)
+    if (!recorded.has(n)) find('unrecorded', `message ${n} at the carrier`, first!.atMs)
+  for (const message of ledgers.record.messages) {
+    const sent = submits.get(message.n) ?? []
+    const entry = entries.get(message.n)
+    const rule = faultOfRecord(message, sent, entry, ledgers)
+    if (rule !== null)
+      find(rule, `message ${message.n}, ${message.msgId}, ${message.status}`, timeOf(entry, sent))
+  }
+  for (const look of ledgers.lookUps) {
+    if (look.httpStatus >= 500 || look.httpStatus === 429) continue
+    const isStale = look.httpStatus !== 200 || rankOf(look.status!) < rankOf(look.atLeast)
+    if (isStale) find('stale-read', `${look.msgId} at node ${look.node}: ${look.httpStatus}`, look.atMs)
+  }
+  return findings
+}
+
+/** Every answer says that it is not accepted; without an answer it may be. */
+function isRefused(answers: readonly Answer[]): boolean {
+  return answers.every(({ status, failure }) => failure === 'refused' || (status !== null && status !== 202))
+}
+
+/** The record of a request that was answered 5xx: FAILED, sent nowhere, and not announced. */
+export function isFailedAnswer({ msgId, status }: RecordedMessage, entry: LoadEntry | undefined): boolean {
+  return (
+    status === 'FAILED' &&
+    entry !== undefined &&
+    entry.answers.some((answer) => (answer.status ?? 0) >= 500) &&
+    !entry.answers.some((answer) => answer.status === 202 && answer.msgId === msgId)
+  )
+}
+
+/** Without the id of a submit_sm_resp its receipt says nothing of it. */
+function wasInDoubt(submit: Submit, { sessions, faults }: Ledgers): boolean {
+  const session = sessions[submit.session]!
+  return isInDoubt(submit, session.endedAtMs ?? Number.POSITIVE_INFINITY, session, faults)
+}
+
+function timeOf(entry: LoadEntry | undefined, sent: readonly Submit[]): number {
+  return sent[0]?.atMs ?? entry?.answers[0]?.answeredAtMs ?? 0
+}
+
+/** What is wrong with the last status of a message, by what its carriers were acknowledged. */
+function faultOfRecord(
+  message: RecordedMessage,
+  sent: readonly Submit[],
+  entry: LoadEntry | undefined,
+  ledgers: Ledgers,
+): Rule | null {
+  const { status, segments, plan } = message
+  if (isFailedAnswer(message, entry)) return null
+  if (status === 'UNKNOWN' && sent.length === 0) return 'unknown-never-offered'
+  if (status === 'UNKNOWN') {
+    const mayStay = ledgers.plans[plan]!.keepsDoubtful && sent.some((submit) => wasInDoubt(submit, ledgers))
+    return mayStay ? null : 'wrong-status'
+  }
+  if (status === 'QUEUED' || status === 'SENT') return 'unfinished'
+  if (new Set(sent.map(({ segment }) => segment)).size < segments)
+    return status === 'DELIVERED' ? 'unsubmitted' : 'wrong-status'
+  const expected = sent.some(({ state }) => state === 'UNDELIV') ? 'FAILED' : 'DELIVERED'
+  return status === expected ? null : 'wrong-status'
+}

@@ -1,0 +1,64 @@
+import type { Finding } from './judge.ts'
+import type { FaultEntry, Ledgers } from './ledgers.ts'
+
+const ACCEPT_WITHIN_MS = 5_000
+const TAKEOVER_WITHIN_MS = 15_000
+/** A request begun so long after SIGTERM meets a closed port. */
+const DRAIN_MS = 30_000
+
+/** How long the service took to be itself again, and whether it ended in order. */
+export function judgeTimes(ledgers: Ledgers): Finding[] {
+  const findings: Finding[] = []
+  for (const fault of ledgers.faults) {
+    const subject = `${fault.kind} at ${Math.round(fault.startMs / 1_000)} s`
+    const acceptMs = timeToAccept(ledgers, fault)
+    if (acceptMs !== null && acceptMs > ACCEPT_WITHIN_MS)
+      findings.push({ rule: 'slow-to-accept', subject: `${subject}: ${acceptMs} ms`, atMs: fault.endMs })
+    const takeoverMs = timeToTakeOver(ledgers, fault)
+    if (takeoverMs !== null && takeoverMs > TAKEOVER_WITHIN_MS)
+      findings.push({ rule: 'slow-takeover', subject: `${subject}: ${takeoverMs} ms`, atMs: fault.startMs })
+    if (fault.excuses.drains !== true) continue
+    for (const { n, answers } of ledgers.load)
+      for (const { node, failure, answeredAtMs } of answers)
+        if (
+          node === fault.node &&
+          failure === 'reset' &&
+          answeredAtMs >= fault.startMs &&
+          answeredAtMs <= Math.min(fault.endMs, fault.startMs + DRAIN_MS)
+        )
+          findings.push({ rule: 'reset-while-draining', subject: `message ${n}`, atMs: answeredAtMs })
+  }
+  return findings
+}
+
+/** From the end of a fault until each node has accepted a message sent after it; null: none was sent to some node. */
+export function timeToAccept({ load }: Ledgers, { endMs, nodes, startMs }: FaultEntry): number | null {
+  if (endMs <= startMs) return null
+  const first = new Map<number, number>()
+  for (const { answers } of load)
+    for (const { node, status, sentAtMs, answeredAtMs } of answers)
+      if (status === 202 && sentAtMs >= endMs && answeredAtMs < (first.get(node) ?? Number.POSITIVE_INFINITY))
+        first.set(node, answeredAtMs)
+  const times = nodes.map((node) => first.get(node))
+  if (times.length === 0 || times.some((atMs) => atMs === undefined)) return null
+  return Math.round(Math.max(...times.map((atMs) => atMs! - endMs)))
+}
+
+/** From the death of a node until the last message it had accepted, and not sent, has reached a carrier; null: none. */
+export function timeToTakeOver({ load, submits }: Ledgers, fault: FaultEntry): number | null {
+  if (fault.killedNode === null) return null
+  const killed = fault.killedNode
+  const firstSubmit = new Map<number, number>()
+  for (const { n, atMs } of submits) if (!firstSubmit.has(n)) firstSubmit.set(n, atMs)
+  const times = load.flatMap(({ n, answers }) => {
+    const accepted = answers.find(({ status }) => status === 202)
+    const atMs = firstSubmit.get(n)
+    const isHeld =
+      accepted?.node === killed &&
+      accepted.answeredAtMs <= fault.startMs &&
+      atMs !== undefined &&
+      atMs > fault.startMs
+    return isHeld ? [atMs - fault.startMs] : []
+  })
+  return times.length === 0 ? null : Math.round(Math.max(...times))
+}

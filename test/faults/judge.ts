@@ -1,0 +1,66 @@
+/** Joins the ledgers of a run. Pure: the same ledgers always give the same findings. */
+import { judgeEvents } from './judge-events.ts'
+import { judgeInbound } from './judge-inbound.ts'
+import { judgeMessages } from './judge-messages.ts'
+import { judgeSubmits } from './judge-submits.ts'
+import { judgeTimes } from './judge-times.ts'
+import type { FaultEntry, Ledgers } from './ledgers.ts'
+
+export type Rule =
+  | 'lost'
+  | 'recorded-twice'
+  | 'key-answered-twice'
+  | 'unrecorded'
+  | 'sent-though-refused'
+  | 'unfinished'
+  | 'wrong-status'
+  | 'unsubmitted'
+  | 'unknown-never-offered'
+  | 'status-backwards'
+  | 'stale-read'
+  | 'event-missing'
+  | 'event-unknown'
+  | 'event-disordered'
+  | 'event-repeated'
+  | 'event-changed'
+  | 'feed-repeated'
+  | 'feed-disordered'
+  | 'inbound-lost'
+  | 'inbound-doubled'
+  | 'inbound-unacknowledged'
+  | 'receipt-unacknowledged'
+  | 'copy-without-crash'
+  | 'copies-beyond-window'
+  | 'copy-not-flagged'
+  | 'reset-while-draining'
+  | 'slow-to-accept'
+  | 'slow-takeover'
+
+export interface Finding {
+  readonly rule: Rule
+  /** What it is about, for a person to look for in the ledgers. */
+  readonly subject: string
+  readonly atMs: number
+}
+
+export function judge(ledgers: Ledgers): Finding[] {
+  return [
+    ...judgeMessages(ledgers),
+    ...judgeSubmits(ledgers),
+    ...judgeEvents(ledgers),
+    ...judgeInbound(ledgers),
+    ...judgeTimes(ledgers),
+  ].toSorted((one, other) => one.atMs - other.atMs)
+}
+
+/** How long after its end a fault still explains what happens. */
+const AFTERMATH_MS = 30_000
+/** What was accepted so shortly before a fault is what it may cost. */
+const BEFORE_MS = 1_500
+
+/** The fault in force at an instant, else one that begins at once after it, else the one that ended last. */
+export function faultAt(faults: readonly FaultEntry[], atMs: number): FaultEntry | null {
+  const begun = faults.filter(({ startMs }) => startMs - BEFORE_MS <= atMs)
+  const [inForce, last] = [begun.filter(({ endMs }) => atMs <= endMs).at(-1), begun.at(-1)]
+  return inForce ?? (last !== undefined && atMs <= last.endMs + AFTERMATH_MS ? last : null)
+}

@@ -1,0 +1,24 @@
+/** Every kind of fault, by name. */
+import { CARRIER_KINDS } from './carrier-kinds.ts'
+import { CLOCK_KINDS } from './clock-kinds.ts'
+import { DATABASE_KINDS } from './database-kinds.ts'
+import type { Kind } from './kind.ts'
+import { PROCESS_KINDS } from './process-kinds.ts'
+import { RECEIVER_KINDS } from './receiver-kinds.ts'
+
+export const KINDS: readonly Kind[] = [
+  ...PROCESS_KINDS,
+  ...DATABASE_KINDS,
+  ...CARRIER_KINDS,
+  ...RECEIVER_KINDS,
+  ...CLOCK_KINDS,
+]
+
+/** @throws Error a name that no kind has */
+export function kindsNamed(names: readonly string[]): Kind[] {
+  return names.map((name) => {
+    const kind = KINDS.find((candidate) => candidate.name === name)
+    if (kind === undefined) throw new Error(`no kind of fault is named ${name}: see --list`)
+    return kind
+  })
+}

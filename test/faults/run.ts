@@ -1,0 +1,119 @@
+/** `npm run faults`: runs of the service under faults, judged by what everybody wrote down. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SeededRandom } from '../../bench/seeded-random.ts'
+import { runControls } from './controls.ts'
+import { exercise } from './exercise.ts'
+import type { Kind } from './kind.ts'
+import { KINDS } from './kinds.ts'
+import { type FaultOptions, readOptions } from './options.ts'
+import { tables } from './report.ts'
+import { scheduleOf } from './schedule.ts'
+import { SHORT_RUNS } from './short-form.ts'
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
+import { type Summary, summarise } from './summary.ts'
+
+interface Run {
+  readonly nodes: number
+  readonly seed: number
+  readonly kinds: readonly Kind[]
+  readonly seconds: number
+  readonly maxFaults: number
+  readonly rate: number
+}
+
+const interrupted = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
+
+function say(line: string): void {
+  const minutes = (performance.now() / 60_000).toFixed(1)
+  process.stderr.write(`${minutes.padStart(5)} min  ${line}\n`)
+}
+
+function runsOf(options: FaultOptions): Run[] {
+  if (options.form === 'short') return [...SHORT_RUNS]
+  const { seed, kinds, minutes, maxFaults, rate } = options
+  return options.nodes.map((nodes) => ({ nodes, seed, kinds, seconds: minutes * 60, maxFaults, rate }))
+}
+
+async function perform(run: Run, folder: string): Promise<Summary> {
+  const able = run.kinds.filter(({ minNodes = 1 }) => run.nodes >= minNodes)
+  const wantsDisk = able.some(({ needsSmallDisk }) => needsSmallDisk)
+  const disk: SmallDisk | null = wantsDisk ? mountSmallDisk() : null
+  const kinds = able.filter((kind) => {
+    const reason =
+      kind.missing?.() ?? (kind.needsSmallDisk && disk === null ? 'no file system can be mounted here' : null)
+    if (reason !== null) say(`left out: ${kind.name}, because ${reason}`)
+    return reason === null
+  })
+  say(`${run.nodes} node(s), seed ${run.seed}, ${kinds.length} kinds, ${run.seconds} s at ${run.rate}/s`)
+  try {
+    const exercised = await exercise({
+      ...run,
+      folder: join(folder, `nodes-${run.nodes}-seed-${run.seed}`),
+      hasStandby: kinds.some(({ needsStandby }) => needsStandby),
+      databaseFolder: disk?.path,
+      random: new SeededRandom(run.seed),
+      schedule: scheduleOf(run.seed, kinds, run.nodes),
+      signal: interrupted.signal,
+      onProgress: say,
+    })
+    return summarise(exercised, run, KINDS)
+  } finally {
+    disk?.unmount()
+  }
+}
+
+function listKinds(): void {
+  for (const { name, summary, missing, known = [], ...kind } of KINDS) {
+    const needs = [
+      ...(kind.minNodes === undefined ? [] : [`${kind.minNodes} nodes`]),
+      ...(kind.needsStandby ? ['a standby'] : []),
+      ...(missing?.() ? [`left out here: ${missing()}`] : []),
+      ...(known.length > 0 ? [`known: ${known.join(', ')}`] : []),
+    ]
+    process.stdout.write(`${name.padEnd(24)} ${summary}${needs.length > 0 ? ` [${needs.join('; ')}]` : ''}\n`)
+  }
+}
+
+async function main(options: FaultOptions): Promise<void> {
+  if (options.form === 'list') return listKinds()
+  if (options.form === 'merge') {
+    const summaries = options.files.flatMap((file) => JSON.parse(readFileSync(file, 'utf8')) as Summary[])
+    process.stdout.write(tables(summaries))
+    return
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'aldis-faults-'))
+  const summaries: Summary[] = []
+  for (const run of runsOf(options)) {
+    if (interrupted.signal.aborted) break
+    summaries.push(await perform(run, folder))
+    if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(summaries, null, 1)}\n`)
+  }
+  process.stdout.write(tables(summaries))
+  let isGood =
+    !interrupted.signal.aborted &&
+    summaries.every(({ unexpected, isSettled }) => unexpected === 0 && isSettled)
+  for (const { findings } of summaries)
+    for (const { kind, rule, subject, isKnown } of findings)
+      if (!isKnown) process.stdout.write(`found: ${kind}: ${rule}: ${subject}\n`)
+  if (options.form === 'short' && !interrupted.signal.aborted)
+    for (const { name, lost, isReported } of await runControls(folder, interrupted.signal, say)) {
+      process.stdout.write(
+        `control, ${name}: ${lost} reported as lost${isReported ? '' : ', which is wrong'}\n`,
+      )
+      isGood &&= isReported
+    }
+  if (isGood) rmSync(folder, { recursive: true, force: true })
+  else process.stdout.write(`The logs of the nodes are in ${folder}.\n`)
+  process.exitCode = isGood ? 0 : 1
+}
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options !== null) await main(options)
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.stack : error}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,108 @@
+/** Waits, within a bound, until a healthy service has nothing left to do; then reads its whole record. */
+import type { Bed } from './bed.ts'
+import { holdsWithin } from './clock.ts'
+import { copiesOf } from './judge-submits.ts'
+import { numberIn, type RecordedCopy, type RecordedMessage, type ServiceRecord } from './ledgers.ts'
+import { listAll, type Plan, readSurely } from './service-client.ts'
+
+const INTERVAL_MS = 1_000
+/** A node's clock may be a day off. */
+const MARGIN_MS = 3 * 86_400_000
+const AT_ONCE = 4
+
+/** null: it has settled; otherwise what was still open when the time was over. */
+export async function openAfter(bed: Bed, deadlineMs: number): Promise<string | null> {
+  let open: string | null = 'nothing was looked at'
+  await holdsWithin(
+    deadlineMs,
+    async () => {
+      open = await openNow(bed).catch((error) => String(error))
+      return open === null
+    },
+    INTERVAL_MS,
+  )
+  return open
+}
+
+async function openNow(bed: Bed): Promise<string | null> {
+  if (!bed.isBound()) return 'a carrier is not bound'
+  const offers = bed.carriers.reduce((sum, { unacknowledged }) => sum + unacknowledged, 0)
+  if (offers > 0) return `${offers} deliver_sm are not acknowledged`
+  for (const plan of bed.plans) {
+    if (await hasEventsWaiting(bed, plan)) return `plan ${plan.index} has events pending`
+    for (const status of ['QUEUED', 'SENT'])
+      if ((await firstOf(bed, plan, '/v1/messages/sms', { status })) !== undefined)
+        return `plan ${plan.index} has messages ${status}`
+  }
+  return null
+}
+
+/** What waits for its next attempt, up to a day, is tried at once. */
+async function hasEventsWaiting(bed: Bed, plan: Plan): Promise<boolean> {
+  const { json } = await readSurely(bed.baseUrls, plan, '/v1/webhooks/destinations', {})
+  const waiting = (
+    json.items as { destination: string; waiting: number; parked: number; state: string }[]
+  ).filter(({ waiting, parked }) => waiting + parked > 0)
+  for (const { destination } of waiting)
+    await fetch(`${bed.baseUrls[0]}/v1/webhooks/destinations/resume`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${plan.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ servicePlanId: plan.servicePlanId, destination }),
+      signal: AbortSignal.timeout(20_000),
+    })
+  const pending = await firstOf(bed, plan, '/v1/webhooks/events', { state: 'pending' })
+  return waiting.length > 0 || pending !== undefined
+}
+
+async function firstOf(bed: Bed, plan: Plan, path: string, query: Record<string, string>): Promise<unknown> {
+  const { json } = await readSurely(bed.baseUrls, plan, path, { ...query, limit: '1' })
+  return json.items[0]
+}
+
+export async function readRecord(bed: Bed): Promise<ServiceRecord> {
+  const window = {
+    fromDate: new Date(Date.now() - MARGIN_MS).toISOString(),
+    toDate: new Date(Date.now() + MARGIN_MS).toISOString(),
+  }
+  const messages: RecordedMessage[] = []
+  const inbound: { msgId: string; k: number }[] = []
+  for (const plan of bed.plans) {
+    const own = await listAll<{ msgId: string; body: string; status: string; segments: number }>(
+      bed.baseUrls,
+      plan,
+      '/v1/messages/sms',
+      window,
+    )
+    for (const { msgId, body, status, segments } of own)
+      messages.push({ msgId, plan: plan.index, n: numberIn(body), status, segments })
+    const received = await listAll<{ msgId: string; body: string }>(
+      bed.baseUrls,
+      plan,
+      '/v1/inbound/sms',
+      window,
+    )
+    for (const { msgId, body } of received) inbound.push({ msgId, k: numberIn(body) })
+  }
+  return { messages, inbound, copies: await readCopies(bed, messages) }
+}
+
+/** Of what a carrier had twice: whether the operator sees that it was sent again. */
+async function readCopies(bed: Bed, messages: readonly RecordedMessage[]): Promise<RecordedCopy[]> {
+  const ids = new Map(messages.map(({ n, msgId }) => [n, msgId]))
+  const numbers = [...new Set(copiesOf(bed.submits).map(({ submit }) => submit.n))]
+  const copies: RecordedCopy[] = []
+  const readOn = async (): Promise<void> => {
+    for (let n = numbers.pop(); n !== undefined; n = numbers.pop()) {
+      const msgId = ids.get(n)
+      const shown = msgId && ((await bed.admin('GET', `/messages/${msgId}`)) as Shown)
+      const isFlagged = shown ? shown.attempts.some(({ resubmission }) => resubmission) : false
+      copies.push({ n, isFlagged })
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, readOn))
+  return copies
+}
+
+interface Shown {
+  readonly attempts: readonly { readonly resubmission: boolean }[]
+}

@@ -1,0 +1,112 @@
+/** A run in figures, by kind of fault. Pure. */
+import type { Exercised } from './exercise.ts'
+import { type Finding, faultAt, judge, type Rule } from './judge.ts'
+import { copiesOf } from './judge-submits.ts'
+import { timeToAccept, timeToTakeOver } from './judge-times.ts'
+import type { Kind } from './kind.ts'
+
+export interface KindFigures {
+  faults: number
+  accepted: number
+  lost: number
+  copies: number
+  answered5xx: number
+  findings: Partial<Record<Rule, number>>
+  /** Of these, what the service is known not to hold yet. */
+  known: number
+  readonly acceptMs: number[]
+  readonly takeoverMs: number[]
+}
+
+export interface Summary {
+  readonly nodes: number
+  readonly seed: number
+  readonly rate: number
+  readonly seconds: number
+  readonly accepted: number
+  readonly unanswered: number
+  readonly submits: number
+  readonly inbound: number
+  readonly webhooks: number
+  readonly lookUps: number
+  readonly isSettled: boolean
+  readonly kinds: Record<string, KindFigures>
+  /** Not known: each makes the run a failed one. */
+  readonly unexpected: number
+  readonly findings: readonly (Finding & { readonly kind: string; readonly isKnown: boolean })[]
+}
+
+/** What happens while no fault is near. */
+const NO_FAULT = 'none'
+const LISTED_FINDINGS = 300
+
+export function summarise(
+  { ledgers, accepted, seconds, isSettled }: Exercised,
+  run: Pick<Summary, 'nodes' | 'seed' | 'rate'>,
+  kinds: readonly Kind[],
+): Summary {
+  const figures: Record<string, KindFigures> = {}
+  const { faults, load, submits } = ledgers
+  const kindAt = (atMs: number) => faultAt(faults, atMs)?.kind ?? NO_FAULT
+  const at = (atMs: number) => figuresOf(figures, kindAt(atMs))
+  for (const fault of faults) {
+    const own = figuresOf(figures, fault.kind)
+    own.faults += 1
+    const [acceptMs, takeoverMs] = [timeToAccept(ledgers, fault), timeToTakeOver(ledgers, fault)]
+    if (acceptMs !== null) own.acceptMs.push(acceptMs)
+    if (takeoverMs !== null) own.takeoverMs.push(takeoverMs)
+  }
+  let unanswered = 0
+  for (const { answers } of load)
+    for (const { status, answeredAtMs } of answers) {
+      if (status === 202) at(answeredAtMs).accepted += 1
+      else if (status === null) unanswered += 1
+      else if (status >= 500) at(answeredAtMs).answered5xx += 1
+    }
+  for (const { again } of copiesOf(submits)) at(again.atMs).copies += 1
+  const known = new Map(kinds.map(({ name, known: rules = [] }) => [name, new Set<Rule>(rules)]))
+  const findings = judge(ledgers).map((finding) => {
+    const kind = kindAt(finding.atMs)
+    return {
+      ...finding,
+      atMs: Math.round(finding.atMs),
+      kind,
+      isKnown: known.get(kind)?.has(finding.rule) === true,
+    }
+  })
+  for (const { rule, kind, isKnown } of findings) {
+    const own = figuresOf(figures, kind)
+    own.findings[rule] = (own.findings[rule] ?? 0) + 1
+    if (rule === 'lost') own.lost += 1
+    if (isKnown) own.known += 1
+  }
+  return {
+    ...run,
+    seconds: Math.round(seconds),
+    accepted,
+    unanswered,
+    submits: submits.length,
+    inbound: ledgers.inbound.length,
+    webhooks: ledgers.webhooks.length,
+    lookUps: ledgers.lookUps.length,
+    isSettled,
+    kinds: figures,
+    unexpected: findings.filter(({ isKnown }) => !isKnown).length,
+    findings: findings.slice(0, LISTED_FINDINGS),
+  }
+}
+
+function figuresOf(all: Record<string, KindFigures>, kind: string): KindFigures {
+  all[kind] ??= {
+    faults: 0,
+    accepted: 0,
+    lost: 0,
+    copies: 0,
+    answered5xx: 0,
+    findings: {},
+    known: 0,
+    acceptMs: [],
+    takeoverMs: [],
+  }
+  return all[kind]
+}
