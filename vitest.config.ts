@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 const PURE = [
   'test/{domain,smpp,simulator}/**/*.test.ts',
   'test/faults/*.test.ts',
+  'test/bench/{options,report,totals}.test.ts',
   'test/{config,configuration-document,conventions,documents,errors}.test.ts',
 ]
 

@@ -1,93 +1,136 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 const START_TIMEOUT_MS = 60_000
 const ANSWER_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 40_000
 
-interface Answer {
-  readonly id: number
+export interface Program {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+}
+
+export interface ProcessHooks {
+  /** Told when the process ends without being stopped. */
+  readonly onExit: (reason: string) => void
+  /** Where its standard error goes, and its standard output too unless it is a Child; inherited when left out. */
+  readonly logFile?: string
+}
+
+/** A script of the bench, with its path below bench/, run by Node. */
+export function script(path: string, ...args: readonly string[]): Program {
+  return { command: process.execPath, args: [fileURLToPath(new URL(path, import.meta.url)), ...args] }
+}
+
+/** A process of a run. */
+export class Process {
+  protected readonly process: ChildProcess
+  readonly #exited: Promise<void>
+  #stopping = false
+
+  constructor(name: string, program: Program, hooks: ProcessHooks, speaks = false) {
+    const log = hooks.logFile === undefined ? 'inherit' : openSync(hooks.logFile, 'a')
+    this.process = spawn(program.command, program.args, {
+      stdio: [speaks ? 'pipe' : 'ignore', speaks ? 'pipe' : log, log],
+      env: { ...process.env, NODE_ENV: 'production', ...program.env },
+    })
+    if (log !== 'inherit') closeSync(log)
+    this.#exited = new Promise((resolve) => {
+      this.process.once('exit', () => resolve())
+      this.process.once('error', () => resolve())
+    })
+    this.process.once('error', (error) => hooks.onExit(`${name}: ${error.message}`))
+    this.process.once('exit', (code, signal) => {
+      if (!this.#stopping) hooks.onExit(`${name} ended unexpectedly (${signal ?? `code ${code}`})`)
+    })
+  }
+
+  /** -1 when it could not be started. */
+  get pid(): number {
+    return this.process.pid ?? -1
+  }
+
+  /** SIGTERM, then SIGKILL; resolves when the process is gone. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    const { pid, exitCode, signalCode } = this.process
+    if (pid === undefined || exitCode !== null || signalCode !== null) return
+    this.process.kill('SIGTERM')
+    const timer = setTimeout(() => this.process.kill('SIGKILL'), STOP_TIMEOUT_MS)
+    await this.#exited
+    clearTimeout(timer)
+  }
+}
+
+export interface ChildHooks extends ProcessHooks {
+  readonly onNews?: (value: number) => void
+}
+
+/** One line of a child. */
+interface Line {
+  readonly ready?: unknown
+  readonly news?: number
+  readonly fault?: string
   readonly value?: unknown
   readonly error?: string
 }
 
-/** A process of the bench. It says `{ ready }` once, answers requests, and may send news of its own. */
-export class Child<Ready> {
+/**
+ * A process that is spoken to in lines: commands on its standard input, one a line; JSON on its standard output. It says
+ * `{"ready":…}` once, answers each command that asks with `{"value":…}` or `{"error":"…"}`, in order, and may say
+ * `{"news":N}` or `{"fault":"…"}` at any time. A fault counts as its end. parent.ts and tools/parent.c are the other end.
+ */
+export class Child<Ready = object> extends Process {
   readonly #name: string
-  readonly #process: ChildProcess
-  readonly #answers = new Map<number, (answer: Answer) => void>()
-  readonly #exited: Promise<void>
+  readonly #questions: PromiseWithResolvers<unknown>[] = []
   readonly #readiness = Promise.withResolvers<Ready>()
-  #lastId = 0
-  #stopping = false
 
-  constructor(name: string, config: object, hooks: ChildHooks) {
-    this.#name = name
-    const log = hooks.logFile === undefined ? null : openSync(hooks.logFile, 'w')
-    this.#process = spawn(process.execPath, [script(name), JSON.stringify(config)], {
-      stdio: ['ignore', 'inherit', log ?? 'inherit', 'ipc'],
-      env: { ...process.env, NODE_ENV: 'production' },
-    })
-    if (log !== null) closeSync(log)
-    this.#exited = new Promise((resolve) => this.#process.once('exit', () => resolve()))
-    this.#process.once('error', (error) => hooks.onExit(`${name}: ${error.message}`))
-    this.#process.once('exit', (code, signal) => {
-      const reason = `${name} ended unexpectedly (${signal ?? `code ${code}`})`
+  constructor(name: string, program: Program, hooks: ChildHooks) {
+    const onExit = (reason: string) => {
       this.#readiness.reject(new Error(reason))
-      if (!this.#stopping) hooks.onExit(reason)
+      for (const question of this.#questions.splice(0)) question.reject(new Error(reason))
+      hooks.onExit(reason)
+    }
+    super(name, program, { ...hooks, onExit }, true)
+    this.#name = name
+    this.#readiness.promise.catch(() => undefined)
+    // A command to a process that has ended: the end itself is reported.
+    this.process.stdin!.on('error', () => undefined)
+    createInterface({ input: this.process.stdout! }).on('line', (text) => {
+      const line = JSON.parse(text) as Line
+      if (line.news !== undefined) hooks.onNews?.(line.news)
+      else if (line.fault !== undefined) hooks.onExit(`${name}: ${line.fault}`)
+      else if (line.ready !== undefined) this.#readiness.resolve(line.ready as Ready)
+      else this.#answered(line)
     })
-    this.#process.on('message', (message: { ready?: Ready; news?: number } & Partial<Answer>) => {
-      if (message.ready !== undefined) this.#readiness.resolve(message.ready)
-      else if (message.news !== undefined) hooks.onNews?.(message.news)
-      else if (message.id !== undefined) this.#answers.get(message.id)?.(message as Answer)
-    })
-  }
-
-  get pid(): number {
-    return this.#process.pid ?? -1
   }
 
   ready(): Promise<Ready> {
     return within(this.#readiness.promise, START_TIMEOUT_MS, `${this.#name} did not start in time`)
   }
 
-  async request<T>(kind: string, argument?: unknown): Promise<T> {
-    const id = ++this.#lastId
-    const { promise, resolve, reject } = Promise.withResolvers<T>()
-    this.#answers.set(id, ({ value, error }) => {
-      if (error === undefined) resolve(value as T)
-      else reject(new Error(`${this.#name}: ${error}`))
-    })
-    this.#process.send({ id, kind, argument })
-    try {
-      return await within(promise, ANSWER_TIMEOUT_MS, `${this.#name} did not answer in time`)
-    } finally {
-      this.#answers.delete(id)
-    }
+  /** A command that has an answer. */
+  request<T>(command: string): Promise<T> {
+    const question = Promise.withResolvers<unknown>()
+    this.#questions.push(question)
+    this.tell(command)
+    const late = `${this.#name} did not answer in time`
+    return within(question.promise as Promise<T>, ANSWER_TIMEOUT_MS, late)
   }
 
-  /** SIGTERM, then SIGKILL; resolves when the process is gone. */
-  async stop(): Promise<void> {
-    this.#stopping = true
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
-    this.#process.kill('SIGTERM')
-    const timer = setTimeout(() => this.#process.kill('SIGKILL'), STOP_TIMEOUT_MS)
-    await this.#exited
-    clearTimeout(timer)
+  /** A command that has none. */
+  tell(command: string): void {
+    this.process.stdin!.write(`${command}\n`)
   }
-}
 
-export interface ChildHooks {
-  /** Told when the process ends without being stopped. */
-  readonly onExit: (reason: string) => void
-  readonly onNews?: (value: number) => void
-  /** Where its standard error goes; inherited when left out. */
-  readonly logFile?: string
-}
-
-function script(name: string): string {
-  return fileURLToPath(new URL(`${name}.ts`, import.meta.url))
+  #answered({ value, error }: Line): void {
+    const question = this.#questions.shift()
+    if (error === undefined) question?.resolve(value)
+    else question?.reject(new Error(`${this.#name}: ${error}`))
+  }
 }
 
 async function within<T>(promise: Promise<T>, timeoutMs: number, reason: string): Promise<T> {

@@ -47,6 +47,12 @@ export function treeCpuMs(root: number): number {
   return total
 }
 
+/** Resident memory of a process at its highest (VmHWM). @throws Error when it is gone or this is not Linux. */
+export function peakMemoryMib(pid: number): number {
+  const kib = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+  return Number(kib) / 1_024
+}
+
 /** Share of all processors' time that was used by anybody, between two calls: 1 is all of them. */
 export function machineUse(): () => number {
   const read = () => {

@@ -38,6 +38,14 @@ export async function timeCommits(db: pg.Client): Promise<Percentiles> {
   return percentiles(latencies)
 }
 
+/** Write-ahead log so far, of the whole server. */
+export async function walBytes(db: pg.Client): Promise<number> {
+  const { rows } = await db.query<{ n: number }>(
+    `select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as n`,
+  )
+  return rows[0]!.n
+}
+
 export async function serverFacts(db: pg.Client): Promise<{ version: string; settings: string }> {
   const { rows } = await db.query<{ version: string; settings: string }>(`
     select current_setting('server_version') as version,

@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
 import { requestAdmin } from '../src/commands/admin-client.ts'
-import type { SimulatorStats } from '../src/simulator/counters.ts'
-import type { CarrierConfig } from './carrier.ts'
-import { Child } from './children.ts'
+import { script } from './children.ts'
 import { openDatabase } from './database.ts'
 import { percentiles } from './percentiles.ts'
+import { Rig } from './rig.ts'
 import type { ServiceConfig, ServiceReady } from './service.ts'
 import { addCustomer, type Customer, setUp } from './setup.ts'
 
@@ -44,46 +41,53 @@ if (values.help) process.stdout.write(HELP)
 else process.exitCode = await measure(Number(values.backlog), Number(values.rate), Number(values.messages))
 
 async function measure(backlog: number, rate: number, messages: number): Promise<number> {
-  await using resources = new AsyncDisposableStack()
-  const dir = mkdtempSync(join(tmpdir(), 'aldis-fairness-'))
-  resources.defer(() => rmSync(dir, { recursive: true, force: true }))
-  const spawn = <Ready>(name: string, config: object) => {
-    const onExit = (reason: string) => process.stderr.write(`${reason}\n`)
-    const child = new Child<Ready>(name, config, { onExit, logFile: join(dir, `${name}.log`) })
-    resources.defer(() => child.stop())
-    return child
+  const rig = new Rig(null)
+  try {
+    return await measureWith(rig, backlog, rate, messages)
+  } finally {
+    await rig.close()
   }
+}
+
+async function measureWith(rig: Rig, backlog: number, rate: number, messages: number): Promise<number> {
   const operatorToken = randomBytes(24).toString('base64url')
-  const carrierConfig: CarrierConfig = { receiptDelayMs: [50, 300], deliverWindow: 100 }
-  const carrier = spawn<{ port: number }>('carrier', carrierConfig)
+  const tools = await rig.tools()
+  const carrier = await tools.carrier({
+    receiptDelayMs: [50, 300],
+    deliverWindow: 100,
+    receiptsOutstanding: 0,
+    throughput: null,
+  })
   const config: ServiceConfig = {
-    dataDir: join(dir, 'data'),
+    dataDir: join(rig.folder, 'data'),
     logLevel: 'warn',
     operatorToken,
     caPem: null,
     explain: false,
   }
-  const { url, databaseUrl } = await spawn<ServiceReady>('service', config).ready()
+  const program = script('service.ts', JSON.stringify(config))
+  const service = rig.child<ServiceReady>('service', program, { logFile: rig.serviceLog })
+  const { url, databaseUrl } = await service.ready()
   const connection = { url, operatorToken }
-  const busy = await setUp(connection, { port: (await carrier.ready()).port, window: 10 })
+  const busy = await setUp(connection, { port: carrier.port, window: 10 })
   const quiet = await addCustomer(connection)
   await requestAdmin(connection, 'PATCH', '/carriers/simulator', { messagesPerSecond: rate })
   const db = await openDatabase(databaseUrl)
-  resources.defer(() => db.end())
+  rig.resources.defer(() => db.end())
   for (let left = backlog; left > 0; left -= INSERT_AT_ONCE) {
     await addBacklog(db, busy, Math.min(left, INSERT_AT_ONCE))
     process.stderr.write(`${backlog - left + Math.min(left, INSERT_AT_ONCE)} messages wait\n`)
   }
 
-  const stats = () => carrier.request<SimulatorStats>('stats')
-  const before = await stats()
+  const before = await carrier.stats()
   const startMs = performance.now()
   const waits: number[] = []
   for (let n = 0; n < messages; n += 1) {
     waits.push(await waitOf(url, quiet, n))
     await pause(startMs + (n + 1) * EVERY_MS - performance.now())
   }
-  const perSecond = ((await stats()).accepted - before.accepted) / ((performance.now() - startMs) / 1_000)
+  const perSecond =
+    ((await carrier.stats()).accepted - before.accepted) / ((performance.now() - startMs) / 1_000)
   const { p50, p99, max } = percentiles(waits)
   process.stdout.write(
     `${backlog} messages of one plan wait for a carrier of ${rate}/s (used: ${perSecond.toFixed(1)}/s)\n` +

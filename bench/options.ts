@@ -1,10 +1,16 @@
 import { parseArgs } from 'node:util'
 
 export interface BenchOptions {
+  /** What Aldis is measured in turn with. */
+  readonly against: 'kannel' | null
+  readonly pairs: number
   readonly seconds: number
   readonly warmUpSeconds: number
   readonly acceptSeconds: number
   readonly webhookSeconds: number
+  /** Of the full rate, for the latencies. */
+  readonly latencyShare: number
+  readonly latencySeconds: number
   readonly connections: number
   readonly outstanding: number
   readonly window: number
@@ -13,6 +19,8 @@ export interface BenchOptions {
   readonly throughput: number | null
   /** Least and most, in milliseconds. */
   readonly receiptDelayMs: readonly [number, number]
+  /** Receipts that the carrier holds back, sending a random one for each message. */
+  readonly receiptsOutstanding: number
   readonly pastDays: number
   readonly tls: boolean
   readonly logLevel: string
@@ -25,26 +33,34 @@ const HELP = `Measures Aldis whole: load, service with its PostgreSQL, carrier a
 
 Usage: npm run bench -- [options]
 
-  --seconds N           measured time of the end-to-end run, 0 for none (20)
-  --warm-up N           seconds before it that do not count (5)
-  --accept-seconds N    measured time of the accept run, 0 for none (10)
-  --webhook-seconds N   seconds of each measurement of the webhook part (some five minutes in all), 0 for none (20)
-  --connections N       keep-alive connections of the load generator (64)
-  --outstanding N       messages between request and last webhook, at most, in the end-to-end run (2000)
-  --window N            unanswered submit_sm on the carrier link (100)
-  --deliver-window N    receipts the carrier leaves unanswered, at most (100)
-  --throughput N        submits the carrier accepts in any second; it answers ESME_RTHROTTLED to more (no limit)
-  --receipt-delay A-B   milliseconds from submit to receipt, drawn for each message (50-300)
-  --past-days N         days the tables have partitions for before today, up to 89; they are empty (0)
-  --tls                 receive webhooks over https
-  --log-level LEVEL     of the service (info, as in production; its log goes to a file)
-  --profile FOLDER      keep a CPU profile of the service and plans of its statements there, and print their sums
-  --temp-dir FOLDER     where the database is made (the system's); must be a real disk, or commits cost nothing
-  --json                print one JSON object instead of tables
+  --against kannel         measure Kannel in turn with Aldis, with the same load, carrier and receiver; only the
+                           messages, not the accepts and the webhook part
+  --pairs N                runs of each (1)
+  --seconds N              measured time of the messages at the full rate, 0 for none (20)
+  --warm-up N              seconds before it that do not count (5)
+  --latency-seconds N      measured time at a share of that rate, for the latencies, 0 for none (10)
+  --latency-share N        that share, in percent (60)
+  --accept-seconds N       measured time of the accept run, 0 for none (10)
+  --webhook-seconds N      seconds of each measurement of the webhook part (some five minutes in all), 0 for none (20)
+  --connections N          keep-alive connections of the load generator (64)
+  --outstanding N          messages between request and last webhook, at most, at the full rate (2000)
+  --window N               unanswered submit_sm on the carrier link (500)
+  --deliver-window N       receipts the carrier leaves unanswered, at most (500)
+  --receipt-delay A-B      milliseconds from submit to receipt, drawn for each message (0)
+  --receipts-outstanding N receipts the carrier holds back: for each message it sends a random one of them (0); that
+                           many more messages are under way, and none is held back at the share of the full rate
+  --throughput N           submits the carrier accepts in any second; it answers ESME_RTHROTTLED to more (no limit)
+  --past-days N            days the tables have partitions for before today, up to 89; they are empty (0)
+  --tls                    receive webhooks over https
+  --log-level LEVEL        of the service (info, as in production; its log goes to a file)
+  --profile FOLDER         keep a CPU profile of the service and plans of its statements there, and print their sums
+  --temp-dir FOLDER        where the database is made (the system's); must be a real disk, or commits cost nothing
+  --json                   print one JSON object instead of tables
   --help
 
 The webhook part alone: npm run bench -- --seconds 0 --accept-seconds 0
 
+Load, carrier and receiver are built with the C compiler (cc), or run in Node where there is none.
 Exit code 1 when anything accepted was not delivered with both webhooks, exactly once: such a run gives no figures.
 `
 
@@ -53,16 +69,21 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      against: { type: 'string' },
+      pairs: { type: 'string', default: '1' },
       seconds: { type: 'string', default: '20' },
       'warm-up': { type: 'string', default: '5' },
       'accept-seconds': { type: 'string', default: '10' },
       'webhook-seconds': { type: 'string', default: '20' },
+      'latency-seconds': { type: 'string', default: '10' },
+      'latency-share': { type: 'string', default: '60' },
       connections: { type: 'string', default: '64' },
       outstanding: { type: 'string', default: '2000' },
-      window: { type: 'string', default: '100' },
-      'deliver-window': { type: 'string', default: '100' },
+      window: { type: 'string', default: '500' },
+      'deliver-window': { type: 'string', default: '500' },
+      'receipts-outstanding': { type: 'string', default: '0' },
       throughput: { type: 'string' },
-      'receipt-delay': { type: 'string', default: '50-300' },
+      'receipt-delay': { type: 'string', default: '0' },
       'past-days': { type: 'string', default: '0' },
       tls: { type: 'boolean', default: false },
       'log-level': { type: 'string', default: 'info' },
@@ -76,17 +97,22 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     process.stdout.write(HELP)
     return null
   }
-  return {
+  const options: BenchOptions = {
+    against: againstOf(values.against),
+    pairs: whole('pairs', values.pairs, 1, 100),
     seconds: whole('seconds', values.seconds, 0, 3_600),
     warmUpSeconds: whole('warm-up', values['warm-up'], 0, 600),
     acceptSeconds: whole('accept-seconds', values['accept-seconds'], 0, 600),
     webhookSeconds: whole('webhook-seconds', values['webhook-seconds'], 0, 600),
+    latencyShare: whole('latency-share', values['latency-share'], 1, 100),
+    latencySeconds: whole('latency-seconds', values['latency-seconds'], 0, 600),
     connections: whole('connections', values.connections, 1, 1_000),
     outstanding: whole('outstanding', values.outstanding, 1, 100_000),
     window: whole('window', values.window, 1, 1_000),
     deliverWindow: whole('deliver-window', values['deliver-window'], 1, 1_000),
     throughput: values.throughput === undefined ? null : whole('throughput', values.throughput, 1, 1_000_000),
     receiptDelayMs: range('receipt-delay', values['receipt-delay']),
+    receiptsOutstanding: whole('receipts-outstanding', values['receipts-outstanding'], 0, 100_000),
     pastDays: whole('past-days', values['past-days'], 0, 89),
     tls: values.tls,
     logLevel: values['log-level'],
@@ -94,6 +120,22 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     profile: values.profile ?? null,
     tempDir: values['temp-dir'] ?? null,
   }
+  requireFit(options)
+  return options
+}
+
+function againstOf(text: string | undefined): BenchOptions['against'] {
+  if (text === undefined || text === 'kannel') return text ?? null
+  throw new Error('--against must be kannel')
+}
+
+/** @throws Error for options that exclude each other. */
+function requireFit(options: BenchOptions): void {
+  const { against, seconds, tls, profile, throughput, receiptsOutstanding } = options
+  if (against !== null && (seconds === 0 || tls || profile !== null))
+    throw new Error('--against goes with neither --seconds 0 nor --tls nor --profile')
+  if (receiptsOutstanding > 0 && throughput !== null)
+    throw new Error('--receipts-outstanding does not go with --throughput')
 }
 
 function whole(name: string, text: string, least: number, most: number): number {

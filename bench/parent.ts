@@ -1,36 +1,57 @@
-/** The child's end of children.ts. */
+import { createInterface } from 'node:readline'
 
-type Handlers = Readonly<Record<string, (argument: never) => unknown>>
+/** The other end of children.ts, for the processes of the bench that are written for Node. */
 
-/** Configuration given by the parent. */
-export function configuration<T>(): T {
-  return JSON.parse(process.argv[2] ?? '{}') as T
-}
+/** Commands by name. What one returns is the answer; NO_ANSWER when the command has none. */
+type Handlers = Readonly<Record<string, (argument: string) => unknown>>
 
-/** Tells the parent that everything answers, and answers its requests until `stop`. */
+export const NO_ANSWER = Symbol('no answer')
+
+/** Tells the parent that everything answers, and handles its commands, in order, until SIGTERM or the parent's end. */
 export function serveParent(ready: object, handlers: Handlers, stop: () => Promise<unknown>): void {
-  process.on('message', async ({ id, kind, argument }: { id: number; kind: string; argument: never }) => {
-    try {
-      process.send!({ id, value: (await handlers[kind]!(argument)) ?? null })
-    } catch (error) {
-      process.send!({ id, error: String(error) })
-    }
+  let last = Promise.resolve()
+  const lines = createInterface({ input: process.stdin })
+  lines.on('line', (line) => {
+    const [name = ''] = line.split(' ', 1)
+    last = last.then(() => answer(handlers[name], line.slice(name.length + 1)))
   })
   let stopping = false
   const stopOnce = async () => {
     if (stopping) return
     stopping = true
     await stop()
-    if (process.connected) process.disconnect!()
+    lines.close()
+    process.stdin.destroy()
   }
   process.on('SIGTERM', stopOnce)
   // Ctrl-C reaches the whole group; the parent stops its children in order.
   process.on('SIGINT', () => undefined)
-  process.on('disconnect', stopOnce)
-  process.send!({ ready })
+  lines.on('close', stopOnce)
+  // The parent is gone: its end of standard input says so too.
+  process.stdout.on('error', () => undefined)
+  write({ ready })
 }
 
 /** Something the parent did not ask for. */
 export function tellParent(news: number): void {
-  if (process.connected) process.send!({ news })
+  write({ news })
+}
+
+/** Something that makes the run worthless. */
+export function tellFault(fault: string): void {
+  write({ fault })
+}
+
+async function answer(handler: Handlers[string] | undefined, argument: string): Promise<void> {
+  if (handler === undefined) return write({ error: 'there is no such command' })
+  try {
+    const value = await handler(argument)
+    if (value !== NO_ANSWER) write({ value: value ?? null })
+  } catch (error) {
+    write({ error: String(error) })
+  }
+}
+
+function write(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
 }

@@ -1,70 +1,184 @@
+import type { Accepts } from './accepts.ts'
+import type { Comparison, Run } from './comparison.ts'
+import type { EndToEnd, Latencies, Paced } from './end-to-end.ts'
 import type { BenchOptions } from './options.ts'
 import type { Percentiles } from './percentiles.ts'
-import type { Accepts, EndToEnd } from './phases.ts'
+import type { Figures } from './single.ts'
 import type { Delays, Isolation } from './webhook-isolation.ts'
 import type { WebhookFigures } from './webhooks.ts'
 
-export interface Figures {
-  readonly machine: Readonly<Record<string, string>>
-  readonly options: BenchOptions
-  readonly endToEnd: EndToEnd | null
-  readonly accepts: Accepts | null
-  readonly checked: number
-  readonly webhooks: WebhookFigures | null
-}
+/** More than this share of the CPU of a run, and the tools shape what they measure. */
+const TOOLS_SHARE_LIMIT = 0.15
+
+type Row = [name: string, value: string]
 
 /** The figures as text for people. */
-export function figuresText({ machine, endToEnd, accepts, checked, options, webhooks }: Figures): string {
-  const rows: [string, string][] = [
+export function figuresText(figures: Figures): string {
+  const { machine, endToEnd, paced, accepts, checked, options, webhooks } = figures
+  return aligned([
     ...Object.entries(machine),
     ['options', JSON.stringify(options)],
     ['', ''],
     ...(accepts === null ? [] : acceptRows(accepts)),
     ...(endToEnd === null ? [] : endToEndRows(endToEnd, options)),
+    ...(paced === null ? [] : pacedRows(paced, options)),
     ['totals', `${checked} accepted, each DELIVERED with both webhooks, exactly once`],
     ...(webhooks === null ? [] : webhookRows(webhooks)),
-  ]
-  const width = Math.max(...rows.map(([name]) => name.length)) + 2
-  return `${rows.map(([name, value]) => `${name.padEnd(width)}${value}`.trimEnd()).join('\n')}\n`
+  ])
 }
 
-function endToEndRows(endToEnd: EndToEnd, { throughput }: BenchOptions): [string, string][] {
-  const { cpu, timings, eachSecond } = endToEnd
+/** A table of the pairs, and what Aldis has of Kannel's in each. */
+export function comparisonText({ machine, options, pairs }: Comparison): string {
+  const runs = pairs.flatMap(({ aldis, kannel }) => [aldis, kannel])
+  const total = runs.reduce((sum, { checked }) => sum + checked, 0)
+  return [
+    aligned([...Object.entries(machine), ['options', JSON.stringify(options)]]),
+    '\n',
+    table([HEADINGS, ...runs.map(runCells)]),
+    '\n',
+    aligned([
+      ...pairs.map(ratioRow),
+      ...runs.flatMap(toolsWarning),
+      ['totals', `${total} accepted, each submitted once, its receipt acknowledged, and called back twice`],
+    ]),
+  ].join('')
+}
+
+const HEADINGS = [
+  '',
+  'messages/s',
+  'in one second',
+  'CPU ms a message',
+  'service',
+  'database',
+  'load, carrier, receiver, bench',
+  'tools',
+  'idle',
+  'load avg',
+  'RSS MiB',
+  'WAL B',
+]
+
+function runCells({ name, endToEnd }: Run): string[] {
+  const { cpu, eachSecond, toolsShare, idle, loadAverage, peakMemoryMib, walBytes } = endToEnd
+  return [
+    name,
+    whole(endToEnd.perSecond),
+    `${Math.min(...eachSecond)}-${Math.max(...eachSecond)}`,
+    (cpu.service + cpu.database).toFixed(3),
+    cpu.service.toFixed(3),
+    name === 'Aldis' ? cpu.database.toFixed(3) : '-',
+    [cpu.load, cpu.carrier, cpu.receiver, cpu.bench].map((value) => value.toFixed(3)).join(' '),
+    percent(toolsShare),
+    percent(idle),
+    loadAverage.toFixed(2),
+    whole(peakMemoryMib),
+    walBytes === null ? '-' : whole(walBytes),
+  ]
+}
+
+function ratioRow({ aldis, kannel }: Comparison['pairs'][number], index: number): Row {
+  const cost = ({ endToEnd: { cpu } }: Run) => cpu.service + cpu.database
+  const rate = aldis.endToEnd.perSecond / kannel.endToEnd.perSecond
+  const values = [
+    `${rate.toFixed(2)} x the rate of Kannel, ${(cost(aldis) / cost(kannel)).toFixed(2)} x its CPU a message`,
+    ...[aldis, kannel].map(
+      ({ name, endToEnd, paced }) =>
+        `${name} full: ${latenciesText(endToEnd)}${paced === null ? '' : `; at ${whole(paced.perSecond)}/s: ${latenciesText(paced)}`}`,
+    ),
+  ]
+  return [`pair ${index + 1}`, values.join('\n')]
+}
+
+function latenciesText({ accept, receiptToDelivered }: Latencies): string {
+  const receipt = receiptToDelivered === null ? 'not measured' : pair(receiptToDelivered)
+  return `accept ${pair(accept)}, receipt to DELIVERED ${receipt}`
+}
+
+function pair({ p50, p99 }: Percentiles): string {
+  return `p50 ${p50.toFixed(1)} p99 ${p99.toFixed(1)} ms`
+}
+
+function toolsWarning({ name, endToEnd: { toolsShare } }: Run): Row[] {
+  return toolsShare <= TOOLS_SHARE_LIMIT
+    ? []
+    : [['warning', `the tools of a run of ${name} took ${percent(toolsShare)}`]]
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+      .join('  ')
+  return rows.map((row) => `${line(row)}\n`).join('')
+}
+
+/** Names in a column of their own; a value may have several lines. */
+function aligned(rows: readonly Row[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2
+  return rows
+    .map(([name, value]) =>
+      `${name.padEnd(width)}${value.replaceAll('\n', `\n${' '.repeat(width)}`)}`.trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+function endToEndRows(endToEnd: EndToEnd, { throughput }: BenchOptions): Row[] {
+  const { cpu, eachSecond, toolsShare } = endToEnd
   return [
     ['end to end', `${whole(endToEnd.perSecond)} messages/s over ${endToEnd.seconds.toFixed(0)} s`],
     ['  in one second', `${whole(Math.min(...eachSecond))} to ${whole(Math.max(...eachSecond))}`],
-    ['  accept latency', latency(endToEnd.accept)],
-    ['  webhook delay', `${latency(timings.webhookDelayMs)} (change to arrival)`],
-    ['  to DELIVERED', `${latency(timings.deliveredMs)} (creation to webhook, receipt delay included)`],
+    ...latencyRows(endToEnd),
     ...(throughput === null ? [] : throttledRows(endToEnd, throughput)),
-    ['CPU for one message', `${ms(cpu.aldis + cpu.postgresql)} Aldis and PostgreSQL`],
-    ['  Aldis', ms(cpu.aldis)],
-    ['  PostgreSQL', ms(cpu.postgresql)],
-    ['  load, carrier, receiver', `${ms(cpu.load)}, ${ms(cpu.carrier)}, ${ms(cpu.receiver)}`],
-    ['processors in use', `${whole(endToEnd.machineUse * 100)} % of the machine, by anybody`],
-    ['memory of Aldis', `${whole(endToEnd.serviceMemoryMib)} MiB`],
+    ['CPU for one message', `${ms(cpu.service + cpu.database)} Aldis and PostgreSQL`],
+    ['  Aldis', ms(cpu.service)],
+    ['  PostgreSQL', ms(cpu.database)],
+    ['  load, carrier, receiver, bench', [cpu.load, cpu.carrier, cpu.receiver, cpu.bench].map(ms).join(', ')],
+    [
+      '  share of these tools',
+      `${percent(toolsShare)}${toolsShare <= TOOLS_SHARE_LIMIT ? '' : ', so much that they shape the figures'}`,
+    ],
+    ['processors idle', `${percent(endToEnd.idle)}, load average before ${endToEnd.loadAverage.toFixed(2)}`],
+    ['memory of Aldis', `${whole(endToEnd.peakMemoryMib)} MiB at most`],
+    ...(endToEnd.walBytes === null
+      ? []
+      : [['WAL for one message', `${whole(endToEnd.walBytes)} bytes`] as Row]),
   ]
 }
 
-function acceptRows({ perSecond, latency: accept, backlog, drainPerSecond }: Accepts): [string, string][] {
+function pacedRows(paced: Paced, { latencyShare }: BenchOptions): Row[] {
+  return [[`at ${latencyShare} % of that`, `${whole(paced.perSecond)} messages/s`], ...latencyRows(paced)]
+}
+
+function latencyRows({ accept, acceptToDelivered, receiptToDelivered }: Latencies): Row[] {
+  return [
+    ['  accept latency', latency(accept)],
+    ['  request to DELIVERED', `${latency(acceptToDelivered)} (receipt delay included)`],
+    ['  receipt to DELIVERED', receiptToDelivered === null ? 'not measured' : latency(receiptToDelivered)],
+  ]
+}
+
+function acceptRows({ perSecond, latency: accept, backlog, drainPerSecond }: Accepts): Row[] {
   return [
     ['accepts', `${whole(perSecond)}/s, ${latency(accept)}`],
     ['  backlog after them', `${backlog} messages, drained at ${whole(drainPerSecond)}/s`],
   ]
 }
 
-function webhookRows({ drain, isolation }: WebhookFigures): [string, string][] {
-  const { aldis, postgresql, receiver } = drain.cpu
+function webhookRows({ drain, isolation }: WebhookFigures): Row[] {
+  const { service, database, receiver } = drain.cpu
   return [
     ['', ''],
     ['waiting webhooks', `${drain.events} events, ${whole(drain.perSecond)}/s to a fast receiver`],
-    ['  CPU for one event', `${ms(aldis)} Aldis, ${ms(postgresql)} PostgreSQL, ${ms(receiver)} receiver`],
+    ['  CPU for one event', `${ms(service)} Aldis, ${ms(database)} PostgreSQL, ${ms(receiver)} receiver`],
     ...isolation.flatMap(isolationRows),
     ['totals', 'each webhook exactly once, in the order of its message'],
   ]
 }
 
-function isolationRows(isolation: Isolation): [string, string][] {
+function isolationRows(isolation: Isolation): Row[] {
   const { hanging, waiting, ratio, worstRatio, recoverySeconds, recoveryPerSecond } = isolation
   return [
     [`a destination of ${hanging} hangs, ${waiting} events wait`, ''],
@@ -84,7 +198,7 @@ function delays(all: Delays): string {
   return `${latency(all)}, worst window's p99 ${all.worst.toFixed(1)} ms`
 }
 
-function throttledRows({ carrier, seconds }: EndToEnd, throughput: number): [string, string][] {
+function throttledRows({ carrier, seconds }: EndToEnd, throughput: number): Row[] {
   const { accepted, throttled } = carrier
   const used = (100 * accepted) / (seconds * throughput)
   const refused = (100 * throttled) / Math.max(1, accepted + throttled)
@@ -104,4 +218,8 @@ function ms(value: number): string {
 
 function whole(value: number): string {
   return Math.round(value).toLocaleString('en')
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`
 }

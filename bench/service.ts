@@ -5,7 +5,7 @@ import { startApp } from '../src/app.ts'
 import { hashToken } from '../src/domain/tokens.ts'
 import { createLog } from '../src/log.ts'
 import { startEmbeddedPostgres } from '../src/postgres/embedded-server.ts'
-import { configuration, serveParent } from './parent.ts'
+import { serveParent } from './parent.ts'
 import { startProfile } from './profile.ts'
 
 /** The service as in production, with its embedded PostgreSQL, in a process of its own. */
@@ -41,7 +41,7 @@ const EXPLAIN_SETTINGS = [
   `deadlock_timeout = '200ms'`,
 ]
 
-const config = configuration<ServiceConfig>()
+const config = JSON.parse(process.argv[2] ?? '{}') as ServiceConfig
 const log = createLog(config.logLevel)
 const postgresOptions = { dataDir: config.dataDir, log: (line: string) => log.info(line) }
 
@@ -94,7 +94,6 @@ const ready: ServiceReady = {
 serveParent(
   ready,
   {
-    memory: () => process.memoryUsage.rss(),
     async startProfile() {
       stopProfile = await startProfile()
     },

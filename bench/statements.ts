@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { walBytes } from './database.ts'
 
 /** What PostgreSQL says of its own work between two moments: statements, WAL, HOT updates, index entries. */
 
@@ -38,11 +39,11 @@ export class DatabaseActivity {
   async start(): Promise<void> {
     await this.#db.query('create extension if not exists pg_stat_statements')
     await this.#db.query('select pg_stat_statements_reset(), pg_stat_reset()')
-    this.#walBefore = await this.#walBytes()
+    this.#walBefore = await walBytes(this.#db)
   }
 
   async stop(): Promise<void> {
-    this.#walAfter = await this.#walBytes()
+    this.#walAfter = await walBytes(this.#db)
     const statements = await this.#db.query<Statement>(`
       select regexp_replace(query, '\\s+', ' ', 'g') as query, calls::integer, rows::integer,
              total_exec_time as "execMs", total_plan_time as "planMs", max_exec_time as "maxMs",
@@ -79,12 +80,5 @@ export class DatabaseActivity {
       )
     }
     return `${lines.join('\n')}\n`
-  }
-
-  async #walBytes(): Promise<number> {
-    const { rows } = await this.#db.query<{ n: number }>(
-      `select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as n`,
-    )
-    return rows[0]!.n
   }
 }

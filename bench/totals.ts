@@ -1,54 +1,103 @@
 import type pg from 'pg'
-import type { Child } from './children.ts'
 import { messageStatuses, queuedRows } from './database.ts'
-import type { ReceiverReport } from './receiver.ts'
+import type { CarrierEntry, Ledgers, LoadEntry, ReceiverEntry } from './tools/ledgers.ts'
+import type { CarrierStats, ReceiverReport } from './tools/tools.ts'
+
+/** Compares what was accepted with what came; each function gives every fault it finds, none when all is exact. */
 
 const SETTLE_TIMEOUT_MS = 15_000
 const POLL_MS = 50
+const ACCEPTED = 202
 
-/** Compares what was accepted with the database and with the receiver; gives every fault, none when all is exact. */
-export async function totalFaults(
-  accepted: readonly string[],
-  db: pg.Client,
-  receiver: Child<{ port: number }>,
-): Promise<string[]> {
+/** Every message accepted, both webhooks of each, each once. */
+export function arrivalFaults(load: readonly LoadEntry[], receiver: readonly ReceiverEntry[]): string[] {
+  const arrivals = new Map(receiver.map((entry) => [entry.number, entry]))
+  const accepted = new Map(load.filter(isAccepted).map((entry) => [entry.number, entry]))
+  const ids = load.flatMap(({ msgId }) => (msgId === null ? [] : [msgId]))
+  const count = (holds: (entry: LoadEntry, arrival: ReceiverEntry | undefined) => boolean) =>
+    [...accepted.values()].filter((entry) => holds(entry, arrivals.get(entry.number))).length
+  return [
+    ...told(accepted.size === 0 ? 1 : 0, 'runs had no accepted message'),
+    ...told(load.length - accepted.size, 'requests were not accepted'),
+    ...told(ids.length - new Set(ids).size, 'msgIds were given twice'),
+    ...told(
+      count((_, arrival) => arrival === undefined || arrival.sent === 0 || arrival.delivered === 0),
+      'accepted messages lack a webhook',
+    ),
+    ...told(
+      count((_, arrival) => arrival !== undefined && (arrival.sent > 1 || arrival.delivered > 1)),
+      'messages had a webhook more than once',
+    ),
+    ...told(
+      count((entry, arrival) => arrival !== undefined && arrival.msgId !== entry.msgId),
+      'messages had webhooks with the msgId of another',
+    ),
+    ...told(receiver.filter(({ number }) => !accepted.has(number)).length, 'other messages had webhooks'),
+  ]
+}
+
+/** What the receiver saw that no ledger shows. Kannel's callbacks go out side by side, so their order says nothing. */
+export function receiverFaults(report: ReceiverReport, isOrdered: boolean): string[] {
+  return [
+    ...told(report.unexpected, 'webhooks had another status, number or msgId'),
+    ...told(isOrdered ? report.disordered : 0, 'messages had their webhooks in the wrong order'),
+  ]
+}
+
+/** Each accepted message submitted once, each receipt answered with ESME_ROK. */
+export function carrierFaults(
+  load: readonly LoadEntry[],
+  carrier: readonly CarrierEntry[],
+  stats: CarrierStats,
+): string[] {
+  const submits = new Map(carrier.map((entry) => [entry.number, entry.submits]))
+  const accepted = new Set(load.filter(isAccepted).map(({ number }) => number))
+  return [
+    ...told(
+      [...accepted].filter((number) => !submits.has(number)).length,
+      'accepted messages were not submitted',
+    ),
+    ...told(carrier.filter((entry) => entry.submits > 1).length, 'messages were submitted more than once'),
+    ...told(carrier.filter(({ number }) => !accepted.has(number)).length, 'other messages were submitted'),
+    ...told(stats.receiptsSent - stats.receiptsAcknowledged, 'receipts were not acknowledged'),
+    ...told(stats.receiptsRefused, 'receipts were refused'),
+    ...told(stats.receiptsWaiting, 'receipts were not sent'),
+  ]
+}
+
+/** The database of Aldis: each accepted message DELIVERED, no other there, nothing queued. */
+export async function databaseFaults(load: readonly LoadEntry[], db: pg.Client): Promise<string[]> {
   // A webhook's row goes shortly after its answer.
   const deadlineMs = performance.now() + SETTLE_TIMEOUT_MS
   while ((await queuedRows(db)) > 0 && performance.now() < deadlineMs)
     await new Promise((wake) => setTimeout(wake, POLL_MS))
-  const ids = new Set(accepted)
+  const accepted = load.filter(isAccepted)
+  const ids = new Set(accepted.map(({ msgId }) => msgId))
   const statuses = await messageStatuses(db)
+  const statusOf = ({ msgId }: LoadEntry) => (msgId === null ? undefined : statuses.get(msgId))
   return [
-    ...told(accepted.length - ids.size, 'msgIds were given twice'),
     ...told(await queuedRows(db), 'rows were left in the queues'),
-    ...told([...ids].filter((id) => !statuses.has(id)).length, 'accepted messages are not in the database'),
     ...told(
-      [...ids].filter((id) => (statuses.get(id) ?? 'DELIVERED') !== 'DELIVERED').length,
+      accepted.filter((entry) => statusOf(entry) === undefined).length,
+      'accepted messages are not in the database',
+    ),
+    ...told(
+      accepted.filter((entry) => (statusOf(entry) ?? 'DELIVERED') !== 'DELIVERED').length,
       'are not DELIVERED',
     ),
     ...told(
       [...statuses.keys()].filter((id) => !ids.has(id)).length,
       'messages in the database were never accepted',
     ),
-    ...(await arrivalFaults(accepted, receiver)),
   ]
 }
 
-/** Compares what was accepted with what came: both webhooks of each message, exactly once and in order. */
-export async function arrivalFaults(
-  accepted: readonly string[],
-  receiver: Child<{ port: number }>,
-): Promise<string[]> {
-  const ids = new Set(accepted)
-  const arrivals = new Map(await receiver.request<[string, boolean][]>('arrivals'))
-  const report = await receiver.request<ReceiverReport>('report')
-  return [
-    ...told([...ids].filter((id) => arrivals.get(id) !== true).length, 'accepted messages lack a webhook'),
-    ...told([...arrivals.keys()].filter((id) => !ids.has(id)).length, 'other messages had webhooks'),
-    ...told(report.repeated, 'webhooks came more than once'),
-    ...told(report.disordered, 'messages had their webhooks in the wrong order'),
-    ...told(report.unexpected, 'webhooks had another status'),
-  ]
+export function acceptedCount({ load }: Pick<Ledgers, 'load'>): number {
+  return load.filter(isAccepted).length
+}
+
+function isAccepted({ status }: LoadEntry): boolean {
+  return status === ACCEPTED
 }
 
 function told(count: number, fault: string): string[] {

@@ -1,10 +1,8 @@
-import type { Child } from './children.ts'
 import { isBreakerOpen, waitingDeliveries } from './database.ts'
-import type { Load } from './load.ts'
 import { type Percentiles, percentiles } from './percentiles.ts'
-import type { ReceiverReport } from './receiver.ts'
 import type { Customer } from './setup.ts'
-import { openLoad, pause, requireArrivals, until, untilArrived, type WebhookBench } from './webhook-parts.ts'
+import type { Receiver } from './tools/tools.ts'
+import { openLoad, requireArrivals, until, untilArrived, type WebhookBench } from './webhook-parts.ts'
 
 /**
  * Steady messages of a plan, whose webhooks go to a receiver that answers, while 10,000 events wait for one that does not.
@@ -47,7 +45,6 @@ export interface IsolationRun {
 }
 
 const STEADY_PER_SECOND = 200
-const STEP_MS = 5
 /** Each has two events. */
 const HANGING_MESSAGES = 5_000
 const WINDOW_MS = 4_000
@@ -56,36 +53,33 @@ const MOST_WINDOWS = 200
 
 export async function measureIsolation(bench: WebhookBench, run: IsolationRun): Promise<Isolation> {
   const { steady, customer, hanging, seconds } = run
+  bench.rig.progress.phase(`a destination of ${hanging} hangs`)
   const healthy = await bench.openReceiver(false)
   const hung = await bench.openReceiver(true)
-  const load = await openLoad(bench, steady, healthy.origin)
-  const pacer = pace(load)
-  const watch = (isOver: () => Promise<boolean>) => windows(bench, healthy.child, isOver)
-  await pause(WARM_UP_MS, bench)
+  const load = await openLoad(bench, steady, healthy)
+  await load.pace(STEADY_PER_SECOND)
+  const watch = (isOver: () => Promise<boolean>) => windows(bench, healthy, isOver)
+  await bench.rig.pause(WARM_UP_MS)
   const undisturbed = await watch(after(seconds))
 
-  const backlog = await openLoad(bench, customer, hung.origin)
-  backlog.start(HANGING_MESSAGES)
+  const backlog = await openLoad(bench, customer, hung)
+  await backlog.start(HANGING_MESSAGES)
   const waiting = 2 * HANGING_MESSAGES
   await until(bench, 'not all events waited', async () => {
     return (await waitingDeliveries(bench.db, hung.origin)).waiting === waiting
   })
-  backlog.close()
   const untilOpen = await watch(() => isBreakerOpen(bench.db, hung.origin))
   const open = await watch(after(seconds))
 
-  await hung.child.request('answer')
-  const report = () => hung.child.request<ReceiverReport>('report')
-  await until(bench, 'no probe came', async () => (await report()).webhooks > 0)
-  const recovery = await watch(async () => (await report()).completed === HANGING_MESSAGES)
-  clearInterval(pacer)
-  await load.stop()
-  await untilArrived(bench, healthy.child, load.accepted.length)
-  await requireArrivals(load, healthy.child)
-  await requireArrivals(backlog, hung.child)
-  load.close()
-  const { webhooks, firstAtMs, lastAtMs } = await report()
-  await Promise.all([healthy.child.stop(), hung.child.stop()])
+  await hung.answer()
+  await until(bench, 'no probe came', async () => (await hung.report()).webhooks > 0)
+  const recovery = await watch(async () => (await hung.report()).completed === HANGING_MESSAGES)
+  await load.stopSending()
+  await untilArrived(bench, healthy, (await load.report()).accepted)
+  await requireArrivals(load, healthy)
+  await requireArrivals(backlog, hung)
+  const { webhooks, firstAtMs, lastAtMs } = await hung.report()
+  await Promise.all([load, backlog, healthy, hung].map((tool) => tool.stop()))
   const delays = {
     undisturbed: delaysOf(undisturbed),
     untilOpen: delaysOf(untilOpen),
@@ -97,25 +91,17 @@ export async function measureIsolation(bench: WebhookBench, run: IsolationRun): 
   return { hanging, waiting, ...delays, ...ratios(delays), recoverySeconds, recoveryPerSecond }
 }
 
-/** Sends at a steady rate, however fast the answers come. */
-function pace(load: Load): NodeJS.Timeout {
-  const startMs = performance.now()
-  return setInterval(() => {
-    load.start(Math.floor(((performance.now() - startMs) * STEADY_PER_SECOND) / 1_000))
-  }, STEP_MS)
-}
-
 /** The delays of each window, until one ends with `isOver`. */
 async function windows(
   bench: WebhookBench,
-  receiver: Child<{ port: number }>,
+  receiver: Receiver,
   isOver: () => Promise<boolean>,
 ): Promise<number[][]> {
   const all: number[][] = []
-  await receiver.request('takeDelays')
+  await receiver.takeDelays()
   do {
-    await pause(WINDOW_MS, bench)
-    all.push(await receiver.request<number[]>('takeDelays'))
+    await bench.rig.pause(WINDOW_MS)
+    all.push(await receiver.takeDelays())
     if (all.length > MOST_WINDOWS) throw new Error('what was waited for did not come')
   } while (!(await isOver()))
   return all

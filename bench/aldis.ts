@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { type Child, script } from './children.ts'
+import { peakMemoryMib, processCpuMs, treeCpuMs } from './cpu-times.ts'
+import { openDatabase, walBytes } from './database.ts'
+import type { Rig } from './rig.ts'
+import type { ServiceConfig, ServiceReady } from './service.ts'
+import { type Connection, type Customer, setUp } from './setup.ts'
+import type { Subject } from './subject.ts'
+import type { Ledgers } from './tools/ledgers.ts'
+import { RECIPIENTS, TEXT } from './tools/requests.ts'
+import { databaseFaults } from './totals.ts'
+
+/** Aldis as it ships, with its embedded PostgreSQL in the run's folder. */
+
+export interface AldisOptions {
+  readonly logLevel: string
+  readonly caPem: string | null
+  /** Let PostgreSQL count its statements and log some plans. */
+  readonly explain: boolean
+  readonly carrierPort: number
+  readonly window: number
+  readonly callbackUrl: string
+}
+
+/** Resolves when it is bound to the carrier. */
+export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis> {
+  const operatorToken = randomBytes(24).toString('base64url')
+  const { logLevel, caPem, explain, carrierPort, window, callbackUrl } = options
+  const dataDir = join(rig.folder, 'data')
+  const config: ServiceConfig = { dataDir, logLevel, operatorToken, caPem, explain }
+  const program = script('service.ts', JSON.stringify(config))
+  const child = rig.child<ServiceReady>('service', program, { logFile: rig.serviceLog })
+  const ready = await child.ready()
+  const connection = { url: ready.url, operatorToken }
+  const customer = await setUp(connection, { port: carrierPort, window })
+  const db = await openDatabase(ready.databaseUrl)
+  rig.resources.defer(() => db.end())
+  return new Aldis(child, ready, connection, db, messageForms(ready.port, customer, callbackUrl))
+}
+
+export class Aldis implements Subject {
+  readonly name = 'Aldis'
+  readonly child: Child<ServiceReady>
+  readonly ready: ServiceReady
+  readonly connection: Connection
+  readonly db: pg.Client
+  readonly forms: readonly string[]
+
+  constructor(
+    child: Child<ServiceReady>,
+    ready: ServiceReady,
+    connection: Connection,
+    db: pg.Client,
+    forms: readonly string[],
+  ) {
+    this.child = child
+    this.ready = ready
+    this.connection = connection
+    this.db = db
+    this.forms = forms
+  }
+
+  get port(): number {
+    return this.ready.port
+  }
+
+  cpuMs() {
+    return { service: processCpuMs(this.child.pid), database: treeCpuMs(this.ready.postgresPid) }
+  }
+
+  peakMemoryMib(): number {
+    return peakMemoryMib(this.child.pid)
+  }
+
+  walBytes(): Promise<number> {
+    return walBytes(this.db)
+  }
+
+  faults({ load }: Ledgers): Promise<string[]> {
+    return databaseFaults(load, this.db)
+  }
+}
+
+/** Requests of a customer's messages, whose webhooks go to `callbackUrl`. */
+export function messageForms(port: number, customer: Customer, callbackUrl: string): string[] {
+  const { servicePlanId, token, sender } = customer
+  return RECIPIENTS.map((to) => {
+    // The places for digits are control characters, which JSON would escape.
+    const fields = JSON.stringify({
+      servicePlanId,
+      channel: 'SMS',
+      from: sender,
+      callbackUrl,
+      to: '',
+      body: '',
+    })
+    const body = fields.replace('"to":"","body":""', `"to":"${to}","body":"${TEXT}"`)
+    const head = [
+      'POST /v1/sendsms HTTP/1.1',
+      `Host: 127.0.0.1:${port}`,
+      `Authorization: Bearer ${token}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ].join('\r\n')
+    return `${head}\r\n\r\n${body}`
+  })
+}

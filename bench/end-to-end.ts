@@ -1,0 +1,220 @@
+import { loadavg } from 'node:os'
+import { machineUse, processCpuMs } from './cpu-times.ts'
+import { type Percentiles, percentiles } from './percentiles.ts'
+import type { Rig } from './rig.ts'
+import type { Subject } from './subject.ts'
+import { type CarrierEntry, type Ledgers, nowUs } from './tools/ledgers.ts'
+import type { Carrier, Load, Receiver } from './tools/tools.ts'
+
+/** Messages that go the whole way, from the request to the answer of their last webhook. */
+
+export interface Parts {
+  readonly rig: Rig
+  readonly subject: Subject
+  readonly load: Load
+  readonly carrier: Carrier
+  readonly receiver: Receiver
+}
+
+/** CPU milliseconds for one message. */
+interface CpuTimes {
+  readonly service: number
+  readonly database: number
+  readonly load: number
+  readonly carrier: number
+  readonly receiver: number
+  /** The bench itself, which starts the rest and counts. */
+  readonly bench: number
+}
+
+/** Between two moments, in microseconds of the ledgers' clock. */
+interface Span {
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** What is counted while it runs. */
+interface Counted extends Span {
+  readonly messages: number
+  readonly seconds: number
+  readonly perSecond: number
+  /** Messages completed in each second. */
+  readonly eachSecond: readonly number[]
+  readonly cpu: CpuTimes
+  /** Share of the tools in the CPU of the run. */
+  readonly toolsShare: number
+  /** Share of the machine's processors that nobody used. */
+  readonly idle: number
+  /** Over the minute before the run. */
+  readonly loadAverage: number
+  readonly peakMemoryMib: number
+  readonly walBytes: number | null
+  /** Submits that the carrier accepted and throttled. */
+  readonly carrier: { readonly accepted: number; readonly throttled: number }
+}
+
+/** From the ledgers, in milliseconds. */
+export interface Latencies {
+  /** From the request to its answer. */
+  readonly accept: Percentiles
+  /** From the request to the webhook DELIVERED. */
+  readonly acceptToDelivered: Percentiles
+  /** From the receipt's sending to the webhook DELIVERED; null when the carrier cannot say. */
+  readonly receiptToDelivered: Percentiles | null
+}
+
+export type EndToEnd = Counted & Latencies
+
+export interface Paced extends Latencies {
+  readonly perSecond: number
+}
+
+const POLL_MS = 20
+const PACED_WARM_UP_MS = 3_000
+const DRAIN_TIMEOUT_MS = 300_000
+/** Nothing arrives any more: what is missing is counted and named by totals.ts. */
+const STALLED_MS = 45_000
+
+/** The sustained rate, with a bounded number of messages under way. */
+export async function measureEndToEnd(
+  parts: Parts,
+  options: {
+    readonly outstanding: number
+    readonly warmUpSeconds: number
+    readonly seconds: number
+    /** Around the measured time. */
+    readonly onStart?: () => Promise<void>
+    readonly onEnd?: () => Promise<void>
+  },
+): Promise<Counted> {
+  const { rig, load, receiver, carrier, subject } = parts
+  const loadAverage = loadavg()[0] ?? 0
+  await load.start(options.outstanding)
+  rig.progress.phase('warm-up')
+  await rig.pause(options.warmUpSeconds * 1_000)
+  await options.onStart?.()
+  rig.progress.phase('full rate')
+  const use = machineUse()
+  const answersBefore = await carrier.stats()
+  const walBefore = await subject.walBytes()
+  const cpuBefore = cpuTimes(parts)
+  const fromUs = nowUs()
+  const counts = [(await receiver.report()).completed]
+  for (let second = 1; second <= options.seconds; second += 1) {
+    await rig.pause((fromUs - nowUs()) / 1_000 + second * 1_000)
+    counts.push((await receiver.report()).completed)
+  }
+  const toUs = nowUs()
+  const cpuAfter = cpuTimes(parts)
+  const idle = 1 - use()
+  const walAfter = await subject.walBytes()
+  const answers = await carrier.stats()
+  await options.onEnd?.()
+  const messages = counts.at(-1)! - counts[0]!
+  const seconds = (toUs - fromUs) / 1_000_000
+  const cpu = perMessage(cpuBefore, cpuAfter, messages)
+  const result = {
+    fromUs,
+    toUs,
+    messages,
+    seconds,
+    perSecond: messages / seconds,
+    eachSecond: counts.slice(1).map((count, index) => count - counts[index]!),
+    cpu,
+    toolsShare: toolsShare(cpu),
+    idle,
+    loadAverage,
+    peakMemoryMib: subject.peakMemoryMib(),
+    walBytes: walBefore === null || walAfter === null ? null : (walAfter - walBefore) / Math.max(1, messages),
+    carrier: {
+      accepted: answers.accepted - answersBefore.accepted,
+      throttled: answers.throttled - answersBefore.throttled,
+    },
+  }
+  await drained(parts)
+  return result
+}
+
+/** A steady rate, however fast the answers come. */
+export async function measurePaced(parts: Parts, perSecond: number, seconds: number): Promise<Span> {
+  const { rig, load } = parts
+  rig.progress.phase(`${Math.round(perSecond)} messages/s`)
+  await load.pace(perSecond)
+  await rig.pause(PACED_WARM_UP_MS)
+  const fromUs = nowUs()
+  await rig.pause(seconds * 1_000)
+  const toUs = nowUs()
+  await drained(parts)
+  return { fromUs, toUs }
+}
+
+/** Ends the load and waits until everything accepted has gone the whole way; gives the seconds that took. */
+export async function drained({ rig, load, carrier, receiver }: Parts): Promise<number> {
+  rig.progress.phase('drain')
+  const startMs = performance.now()
+  await Promise.race([load.stopSending(), rig.fault])
+  await carrier.release()
+  const { accepted } = await load.report()
+  let last = { completed: 0, atMs: startMs }
+  for (;;) {
+    const { completed } = await receiver.report()
+    const nowMs = performance.now()
+    if (completed !== last.completed) last = { completed, atMs: nowMs }
+    const isOver = nowMs - startMs > DRAIN_TIMEOUT_MS || nowMs - last.atMs > STALLED_MS
+    if (completed >= accepted || isOver) return (nowMs - startMs) / 1_000
+    await rig.pause(POLL_MS)
+  }
+}
+
+/** Of the messages whose answer, or whose webhook DELIVERED, came within the span. */
+export function latenciesOf(ledgers: Ledgers, { fromUs, toUs }: Span): Latencies {
+  const within = (us: number) => us >= fromUs && us < toUs
+  const accepts: number[] = []
+  const dueUs = new Map<number, number>()
+  for (const entry of ledgers.load) {
+    dueUs.set(entry.number, entry.dueUs)
+    if (entry.status !== 0 && within(entry.dueUs + entry.latencyUs)) accepts.push(entry.latencyUs / 1_000)
+  }
+  const receipts = new Map<number, CarrierEntry>(ledgers.carrier.map((entry) => [entry.number, entry]))
+  const fromAccept: number[] = []
+  const fromReceipt: number[] = []
+  for (const { number, delivered, deliveredUs } of ledgers.receiver) {
+    if (delivered === 0 || !within(deliveredUs)) continue
+    const acceptedUs = dueUs.get(number)
+    const receiptUs = receipts.get(number)?.receiptUs ?? 0
+    if (acceptedUs !== undefined) fromAccept.push((deliveredUs - acceptedUs) / 1_000)
+    if (receiptUs > 0) fromReceipt.push((deliveredUs - receiptUs) / 1_000)
+  }
+  return {
+    accept: percentiles(accepts),
+    acceptToDelivered: percentiles(fromAccept),
+    receiptToDelivered: fromReceipt.length === 0 ? null : percentiles(fromReceipt),
+  }
+}
+
+function cpuTimes({ subject, load, carrier, receiver }: Parts): CpuTimes {
+  return {
+    ...subject.cpuMs(),
+    load: processCpuMs(load.pid),
+    carrier: processCpuMs(carrier.pid),
+    receiver: processCpuMs(receiver.pid),
+    bench: processCpuMs(process.pid),
+  }
+}
+
+function perMessage(before: CpuTimes, after: CpuTimes, messages: number): CpuTimes {
+  const of = (part: keyof CpuTimes) => (after[part] - before[part]) / Math.max(1, messages)
+  return {
+    service: of('service'),
+    database: of('database'),
+    load: of('load'),
+    carrier: of('carrier'),
+    receiver: of('receiver'),
+    bench: of('bench'),
+  }
+}
+
+function toolsShare({ service, database, load, carrier, receiver, bench }: CpuTimes): number {
+  const tools = load + carrier + receiver + bench
+  return tools / Math.max(Number.MIN_VALUE, tools + service + database)
+}

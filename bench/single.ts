@@ -1,0 +1,109 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createServerCertificate, createTestAuthority } from '../test/support/certificates.ts'
+import { type Accepts, acceptFigures, runAccepts } from './accepts.ts'
+import { type Aldis, startAldis } from './aldis.ts'
+import { addPastDays } from './database.ts'
+import type { Parts } from './end-to-end.ts'
+import { describeMachine } from './machine.ts'
+import { type MessageFigures, requireTotals, runMessages, startParts } from './message-run.ts'
+import type { BenchOptions } from './options.ts'
+import { selfTimesText } from './profile.ts'
+import type { Rig } from './rig.ts'
+import { DatabaseActivity } from './statements.ts'
+import type { ReceiverConfig } from './tools/receiver.ts'
+import type { Toolbox } from './tools/tools.ts'
+import { acceptedCount } from './totals.ts'
+import { measureWebhooks, type WebhookFigures } from './webhooks.ts'
+
+/** Aldis alone: messages, accepts and the webhook part. */
+
+export interface Figures extends MessageFigures {
+  readonly machine: Readonly<Record<string, string>>
+  readonly options: BenchOptions
+  readonly accepts: Accepts | null
+  readonly checked: number
+  readonly webhooks: WebhookFigures | null
+}
+
+type AldisParts = Parts & { readonly subject: Aldis }
+
+export async function measureAldis(newRig: () => Rig, options: BenchOptions): Promise<Figures> {
+  const rig = newRig()
+  try {
+    return await Promise.race([measureWith(rig, options), rig.fault])
+  } finally {
+    const complaints = rig.complaints()
+    await rig.close()
+    if (complaints !== '') process.stderr.write(`The service complained:\n${complaints}\n`)
+  }
+}
+
+async function measureWith(rig: Rig, options: BenchOptions): Promise<Figures> {
+  const { acceptSeconds, webhookSeconds } = options
+  const authority = options.tls ? await createTestAuthority() : null
+  const tls = authority === null ? null : await createServerCertificate(authority, ['127.0.0.1'])
+  const tools = await rig.tools()
+  const parts = await startParts(rig, tools, options, tls, (carrier, receiver) =>
+    startAldis(rig, {
+      logLevel: options.logLevel,
+      caPem: authority?.certPem ?? null,
+      explain: options.profile !== null,
+      carrierPort: carrier.port,
+      window: options.window,
+      callbackUrl: `${receiver.origin}/receipts`,
+    }),
+  )
+  const { db, ready } = parts.subject
+  await addPastDays(ready.databaseUrl, options.pastDays)
+  const machine = { ...(await describeMachine(db)), tools: tools.description }
+  const figures = await (options.profile === null
+    ? runMessages(parts, options)
+    : profiled(parts, options, options.profile))
+  const acceptRun = acceptSeconds === 0 ? null : await runAccepts(parts, acceptSeconds)
+  const ledgers = await requireTotals(parts, true)
+  const webhooks = webhookSeconds === 0 ? null : await measureWebhookPart(parts, tools, tls, webhookSeconds)
+  return {
+    machine,
+    options,
+    ...figures(ledgers),
+    accepts: acceptRun === null ? null : acceptFigures(acceptRun, ledgers),
+    checked: acceptedCount(ledgers),
+    webhooks,
+  }
+}
+
+function measureWebhookPart(
+  { rig, subject }: AldisParts,
+  tools: Toolbox,
+  tls: ReceiverConfig['tls'],
+  seconds: number,
+): Promise<WebhookFigures> {
+  const openReceiver = (hangs: boolean) => tools.hangingReceiver({ tls, hangs })
+  return measureWebhooks({ rig, aldis: subject, tools, db: subject.db, openReceiver }, seconds)
+}
+
+/** The messages with the service's CPU profile and PostgreSQL's own figures beside them. */
+async function profiled(parts: AldisParts, options: BenchOptions, folder: string) {
+  const { subject, rig } = parts
+  const activity = new DatabaseActivity(subject.db)
+  let profile: object = {}
+  const figures = await runMessages(parts, options, {
+    onStart: async () => {
+      await activity.start()
+      await subject.child.request('startProfile')
+    },
+    onEnd: async () => {
+      profile = await subject.child.request<object>('stopProfile')
+      await activity.stop()
+    },
+  })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'aldis.cpuprofile'), JSON.stringify(profile))
+  copyFileSync(join(rig.folder, 'data', 'postgres.log'), join(folder, 'plans.log'))
+  return (ledgers: Parameters<typeof figures>[0]) => {
+    const all = figures(ledgers)
+    process.stdout.write(`${selfTimesText(profile)}\n${activity.text(all.endToEnd?.messages ?? 0)}\n`)
+    return all
+  }
+}

@@ -1,0 +1,18 @@
+import type { Ledgers } from './tools/ledgers.ts'
+
+/** What is measured: Aldis or Kannel, started, bound to the carrier, ready for messages. */
+export interface Subject {
+  readonly name: string
+  /** Of its HTTP interface for messages. */
+  readonly port: number
+  /** Its requests, see tools/requests.ts. */
+  readonly forms: readonly string[]
+  /** CPU milliseconds so far. */
+  cpuMs(): { readonly service: number; readonly database: number }
+  /** Resident memory of the service, at its highest. */
+  peakMemoryMib(): number
+  /** Bytes of write-ahead log so far; null where there is no database. */
+  walBytes(): Promise<number | null>
+  /** What it holds that does not agree with the ledgers, by its own records. */
+  faults(ledgers: Ledgers): Promise<string[]>
+}

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { readOptions } from '../../bench/options.ts'
+
+it('reads the options of a comparison', () => {
+  const text = '--against kannel --pairs 3 --window 10 --deliver-window 10 --receipt-delay 50-300'
+  expect(readOptions(text.split(' '))).toMatchObject({
+    against: 'kannel',
+    pairs: 3,
+    window: 10,
+    deliverWindow: 10,
+    receiptDelayMs: [50, 300],
+    receiptsOutstanding: 0,
+    latencyShare: 60,
+  })
+  expect(readOptions([])).toMatchObject({ against: null, pairs: 1, window: 500, receiptDelayMs: [0, 0] })
+})
+
+it.each([
+  ['--against jasmin', '--against must be kannel'],
+  ['--pairs 0', '--pairs must be a whole number from 1 to 100'],
+  ['--latency-share 101', '--latency-share must be a whole number from 1 to 100'],
+  ['--receipts-outstanding -1', '--receipts-outstanding'],
+  ['--receipt-delay 5-3', '--receipt-delay must be N or MIN-MAX'],
+  ['--against kannel --tls', '--against goes with neither'],
+  ['--against kannel --seconds 0', '--against goes with neither'],
+  ['--receipts-outstanding 10 --throughput 5', 'does not go with'],
+])('refuses %s', (text, reason) => {
+  expect(() => readOptions(text.split(' '))).toThrow(reason)
+})

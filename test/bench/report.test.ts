@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import type { Run } from '../../bench/comparison.ts'
+import type { EndToEnd } from '../../bench/end-to-end.ts'
+import { kannelConfiguration } from '../../bench/kannel/configuration.ts'
+import { readOptions } from '../../bench/options.ts'
+import { comparisonText } from '../../bench/report.ts'
+
+const LATENCY = { count: 10, p50: 1, p99: 2, max: 3 }
+const LATENCIES = { accept: LATENCY, acceptToDelivered: LATENCY, receiptToDelivered: LATENCY }
+
+function run(name: Run['name'], perSecond: number, service: number, toolsShare: number): Run {
+  const endToEnd: EndToEnd = {
+    ...LATENCIES,
+    fromUs: 0,
+    toUs: 1_000_000,
+    messages: perSecond,
+    seconds: 1,
+    perSecond,
+    eachSecond: [perSecond - 1, perSecond + 1],
+    cpu: {
+      service,
+      database: name === 'Aldis' ? 0.25 : 0,
+      load: 0.01,
+      carrier: 0.01,
+      receiver: 0.01,
+      bench: 0.01,
+    },
+    toolsShare,
+    idle: 0.125,
+    loadAverage: 0.5,
+    peakMemoryMib: 100,
+    walBytes: name === 'Aldis' ? 4_000 : null,
+    carrier: { accepted: perSecond, throttled: 0 },
+  }
+  return { name, checked: 10, endToEnd, paced: { ...LATENCIES, perSecond: perSecond * 0.6 } }
+}
+
+const PAIR = { aldis: run('Aldis', 3_000, 0.25, 0.1), kannel: run('Kannel', 2_000, 1, 0.2) }
+
+it('a comparison has a row for each run, the ratios of each pair, and a warning where the tools took too much', () => {
+  const options = readOptions(['--against', 'kannel'])!
+  const text = comparisonText({ machine: {}, options, pairs: [PAIR] })
+  expect(text).toMatch(
+    /^Aldis +3,000 +2999-3001 +0\.500 +0\.250 +0\.250 .* 10\.0 % +12\.5 % +0\.50 +100 +4,000$/m,
+  )
+  expect(text).toMatch(/^Kannel +2,000 +1999-2001 +1\.000 +1\.000 +- .* 20\.0 % +12\.5 % +0\.50 +100 +-$/m)
+  expect(text).toMatch(/^pair 1 +1\.50 x the rate of Kannel, 0\.50 x its CPU a message$/m)
+  expect(text).toMatch(/Aldis full: accept p50 1\.0 p99 2\.0 ms, .*; at 1,800\/s: accept/)
+  expect(text.match(/^warning .*$/gm)).toEqual([expect.stringMatching(/a run of Kannel took 20\.0 %$/)])
+  expect(text).toMatch(/^totals +20 accepted/m)
+})
+
+it('the configuration of Kannel stores nothing and has the window of Aldis', () => {
+  const ports = { adminPort: 1, smsboxPort: 2, sendsmsPort: 3, carrierPort: 4 }
+  const text = kannelConfiguration({ ...ports, window: 77 })
+  expect(text).toContain('max-pending-submits = 77\n')
+  expect(text).toContain('dlr-storage = internal\n')
+  expect(text).not.toContain('store-type')
+  expect(text.match(/^group = (.*)$/gm)).toEqual(
+    ['core', 'smsc', 'smsbox', 'sendsms-user', 'sms-service'].map((name) => `group = ${name}`),
+  )
+})
