@@ -1,5 +1,5 @@
 import type { Directory } from '../domain/directory.ts'
-import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
+import { createdAtMs, highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 import { RECEIPT_GRACE_MS } from '../domain/message-states.ts'
 import { VALIDITY_MS } from '../domain/submit-outcomes.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../operations/accept-messages.ts'
@@ -78,7 +78,7 @@ const OVERDUE_AFTER_MS = VALIDITY_MS + RECEIPT_GRACE_MS
 const OVERDUE_STEP_MS = 10 * MINUTE_MS
 /** How far back a node begins when it starts: a week-end on which nothing ran is made up for. */
 const OVERDUE_LOOKBACK_MS = 72 * HOUR_MS
-/** Enough for the whole look back in the first run, and for 50,000 messages of one step. */
+/** Enough for a look back over hours that all have messages, and for 50,000 messages of one step. */
 const MAX_OVERDUE_STEPS = OVERDUE_LOOKBACK_MS / OVERDUE_STEP_MS + 50
 
 /**
@@ -199,7 +199,10 @@ export class Maintenance {
     return { db, directory: directory(), newMessageId, holder, ...(onUnowned ? { onUnowned } : {}) }
   }
 
-  /** Goes on where the last run ended, so every message is looked at once and not a whole day each minute. */
+  /**
+   * Goes on where the last run ended, so every message is looked at once and not a whole day each minute, and from one
+   * message to the next, so that times without any take no statements.
+   */
   async #expireOverdue(): Promise<void> {
     const { db, nowMs } = this.#options
     const endMs = nowMs() - OVERDUE_AFTER_MS
@@ -208,14 +211,15 @@ export class Maintenance {
       const fromMs = this.#overdueFromMs!
       if (fromMs > endMs) return false
       const toMs = Math.min(fromMs + OVERDUE_STEP_MS - 1, endMs)
-      const changed = await expireOverdueMessages(db, {
+      const { changed, nextMsgId } = await expireOverdueMessages(db, {
         fromMsgId: lowestIdAt(fromMs),
         toMsgId: highestIdAt(toMs),
+        lastMsgId: highestIdAt(endMs),
         errorCode: NO_RECEIPT,
         changedAt: new Date(nowMs()).toISOString(),
         limit: BATCH_ROWS,
       })
-      if (changed < BATCH_ROWS) this.#overdueFromMs = toMs + 1
+      if (changed < BATCH_ROWS) this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)
       return true
     })
   }

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { highestIdAt, lowestIdAt } from '../../src/domain/message-ids.ts'
 import { newId, otherPool } from '../support/installation.ts'
 import { HOUR_MS, MINUTE_MS, maintainedDatabase, NOW_MS, OVERDUE_MS } from '../support/maintenance.ts'
@@ -92,6 +92,15 @@ describe('overdue messages', () => {
     nowMs += 2 * MINUTE_MS
     await running.runOnce()
     expect([(await messageRow(next)).status, (await messageRow(later)).status]).toEqual(['UNKNOWN', 'SENT'])
+  })
+
+  test('are looked for at the times that have messages, not in every ten minutes of three days', async () => {
+    await addMessages([40 * HOUR_MS, MINUTE_MS].map((ageMs) => ({ msgId: newId(OVERDUE_MS - ageMs) })))
+    using query = vi.spyOn(db, 'query')
+    await maintenance().runOnce()
+    const asked = query.mock.calls.filter(([sql]) => JSON.stringify(sql).includes('with overdue as'))
+    expect(asked).toHaveLength(3)
+    expect(await countOf(db, 'event_deliveries')).toBe(2)
   })
 
   test('of several plans, more than one statement changes', async () => {
