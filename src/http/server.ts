@@ -8,6 +8,7 @@ import { authenticateCustomer } from './authentication.ts'
 import { Connections } from './connections.ts'
 import { answerError } from './error-answers.ts'
 import { parseJson } from './json-bodies.ts'
+import { buildLazySerializer } from './lazy-serializers.ts'
 import type { HttpLimits } from './limits.ts'
 import { isPlainJson } from './media-types.ts'
 import { type HttpMetrics, httpMetrics } from './metrics.ts'
@@ -70,6 +71,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     // A request that a draining server has already been sent is still answered.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.headerBytes },
+    schemaController: { compilersFactory: { buildSerializer: buildLazySerializer } },
     ajv: {
       customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: true },
       // The callback guard judges URLs; a second opinion by regular expression would be slower and different.

@@ -10,11 +10,13 @@ const MAX_FAULTS = 50
 
 /**
  * Fastify's validator for the admin API: nothing is coerced, every fault of a part is listed, one for each field, and
- * unknown fields are faults (an operator's typing error would otherwise be a setting silently not made).
+ * unknown fields are faults (an operator's typing error would otherwise be a setting silently not made). Each is compiled
+ * when it is first used, as most never are.
  */
 export function compileAdminValidator({ schema }: { schema: unknown }) {
-  const validator = Compile(schema as TSchema)
+  let validator: ReturnType<typeof Compile> | undefined
   return (value: unknown) => {
+    validator ??= Compile(schema as TSchema)
     if (validator.Check(value)) return { value }
     return { error: invalid(faultsOf(validator.Errors(value)).slice(0, MAX_FAULTS)) }
   }
