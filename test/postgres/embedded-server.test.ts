@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../src/postgres/embedded-server.ts'
 import { checkDurability, openDatabase } from '../../src/store/database.ts'
-import { isAlive, postmasterOf, query, scratchDirectory } from './holding.ts'
+import { directoryOfFile, isAlive, postmasterOf, query, scratchDirectory } from './holding.ts'
+
+const directory = directoryOfFile()
 
 test('a new directory: made, ready over TCP and socket, durable; stopped and started again it is the same', async () => {
   using directory = scratchDirectory()
@@ -26,7 +28,6 @@ test('a new directory: made, ready over TCP and socket, durable; stopped and sta
 })
 
 test('only who has the password gets in, and only this user reads it', async () => {
-  using directory = scratchDirectory()
   const server = await startEmbeddedPostgres({ dataDir: directory.path })
   const url = new URL(server.connectionString)
   expect(url.hostname).toBe('127.0.0.1')
@@ -40,17 +41,16 @@ test('only who has the password gets in, and only this user reads it', async () 
 })
 
 test("an operator's ALTER SYSTEM wins over our settings", async () => {
-  using directory = scratchDirectory()
   const first = await startEmbeddedPostgres({ dataDir: directory.path })
   await query(first.connectionString, 'alter system set fsync = off')
   await first.stop()
   const second = await startEmbeddedPostgres({ dataDir: directory.path })
   expect(await query(second.connectionString, 'show fsync')).toEqual([{ fsync: 'off' }])
+  await query(second.connectionString, 'alter system reset fsync')
   await second.stop()
 })
 
 test('the log of the server holds neither statements nor values', async () => {
-  using directory = scratchDirectory()
   const server = await startEmbeddedPostgres({ dataDir: directory.path })
   await query(server.connectionString, 'create table t (body text check (length(body) < 5))')
   await expect(query(server.connectionString, `insert into t values ('confidential')`)).rejects.toThrow()
@@ -61,7 +61,6 @@ test('the log of the server holds neither statements nor values', async () => {
 })
 
 test('stop may be called twice', async () => {
-  using directory = scratchDirectory()
   const server = await startEmbeddedPostgres({ dataDir: directory.path })
   await Promise.all([server.stop(), server.stop()])
   await server.stop()
@@ -78,7 +77,6 @@ test('a cluster left half-made by a kill is made anew', async () => {
 })
 
 test('a postmaster.pid that names a living process of somebody else is stale', async () => {
-  using directory = scratchDirectory()
   const first = await startEmbeddedPostgres({ dataDir: directory.path })
   const lines = readFileSync(join(directory.path, 'cluster', 'postmaster.pid'), 'utf8').split('\n')
   await first.stop()
@@ -90,7 +88,6 @@ test('a postmaster.pid that names a living process of somebody else is stale', a
 })
 
 test('the second on a directory is told so in one line; the first runs on', async () => {
-  using directory = scratchDirectory()
   const server = await startEmbeddedPostgres({ dataDir: directory.path })
   await expect(startEmbeddedPostgres({ dataDir: directory.path })).rejects.toMatchObject({
     code: 'DATA_DIR_IN_USE',
@@ -101,7 +98,6 @@ test('the second on a directory is told so in one line; the first runs on', asyn
 })
 
 test('a wanted port that is taken is an error, and frees the directory; the last port taken is replaced', async () => {
-  using directory = scratchDirectory()
   const first = await startEmbeddedPostgres({ dataDir: directory.path })
   await first.stop()
   const other = createServer().listen(first.port, '127.0.0.1')
@@ -130,7 +126,6 @@ test('a data directory that cannot be one is named in one line', async () => {
 })
 
 test('a server that does not start says why in one line', async () => {
-  using directory = scratchDirectory()
   const first = await startEmbeddedPostgres({ dataDir: directory.path })
   await first.stop()
   writeFileSync(join(directory.path, 'cluster', 'postgresql.auto.conf'), "shared_buffers = 'plenty'\n")
@@ -139,4 +134,5 @@ test('a server that does not start says why in one line', async () => {
     code: 'START_FAILED',
     message: expect.stringMatching(/FATAL.+$/),
   })
+  writeFileSync(join(directory.path, 'cluster', 'postgresql.auto.conf'), '')
 })

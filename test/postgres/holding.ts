@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { afterAll } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('./holder.ts', import.meta.url))
 
@@ -35,6 +36,22 @@ export function scratchDirectory() {
     path: join(parent, 'data dir'),
     [Symbol.dispose]: () => rmSync(parent, { recursive: true, force: true }),
   }
+}
+
+/**
+ * The same for all tests of a file. The first start makes the cluster, which takes more than all the rest of a test; each
+ * test stops its server, and leaves settings as they were.
+ */
+export function directoryOfFile(): { readonly path: string } {
+  const directory = scratchDirectory()
+  afterAll(() => directory[Symbol.dispose]())
+  return directory
+}
+
+/** Keeps a row in a table of its own. */
+export async function keepOne(connectionString: string): Promise<void> {
+  await query(connectionString, 'drop table if exists kept')
+  await query(connectionString, 'create table kept as select 1 as one')
 }
 
 export function hold(dataDir: string, env: NodeJS.ProcessEnv = process.env): Holder {

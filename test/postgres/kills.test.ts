@@ -13,13 +13,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../src/postgres/embedded-server.ts'
-import { hold, isAlive, killed, postmasterOf, query, release, scratchDirectory } from './holding.ts'
+import { directoryOfFile, hold, isAlive, keepOne, killed, postmasterOf, query, release } from './holding.ts'
+
+const directory = directoryOfFile()
 
 test('kill -9 of the server: it runs again by itself at the same address, with all that was committed', async () => {
-  using directory = scratchDirectory()
   const lines: string[] = []
   const server = await startEmbeddedPostgres({ dataDir: directory.path, log: (line) => lines.push(line) })
-  await query(server.connectionString, 'create table kept as select 1 as one')
+  await keepOne(server.connectionString)
   const pid = postmasterOf(directory.path)
   process.kill(pid, 'SIGKILL')
   await expect
@@ -31,20 +32,19 @@ test('kill -9 of the server: it runs again by itself at the same address, with a
 })
 
 test('a server that cannot be started again is reported once', async () => {
-  using directory = scratchDirectory()
   const server = await startEmbeddedPostgres({ dataDir: directory.path })
   const exit = new Promise((resolve) => server.onExit(resolve))
   writeFileSync(join(directory.path, 'cluster', 'postgresql.auto.conf'), "shared_buffers = 'plenty'\n")
   process.kill(postmasterOf(directory.path), 'SIGKILL')
   expect(await exit).toEqual({ code: null, signal: 'SIGKILL' })
   await server.stop()
+  writeFileSync(join(directory.path, 'cluster', 'postgresql.auto.conf'), '')
 })
 
 test('kill -9 of the service: the server does not linger, and the next start has everything', async () => {
-  using directory = scratchDirectory()
   const holder = hold(directory.path)
   const { connectionString } = await holder.line()
-  await query(connectionString!, 'create table kept as select 1 as one')
+  await keepOne(connectionString!)
   const pid = postmasterOf(directory.path)
   await killed(holder)
   await expect.poll(() => isServer(pid), { timeout: 20_000 }).toBe(false)
@@ -54,10 +54,9 @@ test('kill -9 of the service: the server does not linger, and the next start has
 })
 
 test('kill -9 and a start in the same instant: the old server is waited for', async () => {
-  using directory = scratchDirectory()
   const holder = hold(directory.path)
   const { connectionString } = await holder.line()
-  await query(connectionString!, 'create table kept as select 1 as one')
+  await keepOne(connectionString!)
   await killed(holder)
   const server = await startEmbeddedPostgres({ dataDir: directory.path })
   expect(server.connectionString).toBe(connectionString)
@@ -66,10 +65,9 @@ test('kill -9 and a start in the same instant: the old server is waited for', as
 })
 
 test('a server that was left running is stopped first', async () => {
-  using directory = scratchDirectory()
   const holder = hold(directory.path)
   const { connectionString } = await holder.line()
-  await query(connectionString!, 'create table kept as select 1 as one')
+  await keepOne(connectionString!)
   const left = postmasterOf(directory.path)
   // Without the watcher, which would stop the server when its service is gone.
   for (const pid of watchersOf(left)) process.kill(pid, 'SIGKILL')
@@ -84,7 +82,6 @@ test('a server that was left running is stopped first', async () => {
 })
 
 test('backends whose postmaster was killed are cleared before the next start', async () => {
-  using directory = scratchDirectory()
   const holder = hold(directory.path)
   const { connectionString } = await holder.line()
   const postmaster = postmasterOf(directory.path)
@@ -107,7 +104,6 @@ test('backends whose postmaster was killed are cleared before the next start', a
 })
 
 test('another process on the directory gets one line and ends', async () => {
-  using directory = scratchDirectory()
   const server = await startEmbeddedPostgres({ dataDir: directory.path })
   const holder = hold(directory.path)
   expect(await holder.line()).toEqual({
@@ -119,7 +115,6 @@ test('another process on the directory gets one line and ends', async () => {
 })
 
 test("the terminal's Ctrl-C reaches the service alone", async () => {
-  using directory = scratchDirectory()
   const holder = hold(directory.path)
   const { connectionString } = await holder.line()
   const pid = postmasterOf(directory.path)
