@@ -133,7 +133,7 @@ describe('aldis dev', () => {
   })
 
   test('a second one on the same data directory is refused in one line', async () => {
-    const second = await runAldis(['dev', '--port', '0', '--data-dir', dev.dataDir])
+    const second = await runCommand(['dev', '--port', '0', '--data-dir', dev.dataDir])
     expect(second).toMatchObject({ code: 1, stdout: '' })
     expect(second.stderr).toMatch(/^error: the data directory .+ is in use by another aldis process\n$/)
   })
@@ -141,7 +141,7 @@ describe('aldis dev', () => {
   test('a port in use is refused in one line, before anything is made', async () => {
     using other = scratchFolder()
     const port = new URL(dev.ready.baseUrl).port
-    const second = await runAldis(['dev', '--port', port, '--data-dir', join(other.path, 'data')])
+    const second = await runCommand(['dev', '--port', port, '--data-dir', join(other.path, 'data')])
     expect(second).toMatchObject({ code: 1, stdout: '' })
     expect(second.stderr).toBe(`error: port ${port} is in use; choose another with --port\n`)
     expect(existsSync(join(other.path, 'data'))).toBe(false)
@@ -198,7 +198,7 @@ describe('aldis dev', () => {
   test('the ready file of an earlier run is gone when the next fails', async () => {
     const earlier = join(folder.path, 'ready.json')
     expect(existsSync(earlier)).toBe(true)
-    await runAldis(['dev', '--data-dir', '/proc/aldis', '--ready-file', earlier])
+    await runCommand(['dev', '--data-dir', '/proc/aldis', '--ready-file', earlier])
     expect(existsSync(earlier)).toBe(false)
   })
 })
@@ -227,7 +227,7 @@ test('a directory that cannot be written is refused in one line, whoever asks', 
   const file = join(folder.path, 'file')
   writeFileSync(file, '')
   for (const dataDir of [join(file, 'data'), '/proc/aldis']) {
-    const exit = await runAldis(['dev', '--port', '0', '--data-dir', dataDir])
+    const exit = await runCommand(['dev', '--port', '0', '--data-dir', dataDir])
     expect(exit).toMatchObject({ code: 1, stdout: '' })
     expect(exit.stderr).toMatch(/^error: cannot write the data directory .+\n$/)
   }

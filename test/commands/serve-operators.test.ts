@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { runAldis as runCommand } from '../support/cli.ts'
 import { databaseOfFile } from '../support/database.ts'
 import {
   freePort,
@@ -14,7 +15,7 @@ import {
   startServe,
 } from '../support/process.ts'
 
-const database = await databaseOfFile()
+const database = await databaseOfFile({ state: 'started' })
 const env = { DATABASE_URL: database.connectionString, OPERATOR_PORT: '0' }
 
 function operatorUrl(service: { running: { stderr: string } }): string {
@@ -91,9 +92,9 @@ async function answers(host: string, at: number): Promise<boolean> {
 }
 
 describe('a start that fails names what can be set', () => {
-  const refused = async (settings: NodeJS.ProcessEnv) => {
+  const refused = async (settings: NodeJS.ProcessEnv, run: typeof runCommand = runCommand) => {
     const base = { ...SERVE_SECRETS, ...env, HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', LOG_LEVEL: 'warn' }
-    const { code, stderr } = await runAldis(['serve'], { env: { ...base, ...settings } })
+    const { code, stderr } = await run(['serve'], { env: { ...base, ...settings } })
     expect(code).toBe(1)
     return stderr
   }
@@ -103,7 +104,8 @@ describe('a start that fails names what can be set', () => {
     await once(taken, 'listening')
     const { port } = taken.address() as AddressInfo
     const line = (of: number) => `error: port ${of} is in use; choose another with OPERATOR_PORT\n`
-    expect(await refused({ OPERATOR_PORT: String(port) })).toBe(line(port))
+    // A process: nothing of the other listener keeps it.
+    expect(await refused({ OPERATOR_PORT: String(port) }, runAldis)).toBe(line(port))
     const free = await freePort()
     expect(await refused({ HTTP_PORT: String(free), OPERATOR_PORT: String(free) })).toBe(line(free))
   })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { compare, settledMessages } from '../durability/ledgers.ts'
 import { Load } from '../durability/load.ts'
+import { runAldis as runCommand } from '../support/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import {
   type Exit,
@@ -23,7 +24,7 @@ import {
 /** Of one that is to be refused: what it logs before that is not asked for. */
 const REFUSED = { ...SERVE_SECRETS, LOG_LEVEL: 'warn', HTTP_HOST: '127.0.0.1', HTTP_PORT: '0' }
 
-/** Tried for some seconds, beside the other tests. */
+/** Tried for some seconds, beside the other tests; a process, so that one that is refused is seen to end by itself. */
 let unreachable: Promise<Exit>
 beforeAll(async () => {
   const nowhere = `postgresql://u:hunter2@127.0.0.1:${await freePort()}/x`
@@ -32,14 +33,14 @@ beforeAll(async () => {
 
 test('without DATABASE_URL: one line, and no database is made', async () => {
   using folder = scratchFolder()
-  const exit = await runAldis(['serve'], { env: { ...SERVE_SECRETS, DATA_DIR: folder.path } })
+  const exit = await runCommand(['serve'], { env: { ...SERVE_SECRETS, DATA_DIR: folder.path } })
   expect(exit).toMatchObject({ code: 1, stdout: '' })
   expect(exit.stderr).toMatch(/^error: DATABASE_URL is required: .+ or embedded, .+\n$/)
   expect(readdirSync(folder.path)).toEqual([])
 })
 
 test('the faults of the configuration are listed all at once, and none repeats a secret', async () => {
-  const exit = await runAldis(['serve'], {
+  const exit = await runCommand(['serve'], {
     env: { DATABASE_URL: 'mysql://u:hunter2hunter2@db/x', SECRET_KEY: 'hunter2', HTTP_PORT: '99999' },
   })
   expect(exit).toMatchObject({ code: 1, stdout: '' })
@@ -80,7 +81,7 @@ describe('one that runs', () => {
   let token: string
 
   beforeAll(async () => {
-    database = await freshDatabase()
+    database = await freshDatabase({ state: 'started' })
     simulator = await startSimulator({ port: 0 })
     service = await startServe({ DATABASE_URL: database.connectionString, LOG_LEVEL: 'trace' })
     const access = await provision(service, simulator.port)
@@ -96,7 +97,7 @@ describe('one that runs', () => {
 
   test('has its port: another is refused in one line', async () => {
     const { port } = new URL(service.baseUrl)
-    const second = await runAldis(['serve'], {
+    const second = await runCommand(['serve'], {
       env: { ...REFUSED, DATABASE_URL: database.connectionString, HTTP_PORT: port },
     })
     expect(second).toMatchObject({ code: 1, stdout: '' })
@@ -127,7 +128,7 @@ describe('one that runs', () => {
 })
 
 test('SIGTERM under load: every request is answered, nothing is lost, nothing sent twice', async () => {
-  await using database = await freshDatabase()
+  await using database = await freshDatabase({ state: 'started' })
   const simulator = await startSimulator({ port: 0, recordSubmissions: true })
   const env = { DATABASE_URL: database.connectionString, NODE_ID: 'node-1' }
   await using service = await startServe(env)
@@ -152,11 +153,11 @@ test('SIGTERM under load: every request is answered, nothing is lost, nothing se
 }, 60_000)
 
 test('a database with synchronous_commit off is refused, unless that is wanted', async () => {
-  await using database = await freshDatabase()
+  await using database = await freshDatabase({ state: 'started' })
   const name = new URL(database.connectionString).pathname.slice(1)
   await database.db.query(`alter database ${name} set synchronous_commit = off`)
   const env = { ...REFUSED, DATABASE_URL: database.connectionString }
-  const exit = await runAldis(['serve'], { env })
+  const exit = await runCommand(['serve'], { env })
   expect(exit).toMatchObject({ code: 1, stdout: '' })
   expect(exit.stderr).toMatch(/^error: the database can lose accepted messages \(.*synchronous_commit.*\n$/)
   await using service = await startServe({ ...env, LOG_LEVEL: 'info', ALLOW_UNSAFE_DURABILITY: 'on' })

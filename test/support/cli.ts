@@ -17,13 +17,14 @@ export interface CommandResult {
  */
 export async function runAldis(
   args: readonly string[],
-  { env = {}, stdin }: { env?: Readonly<Record<string, string>>; stdin?: string } = {},
+  { env = {}, stdin }: { env?: Readonly<NodeJS.ProcessEnv>; stdin?: string } = {},
 ): Promise<CommandResult> {
   if (stdin !== undefined) {
     const { code, stdout, stderr } = await runProcess(args, { env, stdin })
     return { code, stdout, stderr }
   }
   const { env: ownEnv, exitCode } = process
+  const listeners = signalListeners()
   const stdout = captured(process.stdout)
   const stderr = captured(process.stderr)
   process.env = { ...env }
@@ -34,8 +35,24 @@ export async function runAldis(
   } finally {
     process.env = ownEnv
     process.exitCode = exitCode
+    listeners.restore()
     stdout.release()
     stderr.release()
+  }
+}
+
+const STOPPING = ['SIGTERM', 'SIGINT'] as const
+
+/** What listens to signals, so that a command's own listeners can be taken away: they would keep signals from the tests. */
+function signalListeners(): { restore(): void } {
+  const before = STOPPING.map((signal) => new Set(process.listeners(signal)))
+  return {
+    restore: () => {
+      for (const [index, signal] of STOPPING.entries()) {
+        const added = process.listeners(signal).filter((listener) => !before[index]!.has(listener))
+        for (const listener of added) process.removeListener(signal, listener)
+      }
+    },
   }
 }
 
