@@ -93,7 +93,7 @@ async function settingsOf(db: Database): Promise<Record<string, string>> {
 
 /** The database of a role of its own, that may do no more than it needs to. */
 async function databaseOf(role: string, options = "encoding 'UTF8'"): Promise<FreshDatabase> {
-  const fresh = await freshDatabase({ migrated: false, direct: true })
+  const fresh = await freshDatabase({ state: 'empty', direct: true })
   const outside = new pg.Client(inject('serverUrl'))
   await outside.connect()
   await outside.query(`drop database ${nameOf(fresh)} with (force)`)
@@ -170,7 +170,7 @@ describe('a database that no node can work on is refused in one line', () => {
   })
 
   test('a schema in which the role may make no table', async () => {
-    await using database = await freshDatabase({ migrated: false, direct: true })
+    await using database = await freshDatabase({ state: 'empty', direct: true })
     await database.db.query('create role guest login').catch(() => undefined)
     const url = new URL(database.connectionString)
     url.username = 'guest'

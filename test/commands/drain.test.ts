@@ -3,7 +3,7 @@ import { databaseOfFile } from '../support/database.ts'
 import { startServe } from '../support/process.ts'
 import { openSocket } from '../support/raw-http.ts'
 
-const database = await databaseOfFile()
+const database = await databaseOfFile({ state: 'started' })
 const CLIENTS = 200
 const REQUEST = 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n'
 

@@ -9,7 +9,7 @@ const MIGRATIONS = readdirSync(join(ROOT, 'src', 'store', 'migrations')).map((na
 )
 
 test.concurrent('an empty database gets every migration, and then no more', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const env = { DATABASE_URL: database.connectionString }
   const first = await runAldis(['migrate'], { env })
   expect(first).toMatchObject({ code: 0, stdout: `Applied: ${MIGRATIONS.join(', ')}\n` })
@@ -18,7 +18,7 @@ test.concurrent('an empty database gets every migration, and then no more', asyn
 })
 
 test.concurrent('processes that migrate at the same time leave one schema, and none of them fails', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const env = { DATABASE_URL: database.connectionString }
   const exits = await Promise.all([1, 2, 3].map(() => runAldis(['migrate'], { env })))
   expect(exits.map(({ code }) => code)).toEqual([0, 0, 0])

@@ -7,6 +7,7 @@ import { freshDatabase, POOLED } from '../support/database.ts'
 import {
   eventually,
   freePort,
+  killNow,
   provision,
   SERVE_SECRETS,
   type Served,
@@ -46,7 +47,7 @@ const NOTHING_WRONG = { lost: [], wrong: [], unsent: [], sentThough500: [], unkn
 
 /** kill -9 of the service under load: nothing accepted is lost, only what was in flight is sent twice. */
 export async function killService(length: Length): Promise<void> {
-  await using database = await freshDatabase()
+  await using database = await freshDatabase({ state: 'started' })
   const { connectionString } = database
   const db = openDatabase({ connectionString, applicationName: 'observer', poolSize: 1 })
   const simulator = await carrier()
@@ -161,14 +162,6 @@ export async function killServiceOrDatabase(length: Length): Promise<void> {
     const password = readFileSync(join(folder.path, 'password'), 'utf8').trim()
     const port = readFileSync(join(folder.path, 'port'), 'utf8').trim()
     return `postgresql://aldis:${password}@127.0.0.1:${port}/postgres`
-  }
-}
-
-function killNow(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It ended with the one before.
   }
 }
 

@@ -72,7 +72,7 @@ async function submittedMessages(db: Database): Promise<Stored[]> {
 
 /** Two carriers at 3:1, one killed at random instants: nothing is lost, only what is flagged is sent twice. */
 export async function killCarrier(length: Length): Promise<void> {
-  await using database = await freshDatabase()
+  await using database = await freshDatabase({ state: 'started' })
   const { connectionString } = database
   const db = openDatabase({ connectionString, applicationName: 'observer', poolSize: 1 })
   using folder = scratchFolder()

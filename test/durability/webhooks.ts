@@ -10,6 +10,7 @@ import { freshDatabase, POOLED } from '../support/database.ts'
 import {
   eventually,
   freePort,
+  killNow,
   provision,
   type Ready,
   type Running,
@@ -152,7 +153,7 @@ async function judge(db: Database, receiver: Receiver, { load, feed }: Stage) {
 
 /** kill -9 of the service while it delivers: no event is lost, only what was in flight comes twice. */
 export async function killService(length: Length): Promise<void> {
-  await using database = await freshDatabase()
+  await using database = await freshDatabase({ state: 'started' })
   const { connectionString } = database
   const db = openDatabase({ connectionString, applicationName: 'observer', poolSize: 2 })
   using folder = scratchFolder()
@@ -266,13 +267,5 @@ export async function killServiceOrDatabase(length: Length): Promise<void> {
     const password = readFileSync(join(folder.path, 'password'), 'utf8').trim()
     const port = readFileSync(join(folder.path, 'port'), 'utf8').trim()
     return `postgresql://aldis:${password}@127.0.0.1:${port}/postgres`
-  }
-}
-
-function killNow(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It ended with the one before.
   }
 }

@@ -55,7 +55,7 @@ describe('ensurePartitions', () => {
   })
 
   test('passes on what is not a race', async () => {
-    await using fresh = await freshDatabase({ migrated: false })
+    await using fresh = await freshDatabase({ state: 'empty' })
     await expect(ensurePartitions(fresh.db, NOW_MS)).rejects.toThrow(/messages/)
   })
 })

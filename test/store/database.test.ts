@@ -16,7 +16,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 let fresh: FreshDatabase
 
 beforeAll(async () => {
-  fresh = await freshDatabase({ migrated: false, direct: true })
+  fresh = await freshDatabase({ state: 'empty', direct: true })
   await fresh.db.query('create table notes (id int primary key, text text)')
 })
 
@@ -219,7 +219,7 @@ describe('durability', () => {
   })
 
   test('synchronous_commit off for the database is found', async () => {
-    await using other = await freshDatabase({ migrated: false, direct: true })
+    await using other = await freshDatabase({ state: 'empty', direct: true })
     const name = new URL(other.connectionString).pathname.slice(1)
     await fresh.db.query(`alter database ${name} set synchronous_commit = off`)
     expect(await checkDurability(other.db)).toMatchObject({ faults: ['synchronous_commit=off'] })

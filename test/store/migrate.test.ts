@@ -48,7 +48,7 @@ const ROWS_OF_THE_FIRST = `
     values (1, 'b', 'DELIVERED', '000', now());`
 
 test('runs the files in order, once, and tells its progress', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const { connectionString } = database
   const directory = migrationsOf(FILES)
   const lines: string[] = []
@@ -61,7 +61,7 @@ test('runs the files in order, once, and tells its progress', async () => {
 })
 
 test('a later release adds its own', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const { connectionString } = database
   const directory = migrationsOf(FILES)
   await migrate({ connectionString, directory })
@@ -70,7 +70,7 @@ test('a later release adds its own', async () => {
 })
 
 test('a migration that fails leaves nothing of any of them', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const { connectionString } = database
   const directory = migrationsOf({ ...FILES, '0003_wrong.sql': 'select 1 / 0;' })
   await expect(migrate({ connectionString, directory })).rejects.toThrow('division by zero')
@@ -79,7 +79,7 @@ test('a migration that fails leaves nothing of any of them', async () => {
 })
 
 test('waiting for another that migrates is bounded', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const { connectionString } = database
   const directory = migrationsOf(FILES)
   const holder = await database.db.connect()
@@ -94,7 +94,7 @@ test('waiting for another that migrates is bounded', async () => {
 })
 
 test('twenty at once in one process: one migrates, all succeed', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const { connectionString } = database
   const directory = migrationsOf(FILES)
   const runs = await Promise.all(Array.from({ length: 20 }, () => migrate({ connectionString, directory })))
@@ -102,7 +102,7 @@ test('twenty at once in one process: one migrates, all succeed', async () => {
 })
 
 test('the real migrations, on a database that has rows of the first two', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const { connectionString, db } = database
   const first = ['0001_initial.sql', '0002_inbound_languages.sql'].map((name): [string, string] => {
     const path = new URL(`../../src/store/migrations/${name}`, import.meta.url)
@@ -134,7 +134,7 @@ test('the real migrations, on a database that has rows of the first two', async 
 })
 
 test('0020: carriers under exact, the default, learn their rule, unless messages of theirs are delivered', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const { connectionString, db } = database
   const folder = new URL('../../src/store/migrations/', import.meta.url)
   const before = readdirSync(folder).filter((name) => name < '0020')
@@ -161,7 +161,7 @@ test('0020: carriers under exact, the default, learn their rule, unless messages
 })
 
 test('eight processes at once, with the real migrations: one migrates, all succeed', async () => {
-  await using database = await freshDatabase({ migrated: false })
+  await using database = await freshDatabase({ state: 'empty' })
   const module = fileURLToPath(new URL('../../src/store/migrate.ts', import.meta.url))
   const program = `const { migrate } = await import(process.argv[1])
     console.log(JSON.stringify(await migrate({ connectionString: process.argv[2] })))`

@@ -22,13 +22,19 @@ export interface FreshDatabase {
 
 /**
  * A new, migrated, empty database, gone again on disposal: `await using database = await freshDatabase()`, or dispose
- * it in `afterAll`. With `migrated: false` it has no tables at all; with `direct` no pooler stands before it.
+ * it in `afterAll`. One that is `started` has the partitions of these days, which the first node makes otherwise; an
+ * `empty` one has no tables at all. With `direct` no pooler stands before it.
  */
 export async function freshDatabase(
-  options: { readonly migrated?: boolean; readonly poolSize?: number; readonly direct?: boolean } = {},
+  options: {
+    readonly state?: 'empty' | 'migrated' | 'started'
+    readonly poolSize?: number
+    readonly direct?: boolean
+  } = {},
 ): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  const template = options.migrated === false ? 'template1' : inject('templateDatabase')
+  const { state = 'migrated' } = options
+  const template = state === 'empty' ? 'template1' : inject('templates')[state]
   await onServer(`create database ${name} template ${template}`)
   const url = new URL(inject(options.direct ? 'serverUrl' : 'serviceUrl'))
   url.pathname = `/${name}`
@@ -79,12 +85,18 @@ async function serverAt(connectionString: string, pooled: boolean): Promise<Data
   return server
 }
 
+/**
+ * One connection for all files of this process: a new session spends as much on reading the catalogue as on the rest. The
+ * process may end with it open.
+ */
+let administrator: pg.Pool | undefined
+
 async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client(inject('serverUrl'))
-  await client.connect()
-  try {
-    await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  administrator ??= new pg.Pool({
+    connectionString: inject('serverUrl'),
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  }).on('error', () => undefined)
+  await administrator.query(statement)
 }

@@ -1,10 +1,12 @@
 /**
- * One PostgreSQL for the whole run, with a migrated database that each test file copies: as `initdb` makes it, for that is
+ * One PostgreSQL for the whole run, with migrated databases that each test file copies: as `initdb` makes it, for that is
  * what the service meets. `TEST_POSTGRES` names another installation, by the folder that holds its `bin`; `TEST_POOLER` a
  * PgBouncer to be put before it, in transaction mode.
  */
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { startPooler } from './pooler.ts'
 import { startStockPostgres } from './stock-postgres.ts'
@@ -15,12 +17,12 @@ declare module 'vitest' {
     serverUrl: string
     /** The way by which the service and the tests of the store reach it: `serverUrl`, or a pooler. */
     serviceUrl: string
-    /** Name of the migrated database that `freshDatabase` copies. */
-    templateDatabase: string
+    /** Names of the databases that `freshDatabase` copies: just migrated, and with what a node's first start makes too. */
+    templates: { readonly migrated: string; readonly started: string }
   }
 }
 
-const TEMPLATE = 'aldis_template'
+const TEMPLATES = { migrated: 'aldis_migrated', started: 'aldis_started' }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { TEST_POSTGRES, TEST_POOLER } = process.env
@@ -28,16 +30,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const client = new pg.Client(server.connectionString)
   await client.connect()
   const { rows } = await client.query('select version()')
-  await client.query(`create database ${TEMPLATE}`)
+  const urlOf = (database: string) =>
+    Object.assign(new URL(server.connectionString), { pathname: `/${database}` }).href
+  await client.query(`create database ${TEMPLATES.migrated}`)
+  await migrate({ connectionString: urlOf(TEMPLATES.migrated) })
+  await client.query(`create database ${TEMPLATES.started} template ${TEMPLATES.migrated}`)
+  const started = openDatabase({ connectionString: urlOf(TEMPLATES.started), poolSize: 1 })
+  await ensurePartitions(started, Date.now())
+  await started.end()
   await client.end()
-  const url = new URL(server.connectionString)
-  url.pathname = `/${TEMPLATE}`
-  await migrate({ connectionString: url.href })
   const pooler = TEST_POOLER ? await startPooler(TEST_POOLER, server) : undefined
   if (TEST_POSTGRES) process.stdout.write(`${rows[0].version}${pooler ? ', behind a pooler' : ''}\n`)
   project.provide('serverUrl', server.connectionString)
   project.provide('serviceUrl', pooler?.connectionString ?? server.connectionString)
-  project.provide('templateDatabase', TEMPLATE)
+  project.provide('templates', TEMPLATES)
   return async () => {
     await pooler?.stop()
     await server.stop()

@@ -47,7 +47,10 @@ export async function installedDatabase(
   options: { readonly atMs?: number; readonly poolSize?: number } = {},
 ): Promise<FreshDatabase & Installation> {
   const { atMs = Date.now(), ...pool } = options
-  const database = await databaseOfFile(pool)
+  const database = await databaseOfFile({
+    ...pool,
+    state: options.atMs === undefined ? 'started' : 'migrated',
+  })
   await ensurePartitions(database.db, atMs)
   return { ...database, ...(await seedInstallation(database.db)) }
 }

@@ -353,3 +353,12 @@ export async function startServe(env: NodeJS.ProcessEnv, args: readonly string[]
     throw error
   }
 }
+
+/** kill -9 of a process that may have ended with another. */
+export function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended with the one before.
+  }
+}

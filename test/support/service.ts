@@ -53,7 +53,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Service> {
-  const database = await freshDatabase()
+  const database = await freshDatabase({ state: 'started' })
   cleanups.push(() => database[Symbol.asyncDispose]())
   const { db, connectionString } = database
   const authority = await createTestAuthority()
