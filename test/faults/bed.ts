@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { SeededRandom } from '../../bench/seeded-random.ts'
 import { requestAdmin } from '../../src/commands/admin-client.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
+import { startPooler } from '../support/pooler.ts'
 import { freePort, SERVE_SECRETS } from '../support/process.ts'
 import { Carrier } from './carrier.ts'
 import { holdsWithin } from './clock.ts'
@@ -127,7 +128,7 @@ export class Bed implements AsyncDisposable {
       await this.standby?.dispose()
       await this.database.dispose()
     })
-    this.databaseRelay = await Relay.start(this.database.port)
+    this.databaseRelay = await Relay.start(await this.#databasePort())
     this.#cleanups.push(() => this.databaseRelay.stop())
     const authorityFile = await this.#addReceivers(folder)
     await this.#addCarriers()
@@ -145,6 +146,15 @@ export class Bed implements AsyncDisposable {
 
   get #binds(): number {
     return Math.max(2, this.options.nodes)
+  }
+
+  /** Of PostgreSQL, or of the pooler before it that `TEST_POOLER` names. */
+  async #databasePort(): Promise<number> {
+    const { TEST_POOLER } = process.env
+    if (!TEST_POOLER) return this.database.port
+    const pooler = await startPooler(TEST_POOLER, this.database)
+    this.#cleanups.push(() => pooler.stop())
+    return Number(new URL(pooler.connectionString).port)
   }
 
   /** In this order: of the default URL, of callbackUrls, of inbound messages. */

@@ -167,13 +167,15 @@ export class Carrier {
     for (const link of this.#bound.keys()) void link.unbind(1_000)
   }
 
-  /** Offers an inbound message to `to`; its text has its number. */
-  offerInbound(k: number, to: string, text: string): void {
+  /** Offers an inbound message to `to`; its text has its number. Its parts go at once, or one after the other. */
+  offerInbound(k: number, to: string, text: string, atOnce: boolean): void {
     const pdus = inboundMessageFields({ from: `+1555${String(8_000_000 + k)}`, to, body: text }, k % 256)
     const entry: Inbound = { k, offeredAtMs: nowMs(), acknowledgedAtMs: null }
     this.#options.inbound.push(entry)
     let missing = pdus.length
-    for (const fields of pdus) {
+    const offer = () => {
+      const fields = pdus.shift()
+      if (fields === undefined) return
       this.#waiting += 1
       this.#offer({
         kind: 'inbound',
@@ -181,9 +183,12 @@ export class Carrier {
         onAcknowledged: () => {
           missing -= 1
           if (missing === 0) entry.acknowledgedAtMs = nowMs()
+          offer()
         },
       })
     }
+    do offer()
+    while (atOnce && pdus.length > 0)
   }
 
   #take(pdu: RequestPdu, link: Connection<Offer>): void {

@@ -8,6 +8,8 @@ import { nowMs, pause } from './clock.ts'
 import type { Kind, Ongoing, Stage } from './kind.ts'
 import { signalAll } from './postgres-server.ts'
 
+/** What a dead node merely held is taken for what it may have sent. */
+const KNOWN = ['unknown-never-offered'] as const
 const LOST_ANSWERS = { repeats: true } as const
 const CRASH = { copies: true, repeats: true } as const
 const SHORT_MS = [500, 4_000] as const
@@ -40,6 +42,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'postgres-and-node-kill',
     summary: 'PostgreSQL and a node are killed at once',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: SHORT_MS,
     async begin({ bed, node }) {
       const startMs = nowMs()
@@ -78,6 +81,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'database-black-hole',
     summary: 'nothing comes through to PostgreSQL, and nobody is told; then everything is reset',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: [2_000, 14_000],
     async begin({ bed }) {
       bed.databaseRelay.freeze()
@@ -100,6 +104,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'table-locked',
     summary: 'one of the busiest tables is locked',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: LOCK_MS,
     begin: locked,
   },
@@ -107,6 +112,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'table-locked-long',
     summary: 'one of the busiest tables is locked for a minute',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: [60_000, 60_000],
     begin: locked,
   },
@@ -114,6 +120,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'crash-in-stall',
     summary: 'a node is killed while PostgreSQL stands still',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: [2_000, 8_000],
     async begin(stage) {
       const { end } = await stalled(stage)
@@ -134,6 +141,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'connections-exhausted',
     summary: 'others have every connection that PostgreSQL gives',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: [3_000, 8_000],
     async begin({ bed }) {
       const taken: pg.Client[] = []
@@ -148,6 +156,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'disk-full',
     summary: 'the disk of PostgreSQL is full',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: [3_000, 8_000],
     needsSmallDisk: true,
     async begin({ bed }) {
@@ -166,6 +175,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'standby-promoted',
     summary: 'the primary dies, and its synchronous standby takes its address',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: [500, 3_000],
     needsStandby: true,
     async begin({ bed }) {
@@ -189,6 +199,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'standby-stalled',
     summary: 'the standby that every COMMIT waits for stands still',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: [3_000, 14_000],
     needsStandby: true,
     async begin({ bed }) {

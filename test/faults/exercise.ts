@@ -14,6 +14,8 @@ import { openAfter, readRecord } from './settling.ts'
 const INBOUND_INTERVAL_MS = 200
 /** Every so many-th inbound message has two parts. */
 const INBOUND_LONG = 5
+/** And of these one in ten comes over two sessions at once: its parts may be put together only a minute later. */
+const PARTS_AT_ONCE = 10 * INBOUND_LONG
 /** Of what the service says, one in so many is looked up at once. */
 const LOOKED_UP = 25
 const LOOK_UPS_AT_ONCE = 10
@@ -114,7 +116,12 @@ function offerInbound(bed: Bed): NodeJS.Timeout {
   let k = 0
   return setInterval(() => {
     const carrier = bed.carriers[k % bed.carriers.length]!
-    carrier.offerInbound(k, INBOUND_NUMBER, textOf(k, k % INBOUND_LONG === 0 ? 2 : 1))
+    carrier.offerInbound(
+      k,
+      INBOUND_NUMBER,
+      textOf(k, k % INBOUND_LONG === 0 ? 2 : 1),
+      k % PARTS_AT_ONCE === 0,
+    )
     k += 1
   }, INBOUND_INTERVAL_MS)
 }

@@ -6,7 +6,7 @@ import { type Plan, read } from './service-client.ts'
 
 const PAUSE_MS = 250
 /** When it is to stop, the end must be read within this time. */
-const LAST_MS = 60_000
+const LAST_MS = 15_000
 
 export class FeedReader {
   readonly #plan: Plan

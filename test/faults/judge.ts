@@ -56,7 +56,7 @@ export function judge(ledgers: Ledgers): Finding[] {
 /** How long after its end a fault still explains what happens. */
 const AFTERMATH_MS = 30_000
 /** What was accepted so shortly before a fault is what it may cost. */
-const BEFORE_MS = 1_500
+const BEFORE_MS = 2_500
 
 /** The fault in force at an instant, else one that begins at once after it, else the one that ended last. */
 export function faultAt(faults: readonly FaultEntry[], atMs: number): FaultEntry | null {

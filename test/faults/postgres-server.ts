@@ -24,9 +24,13 @@ export class PostgresServer {
     this.port = port
   }
 
-  /** @param settings lines of its configuration; @param folder where it is to lie */
+  /**
+   * Of npm's installation, or of the one that `TEST_POSTGRES` names by the folder that holds its `bin`.
+   * @param settings lines of its configuration
+   * @param folder where it is to lie
+   */
   static async create(settings: readonly string[], folder?: string): Promise<PostgresServer> {
-    const cluster = makeCluster(undefined, folder)
+    const cluster = makeCluster(process.env.TEST_POSTGRES || undefined, folder)
     const lines = settings.map((line) => `${line}\n`).join('')
     appendFileSync(join(cluster.path, 'postgresql.auto.conf'), lines)
     const server = new PostgresServer(cluster, await freePort())

@@ -6,6 +6,8 @@ import { nowMs, pause } from './clock.ts'
 import type { Kind, Ongoing, Stage } from './kind.ts'
 
 const CRASH = { copies: true, repeats: true } as const
+/** What a dead node merely held is taken for what it may have sent. */
+const KNOWN = ['unknown-never-offered'] as const
 /** Within these the node is up again before its lease is over; `TAKEN_OVER_MS` is longer than a lease. */
 const SHORT_MS = [100, 3_000] as const
 const TAKEN_OVER_MS = [16_000, 20_000] as const
@@ -21,6 +23,7 @@ function killAt(point: Point, summary: string): Kind {
     name: `kill-at-${point}`,
     summary: `a node is killed ${summary}`,
     excuses: CRASH,
+    known: KNOWN,
     holdMs: SHORT_MS,
     async begin(stage) {
       await stage.bed.reached(point)
@@ -34,6 +37,7 @@ export const PROCESS_KINDS: readonly Kind[] = [
     name: 'kill',
     summary: 'a node is killed and started again within its lease',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: SHORT_MS,
     begin: killed,
   },
@@ -41,6 +45,7 @@ export const PROCESS_KINDS: readonly Kind[] = [
     name: 'kill-taken-over',
     summary: 'a node is killed and stays down until the others have its work',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: TAKEN_OVER_MS,
     minNodes: 2,
     begin: killed,
@@ -49,6 +54,7 @@ export const PROCESS_KINDS: readonly Kind[] = [
     name: 'kill-all',
     summary: 'every node is killed at once',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: SHORT_MS,
     async begin({ bed, node }) {
       const startMs = nowMs()
@@ -66,6 +72,7 @@ export const PROCESS_KINDS: readonly Kind[] = [
     name: 'kill-at-start',
     summary: 'a node is killed, and again while it starts',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: [300, 1_500],
     async begin(stage) {
       const ongoing = await killed(stage)
@@ -93,6 +100,7 @@ export const PROCESS_KINDS: readonly Kind[] = [
     name: 'stop-past-lease',
     summary: 'a node stands still (SIGSTOP) for longer than its lease, and wakes',
     excuses: CRASH,
+    known: KNOWN,
     holdMs: [14_000, 20_000],
     begin: stopped,
   },

@@ -28,6 +28,8 @@ async function openNow(bed: Bed): Promise<string | null> {
   if (!bed.isBound()) return 'a carrier is not bound'
   const offers = bed.carriers.reduce((sum, { unacknowledged }) => sum + unacknowledged, 0)
   if (offers > 0) return `${offers} deliver_sm are not acknowledged`
+  const told = new Set(bed.feed.flatMap(({ msgId, status }) => (status === null ? [msgId] : []))).size
+  if (told < bed.inbound.length) return `${bed.inbound.length - told} inbound messages are not announced`
   for (const plan of bed.plans) {
     if (await hasEventsWaiting(bed, plan)) return `plan ${plan.index} has events pending`
     for (const status of ['QUEUED', 'SENT'])

@@ -4,6 +4,7 @@ import { type Finding, faultAt, judge, type Rule } from './judge.ts'
 import { copiesOf } from './judge-submits.ts'
 import { timeToAccept, timeToTakeOver } from './judge-times.ts'
 import type { Kind } from './kind.ts'
+import type { FaultEntry } from './ledgers.ts'
 
 export interface KindFigures {
   faults: number
@@ -39,6 +40,9 @@ export interface Summary {
 /** What happens while no fault is near. */
 const NO_FAULT = 'none'
 const LISTED_FINDINGS = 300
+/** What was accepted so long before a fault, or happens so long after it, may be its doing. */
+const KNOWN_BEFORE_MS = 15_000
+const KNOWN_AFTER_MS = 75_000
 
 export function summarise(
   { ledgers, accepted, seconds, isSettled }: Exercised,
@@ -63,15 +67,15 @@ export function summarise(
       else if (status === null) unanswered += 1
       else if (status >= 500) at(answeredAtMs).answered5xx += 1
     }
-  for (const { again } of copiesOf(submits)) at(again.atMs).copies += 1
-  const known = new Map(kinds.map(({ name, known: rules = [] }) => [name, new Set<Rule>(rules)]))
+  for (const { submit } of copiesOf(submits)) at(submit.atMs).copies += 1
+  const isKnown = knownBy(faults, kinds)
   const findings = judge(ledgers).map((finding) => {
     const kind = kindAt(finding.atMs)
     return {
       ...finding,
       atMs: Math.round(finding.atMs),
       kind,
-      isKnown: known.get(kind)?.has(finding.rule) === true,
+      isKnown: isKnown(finding),
     }
   })
   for (const { rule, kind, isKnown } of findings) {
@@ -94,6 +98,16 @@ export function summarise(
     unexpected: findings.filter(({ isKnown }) => !isKnown).length,
     findings: findings.slice(0, LISTED_FINDINGS),
   }
+}
+
+/** Whether a finding is one that the service does not hold yet under a fault near to it. */
+function knownBy(faults: readonly FaultEntry[], kinds: readonly Kind[]): (finding: Finding) => boolean {
+  const known = new Map(kinds.map(({ name, known: rules = [] }) => [name, new Set<Rule>(rules)]))
+  return ({ rule, atMs }) =>
+    faults.some(
+      ({ kind, startMs, endMs }) =>
+        startMs - KNOWN_BEFORE_MS <= atMs && atMs <= endMs + KNOWN_AFTER_MS && known.get(kind)!.has(rule),
+    )
 }
 
 function figuresOf(all: Record<string, KindFigures>, kind: string): KindFigures {
