@@ -67,7 +67,7 @@ export class Aldis implements Subject {
   }
 
   cpuMs() {
-    return { service: processCpuMs(this.child.pid), database: treeCpuMs(this.ready.postgresPid) }
+    return { Aldis: processCpuMs(this.child.pid), PostgreSQL: treeCpuMs(this.ready.postgresPid) }
   }
 
   peakMemoryMib(): number {

@@ -89,7 +89,7 @@ class Runs {
   }
 }
 
-/** Kannel first in every second pair, so that neither always has the warmer machine. */
+/** They take turns in being the first of a pair, so that neither always has the warmer machine. */
 export async function compare(newRig: () => Rig, options: BenchOptions): Promise<Comparison> {
   const programs = await findKannel()
   const folder = mkdtempSync(join(options.tempDir ?? tmpdir(), 'aldis-bench-tools-'))
@@ -97,7 +97,7 @@ export async function compare(newRig: () => Rig, options: BenchOptions): Promise
     const runs = new Runs(newRig, options, programs, await buildTools(folder))
     const pairs: { aldis: Run; kannel: Run }[] = []
     for (let pair = 1; pair <= options.pairs; pair += 1) {
-      const order = pair % 2 === 1 ? (['Aldis', 'Kannel'] as const) : (['Kannel', 'Aldis'] as const)
+      const order = orderOf(pair, options.first)
       const results = [await runs.of(order[0], pair), await runs.of(order[1], pair)]
       const of = (name: Run['name']) => results.find((run) => run.name === name)!
       pairs.push({ aldis: of('Aldis'), kannel: of('Kannel') })
@@ -106,4 +106,9 @@ export async function compare(newRig: () => Rig, options: BenchOptions): Promise
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function orderOf(pair: number, first: BenchOptions['first']): readonly [Run['name'], Run['name']] {
+  const isOdd = pair % 2 === 1
+  return isOdd === (first === 'aldis') ? ['Aldis', 'Kannel'] : ['Kannel', 'Aldis']
 }

@@ -16,15 +16,13 @@ export interface Parts {
   readonly receiver: Receiver
 }
 
-/** CPU milliseconds for one message. */
+/** CPU milliseconds by process. */
+type ProcessTimes = Readonly<Record<string, number>>
+
 interface CpuTimes {
-  readonly service: number
-  readonly database: number
-  readonly load: number
-  readonly carrier: number
-  readonly receiver: number
-  /** The bench itself, which starts the rest and counts. */
-  readonly bench: number
+  readonly subject: ProcessTimes
+  /** With the bench itself, which starts the rest and counts. */
+  readonly tools: ProcessTimes
 }
 
 /** Between two moments, in microseconds of the ledgers' clock. */
@@ -40,6 +38,7 @@ interface Counted extends Span {
   readonly perSecond: number
   /** Messages completed in each second. */
   readonly eachSecond: readonly number[]
+  /** For one message. */
   readonly cpu: CpuTimes
   /** Share of the tools in the CPU of the run. */
   readonly toolsShare: number
@@ -192,29 +191,31 @@ export function latenciesOf(ledgers: Ledgers, { fromUs, toUs }: Span): Latencies
   }
 }
 
+/** Sum of the times of all processes. */
+export function totalMs(times: ProcessTimes): number {
+  return Object.values(times).reduce((sum, ms) => sum + ms, 0)
+}
+
 function cpuTimes({ subject, load, carrier, receiver }: Parts): CpuTimes {
   return {
-    ...subject.cpuMs(),
-    load: processCpuMs(load.pid),
-    carrier: processCpuMs(carrier.pid),
-    receiver: processCpuMs(receiver.pid),
-    bench: processCpuMs(process.pid),
+    subject: subject.cpuMs(),
+    tools: {
+      load: processCpuMs(load.pid),
+      carrier: processCpuMs(carrier.pid),
+      receiver: processCpuMs(receiver.pid),
+      bench: processCpuMs(process.pid),
+    },
   }
 }
 
 function perMessage(before: CpuTimes, after: CpuTimes, messages: number): CpuTimes {
-  const of = (part: keyof CpuTimes) => (after[part] - before[part]) / Math.max(1, messages)
-  return {
-    service: of('service'),
-    database: of('database'),
-    load: of('load'),
-    carrier: of('carrier'),
-    receiver: of('receiver'),
-    bench: of('bench'),
-  }
+  const each = (earlier: ProcessTimes, later: ProcessTimes) =>
+    Object.fromEntries(
+      Object.entries(later).map(([name, ms]) => [name, (ms - (earlier[name] ?? 0)) / Math.max(1, messages)]),
+    )
+  return { subject: each(before.subject, after.subject), tools: each(before.tools, after.tools) }
 }
 
-function toolsShare({ service, database, load, carrier, receiver, bench }: CpuTimes): number {
-  const tools = load + carrier + receiver + bench
-  return tools / Math.max(Number.MIN_VALUE, tools + service + database)
+function toolsShare({ subject, tools }: CpuTimes): number {
+  return totalMs(tools) / Math.max(Number.MIN_VALUE, totalMs(tools) + totalMs(subject))
 }

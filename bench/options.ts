@@ -4,6 +4,8 @@ export interface BenchOptions {
   /** What Aldis is measured in turn with. */
   readonly against: 'kannel' | null
   readonly pairs: number
+  /** Whose run is the first of the first pair; the order alternates from pair to pair. */
+  readonly first: 'aldis' | 'kannel'
   readonly seconds: number
   readonly warmUpSeconds: number
   readonly acceptSeconds: number
@@ -36,6 +38,7 @@ Usage: npm run bench -- [options]
   --against kannel         measure Kannel in turn with Aldis, with the same load, carrier and receiver; only the
                            messages, not the accepts and the webhook part
   --pairs N                runs of each (1)
+  --first aldis|kannel     which of them begins the first pair (aldis); they take turns from pair to pair
   --seconds N              measured time of the messages at the full rate, 0 for none (20)
   --warm-up N              seconds before it that do not count (5)
   --latency-seconds N      measured time at a share of that rate, for the latencies, 0 for none (10)
@@ -71,6 +74,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     options: {
       against: { type: 'string' },
       pairs: { type: 'string', default: '1' },
+      first: { type: 'string', default: 'aldis' },
       seconds: { type: 'string', default: '20' },
       'warm-up': { type: 'string', default: '5' },
       'accept-seconds': { type: 'string', default: '10' },
@@ -100,6 +104,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
   const options: BenchOptions = {
     against: againstOf(values.against),
     pairs: whole('pairs', values.pairs, 1, 100),
+    first: firstOf(values.first),
     seconds: whole('seconds', values.seconds, 0, 3_600),
     warmUpSeconds: whole('warm-up', values['warm-up'], 0, 600),
     acceptSeconds: whole('accept-seconds', values['accept-seconds'], 0, 600),
@@ -127,6 +132,11 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
 function againstOf(text: string | undefined): BenchOptions['against'] {
   if (text === undefined || text === 'kannel') return text ?? null
   throw new Error('--against must be kannel')
+}
+
+function firstOf(text: string): BenchOptions['first'] {
+  if (text === 'aldis' || text === 'kannel') return text
+  throw new Error('--first must be aldis or kannel')
 }
 
 /** @throws Error for options that exclude each other. */

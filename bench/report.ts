@@ -1,6 +1,6 @@
 import type { Accepts } from './accepts.ts'
 import type { Comparison, Run } from './comparison.ts'
-import type { EndToEnd, Latencies, Paced } from './end-to-end.ts'
+import { type EndToEnd, type Latencies, type Paced, totalMs } from './end-to-end.ts'
 import type { BenchOptions } from './options.ts'
 import type { Percentiles } from './percentiles.ts'
 import type { Figures } from './single.ts'
@@ -10,6 +10,7 @@ import type { WebhookFigures } from './webhooks.ts'
 /** More than this share of the CPU of a run, and the tools shape what they measure. */
 const TOOLS_SHARE_LIMIT = 0.15
 
+type Pair = Comparison['pairs'][number]
 type Row = [name: string, value: string]
 
 /** The figures as text for people. */
@@ -38,6 +39,7 @@ export function comparisonText({ machine, options, pairs }: Comparison): string 
     '\n',
     aligned([
       ...pairs.map(ratioRow),
+      ...(pairs.length > 1 ? [spreadRow(pairs)] : []),
       ...runs.flatMap(toolsWarning),
       ['totals', `${total} accepted, each submitted once, its receipt acknowledged, and called back twice`],
     ]),
@@ -49,9 +51,8 @@ const HEADINGS = [
   'messages/s',
   'in one second',
   'CPU ms a message',
-  'service',
-  'database',
-  'load, carrier, receiver, bench',
+  'of its processes',
+  'of the tools',
   'tools',
   'idle',
   'load avg',
@@ -65,10 +66,9 @@ function runCells({ name, endToEnd }: Run): string[] {
     name,
     whole(endToEnd.perSecond),
     `${Math.min(...eachSecond)}-${Math.max(...eachSecond)}`,
-    (cpu.service + cpu.database).toFixed(3),
-    cpu.service.toFixed(3),
-    name === 'Aldis' ? cpu.database.toFixed(3) : '-',
-    [cpu.load, cpu.carrier, cpu.receiver, cpu.bench].map((value) => value.toFixed(3)).join(' '),
+    totalMs(cpu.subject).toFixed(3),
+    processTimes(cpu.subject),
+    processTimes(cpu.tools),
     percent(toolsShare),
     percent(idle),
     loadAverage.toFixed(2),
@@ -77,17 +77,32 @@ function runCells({ name, endToEnd }: Run): string[] {
   ]
 }
 
-function ratioRow({ aldis, kannel }: Comparison['pairs'][number], index: number): Row {
-  const cost = ({ endToEnd: { cpu } }: Run) => cpu.service + cpu.database
-  const rate = aldis.endToEnd.perSecond / kannel.endToEnd.perSecond
-  const values = [
-    `${rate.toFixed(2)} x the rate of Kannel, ${(cost(aldis) / cost(kannel)).toFixed(2)} x its CPU a message`,
-    ...[aldis, kannel].map(
-      ({ name, endToEnd, paced }) =>
-        `${name} full: ${latenciesText(endToEnd)}${paced === null ? '' : `; at ${whole(paced.perSecond)}/s: ${latenciesText(paced)}`}`,
-    ),
-  ]
-  return [`pair ${index + 1}`, values.join('\n')]
+function ratiosOf({ aldis, kannel }: Pair): { rate: number; cpu: number } {
+  const cost = ({ endToEnd: { cpu } }: Run) => totalMs(cpu.subject)
+  return { rate: aldis.endToEnd.perSecond / kannel.endToEnd.perSecond, cpu: cost(aldis) / cost(kannel) }
+}
+
+function ratioRow(pair: Pair, index: number): Row {
+  const { rate, cpu } = ratiosOf(pair)
+  const lines = [pair.aldis, pair.kannel].map(({ name, endToEnd, paced }) => {
+    const atShare = paced === null ? '' : `; at ${whole(paced.perSecond)}/s: ${latenciesText(paced)}`
+    return `${name} full: ${latenciesText(endToEnd)}${atShare}`
+  })
+  const ratios = `${rate.toFixed(2)} x the rate of Kannel, ${cpu.toFixed(2)} x its CPU a message`
+  return [`pair ${index + 1}`, [ratios, ...lines].join('\n')]
+}
+
+/** Of all pairs: the middle ratio, and the lowest and highest. */
+function spreadRow(pairs: readonly Pair[]): Row {
+  const spread = (values: readonly number[]) => {
+    const sorted = values.toSorted((a, b) => a - b)
+    const middle = sorted[Math.floor(sorted.length / 2)]!
+    return `${middle.toFixed(2)} (${sorted[0]!.toFixed(2)} to ${sorted.at(-1)!.toFixed(2)})`
+  }
+  const ratios = pairs.map(ratiosOf)
+  const rate = spread(ratios.map((ratio) => ratio.rate))
+  const cpu = spread(ratios.map((ratio) => ratio.cpu))
+  return ['all pairs', `${rate} x the rate of Kannel, ${cpu} x its CPU a message`]
 }
 
 function latenciesText({ accept, receiptToDelivered }: Latencies): string {
@@ -114,6 +129,12 @@ function table(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row)}\n`).join('')
 }
 
+function processTimes(times: Readonly<Record<string, number>>): string {
+  return Object.entries(times)
+    .map(([name, value]) => `${name} ${value.toFixed(3)}`)
+    .join(', ')
+}
+
 /** Names in a column of their own; a value may have several lines. */
 function aligned(rows: readonly Row[]): string {
   const width = Math.max(...rows.map(([name]) => name.length)) + 2
@@ -132,10 +153,9 @@ function endToEndRows(endToEnd: EndToEnd, { throughput }: BenchOptions): Row[] {
     ['  in one second', `${whole(Math.min(...eachSecond))} to ${whole(Math.max(...eachSecond))}`],
     ...latencyRows(endToEnd),
     ...(throughput === null ? [] : throttledRows(endToEnd, throughput)),
-    ['CPU for one message', `${ms(cpu.service + cpu.database)} Aldis and PostgreSQL`],
-    ['  Aldis', ms(cpu.service)],
-    ['  PostgreSQL', ms(cpu.database)],
-    ['  load, carrier, receiver, bench', [cpu.load, cpu.carrier, cpu.receiver, cpu.bench].map(ms).join(', ')],
+    ['CPU for one message', `${ms(totalMs(cpu.subject))} Aldis and PostgreSQL`],
+    ['  of them', processTimes(cpu.subject)],
+    ['  the tools beside them', processTimes(cpu.tools)],
     [
       '  share of these tools',
       `${percent(toolsShare)}${toolsShare <= TOOLS_SHARE_LIMIT ? '' : ', so much that they shape the figures'}`,
@@ -168,11 +188,10 @@ function acceptRows({ perSecond, latency: accept, backlog, drainPerSecond }: Acc
 }
 
 function webhookRows({ drain, isolation }: WebhookFigures): Row[] {
-  const { service, database, receiver } = drain.cpu
   return [
     ['', ''],
     ['waiting webhooks', `${drain.events} events, ${whole(drain.perSecond)}/s to a fast receiver`],
-    ['  CPU for one event', `${ms(service)} Aldis, ${ms(database)} PostgreSQL, ${ms(receiver)} receiver`],
+    ['  CPU for one event', `${processTimes(drain.cpu)} ms`],
     ...isolation.flatMap(isolationRows),
     ['totals', 'each webhook exactly once, in the order of its message'],
   ]

@@ -7,8 +7,8 @@ export interface Subject {
   readonly port: number
   /** Its requests, see tools/requests.ts. */
   readonly forms: readonly string[]
-  /** CPU milliseconds so far. */
-  cpuMs(): { readonly service: number; readonly database: number }
+  /** CPU milliseconds so far, by process. */
+  cpuMs(): Readonly<Record<string, number>>
   /** Resident memory of the service, at its highest. */
   peakMemoryMib(): number
   /** Bytes of write-ahead log so far; null where there is no database. */

@@ -40,27 +40,29 @@ export async function startKannel(rig: Rig, options: KannelOptions): Promise<Sub
   const smsbox = start('smsbox')
   await until(rig, 'smsbox', () => isOpen(sendsmsPort))
   await until(rig, 'the bind to the carrier', async () => (await carrier.stats()).binds > 0)
-  return new Kannel([bearerbox, smsbox], sendsmsPort, kannelForms(sendsmsPort, origin))
+  return new Kannel(bearerbox, smsbox, sendsmsPort, kannelForms(sendsmsPort, origin))
 }
 
 class Kannel implements Subject {
   readonly name = 'Kannel'
   readonly port: number
   readonly forms: readonly string[]
-  readonly #processes: readonly Process[]
+  readonly #bearerbox: Process
+  readonly #smsbox: Process
 
-  constructor(processes: readonly Process[], port: number, forms: readonly string[]) {
-    this.#processes = processes
+  constructor(bearerbox: Process, smsbox: Process, port: number, forms: readonly string[]) {
+    this.#bearerbox = bearerbox
+    this.#smsbox = smsbox
     this.port = port
     this.forms = forms
   }
 
   cpuMs() {
-    return { service: sum(this.#processes.map(({ pid }) => processCpuMs(pid))), database: 0 }
+    return { bearerbox: processCpuMs(this.#bearerbox.pid), smsbox: processCpuMs(this.#smsbox.pid) }
   }
 
   peakMemoryMib(): number {
-    return sum(this.#processes.map(({ pid }) => peakMemoryMib(pid)))
+    return peakMemoryMib(this.#bearerbox.pid) + peakMemoryMib(this.#smsbox.pid)
   }
 
   async walBytes(): Promise<null> {
@@ -121,8 +123,4 @@ async function until(rig: Rig, what: string, holds: () => Promise<boolean>): Pro
     if (performance.now() > deadlineMs) throw new Error(`${what} did not come up in time`)
     await rig.pause(POLL_MS)
   }
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
 }

@@ -17,6 +17,7 @@ it('reads the options of a comparison', () => {
 
 it.each([
   ['--against jasmin', '--against must be kannel'],
+  ['--first jasmin', '--first must be aldis or kannel'],
   ['--pairs 0', '--pairs must be a whole number from 1 to 100'],
   ['--latency-share 101', '--latency-share must be a whole number from 1 to 100'],
   ['--receipts-outstanding -1', '--receipts-outstanding'],

@@ -18,12 +18,8 @@ function run(name: Run['name'], perSecond: number, service: number, toolsShare: 
     perSecond,
     eachSecond: [perSecond - 1, perSecond + 1],
     cpu: {
-      service,
-      database: name === 'Aldis' ? 0.25 : 0,
-      load: 0.01,
-      carrier: 0.01,
-      receiver: 0.01,
-      bench: 0.01,
+      subject: name === 'Aldis' ? { Aldis: service, PostgreSQL: 0.25 } : { bearerbox: service },
+      tools: { load: 0.01, bench: 0.02 },
     },
     toolsShare,
     idle: 0.125,
@@ -41,13 +37,25 @@ it('a comparison has a row for each run, the ratios of each pair, and a warning 
   const options = readOptions(['--against', 'kannel'])!
   const text = comparisonText({ machine: {}, options, pairs: [PAIR] })
   expect(text).toMatch(
-    /^Aldis +3,000 +2999-3001 +0\.500 +0\.250 +0\.250 .* 10\.0 % +12\.5 % +0\.50 +100 +4,000$/m,
+    /^Aldis +3,000 +2999-3001 +0\.500 +Aldis 0\.250, PostgreSQL 0\.250 +load 0\.010, bench 0\.020 +10\.0 % +12\.5 % +0\.50 +100 +4,000$/m,
   )
-  expect(text).toMatch(/^Kannel +2,000 +1999-2001 +1\.000 +1\.000 +- .* 20\.0 % +12\.5 % +0\.50 +100 +-$/m)
+  expect(text).toMatch(
+    /^Kannel +2,000 +1999-2001 +1\.000 +bearerbox 1\.000 +load .* +20\.0 % +12\.5 % +0\.50 +100 +-$/m,
+  )
   expect(text).toMatch(/^pair 1 +1\.50 x the rate of Kannel, 0\.50 x its CPU a message$/m)
   expect(text).toMatch(/Aldis full: accept p50 1\.0 p99 2\.0 ms, .*; at 1,800\/s: accept/)
   expect(text.match(/^warning .*$/gm)).toEqual([expect.stringMatching(/a run of Kannel took 20\.0 %$/)])
   expect(text).toMatch(/^totals +20 accepted/m)
+})
+
+it('several pairs have their spread', () => {
+  const options = readOptions(['--against', 'kannel'])!
+  const faster = { ...PAIR, aldis: run('Aldis', 4_000, 0.25, 0.1) }
+  const slower = { ...PAIR, aldis: run('Aldis', 1_000, 1.75, 0.1) }
+  const text = comparisonText({ machine: {}, options, pairs: [faster, PAIR, slower] })
+  expect(text).toMatch(
+    /^all pairs +1\.50 \(0\.50 to 2\.00\) x the rate of Kannel, 0\.50 \(0\.50 to 2\.00\) x its CPU a message$/m,
+  )
 })
 
 it('the configuration of Kannel stores nothing and has the window of Aldis', () => {
