@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 /** Files that start neither a database nor a process: nothing one leaves behind can reach another. */
@@ -10,6 +11,9 @@ const PURE = [
 
 /** Kills, several nodes and long loads in full. The other projects run a short form of each. */
 const LONG = ['test/**/*.long.test.ts']
+
+// Workers take what Node has compiled before, as the processes that tests start do (test/support/process.ts).
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/aldis-tests', import.meta.url))
 
 export default defineConfig({
   test: {

@@ -73,7 +73,14 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: limits.headerBytes },
     schemaController: { compilersFactory: { buildSerializer: buildLazySerializer } },
     ajv: {
-      customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: true },
+      customOptions: {
+        coerceTypes: false,
+        useDefaults: false,
+        removeAdditional: false,
+        allErrors: true,
+        // Ours are made by TypeBox, whose types are right; the schema of schemas takes more to compile than all of them.
+        validateSchema: false,
+      },
       // The callback guard judges URLs; a second opinion by regular expression would be slower and different.
       onCreate: (ajv: { addFormat(name: string, format: true): unknown }) => ajv.addFormat('uri', true),
     },
