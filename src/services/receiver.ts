@@ -7,7 +7,7 @@ import { fromReceipt } from '../domain/error-codes.ts'
 import { InstantSource } from '../domain/instants.ts'
 import { type KeptReceipt, keptReceipt } from '../domain/kept-receipts.ts'
 import { messageId } from '../domain/message-ids.ts'
-import { eventOf, STATUS_OF_EVENT } from '../domain/message-states.ts'
+import { statusOf } from '../domain/message-states.ts'
 import { isReceipt, parseReceipt, type Receipt, receiptText } from '../domain/receipts.ts'
 import { Batcher, type BatchMeter } from '../operations/batches.ts'
 import { type InboundSegment, type ReceivedInbound, receiveInbound } from '../operations/receive-inbound.ts'
@@ -100,7 +100,7 @@ export class Receiver {
       answer(true)
       return
     }
-    const outcome = STATUS_OF_EVENT[eventOf(receipt.state)]
+    const outcome = statusOf(receipt.state)
     if (outcome === 'SENT') {
       // On its way: a message whose receipt this is was submitted, so it is SENT already. Lost, it would change nothing.
       this.#options.recorder.note({ ...this.#row(receipt, carrier, keptOf(text, pdu)), outcome })

@@ -1,0 +1,369 @@
+/**
+ * What happens to an MT message, and what it does to it: the one rule of the message path, pure and total over (status,
+ * fact). Every other part decides nothing about a message's state: it learns facts, and announces what `applyFact` changed.
+ * The table is printed in docs/message-states.md.
+ */
+import { formatAmount, parseAmount } from './amounts.ts'
+import { type Status, UNKNOWN_REVERSIBLE_MS } from './message-states.ts'
+import type { Charge } from './rates.ts'
+
+/** A message as far as facts change it. Its text and its numbers never change. */
+export interface MessageState {
+  readonly status: Status
+  /** Of the last announcement; 0: none was made. */
+  readonly sequence: number
+  /** Of the status, Unix ms. */
+  readonly changedAtMs: number
+  readonly sentAtMs: number | null
+  readonly errorCode: string
+  /** What the carrier said last: command_status, or the word and code of a receipt. */
+  readonly carrierCode: string | null
+  readonly carrierId: number | null
+  readonly routeId: number | null
+  readonly routeReason: string | null
+  readonly segments: number
+  /** How the segments that count are cut, where the message has started over; null: as at first. */
+  readonly cut: string | null
+  /** Bit n: segment n. */
+  readonly deliveredSegments: bigint
+  readonly unknownSegments: bigint
+  readonly mccmnc: string | null
+  /** Of all segments. */
+  readonly charge: Charge | null
+  /** What is still to be submitted; null: that has ended. */
+  readonly submission: OpenSubmission | null
+}
+
+/** The submission of a message that has not ended. */
+export interface OpenSubmission {
+  /** Attempts so far that count against a limit. */
+  readonly attempt: number
+  /** Carrier of the last attempt: the one that has the accepted parts. */
+  readonly carrierId: number | null
+  /** Bit n: PDU n is accepted. */
+  readonly acceptedParts: bigint
+  /** How these are cut; null where there are none. */
+  readonly cut: string | null
+  /** Parts of it were sent again, cut otherwise. */
+  readonly startedOver: boolean
+  /** It may have reached a carrier in an earlier attempt. */
+  readonly ambiguous: boolean
+  /** An attempt is under way: from now on a crash leaves it in doubt. */
+  readonly begun: boolean
+  readonly dueAtMs: number
+}
+
+interface At {
+  /** When it happened, by the database's clock, Unix ms. */
+  readonly atMs: number
+}
+
+/** The first PDU of an attempt is about to go out. */
+interface Begun extends At {
+  readonly kind: 'begun'
+}
+
+/** A carrier took a part of the message, perhaps after its attempt was given up. */
+interface PartAccepted extends At {
+  readonly kind: 'part-accepted'
+  /** Bits of PDUs. */
+  readonly parts: bigint
+  readonly cut: string
+}
+
+/** A carrier took a part that is cut otherwise than those before: only parts of this cut count from now on. */
+interface StartedOver extends At {
+  readonly kind: 'started-over'
+  readonly cut: string
+}
+
+/** An attempt ended without ending the submission, or none could be made. `carrierId` null: as before. */
+export interface Postponed extends At, Omit<OpenSubmission, 'begun'> {
+  readonly kind: 'postponed'
+}
+
+/** The node that had the message is gone. */
+interface Orphaned extends At {
+  readonly kind: 'orphaned'
+  /** How long one whose attempt was under way waits for news of it. */
+  readonly ambiguityWaitMs: number
+}
+
+/** The submission ended: a carrier has all of it, refused it for good, or it is not to be tried any more. */
+export interface Settled extends At {
+  readonly kind: 'settled'
+  readonly status: 'SENT' | 'FAILED' | 'UNKNOWN'
+  readonly errorCode: string
+  readonly carrierCode: string | null
+  readonly carrierId: number | null
+  readonly routeId: number | null
+  readonly routeReason: string | null
+  /** As it went out; null: as it was counted when it was accepted. */
+  readonly segments: number | null
+  /** How it was cut, where it started over. Counts where `segments` are given. */
+  readonly cut: string | null
+  readonly mccmnc: string | null
+  readonly charge: Charge | null
+}
+
+/** A final receipt, or one that says nothing reliable. Intermediate ones change nothing, and are no facts. */
+export interface Receipt extends At {
+  readonly kind: 'receipt'
+  readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
+  /** Bits of the segments that it speaks for. */
+  readonly segments: bigint
+  /** How these were cut. */
+  readonly cut: string | null
+  readonly errorCode: string
+  readonly carrierCode: string | null
+  readonly mccmnc: string | null
+  /** What a segment costs where the receipt says it went, when that is not what it was charged. */
+  readonly segmentCharge: Charge | null
+}
+
+/** No final receipt came in time. */
+interface Overdue extends At {
+  readonly kind: 'overdue'
+  readonly errorCode: string
+}
+
+export type Fact = Begun | PartAccepted | StartedOver | Postponed | Orphaned | Settled | Receipt | Overdue
+
+/** What a message is when it is accepted. */
+export function acceptedMessage(segments: number, atMs: number): MessageState {
+  return {
+    status: 'QUEUED',
+    sequence: 0,
+    changedAtMs: atMs,
+    sentAtMs: null,
+    errorCode: '000',
+    carrierCode: null,
+    carrierId: null,
+    routeId: null,
+    routeReason: null,
+    segments,
+    cut: null,
+    deliveredSegments: 0n,
+    unknownSegments: 0n,
+    mccmnc: null,
+    charge: null,
+    submission: {
+      attempt: 0,
+      carrierId: null,
+      acceptedParts: 0n,
+      cut: null,
+      startedOver: false,
+      ambiguous: false,
+      begun: false,
+      dueAtMs: atMs,
+    },
+  }
+}
+
+/**
+ * The message after a fact; the same object where nothing changes. A greater `sequence` is a change of status, to be
+ * announced. Repeating a receipt, or what a recovery reads again, changes nothing.
+ */
+export function applyFact(message: MessageState, fact: Fact): MessageState {
+  const rule = RULES[fact.kind] as Readonly<Record<Status, Rule<Fact>>>
+  return rule[message.status](message, fact)
+}
+
+type Rule<F extends Fact> = (message: MessageState, fact: F) => MessageState
+
+/** Total over (status, fact): a missing cell does not compile. */
+const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extract<Fact, { kind: K }>>>> } = {
+  begun: inEveryStatus(begin),
+  'part-accepted': inEveryStatus(acceptPart),
+  'started-over': {
+    QUEUED: startOver,
+    // A receipt was quicker than the answer of the last part: what it spoke for is not what counts now.
+    UNKNOWN: startOver,
+    SENT: keep,
+    DELIVERED: keep,
+    FAILED: keep,
+  },
+  postponed: inEveryStatus(postpone),
+  orphaned: inEveryStatus(orphan),
+  settled: {
+    QUEUED: settle,
+    // A receipt was quicker than the answer: the status stays.
+    SENT: complete,
+    UNKNOWN: complete,
+    DELIVERED: complete,
+    FAILED: complete,
+  },
+  receipt: {
+    QUEUED: receive,
+    SENT: receive,
+    UNKNOWN: receiveInTime,
+    DELIVERED: keep,
+    FAILED: keep,
+  },
+  overdue: {
+    // Until it is sent its validity ends it.
+    QUEUED: keep,
+    SENT: giveUp,
+    UNKNOWN: keep,
+    DELIVERED: keep,
+    FAILED: keep,
+  },
+}
+
+function inEveryStatus<F extends Fact>(rule: Rule<F>): Readonly<Record<Status, Rule<F>>> {
+  return { QUEUED: rule, SENT: rule, UNKNOWN: rule, DELIVERED: rule, FAILED: rule }
+}
+
+function keep(message: MessageState): MessageState {
+  return message
+}
+
+// The submission.
+
+function begin(message: MessageState): MessageState {
+  return withSubmission(message, (submission) => ({ ...submission, begun: true }))
+}
+
+/** Where parts are on record that were cut otherwise, those stay the ones it goes on after. */
+function acceptPart(message: MessageState, { parts, cut }: PartAccepted): MessageState {
+  return withSubmission(message, (submission) =>
+    submission.acceptedParts === 0n || submission.cut === cut
+      ? { ...submission, acceptedParts: submission.acceptedParts | parts, cut }
+      : submission,
+  )
+}
+
+function postpone(
+  message: MessageState,
+  { kind: _, atMs: __, carrierId, ...change }: Postponed,
+): MessageState {
+  return withSubmission(message, (submission) => ({
+    ...change,
+    carrierId: carrierId ?? submission.carrierId,
+    begun: false,
+  }))
+}
+
+function orphan(message: MessageState, { atMs, ambiguityWaitMs }: Orphaned): MessageState {
+  return withSubmission(message, (submission) => ({
+    ...submission,
+    begun: false,
+    ambiguous: submission.ambiguous || submission.begun,
+    dueAtMs: submission.begun ? atMs + ambiguityWaitMs : Math.min(submission.dueAtMs, atMs),
+  }))
+}
+
+function withSubmission(
+  message: MessageState,
+  change: (submission: OpenSubmission) => OpenSubmission,
+): MessageState {
+  if (message.submission === null) return message
+  const submission = change(message.submission)
+  return submission === message.submission ? message : { ...message, submission }
+}
+
+// The record.
+
+function startOver(message: MessageState, { cut }: StartedOver): MessageState {
+  return message.cut === cut ? message : { ...message, cut, deliveredSegments: 0n, unknownSegments: 0n }
+}
+
+/** SENT, FAILED or UNKNOWN; DELIVERED at once where receipts of all segments came before the last answer. */
+function settle(message: MessageState, fact: Settled): MessageState {
+  const whole = allOf(fact.segments ?? message.segments)
+  const isDelivered =
+    fact.status !== 'FAILED' && isOfPresentCut(message, fact) && (message.deliveredSegments & whole) === whole
+  const status = isDelivered ? 'DELIVERED' : fact.status
+  return {
+    ...fillIn(message, fact),
+    status,
+    sequence: message.sequence + 1,
+    changedAtMs: fact.atMs,
+    errorCode: isDelivered ? '000' : fact.errorCode,
+    carrierCode: fact.carrierCode ?? message.carrierCode,
+    // A price that a receipt brought goes where the message fails after all.
+    ...(fact.status === 'FAILED' && { charge: fact.charge }),
+  }
+}
+
+/** The message has moved on already: it gets what only its settlement knows, once. */
+function complete(message: MessageState, fact: Settled): MessageState {
+  const isKnown = message.carrierId !== null || (fact.carrierId === null && fact.status !== 'SENT')
+  return isKnown ? withoutSubmission(message) : fillIn(message, fact)
+}
+
+function withoutSubmission(message: MessageState): MessageState {
+  return message.submission === null ? message : { ...message, submission: null }
+}
+
+function fillIn(message: MessageState, fact: Settled): MessageState {
+  const segments = fact.segments ?? message.segments
+  return {
+    ...message,
+    ...(!isOfPresentCut(message, fact) && { cut: fact.cut, deliveredSegments: 0n, unknownSegments: 0n }),
+    submission: null,
+    sentAtMs: fact.status === 'SENT' ? fact.atMs : null,
+    carrierId: fact.carrierId ?? message.carrierId,
+    routeId: fact.routeId,
+    routeReason: fact.routeReason,
+    segments,
+    mccmnc: message.mccmnc ?? fact.mccmnc,
+    charge: message.charge === null ? fact.charge : rescaled(message.charge, message.segments, segments),
+  }
+}
+
+/** Whether what receipts said so far is of the segments that count from now on. */
+function isOfPresentCut(message: MessageState, fact: Settled): boolean {
+  return fact.segments === null || fact.cut === message.cut
+}
+
+function receiveInTime(message: MessageState, fact: Receipt): MessageState {
+  return fact.atMs - message.changedAtMs < UNKNOWN_REVERSIBLE_MS ? receive(message, fact) : message
+}
+
+function receive(message: MessageState, fact: Receipt): MessageState {
+  if (fact.cut !== message.cut || fact.segments === 0n) return message
+  const { outcome, segments } = fact
+  const deliveredSegments = message.deliveredSegments | (outcome === 'DELIVERED' ? segments : 0n)
+  const unknownSegments =
+    (message.unknownSegments | (outcome === 'UNKNOWN' ? segments : 0n)) & ~deliveredSegments
+  const hasFailed = outcome === 'FAILED' && (segments & ~message.deliveredSegments) !== 0n
+  const status = hasFailed ? 'FAILED' : statusOfSegments(message, deliveredSegments, unknownSegments)
+  const changes = status !== message.status
+  return {
+    ...message,
+    status,
+    sequence: message.sequence + (changes ? 1 : 0),
+    changedAtMs: changes ? fact.atMs : message.changedAtMs,
+    errorCode: !changes ? message.errorCode : status === 'DELIVERED' ? '000' : fact.errorCode,
+    carrierCode: fact.carrierCode ?? message.carrierCode,
+    deliveredSegments,
+    unknownSegments,
+    mccmnc: fact.mccmnc ?? message.mccmnc,
+    charge: fact.segmentCharge === null ? message.charge : rescaled(fact.segmentCharge, 1, message.segments),
+  }
+}
+
+/** How many segments a QUEUED message has is settled with its submission: until then several are not all delivered. */
+function statusOfSegments({ status, segments }: MessageState, delivered: bigint, unknown: bigint): Status {
+  const whole = allOf(segments)
+  if ((delivered & whole) === whole) return status === 'QUEUED' && segments > 1 ? status : 'DELIVERED'
+  return ((delivered | unknown) & whole) === whole ? 'UNKNOWN' : status
+}
+
+function giveUp(message: MessageState, { atMs, errorCode }: Overdue): MessageState {
+  return { ...message, status: 'UNKNOWN', sequence: message.sequence + 1, changedAtMs: atMs, errorCode }
+}
+
+function allOf(segments: number): bigint {
+  return (1n << BigInt(segments)) - 1n
+}
+
+/** What was charged for `before` segments, for `now` of them, rounded as numeric(14, 6) is. */
+function rescaled({ price, ptf, currency }: Charge, before: number, now: number): Charge {
+  const scale = (amount: string) => {
+    const doubled = 2n * (parseAmount(amount) ?? 0n) * BigInt(now)
+    return formatAmount((doubled + BigInt(before)) / (2n * BigInt(before)))
+  }
+  return { price: scale(price), ptf: scale(ptf), currency }
+}

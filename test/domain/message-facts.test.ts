@@ -1,0 +1,278 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  acceptedMessage,
+  applyFact,
+  type Fact,
+  type MessageState,
+  type OpenSubmission,
+  type Postponed,
+  type Receipt,
+  type Settled,
+} from '../../src/domain/message-facts.ts'
+import { STATUSES, type Status, UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+
+/** What the statements decide is compared with this rule in test/store/message-facts.test.ts. */
+
+const AT_MS = Date.UTC(2026, 0, 1)
+const EUR = { price: '0.02', ptf: '0.004', currency: 'EUR' }
+
+function settled(status: Settled['status'], change: Partial<Settled> = {}): Settled {
+  return {
+    kind: 'settled',
+    atMs: AT_MS,
+    status,
+    errorCode: status === 'SENT' ? '000' : '103',
+    carrierCode: null,
+    carrierId: 1,
+    routeId: 1,
+    routeReason: 'only carrier',
+    segments: null,
+    cut: null,
+    mccmnc: null,
+    charge: null,
+    ...change,
+  }
+}
+
+function receipt(outcome: Receipt['outcome'], change: Partial<Receipt> = {}): Receipt {
+  return {
+    kind: 'receipt',
+    atMs: AT_MS,
+    outcome,
+    segments: 1n,
+    cut: null,
+    errorCode: '300',
+    carrierCode: outcome,
+    mccmnc: null,
+    segmentCharge: null,
+    ...change,
+  }
+}
+
+const OVERDUE: Fact = { kind: 'overdue', atMs: AT_MS, errorCode: '601' }
+
+function messageAfter(segments: number, ...facts: readonly Fact[]): MessageState {
+  return facts.reduce(applyFact, acceptedMessage(segments, AT_MS))
+}
+
+/** A message of one segment in each status. */
+const IN_STATUS: Readonly<Record<Status, MessageState>> = {
+  QUEUED: messageAfter(1),
+  SENT: messageAfter(1, settled('SENT')),
+  DELIVERED: messageAfter(1, settled('SENT'), receipt('DELIVERED')),
+  FAILED: messageAfter(1, settled('FAILED')),
+  UNKNOWN: messageAfter(1, settled('SENT'), receipt('UNKNOWN')),
+}
+
+/** The columns of the table in docs/message-states.md. */
+const COLUMNS: Readonly<Record<string, Fact>> = {
+  'taken by a carrier': settled('SENT'),
+  'refused for good': settled('FAILED'),
+  'in doubt': settled('UNKNOWN'),
+  'receipt: delivered': receipt('DELIVERED'),
+  'receipt: failed': receipt('FAILED'),
+  'receipt: unknown': receipt('UNKNOWN'),
+  overdue: OVERDUE,
+}
+
+describe('docs/message-states.md', () => {
+  const doc = readFileSync(new URL('../../docs/message-states.md', import.meta.url), 'utf8')
+
+  test('has the table that the rule gives', () => {
+    const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+    const rows = STATUSES.map((status) => {
+      const next = Object.values(COLUMNS).map((fact) => applyFact(IN_STATUS[status], fact).status)
+      return line([status, ...next.map((each) => (each === status ? '–' : each))])
+    })
+    const header = ['status', ...Object.keys(COLUMNS)]
+    expect(doc).toContain([line(header), line(header.map(() => '---')), ...rows].join('\n'))
+  })
+
+  test('has the changes of the rule in its diagram, and no others', () => {
+    for (const status of STATUSES) {
+      const targets = new Set(Object.values(COLUMNS).map((fact) => applyFact(IN_STATUS[status], fact).status))
+      for (const target of STATUSES)
+        expect(doc.includes(`${status} --> ${target}`)).toBe(target !== status && targets.has(target))
+    }
+  })
+})
+
+describe('a status', () => {
+  const anyFact = fc.constantFrom<Fact>(
+    ...Object.values(COLUMNS),
+    receipt('DELIVERED', { segments: 2n }),
+    receipt('FAILED', { segments: 2n }),
+    receipt('UNKNOWN', { segments: 2n }),
+    { kind: 'begun', atMs: AT_MS },
+    { kind: 'part-accepted', atMs: AT_MS, parts: 1n, cut: 'udh' },
+    { kind: 'started-over', atMs: AT_MS, cut: 'tlv' },
+    { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 },
+  )
+  const RANK: Readonly<Record<Status, number>> = { QUEUED: 0, SENT: 1, UNKNOWN: 2, DELIVERED: 3, FAILED: 3 }
+
+  test('never moves back, and is announced once for each change', () => {
+    fc.assert(
+      fc.property(fc.array(anyFact, { maxLength: 20 }), fc.integer({ min: 1, max: 2 }), (facts, segments) => {
+        let message = acceptedMessage(segments, AT_MS)
+        for (const fact of facts) {
+          const next = applyFact(message, fact)
+          const changes = next.status !== message.status
+          expect(next.sequence - message.sequence).toBe(changes ? 1 : 0)
+          if (changes) expect(RANK[next.status]).toBeGreaterThan(RANK[message.status])
+          message = next
+        }
+      }),
+    )
+  })
+
+  test('is the same when a fact is told again', () => {
+    fc.assert(
+      fc.property(fc.array(anyFact, { minLength: 1, maxLength: 20 }), (facts) => {
+        const message = messageAfter(2, ...facts)
+        const { status, sequence } = applyFact(message, facts.at(-1)!)
+        expect([status, sequence]).toEqual([message.status, message.sequence])
+      }),
+    )
+  })
+
+  test('UNKNOWN gives way for 72 h, not longer', () => {
+    const inMs = (ms: number) =>
+      applyFact(IN_STATUS.UNKNOWN, receipt('DELIVERED', { atMs: AT_MS + ms })).status
+    expect(inMs(UNKNOWN_REVERSIBLE_MS - 1)).toBe('DELIVERED')
+    expect(inMs(UNKNOWN_REVERSIBLE_MS)).toBe('UNKNOWN')
+  })
+})
+
+describe('several segments', () => {
+  const [first, second] = [1n, 2n]
+  const twoReceipts = (one: Receipt['outcome'], other: Receipt['outcome']) =>
+    messageAfter(2, settled('SENT'), receipt(one, { segments: first }), receipt(other, { segments: second }))
+      .status
+
+  test.each([
+    ['DELIVERED', 'DELIVERED', 'DELIVERED'],
+    ['DELIVERED', 'FAILED', 'FAILED'],
+    ['UNKNOWN', 'FAILED', 'FAILED'],
+    ['DELIVERED', 'UNKNOWN', 'UNKNOWN'],
+    ['UNKNOWN', 'UNKNOWN', 'UNKNOWN'],
+  ] as const)('%s and %s: %s, in either order', (one, other, status) => {
+    expect(twoReceipts(one, other)).toBe(status)
+    expect(twoReceipts(other, one)).toBe(status)
+  })
+
+  test('one receipt of two leaves the message SENT', () => {
+    expect(messageAfter(2, settled('SENT'), receipt('DELIVERED')).status).toBe('SENT')
+    expect(messageAfter(2, settled('SENT'), receipt('UNKNOWN')).status).toBe('SENT')
+  })
+
+  test('a segment that was delivered fails no more', () => {
+    expect(messageAfter(2, settled('SENT'), receipt('DELIVERED'), receipt('FAILED')).status).toBe('SENT')
+  })
+
+  test('are DELIVERED with the last answer where their receipts came first', () => {
+    const message = messageAfter(
+      2,
+      receipt('DELIVERED', { segments: first }),
+      receipt('DELIVERED', { segments: second }),
+    )
+    expect(message.status).toBe('QUEUED')
+    expect(applyFact(message, settled('SENT'))).toMatchObject({
+      status: 'DELIVERED',
+      sequence: 1,
+      errorCode: '000',
+    })
+  })
+
+  test('cut otherwise count from the first of them that a carrier took', () => {
+    const cut = 'tlv gsm7 2'
+    const message = messageAfter(
+      2,
+      receipt('DELIVERED', { segments: 3n }),
+      { kind: 'started-over', atMs: AT_MS, cut },
+      settled('SENT', { segments: 2, cut }),
+    )
+    expect(message).toMatchObject({ status: 'SENT', deliveredSegments: 0n, cut })
+    expect(applyFact(message, receipt('DELIVERED', { segments: 3n })).status).toBe('SENT')
+    expect(applyFact(message, receipt('DELIVERED', { segments: 3n, cut })).status).toBe('DELIVERED')
+  })
+})
+
+describe('what a message costs', () => {
+  test('is what its settlement says', () => {
+    expect(messageAfter(2, settled('SENT', { charge: EUR })).charge).toEqual(EUR)
+  })
+
+  test('is that of the network which its receipt names, for all its segments', () => {
+    expect(
+      messageAfter(3, settled('SENT', { charge: EUR }), receipt('DELIVERED', { segmentCharge: EUR })).charge,
+    ).toEqual({
+      price: '0.06',
+      ptf: '0.012',
+      currency: 'EUR',
+    })
+  })
+
+  test('is that of the receipt still when the answer comes later, for the segments that went out', () => {
+    const message = messageAfter(
+      2,
+      receipt('DELIVERED', { segmentCharge: EUR }),
+      settled('SENT', { segments: 3 }),
+    )
+    expect(message.charge).toEqual({ price: '0.06', ptf: '0.012', currency: 'EUR' })
+  })
+
+  test('goes when it fails after all', () => {
+    expect(messageAfter(2, receipt('DELIVERED', { segmentCharge: EUR }), settled('FAILED')).charge).toBeNull()
+  })
+})
+
+describe('the submission', () => {
+  const postponed: Postponed = {
+    kind: 'postponed',
+    atMs: AT_MS,
+    dueAtMs: AT_MS + 5_000,
+    attempt: 1,
+    carrierId: 2,
+    acceptedParts: 1n,
+    cut: 'udh gsm7 2',
+    startedOver: false,
+    ambiguous: false,
+  }
+  const orphaned: Fact = { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 }
+  const submissionAfter = (...facts: readonly Fact[]): OpenSubmission | null =>
+    messageAfter(2, ...facts).submission
+
+  test.each(['SENT', 'FAILED', 'UNKNOWN'] as const)('ends with %s, and no fact opens it again', (status) => {
+    expect(submissionAfter(settled(status))).toBeNull()
+    expect(submissionAfter(settled(status), postponed, orphaned, { kind: 'begun', atMs: AT_MS })).toBeNull()
+  })
+
+  test('that a dead node had begun is in doubt, and waits for news', () => {
+    const begun: Fact = { kind: 'begun', atMs: AT_MS }
+    expect(submissionAfter(begun, orphaned)).toMatchObject({
+      ambiguous: true,
+      begun: false,
+      dueAtMs: AT_MS + 120_000,
+    })
+    expect(submissionAfter(begun, postponed, orphaned)).toMatchObject({ ambiguous: false })
+  })
+
+  test('that a dead node merely held is due at once, and in no doubt', () => {
+    expect(submissionAfter(orphaned)).toMatchObject({ ambiguous: false, dueAtMs: AT_MS })
+  })
+
+  test('goes on after the parts that a carrier took, also late, unless they are cut otherwise', () => {
+    const late = (cut: string): Fact => ({ kind: 'part-accepted', atMs: AT_MS, parts: 2n, cut })
+    expect(submissionAfter(postponed, late('udh gsm7 2'))).toMatchObject({
+      acceptedParts: 3n,
+      cut: 'udh gsm7 2',
+    })
+    expect(submissionAfter(postponed, late('tlv gsm7 2'))).toMatchObject({
+      acceptedParts: 1n,
+      cut: 'udh gsm7 2',
+    })
+    expect(submissionAfter(late('tlv gsm7 2'))).toMatchObject({ acceptedParts: 2n, cut: 'tlv gsm7 2' })
+  })
+})
