@@ -9,7 +9,7 @@ const PURE = [
   'test/{config,configuration-document,conventions,documents,errors}.test.ts',
 ]
 
-/** Kills, several nodes and long loads in full. The other projects run a short form of each. */
+/** Every case in full. The other projects run a short form of each. Faults have a harness of their own, in test/faults. */
 const LONG = ['test/**/*.long.test.ts']
 
 // Workers take what Node has compiled before, as the processes that tests start do (test/support/process.ts).

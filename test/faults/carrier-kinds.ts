@@ -6,6 +6,8 @@ import type { Kind, Ongoing } from './kind.ts'
 import type { Relay } from './relay.ts'
 
 const GARBAGE_OCTETS = 200
+/** Sessions break, and what was on its way to the carrier is lost. */
+const BREAKS = { swallows: true } as const
 const CONDUCT_MS = [3_000, 8_000] as const
 
 interface Link {
@@ -58,11 +60,13 @@ function misconduct(
 }
 
 export const CARRIER_KINDS: readonly Kind[] = [
-  onLinks('carrier-reset', 'sessions end with RST', { holdMs: [0, 500] }, ({ relay }) => relay.reset()),
+  onLinks('carrier-reset', 'sessions end with RST', { excuses: BREAKS, holdMs: [0, 500] }, ({ relay }) =>
+    relay.reset(),
+  ),
   onLinks(
     'carrier-half-open',
     'nothing comes through to the carrier, and nobody is told; then everything is reset',
-    { excuses: { copies: true }, holdMs: [3_000, 14_000] },
+    { excuses: { copies: true, swallows: true }, holdMs: [3_000, 14_000] },
     ({ relay }) => relay.freeze(),
     ({ relay }) => {
       relay.reset()
@@ -72,15 +76,21 @@ export const CARRIER_KINDS: readonly Kind[] = [
   onLinks(
     'carrier-restarting',
     'the carrier is gone and comes back',
-    { holdMs: [1_000, 6_000] },
+    { excuses: BREAKS, holdMs: [1_000, 6_000] },
     ({ carrier }) => carrier.stop(),
     ({ carrier }) => carrier.start(),
   ),
-  onLinks('carrier-unbinding', 'the carrier unbinds every session', { holdMs: [0, 500] }, ({ carrier }) =>
-    carrier.unbindAll(),
+  onLinks(
+    'carrier-unbinding',
+    'the carrier unbinds every session',
+    { excuses: BREAKS, holdMs: [0, 500] },
+    ({ carrier }) => carrier.unbindAll(),
   ),
-  onLinks('carrier-garbage', 'octets that are no PDU', { holdMs: [0, 500] }, ({ relay }, random) =>
-    relay.inject(randomOctets(random, GARBAGE_OCTETS)),
+  onLinks(
+    'carrier-garbage',
+    'octets that are no PDU',
+    { excuses: BREAKS, holdMs: [0, 500] },
+    ({ relay }, random) => relay.inject(randomOctets(random, GARBAGE_OCTETS)),
   ),
   misconduct('carrier-silent', 'enquire_link is answered, submit_sm is not', { holdsAnswers: true }),
   misconduct('carrier-slow', 'submit_sm is answered after 1.5 s', { answerDelayMs: 1_500 }),
@@ -88,16 +98,19 @@ export const CARRIER_KINDS: readonly Kind[] = [
   onLinks(
     'carrier-refusing-binds',
     'sessions are reset, and new binds refused',
-    {},
+    { excuses: BREAKS },
     ({ carrier, relay }) => {
       carrier.conduct.refusesBinds = true
       relay.reset()
     },
     ({ carrier }) => carrier.behave(),
   ),
-  misconduct('carrier-dropping', 'takes twelve submits, and drops the connection without an answer', {
-    dropsAfterSubmits: 12,
-  }),
+  misconduct(
+    'carrier-dropping',
+    'takes twelve submits, and drops the connection without an answer',
+    { dropsAfterSubmits: 12 },
+    { excuses: BREAKS },
+  ),
   misconduct('receipts-early', 'receipts come before submit_sm_resp', { sendsReceiptsEarly: true }),
   misconduct('receipts-repeated', 'each receipt comes three times', { receiptRepeats: 2 }),
 ]

@@ -98,6 +98,8 @@ export const DATABASE_KINDS: readonly Kind[] = [
     summary: 'PostgreSQL stands still (SIGSTOP) for less than a lease',
     excuses: LOST_ANSWERS,
     holdMs: [2_000, 8_000],
+    // A COMMIT that takes more than 5 s is refused, and takes effect all the same.
+    known: ['inbound-doubled'],
     begin: stalled,
   },
   {
@@ -156,7 +158,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'disk-full',
     summary: 'the disk of PostgreSQL is full',
     excuses: CRASH,
-    known: KNOWN,
+    known: [...KNOWN, 'slow-to-accept'],
     holdMs: [3_000, 8_000],
     needsSmallDisk: true,
     async begin({ bed }) {

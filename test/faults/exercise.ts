@@ -86,12 +86,12 @@ export async function exercise(options: Exercise): Promise<Exercised> {
         ),
     })
     await pause(LAST_MS, options.signal)
+    options.signal.throwIfAborted()
     const seconds = (nowMs() - startMs) / 1_000
     clearInterval(inbound)
     await load.stop()
-    const settleMs = options.signal.aborted ? 0 : (options.settleMs ?? SETTLE_MS)
     const loadedMs = nowMs()
-    const open = await openAfter(bed, settleMs)
+    const open = await openAfter(bed, options.settleMs ?? SETTLE_MS, options.signal)
     const tookS = Math.round((nowMs() - loadedMs) / 1_000)
     options.onProgress(`${load.accepted} accepted; ${tookS} s to settle${open === null ? '' : `: ${open}`}`)
     await options.tamper?.(bed)
@@ -108,7 +108,7 @@ export async function exercise(options: Exercise): Promise<Exercised> {
     }
   } finally {
     clearInterval(inbound)
-    await load.stop()
+    await Promise.all([load.stop(), ...readers.map((reader) => reader.abort())])
   }
 }
 

@@ -32,6 +32,12 @@ export class FeedReader {
     await this.#loop
   }
 
+  /** Reads no further. */
+  async abort(): Promise<void> {
+    this.#stopAtMs = Number.NEGATIVE_INFINITY
+    await this.#loop
+  }
+
   async #read(): Promise<void> {
     for (;;) {
       const begunAtMs = nowMs()

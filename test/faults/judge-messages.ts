@@ -57,6 +57,18 @@ export function isFailedAnswer({ msgId, status }: RecordedMessage, entry: LoadEn
   )
 }
 
+/** A message may wait so long for its carrier. */
+const WAITED_MS = 30_000
+
+function mayBeSwallowed(entry: LoadEntry | undefined, { faults, plans }: Ledgers): boolean {
+  if (entry === undefined || !plans[entry.plan]!.keepsDoubtful) return false
+  const atMs = entry.answers.at(-1)!.answeredAtMs
+  return faults.some(
+    ({ excuses, startMs, endMs }) =>
+      excuses.swallows === true && atMs <= endMs && startMs <= atMs + WAITED_MS,
+  )
+}
+
 /** Without the id of a submit_sm_resp its receipt says nothing of it. */
 function wasInDoubt(submit: Submit, { sessions, faults }: Ledgers): boolean {
   const session = sessions[submit.session]!
@@ -76,7 +88,8 @@ function faultOfRecord(
 ): Rule | null {
   const { status, segments, plan } = message
   if (isFailedAnswer(message, entry)) return null
-  if (status === 'UNKNOWN' && sent.length === 0) return 'unknown-never-offered'
+  if (status === 'UNKNOWN' && sent.length === 0)
+    return mayBeSwallowed(entry, ledgers) ? null : 'unknown-never-offered'
   if (status === 'UNKNOWN') {
     const mayStay = ledgers.plans[plan]!.keepsDoubtful && sent.some((submit) => wasInDoubt(submit, ledgers))
     return mayStay ? null : 'wrong-status'

@@ -171,6 +171,24 @@ describe('messages', () => {
     expect(rulesOf({ ...failed, ...silent, ...record({ messages: [status('FAILED')] }) })).toEqual([])
   })
 
+  it('UNKNOWN is right for what was lost on its way to the carrier', () => {
+    const swallowed = {
+      submits: [],
+      feed: [item(1, 'UNKNOWN'), GOOD.feed[2]!],
+      webhooks: [webhook(1, 'UNKNOWN'), mo],
+      plans: [{ keepsDoubtful: true }],
+      ...record({ messages: [status('UNKNOWN')] }),
+    }
+    expect(rulesOf(swallowed)).toEqual(['unknown-never-offered'])
+    expect(rulesOf({ ...swallowed, faults: [fault({ excuses: { swallows: true } })] })).toEqual([])
+    expect(
+      rulesOf({
+        ...swallowed,
+        faults: [fault({ startMs: 40_000, endMs: 41_000, excuses: { swallows: true } })],
+      }),
+    ).toEqual(['unknown-never-offered'])
+  })
+
   it('UNKNOWN stays where the plan wants it so, and the carrier answered nothing', () => {
     const doubtful = {
       submits: [submit({ answeredAtMs: null })],

@@ -128,6 +128,8 @@ export interface Excuses {
   readonly copies?: boolean
   /** An answer of a receiver, or its record, may be lost: events come again. */
   readonly repeats?: boolean
+  /** What a node had written to a carrier may be lost on its way. */
+  readonly swallows?: boolean
   /** A node ended in order: its requests must all be answered. */
   readonly drains?: boolean
 }

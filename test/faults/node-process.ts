@@ -8,6 +8,12 @@ const START_MS = 60_000
 const END_MS = 60_000
 const PROBE_MS = 1_000
 
+/** None outlives the harness, however it ends. */
+const alive = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL')
+})
+
 export class NodeProcess {
   readonly index: number
   readonly baseUrl: string
@@ -37,8 +43,10 @@ export class NodeProcess {
     })
     closeSync(log)
     this.#child = child
+    alive.add(child)
     this.#ended = new Promise((resolve) => {
       const end = () => {
+        alive.delete(child)
         if (this.#child === child) this.#child = null
         resolve()
       }

@@ -117,3 +117,5 @@ try {
   process.stderr.write(`error: ${error instanceof Error ? error.stack : error}\n`)
   process.exitCode = 1
 }
+// Whatever a run that failed has left open must not keep it.
+process.exit()

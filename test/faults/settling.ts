@@ -11,16 +11,18 @@ const MARGIN_MS = 3 * 86_400_000
 const AT_ONCE = 4
 
 /** null: it has settled; otherwise what was still open when the time was over. */
-export async function openAfter(bed: Bed, deadlineMs: number): Promise<string | null> {
+export async function openAfter(bed: Bed, deadlineMs: number, signal: AbortSignal): Promise<string | null> {
   let open: string | null = 'nothing was looked at'
   await holdsWithin(
     deadlineMs,
     async () => {
+      if (signal.aborted) return true
       open = await openNow(bed).catch((error) => String(error))
       return open === null
     },
     INTERVAL_MS,
   )
+  signal.throwIfAborted()
   return open
 }
 
