@@ -137,7 +137,7 @@ describe('one connection that pipelines', () => {
     socket.destroy()
   })
 
-  it('begins few requests in a turn of the event loop, and others are served in between', async () => {
+  it('begins few requests in a turn and few in a millisecond, and others are served in between', async () => {
     let begun = 0
     let most = 0
     let atOther = 0
@@ -149,7 +149,8 @@ describe('one connection that pipelines', () => {
     const socket = await openSocket(server.port)
     const other = await openSocket(server.port)
     const text = received(socket)
-    const total = 5_000
+    const total = 2_000
+    const startMs = performance.now()
     let seen = 0
     const turn = () => {
       most = Math.max(most, begun - seen)
@@ -161,8 +162,10 @@ describe('one connection that pipelines', () => {
     await vi.waitFor(() => expect(begun).toBeGreaterThan(0), { interval: 1 })
     other.write(GET.replace('/', '/other'))
     await vi.waitFor(() => expect(count(text(), '200 OK')).toBe(total), { timeout: 20_000 })
-    // Eight that were pipelined, and what came alone on each of the two connections.
-    expect(most).toBeLessThanOrEqual(10)
+    // Three that were pipelined, and what came alone on each of the two connections.
+    expect(most).toBeLessThanOrEqual(5)
+    // Three a millisecond; half of that time is for clocks that tick apart. A slow machine takes longer.
+    expect(performance.now() - startMs).toBeGreaterThan(total / 3 / 2)
     expect(atOther).toBeGreaterThan(0)
     expect(atOther).toBeLessThan(total / 2)
     socket.destroy()
