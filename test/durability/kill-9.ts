@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { freshDatabase, POOLED } from '../support/database.ts'
 import {
+  embeddedDatabaseUrl,
   eventually,
   freePort,
   killNow,
@@ -136,7 +135,7 @@ export async function killServiceOrDatabase(length: Length): Promise<void> {
   }
   await someTime(load, length)
   await load.stop()
-  const db = openDatabase({ connectionString: databaseUrl(), poolSize: 2 })
+  const db = openDatabase({ connectionString: embeddedDatabaseUrl(folder.path), poolSize: 2 })
   const { repeated, ...found } = compare(load.entries, await settledMessages(db), simulator.submissions)
   expect(found).toEqual(NOTHING_WRONG)
   // Two submits of one segment are always of two lives: a kill lies between them.
@@ -157,12 +156,6 @@ export async function killServiceOrDatabase(length: Length): Promise<void> {
   await db.end()
   await service[Symbol.asyncDispose]()
   await simulator.stop()
-
-  function databaseUrl(): string {
-    const password = readFileSync(join(folder.path, 'password'), 'utf8').trim()
-    const port = readFileSync(join(folder.path, 'port'), 'utf8').trim()
-    return `postgresql://aldis:${password}@127.0.0.1:${port}/postgres`
-  }
 }
 
 function report(length: Length, load: Load, repeated: number, more: string): void {

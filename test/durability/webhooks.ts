@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
 import { freshDatabase, POOLED } from '../support/database.ts'
 import {
+  embeddedDatabaseUrl,
   eventually,
   freePort,
   killNow,
@@ -250,7 +251,7 @@ export async function killServiceOrDatabase(length: Length): Promise<void> {
   }
   await someTime(staged.load, length)
   await staged.load.stop()
-  const db = openDatabase({ connectionString: databaseUrl(), poolSize: 2 })
+  const db = openDatabase({ connectionString: embeddedDatabaseUrl(folder.path), poolSize: 2 })
   const { repeated, events } = await judge(db, receiver, staged)
   const unexplained = repeated.filter(
     ({ acceptedMs, againMs }) =>
@@ -262,10 +263,4 @@ export async function killServiceOrDatabase(length: Length): Promise<void> {
   await service[Symbol.asyncDispose]()
   await receiver.running[Symbol.asyncDispose]()
   await simulator.stop()
-
-  function databaseUrl(): string {
-    const password = readFileSync(join(folder.path, 'password'), 'utf8').trim()
-    const port = readFileSync(join(folder.path, 'port'), 'utf8').trim()
-    return `postgresql://aldis:${password}@127.0.0.1:${port}/postgres`
-  }
 }
