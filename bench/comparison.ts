@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startAldis } from './aldis.ts'
+import { startAldis } from './aldis/aldis.ts'
 import type { EndToEnd, Paced } from './end-to-end.ts'
 import { findKannel, type KannelPrograms } from './kannel/install.ts'
 import { startKannel } from './kannel/kannel.ts'

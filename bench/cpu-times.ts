@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 const TICKS_PER_SECOND = 100
 
 interface Stat {
+  readonly name: string
   readonly parent: number
   readonly cpuMs: number
 }
@@ -19,7 +20,14 @@ function readStat(pid: number): Stat | null {
   // The name, in parentheses, may hold anything; field 3 follows it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0)
-  return { parent: Number(fields[1]), cpuMs: (ticks * 1_000) / TICKS_PER_SECOND }
+  const name = text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))
+  return { name, parent: Number(fields[1]), cpuMs: (ticks * 1_000) / TICKS_PER_SECOND }
+}
+
+/** The parent of a process that has this name on this machine; null when there is none. */
+export function parentOf(pid: number, name: string): number | null {
+  const stat = readStat(pid)
+  return stat?.name === name && stat.parent > 1 ? stat.parent : null
 }
 
 /** CPU milliseconds of a process so far. @throws Error when it is gone or this is not Linux. */

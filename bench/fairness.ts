@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
 import { requestAdmin } from '../src/commands/admin-client.ts'
+import { openDatabase } from './aldis/database.ts'
+import type { ServiceConfig, ServiceReady } from './aldis/service.ts'
+import { addCustomer, type Customer, setUp } from './aldis/setup.ts'
 import { script } from './children.ts'
-import { openDatabase } from './database.ts'
 import { percentiles } from './percentiles.ts'
 import { Rig } from './rig.ts'
-import type { ServiceConfig, ServiceReady } from './service.ts'
-import { addCustomer, type Customer, setUp } from './setup.ts'
 
 /**
  * `npm run fairness`: one plan has a million messages waiting for a slow carrier; how long does a message of another plan
@@ -65,7 +65,7 @@ async function measureWith(rig: Rig, backlog: number, rate: number, messages: nu
     caPem: null,
     explain: false,
   }
-  const program = script('service.ts', JSON.stringify(config))
+  const program = script('aldis/service.ts', JSON.stringify(config))
   const service = rig.child<ServiceReady>('service', program, { logFile: rig.serviceLog })
   const { url, databaseUrl } = await service.ready()
   const connection = { url, operatorToken }

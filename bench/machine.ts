@@ -1,6 +1,6 @@
 import { arch, cpus, loadavg, release, totalmem } from 'node:os'
 import type pg from 'pg'
-import { serverFacts, timeCommits } from './database.ts'
+import { serverFacts, timeCommits } from './aldis/database.ts'
 
 /** Where the figures were taken, line by line. */
 export async function describeMachine(db: pg.Client): Promise<Record<string, string>> {

@@ -63,6 +63,9 @@ Usage: npm run bench -- [options]
 
 The webhook part alone: npm run bench -- --seconds 0 --accept-seconds 0
 
+With DATABASE_URL, a PostgreSQL server on this machine takes the place of the embedded one: a database is made there and
+dropped in the end.
+
 Load, carrier and receiver are built with the C compiler (cc), or run in Node where there is none.
 Exit code 1 when anything accepted was not delivered with both webhooks, exactly once: such a run gives no figures.
 `

@@ -4,8 +4,8 @@ import { type EndToEnd, type Latencies, type Paced, totalMs } from './end-to-end
 import type { BenchOptions } from './options.ts'
 import type { Percentiles } from './percentiles.ts'
 import type { Figures } from './single.ts'
-import type { Delays, Isolation } from './webhook-isolation.ts'
-import type { WebhookFigures } from './webhooks.ts'
+import type { Delays, Isolation } from './webhooks/isolation.ts'
+import type { WebhookFigures } from './webhooks/webhooks.ts'
 
 /** More than this share of the CPU of a run, and the tools shape what they measure. */
 const TOOLS_SHARE_LIMIT = 0.15

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { messageStatuses, queuedRows } from './database.ts'
+import { messageStatuses, queuedRows } from './aldis/database.ts'
 import type { CarrierEntry, Ledgers, LoadEntry, ReceiverEntry } from './tools/ledgers.ts'
 import type { CarrierStats, ReceiverReport } from './tools/tools.ts'
 

@@ -68,6 +68,7 @@ export type Spawn = <Ready>(
 ) => Child<Ready>
 
 const POLL_MS = 20
+const ANSWERS_TIMEOUT_MS = 60_000
 
 export class Toolbox {
   readonly #built: Built
@@ -179,12 +180,14 @@ export class Load extends Tool<object> {
     return this.child.request(`rate ${perSecond}`)
   }
 
-  /** Sends no more; resolves when every request is answered. */
+  /** Sends no more; resolves when every request is answered. @throws (rejects) Error when one is not within 60 s. */
   async stopSending(): Promise<void> {
     await this.child.request('stop')
+    const deadlineMs = performance.now() + ANSWERS_TIMEOUT_MS
     for (;;) {
       const { sent, answered } = await this.report()
       if (sent === answered) return
+      if (performance.now() > deadlineMs) throw new Error(`${sent - answered} requests were not answered`)
       await new Promise((wake) => setTimeout(wake, POLL_MS))
     }
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { runFuzz } from '../../bench/fuzz-run.ts'
+import { runFuzz } from '../../bench/fuzz/run.ts'
 
 it('mutated PDUs do no harm to either side, nor to the parsers', async () => {
   const { pdus, sessions } = await runFuzz({ count: 20_000, seed: 34 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import net from 'node:net'
-import { type Connection, connect, listen, type SmscServer } from '../src/smpp/connection.ts'
-import { decodePdu } from '../src/smpp/decoding.ts'
-import { encodePdu } from '../src/smpp/encoding.ts'
-import type { PduInput, RequestInput, RequestPdu } from '../src/smpp/pdu.ts'
-import type { ConnectionHandlers } from '../src/smpp/session-handlers.ts'
-import { STATUSES } from '../src/smpp/statuses.ts'
-import { UNBIND, walk } from './fuzz-mutations.ts'
+import { type Connection, connect, listen, type SmscServer } from '../../src/smpp/connection.ts'
+import { decodePdu } from '../../src/smpp/decoding.ts'
+import { encodePdu } from '../../src/smpp/encoding.ts'
+import type { PduInput, RequestInput, RequestPdu } from '../../src/smpp/pdu.ts'
+import type { ConnectionHandlers } from '../../src/smpp/session-handlers.ts'
+import { STATUSES } from '../../src/smpp/statuses.ts'
+import { UNBIND, walk } from './mutations.ts'
 
 /** One of our sessions and, at the other end of its socket, a peer that writes whatever octets it is given. */
 

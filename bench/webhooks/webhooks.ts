@@ -1,8 +1,8 @@
-import { processCpuMs } from './cpu-times.ts'
-import { pauseDestination, resumeDestination, waitingDeliveries } from './database.ts'
-import { addCustomer } from './setup.ts'
-import { type Isolation, measureIsolation } from './webhook-isolation.ts'
-import { openLoad, requireArrivals, until, untilArrived, type WebhookBench } from './webhook-parts.ts'
+import { pauseDestination, resumeDestination, waitingDeliveries } from '../aldis/database.ts'
+import { addCustomer } from '../aldis/setup.ts'
+import { processCpuMs } from '../cpu-times.ts'
+import { type Isolation, measureIsolation } from './isolation.ts'
+import { openLoad, requireArrivals, until, untilArrived, type WebhookBench } from './parts.ts'
 
 /** The webhook part: how fast waiting events go to a fast receiver, and what a hanging one costs the others. */
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { requestAdmin } from '../src/commands/admin-client.ts'
+import { requestAdmin } from '../../src/commands/admin-client.ts'
 
 /** What the bench sets up in the service, through its admin API. */
 

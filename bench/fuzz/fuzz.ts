@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { FuzzFailure, runFuzz } from './fuzz-run.ts'
+import { FuzzFailure, runFuzz } from './run.ts'
 
 const HELP = `Sends mutated SMPP PDUs to our ESME and our SMSC over TCP, and to the parsers alone.
 

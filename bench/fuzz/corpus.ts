@@ -1,10 +1,10 @@
-import { segmentText } from '../src/domain/segments.ts'
-import { inboundMessageFields } from '../src/simulator/inbound-messages.ts'
-import { COMMANDS_BY_NAME, type Command, type FieldSpec } from '../src/smpp/commands.ts'
-import { encodePdu } from '../src/smpp/encoding.ts'
-import type { PduInput } from '../src/smpp/pdu.ts'
-import { TLVS_BY_NAME, type Tlv, type Tlvs } from '../src/smpp/tlvs.ts'
-import { randomOctets, type SeededRandom } from './seeded-random.ts'
+import { segmentText } from '../../src/domain/segments.ts'
+import { inboundMessageFields } from '../../src/simulator/inbound-messages.ts'
+import { COMMANDS_BY_NAME, type Command, type FieldSpec } from '../../src/smpp/commands.ts'
+import { encodePdu } from '../../src/smpp/encoding.ts'
+import type { PduInput } from '../../src/smpp/pdu.ts'
+import { TLVS_BY_NAME, type Tlv, type Tlvs } from '../../src/smpp/tlvs.ts'
+import { randomOctets, type SeededRandom } from '../seeded-random.ts'
 
 /** The PDUs that the fuzzing starts from, as the encoder writes them: every command, and the messages that matter. */
 

@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import { type Aldis, messageForms } from './aldis.ts'
-import type { Rig } from './rig.ts'
-import type { Customer } from './setup.ts'
-import type { Load, Receiver, Toolbox } from './tools/tools.ts'
-import { arrivalFaults, receiverFaults } from './totals.ts'
+import { type Aldis, messageForms } from '../aldis/aldis.ts'
+import type { Customer } from '../aldis/setup.ts'
+import type { Rig } from '../rig.ts'
+import type { Load, Receiver, Toolbox } from '../tools/tools.ts'
+import { arrivalFaults, receiverFaults } from '../totals.ts'
 
 /** What the measurements of the webhook part have in common. */
 

@@ -1,5 +1,5 @@
-import { decodeInbound } from '../src/domain/inbound-text.ts'
-import { type Exchanged, MO_FORMS, MO_TEXTS, MT_TEXTS } from './capture-exchange.ts'
+import { decodeInbound } from '../../src/domain/inbound-text.ts'
+import { type Exchanged, MO_FORMS, MO_TEXTS, MT_TEXTS } from './exchange.ts'
 
 /** What tshark made of a captured exchange, beside what was sent. */
 

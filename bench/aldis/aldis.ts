@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { type Child, script } from './children.ts'
-import { peakMemoryMib, processCpuMs, treeCpuMs } from './cpu-times.ts'
+import { type Child, script } from '../children.ts'
+import { peakMemoryMib, processCpuMs, treeCpuMs } from '../cpu-times.ts'
+import type { Rig } from '../rig.ts'
+import type { Subject } from '../subject.ts'
+import type { Ledgers } from '../tools/ledgers.ts'
+import { RECIPIENTS, TEXT } from '../tools/requests.ts'
+import { databaseFaults } from '../totals.ts'
 import { openDatabase, walBytes } from './database.ts'
-import type { Rig } from './rig.ts'
 import type { ServiceConfig, ServiceReady } from './service.ts'
 import { type Connection, type Customer, setUp } from './setup.ts'
-import type { Subject } from './subject.ts'
-import type { Ledgers } from './tools/ledgers.ts'
-import { RECIPIENTS, TEXT } from './tools/requests.ts'
-import { databaseFaults } from './totals.ts'
 
 /** Aldis as it ships, with its embedded PostgreSQL in the run's folder. */
 
@@ -30,7 +30,7 @@ export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis
   const { logLevel, caPem, explain, carrierPort, window, callbackUrl } = options
   const dataDir = join(rig.folder, 'data')
   const config: ServiceConfig = { dataDir, logLevel, operatorToken, caPem, explain }
-  const program = script('service.ts', JSON.stringify(config))
+  const program = script('aldis/service.ts', JSON.stringify(config))
   const child = rig.child<ServiceReady>('service', program, { logFile: rig.serviceLog })
   const ready = await child.ready()
   const connection = { url: ready.url, operatorToken }

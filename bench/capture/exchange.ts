@@ -1,12 +1,12 @@
-import { parseUserData } from '../src/domain/concatenation.ts'
-import type { LongMessages } from '../src/domain/configuration.ts'
-import { decodeInboundParts } from '../src/domain/inbound-text.ts'
-import { segmentText } from '../src/domain/segments.ts'
-import type { InboundForm } from '../src/simulator/inbound-messages.ts'
-import type { Simulator } from '../src/simulator/simulator.ts'
-import { type Connection, connect } from '../src/smpp/connection.ts'
-import { messageOctets, type RequestPdu } from '../src/smpp/pdu.ts'
-import { STATUSES } from '../src/smpp/statuses.ts'
+import { parseUserData } from '../../src/domain/concatenation.ts'
+import type { LongMessages } from '../../src/domain/configuration.ts'
+import { decodeInboundParts } from '../../src/domain/inbound-text.ts'
+import { segmentText } from '../../src/domain/segments.ts'
+import type { InboundForm } from '../../src/simulator/inbound-messages.ts'
+import type { Simulator } from '../../src/simulator/simulator.ts'
+import { type Connection, connect } from '../../src/smpp/connection.ts'
+import { messageOctets, type RequestPdu } from '../../src/smpp/pdu.ts'
+import { STATUSES } from '../../src/smpp/statuses.ts'
 
 /** A short session of our ESME with the simulator that shows each form of message once. */
 

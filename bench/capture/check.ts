@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startSimulator } from '../src/simulator/simulator.ts'
+import { startSimulator } from '../../src/simulator/simulator.ts'
 import { Capture, decodedPackets, hasTshark } from './capture.ts'
-import { exchange } from './capture-exchange.ts'
-import { type Finding, findings } from './capture-findings.ts'
+import { exchange } from './exchange.ts'
+import { type Finding, findings } from './findings.ts'
 
 /**
  * `npm run capture-check`: does tshark, which knows nothing of our codec, read our SMPP as we meant it? Exit code 1 when

@@ -1,5 +1,5 @@
-import { HEADER_LENGTH } from '../src/smpp/pdu.ts'
-import { randomOctets, type SeededRandom } from './seeded-random.ts'
+import { HEADER_LENGTH } from '../../src/smpp/pdu.ts'
+import { randomOctets, type SeededRandom } from '../seeded-random.ts'
 
 /** Real PDUs made wrong, and what a stream of them must be cut into. */
 

@@ -1,8 +1,8 @@
-import { fuzzCorpus } from './fuzz-corpus.ts'
-import { type Batch, completed, fuzzBatch, pieces } from './fuzz-mutations.ts'
-import { checkFramer, checkParsers } from './fuzz-parsers.ts'
-import { esmeTarget, type FuzzedSession, smscTarget, type Target } from './fuzz-sessions.ts'
-import { SeededRandom } from './seeded-random.ts'
+import { SeededRandom } from '../seeded-random.ts'
+import { fuzzCorpus } from './corpus.ts'
+import { type Batch, completed, fuzzBatch, pieces } from './mutations.ts'
+import { checkFramer, checkParsers } from './parsers.ts'
+import { esmeTarget, type FuzzedSession, smscTarget, type Target } from './sessions.ts'
 
 export interface FuzzOptions {
   /** PDUs, all of which go over TCP and through the parsers. */

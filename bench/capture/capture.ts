@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { once } from 'node:events'
 import net from 'node:net'
 import { promisify } from 'node:util'
-import { until } from './capture-exchange.ts'
+import { until } from './exchange.ts'
 
 /** tshark, the command line of Wireshark: captures one TCP port of the loopback and decodes what it captured. */
 

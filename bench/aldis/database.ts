@@ -1,7 +1,7 @@
 import pg from 'pg'
-import { ensurePartitions } from '../src/services/day-partitions.ts'
-import { openDatabase as openPool } from '../src/store/database.ts'
-import { type Percentiles, percentiles } from './percentiles.ts'
+import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { openDatabase as openPool } from '../../src/store/database.ts'
+import { type Percentiles, percentiles } from '../percentiles.ts'
 
 /** What the bench asks the database itself, on a connection of its own. */
 

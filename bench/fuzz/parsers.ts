@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { parseUserData } from '../src/domain/concatenation.ts'
-import { decodeInbound } from '../src/domain/inbound-text.ts'
-import { parseReceipt, receiptText } from '../src/domain/receipts.ts'
-import { decodePdu } from '../src/smpp/decoding.ts'
-import { Framer } from '../src/smpp/framer.ts'
-import { FRAME_LIMIT, walk } from './fuzz-mutations.ts'
+import { parseUserData } from '../../src/domain/concatenation.ts'
+import { decodeInbound } from '../../src/domain/inbound-text.ts'
+import { parseReceipt, receiptText } from '../../src/domain/receipts.ts'
+import { decodePdu } from '../../src/smpp/decoding.ts'
+import { Framer } from '../../src/smpp/framer.ts'
+import { FRAME_LIMIT, walk } from './mutations.ts'
 
 /** What must hold of the parsers alone, whatever they are given. */
 

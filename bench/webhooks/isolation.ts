@@ -1,8 +1,8 @@
-import { isBreakerOpen, waitingDeliveries } from './database.ts'
-import { type Percentiles, percentiles } from './percentiles.ts'
-import type { Customer } from './setup.ts'
-import type { Receiver } from './tools/tools.ts'
-import { openLoad, requireArrivals, until, untilArrived, type WebhookBench } from './webhook-parts.ts'
+import { isBreakerOpen, waitingDeliveries } from '../aldis/database.ts'
+import type { Customer } from '../aldis/setup.ts'
+import { type Percentiles, percentiles } from '../percentiles.ts'
+import type { Receiver } from '../tools/tools.ts'
+import { openLoad, requireArrivals, until, untilArrived, type WebhookBench } from './parts.ts'
 
 /**
  * Steady messages of a plan, whose webhooks go to a receiver that answers, while 10,000 events wait for one that does not.
