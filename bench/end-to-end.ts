@@ -1,4 +1,4 @@
-import { loadavg } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { machineUse, processCpuMs } from './cpu-times.ts'
 import { type Percentiles, percentiles } from './percentiles.ts'
 import type { Rig } from './rig.ts'
@@ -42,8 +42,9 @@ interface Counted extends Span {
   readonly cpu: CpuTimes
   /** Share of the tools in the CPU of the run. */
   readonly toolsShare: number
-  /** Share of the machine's processors that nobody used. */
+  /** Shares of the machine's processors: that nobody used, and that processes outside the run used. */
   readonly idle: number
+  readonly others: number
   /** Over the minute before the run. */
   readonly loadAverage: number
   readonly peakMemoryMib: number
@@ -122,6 +123,7 @@ export async function measureEndToEnd(
     cpu,
     toolsShare: toolsShare(cpu),
     idle,
+    others: othersShare(idle, totalMs(cpu.subject) + totalMs(cpu.tools), messages / seconds),
     loadAverage,
     peakMemoryMib: subject.peakMemoryMib(),
     walBytes: walBefore === null || walAfter === null ? null : (walAfter - walBefore) / Math.max(1, messages),
@@ -214,6 +216,11 @@ function perMessage(before: CpuTimes, after: CpuTimes, messages: number): CpuTim
       Object.entries(later).map(([name, ms]) => [name, (ms - (earlier[name] ?? 0)) / Math.max(1, messages)]),
     )
   return { subject: each(before.subject, after.subject), tools: each(before.tools, after.tools) }
+}
+
+/** `cpuMs` is that of the run for a message. */
+function othersShare(idle: number, cpuMs: number, perSecond: number): number {
+  return Math.max(0, 1 - idle - (cpuMs * perSecond) / 1_000 / cpus().length)
 }
 
 function toolsShare({ subject, tools }: CpuTimes): number {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { startAldis } from './aldis.ts'
+import { startAldis } from './aldis/aldis.ts'
 import { script } from './children.ts'
 import { type Percentiles, percentiles } from './percentiles.ts'
 import { Rig } from './rig.ts'

@@ -55,13 +55,14 @@ const HEADINGS = [
   'of the tools',
   'tools',
   'idle',
+  'others',
   'load avg',
   'RSS MiB',
   'WAL B',
 ]
 
 function runCells({ name, endToEnd }: Run): string[] {
-  const { cpu, eachSecond, toolsShare, idle, loadAverage, peakMemoryMib, walBytes } = endToEnd
+  const { cpu, eachSecond, toolsShare, idle, others, loadAverage, peakMemoryMib, walBytes } = endToEnd
   return [
     name,
     whole(endToEnd.perSecond),
@@ -71,6 +72,7 @@ function runCells({ name, endToEnd }: Run): string[] {
     processTimes(cpu.tools),
     percent(toolsShare),
     percent(idle),
+    percent(others),
     loadAverage.toFixed(2),
     whole(peakMemoryMib),
     walBytes === null ? '-' : whole(walBytes),
@@ -160,7 +162,10 @@ function endToEndRows(endToEnd: EndToEnd, { throughput }: BenchOptions): Row[] {
       '  share of these tools',
       `${percent(toolsShare)}${toolsShare <= TOOLS_SHARE_LIMIT ? '' : ', so much that they shape the figures'}`,
     ],
-    ['processors idle', `${percent(endToEnd.idle)}, load average before ${endToEnd.loadAverage.toFixed(2)}`],
+    [
+      'processors idle',
+      `${percent(endToEnd.idle)}, others used ${percent(endToEnd.others)}, load average before ${endToEnd.loadAverage.toFixed(2)}`,
+    ],
     ['memory of Aldis', `${whole(endToEnd.peakMemoryMib)} MiB at most`],
     ...(endToEnd.walBytes === null
       ? []

@@ -23,6 +23,7 @@ function run(name: Run['name'], perSecond: number, service: number, toolsShare: 
     },
     toolsShare,
     idle: 0.125,
+    others: 0.05,
     loadAverage: 0.5,
     peakMemoryMib: 100,
     walBytes: name === 'Aldis' ? 4_000 : null,
@@ -37,10 +38,10 @@ it('a comparison has a row for each run, the ratios of each pair, and a warning 
   const options = readOptions(['--against', 'kannel'])!
   const text = comparisonText({ machine: {}, options, pairs: [PAIR] })
   expect(text).toMatch(
-    /^Aldis +3,000 +2999-3001 +0\.500 +Aldis 0\.250, PostgreSQL 0\.250 +load 0\.010, bench 0\.020 +10\.0 % +12\.5 % +0\.50 +100 +4,000$/m,
+    /^Aldis +3,000 +2999-3001 +0\.500 +Aldis 0\.250, PostgreSQL 0\.250 +load 0\.010, bench 0\.020 +10\.0 % +12\.5 % +5\.0 % +0\.50 +100 +4,000$/m,
   )
   expect(text).toMatch(
-    /^Kannel +2,000 +1999-2001 +1\.000 +bearerbox 1\.000 +load .* +20\.0 % +12\.5 % +0\.50 +100 +-$/m,
+    /^Kannel +2,000 +1999-2001 +1\.000 +bearerbox 1\.000 +load .* +20\.0 % +12\.5 % +5\.0 % +0\.50 +100 +-$/m,
   )
   expect(text).toMatch(/^pair 1 +1\.50 x the rate of Kannel, 0\.50 x its CPU a message$/m)
   expect(text).toMatch(/Aldis full: accept p50 1\.0 p99 2\.0 ms, .*; at 1,800\/s: accept/)
