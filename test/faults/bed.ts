@@ -13,14 +13,14 @@ import { NodeProcess } from './node-process.ts'
 import { PostgresServer } from './postgres-server.ts'
 import { Receiver } from './receiver.ts'
 import { Relay } from './relay.ts'
-import type { Plan } from './service-client.ts'
+import { type Plan, read } from './service-client.ts'
 
 export const SENDER = 'Faults'
 export const INBOUND_NUMBER = '+15550001000'
 const WINDOW = 20
 /** How long a message that may have been submitted waits for news; the product's own default is two minutes. */
 const AMBIGUITY_WAIT_MS = 5_000
-const BOUND_MS = 30_000
+const READY_MS = 30_000
 
 /** Instants at which something can be killed. */
 export type Point = 'accepted' | 'submit' | 'receipt' | 'inbound' | 'webhook'
@@ -135,13 +135,20 @@ export class Bed implements AsyncDisposable {
     await this.#addNodes(folder, authorityFile)
     await this.#provision()
     if (hasStandby) await this.addStandby()
-    const isBound = await holdsWithin(BOUND_MS, () => this.isBound())
-    if (!isBound) throw new Error(`the carriers were not bound within ${BOUND_MS} ms`)
+    const isReady = await holdsWithin(READY_MS, async () => this.isBound() && (await this.#isKnown()))
+    if (!isReady) throw new Error(`carriers were not bound, or tokens not known, within ${READY_MS} ms`)
   }
 
   /** Every carrier has as many sessions as it is configured for. */
   isBound(): boolean {
     return this.carriers.every(({ sessionsNow }) => sessionsNow === this.#binds)
+  }
+
+  /** Every node has learned of every plan's token. */
+  async #isKnown(): Promise<boolean> {
+    const pairs = this.plans.flatMap((plan) => this.baseUrls.map((url) => [url, plan] as const))
+    const answers = await Promise.all(pairs.map(([url, plan]) => read(url, plan, '/v1/events')))
+    return answers.every(({ status }) => status === 200)
   }
 
   get #binds(): number {

@@ -31,6 +31,8 @@ export async function runControls(
     settleMs: SETTLE_MS,
     rate: RATE,
     hasStandby: false,
+    offersPartsAtOnce: false,
+    ending: signal,
     signal,
     onProgress,
   }

@@ -14,7 +14,7 @@ import { openAfter, readRecord } from './settling.ts'
 const INBOUND_INTERVAL_MS = 200
 /** Every so many-th inbound message has two parts. */
 const INBOUND_LONG = 5
-/** And of these one in ten comes over two sessions at once: its parts may be put together only a minute later. */
+/** And of these one in ten comes with all its parts at once. */
 const PARTS_AT_ONCE = 10 * INBOUND_LONG
 /** Of what the service says, one in so many is looked up at once. */
 const LOOKED_UP = 25
@@ -29,8 +29,13 @@ export interface Exercise extends BedOptions {
   readonly maxFaults: number
   /** Requests a second. */
   readonly rate: number
+  /** No fault is begun after it, and nothing waited for: what there is is judged. */
+  readonly ending: AbortSignal
+  /** Ends the run without a result. */
   readonly signal: AbortSignal
   readonly onProgress: (line: string) => void
+  /** Some inbound messages come over two sessions at once: they may be put together only a minute later. */
+  readonly offersPartsAtOnce: boolean
   /** How long the end may take, where it is not the usual. */
   readonly settleMs?: number
   /** Something done before the load begins, for the controls. */
@@ -72,26 +77,27 @@ export async function exercise(options: Exercise): Promise<Exercised> {
       lookUps.maybe(msgId!, 'QUEUED')
     },
   })
-  const inbound = offerInbound(bed)
+  const inbound = offerInbound(bed, options.offersPartsAtOnce)
   try {
     const faults = await bringFaults({
       bed,
       schedule: options.schedule,
       untilMs: startMs + options.seconds * 1_000,
       maxFaults: options.maxFaults,
-      signal: options.signal,
+      signal: options.ending,
       onFault: ({ kind, node, holdMs }) =>
         options.onProgress(
           `${String(Math.round((nowMs() - startMs) / 1_000)).padStart(4)} s  ${load.accepted} accepted  ${kind.name} (node ${node}, ${holdMs} ms)`,
         ),
     })
-    await pause(LAST_MS, options.signal)
+    await pause(LAST_MS, options.ending)
     options.signal.throwIfAborted()
     const seconds = (nowMs() - startMs) / 1_000
     clearInterval(inbound)
     await load.stop()
     const loadedMs = nowMs()
-    const open = await openAfter(bed, options.settleMs ?? SETTLE_MS, options.signal)
+    const open = await openAfter(bed, options.settleMs ?? SETTLE_MS, options.ending)
+    options.signal.throwIfAborted()
     const tookS = Math.round((nowMs() - loadedMs) / 1_000)
     options.onProgress(`${load.accepted} accepted; ${tookS} s to settle${open === null ? '' : `: ${open}`}`)
     await options.tamper?.(bed)
@@ -112,7 +118,7 @@ export async function exercise(options: Exercise): Promise<Exercised> {
   }
 }
 
-function offerInbound(bed: Bed): NodeJS.Timeout {
+function offerInbound(bed: Bed, atOnce: boolean): NodeJS.Timeout {
   let k = 0
   return setInterval(() => {
     const carrier = bed.carriers[k % bed.carriers.length]!
@@ -120,7 +126,7 @@ function offerInbound(bed: Bed): NodeJS.Timeout {
       k,
       INBOUND_NUMBER,
       textOf(k, k % INBOUND_LONG === 0 ? 2 : 1),
-      k % PARTS_AT_ONCE === 0,
+      atOnce && k % PARTS_AT_ONCE === 0,
     )
     k += 1
   }, INBOUND_INTERVAL_MS)

@@ -108,6 +108,7 @@ export const PROCESS_KINDS: readonly Kind[] = [
     name: 'event-loop-blocked',
     summary: 'nothing of a node runs for 5 s',
     excuses: { repeats: true },
+    known: ['inbound-doubled'],
     holdMs: [5_000, 5_000],
     begin: stopped,
   },

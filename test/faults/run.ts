@@ -23,8 +23,14 @@ interface Run {
   readonly rate: number
 }
 
+/** The first signal ends the faults, and what was found so far is judged; the second, or one to the short form, ends all. */
+const ending = new AbortController()
 const interrupted = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    if (ending.signal.aborted || process.argv.includes('--short')) interrupted.abort()
+    ending.abort()
+  })
 
 function say(line: string): void {
   const minutes = (performance.now() / 60_000).toFixed(1)
@@ -37,7 +43,7 @@ function runsOf(options: FaultOptions): Run[] {
   return options.nodes.map((nodes) => ({ nodes, seed, kinds, seconds: minutes * 60, maxFaults, rate }))
 }
 
-async function perform(run: Run, folder: string): Promise<Summary> {
+async function perform(run: Run, folder: string, isLong: boolean): Promise<Summary> {
   const able = run.kinds.filter(({ minNodes = 1 }) => run.nodes >= minNodes)
   const wantsDisk = able.some(({ needsSmallDisk }) => needsSmallDisk)
   const disk: SmallDisk | null = wantsDisk ? mountSmallDisk() : null
@@ -54,12 +60,15 @@ async function perform(run: Run, folder: string): Promise<Summary> {
       folder: join(folder, `nodes-${run.nodes}-seed-${run.seed}`),
       hasStandby: kinds.some(({ needsStandby }) => needsStandby),
       databaseFolder: disk?.path,
+      offersPartsAtOnce: isLong,
       random: new SeededRandom(run.seed),
       schedule: scheduleOf(run.seed, kinds, run.nodes),
+      ending: ending.signal,
       signal: interrupted.signal,
       onProgress: say,
     })
-    return summarise(exercised, run, KINDS)
+    const { nodes, seed, rate } = run
+    return summarise(exercised, { nodes, seed, rate }, { kinds: KINDS, areTimesJudged: isLong })
   } finally {
     disk?.unmount()
   }
@@ -87,18 +96,17 @@ async function main(options: FaultOptions): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aldis-faults-'))
   const summaries: Summary[] = []
   for (const run of runsOf(options)) {
-    if (interrupted.signal.aborted) break
-    summaries.push(await perform(run, folder))
+    if (ending.signal.aborted) break
+    summaries.push(await perform(run, folder, options.form === 'long'))
     if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(summaries, null, 1)}\n`)
   }
   process.stdout.write(tables(summaries))
   let isGood =
-    !interrupted.signal.aborted &&
-    summaries.every(({ unexpected, isSettled }) => unexpected === 0 && isSettled)
+    !ending.signal.aborted && summaries.every(({ unexpected, isSettled }) => unexpected === 0 && isSettled)
   for (const { findings } of summaries)
     for (const { kind, rule, subject, isKnown } of findings)
       if (!isKnown) process.stdout.write(`found: ${kind}: ${rule}: ${subject}\n`)
-  if (options.form === 'short' && !interrupted.signal.aborted)
+  if (options.form === 'short' && !ending.signal.aborted)
     for (const { name, lost, isReported } of await runControls(folder, interrupted.signal, say)) {
       process.stdout.write(
         `control, ${name}: ${lost} reported as lost${isReported ? '' : ', which is wrong'}\n`,

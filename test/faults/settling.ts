@@ -22,7 +22,6 @@ export async function openAfter(bed: Bed, deadlineMs: number, signal: AbortSigna
     },
     INTERVAL_MS,
   )
-  signal.throwIfAborted()
   return open
 }
 

@@ -32,7 +32,7 @@ export const SHORT_RUNS: readonly ShortRun[] = [
     'kill-at-webhook',
     'postgres-and-node-kill',
     'carrier-dropping',
-    'event-loop-blocked',
+    'receiver-hanging',
     'receipts-early',
   ]),
   shortRun(3, [
