@@ -1,0 +1,150 @@
+import type { Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { startSimulator } from '../../src/simulator/simulator.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { databaseOfFile } from '../support/database.ts'
+import {
+  eventually,
+  freePort,
+  lookUp,
+  provision,
+  type Ready,
+  type Served,
+  startServe,
+} from '../support/process.ts'
+import { openSocket } from '../support/raw-http.ts'
+
+const database = await databaseOfFile({ state: 'started' })
+const CLIENTS = 40
+const NODES = [0, 1]
+const UNKNOWN_MESSAGE = '01900000-0000-7000-8000-000000000000'
+
+/** Two nodes on one database, and a carrier. */
+async function twoNodes() {
+  const ports = await Promise.all(NODES.map(() => freePort()))
+  const start = (node: number): Promise<Served> =>
+    startServe({
+      DATABASE_URL: database.connectionString,
+      HTTP_PORT: String(ports[node]),
+      NODE_ID: `node-${node}`,
+    })
+  const nodes = await Promise.all(NODES.map(start))
+  const simulator = await startSimulator({ port: 0 })
+  const access = await provision(nodes[0]!, simulator.port, { window: 100 })
+  // The second node learns of the token within a second.
+  const second = { ...access, baseUrl: nodes[1]!.baseUrl }
+  await eventually(async () => (await lookUp(second, UNKNOWN_MESSAGE)).status === 404)
+  return { ports, start, nodes, simulator, access }
+}
+
+/** Sends over kept connections, each message as soon as the one before is answered, to the next node when a connection ends. */
+class Client {
+  readonly statuses: number[] = []
+  /** Requests that were written and never answered. */
+  unanswered = 0
+  readonly #ports: readonly number[]
+  readonly #request: string
+  #stopped = false
+  readonly ended: Promise<void>
+
+  constructor(ports: readonly number[], access: Ready, first: number) {
+    this.#ports = ports
+    const body = JSON.stringify({
+      servicePlanId: access.servicePlanId,
+      channel: 'SMS',
+      from: access.sender,
+      to: '+15551230001',
+      body: 'Hello',
+    })
+    this.#request = [
+      'POST /v1/sendsms HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${access.token}`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n')
+    this.ended = this.#run(first)
+  }
+
+  stop(): Promise<void> {
+    this.#stopped = true
+    return this.ended
+  }
+
+  async #run(first: number): Promise<void> {
+    for (let turn = first; !this.#stopped; turn += 1) {
+      const socket = await openSocket(this.#ports[turn % this.#ports.length]!).catch(() => null)
+      if (socket !== null) await this.#sendOver(socket)
+      else await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  /** Until the node says that it closes the connection, or closes it. */
+  #sendOver(socket: Socket): Promise<void> {
+    return new Promise((resolve) => {
+      let text = ''
+      let isLast = false
+      socket.on('data', (chunk: Buffer) => {
+        text += chunk.toString('latin1')
+        const head = /^HTTP\/1\.1 (\d{3}).*?\r\n\r\n/s.exec(text)
+        const length = Number(/^content-length: (\d+)\r$/im.exec(text)?.[1] ?? Number.NaN)
+        if (head === null || !(text.length >= head[0].length + length)) return
+        this.statuses.push(Number(head[1]))
+        isLast = this.#stopped || /^connection: close\r$/im.test(head[0])
+        text = ''
+        if (isLast) socket.end()
+        else socket.write(this.#request)
+      })
+      socket.on('error', () => undefined)
+      socket.once('close', () => {
+        if (!isLast) this.unanswered += 1
+        resolve()
+      })
+      socket.write(this.#request)
+    })
+  }
+}
+
+/** How many messages the database has, by status. */
+async function stored(status?: string): Promise<number> {
+  const db = openDatabase({ connectionString: database.connectionString, poolSize: 1 })
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*)::integer as count from messages where $1::text is null or status::text = $1',
+    [status ?? null],
+  )
+  await db.end()
+  return rows[0]!.count
+}
+
+test('two nodes restarted one after the other, and one that stood still for some seconds, answer every request 202', async () => {
+  const { ports, start, nodes, simulator, access } = await twoNodes()
+  const clients = Array.from({ length: CLIENTS }, (_, index) => new Client(ports, access, index))
+  const answered = (least: number) =>
+    eventually(() => clients.every(({ statuses }) => statuses.length >= least), 60_000)
+  const moreAnswered = () => answered(Math.max(...clients.map(({ statuses }) => statuses.length)) + 5)
+  await answered(5)
+  for (const node of NODES) {
+    nodes[node]!.running.kill('SIGTERM')
+    expect(await nodes[node]!.running.exited).toMatchObject({ code: 0, signal: null })
+    await moreAnswered()
+    nodes[node] = await start(node)
+    await moreAnswered()
+  }
+  // Shorter and longer than what it knows of the configuration holds, and shorter than its lease.
+  for (const pauseMs of [1_000, 4_000, 6_000]) {
+    nodes[0]!.running.kill('SIGSTOP')
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    nodes[0]!.running.kill('SIGCONT')
+    await moreAnswered()
+  }
+  await Promise.all(clients.map((client) => client.stop()))
+  const statuses = clients.flatMap((client) => client.statuses)
+  expect(clients.reduce((sum, { unanswered }) => sum + unanswered, 0)).toBe(0)
+  expect(new Set(statuses)).toEqual(new Set([202]))
+  expect(await stored()).toBe(statuses.length)
+  await eventually(async () => (await stored('DELIVERED')) === statuses.length, 60_000)
+  await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))
+  await simulator.stop()
+}, 240_000)
