@@ -88,13 +88,14 @@ function whyRefused(
   { credentials }: WebhookHeaderSettings,
   { webhookCredentials }: WebhookHeaderChange,
 ): [code: string, message: string] | null {
-  if (isReserved(name)) return ['NOT_ALLOWED', 'must not be a header that Aldis or the connection sets']
+  if (isReservedHeader(name)) return ['NOT_ALLOWED', 'must not be a header that Aldis or the connection sets']
   if (before.has(name)) return ['REPEATED', 'must not be given twice']
   if (name !== AUTHORIZATION || credentials === null || webhookCredentials != null) return null
   return ['NOT_ALLOWED', 'must not be Authorization while there are webhookCredentials']
 }
 
-function isReserved(name: string): boolean {
+/** `name`: in lower case. */
+export function isReservedHeader(name: string): boolean {
   return RESERVED_NAMES.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 
@@ -106,7 +107,7 @@ export function sentWebhookHeaders({ headers, credentials }: WebhookHeaderSettin
   const sent: [string, string][] = []
   for (const { name, value } of headers) {
     const folded = name.toLowerCase()
-    if (!isReserved(folded)) sent.push([folded === AUTHORIZATION ? folded : name, value])
+    if (!isReservedHeader(folded)) sent.push([folded === AUTHORIZATION ? folded : name, value])
   }
   if (credentials !== null) {
     const pair = Buffer.from(`${credentials.username}:${credentials.password}`)

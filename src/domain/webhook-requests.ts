@@ -21,7 +21,6 @@ export function webhookRequest(
     body: text,
     headers: {
       'content-type': 'application/json',
-      'user-agent': 'Aldis',
       ...signWebhook({ id: eventId, timestampMs, body: text }, secrets),
       'aldis-attempt': String(attempt),
       'aldis-sequence': String(sequence),

@@ -6,7 +6,6 @@ import {
   type SecureContext,
   TLSSocket,
 } from 'node:tls'
-import type { buildConnector } from 'undici'
 import type { CallbackTarget } from '../domain/callback-url.ts'
 import { isSameAddress } from '../domain/ip-addresses.ts'
 import { DialError, dialErrorOf } from './delivery-errors.ts'
@@ -18,39 +17,68 @@ export interface ConnectorOptions {
   connectTimeoutMs: number
 }
 
-/** Makes the connect function of one pool: to exactly this address, as this host. */
-export type Dialler = (target: CallbackTarget, address: string) => buildConnector.connector
+/** Told of what happens to a socket. `closed` comes once and last, unless `connected` never came with the reason. */
+export interface SocketUser {
+  connected(): void
+  /** The bytes are valid during the call only: all sockets read into one buffer. */
+  received(bytes: Buffer): void
+  closed(failure: DialError | null): void
+}
+
+/** What a user may do with its socket. */
+export interface OpenSocket {
+  write(text: string, encoding: 'utf8'): boolean
+  /** Bytes that the system has not taken yet. */
+  readonly writableLength: number
+  destroy(): unknown
+}
+
+/** Opens sockets to exactly this address, as this host. */
+export type Dialler = (user: SocketUser) => OpenSocket
+
+const READ_BUFFER_BYTES = 16 * 1_024
 
 /**
  * The one place a socket is opened for a webhook. It never resolves a name: the address was judged before, and is
  * asserted once more on the connected socket. TLS is verified for the host name whatever the environment says
- * (NODE_TLS_REJECT_UNAUTHORIZED), at 1.2 or later, HTTP/1.1 only.
+ * (NODE_TLS_REJECT_UNAUTHORIZED), at 1.2 or later, HTTP/1.1 only; its sessions are resumed.
  */
-export function createDialler(options: ConnectorOptions): Dialler {
+export function createConnector(
+  options: ConnectorOptions,
+): (target: CallbackTarget, address: string) => Dialler {
   const secureContext = contextTrusting(options.caPem)
+  const buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES)
   return (target, address) => {
     let session: Buffer | undefined
-    return (_options, callback) => {
+    return (user) => {
       const { port, hostname } = target
+      const onread = {
+        buffer,
+        callback: (bytes: number) => {
+          user.received(buffer.subarray(0, bytes))
+          return true
+        },
+      }
+      const secured = {
+        host: address,
+        port,
+        onread,
+        // No SNI for an IP literal (RFC 6066 §3); the certificate is then checked against the address.
+        ...(target.address === null ? { servername: hostname } : {}),
+        ...(session === undefined ? {} : { session }),
+        secureContext,
+        ALPNProtocols: ['http/1.1'],
+        rejectUnauthorized: true,
+      }
       const socket =
-        target.protocol === 'http:'
-          ? connectTcp({ host: address, port })
-          : connectTls({
-              host: address,
-              port,
-              // No SNI for an IP literal (RFC 6066 §3); the certificate is then checked against the address.
-              ...(target.address === null ? { servername: hostname } : {}),
-              ...(session === undefined ? {} : { session }),
-              secureContext,
-              ALPNProtocols: ['http/1.1'],
-              rejectUnauthorized: true,
-            })
+        target.protocol === 'http:' ? connectTcp({ host: address, port, onread }) : connectTls(secured)
       if (socket instanceof TLSSocket) {
         socket.on('session', (ticket) => {
           session = ticket
         })
       }
-      superviseDial(socket, address, options.connectTimeoutMs, callback)
+      supervise(socket, address, options.connectTimeoutMs, user)
+      return socket
     }
   }
 }
@@ -73,30 +101,29 @@ function contextTrusting(caPem: string | undefined): SecureContext {
   return lastContext.context
 }
 
-/** Calls back once: with the ready socket, or with a DialError and the socket destroyed. */
-function superviseDial(
-  socket: Socket,
-  address: string,
-  connectTimeoutMs: number,
-  callback: buildConnector.Callback,
-): void {
-  let phase: 'tcp' | 'tls' = 'tcp'
-  let isSettled = false
+/** Names what keeps a connection from being made, within the time for it; and says when one that was made is over. */
+function supervise(socket: Socket, address: string, connectTimeoutMs: number, user: SocketUser): void {
+  let phase: 'tcp' | 'tls' | 'open' | 'closed' = 'tcp'
   const timer = setTimeout(() => socket.destroy(new DialError('CONNECT_TIMEOUT')), connectTimeoutMs)
-  const fail = (error: Error) => {
-    if (isSettled) return
-    isSettled = true
+  const close = (error: Error) => {
+    if (phase === 'closed') return
+    const during = phase
+    phase = 'closed'
     clearTimeout(timer)
+    if (during === 'open') {
+      user.closed(null)
+      return
+    }
     const fault = socket instanceof TLSSocket ? (socket.authorizationError ?? null) : null
     // A connection that was not taken is refused, not reset: the reset came before we looked.
-    if (socket instanceof TLSSocket && 'code' in error && error.code === 'ECONNRESET') phase = 'tls'
-    callback(dialErrorOf(error, phase, fault === null ? null : String(fault)), null)
+    const isReset = socket instanceof TLSSocket && 'code' in error && error.code === 'ECONNRESET'
+    user.closed(dialErrorOf(error, isReset ? 'tls' : during, fault === null ? null : String(fault)))
   }
-  const succeed = () => {
-    if (isSettled || socket.destroyed) return
-    isSettled = true
+  const open = () => {
+    if (phase === 'closed' || socket.destroyed) return
+    phase = 'open'
     clearTimeout(timer)
-    callback(null, socket)
+    user.connected()
   }
 
   socket.setNoDelay(true)
@@ -105,11 +132,14 @@ function superviseDial(
     if (!isSameAddress(socket.remoteAddress ?? '', address)) {
       socket.destroy(new DialError('FORBIDDEN_ADDRESS'))
     } else if (!(socket instanceof TLSSocket)) {
-      succeed()
+      open()
     }
   })
-  socket.once('secureConnect', succeed)
-  // The listener stays: between two owners an error without one would end the process.
-  socket.on('error', fail)
-  socket.once('close', () => fail(new Error('closed')))
+  socket.once('secureConnect', open)
+  socket.on('error', close)
+  // The other side writes no more: what it has not answered it will not answer.
+  socket.once('end', () => {
+    if (phase === 'open') socket.destroy()
+  })
+  socket.once('close', () => close(new Error('closed')))
 }

@@ -27,7 +27,7 @@ export type DeliveryErrorName =
   | 'HTTP_STATUS'
   | 'ABORTED'
 
-/** A failed dial. Its `code` must not be one of undici's own: on those it would dial again by itself. */
+/** A failed dial. */
 export class DialError extends Error {
   readonly code: DialErrorName
 
@@ -60,21 +60,6 @@ export function dialErrorOf(error: Error, phase: 'tcp' | 'tls', certificateFault
   if (certificateFault === null) return new DialError('TLS_HANDSHAKE')
   const expired = certificateFault === 'CERT_HAS_EXPIRED' || certificateFault === 'CERT_NOT_YET_VALID'
   return new DialError(expired ? 'TLS_CERTIFICATE_EXPIRED' : 'TLS_CERTIFICATE_UNTRUSTED')
-}
-
-/** Names an error undici gave for a request. */
-export function deliveryErrorOf(error: Error): DeliveryErrorName {
-  if (error instanceof DialError) return error.code
-  const code = codeOf(error)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'RESPONSE_TOO_LARGE'
-  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'PROTOCOL_ERROR'
-  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return 'INVALID_REQUEST'
-  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED' || code === 'UND_ERR_ABORTED')
-    return 'ABORTED'
-  // undici tells an unasked upgrade and a response it cannot take apart only by the message.
-  if (code === 'UND_ERR_SOCKET') return /^bad /.test(error.message) ? 'PROTOCOL_ERROR' : 'CONNECTION_RESET'
-  if (code.startsWith('HPE_') || error.name === 'HTTPParserError') return 'PROTOCOL_ERROR'
-  return 'CONNECTION_RESET'
 }
 
 function codeOf(error: Error): string {

@@ -1,8 +1,10 @@
 import { performance } from 'node:perf_hooks'
-import { type buildConnector, type Dispatcher, Pool } from 'undici'
+import { LRUCache } from 'lru-cache'
 import type { CallbackTarget } from '../domain/callback-url.ts'
 import type { CallbackGuard, DialVerdict } from './callback-guard.ts'
-import { createDialler, type Dialler } from './connector.ts'
+import type { OutgoingRequest } from './connection.ts'
+import { createConnector } from './connector.ts'
+import { Origin } from './origin.ts'
 
 export interface DispatcherOptions {
   /** Certificate authorities trusted beside the public ones, PEM (tests, on-premises receivers). */
@@ -19,52 +21,45 @@ export interface DispatcherOptions {
   totalTimeoutMs?: number | undefined
 }
 
-interface Origin {
-  readonly pool: Pool
-  requests: number
-  /** Connections being made. */
-  dials: number
-}
-
-/** A request on its way. */
-export interface Sent {
-  /** Whether connections are being made there. */
-  readonly dialling: boolean
-  /** To be called once, when the exchange is over. */
-  release(): void
-}
-
-const MAX_RESPONSE_HEADER_BYTES = 16 * 1_024
-/** Below the 5 s after which common servers close an idle connection, so that we close first. */
-const IDLE_SOCKET_MS = 4_000
-const MAX_IDLE_SOCKET_MS = 60_000
+/** How late the end of a request's time, or the stop of all, may be noticed. */
+const SWEEP_MS = 100
 /** How long an address that refused is tried after its siblings. */
 const FAILED_ADDRESS_MS = 60_000
 
 /**
- * Sends requests through pools of sockets, one pool per (scheme, host, port, validated address): a socket is reused
- * only for the address and host it was validated for, and only while a fresh answer of DNS still holds that address
+ * Sends requests over kept connections, by (scheme, host, port, validated address): a socket is reused only for the
+ * address and host it was validated for, and only while a fresh answer of DNS still holds that address
  * (callback-url.json S301). Nothing here follows a redirect or reads a proxy from the environment.
  */
 export class WebhookDispatcher {
   readonly totalTimeoutMs: number
   readonly #guard: CallbackGuard
-  readonly #dial: Dialler
+  readonly #connect: ReturnType<typeof createConnector>
   readonly #maxSockets: number
-  readonly #maxOrigins: number
   readonly #maxRequests: number
-  /** By use, oldest first. */
-  readonly #origins = new Map<string, Origin>()
-  /** Until when an address is tried last. */
-  readonly #failedUntilMs = new Map<string, number>()
+  /** Those that requests are sent to; one that leaves it finishes what it has. */
+  readonly #origins: LRUCache<string, Origin>
+  /** Addresses that are tried last. */
+  readonly #failed: LRUCache<string, true>
+  /** With connections or requests, those that have left `#origins` included. */
+  readonly #live = new Set<Origin>()
+  /** To be flushed behind the next poll of the sockets. */
+  readonly #withWork = new Set<Origin>()
+  #sweeper: NodeJS.Timeout | null = null
+  #isClosed = false
 
   constructor(guard: CallbackGuard, options: DispatcherOptions = {}) {
+    const max = options.maxOrigins ?? 1_000
     this.#guard = guard
     this.totalTimeoutMs = options.totalTimeoutMs ?? 15_000
     this.#maxSockets = options.maxSocketsPerOrigin ?? 32
-    this.#maxOrigins = options.maxOrigins ?? 1_000
     this.#maxRequests = options.maxRequestsPerOrigin ?? 1_000
-    this.#dial = createDialler({ caPem: options.caPem, connectTimeoutMs: options.connectTimeoutMs ?? 5_000 })
+    this.#connect = createConnector({
+      caPem: options.caPem,
+      connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    })
+    this.#origins = new LRUCache({ max, dispose: (origin) => void origin.retire() })
+    this.#failed = new LRUCache({ max, ttl: FAILED_ADDRESS_MS })
   }
 
   /** Where the URL may be sent now; see `CallbackGuard.judgeForDial`. */
@@ -72,119 +67,86 @@ export class WebhookDispatcher {
     return this.#guard.judgeForDial(url)
   }
 
-  /** The addresses in the order to try them: those with open pools first, those that just failed last. */
+  /** The addresses in the order to try them: those in use first, those that just failed last. */
   ranked(target: CallbackTarget, addresses: readonly string[]): readonly string[] {
     if (addresses.length < 2) return addresses
     const rank = (address: string) => {
       const key = keyOf(target, address)
-      const failedUntilMs = this.#failedUntilMs.get(key)
-      if (failedUntilMs !== undefined && performance.now() < failedUntilMs) return 2
+      if (this.#failed.has(key)) return 2
       return this.#origins.has(key) ? 0 : 1
     }
     return addresses.toSorted((left, right) => rank(left) - rank(right))
   }
 
   /**
-   * Sends one request to an address that was judged for this target; the handler hears of it. Null when too many
-   * requests are already on their way there.
+   * Sends one request to an address that was judged for this target; the request is told of its end. Returns why it
+   * was not taken: too many requests are on their way there, or the dispatcher is closed.
    */
-  send(
-    target: CallbackTarget,
-    address: string,
-    request: Dispatcher.DispatchOptions,
-    handler: Dispatcher.DispatchHandler,
-  ): Sent | null {
+  send(target: CallbackTarget, address: string, request: OutgoingRequest): 'QUEUE_FULL' | 'ABORTED' | null {
+    if (this.#isClosed) return 'ABORTED'
     const origin = this.#originOf(target, address)
-    if (origin.requests >= this.#maxRequests) return null
-    origin.requests += 1
-    origin.pool.dispatch(request, handler)
-    return {
-      get dialling() {
-        return origin.dials > 0
-      },
-      release: () => {
-        origin.requests -= 1
-      },
-    }
+    if (!origin.send(request)) return 'QUEUE_FULL'
+    this.#live.add(origin)
+    // Without a hold on the process: a socket that is waited for has one.
+    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS).unref()
+    return null
   }
 
   /** Remembers that no connection could be made to the address. */
   noteFailedAddress(target: CallbackTarget, address: string): void {
-    const key = keyOf(target, address)
-    this.#failedUntilMs.delete(key)
-    const oldest = this.#failedUntilMs.size >= this.#maxOrigins ? this.#failedUntilMs.keys().next() : null
-    if (oldest?.done === false) this.#failedUntilMs.delete(oldest.value)
-    this.#failedUntilMs.set(key, performance.now() + FAILED_ADDRESS_MS)
+    this.#failed.set(keyOf(target, address), true)
   }
 
   /** Waits for the requests on their way (at most `totalTimeoutMs`) and closes every socket. */
   async close(): Promise<void> {
-    const pools = this.#takePools()
-    await Promise.all(pools.map((pool) => pool.close()))
+    this.#isClosed = true
+    await Promise.all([...this.#live].map((origin) => origin.retire()))
+    this.#sweep()
   }
 
   /** Ends every request as ABORTED and closes every socket. */
   async destroy(): Promise<void> {
-    const pools = this.#takePools()
-    await Promise.all(pools.map((pool) => pool.destroy()))
+    this.#isClosed = true
+    for (const origin of this.#live) origin.destroy()
+    this.#sweep()
   }
 
   #originOf(target: CallbackTarget, address: string): Origin {
     const key = keyOf(target, address)
     let origin = this.#origins.get(key)
     if (origin === undefined) {
-      origin = this.#openOrigin(target, address)
-      this.#evictOldest()
-    } else {
-      this.#origins.delete(key)
-    }
-    this.#origins.set(key, origin)
-    return origin
-  }
-
-  #openOrigin(target: CallbackTarget, address: string): Origin {
-    const dial = this.#dial(target, address)
-    const connect: typeof dial = (options, callback) => {
-      origin.dials += 1
-      dial(options, (...made) => {
-        origin.dials -= 1
-        callback(...made)
+      origin = new Origin({
+        dial: this.#connect(target, address),
+        maxSockets: this.#maxSockets,
+        maxRequests: this.#maxRequests,
+        onWork: this.#onWork,
       })
+      this.#origins.set(key, origin)
     }
-    const origin = { pool: this.#openPool(target.origin, connect), requests: 0, dials: 0 }
     return origin
   }
 
-  #openPool(origin: string, connect: buildConnector.connector): Pool {
-    return new Pool(origin, {
-      connect,
-      connections: this.#maxSockets,
-      pipelining: 1,
-      allowH2: false,
-      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
-      keepAliveTimeout: IDLE_SOCKET_MS,
-      keepAliveMaxTimeout: MAX_IDLE_SOCKET_MS,
-      // One timer over the whole attempt bounds these; undici restarts its own at every 1xx and every chunk.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
+  #onWork = (origin: Origin): void => {
+    if (this.#withWork.size === 0) setImmediate(this.#flush)
+    this.#withWork.add(origin)
   }
 
-  /** Requests on their way in the closed pool are still finished. */
-  #evictOldest(): void {
-    if (this.#origins.size < this.#maxOrigins) return
-    const oldest = this.#origins.entries().next()
-    if (oldest.done === true) return
-    const [key, origin] = oldest.value
-    this.#origins.delete(key)
-    // Only a pool destroyed meanwhile rejects, and that one is closed.
-    origin.pool.close().catch(() => undefined)
+  #flush = (): void => {
+    const nowMs = performance.now()
+    const origins = [...this.#withWork]
+    this.#withWork.clear()
+    for (const origin of origins) origin.flush(nowMs)
   }
 
-  #takePools(): Pool[] {
-    const pools = [...this.#origins.values()].map((origin) => origin.pool)
-    this.#origins.clear()
-    return pools
+  #sweep(): void {
+    const nowMs = performance.now()
+    for (const origin of this.#live) {
+      origin.sweep(nowMs)
+      if (origin.isEmpty) this.#live.delete(origin)
+    }
+    if (this.#live.size > 0 || this.#sweeper === null) return
+    clearInterval(this.#sweeper)
+    this.#sweeper = null
   }
 }
 

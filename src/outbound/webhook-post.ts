@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks'
-import type { Dispatcher } from 'undici'
-import type { CallbackTarget } from '../domain/callback-url.ts'
 import { maskEchoes } from '../domain/echoed-secrets.ts'
 import { parseRetryAfter } from '../domain/webhook-schedule.ts'
-import { type DeliveryErrorName, deliveryErrorOf } from './delivery-errors.ts'
+import type { OutgoingRequest } from './connection.ts'
+import type { DeliveryErrorName } from './delivery-errors.ts'
 import type { WebhookDispatcher } from './dispatcher.ts'
+import { requestText, type SecretHeaders } from './request-text.ts'
+import type { ResponseParser } from './response-parser.ts'
 
 export interface WebhookRequest {
   url: string
@@ -33,10 +34,6 @@ export interface DeliveryOutcome {
   gone: boolean
 }
 
-/** Read up to here, then the socket is destroyed: what a receiver says beyond it is not ours to carry. */
-const MAX_RESPONSE_BODY_BYTES = 16 * 1_024
-const RESPONSE_HEAD_BYTES = 1_024
-const MAX_INTERIM_RESPONSES = 16
 /** Addresses of one name dialled in one attempt, when the connection is refused at once. */
 const MAX_DIALS = 3
 
@@ -53,12 +50,20 @@ export async function postWebhook(
   const startMs = performance.now()
   const judged = dispatcher.judge(request.url)
   const verdict = judged instanceof Promise ? await judged : judged
-  if (!verdict.ok) return failedBeforeRequest(verdict.error, startMs)
+  if (!verdict.ok) return failed(verdict.error, startMs)
   const { target } = verdict
-  let outcome = failedBeforeRequest('CONNECT_FAILED', startMs)
+  const { text, secrets } = requestText(target, request)
+  if (text === null) return failed('INVALID_REQUEST', startMs)
+  const { signal } = request
+  const timing = { startMs, deadlineMs: startMs + dispatcher.totalTimeoutMs, signal }
+  let outcome = failed('CONNECT_FAILED', startMs)
   for (const address of dispatcher.ranked(target, verdict.addresses).slice(0, MAX_DIALS)) {
-    if (request.signal?.aborted === true) return failedBeforeRequest('ABORTED', startMs)
-    outcome = await new Exchange(dispatcher, target, address, startMs).run(request)
+    if (signal?.aborted === true) return failed('ABORTED', startMs)
+    outcome = await new Promise((resolve) => {
+      const exchange = new Exchange({ text, secrets }, timing, resolve)
+      const refusal = dispatcher.send(target, address, exchange)
+      if (refusal !== null) exchange.end(refusal, null)
+    })
     const { error } = outcome
     const isUnreached =
       error === 'CONNECT_REFUSED' || error === 'CONNECT_UNREACHABLE' || error === 'CONNECT_TIMEOUT'
@@ -69,126 +74,45 @@ export async function postWebhook(
   return outcome
 }
 
-/** One request on one address, from the wait for a socket to the end of the answer. */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #dispatcher: WebhookDispatcher
-  readonly #target: CallbackTarget
-  readonly #address: string
+/** One request on one address, from the wait for a connection to the end of the answer. */
+class Exchange implements OutgoingRequest {
+  readonly text: string
+  readonly deadlineMs: number
+  readonly signal: AbortSignal | undefined
   readonly #startMs: number
-  readonly #done = Promise.withResolvers<DeliveryOutcome>()
-  #controller: Dispatcher.DispatchController | null = null
-  #isSettled = false
-  #status: number | null = null
-  #retryAfterMs: number | null = null
-  #interimResponses = 0
-  #bodyBytes = 0
-  #head: Buffer[] = []
-  #secretHeaders: Readonly<Record<string, string>> = {}
+  readonly #secrets: SecretHeaders
+  readonly #resolve: (outcome: DeliveryOutcome) => void
 
-  constructor(dispatcher: WebhookDispatcher, target: CallbackTarget, address: string, startMs: number) {
-    this.#dispatcher = dispatcher
-    this.#target = target
-    this.#address = address
+  constructor(
+    { text, secrets }: { text: string; secrets: SecretHeaders },
+    { startMs, deadlineMs, signal }: { startMs: number; deadlineMs: number; signal: AbortSignal | undefined },
+    resolve: (outcome: DeliveryOutcome) => void,
+  ) {
+    this.text = text
+    this.deadlineMs = deadlineMs
+    this.signal = signal
     this.#startMs = startMs
+    this.#secrets = secrets
+    this.#resolve = resolve
   }
 
-  async run(request: WebhookRequest): Promise<DeliveryOutcome> {
-    const remainingMs = this.#dispatcher.totalTimeoutMs - (performance.now() - this.#startMs)
-    const timer = setTimeout(() => this.#onTimeout(sent?.dialling === true), Math.max(remainingMs, 0))
-    const onAbort = () => this.#stop('ABORTED')
-    request.signal?.addEventListener('abort', onAbort, { once: true })
-    const sent = this.#dispatcher.send(this.#target, this.#address, this.#optionsOf(request), this)
-    if (sent === null) this.#stop('QUEUE_FULL')
-    const outcome = await this.#done.promise
-    sent?.release()
-    clearTimeout(timer)
-    request.signal?.removeEventListener('abort', onAbort)
-    return outcome
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    // The time ran out while the request waited for a socket: it must not be sent after its failure was told.
-    if (this.#isSettled) controller.abort(new Error('settled'))
-  }
-
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    statusCode: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    if (statusCode < 200) {
-      this.#interimResponses += 1
-      if (statusCode === 101 || this.#interimResponses > MAX_INTERIM_RESPONSES) this.#stop('PROTOCOL_ERROR')
+  /** Once the head of the answer is there its status decides, whatever happens to the body after it. */
+  end(error: DeliveryErrorName | null, response: ResponseParser | null): void {
+    const status = response?.status ?? null
+    if (response === null || status === null) {
+      this.#resolve(failed(error ?? 'PROTOCOL_ERROR', this.#startMs))
       return
     }
-    this.#status = statusCode
-    const retryAfter = headers['retry-after']
-    this.#retryAfterMs = parseRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, Date.now())
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const missingBytes = RESPONSE_HEAD_BYTES - this.#bodyBytes
-    // Copied: a view would keep the whole read buffer of the socket alive.
-    if (missingBytes > 0) this.#head.push(Buffer.from(chunk.subarray(0, missingBytes)))
-    this.#bodyBytes += chunk.length
-    if (this.#bodyBytes >= MAX_RESPONSE_BODY_BYTES) this.#stop(null)
-  }
-
-  onResponseEnd(): void {
-    this.#settle(null)
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#settle(deliveryErrorOf(error))
-  }
-
-  #optionsOf(request: WebhookRequest): Dispatcher.DispatchOptions {
-    const { authorization } = this.#target
-    this.#secretHeaders = { ...request.accountHeaders, ...(authorization !== null && { authorization }) }
-    const headers = {
-      ...this.#secretHeaders,
-      'user-agent': 'Aldis',
-      // What is not inflated should not come compressed.
-      'accept-encoding': 'identity',
-      ...request.headers,
-    }
-    return { path: this.#target.path, method: 'POST', headers, body: request.body }
-  }
-
-  /** `dialling`: while it waits for a connection, one is being made. */
-  #onTimeout(dialling: boolean): void {
-    if (this.#controller !== null) this.#stop('RESPONSE_TIMEOUT')
-    else this.#stop(dialling ? 'CONNECT_TIMEOUT' : 'QUEUE_TIMEOUT')
-  }
-
-  /** Settles, and destroys the socket if the request has one. */
-  #stop(error: DeliveryErrorName | null): void {
-    this.#settle(error)
-    this.#controller?.abort(new Error('stopped'))
-  }
-
-  /** Once the status line is there it decides, whatever happens to the body after it. */
-  #settle(error: DeliveryErrorName | null): void {
-    if (this.#isSettled) return
-    this.#isSettled = true
-    const status = this.#status
-    const isSuccess = status !== null && status < 300
-    this.#done.resolve({
-      kind: isSuccess ? 'success' : 'failure',
+    this.#resolve({
+      kind: status < 300 ? 'success' : 'failure',
       status,
-      error: status === null ? (error ?? 'PROTOCOL_ERROR') : errorOfStatus(status),
+      error: errorOfStatus(status),
       latencyMs: Math.round(performance.now() - this.#startMs),
-      responseHead: this.#shownHead(),
-      retryAfterMs: this.#retryAfterMs,
+      // PostgreSQL text cannot hold U+0000.
+      responseHead: maskEchoes(response.contentHead().replaceAll('\0', '\uFFFD'), this.#secrets),
+      retryAfterMs: parseRetryAfter(response.retryAfter, Date.now()),
       gone: status === 410,
     })
-  }
-
-  #shownHead(): string {
-    // PostgreSQL text cannot hold U+0000.
-    const text = Buffer.concat(this.#head).toString('utf8').replaceAll('\0', '\uFFFD')
-    return maskEchoes(text, this.#secretHeaders)
   }
 }
 
@@ -197,7 +121,7 @@ function errorOfStatus(status: number): DeliveryErrorName | null {
   return status < 400 ? 'REDIRECT' : 'HTTP_STATUS'
 }
 
-function failedBeforeRequest(error: DeliveryErrorName, startMs: number): DeliveryOutcome {
+function failed(error: DeliveryErrorName, startMs: number): DeliveryOutcome {
   const latencyMs = Math.round(performance.now() - startMs)
   return {
     kind: 'failure',

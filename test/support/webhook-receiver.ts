@@ -74,7 +74,7 @@ interface ReceiverConnection {
 
 export interface ReceiverOptions {
   /** HTTPS with this certificate; plain HTTP without. */
-  readonly certificate?: ServerCertificate
+  readonly certificate?: ServerCertificate | undefined
   /** Of the accounts whose webhooks come here. */
   readonly secrets?: readonly string[]
   /** Address to listen on; 127.0.0.1 when absent. */

@@ -1,0 +1,122 @@
+import { performance } from 'node:perf_hooks'
+import type { Dialler, OpenSocket, SocketUser } from './connector.ts'
+import type { DeliveryErrorName, DialError } from './delivery-errors.ts'
+import { ResponseParser } from './response-parser.ts'
+
+/** A request on its way to an origin. */
+export interface OutgoingRequest {
+  /** Head and body, as they are sent. */
+  readonly text: string
+  /** When its time is over, on performance.now()'s clock. */
+  readonly deadlineMs: number
+  readonly signal?: AbortSignal | undefined
+  /** Called once. `response`: what came of one, when the request was sent. */
+  end(error: DeliveryErrorName | null, response: ResponseParser | null): void
+}
+
+/** Told of each change of a connection. */
+export interface ConnectionPool {
+  /** The dial succeeded. */
+  opened(connection: Connection): void
+  /** Its answer is over, and it may carry another request after the event loop has polled the sockets. */
+  rests(connection: Connection): void
+  /** Last. `failure`: why it could not be made. */
+  closed(connection: Connection, failure: DialError | null): void
+}
+
+/** How long a connection that has carried nothing may wait for its first request. */
+const UNUSED_MS = 4_000
+
+/** One socket, and at most one request on it: the next is sent when the answer to the one before is whole. */
+export class Connection implements SocketUser {
+  readonly #pool: ConnectionPool
+  readonly #socket: OpenSocket
+  #request: OutgoingRequest | null = null
+  #response: ResponseParser | null = null
+  #idleUntilMs = Number.POSITIVE_INFINITY
+  #isClosed = false
+
+  constructor(pool: ConnectionPool, dial: Dialler) {
+    this.#pool = pool
+    this.#socket = dial(this)
+  }
+
+  send(request: OutgoingRequest): void {
+    this.#request = request
+    this.#response = new ResponseParser()
+    this.#idleUntilMs = Number.POSITIVE_INFINITY
+    this.#socket.write(request.text, 'utf8')
+  }
+
+  /**
+   * Closes the connection when it has waited long enough, or when the other side has answered the last request before it
+   * took all of it: what is left would be read as the beginning of the next. Returns whether it did.
+   */
+  closeUnfit(nowMs: number): boolean {
+    if (nowMs < this.#idleUntilMs && this.#socket.writableLength === 0) return false
+    this.close()
+    return true
+  }
+
+  /** Closes the connection when it has been idle long enough. */
+  closeIdle(nowMs: number): void {
+    if (nowMs >= this.#idleUntilMs) this.close()
+  }
+
+  /** Ends the request and closes the connection when the request's time is over or its signal is aborted. */
+  closeLate(nowMs: number): void {
+    const request = this.#request
+    if (request === null) return
+    if (request.signal?.aborted === true) this.close('ABORTED')
+    else if (nowMs >= request.deadlineMs) this.close('RESPONSE_TIMEOUT')
+  }
+
+  /** `error`: of the request on it, if there is one. */
+  close(error: DeliveryErrorName = 'ABORTED'): void {
+    this.#socket.destroy()
+    this.#end(error)
+    this.#leave(null)
+  }
+
+  connected(): void {
+    this.#idleUntilMs = performance.now() + UNUSED_MS
+    this.#pool.opened(this)
+  }
+
+  received(bytes: Buffer): void {
+    const response = this.#response
+    if (response === null) {
+      // An answer to nothing that was asked: what comes next could be the answer to an earlier request too.
+      this.close()
+    } else if (response.read(bytes)) {
+      this.#end(response.fault)
+      if (response.idleMs > 0) this.#rest(response.idleMs)
+      else this.close()
+    }
+  }
+
+  closed(failure: DialError | null): void {
+    this.#response?.end()
+    this.#end(this.#response?.fault ?? null)
+    this.#leave(failure)
+  }
+
+  #rest(idleMs: number): void {
+    this.#idleUntilMs = performance.now() + idleMs
+    this.#pool.rests(this)
+  }
+
+  #end(error: DeliveryErrorName | null): void {
+    const request = this.#request
+    const response = this.#response
+    this.#request = null
+    this.#response = null
+    request?.end(error, response)
+  }
+
+  #leave(failure: DialError | null): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#pool.closed(this, failure)
+  }
+}

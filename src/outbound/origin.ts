@@ -1,0 +1,158 @@
+import { Connection, type ConnectionPool, type OutgoingRequest } from './connection.ts'
+import type { Dialler } from './connector.ts'
+import type { DialError } from './delivery-errors.ts'
+
+export interface OriginOptions {
+  readonly dial: Dialler
+  readonly maxSockets: number
+  readonly maxRequests: number
+  /** Asks for `flush` in the check phase of the event loop. */
+  readonly onWork: (origin: Origin) => void
+}
+
+/**
+ * The connections to one host at one address, and the requests that wait for one.
+ *
+ * What a receiver sends on a connection between two requests must not be taken for the answer to the second. So a
+ * connection carries another request only after the event loop has polled the sockets since its last answer ended: what
+ * had come behind that answer by then has been seen, and has closed the connection. `flush` runs behind each poll.
+ */
+export class Origin implements ConnectionPool {
+  readonly #options: OriginOptions
+  readonly #connections = new Set<Connection>()
+  readonly #waiting = new Set<OutgoingRequest>()
+  /** May carry a request; the last one used is last, and the next to be used. */
+  readonly #free: Connection[] = []
+  /** Have had their answer since the last poll. */
+  readonly #resting: Connection[] = []
+  readonly #dialling = new Set<Connection>()
+  #isRetired = false
+  readonly #emptied = Promise.withResolvers<void>()
+
+  constructor(options: OriginOptions) {
+    this.#options = options
+  }
+
+  /** Has neither connections nor requests. */
+  get isEmpty(): boolean {
+    return this.#connections.size === 0 && this.#waiting.size === 0
+  }
+
+  /** Connections with a request on them. */
+  get #busy(): number {
+    const { size } = this.#connections
+    return size - this.#dialling.size - this.#free.length - this.#resting.length
+  }
+
+  /** Takes a request, unless as many as are allowed wait or are under way. Returns whether it did. */
+  send(request: OutgoingRequest): boolean {
+    if (this.#waiting.size + this.#busy >= this.#options.maxRequests) return false
+    this.#waiting.add(request)
+    this.#options.onWork(this)
+    return true
+  }
+
+  /** Sends what waits, as far as there are connections, and dials for the rest. To be called behind a poll. */
+  flush(nowMs: number): void {
+    while (this.#waiting.size > 0) {
+      const connection = this.#free.pop()
+      if (connection === undefined) break
+      if (!connection.closeUnfit(nowMs)) this.#use(connection)
+    }
+    this.#free.push(...this.#resting.splice(0))
+    const { dial, maxSockets, onWork } = this.#options
+    let missing = this.#waiting.size - this.#dialling.size - this.#free.length
+    for (; missing > 0 && this.#connections.size < maxSockets; missing -= 1) {
+      const connection = new Connection(this, dial)
+      this.#connections.add(connection)
+      this.#dialling.add(connection)
+    }
+    if (this.#waiting.size > 0 && this.#free.length > 0) onWork(this)
+    if (this.#isRetired) this.#closeUnneeded()
+  }
+
+  /** Ends requests whose time is over, and closes connections that have been idle long enough. */
+  sweep(nowMs: number): void {
+    for (const connection of this.#connections) {
+      connection.closeIdle(nowMs)
+      connection.closeLate(nowMs)
+    }
+    for (const request of this.#waiting) {
+      const isAborted = request.signal?.aborted === true
+      if (!isAborted && nowMs < request.deadlineMs) continue
+      this.#waiting.delete(request)
+      // While it waits for a connection, one may be in the making.
+      request.end(isAborted ? 'ABORTED' : this.#dialling.size > 0 ? 'CONNECT_TIMEOUT' : 'QUEUE_TIMEOUT', null)
+    }
+    this.#leaveIfEmpty()
+  }
+
+  /** Finishes what it has and closes each connection as it becomes free. Resolves when none is left. */
+  retire(): Promise<void> {
+    this.#isRetired = true
+    this.#closeUnneeded()
+    return this.#emptied.promise
+  }
+
+  /** Ends every request as ABORTED and closes every connection. */
+  destroy(): void {
+    this.#isRetired = true
+    for (const request of this.#waiting) request.end('ABORTED', null)
+    this.#waiting.clear()
+    for (const connection of this.#connections) connection.close()
+    this.#leaveIfEmpty()
+  }
+
+  opened(connection: Connection): void {
+    this.#dialling.delete(connection)
+    this.#use(connection)
+    if (this.#isRetired) this.#closeUnneeded()
+  }
+
+  rests(connection: Connection): void {
+    this.#resting.push(connection)
+    this.#options.onWork(this)
+  }
+
+  closed(connection: Connection, failure: DialError | null): void {
+    this.#connections.delete(connection)
+    remove(this.#free, connection)
+    remove(this.#resting, connection)
+    this.#dialling.delete(connection)
+    // Each dial that fails ends one request, so a receiver that is gone is not dialled without end.
+    if (failure !== null) this.#take()?.end(failure.code, null)
+    if (this.#waiting.size > 0) this.#options.onWork(this)
+    else this.#leaveIfEmpty()
+  }
+
+  #use(connection: Connection): void {
+    const request = this.#take()
+    if (request === null) this.#free.push(connection)
+    else connection.send(request)
+  }
+
+  /** The request that has waited longest. */
+  #take(): OutgoingRequest | null {
+    for (const request of this.#waiting) {
+      this.#waiting.delete(request)
+      if (request.signal?.aborted !== true) return request
+      request.end('ABORTED', null)
+    }
+    return null
+  }
+
+  #closeUnneeded(): void {
+    if (this.#waiting.size > 0) return
+    for (const connection of [...this.#free, ...this.#resting]) connection.close()
+    this.#leaveIfEmpty()
+  }
+
+  #leaveIfEmpty(): void {
+    if (this.#isRetired && this.isEmpty) this.#emptied.resolve()
+  }
+}
+
+function remove(connections: Connection[], connection: Connection): void {
+  const index = connections.indexOf(connection)
+  if (index !== -1) connections.splice(index, 1)
+}

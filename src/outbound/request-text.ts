@@ -1,0 +1,76 @@
+import type { CallbackTarget } from '../domain/callback-url.ts'
+import { isReservedHeader } from '../domain/webhook-headers.ts'
+
+export interface RequestParts {
+  readonly body: string
+  /** Of this request; they win over those of the account. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The account's own, by name; `authorization` in lower case. The same object for all its requests is read once. */
+  readonly accountHeaders?: Readonly<Record<string, string>> | undefined
+}
+
+/** Headers whose values may be a customer's credentials, by name. */
+export type SecretHeaders = Readonly<Record<string, string>>
+
+/** What the requests of an account to a target begin with. */
+interface RequestStart {
+  readonly accountHeaders: Readonly<Record<string, string>>
+  /** Null where it cannot be sent. */
+  readonly text: string | null
+  readonly secrets: SecretHeaders
+}
+
+/** RFC 9112 §3.2: nothing that would end the line or the path. */
+const PATH = /^\/[\x21-\x7e]*$/
+/** RFC 9112 §5, in ASCII. */
+const FIELD_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: [\t\x20-\x7e]*$/
+const NO_HEADERS: Readonly<Record<string, string>> = {}
+
+const starts = new WeakMap<CallbackTarget, RequestStart>()
+
+/**
+ * A POST as it is sent, head and body; its text is null when a header or the path cannot be sent without becoming
+ * something else. What is the same for all requests of an account to a target is put together, and judged, once.
+ */
+export function requestText(
+  target: CallbackTarget,
+  { body, headers, accountHeaders = NO_HEADERS }: RequestParts,
+): { text: string | null; secrets: SecretHeaders } {
+  let start = starts.get(target)
+  if (start === undefined || start.accountHeaders !== accountHeaders) {
+    start = startOf(target, accountHeaders)
+    starts.set(target, start)
+  }
+  const { secrets } = start
+  const lines = fieldLines(headers)
+  if (start.text === null || lines === null) return { text: null, secrets }
+  const length = Buffer.byteLength(body)
+  return { text: `${start.text}${lines}content-length: ${length}\r\n\r\n${body}`, secrets }
+}
+
+function startOf(target: CallbackTarget, accountHeaders: Readonly<Record<string, string>>): RequestStart {
+  const { authorization, origin, protocol, path } = target
+  const secrets = { ...accountHeaders, ...(authorization !== null && { authorization }) }
+  const own = Object.entries(secrets).filter(([name]) => !isReservedHeader(name.toLowerCase()))
+  const lines = fieldLines({
+    host: origin.slice(`${protocol}//`.length),
+    connection: 'keep-alive',
+    'user-agent': 'Aldis',
+    // What is not inflated should not come compressed.
+    'accept-encoding': 'identity',
+    ...Object.fromEntries(own),
+  })
+  const text = lines === null || !PATH.test(path) ? null : `POST ${path} HTTP/1.1\r\n${lines}`
+  return { accountHeaders, text, secrets }
+}
+
+/** One line for each; null where a name or value is none. */
+function fieldLines(headers: Readonly<Record<string, string>>): string | null {
+  let lines = ''
+  for (const name of Object.keys(headers)) {
+    const line = `${name}: ${headers[name]}`
+    if (!FIELD_LINE.test(line)) return null
+    lines += `${line}\r\n`
+  }
+  return lines
+}

@@ -1,0 +1,202 @@
+import { FIELD_LINE, type ResponseFault, ResponseHead } from './response-head.ts'
+
+/** Bytes of one head, interim or final, its line ends included. */
+export const MAX_HEAD_BYTES: number = 16 * 1_024
+export const MAX_INTERIM_RESPONSES = 16
+/** Bytes read behind the head, the lines between chunks included: what a receiver says beyond them is not ours to carry. */
+export const MAX_BODY_BYTES: number = 16 * 1_024
+/** Bytes of content that are kept. */
+export const KEPT_BYTES = 1_024
+
+const VERSION = 'HTTP/1.'
+/** RFC 9112 §7.1: a size, and extensions that are not read. */
+const CHUNK_LINE = /^([0-9A-Fa-f]{1,8})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?$/
+
+type State = 'status-line' | 'fields' | 'content' | 'chunk-line' | 'chunk-end' | 'trailers' | 'over'
+
+/**
+ * Reads the answer to one request, HTTP/1.1 or 1.0 (RFC 9112), from bytes in pieces of any size. The result does not
+ * depend on where the pieces end. No I/O; never throws; holds at most one line and the kept content.
+ *
+ * Strict where laxness lets two parsers read two different answers: line ends are CR LF, a length is given once and not
+ * beside chunks, lines are not folded. After a fault, and after an answer whose end is in any doubt, the connection
+ * must not carry another request.
+ */
+export class ResponseParser {
+  #state: State = 'status-line'
+  #head: ResponseHead | null = null
+  /** The head is that of the final response, and complete. */
+  #isFinal = false
+  #fault: ResponseFault | null = null
+  #idleMs = 0
+  /** The beginning of a line whose end has not come. */
+  #partial = ''
+  /** Of the head or of the body, whichever is being read. */
+  #bytes = 0
+  #interimResponses = 0
+  #isChunked = false
+  /** Of the content or the chunk. */
+  #missingBytes = 0
+  readonly #kept: Buffer[] = []
+  #keptBytes = 0
+
+  /** Of the final response; null before its head is complete. */
+  get status(): number | null {
+    return this.#isFinal && this.#head !== null ? this.#head.status : null
+  }
+
+  /** Why there is no status. */
+  get fault(): ResponseFault | null {
+    return this.#fault
+  }
+
+  get retryAfter(): string | undefined {
+    return this.#head?.retryAfter
+  }
+
+  /** For how long the connection may wait for another request; 0 while the answer lasts, and when it must be closed. */
+  get idleMs(): number {
+    return this.#state === 'over' ? this.#idleMs : 0
+  }
+
+  /** The first KEPT_BYTES of the content, read as UTF-8. */
+  contentHead(): string {
+    return this.#kept.length === 0 ? '' : Buffer.concat(this.#kept).toString('utf8')
+  }
+
+  /** Takes the next bytes, and copies what it keeps of them. Returns whether the answer is over. */
+  read(bytes: Buffer): boolean {
+    const text = this.#partial + bytes.toString('latin1')
+    const skipped = this.#partial.length
+    this.#partial = ''
+    let at = 0
+    while (this.#state !== 'over') {
+      if (this.#state === 'content') {
+        if (at === text.length) return false
+        const length = Math.min(text.length - at, this.#missingBytes, MAX_BODY_BYTES - this.#bytes)
+        this.#takeContent(bytes.subarray(at - skipped, at - skipped + length))
+        at += length
+      } else {
+        const end = text.indexOf('\r\n', at)
+        if (end === -1) {
+          this.#hold(text.slice(at))
+          return this.#isOver()
+        }
+        this.#takeLine(text.slice(at, end))
+        at = end + 2
+      }
+    }
+    // Bytes behind an answer belong to no request.
+    if (at < text.length) this.#idleMs = 0
+    return true
+  }
+
+  /** The connection has ended. */
+  end(): void {
+    if (this.#state === 'over') return
+    if (this.#isFinal) this.#cut()
+    else this.#fail('CONNECTION_RESET')
+  }
+
+  #isOver(): boolean {
+    return this.#state === 'over'
+  }
+
+  #takeContent(content: Buffer): void {
+    const kept = content.subarray(0, KEPT_BYTES - this.#keptBytes)
+    // A view would be overwritten by the next read.
+    if (kept.length > 0) this.#kept.push(Buffer.from(kept))
+    this.#keptBytes += kept.length
+    this.#bytes += content.length
+    this.#missingBytes -= content.length
+    if (this.#missingBytes === 0) this.#state = this.#isChunked ? 'chunk-end' : 'over'
+    else if (this.#bytes >= MAX_BODY_BYTES) this.#cut()
+  }
+
+  /** A line can be wrong, or too long, before its end has come. */
+  #hold(text: string): void {
+    if (this.#isBounded(text, text.length)) this.#partial = text
+  }
+
+  #takeLine(line: string): void {
+    const length = line.length + 2
+    if (!this.#isBounded(line, length)) return
+    this.#bytes += length
+    if (this.#isFinal) {
+      if (!this.#takeBodyLine(line)) this.#cut()
+    } else {
+      const fault = this.#takeHeadLine(line)
+      if (fault !== null) this.#fail(fault)
+    }
+  }
+
+  /** Ends the answer when a line, whole or not, leads beyond a bound or begins like no HTTP. */
+  #isBounded(text: string, length: number): boolean {
+    const isHttp = this.#state !== 'status-line' || text.startsWith(VERSION.slice(0, text.length))
+    if (!isHttp) this.#fail('PROTOCOL_ERROR')
+    else if (this.#bytes + length <= (this.#isFinal ? MAX_BODY_BYTES : MAX_HEAD_BYTES)) return true
+    else if (this.#isFinal) this.#cut()
+    else this.#fail('RESPONSE_TOO_LARGE')
+    return false
+  }
+
+  #takeHeadLine(line: string): ResponseFault | null {
+    if (this.#state === 'status-line') {
+      this.#head = ResponseHead.of(line)
+      this.#state = 'fields'
+      return this.#head === null ? 'PROTOCOL_ERROR' : null
+    }
+    const head = this.#head!
+    return line === '' ? this.#endHead(head) : head.take(line)
+  }
+
+  #endHead(head: ResponseHead): ResponseFault | null {
+    const framing = head.framing()
+    if (framing === null) return 'PROTOCOL_ERROR'
+    this.#bytes = 0
+    if (head.status < 200) return this.#endInterim(head.status)
+    this.#isFinal = true
+    this.#idleMs = framing.idleMs
+    this.#isChunked = framing.isChunked
+    this.#missingBytes = framing.length
+    if (framing.isChunked) this.#state = 'chunk-line'
+    else this.#state = framing.length === 0 ? 'over' : 'content'
+    return null
+  }
+
+  /** A 1xx response says nothing; another follows (RFC 9110 §15.2). We never ask for an upgrade. */
+  #endInterim(status: number): ResponseFault | null {
+    this.#interimResponses += 1
+    this.#state = 'status-line'
+    return status === 101 || this.#interimResponses > MAX_INTERIM_RESPONSES ? 'PROTOCOL_ERROR' : null
+  }
+
+  /** Returns whether it is what must stand there. */
+  #takeBodyLine(line: string): boolean {
+    if (this.#state === 'chunk-line') {
+      const size = CHUNK_LINE.exec(line)?.[1]
+      if (size === undefined) return false
+      this.#missingBytes = Number.parseInt(size, 16)
+      this.#state = this.#missingBytes === 0 ? 'trailers' : 'content'
+      return true
+    }
+    if (this.#state === 'chunk-end') {
+      this.#state = 'chunk-line'
+      return line === ''
+    }
+    if (line !== '') return FIELD_LINE.test(line)
+    this.#state = 'over'
+    return true
+  }
+
+  #fail(fault: ResponseFault): void {
+    this.#fault = fault
+    this.#cut()
+  }
+
+  /** Whatever comes is not read. */
+  #cut(): void {
+    this.#idleMs = 0
+    this.#state = 'over'
+  }
+}
