@@ -131,7 +131,7 @@ export class Carrier {
           this.#queue.unshift(...unanswered)
           if (session === undefined) return
           session.endedAtMs = nowMs()
-          session.isOrderly = code === 'peer_unbound' || code === 'unbound'
+          session.isOrderly = code === 'peer_unbound'
           this.#pump()
         },
       }),

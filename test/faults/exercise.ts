@@ -9,7 +9,7 @@ import { Load } from './load.ts'
 import { bringFaults } from './nemesis.ts'
 import type { Planned } from './schedule.ts'
 import { read } from './service-client.ts'
-import { openAfter, readRecord } from './settling.ts'
+import { readRecord, settle } from './settling.ts'
 
 const INBOUND_INTERVAL_MS = 200
 /** Every so many-th inbound message has two parts. */
@@ -96,10 +96,10 @@ export async function exercise(options: Exercise): Promise<Exercised> {
     clearInterval(inbound)
     await load.stop()
     const loadedMs = nowMs()
-    const open = await openAfter(bed, options.settleMs ?? SETTLE_MS, options.ending)
+    const { isSettled, last } = await settle(bed, options.settleMs ?? SETTLE_MS, options.ending)
     options.signal.throwIfAborted()
     const tookS = Math.round((nowMs() - loadedMs) / 1_000)
-    options.onProgress(`${load.accepted} accepted; ${tookS} s to settle${open === null ? '' : `: ${open}`}`)
+    options.onProgress(`${load.accepted} accepted; ${tookS} s to settle${last === null ? '' : `: ${last}`}`)
     await options.tamper?.(bed)
     await Promise.all(readers.map((reader) => reader.stop()))
     await lookUps.end()
@@ -110,7 +110,7 @@ export async function exercise(options: Exercise): Promise<Exercised> {
       ledgers: { ...own, submits, sessions, webhooks, feed, plans },
       accepted: load.accepted,
       seconds,
-      isSettled: open === null,
+      isSettled,
     }
   } finally {
     clearInterval(inbound)

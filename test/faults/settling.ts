@@ -10,19 +10,26 @@ const INTERVAL_MS = 1_000
 const MARGIN_MS = 3 * 86_400_000
 const AT_ONCE = 4
 
-/** null: it has settled; otherwise what was still open when the time was over. */
-export async function openAfter(bed: Bed, deadlineMs: number, signal: AbortSignal): Promise<string | null> {
-  let open: string | null = 'nothing was looked at'
-  await holdsWithin(
+export interface Settling {
+  readonly isSettled: boolean
+  /** What was open last; null: nothing was. */
+  readonly last: string | null
+}
+
+/** Asks what is still open until nothing is, or the time is over. */
+export async function settle(bed: Bed, deadlineMs: number, signal: AbortSignal): Promise<Settling> {
+  let last: string | null = null
+  const isSettled = await holdsWithin(
     deadlineMs,
     async () => {
       if (signal.aborted) return true
-      open = await openNow(bed).catch((error) => String(error))
+      const open = await openNow(bed).catch((error) => String(error))
+      last = open ?? last
       return open === null
     },
     INTERVAL_MS,
   )
-  return open
+  return { isSettled: isSettled && !signal.aborted, last }
 }
 
 async function openNow(bed: Bed): Promise<string | null> {

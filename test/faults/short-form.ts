@@ -10,15 +10,18 @@ interface ShortRun {
   readonly rate: number
 }
 
-/** Each kind once. The bound on the time is that of a slow machine. */
-function shortRun(nodes: number, names: readonly string[]): ShortRun {
+/**
+ * Each kind once, those of the database first: what it leaves in doubt is settled within a minute, while the others run. The
+ * bound on the time is that of a slow machine.
+ */
+function shortRun(nodes: number, seed: number, names: readonly string[]): ShortRun {
   const kinds = kindsNamed(names)
-  return { nodes, seed: nodes, kinds, seconds: 75, maxFaults: kinds.length, rate: 100 }
+  return { nodes, seed, kinds, seconds: 75, maxFaults: kinds.length, rate: 100 }
 }
 
 /** The runs of the short form. Only kinds that a machine with nothing but Node and npm can make, and that are soon over. */
 export const SHORT_RUNS: readonly ShortRun[] = [
-  shortRun(1, [
+  shortRun(1, 144, [
     'kill',
     'kill-at-submit',
     'postgres-kill',
@@ -27,15 +30,14 @@ export const SHORT_RUNS: readonly ShortRun[] = [
     'receiver-cutting',
     'terminate',
   ]),
-  shortRun(2, [
+  shortRun(2, 3, [
     'kill-taken-over',
     'kill-at-webhook',
     'postgres-and-node-kill',
     'carrier-dropping',
-    'receiver-hanging',
     'receipts-early',
   ]),
-  shortRun(3, [
+  shortRun(3, 367, [
     'kill-at-accepted',
     'database-reset',
     'carrier-unbinding',
