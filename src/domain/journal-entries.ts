@@ -1,0 +1,261 @@
+/**
+ * A journal entry: the facts of one group commit, as octets. A format octet, then for each fact its kind, its message's id
+ * and its fields in the order of FIELDS. Small numbers take one octet; a settled message takes some 60, a receipt some 45.
+ */
+import type { Fact } from './message-facts.ts'
+import type { Charge } from './rates.ts'
+
+/** A message was accepted: what it is, for whoever goes on with it. Created at the millisecond of its id. */
+export interface Accepted {
+  readonly kind: 'accepted'
+  readonly planId: number
+  readonly sender: string
+  readonly recipient: string
+  readonly body: string
+  readonly segments: number
+  readonly country: string | null
+  /** Sealed where it carries credentials. */
+  readonly callbackUrl: string | null
+  /** The recipient wants nothing more from this sender: never to be submitted. */
+  readonly optedOut: boolean
+  readonly expiresAtMs: number
+}
+
+/** A fact and the message it is about. */
+export interface JournalFact {
+  readonly msgId: string
+  readonly fact: Accepted | Fact
+}
+
+type AnyFact = JournalFact['fact']
+type Kind = AnyFact['kind']
+type FactOf<K extends Kind> = Extract<AnyFact, { kind: K }>
+
+interface Field<T> {
+  write(to: Writer, value: T): void
+  read(from: Reader): T
+}
+
+/** Raised when a field is added, or changes: a node of an older version refuses the entry instead of misreading it. */
+const FORMAT = 1
+const UUID_OCTETS = 16
+
+const whole: Field<number> = { write: (to, value) => to.whole(value), read: (from) => from.whole() }
+const flag: Field<boolean> = {
+  write: (to, value) => to.whole(value ? 1 : 0),
+  read: (from) => from.whole() === 1,
+}
+const bits: Field<bigint> = { write: (to, value) => to.bits(value), read: (from) => from.bits() }
+const text: Field<string> = { write: (to, value) => to.text(value), read: (from) => from.text() }
+const charge: Field<Charge> = {
+  write(to, { price, ptf, currency }) {
+    for (const part of [price, ptf, currency]) to.text(part)
+  },
+  read: (from) => ({ price: from.text(), ptf: from.text(), currency: from.text() }),
+}
+
+function optional<T>(field: Field<T>): Field<T | null> {
+  return {
+    write(to, value) {
+      flag.write(to, value !== null)
+      if (value !== null) field.write(to, value)
+    },
+    read: (from) => (flag.read(from) ? field.read(from) : null),
+  }
+}
+
+function oneOf<const T extends string>(...values: readonly T[]): Field<T> {
+  return {
+    write: (to, value) => to.whole(values.indexOf(value)),
+    read(from) {
+      const value = values[from.whole()]
+      if (value === undefined) throw new RangeError('a journal entry has a value that is not known')
+      return value
+    },
+  }
+}
+
+/** Kinds and fields are numbered by their order here. A missing field does not compile. */
+const FIELDS: {
+  readonly [K in Kind]: { readonly [F in Exclude<keyof FactOf<K>, 'kind'>]-?: Field<FactOf<K>[F]> }
+} = {
+  accepted: {
+    planId: whole,
+    sender: text,
+    recipient: text,
+    body: text,
+    segments: whole,
+    country: optional(text),
+    callbackUrl: optional(text),
+    optedOut: flag,
+    expiresAtMs: whole,
+  },
+  begun: { atMs: whole },
+  'part-accepted': { atMs: whole, parts: bits, cut: text },
+  'started-over': { atMs: whole, cut: text },
+  postponed: {
+    atMs: whole,
+    dueAtMs: whole,
+    attempt: whole,
+    carrierId: optional(whole),
+    acceptedParts: bits,
+    cut: optional(text),
+    startedOver: flag,
+    ambiguous: flag,
+  },
+  orphaned: { atMs: whole, ambiguityWaitMs: whole },
+  settled: {
+    atMs: whole,
+    status: oneOf('SENT', 'FAILED', 'UNKNOWN'),
+    errorCode: text,
+    carrierCode: optional(text),
+    carrierId: optional(whole),
+    routeId: optional(whole),
+    routeReason: optional(text),
+    segments: optional(whole),
+    cut: optional(text),
+    mccmnc: optional(text),
+    charge: optional(charge),
+  },
+  receipt: {
+    atMs: whole,
+    outcome: oneOf('DELIVERED', 'FAILED', 'UNKNOWN'),
+    segments: bits,
+    cut: optional(text),
+    errorCode: text,
+    carrierCode: optional(text),
+    mccmnc: optional(text),
+    segmentCharge: optional(charge),
+  },
+  overdue: { atMs: whole, errorCode: text },
+}
+
+const KINDS = Object.keys(FIELDS) as Kind[]
+/** The same without its types, which the loops below cannot follow. */
+const FIELDS_OF = KINDS.map((kind) => Object.entries(FIELDS[kind]) as [string, Field<unknown>][])
+const NUMBER_OF = new Map(KINDS.map((kind, number) => [kind, number]))
+
+/** @throws RangeError for a number that is negative, or not whole. */
+export function encodeEntry(facts: readonly JournalFact[]): Buffer {
+  const to = new Writer()
+  to.whole(FORMAT)
+  to.whole(facts.length)
+  for (const { msgId, fact } of facts) {
+    const number = NUMBER_OF.get(fact.kind)!
+    to.whole(number)
+    to.octets(Buffer.from(msgId.replaceAll('-', ''), 'hex'))
+    for (const [name, field] of FIELDS_OF[number]!)
+      field.write(to, (fact as unknown as Record<string, unknown>)[name])
+  }
+  return to.written
+}
+
+/** @throws RangeError for what `encodeEntry` of this version has not written. */
+export function decodeEntry(data: Buffer): JournalFact[] {
+  const from = new Reader(data)
+  const format = from.whole()
+  if (format !== FORMAT) throw new RangeError(`a journal entry has format ${format}, and not ${FORMAT}`)
+  const facts = Array.from({ length: from.whole() }, () => {
+    const number = from.whole()
+    const fields = FIELDS_OF[number]
+    if (fields === undefined) throw new RangeError(`a journal entry has a fact of kind ${number}`)
+    const msgId = uuidOf(from.octets(UUID_OCTETS))
+    const fact: Record<string, unknown> = { kind: KINDS[number] }
+    for (const [name, field] of fields) fact[name] = field.read(from)
+    return { msgId, fact: fact as unknown as AnyFact }
+  })
+  if (!from.isAtEnd) throw new RangeError('a journal entry has octets behind its last fact')
+  return facts
+}
+
+function uuidOf(octets: Buffer): string {
+  const hex = octets.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/** Seven bits an octet, least first; the eighth says that more follow. */
+const MORE = 0x80
+const FIRST_OCTETS = 1_024
+
+class Writer {
+  #buffer = Buffer.allocUnsafe(FIRST_OCTETS)
+  #length = 0
+
+  get written(): Buffer {
+    return this.#buffer.subarray(0, this.#length)
+  }
+
+  whole(value: number): void {
+    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('a journal entry holds whole numbers')
+    this.#reserve(8)
+    let rest = value
+    while (rest >= MORE) {
+      this.#buffer[this.#length++] = (rest % MORE) | MORE
+      rest = Math.floor(rest / MORE)
+    }
+    this.#buffer[this.#length++] = rest
+  }
+
+  bits(value: bigint): void {
+    this.text(value.toString(16))
+  }
+
+  text(value: string): void {
+    const octets = Buffer.byteLength(value)
+    this.whole(octets)
+    this.#reserve(octets)
+    this.#length += this.#buffer.write(value, this.#length)
+  }
+
+  octets(value: Buffer): void {
+    this.#reserve(value.length)
+    this.#length += value.copy(this.#buffer, this.#length)
+  }
+
+  #reserve(octets: number): void {
+    if (this.#length + octets <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafe(2 * this.#buffer.length + octets)
+    this.#buffer.copy(larger)
+    this.#buffer = larger
+  }
+}
+
+class Reader {
+  readonly #data: Buffer
+  #at = 0
+
+  constructor(data: Buffer) {
+    this.#data = data
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#data.length
+  }
+
+  whole(): number {
+    let value = 0
+    for (let factor = 1; factor <= Number.MAX_SAFE_INTEGER; factor *= MORE) {
+      const octet = this.octets(1)[0]!
+      value += (octet % MORE) * factor
+      if (octet < MORE && Number.isSafeInteger(value)) return value
+    }
+    throw new RangeError('a journal entry has a number that is too long')
+  }
+
+  bits(): bigint {
+    const digits = this.text()
+    if (!/^[0-9a-f]+$/.test(digits)) throw new RangeError('a journal entry has bits that cannot be read')
+    return BigInt(`0x${digits}`)
+  }
+
+  text(): string {
+    return this.octets(this.whole()).toString()
+  }
+
+  octets(length: number): Buffer {
+    const octets = this.#data.subarray(this.#at, this.#at + length)
+    if (octets.length < length) throw new RangeError('a journal entry is cut short')
+    this.#at += length
+    return octets
+  }
+}

@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeEntry, encodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
+
+type FactOf<K extends JournalFact['fact']['kind']> = Extract<JournalFact['fact'], { kind: K }>
+
+const atMs = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
+const id = fc.integer({ min: 0, max: 2 ** 31 })
+const bits = fc.bigInt({ min: 0n, max: 2n ** 255n })
+const text = fc.string({ unit: 'grapheme', maxLength: 40 })
+const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+const charge = orNull(fc.record({ price: text, ptf: text, currency: text }))
+const outcome = fc.constantFrom('DELIVERED' as const, 'FAILED' as const, 'UNKNOWN' as const)
+
+const kindOf = <const K extends JournalFact['fact']['kind']>(kind: K) => fc.constant(kind)
+
+const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<K>> } = {
+  accepted: fc.record({
+    kind: kindOf('accepted'),
+    planId: id,
+    sender: text,
+    recipient: text,
+    body: fc.string({ unit: 'grapheme', maxLength: 2_000 }),
+    segments: id,
+    country: orNull(text),
+    callbackUrl: orNull(text),
+    optedOut: fc.boolean(),
+    expiresAtMs: atMs,
+  }),
+  begun: fc.record({ kind: kindOf('begun'), atMs }),
+  'part-accepted': fc.record({ kind: kindOf('part-accepted'), atMs, parts: bits, cut: text }),
+  'started-over': fc.record({ kind: kindOf('started-over'), atMs, cut: text }),
+  postponed: fc.record({
+    kind: kindOf('postponed'),
+    atMs,
+    dueAtMs: atMs,
+    attempt: id,
+    carrierId: orNull(id),
+    acceptedParts: bits,
+    cut: orNull(text),
+    startedOver: fc.boolean(),
+    ambiguous: fc.boolean(),
+  }),
+  orphaned: fc.record({ kind: kindOf('orphaned'), atMs, ambiguityWaitMs: id }),
+  settled: fc.record({
+    kind: kindOf('settled'),
+    atMs,
+    status: fc.constantFrom('SENT' as const, 'FAILED' as const, 'UNKNOWN' as const),
+    errorCode: text,
+    carrierCode: orNull(text),
+    carrierId: orNull(id),
+    routeId: orNull(id),
+    routeReason: orNull(text),
+    segments: orNull(id),
+    cut: orNull(text),
+    mccmnc: orNull(text),
+    charge,
+  }),
+  receipt: fc.record({
+    kind: kindOf('receipt'),
+    atMs,
+    outcome,
+    segments: bits,
+    cut: orNull(text),
+    errorCode: text,
+    carrierCode: orNull(text),
+    mccmnc: orNull(text),
+    segmentCharge: charge,
+  }),
+  overdue: fc.record({ kind: kindOf('overdue'), atMs, errorCode: text }),
+}
+
+const facts = fc.array(
+  fc.record({ msgId: fc.uuid(), fact: fc.oneof(...Object.values(FACTS)) }) as fc.Arbitrary<JournalFact>,
+  { maxLength: 20 },
+)
+
+test('facts are read as they were written', () => {
+  fc.assert(
+    fc.property(facts, (written) => {
+      expect(decodeEntry(encodeEntry(written))).toEqual(written)
+    }),
+  )
+})
+
+test('an entry that is cut short, or longer, is refused', () => {
+  fc.assert(
+    fc.property(facts, fc.nat(), (written, place) => {
+      const entry = encodeEntry(written)
+      expect(() => decodeEntry(entry.subarray(0, place % entry.length))).toThrow(RangeError)
+      expect(() => decodeEntry(Buffer.concat([entry, Buffer.of(0)]))).toThrow(RangeError)
+    }),
+  )
+})
+
+test('octets that nobody wrote are refused, or read as some facts', () => {
+  const damaged = fc
+    .tuple(facts, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 5 }))
+    .map(([written, changes]) => {
+      const entry = Buffer.from(encodeEntry(written))
+      for (const [place, octet] of changes) entry[place % entry.length] = octet
+      return entry
+    })
+  fc.assert(
+    fc.property(damaged, (entry) => {
+      try {
+        expect(Array.isArray(decodeEntry(entry))).toBe(true)
+      } catch (error) {
+        expect(error).toBeInstanceOf(RangeError)
+      }
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('an entry of a later format is refused by its number', () => {
+  const entry = Buffer.from(encodeEntry([]))
+  entry[0] = 2
+  expect(() => decodeEntry(entry)).toThrow('a journal entry has format 2, and not 1')
+})
