@@ -10,7 +10,7 @@ export interface OutgoingRequest {
   /** When its time is over, on performance.now()'s clock. */
   readonly deadlineMs: number
   readonly signal?: AbortSignal | undefined
-  /** Called once. `response`: what came of one, when the request was sent. */
+  /** Called once. `response`: the answer as far as it came; null when the request was not sent. */
   end(error: DeliveryErrorName | null, response: ResponseParser | null): void
 }
 
@@ -20,7 +20,7 @@ export interface ConnectionPool {
   opened(connection: Connection): void
   /** Its answer is over, and it may carry another request after the event loop has polled the sockets. */
   rests(connection: Connection): void
-  /** Last. `failure`: why it could not be made. */
+  /** Comes last. `failure`: why it could not be made; null when it had been, or is not wanted any more. */
   closed(connection: Connection, failure: DialError | null): void
 }
 

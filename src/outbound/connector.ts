@@ -17,11 +17,12 @@ export interface ConnectorOptions {
   connectTimeoutMs: number
 }
 
-/** Told of what happens to a socket. `closed` comes once and last, unless `connected` never came with the reason. */
+/** Told of what happens to a socket. */
 export interface SocketUser {
   connected(): void
   /** The bytes are valid during the call only: all sockets read into one buffer. */
   received(bytes: Buffer): void
+  /** Comes once, and last. `failure`: why the connection could not be made; null when it had been. */
   closed(failure: DialError | null): void
 }
 

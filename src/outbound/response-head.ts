@@ -18,7 +18,7 @@ const MAX_IDLE_MS = 60_000
 /** How much sooner we close than a server says it will. */
 const IDLE_MARGIN_MS = 2_000
 
-/** RFC 9112 §4; the space before a reason phrase that is absent is often absent too. */
+/** RFC 9112 §4. Servers that send no reason phrase often leave out the space before it. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 /** RFC 9112 §5: no space before the colon, no line that continues the one before, no controls. */
 export const FIELD_LINE: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/
