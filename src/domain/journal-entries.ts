@@ -6,7 +6,7 @@ import type { Fact } from './message-facts.ts'
 import type { Charge } from './rates.ts'
 
 /** A message was accepted: what it is, for whoever goes on with it. Created at the millisecond of its id. */
-export interface Accepted {
+interface Accepted {
   readonly kind: 'accepted'
   readonly planId: number
   readonly sender: string

@@ -75,9 +75,9 @@ class Client {
 
   async #run(first: number): Promise<void> {
     for (let turn = first; !this.#stopped; turn += 1) {
-      const socket = await openSocket(this.#ports[turn % this.#ports.length]!).catch(() => null)
+      const port = this.#ports[turn % this.#ports.length]!
+      const socket = await openSocket(port).catch(() => null)
       if (socket !== null) await this.#sendOver(socket)
-      else await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
 
@@ -135,7 +135,8 @@ test('two nodes restarted one after the other, and one that stood still for some
   // Shorter and longer than what it knows of the configuration holds, and shorter than its lease.
   for (const pauseMs of [1_000, 4_000, 6_000]) {
     nodes[0]!.running.kill('SIGSTOP')
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    const endMs = performance.now() + pauseMs
+    await eventually(() => performance.now() >= endMs)
     nodes[0]!.running.kill('SIGCONT')
     await moreAnswered()
   }
