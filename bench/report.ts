@@ -23,7 +23,7 @@ export function figuresText(figures: Figures): string {
     ...(accepts === null ? [] : acceptRows(accepts)),
     ...(endToEnd === null ? [] : endToEndRows(endToEnd, options)),
     ...(paced === null ? [] : pacedRows(paced, options)),
-    ['totals', `${checked} accepted, each DELIVERED with both webhooks, exactly once`],
+    ...(checked === 0 ? [] : totalsRow(checked)),
     ...(webhooks === null ? [] : webhookRows(webhooks)),
   ])
 }
@@ -183,6 +183,10 @@ function latencyRows({ accept, acceptToDelivered, receiptToDelivered }: Latencie
     ['  request to DELIVERED', `${latency(acceptToDelivered)} (receipt delay included)`],
     ['  receipt to DELIVERED', receiptToDelivered === null ? 'not measured' : latency(receiptToDelivered)],
   ]
+}
+
+function totalsRow(checked: number): Row[] {
+  return [['totals', `${checked} accepted, each DELIVERED with both webhooks, exactly once`]]
 }
 
 function acceptRows({ perSecond, latency: accept, backlog, drainPerSecond }: Accepts): Row[] {
