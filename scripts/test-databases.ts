@@ -1,10 +1,10 @@
 /**
- * Runs the tests of the store, the message path, nodes and durability on other servers than npm's newest: PostgreSQL 15 to
- * 18 from npm, Debian's own, and Debian's behind its PgBouncer in transaction mode.
+ * Runs the tests of the store, the message path and nodes, and the short form of the faults, on other servers than npm's
+ * newest: PostgreSQL 15 to 18 from npm, Debian's own, and Debian's behind its PgBouncer in transaction mode.
  *
  *   node scripts/test-databases.ts [--path] [--reports FOLDER] [NAME ...]     NAME: npm, npm-15, debian, pooler …
  *
- * `--path` leaves durability out. A report of each run is written into FOLDER, as NAME.json.
+ * `--path` leaves the faults out. A report of each run is written into FOLDER, as NAME.json.
  *
  * Debian's are installed where apt is and this is root; elsewhere those that are there are taken.
  */
@@ -22,7 +22,6 @@ const PGBOUNCER = '/usr/sbin/pgbouncer'
 /** Without a network a package manager may try for minutes. */
 const APT_TIMEOUT_MS = 120_000
 const PATH = ['test/store', 'test/app/message-path', 'test/app/nodes', 'test/app/databases']
-const DURABILITY = 'test/durability'
 
 interface Target {
   readonly name: string
@@ -95,12 +94,11 @@ function run({ name, root, pooler }: Target): boolean {
     writeFileSync(report, JSON.stringify({ testResults: [] }))
     reporters.push('--reporter=json', `--outputFile.json=${report}`)
   }
-  const files = values.path ? PATH : [...PATH, DURABILITY]
-  const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'real', ...files, ...reporters], {
-    stdio: 'inherit',
-    env: { ...process.env, TEST_POSTGRES: root, TEST_POOLER: pooler ?? '' },
-  })
-  return status === 0
+  const env = { ...process.env, TEST_POSTGRES: root, TEST_POOLER: pooler ?? '' }
+  const passes = (command: string, ...args: string[]) =>
+    spawnSync(command, args, { stdio: 'inherit', env }).status === 0
+  const passed = passes('npx', 'vitest', 'run', '--project', 'real', ...PATH, ...reporters)
+  return (values.path || passes(process.execPath, 'test/faults/run.ts', '--short')) && passed
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'aldis-databases-'))

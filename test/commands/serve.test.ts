@@ -2,8 +2,6 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
-import { compare, settledMessages } from '../durability/ledgers.ts'
-import { Load } from '../durability/load.ts'
 import { runAldis as runCommand } from '../support/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import {
@@ -126,31 +124,6 @@ describe('one that runs', () => {
     expect(stderr).not.toContain(token)
   })
 })
-
-test('SIGTERM under load: every request is answered, nothing is lost, nothing sent twice', async () => {
-  await using database = await freshDatabase({ state: 'started' })
-  const simulator = await startSimulator({ port: 0, recordSubmissions: true })
-  const env = { DATABASE_URL: database.connectionString, NODE_ID: 'node-1' }
-  await using service = await startServe(env)
-  const access = await provision(service, simulator.port)
-  const load = new Load(access)
-  await load.accepted(300)
-  service.running.kill('SIGTERM')
-  await eventually(() => service.running.hasExited, 30_000)
-  await load.stop()
-  expect(await service.running.exited).toMatchObject({ code: 0, signal: null })
-
-  await using next = await startServe(env)
-  expect(next.running.hasExited).toBe(false)
-  const stored = await settledMessages(database.db)
-  // A request whose connection was refused never reached it; one that was taken is answered, so what is stored is known.
-  const { repeated, ...found } = compare(load.entries, stored, simulator.submissions)
-  expect(found).toEqual({ lost: [], wrong: [], unsent: [], sentThough500: [], unknown: [] })
-  expect(repeated).toEqual([])
-  const accepted = load.entries.filter(({ status }) => status === 202)
-  expect(stored.map(({ n }) => n).sort()).toEqual(accepted.map(({ n }) => n).sort())
-  await simulator.stop()
-}, 60_000)
 
 test('a database with synchronous_commit off is refused, unless that is wanted', async () => {
   await using database = await freshDatabase({ state: 'started' })

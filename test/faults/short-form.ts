@@ -39,7 +39,7 @@ export const SHORT_RUNS: readonly ShortRun[] = [
   ]),
   shortRun(3, 367, [
     'kill-at-accepted',
-    'database-reset',
+    'carrier-slow',
     'carrier-unbinding',
     'receiver-down',
     'receipts-repeated',

@@ -61,7 +61,7 @@ export async function databaseOfFile(
 }
 
 /** A pooler stands between the tests and their server: a session outlives its client. */
-export const POOLED = inject('serviceUrl') !== inject('serverUrl')
+const POOLED = inject('serviceUrl') !== inject('serverUrl')
 
 /** What was found of each database that was made, so that nothing leaks to others through a pooler. */
 const servers = new Map<string, DatabaseServer>()

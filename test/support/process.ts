@@ -237,14 +237,6 @@ export function serverProcesses(postgresDir: string): number[] {
     .map(Number)
 }
 
-/** The embedded database of this folder, as its only role. */
-export function embeddedDatabaseUrl(postgresDir: string): string {
-  const [password, port] = ['password', 'port'].map((name) =>
-    readFileSync(join(postgresDir, name), 'utf8').trim(),
-  )
-  return `postgresql://aldis:${password}@127.0.0.1:${port}/postgres`
-}
-
 /** Below those that Linux gives to outgoing connections, which would take it while nobody listens. */
 const FIRST_PORT = 15_000
 const LAST_PORT = 30_000
@@ -359,14 +351,5 @@ export async function startServe(env: NodeJS.ProcessEnv, args: readonly string[]
   } catch (error) {
     await running[Symbol.asyncDispose]()
     throw error
-  }
-}
-
-/** kill -9 of a process that may have ended with another. */
-export function killNow(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It ended with the one before.
   }
 }
