@@ -1,4 +1,4 @@
-import { FAILURE_RESPONSES, responseName, universalFailures } from './schemas/failure-responses.ts'
+import { FAILURE_RESPONSES, SHARED_HEADERS, universalFailures } from './schemas/failure-responses.ts'
 import { portablePattern } from './schemas/portable-patterns.ts'
 
 /**
@@ -27,7 +27,13 @@ export function withComponents(document: Node): Node {
     ...document,
     paths,
     webhooks,
-    components: { ...(document.components as Node), schemas: named.all(), responses, parameters },
+    components: {
+      ...(document.components as Node),
+      schemas: named.all(),
+      responses,
+      parameters,
+      headers: SHARED_HEADERS,
+    },
   }
 }
 
@@ -35,7 +41,7 @@ export function withComponents(document: Node): Node {
 function withFailures(operation: Node, method: string): Node {
   const { responses: answered } = operation as { responses: Record<string, Node> }
   const failures = universalFailures(operation.requestBody !== undefined)
-  const referred = Object.fromEntries(failures.map(responseName).map((name) => [name, referenceTo(name)]))
+  const referred = Object.fromEntries(failures.map((status) => [status, referenceTo(status)]))
   const responses = eachValue(answered, (response, status) => {
     const schema = jsonOf(response as Node)?.schema as Node | undefined
     return schema?.title === 'ErrorBody' ? referenceTo(status) : withoutRepeats(response as Node)
@@ -45,7 +51,7 @@ function withFailures(operation: Node, method: string): Node {
   return { ...operation, responses: { ...referred, ...responses } }
 }
 
-const referenceTo = (name: string) => ({ $ref: `#/components/responses/${name}` })
+const referenceTo = (name: string | number) => ({ $ref: `#/components/responses/${name}` })
 
 /** The response, whose schema repeats its description, and whose example is that of the schema. */
 function withoutRepeats(response: Node): Node {

@@ -1,6 +1,7 @@
 import { Format } from 'typebox/format'
 import { Compile } from 'typebox/schema'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HTTP_LIMITS } from '../../src/http/limits.ts'
 import {
   type HttpService,
   PLAN,
@@ -12,9 +13,9 @@ import {
   TOKEN_OTHER,
 } from '../support/http-service.ts'
 import { newId } from '../support/installation.ts'
-import { answerFaults, type OpenApi } from '../support/openapi.ts'
+import { answerFaults, type OpenApi, operationsOf } from '../support/openapi.ts'
 import { freePort } from '../support/process.ts'
-import type { HttpAnswer } from '../support/raw-http.ts'
+import { exchange, type HttpAnswer } from '../support/raw-http.ts'
 import { eventually } from '../support/service.ts'
 import { storeEvent } from '../support/stored-events.ts'
 
@@ -154,6 +155,28 @@ describe('answers are as documented', () => {
       })
       expect(String(answer.status)).toBe(status)
       expect(faultsOf('post', path, answer)).toEqual([])
+    })
+  })
+
+  describe('failures to read a request', () => {
+    let quick: HttpService
+    beforeAll(async () => {
+      quick = await startHttpService({ limits: { headersTimeoutMs: 200, timeoutCheckMs: 50 } })
+    })
+    afterAll(() => quick[Symbol.asyncDispose]())
+
+    it.each([
+      [408, 'x-unfinished: '],
+      [417, 'expect: banana\r\n\r\n'],
+      [431, `x-large: ${'x'.repeat(HTTP_LIMITS.headerBytes)}\r\n\r\n`],
+    ])('%i of each operation', async (status, header) => {
+      const answers = operationsOf(document).map(async ({ method, path }) => {
+        const start = `${method.toUpperCase()} ${path.replace(/[{}]/g, '')} HTTP/1.1\r\nhost: x\r\n`
+        const answer = await exchange(quick.port, start + header)
+        expect(answer?.status).toBe(status)
+        expect(faultsOf(method, path, answer!), `${method} ${path}`).toEqual([])
+      })
+      await Promise.all(answers)
     })
   })
 

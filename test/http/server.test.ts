@@ -178,7 +178,7 @@ describe('GET /openapi.json', () => {
     ])
     const { post } = json.paths['/v1/sendsms']
     expect(Object.keys(post.responses)).toEqual(
-      expect.arrayContaining('202 400 401 403 404 405 409 413 415 422 429 4XX 500 503'.split(' ')),
+      expect.arrayContaining('202 400 401 403 404 405 408 409 413 415 417 422 429 431 500 503'.split(' ')),
     )
     const { $ref } = post.requestBody.content['application/json'].schema
     expect($ref).toBe('#/components/schemas/SendSmsRequest')

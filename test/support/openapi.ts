@@ -70,7 +70,7 @@ function nameIn(ref: string): string {
 
 /** How an operation documents a status, whether there or as a shared response. */
 export function responseOf({ components }: OpenApi, operation: Operation, status: number | string) {
-  const response = operation.responses[status] ?? operation.responses[`${String(status)[0]}XX`]
+  const response = operation.responses[status]
   if (response === undefined || !('$ref' in response)) return response
   return components.responses[nameIn(response.$ref)]
 }

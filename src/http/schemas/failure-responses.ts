@@ -6,6 +6,10 @@ import { ErrorBodySchema } from './error-body.ts'
 const text = (description: string) => ({ description, schema: { type: 'string' } })
 const seconds = (description: string) => ({ description, schema: { type: 'integer' } })
 
+/** `components.headers`: those of every failure. */
+export const SHARED_HEADERS = { 'x-request-id': text('Id of the request, also in the log') }
+const REQUEST_ID = { 'x-request-id': { $ref: '#/components/headers/x-request-id' } }
+
 const RETRY_AFTER = { 'retry-after': seconds('Whole seconds to wait') }
 const HEADERS: Readonly<Record<number, object>> = {
   401: { 'www-authenticate': text('Bearer, with the realm') },
@@ -19,18 +23,11 @@ const HEADERS: Readonly<Record<number, object>> = {
 }
 
 const ENTRIES = Object.entries(ERRORS) as [ErrorCode, (typeof ERRORS)[ErrorCode]][]
-/** Failures to read a request, which are answered whatever operation it is for. */
-const UNREAD: ReadonlySet<number> = new Set([408, 417, 431])
 
-/** Name of the shared response that describes a status: 404, or 4XX for those that are described together. */
-export function responseName(status: number): string {
-  return UNREAD.has(status) ? '4XX' : String(status)
-}
-
-/** `components.responses`: what each status means, with an example of each of its error codes. */
+/** `components.responses`, by status: what it means, with an example of each of its error codes. */
 export const FAILURE_RESPONSES = Object.fromEntries(
-  [...Map.groupBy(ENTRIES, ([, { status }]) => responseName(status))].map(([name, entries]) => [
-    name,
+  [...Map.groupBy(ENTRIES, ([, { status }]) => status)].map(([status, entries]) => [
+    status,
     responseOf(entries),
   ]),
 )
@@ -38,12 +35,9 @@ export const FAILURE_RESPONSES = Object.fromEntries(
 function responseOf(entries: typeof ENTRIES) {
   const [[, { status }]] = entries as [(typeof ENTRIES)[number]]
   const examples = entries.map(([code, { message }]) => [code, { value: exampleOf(code, message) }])
-  const meanings = entries.map(([code, entry]) =>
-    UNREAD.has(entry.status) ? `${code} (${entry.status})` : code,
-  )
   return {
-    description: meanings.join(', '),
-    headers: { 'x-request-id': text('Id of the request, also in the log'), ...HEADERS[status] },
+    description: entries.map(([code]) => code).join(', '),
+    headers: { ...REQUEST_ID, ...HEADERS[status] },
     content: {
       'application/json': { schema: ErrorBodySchema, examples: Object.fromEntries(examples) },
     },
@@ -61,7 +55,7 @@ function exampleOf(errorCode: ErrorCode, errorMessage: string) {
 }
 
 /** What any request may meet: bytes that are not HTTP, limits of the server, and its failures. */
-const OF_ANY = [400, 405, ...UNREAD, 500, 503]
+const OF_ANY = [400, 405, 408, 417, 431, 500, 503]
 const OF_BODIES = [413, 415]
 
 /** Statuses of failures that every operation may answer, those with a body more. */

@@ -2,8 +2,7 @@
 export type OperationText = readonly [operationId: string, summary: string, description: string]
 
 const KEPT = 'Omitted fields keep their values.'
-const PAGED =
-  'Items come in the order of their keys. Pass `nextAfter` of a page as `after` to get the next one.'
+const PAGED = 'Items come in the order of their keys.'
 const AT_ONCE =
   'The change takes effect at once on the node that answers, and within 5 seconds on every other node.'
 

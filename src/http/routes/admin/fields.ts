@@ -21,8 +21,10 @@ import type { AccountSettings } from '../../../store/accounts.ts'
 /** What a pattern asks for in words, by its source: what the fault says. */
 export const PATTERN_MEANINGS = new Map<string, string>()
 
-/** Description and examples, which the OpenAPI document shows. */
+/** Title, description and examples, which the OpenAPI document shows. */
 interface Annotations {
+  /** Makes it a schema of that name in the document. */
+  readonly title?: string
   readonly description?: string
   readonly examples?: readonly string[]
 }
@@ -114,7 +116,7 @@ export const TokenId = patterned(/^[1-9][0-9]{0,8}$/, 'must be a token number', 
 export const DisplayName = patterned(
   /^(?=.{1,100}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
   'must have 1 to 100 printable characters and no space at the ends',
-  { description: 'Name for people', examples: ['Example Ltd'] },
+  { title: 'DisplayName', description: 'Name for people', examples: ['Example Ltd'] },
 )
 export const Keyword = patterned(KEYWORD, 'must be one word of at most 32 characters', {
   description: 'One word, matched in any case',

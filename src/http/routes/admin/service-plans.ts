@@ -36,6 +36,7 @@ const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind
 const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS], { title: 'AmbiguousSubmits' })
 const OptOutWords = Type.Unsafe<readonly string[]>(
   Type.Array(Type.String({ minLength: 1, maxLength: MAX_WORD_CHARACTERS }), {
+    title: 'OptOutWordList',
     minItems: 1,
     maxItems: MAX_WORDS,
   }),
