@@ -53,14 +53,13 @@ function withFailures(operation: Node, method: string): Node {
 
 const referenceTo = (name: string | number) => ({ $ref: `#/components/responses/${name}` })
 
-/** The response, whose schema repeats its description, and whose example is that of the schema. */
+/** The response, whose schema repeats its description. */
 function withoutRepeats(response: Node): Node {
   const media = jsonOf(response)
   if (media === undefined) return response
-  const { schema, example, ...rest } = media
+  const { schema, ...rest } = media
   const { description: _, ...bare } = schema as Node
-  const examples = example === undefined ? {} : { examples: [example] }
-  return { ...response, content: { 'application/json': { schema: { ...bare, ...examples }, ...rest } } }
+  return { ...response, content: { 'application/json': { schema: bare, ...rest } } }
 }
 
 function jsonOf({ content }: Node): Node | undefined {

@@ -1,13 +1,21 @@
 /**
  * Every example of a request in the OpenAPI documents is sent, in the order in which operators and customers would: set up,
- * send, look at it, change it, take it down. Each is answered with a documented success that fits its schema.
+ * send, look at it, change it, take it down. Each is answered with a documented success that fits its schema, and that has
+ * the fields of the response's example.
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../scripts/openapi-document.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { startAdminServer } from '../support/admin-server.ts'
 import { startDnsServer } from '../support/dns-server.ts'
-import { answerFaults, type OpenApi, operationsOf, parametersOf, schemaFaultsOf } from '../support/openapi.ts'
+import {
+  answerFaults,
+  type OpenApi,
+  operationsOf,
+  parametersOf,
+  responseOf,
+  schemaFaultsOf,
+} from '../support/openapi.ts'
 import { storeEvent } from '../support/stored-events.ts'
 
 type Step = ReturnType<typeof operationsOf>[number] & { readonly document: OpenApi }
@@ -101,7 +109,35 @@ async function follow(step: Step): Promise<void> {
   expect(successes, text).toContain(String(response.status))
   if (json !== undefined)
     expect(answerFaults(document, { method, path }, { status: response.status, json })).toEqual([])
+  if (ofCustomers(step)) {
+    const { schema, example } = responseOf(document, operation, response.status)!.content![
+      'application/json'
+    ]!
+    expect(example).toBeDefined()
+    expect(schemaFaultsOf(document, schema, example)).toEqual([])
+    expect(differences(example, json)).toEqual([])
+  }
   if (operation.operationId === 'createToken') token = json.token
+}
+
+/** Where an answer has other fields or types than its example. The schema says where null may be. */
+function differences(example: unknown, answer: unknown, place = ''): string[] {
+  if (example === null || answer === null) return []
+  if (Array.isArray(example) && Array.isArray(answer)) {
+    const isLike = (one: unknown) => (other: unknown) => differences(one, other).length === 0
+    const unlike = [
+      ...example.filter((item) => !answer.some(isLike(item))),
+      ...answer.filter((item) => !example.some(isLike(item))),
+    ]
+    return unlike.map((item) => `${place}: no other item is like ${JSON.stringify(item)}`)
+  }
+  if (typeof example !== typeof answer) return [`${place}: ${typeof example}, not ${typeof answer}`]
+  if (typeof example !== 'object') return []
+  const fields = example as Record<string, unknown>
+  const answered = answer as Record<string, unknown>
+  return [...new Set([...Object.keys(fields), ...Object.keys(answered)])].flatMap((name) =>
+    differences(fields[name], answered[name], `${place}.${name}`),
+  )
 }
 
 const TABLES = ['messages', 'inbound_messages', 'events', 'webhook_attempts']
@@ -112,6 +148,7 @@ async function storeHistory(): Promise<void> {
   for (const table of TABLES) await db.query(`create table ${table}_any_day partition of ${table} default`)
   await storeEvent(db, { planId: 1, msgId: MSG_ID, state: 'failed', attempts: 2 })
   await storeEvent(db, { planId: 1, msgId: MSG_ID, seq: 0, state: 'delivered' })
+  await db.query(`update inbound_messages set recipient = '71234', keyword = 'JOIN'`)
   await db.query(
     `insert into carrier_pauses (route_id, carrier_id, since, until, reason)
      values (1, 1, now(), now() + interval '1 hour', '10 of 100 delivered')`,

@@ -17,6 +17,7 @@ import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { failures } from '../schemas/error-body.ts'
 import { FeedQuerySchema, FeedSchema } from '../schemas/event-feed.ts'
+import { EVENT_FEED } from '../schemas/response-examples.ts'
 
 export interface FeedDeps extends ListDeps {
   /** Days that events are kept. */
@@ -30,7 +31,7 @@ const SCHEMA = {
   tags: ['Events'],
   querystring: FeedQuerySchema,
   response: {
-    200: { ...FeedSchema, description: 'The events behind the cursor' },
+    200: { ...FeedSchema, description: 'The events behind the cursor', examples: [EVENT_FEED] },
     ...failures(400, 401, 403, 429, 500, 503),
   },
 }

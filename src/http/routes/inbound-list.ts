@@ -7,6 +7,7 @@ import { listInboundMessages } from '../../store/inbound-message-list.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { failures } from '../schemas/error-body.ts'
 import { InboundListQuerySchema, InboundMessageListSchema } from '../schemas/inbound-query.ts'
+import { INBOUND_MESSAGE_LIST } from '../schemas/response-examples.ts'
 
 const SCHEMA = {
   operationId: 'listInboundMessages',
@@ -15,7 +16,11 @@ const SCHEMA = {
   tags: ['Inbound messages'],
   querystring: InboundListQuerySchema,
   response: {
-    200: { ...InboundMessageListSchema, description: 'A page, newest first' },
+    200: {
+      ...InboundMessageListSchema,
+      description: 'A page, newest first',
+      examples: [INBOUND_MESSAGE_LIST],
+    },
     ...failures(400, 401, 403, 429, 500, 503),
   },
 }

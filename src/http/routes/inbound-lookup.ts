@@ -6,6 +6,7 @@ import { planToRead } from '../authentication.ts'
 import { readLookup } from '../lookups.ts'
 import { failures } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema } from '../schemas/message-query.ts'
+import { INBOUND_MESSAGE } from '../schemas/response-examples.ts'
 import { InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
 import type { LookupDeps } from './message-lookups.ts'
 
@@ -17,7 +18,11 @@ const SCHEMA = {
   params: MessagePathSchema,
   querystring: LookupQuerySchema,
   response: {
-    200: { ...InboundSmsWebhookSchema, description: 'The message, as it was pushed' },
+    200: {
+      ...InboundSmsWebhookSchema,
+      description: 'The message, as it was pushed',
+      examples: [INBOUND_MESSAGE],
+    },
     ...failures(400, 401, 403, 404, 429, 500, 503),
   },
 }

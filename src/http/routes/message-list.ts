@@ -7,6 +7,7 @@ import { listMessages } from '../../store/message-list.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { failures } from '../schemas/error-body.ts'
 import { ListQuerySchema, MessageListSchema } from '../schemas/message-query.ts'
+import { MESSAGE_LIST } from '../schemas/response-examples.ts'
 
 const SCHEMA = {
   operationId: 'listMessages',
@@ -15,7 +16,7 @@ const SCHEMA = {
   tags: ['Messages'],
   querystring: ListQuerySchema,
   response: {
-    200: { ...MessageListSchema, description: 'A page, newest first' },
+    200: { ...MessageListSchema, description: 'A page, newest first', examples: [MESSAGE_LIST] },
     ...failures(400, 401, 403, 429, 500, 503),
   },
 }

@@ -10,6 +10,7 @@ import { readLookup } from '../lookups.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { failures } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema, ShortLookupQuerySchema } from '../schemas/message-query.ts'
+import { DELIVERED_MESSAGE } from '../schemas/response-examples.ts'
 
 export interface LookupDeps {
   readonly directory: DirectorySource
@@ -24,7 +25,7 @@ const SCHEMA = {
   params: MessagePathSchema,
   querystring: LookupQuerySchema,
   response: {
-    200: { ...DeliveryReceiptSchema, description: 'The record as it is now' },
+    200: { ...DeliveryReceiptSchema, description: 'The record as it is now', examples: [DELIVERED_MESSAGE] },
     ...failures(400, 401, 403, 404, 429, 500, 503),
   },
 }

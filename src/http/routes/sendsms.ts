@@ -17,6 +17,7 @@ import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
 import { schemaFaults } from '../schema-faults.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { ErrorBodySchema, failures } from '../schemas/error-body.ts'
+import { QUEUED_MESSAGE } from '../schemas/response-examples.ts'
 import { SendSmsSchema } from '../schemas/send-sms.ts'
 
 export interface SendDeps {
@@ -45,6 +46,7 @@ const SCHEMA = {
     202: {
       ...DeliveryReceiptSchema,
       description: 'Accepted and queued',
+      examples: [QUEUED_MESSAGE],
       headers: {
         location: { type: 'string', description: 'Where the record is: /v1/messages/{msgId}' },
         'idempotent-replayed': {

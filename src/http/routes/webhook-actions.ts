@@ -15,6 +15,7 @@ import { findEvent } from '../../store/event-list.ts'
 import { planToRead } from '../authentication.ts'
 import { takeOrRefuse } from '../rate-limiting.ts'
 import { failures } from '../schemas/error-body.ts'
+import { REDELIVERED, REDELIVERED_WEBHOOK_EVENT, TEST_EVENT } from '../schemas/response-examples.ts'
 import { presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
 import {
   EventPathSchema,
@@ -45,7 +46,11 @@ const ONE = {
   params: EventPathSchema,
   body: PlanBodySchema,
   response: {
-    202: { ...WebhookEventDetailSchema, description: 'To be delivered' },
+    202: {
+      ...WebhookEventDetailSchema,
+      description: 'To be delivered',
+      examples: [REDELIVERED_WEBHOOK_EVENT],
+    },
     ...failures(400, 401, 403, 404, 409, 413, 415, 429, 500, 503),
   },
 }
@@ -57,7 +62,7 @@ const MANY = {
   description: 'Up to 10,000 in one request; nextAfter tells where to go on.',
   body: RedeliverBodySchema,
   response: {
-    202: { ...RedeliveredSchema, description: 'To be delivered' },
+    202: { ...RedeliveredSchema, description: 'To be delivered', examples: [REDELIVERED] },
     ...failures(400, 401, 403, 413, 415, 429, 500, 503),
   },
 }
@@ -70,7 +75,7 @@ const TEST = {
     'One a second for each account. It carries the header aldis-test: true, and is not tried again.',
   body: TestBodySchema,
   response: {
-    200: { ...TestEventSchema, description: 'What came of it' },
+    200: { ...TestEventSchema, description: 'What came of it', examples: [TEST_EVENT] },
     ...failures(400, 401, 403, 409, 413, 415, 429, 500, 503),
   },
 }

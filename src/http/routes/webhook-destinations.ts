@@ -7,6 +7,11 @@ import { listDestinations } from '../../store/destination-list.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { failures } from '../schemas/error-body.ts'
+import {
+  PAUSED_DESTINATION,
+  RESUMED_DESTINATION,
+  WEBHOOK_DESTINATION_LIST,
+} from '../schemas/response-examples.ts'
 import { presentDestination, WebhookDestinationSchema } from '../schemas/webhook-event.ts'
 import {
   DestinationBodySchema,
@@ -25,12 +30,16 @@ const LIST = {
     'A destination is the scheme, host and port of a URL. One that works, and has nothing waiting, is not listed.',
   querystring: DestinationListQuerySchema,
   response: {
-    200: { ...WebhookDestinationListSchema, description: 'A page, by name' },
+    200: {
+      ...WebhookDestinationListSchema,
+      description: 'A page, by name',
+      examples: [WEBHOOK_DESTINATION_LIST],
+    },
     ...failures(400, 401, 403, 429, 500, 503),
   },
 }
 
-function change(operationId: string, summary: string, description: string) {
+function change(operationId: string, summary: string, description: string, example: object) {
   return {
     ...COMMON,
     operationId,
@@ -38,7 +47,7 @@ function change(operationId: string, summary: string, description: string) {
     description,
     body: DestinationBodySchema,
     response: {
-      200: { ...WebhookDestinationSchema, description: 'The destination as it is now' },
+      200: { ...WebhookDestinationSchema, description: 'The destination as it is now', examples: [example] },
       ...failures(400, 401, 403, 409, 413, 415, 429, 500, 503),
     },
   }
@@ -48,11 +57,13 @@ const PAUSE = change(
   'pauseWebhookDestination',
   "Stop delivering a plan's events to a destination",
   'They wait, without end, until it is resumed.',
+  PAUSED_DESTINATION,
 )
 const RESUME = change(
   'resumeWebhookDestination',
   'End a pause, or have a destination tried again that failed',
   'What waited is delivered, also what waits for its next attempt. What the operator has paused the operator resumes.',
+  RESUMED_DESTINATION,
 )
 
 /** `GET /v1/webhooks/destinations`. */

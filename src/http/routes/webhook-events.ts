@@ -11,6 +11,7 @@ import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { failures } from '../schemas/error-body.ts'
 import { LookupQuerySchema } from '../schemas/message-query.ts'
+import { WEBHOOK_EVENT_DETAIL, WEBHOOK_EVENT_LIST } from '../schemas/response-examples.ts'
 import { presentEvent, presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
 import { EventListQuerySchema, EventPathSchema, WebhookEventListSchema } from '../schemas/webhook-query.ts'
 
@@ -24,7 +25,11 @@ const LIST = {
     'Shows whether each event was delivered, and to where. Keeps nothing back: those without a URL are listed too.',
   querystring: EventListQuerySchema,
   response: {
-    200: { ...WebhookEventListSchema, description: 'A page, newest message first' },
+    200: {
+      ...WebhookEventListSchema,
+      description: 'A page, newest message first',
+      examples: [WEBHOOK_EVENT_LIST],
+    },
     ...failures(400, 401, 403, 429, 500, 503),
   },
 }
@@ -37,7 +42,11 @@ const DETAIL = {
   params: EventPathSchema,
   querystring: LookupQuerySchema,
   response: {
-    200: { ...WebhookEventDetailSchema, description: 'The event as it is now' },
+    200: {
+      ...WebhookEventDetailSchema,
+      description: 'The event as it is now',
+      examples: [WEBHOOK_EVENT_DETAIL],
+    },
     ...failures(400, 401, 403, 404, 429, 500, 503),
   },
 }

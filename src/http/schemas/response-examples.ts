@@ -1,0 +1,163 @@
+import type { DeliveryReceipt } from '../../domain/delivery-receipts.ts'
+import { SUCCESSES } from '../../domain/error-codes.ts'
+import type { InboundSmsWebhook } from '../../domain/inbound-webhooks.ts'
+
+/** Examples of what the customers' API answers. They tell one story, of the message that the requests name. */
+
+const OWNER = { accountId: '65f0c0ffee65f0c0ffee65f0', servicePlanId: '65f0c0ffee65f0c0ffee65f0' }
+const MSG_ID = '019dab2c-7000-7a3b-8c4d-5e6f70819203'
+/** The millisecond inside MSG_ID. */
+const CREATED_AT = '2026-04-20T13:55:09.440Z'
+const DESTINATION = 'https://hooks.example.com'
+const LAST_PAGE = { limit: 20, hasMore: false, nextCursor: null }
+
+export const QUEUED_MESSAGE: DeliveryReceipt = {
+  ...OWNER,
+  msgId: MSG_ID,
+  channel: 'SMS',
+  direction: 'MT',
+  from: 'Aldis',
+  to: '+15551230001',
+  body: 'Your code is 271828',
+  status: 'QUEUED',
+  errorCode: '000',
+  errorMessage: SUCCESSES.QUEUED,
+  segments: 1,
+  price: null,
+  ptf: null,
+  currency: null,
+  mccmnc: null,
+  country: 'US',
+  createdAt: CREATED_AT,
+  sentAt: null,
+  updatedAt: CREATED_AT,
+}
+
+export const DELIVERED_MESSAGE: DeliveryReceipt = {
+  ...QUEUED_MESSAGE,
+  status: 'DELIVERED',
+  errorMessage: SUCCESSES.DELIVERED,
+  price: 0.0085,
+  ptf: 0.003,
+  currency: 'USD',
+  mccmnc: '310260',
+  sentAt: '2026-04-20T13:55:09.512Z',
+  updatedAt: '2026-04-20T13:55:12.101Z',
+}
+
+export const MESSAGE_LIST = { items: [DELIVERED_MESSAGE], pagination: LAST_PAGE }
+
+export const INBOUND_MESSAGE: InboundSmsWebhook = {
+  ...OWNER,
+  msgId: MSG_ID,
+  channel: 'SMS',
+  direction: 'MO',
+  from: '+15551230001',
+  to: '71234',
+  keyword: 'JOIN',
+  body: 'Join the club',
+  receivedAt: CREATED_AT,
+}
+
+export const INBOUND_MESSAGE_LIST = { items: [INBOUND_MESSAGE], pagination: LAST_PAGE }
+
+export const EVENT_FEED = {
+  items: [
+    {
+      eventId: `${MSG_ID}-2`,
+      sequence: 2,
+      occurredAt: DELIVERED_MESSAGE.updatedAt,
+      type: 'deliveryReceipt',
+      data: DELIVERED_MESSAGE,
+    },
+    {
+      eventId: `${MSG_ID}-0`,
+      sequence: 0,
+      occurredAt: INBOUND_MESSAGE.receivedAt,
+      type: 'inboundMessage',
+      data: INBOUND_MESSAGE,
+    },
+  ],
+  cursor: 'AhFezHnDiSI00dJtz1n1cjTbzi',
+  hasMore: false,
+  gap: false,
+}
+
+const WEBHOOK_EVENT = {
+  eventId: `${MSG_ID}-1`,
+  servicePlanId: OWNER.servicePlanId,
+  msgId: MSG_ID,
+  sequence: 1,
+  type: 'deliveryReceipt',
+  messageStatus: 'SENT',
+  state: 'failed',
+  occurredAt: '2026-04-20T13:55:09.512Z',
+  deliveredAt: null,
+  attempts: 1,
+  nextAttemptAt: null,
+  destination: DESTINATION,
+  responseStatus: 503,
+  error: 'HTTP_STATUS',
+}
+
+export const WEBHOOK_EVENT_LIST = { items: [WEBHOOK_EVENT], pagination: LAST_PAGE }
+
+export const WEBHOOK_EVENT_DETAIL = {
+  ...WEBHOOK_EVENT,
+  attemptRecords: [
+    {
+      attempt: 1,
+      attemptedAt: '2026-04-20T13:55:09.530Z',
+      latencyMs: 12,
+      responseStatus: 503,
+      error: 'HTTP_STATUS',
+      responseHead: 'busy',
+    },
+  ],
+}
+
+export const REDELIVERED_WEBHOOK_EVENT = {
+  ...WEBHOOK_EVENT_DETAIL,
+  state: 'pending',
+  nextAttemptAt: '2026-04-20T14:10:00.000Z',
+}
+
+export const REDELIVERED = { redelivered: 1, nextAfter: null }
+
+export const TEST_EVENT = {
+  eventId: '019dab3a-6840-7c21-9d02-4f5e6a7b8c9d-2',
+  url: `${DESTINATION}/receipts`,
+  delivered: true,
+  responseStatus: 200,
+  latencyMs: 12,
+  error: null,
+  responseHead: 'ok',
+}
+
+const FAILING_DESTINATION = {
+  destination: DESTINATION,
+  state: 'delivering',
+  since: null,
+  error: null,
+  pausedBy: null,
+  waiting: 0,
+  parked: 0,
+  failed: 1,
+}
+
+export const WEBHOOK_DESTINATION_LIST = { items: [FAILING_DESTINATION], pagination: LAST_PAGE }
+
+export const PAUSED_DESTINATION = {
+  ...FAILING_DESTINATION,
+  state: 'paused',
+  since: '2026-04-20T14:10:00.000Z',
+  pausedBy: 'customer',
+}
+
+export const RESUMED_DESTINATION = {
+  ...FAILING_DESTINATION,
+  state: 'recovering',
+  since: '2026-04-20T14:20:00.000Z',
+  parked: 1,
+  failed: 0,
+}
