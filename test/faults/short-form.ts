@@ -37,11 +37,4 @@ export const SHORT_RUNS: readonly ShortRun[] = [
     'carrier-dropping',
     'receipts-early',
   ]),
-  shortRun(3, 367, [
-    'kill-at-accepted',
-    'carrier-slow',
-    'carrier-unbinding',
-    'receiver-down',
-    'receipts-repeated',
-  ]),
 ]

@@ -159,14 +159,15 @@ describe('GET /v1/events', () => {
     await Promise.all(long)
     const first = await eventually(async () => {
       const answer = await feed('', {}, PLAN_INACTIVE)
-      return answer.json.items.length === 2 && answer
+      // Two that are all there is to be seen, while another transaction is open, are no page that ended early.
+      return answer.json.items.length === 2 && answer.json.hasMore && answer
     })
     const rest = await eventually(async () => {
       const answer = await feed(`cursor=${first.json.cursor}`, {}, PLAN_INACTIVE)
       return answer.json.items.length === 1 && answer
     })
     expect(new Set([...idsOf(first), ...idsOf(rest)]).size).toBe(3)
-    expect([first.json.hasMore, rest.json.hasMore]).toEqual([true, false])
+    expect(rest.json.hasMore).toBe(false)
   })
 
   it('200 begins with `since`, which may be repeated beside the cursor', async () => {
