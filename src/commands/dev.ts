@@ -10,15 +10,7 @@ import {
   saveDevState,
   writeWhole,
 } from './dev-state.ts'
-import {
-  checkPort,
-  explainListen,
-  explainStart,
-  LISTEN_PORT,
-  port,
-  receiverPort,
-  untilStopped,
-} from './running.ts'
+import { checkPorts, explainStart, LISTEN_PORT, port, receiverPort, untilStopped } from './running.ts'
 
 interface Flags {
   readonly port: number
@@ -95,9 +87,7 @@ async function runDev(flags: Flags): Promise<void> {
   const { createLog } = await import('../log.ts')
   const log = createLog(flags.logLevel)
   const listening = { host: HOST, port: flags.port, portSetting: '--port' }
-  await checkPort(HOST, flags.port).catch((error) => {
-    throw explainListen(error, listening)
-  })
+  await checkPorts([listening])
   const stopped = untilStopped(log)
   await using resources = new AsyncDisposableStack()
   const { startEmbeddedPostgres } = await import('../postgres/embedded-server.ts')

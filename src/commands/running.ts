@@ -45,15 +45,6 @@ const UNREACHABLE = new Set([
   'ETIMEDOUT',
 ])
 
-/** Rejects, as `listen` does, where nobody may listen. For a start that makes something before it listens itself. */
-export async function checkPort(host: string, number: number): Promise<void> {
-  const server = createServer()
-  server.listen(number, host)
-  await once(server, 'listening')
-  server.close()
-  await once(server, 'close')
-}
-
 /** Where a listener was to listen, and what chooses that. */
 export interface Listening {
   readonly host: string
@@ -72,6 +63,21 @@ export function explainListen(error: unknown, listening: Listening): Error {
     return new Error(`port ${port} may not be used by this user; choose another with ${portSetting}`)
   const choice = hostSetting === undefined ? '' : `; choose another address with ${hostSetting}`
   return new Error(`nothing can listen at ${host}: ${message}${choice}`)
+}
+
+/**
+ * Checks that these could all listen at once. For a start that makes something before it listens.
+ * @throws what `explainListen` returns
+ */
+export async function checkPorts(listenings: readonly Listening[]): Promise<void> {
+  await using servers = new AsyncDisposableStack()
+  for (const listening of listenings) {
+    const server = createServer().listen(listening.port, listening.host)
+    await once(server, 'listening').catch((error) => {
+      throw explainListen(error, listening)
+    })
+    servers.use(server)
+  }
 }
 
 /** A start of the service that failed, likewise. */

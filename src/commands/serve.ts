@@ -46,8 +46,12 @@ async function run(config: Config): Promise<void> {
   const { startApp } = await import('../app.ts')
   const { EMBEDDED_DATABASE } = await import('../config.ts')
   const { createLog } = await import('../log.ts')
-  const { endWithin, explainStart, untilStopped } = await import('./running.ts')
+  const { checkPorts, endWithin, explainStart, untilStopped } = await import('./running.ts')
   const log = createLog(config.logLevel)
+  if (config.databaseUrl === EMBEDDED_DATABASE) {
+    // The app listens first, but not before it has a database: a start on a port in use would make one.
+    await checkPorts(listenersOf(config))
+  }
   const stopped = untilStopped(log)
   await using resources = new AsyncDisposableStack()
   let { databaseUrl } = config
@@ -83,6 +87,11 @@ async function run(config: Config): Promise<void> {
   await stopped.wait()
   log.info('draining')
   endWithin(config.drainTimeoutMs + LAST_RESORT_MS)
+}
+
+function listenersOf(config: Config): Listening[] {
+  const http = listeningOf(config, 'http')
+  return config.operatorPort === undefined ? [http] : [http, listeningOf(config, 'operators')]
 }
 
 function listeningOf(config: Config, listener: 'http' | 'operators'): Listening {

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
@@ -34,6 +36,27 @@ test('without DATABASE_URL: one line, and no database is made', async () => {
   const exit = await runCommand(['serve'], { env: { ...SERVE_SECRETS, DATA_DIR: folder.path } })
   expect(exit).toMatchObject({ code: 1, stdout: '' })
   expect(exit.stderr).toMatch(/^error: DATABASE_URL is required: .+ or embedded, .+\n$/)
+  expect(readdirSync(folder.path)).toEqual([])
+})
+
+test.each([
+  ['HTTP_PORT', 'by another'],
+  ['OPERATOR_PORT', 'by another'],
+  ['OPERATOR_PORT', 'by HTTP_PORT'],
+])('%s in use, %s: one line, and no database is made', async (setting, by) => {
+  using folder = scratchFolder()
+  await using taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const port = by === 'by another' ? (taken.address() as AddressInfo).port : await freePort()
+  const ports = by === 'by another' ? {} : { HTTP_PORT: String(port) }
+  const exit = await runCommand(['serve'], {
+    env: { ...REFUSED, ...ports, DATABASE_URL: 'embedded', DATA_DIR: folder.path, [setting]: String(port) },
+  })
+  expect(exit).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `error: port ${port} is in use; choose another with ${setting}\n`,
+  })
   expect(readdirSync(folder.path)).toEqual([])
 })
 
