@@ -138,9 +138,12 @@ function supervise(socket: Socket, address: string, connectTimeoutMs: number, us
   })
   socket.once('secureConnect', open)
   socket.on('error', close)
-  // The other side writes no more: what it has not answered it will not answer.
+  // The other side writes no more: what it has not answered it will not answer. Told at once: `close` comes only after the
+  // next turn's requests are written.
   socket.once('end', () => {
-    if (phase === 'open') socket.destroy()
+    if (phase !== 'open') return
+    socket.destroy()
+    close(new Error('ended'))
   })
   socket.once('close', () => close(new Error('closed')))
 }

@@ -207,3 +207,19 @@ test('TLS sessions are resumed', async () => {
   for (let index = 0; index < 3; index += 1) expect(await post(through, urlAt(port))).toMatchObject(SUCCESS)
   expect(resumed).toEqual([false, true, true])
 })
+
+test('a connection that the receiver ends after a whole answer takes no request that waits', async () => {
+  const to = await receiver({ answer: saysLast('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n') })
+  const plain = await receiver({
+    certificate: undefined,
+    answer: saysLast('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+  })
+  const guard = guardOf({ ...STRICT_CALLBACK_POLICY, allowLoopback: true })
+  for (const [through, url] of [
+    [dispatcher({ maxSocketsPerOrigin: 2 }), urlAt(to.port)],
+    [dispatcher({ maxSocketsPerOrigin: 2 }, guard), `${plain.origin}/hook`],
+  ] as const) {
+    const outcomes = await Promise.all(Array.from({ length: 40 }, () => post(through, url)))
+    expect(outcomes).toEqual(outcomes.map(() => expect.objectContaining(SUCCESS)))
+  }
+})
