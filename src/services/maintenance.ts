@@ -211,7 +211,7 @@ export class Maintenance {
       const fromMs = this.#overdueFromMs!
       if (fromMs > endMs) return false
       const toMs = Math.min(fromMs + OVERDUE_STEP_MS - 1, endMs)
-      const { changed, nextMsgId } = await expireOverdueMessages(db, {
+      const { found, nextMsgId } = await expireOverdueMessages(db, {
         fromMsgId: lowestIdAt(fromMs),
         toMsgId: highestIdAt(toMs),
         lastMsgId: highestIdAt(endMs),
@@ -219,7 +219,7 @@ export class Maintenance {
         changedAt: new Date(nowMs()).toISOString(),
         limit: BATCH_ROWS,
       })
-      if (changed < BATCH_ROWS) this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)
+      if (found < BATCH_ROWS) this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)
       return true
     })
   }

@@ -2,8 +2,8 @@ import type { Queryable } from './database.ts'
 import { announcedEvents } from './events.ts'
 
 export interface OverdueStep {
-  /** Messages that became UNKNOWN. */
-  readonly changed: number
+  /** Messages that were SENT and became UNKNOWN, but for those that somebody else changed meanwhile. */
+  readonly found: number
   /** The first message behind the range and not behind `lastMsgId`, whatever its status; null when there is none. */
   readonly nextMsgId: string | null
 }
@@ -45,7 +45,7 @@ export async function expireOverdueMessages(
         where m.plan_id = any (array[o.plan_id]) and m.msg_id = o.msg_id and m.status = 'SENT'
         returning m.*
       ), ${announcedEvents({ changedAt: '$4::timestamptz', holder: 'null::integer', buckets: "'{}'::smallint[]" })}
-      select (select count(*) from changed) as changed, (
+      select (select count(*) from overdue) as found, (
         select next.msg_id
         from service_plans p
         cross join lateral (

@@ -115,6 +115,30 @@ describe('overdue messages', () => {
     expect(rows).toEqual([{ status: 'UNKNOWN', n: 2_600 }])
   })
 
+  test('behind a full statement are found though a receipt took one of its messages at that moment', async () => {
+    await db.query(
+      `insert into messages (plan_id, msg_id, status, segments, updated_at, sender, recipient, body)
+       select $2, (substr($1, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, 'SENT', 1, now(), 'S', '+1', 'b'
+       from generate_series(1, 1001) n`,
+      [newId(OVERDUE_MS - MINUTE_MS), silentPlan],
+    )
+    const receipt = await db.connect()
+    await receipt.query('begin')
+    await receipt.query(
+      `update messages set status = 'DELIVERED' where msg_id = (select msg_id from messages order by msg_id limit 1)`,
+    )
+    const run = maintenance().runOnce()
+    await expect.poll(() => blocked(), { timeout: 10_000 }).toBe(1)
+    await receipt.query('commit')
+    receipt.release()
+    await run
+    const { rows } = await db.query('select status, count(*) as n from messages group by 1 order by 1')
+    expect(rows).toEqual([
+      { status: 'DELIVERED', n: 1 },
+      { status: 'UNKNOWN', n: 1_000 },
+    ])
+  })
+
   test('whose receipt is being recorded at that moment keep what it says', async () => {
     const msgId = newId(OVERDUE_MS - MINUTE_MS)
     await addMessages([{ msgId }])
