@@ -72,7 +72,8 @@ export function explainListen(error: unknown, listening: Listening): Error {
 export async function checkPorts(listenings: readonly Listening[]): Promise<void> {
   await using servers = new AsyncDisposableStack()
   for (const listening of listenings) {
-    const server = createServer().listen(listening.port, listening.host)
+    // A client that comes meanwhile is turned away: nobody else would end its connection.
+    const server = createServer((socket) => socket.destroy()).listen(listening.port, listening.host)
     await once(server, 'listening').catch((error) => {
       throw explainListen(error, listening)
     })
