@@ -73,7 +73,7 @@ export interface LanePosition {
 
 /**
  * The next entries of these lanes, each lane's in order and without a gap: an entry whose predecessor is still being
- * written comes later. Fences are left out, and count as read. At most `limit` of a lane.
+ * written comes later. A lane ends before its first fence. At most `limit` of a lane.
  */
 export async function readEntries(
   db: Queryable,
@@ -93,9 +93,16 @@ export async function readEntries(
       order by e.lane, e.n`,
     values: [JSON.stringify(positions), limit],
   })
-  const last = new Map(rows.map(({ lane, n }) => [lane, n]))
+  const last = new Map<number, number>()
+  const ended = new Set<number>()
+  const entries = rows.filter(({ lane, n, data }) => {
+    if (data.length === 0) ended.add(lane)
+    if (ended.has(lane)) return false
+    last.set(lane, n)
+    return true
+  })
   return {
-    entries: rows.filter(({ data }) => data.length > 0),
+    entries,
     positions: positions.map(({ lane, n }) => ({ lane, n: last.get(lane) ?? n })),
   }
 }
@@ -145,7 +152,11 @@ export async function takeOverLane(
     values: [lane, cut, MOST_APPENDS],
   })
   const { rows: entries } = await db.query<JournalEntry>({
-    text: "select lane, n, data from journal where lane = $1 and n > $2 and data <> '' order by n",
+    // Entries behind the first fence may be there, but do not stand: their writer was told of none before them.
+    text: `
+      select lane, n, data from journal
+      where lane = $1 and n > $2 and n < (select min(n) from journal where lane = $1 and n > $2 and data = '')
+      order by n`,
     values: [lane, cut],
   })
   return { held: { lane, epoch }, entries }

@@ -103,6 +103,17 @@ test('a lane that was taken over takes nothing more, and cannot be cut by its wr
   expect(await cutJournal(db, held, 3)).toBe(true)
 })
 
+test('an entry behind a fence does not stand: neither its successor nor a reader has it', async () => {
+  const lane = await openLane(db, NODE)
+  await append(lane, 1)
+  // The second is delayed on its way, and comes after the takeover.
+  expect(await append(lane, 3)).toBe('written')
+  const { entries } = await takeOverLane(db, lane.lane, SUCCESSOR)
+  expect(await append(lane, 2)).toBe('fenced')
+  expect(numbersOf(entries)).toEqual([1])
+  expect(await read(lane)).toEqual({ numbers: [1], position: 1 })
+})
+
 test('a lane to which nothing was written yet is taken over too', async () => {
   const lane = await openLane(db, NODE)
   expect((await takeOverLane(db, lane.lane, SUCCESSOR)).entries).toEqual([])
