@@ -2,26 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SeededRandom } from '../../bench/seeded-random.ts'
 import { runControls } from './controls.ts'
-import { exercise } from './exercise.ts'
-import type { Kind } from './kind.ts'
 import { KINDS } from './kinds.ts'
 import { type FaultOptions, readOptions } from './options.ts'
+import { perform, type Run } from './perform.ts'
 import { tables } from './report.ts'
-import { scheduleOf } from './schedule.ts'
 import { SHORT_RUNS } from './short-form.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
-import { type Summary, summarise } from './summary.ts'
-
-interface Run {
-  readonly nodes: number
-  readonly seed: number
-  readonly kinds: readonly Kind[]
-  readonly seconds: number
-  readonly maxFaults: number
-  readonly rate: number
-}
+import type { Summary } from './summary.ts'
 
 /** The first signal ends the faults, and what was found so far is judged; the second, or one to the short form, ends all. */
 const ending = new AbortController()
@@ -43,7 +31,8 @@ function runsOf(options: FaultOptions): Run[] {
   return options.nodes.map((nodes) => ({ nodes, seed, kinds, seconds: minutes * 60, maxFaults, rate }))
 }
 
-async function perform(run: Run, folder: string, isLong: boolean): Promise<Summary> {
+/** Without the kinds that cannot be made here. */
+async function performHere(run: Run, folder: string, isLong: boolean): Promise<Summary> {
   const able = run.kinds.filter(({ minNodes = 1 }) => run.nodes >= minNodes)
   const wantsDisk = able.some(({ needsSmallDisk }) => needsSmallDisk)
   const disk: SmallDisk | null = wantsDisk ? mountSmallDisk() : null
@@ -55,20 +44,18 @@ async function perform(run: Run, folder: string, isLong: boolean): Promise<Summa
   })
   say(`${run.nodes} node(s), seed ${run.seed}, ${kinds.length} kinds, ${run.seconds} s at ${run.rate}/s`)
   try {
-    const exercised = await exercise({
-      ...run,
-      folder: join(folder, `nodes-${run.nodes}-seed-${run.seed}`),
-      hasStandby: kinds.some(({ needsStandby }) => needsStandby),
-      databaseFolder: disk?.path,
-      offersPartsAtOnce: isLong,
-      random: new SeededRandom(run.seed),
-      schedule: scheduleOf(run.seed, kinds, run.nodes),
-      ending: ending.signal,
-      signal: interrupted.signal,
-      onProgress: say,
-    })
-    const { nodes, seed, rate } = run
-    return summarise(exercised, { nodes, seed, rate }, { kinds: KINDS, areTimesJudged: isLong })
+    const { summary } = await perform(
+      { ...run, kinds },
+      {
+        folder: join(folder, `nodes-${run.nodes}-seed-${run.seed}`),
+        databaseFolder: disk?.path,
+        isLong,
+        ending: ending.signal,
+        signal: interrupted.signal,
+        onProgress: say,
+      },
+    )
+    return summary
   } finally {
     disk?.unmount()
   }
@@ -97,7 +84,7 @@ async function main(options: FaultOptions): Promise<void> {
   const summaries: Summary[] = []
   for (const run of runsOf(options)) {
     if (ending.signal.aborted) break
-    summaries.push(await perform(run, folder, options.form === 'long'))
+    summaries.push(await performHere(run, folder, options.form === 'long'))
     if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(summaries, null, 1)}\n`)
   }
   process.stdout.write(tables(summaries))

@@ -1,26 +1,17 @@
-import type { Kind } from './kind.ts'
 import { kindsNamed } from './kinds.ts'
-
-interface ShortRun {
-  readonly nodes: number
-  readonly seed: number
-  readonly kinds: readonly Kind[]
-  readonly seconds: number
-  readonly maxFaults: number
-  readonly rate: number
-}
+import type { Run } from './perform.ts'
 
 /**
  * Each kind once, those of the database first: what it leaves in doubt is settled within a minute, while the others run. The
  * bound on the time is that of a slow machine.
  */
-function shortRun(nodes: number, seed: number, names: readonly string[]): ShortRun {
+function shortRun(nodes: number, seed: number, names: readonly string[]): Run {
   const kinds = kindsNamed(names)
   return { nodes, seed, kinds, seconds: 75, maxFaults: kinds.length, rate: 100 }
 }
 
 /** The runs of the short form. Only kinds that a machine with nothing but Node and npm can make, and that are soon over. */
-export const SHORT_RUNS: readonly ShortRun[] = [
+export const SHORT_RUNS: readonly Run[] = [
   shortRun(1, 144, [
     'kill',
     'kill-at-submit',
