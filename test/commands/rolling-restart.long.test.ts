@@ -12,7 +12,7 @@ import {
   type Served,
   startServe,
 } from '../support/process.ts'
-import { openSocket } from '../support/raw-http.ts'
+import { openSocket, parseAnswer, requestBytes } from '../support/raw-http.ts'
 
 const database = await databaseOfFile({ state: 'started' })
 const CLIENTS = 40
@@ -43,7 +43,7 @@ class Client {
   /** Requests that were written and never answered. */
   unanswered = 0
   readonly #ports: readonly number[]
-  readonly #request: string
+  readonly #request: Buffer
   #stopped = false
   readonly ended: Promise<void>
 
@@ -56,15 +56,12 @@ class Client {
       to: '+15551230001',
       body: 'Hello',
     })
-    this.#request = [
-      'POST /v1/sendsms HTTP/1.1',
-      'host: x',
-      `authorization: Bearer ${access.token}`,
-      'content-type: application/json',
-      `content-length: ${Buffer.byteLength(body)}`,
-      '',
-      body,
-    ].join('\r\n')
+    const headers = {
+      authorization: `Bearer ${access.token}`,
+      'content-type': 'application/json',
+      connection: 'keep-alive',
+    }
+    this.#request = requestBytes({ method: 'POST', path: '/v1/sendsms', headers, body })
     this.ended = this.#run(first)
   }
 
@@ -84,16 +81,16 @@ class Client {
   /** Until the node says that it closes the connection, or closes it. */
   #sendOver(socket: Socket): Promise<void> {
     return new Promise((resolve) => {
-      let text = ''
+      let bytes = Buffer.alloc(0)
       let isLast = false
       socket.on('data', (chunk: Buffer) => {
-        text += chunk.toString('latin1')
-        const head = /^HTTP\/1\.1 (\d{3}).*?\r\n\r\n/s.exec(text)
-        const length = Number(/^content-length: (\d+)\r$/im.exec(text)?.[1] ?? Number.NaN)
-        if (head === null || !(text.length >= head[0].length + length)) return
-        this.statuses.push(Number(head[1]))
-        isLast = this.#stopped || /^connection: close\r$/im.test(head[0])
-        text = ''
+        bytes = Buffer.concat([bytes, chunk])
+        const answer = parseAnswer(bytes)
+        // The body is JSON, so that a part of it is none.
+        if (answer?.json === undefined) return
+        this.statuses.push(answer.status)
+        isLast = this.#stopped || answer.headers.get('connection') === 'close'
+        bytes = Buffer.alloc(0)
         if (isLast) socket.end()
         else socket.write(this.#request)
       })

@@ -158,13 +158,18 @@ test('an answer is known to have arrived when the link is heard of later, or is 
   expect([await taken(one, new Link()), await taken(one, new Link(), pdu('NO'))]).toEqual(['new', 'new'])
 })
 
-test('no answer for long, or a late one: the carrier has given up on it', async () => {
-  const link = new Link()
+/** Offered again as long after it as a carrier that waits for an answer least. Returns the first offer. */
+async function offeredTwice(link: Link) {
   const first = arrived(one, link)
   await received(one, first)
   nowMs += LEAST_TIMEOUT_MS
-  const second = arrived(one, link)
-  expect(await received(one, second)).toEqual(['again'])
+  expect(await received(one, arrived(one, link))).toEqual(['again'])
+  return first
+}
+
+test('no answer for long, or a late one: the carrier has given up on it', async () => {
+  const link = new Link()
+  const first = await offeredTwice(link)
   one.offers.answered(first, 'taken')
   nowMs += 1
   expect(await taken(one, link)).toBe('new')
@@ -214,11 +219,7 @@ test('heard of after the answer, then lost before that was noted: the next is an
 
 test('the answer to the first, when it has been offered again meanwhile, decides nothing', async () => {
   const link = new Link()
-  const first = arrived(one, link)
-  await received(one, first)
-  nowMs += LEAST_TIMEOUT_MS
-  const second = arrived(one, link)
-  expect(await received(one, second)).toEqual(['again'])
+  const first = await offeredTwice(link)
   one.offers.answered({ ...first, arrivedAtMs: nowMs }, 'taken')
   link.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
   await noted(one)
