@@ -2,7 +2,7 @@ import { drained, latenciesOf, type Parts } from './end-to-end.ts'
 import type { Percentiles } from './percentiles.ts'
 import { type Ledgers, nowUs } from './tools/ledgers.ts'
 
-/** Accepts as fast as they are answered, whatever waits behind them; then everything goes the rest of its way. */
+/** Sends as fast as requests are answered, while messages pile up behind; then waits until all are delivered. */
 
 interface AcceptRun {
   readonly fromUs: number

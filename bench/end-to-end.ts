@@ -75,7 +75,7 @@ const DRAIN_TIMEOUT_MS = 300_000
 /** Nothing arrives any more: what is missing is counted and named by totals.ts. */
 const STALLED_MS = 45_000
 
-/** The sustained rate, with a bounded number of messages under way. */
+/** The sustained rate, with a bounded number of messages in flight. */
 export async function measureEndToEnd(
   parts: Parts,
   options: {

@@ -50,8 +50,8 @@ Usage: npm run bench -- [options]
   --window N               unanswered submit_sm on the carrier link (500)
   --deliver-window N       receipts the carrier leaves unanswered, at most (500)
   --receipt-delay A-B      milliseconds from submit to receipt, drawn for each message (0)
-  --receipts-outstanding N receipts the carrier holds back: for each message it sends a random one of them (0); that
-                           many more messages are under way, and none is held back at the share of the full rate
+  --receipts-outstanding N receipts the carrier holds back: for each message it sends a random one of them (0); the
+                           limit of --outstanding grows by as many; off at the share of the full rate
   --throughput N           submits the carrier accepts in any second; it answers ESME_RTHROTTLED to more (no limit)
   --past-days N            days the tables have partitions for before today, up to 89; they are empty (0)
   --tls                    receive webhooks over https

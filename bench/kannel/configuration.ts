@@ -1,6 +1,6 @@
 /**
  * Kannel tuned for speed: no store for messages, delivery reports in memory, a wide window, replies when bearerbox has
- * taken a message. A message that is under way when it dies is lost.
+ * taken a message. What it holds when it dies is lost.
  */
 
 export interface KannelConfiguration {

@@ -35,7 +35,7 @@ export function formsFile(forms: readonly string[]): string {
   return forms.map((form) => form + END).join('')
 }
 
-/** Gives the request of the n-th message. */
+/** Returns a function that makes the request for message `n`. */
 export function requestsOf(file: string): (n: number) => string {
   const forms = file.split(END).slice(0, -1)
   const runs = new RegExp(`${RECIPIENT}+|${NUMBER}+`, 'g')

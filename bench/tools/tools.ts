@@ -170,7 +170,7 @@ class Tool<Ready> {
 }
 
 export class Load extends Tool<object> {
-  /** Sends while fewer than `bound` messages are under way. */
+  /** Sends while fewer than `bound` messages are in flight. */
   start(bound = MESSAGE_LIMIT): Promise<void> {
     return this.child.request(`start ${Math.min(bound, MESSAGE_LIMIT)}`)
   }
