@@ -2,11 +2,13 @@
  * A journal entry: the facts of one group commit, as octets. A format octet, then for each fact its kind, its message's id
  * and its fields in the order of FIELDS. Small numbers take one octet; a settled message takes some 60, a receipt some 45.
  */
-import type { Fact } from './message-facts.ts'
+import type { KeptReceipt } from './kept-receipts.ts'
+import type { Fact, Receipt } from './message-facts.ts'
+import type { ReceiptOutcome } from './message-states.ts'
 import type { Charge } from './rates.ts'
 
 /** A message was accepted: what it is, for whoever goes on with it. Created at the millisecond of its id. */
-interface Accepted {
+export interface Accepted {
   readonly kind: 'accepted'
   readonly planId: number
   readonly sender: string
@@ -18,13 +20,76 @@ interface Accepted {
   readonly callbackUrl: string | null
   /** The recipient wants nothing more from this sender: never to be submitted. */
   readonly optedOut: boolean
+  /** The route it is to take; 0: to be found out. */
+  readonly routeId: number
   readonly expiresAtMs: number
 }
+
+/** A segment that a carrier accepted, under the id its receipt will name. */
+export interface Submitted {
+  readonly kind: 'submitted'
+  readonly carrierId: number
+  readonly carrierMessageId: string
+  readonly segment: number
+  /** How its message was cut, where that had started over. */
+  readonly cut: string | null
+}
+
+/** An attempt to submit, for the timeline. */
+export interface Attempted {
+  readonly kind: 'attempted'
+  readonly atMs: number
+  readonly carrierId: number
+  readonly outcome: 'accepted' | 'refused' | 'retry' | 'no-answer'
+  readonly commandStatus: number | null
+  /** An earlier attempt may have reached the carrier. */
+  readonly resubmission: boolean
+  readonly reason: string | null
+}
+
+/** A receipt as it came. */
+export interface Evidence {
+  readonly carrierId: number
+  readonly carrierMessageId: string
+  /** ISO 8601 with microseconds: receipts of a message differ by it. */
+  readonly receivedAt: string
+  readonly outcome: ReceiptOutcome
+  readonly errorCode: string
+  readonly kept: KeptReceipt | null
+}
+
+/** A receipt that changes nothing, kept for the timeline. */
+interface Noted {
+  readonly kind: 'noted'
+  readonly evidence: Evidence
+}
+
+/** Its receiver has taken an event, at the first attempt. */
+export interface EventTaken {
+  readonly kind: 'event-taken'
+  /** Of the event. */
+  readonly sequence: number
+  readonly attemptedAtMs: number
+  readonly latencyMs: number
+  readonly responseStatus: number | null
+  readonly responseHead: string | null
+  readonly destination: string | null
+}
+
+/** What a message's journal says beside what changes its state. */
+export type RecordedReceipt = Receipt & { readonly evidence: Evidence }
 
 /** A fact and the message it is about. */
 export interface JournalFact {
   readonly msgId: string
-  readonly fact: Accepted | Fact
+  readonly fact:
+    | Accepted
+    | Submitted
+    | Attempted
+    | Noted
+    | EventTaken
+    | RecordedReceipt
+    | Exclude<Fact, Receipt>
 }
 
 type AnyFact = JournalFact['fact']
@@ -75,6 +140,42 @@ function oneOf<const T extends string>(...values: readonly T[]): Field<T> {
   }
 }
 
+const keptReceipt: Field<KeptReceipt> = {
+  write(to, value) {
+    to.text(value.text)
+    const tlvs = Object.entries(value.tlvs)
+    to.whole(tlvs.length)
+    for (const part of tlvs.flat()) to.text(part)
+  },
+  read(from) {
+    const kept = from.text()
+    const tlvs: Record<string, string> = {}
+    for (let left = from.whole(); left > 0; left -= 1) tlvs[from.text()] = from.text()
+    return { text: kept, tlvs }
+  },
+}
+const receiptOutcome = oneOf('DELIVERED', 'FAILED', 'UNKNOWN', 'SENT')
+const evidence: Field<Evidence> = {
+  write(to, { carrierId, carrierMessageId, receivedAt, outcome, errorCode, kept }) {
+    to.whole(carrierId)
+    for (const part of [carrierMessageId, receivedAt, errorCode]) to.text(part)
+    receiptOutcome.write(to, outcome)
+    optional(keptReceipt).write(to, kept)
+  },
+  read(from) {
+    const carrierId = from.whole()
+    const [carrierMessageId, receivedAt, errorCode] = [from.text(), from.text(), from.text()]
+    return {
+      carrierId,
+      carrierMessageId,
+      receivedAt,
+      outcome: receiptOutcome.read(from),
+      errorCode,
+      kept: optional(keptReceipt).read(from),
+    }
+  },
+}
+
 /** Kinds and fields are numbered by their order here. A missing field does not compile. */
 const FIELDS: {
   readonly [K in Kind]: { readonly [F in Exclude<keyof FactOf<K>, 'kind'>]-?: Field<FactOf<K>[F]> }
@@ -88,6 +189,7 @@ const FIELDS: {
     country: optional(text),
     callbackUrl: optional(text),
     optedOut: flag,
+    routeId: whole,
     expiresAtMs: whole,
   },
   begun: { atMs: whole },
@@ -126,8 +228,28 @@ const FIELDS: {
     carrierCode: optional(text),
     mccmnc: optional(text),
     segmentCharge: optional(charge),
+    evidence,
   },
   overdue: { atMs: whole, errorCode: text },
+  refused: { atMs: whole, errorCode: text },
+  submitted: { carrierId: whole, carrierMessageId: text, segment: whole, cut: optional(text) },
+  attempted: {
+    atMs: whole,
+    carrierId: whole,
+    outcome: oneOf('accepted', 'refused', 'retry', 'no-answer'),
+    commandStatus: optional(whole),
+    resubmission: flag,
+    reason: optional(text),
+  },
+  noted: { evidence },
+  'event-taken': {
+    sequence: whole,
+    attemptedAtMs: whole,
+    latencyMs: whole,
+    responseStatus: optional(whole),
+    responseHead: optional(text),
+    destination: optional(text),
+  },
 }
 
 const KINDS = Object.keys(FIELDS) as Kind[]

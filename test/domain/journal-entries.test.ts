@@ -12,6 +12,15 @@ const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 const charge = orNull(fc.record({ price: text, ptf: text, currency: text }))
 const outcome = fc.constantFrom('DELIVERED' as const, 'FAILED' as const, 'UNKNOWN' as const)
 
+const evidence = fc.record({
+  carrierId: id,
+  carrierMessageId: text,
+  receivedAt: text,
+  outcome: fc.constantFrom('DELIVERED' as const, 'FAILED' as const, 'UNKNOWN' as const, 'SENT' as const),
+  errorCode: text,
+  kept: orNull(fc.record({ text, tlvs: fc.constantFrom({}, { message_state: '2' }) })),
+})
+
 const kindOf = <const K extends JournalFact['fact']['kind']>(kind: K) => fc.constant(kind)
 
 const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<K>> } = {
@@ -25,6 +34,7 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     country: orNull(text),
     callbackUrl: orNull(text),
     optedOut: fc.boolean(),
+    routeId: id,
     expiresAtMs: atMs,
   }),
   begun: fc.record({ kind: kindOf('begun'), atMs }),
@@ -66,8 +76,36 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     carrierCode: orNull(text),
     mccmnc: orNull(text),
     segmentCharge: charge,
+    evidence,
   }),
   overdue: fc.record({ kind: kindOf('overdue'), atMs, errorCode: text }),
+  refused: fc.record({ kind: kindOf('refused'), atMs, errorCode: text }),
+  submitted: fc.record({
+    kind: kindOf('submitted'),
+    carrierId: id,
+    carrierMessageId: text,
+    segment: id,
+    cut: orNull(text),
+  }),
+  attempted: fc.record({
+    kind: kindOf('attempted'),
+    atMs,
+    carrierId: id,
+    outcome: fc.constantFrom('accepted' as const, 'refused' as const, 'retry' as const, 'no-answer' as const),
+    commandStatus: orNull(id),
+    resubmission: fc.boolean(),
+    reason: orNull(text),
+  }),
+  noted: fc.record({ kind: kindOf('noted'), evidence }),
+  'event-taken': fc.record({
+    kind: kindOf('event-taken'),
+    sequence: id,
+    attemptedAtMs: atMs,
+    latencyMs: id,
+    responseStatus: orNull(id),
+    responseHead: orNull(text),
+    destination: orNull(text),
+  }),
 }
 
 const facts = fc.array(

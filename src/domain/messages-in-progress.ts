@@ -1,0 +1,148 @@
+/**
+ * A message whose record is not written yet: what the journal says of it, fact by fact. Its owner, whoever takes a lane
+ * over, and a node that follows another's lane build the same from the same facts.
+ */
+import type { Accepted, Attempted, EventTaken, Evidence, JournalFact, Submitted } from './journal-entries.ts'
+import type { KeptReceipt } from './kept-receipts.ts'
+import { acceptedMessage, applyFact, type Fact, type MessageState } from './message-facts.ts'
+import { createdAtMs } from './message-ids.ts'
+import type { Status } from './message-states.ts'
+import type { Message } from './messages.ts'
+import type { Charge } from './rates.ts'
+
+/** An accepted segment; what its receipt said is kept where there are several. */
+export interface SubmittedSegment extends Omit<Submitted, 'kind'> {
+  receipt: { readonly evidence: Evidence; readonly carrierCode: string | null } | null
+}
+
+/** A change of status, as it is announced: the message as it was then. */
+export interface StatusEvent {
+  readonly sequence: number
+  readonly status: Status
+  readonly errorCode: string
+  readonly mccmnc: string | null
+  readonly charge: Charge | null
+  readonly sentAtMs: number | null
+  readonly occurredAtMs: number
+  /** The receipt that made it, where that is the only one. */
+  readonly receipt: KeptReceipt | null
+  /** Null: not yet, or not at the first attempt. */
+  taken: Omit<EventTaken, 'kind' | 'sequence'> | null
+}
+
+export interface MessageInProgress {
+  readonly msgId: string
+  readonly accepted: Omit<Accepted, 'kind'>
+  state: MessageState
+  readonly submissions: SubmittedSegment[]
+  readonly attempts: Omit<Attempted, 'kind'>[]
+  /** Those that no event keeps. */
+  readonly receipts: Evidence[]
+  readonly events: StatusEvent[]
+}
+
+export function messageInProgress(msgId: string, { kind: _, ...accepted }: Accepted): MessageInProgress {
+  return {
+    msgId,
+    accepted,
+    state: acceptedMessage(accepted.segments, createdAtMs(msgId)),
+    submissions: [],
+    attempts: [],
+    receipts: [],
+    events: [],
+  }
+}
+
+/** Adds a later fact to the message. Gives the event that announces it, where its status has changed. */
+export function addFact(
+  message: MessageInProgress,
+  fact: Exclude<JournalFact['fact'], Accepted>,
+): StatusEvent | null {
+  if (fact.kind === 'submitted') message.submissions.push({ ...fact, receipt: null })
+  else if (fact.kind === 'attempted') message.attempts.push(fact)
+  else if (fact.kind === 'noted') message.receipts.push(fact.evidence)
+  else if (fact.kind === 'event-taken') takeEvent(message, fact)
+  else if (fact.kind === 'receipt') return addReceipt(message, fact)
+  else return change(message, fact, null)
+  return null
+}
+
+function addReceipt(message: MessageInProgress, fact: Extract<JournalFact['fact'], { kind: 'receipt' }>) {
+  const { evidence, carrierCode } = fact
+  const isOnly = message.accepted.segments === 1 && message.submissions.length <= 1
+  const event = change(message, fact, isOnly ? evidence.kept : null)
+  if (event === null || event.receipt === null) message.receipts.push(evidence)
+  if (isOnly) return event
+  for (const segment of message.submissions) {
+    const isOfIt =
+      segment.carrierId === evidence.carrierId && segment.carrierMessageId === evidence.carrierMessageId
+    const before = segment.receipt?.evidence.outcome
+    if (isOfIt && (before === undefined || (before === 'UNKNOWN' && evidence.outcome !== 'UNKNOWN')))
+      segment.receipt = { evidence, carrierCode }
+  }
+  return event
+}
+
+function change(message: MessageInProgress, fact: Fact, receipt: KeptReceipt | null): StatusEvent | null {
+  const before = message.state.sequence
+  const state = applyFact(message.state, fact)
+  message.state = state
+  if (state.sequence === before) return null
+  const { sequence, status, errorCode, mccmnc, charge, sentAtMs, changedAtMs } = state
+  const event = {
+    sequence,
+    status,
+    errorCode,
+    mccmnc,
+    charge,
+    sentAtMs,
+    occurredAtMs: changedAtMs,
+    receipt,
+    taken: null,
+  }
+  message.events.push(event)
+  return event
+}
+
+function takeEvent(message: MessageInProgress, { kind: _, sequence, ...taken }: EventTaken): void {
+  const event = message.events.find((known) => known.sequence === sequence)
+  if (event !== undefined) event.taken = taken
+}
+
+/** As it is answered. */
+export function messageOf({ msgId, accepted, state }: MessageInProgress): Message {
+  return {
+    planId: accepted.planId,
+    msgId,
+    status: state.status,
+    sender: accepted.sender,
+    recipient: accepted.recipient,
+    body: accepted.body,
+    segments: state.segments,
+    callbackUrl: accepted.callbackUrl,
+    country: accepted.country,
+    mccmnc: state.mccmnc,
+    errorCode: state.errorCode,
+    price: state.charge?.price ?? null,
+    ptf: state.charge?.ptf ?? null,
+    currency: state.charge?.currency ?? null,
+    sentAt: state.sentAtMs === null ? null : new Date(state.sentAtMs),
+    updatedAt: new Date(state.changedAtMs),
+  }
+}
+
+/** The segments of the message that a receipt of this carrier and id speaks for, of those that count now: bits. */
+export function segmentsOf(
+  { submissions, state }: Pick<MessageInProgress, 'submissions' | 'state'>,
+  { carrierId, carrierMessageId }: Pick<Evidence, 'carrierId' | 'carrierMessageId'>,
+): bigint {
+  let bits = 0n
+  for (const segment of submissions)
+    if (
+      segment.carrierId === carrierId &&
+      segment.carrierMessageId === carrierMessageId &&
+      segment.cut === state.cut
+    )
+      bits |= 1n << BigInt(segment.segment)
+  return bits
+}
