@@ -231,7 +231,6 @@ const FIELDS: {
     evidence,
   },
   overdue: { atMs: whole, errorCode: text },
-  refused: { atMs: whole, errorCode: text },
   submitted: { carrierId: whole, carrierMessageId: text, segment: whole, cut: optional(text) },
   attempted: {
     atMs: whole,

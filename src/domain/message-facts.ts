@@ -127,22 +127,7 @@ interface Overdue extends At {
   readonly errorCode: string
 }
 
-/** It was answered 500 while nobody knew whether it is stored: never to be sent, and nobody is told. */
-interface Refused extends At {
-  readonly kind: 'refused'
-  readonly errorCode: string
-}
-
-export type Fact =
-  | Begun
-  | PartAccepted
-  | StartedOver
-  | Postponed
-  | Orphaned
-  | Settled
-  | Receipt
-  | Overdue
-  | Refused
+export type Fact = Begun | PartAccepted | StartedOver | Postponed | Orphaned | Settled | Receipt | Overdue
 
 /** What a message is when it is accepted. */
 export function acceptedMessage(segments: number, atMs: number): MessageState {
@@ -223,7 +208,6 @@ const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extrac
     DELIVERED: keep,
     FAILED: keep,
   },
-  refused: { QUEUED: refuse, SENT: keep, UNKNOWN: keep, DELIVERED: keep, FAILED: keep },
 }
 
 function inEveryStatus<F extends Fact>(rule: Rule<F>): Readonly<Record<Status, Rule<F>>> {
@@ -369,10 +353,6 @@ function statusOfSegments({ status, segments }: MessageState, delivered: bigint,
 
 function giveUp(message: MessageState, { atMs, errorCode }: Overdue): MessageState {
   return { ...message, status: 'UNKNOWN', sequence: message.sequence + 1, changedAtMs: atMs, errorCode }
-}
-
-function refuse(message: MessageState, { atMs, errorCode }: Refused): MessageState {
-  return { ...message, status: 'FAILED', changedAtMs: atMs, errorCode, submission: null }
 }
 
 function allOf(segments: number): bigint {

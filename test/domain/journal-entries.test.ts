@@ -79,7 +79,6 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     evidence,
   }),
   overdue: fc.record({ kind: kindOf('overdue'), atMs, errorCode: text }),
-  refused: fc.record({ kind: kindOf('refused'), atMs, errorCode: text }),
   submitted: fc.record({
     kind: kindOf('submitted'),
     carrierId: id,

@@ -137,18 +137,6 @@ describe('a status', () => {
     )
   })
 
-  test('of a message that was refused is FAILED without an announcement, unless it has moved on', () => {
-    const refused: Fact = { kind: 'refused', atMs: AT_MS, errorCode: '100' }
-    expect(applyFact(IN_STATUS.QUEUED, refused)).toMatchObject({
-      status: 'FAILED',
-      errorCode: '100',
-      sequence: 0,
-      submission: null,
-    })
-    for (const status of STATUSES.filter((each) => each !== 'QUEUED'))
-      expect(applyFact(IN_STATUS[status], refused)).toBe(IN_STATUS[status])
-  })
-
   test('UNKNOWN gives way for 72 h, not longer', () => {
     const inMs = (ms: number) =>
       applyFact(IN_STATUS.UNKNOWN, receipt('DELIVERED', { atMs: AT_MS + ms })).status
