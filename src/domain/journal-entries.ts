@@ -20,6 +20,8 @@ export interface Accepted {
   readonly callbackUrl: string | null
   /** The recipient wants nothing more from this sender: never to be submitted. */
   readonly optedOut: boolean
+  /** It is submitted at once: from now on a crash leaves it in doubt. */
+  readonly begun: boolean
   /** The route it is to take; 0: to be found out. */
   readonly routeId: number
   readonly expiresAtMs: number
@@ -189,6 +191,7 @@ const FIELDS: {
     country: optional(text),
     callbackUrl: optional(text),
     optedOut: flag,
+    begun: flag,
     routeId: whole,
     expiresAtMs: whole,
   },

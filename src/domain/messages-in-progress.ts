@@ -42,10 +42,12 @@ export interface MessageInProgress {
 }
 
 export function messageInProgress(msgId: string, { kind: _, ...accepted }: Accepted): MessageInProgress {
+  const atMs = createdAtMs(msgId)
+  const state = acceptedMessage(accepted.segments, atMs)
   return {
     msgId,
     accepted,
-    state: acceptedMessage(accepted.segments, createdAtMs(msgId)),
+    state: accepted.begun ? applyFact(state, { kind: 'begun', atMs }) : state,
     submissions: [],
     attempts: [],
     receipts: [],

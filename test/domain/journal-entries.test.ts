@@ -34,6 +34,7 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     country: orNull(text),
     callbackUrl: orNull(text),
     optedOut: fc.boolean(),
+    begun: fc.boolean(),
     routeId: id,
     expiresAtMs: atMs,
   }),
