@@ -128,7 +128,7 @@ export class CommitOutcomeUnknownError extends Error {
  */
 export async function withTransaction<T>(
   db: Database,
-  work: (transaction: Queryable) => Promise<T>,
+  work: (transaction: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await db.connect()
   let broken: Error | undefined

@@ -1,0 +1,198 @@
+/**
+ * Rows written by COPY in binary form: a quarter less CPU in PostgreSQL than by INSERT from JSON. The only place that
+ * knows the binary formats (PostgreSQL manual, COPY, "Binary Format", and the types' receive functions).
+ */
+import type pg from 'pg'
+import { parseAmount } from '../domain/amounts.ts'
+
+const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
+const FIRST_OCTETS = 16_384
+const END_OF_ROWS = -1
+const NULL_LENGTH = -1
+/** UTF-8 octets that a UTF-16 unit takes at most. */
+const OCTETS_OF_UNIT = 3
+/** Octets that any value but a text takes at most, with its length. */
+const MOST_OCTETS = 32
+/** 2000-01-01, from which timestamptz counts microseconds. */
+const EPOCH_MS = 946_684_800_000
+const TWO_TO_32 = 2 ** 32
+
+/** Rows of one table. Each value is written in the order of the statement's columns; null is NULL. */
+export class CopyRows {
+  readonly statement: string
+  #rows = 0
+  #buffer: Buffer = EMPTY
+  #length = 0
+
+  /** @param statement `copy TABLE (COLUMNS) from stdin (format binary)` */
+  constructor(statement: string) {
+    this.statement = statement
+  }
+
+  get isEmpty(): boolean {
+    return this.#rows === 0
+  }
+
+  /** Begins a row of so many columns. */
+  row(columns: number): void {
+    this.#rows += 1
+    if (this.#rows === 1) {
+      this.#buffer = Buffer.allocUnsafe(FIRST_OCTETS)
+      this.#length = SIGNATURE.copy(this.#buffer)
+    }
+    this.#reserve(MOST_OCTETS)
+    this.#int16(columns)
+  }
+
+  int2(value: number | null): void {
+    if (this.#isNull(value, 2)) return
+    this.#int16(value)
+  }
+
+  int4(value: number | null): void {
+    if (this.#isNull(value, 4)) return
+    this.#int32(value)
+  }
+
+  /** A whole number that a double holds. */
+  int8(value: number | null): void {
+    if (this.#isNull(value, 8)) return
+    const high = Math.floor(value / TWO_TO_32)
+    this.#int32(high)
+    this.#length = this.#buffer.writeUInt32BE(value - high * TWO_TO_32, this.#length)
+  }
+
+  /** 64 bits, the last of which is the sign. */
+  bits(value: bigint): void {
+    this.#isNull(value, 8)
+    this.#length = this.#buffer.writeBigInt64BE(BigInt.asIntN(64, value), this.#length)
+  }
+
+  bool(value: boolean): void {
+    this.#isNull(value, 1)
+    this.#buffer[this.#length++] = value ? 1 : 0
+  }
+
+  /** @param hex 32 digits */
+  uuid(hex: string): void {
+    this.#isNull(hex, 16)
+    this.#length += this.#buffer.write(hex, this.#length, 'hex')
+  }
+
+  /** Also json and enums. Without what PostgreSQL does not store. */
+  text(value: string | null): void {
+    if (value === null) {
+      this.#isNull(value, 0)
+      return
+    }
+    const stored = storable(value)
+    this.#reserve(4 + stored.length * OCTETS_OF_UNIT)
+    // UTF-8 has no half of a surrogate pair: it is written as U+FFFD.
+    const octets = this.#buffer.write(stored, this.#length + 4)
+    this.#int32(octets)
+    this.#length += octets
+  }
+
+  /** @param atMs Unix ms; `us`: microseconds behind them */
+  timestamptz(atMs: number | null, us = 0): void {
+    this.int8(atMs === null ? null : (atMs - EPOCH_MS) * 1_000 + us)
+  }
+
+  /** numeric(14, 6): three groups of four digits before the point, two behind it. What is no amount is NULL. */
+  amount(value: string | null): void {
+    const millionths = value === null ? null : parseAmount(value)
+    if (this.#isNull(millionths, 18)) return
+    const whole = Number(millionths / 1_000_000n)
+    const part = Number(millionths % 1_000_000n) * 100
+    for (const field of [5, 2, 0, 6]) this.#int16(field)
+    for (const group of [whole / 1e8, whole / 1e4, whole, part / 1e4, part])
+      this.#int16(Math.floor(group) % 10_000)
+  }
+
+  /** All of them, as COPY reads them. */
+  written(): Buffer {
+    this.#reserve(2)
+    this.#int16(END_OF_ROWS)
+    return this.#buffer.subarray(0, this.#length)
+  }
+
+  /** Writes the length of the value to come. */
+  #isNull<T>(value: T | null, octets: number): value is null {
+    this.#reserve(MOST_OCTETS)
+    this.#int32(value === null ? NULL_LENGTH : octets)
+    return value === null
+  }
+
+  #int16(value: number): void {
+    this.#length = this.#buffer.writeInt16BE(value, this.#length)
+  }
+
+  #int32(value: number): void {
+    this.#length = this.#buffer.writeInt32BE(value, this.#length)
+  }
+
+  #reserve(octets: number): void {
+    if (this.#length + octets <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafe(2 * this.#buffer.length + octets)
+    this.#buffer.copy(larger, 0, 0, this.#length)
+    this.#buffer = larger
+  }
+}
+
+const EMPTY = Buffer.alloc(0)
+
+/** PostgreSQL stores no NUL in a text. */
+export function storable(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '') : text
+}
+
+/** Writes the rows of several tables, one after the other, in one round trip. Tables without rows are left out. */
+export async function copyIn(client: pg.PoolClient, tables: readonly CopyRows[]): Promise<void> {
+  const filled = tables.filter(({ isEmpty }) => !isEmpty)
+  if (filled.length > 0) await client.query(new CopyIn(filled)).done
+}
+
+/** What `pg` asks of a connection's statement that is not its own. */
+interface CopyConnection extends pg.Connection {
+  sendCopyFromChunk(chunk: Buffer): void
+  endCopyFrom(): void
+}
+
+class CopyIn implements pg.Submittable {
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #text: string
+  readonly #data: Iterator<Buffer>
+
+  constructor(tables: readonly CopyRows[]) {
+    this.#text = tables.map(({ statement }) => statement).join('; ')
+    this.#data = tables.map((rows) => rows.written()).values()
+  }
+
+  get done(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  /** Wrapped by `pg`, which bounds the wait by the pool's `query_timeout` until this is called. */
+  callback = (): void => undefined
+
+  submit(connection: pg.Connection): void {
+    connection.query(this.#text)
+  }
+
+  handleCopyInResponse(connection: CopyConnection): void {
+    connection.sendCopyFromChunk(this.#data.next().value!)
+    connection.endCopyFrom()
+  }
+
+  handleCommandComplete(): void {}
+
+  handleReadyForQuery(): void {
+    this.callback()
+    this.#ended.resolve()
+  }
+
+  handleError(error: Error): void {
+    this.callback()
+    this.#ended.reject(error)
+  }
+}

@@ -1,0 +1,279 @@
+import { expect, test } from 'vitest'
+import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
+import { appendEntry, openLane, readEntries, takeOverLane } from '../../src/store/journal.ts'
+import { findRecorded, projectMessages } from '../../src/store/projection.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
+import {
+  deliveredFacts,
+  evidenceOf,
+  inMemory,
+  projected,
+  receiptFact,
+  settledFact,
+  submittedFact,
+} from '../support/messages-in-memory.ts'
+import { CARRIER_ID, eventsOf, NODE } from '../support/stored-messages.ts'
+
+const { db, announcedPlan: plan } = await installedDatabase()
+const lane = await openLane(db, NODE)
+
+const project = (...messages: MessageInProgress[]) =>
+  projectMessages(
+    db,
+    lane,
+    messages.map((message) => projected(message)),
+    0,
+  )
+
+/** The rows that a message has in these tables, with all columns but its id. */
+async function rowsOf(msgId: string, ...tables: string[]): Promise<unknown[]> {
+  const found = await Promise.all(
+    tables.map((table) => db.query(`select * from ${table} where msg_id = $1 order by ${table}::text`, [msgId])),
+  )
+  return found.map(({ rows }) =>
+    rows.map(({ msg_id: _, position: __, ...row }) => ({
+      ...row,
+      ...(row.submitted_segments !== undefined && { submitted_segments: String(row.submitted_segments) }),
+    })),
+  )
+}
+
+test('a message that went straight through is written with its segment and its events', async () => {
+  const message = inMemory(plan, (msgId, atMs) => [
+    submittedFact(msgId),
+    settledFact(atMs, {
+      routeId: 4,
+      routeReason: 'the only carrier',
+      mccmnc: '26201',
+      charge: { price: '0.0075', ptf: '12345678.9', currency: 'EUR' },
+    }),
+    {
+      kind: 'event-taken',
+      sequence: 1,
+      attemptedAtMs: atMs + 1,
+      latencyMs: 12,
+      responseStatus: 204,
+      responseHead: 'thanks',
+      destination: 'https://example.com',
+    },
+    receiptFact(msgId, atMs + 2, { mccmnc: '26202' }),
+  ])
+  const at = message.state.sentAtMs!
+  expect(await project(message)).toBe('written')
+  const written = await rowsOf(
+    message.msgId,
+    ...['messages', 'dispatches', 'submissions', 'events', 'event_deliveries', 'receipts', 'submit_attempts'],
+  )
+  const shared = {
+    plan_id: plan,
+    price: '0.007500',
+    ptf: '12345678.900000',
+    currency: 'EUR',
+    error_code: '000',
+  }
+  expect(written).toEqual([
+    [
+      {
+        ...{ ...shared, status: 'DELIVERED', event_seq: 2, segments: 1, delivered_segments: 1 },
+        ...{
+          unknown_segments: 0,
+          carrier_id: CARRIER_ID,
+          sent_at: new Date(at),
+          updated_at: new Date(at + 2),
+        },
+        ...{ sender: 'Aldis', recipient: '+15551230000', body: 'hello', country: 'US', mccmnc: '26202' },
+        ...{ callback_url: 'https://example.com/dlr', carrier_code: 'DELIVRD 000', route_id: 4 },
+        ...{ route_reason: 'the only carrier', cut: null },
+      },
+    ],
+    [],
+    [
+      {
+        ...{ carrier_id: CARRIER_ID, carrier_message_id: message.msgId, plan_id: plan, segment: 0 },
+        ...{ outcome: null, error_code: null, carrier_code: null, receipt_at: null, cut: null },
+      },
+    ],
+    [
+      {
+        ...{ ...shared, seq: 1, status: 'SENT', mccmnc: '26201', sent_at: new Date(at) },
+        ...{ occurred_at: new Date(at), delivered_at: new Date(at + 13), attempts: 1, latency_ms: 12 },
+        ...{
+          response_status: 204,
+          response_head: 'thanks',
+          destination: 'https://example.com',
+          receipt: null,
+        },
+      },
+      {
+        ...{ ...shared, seq: 2, status: 'DELIVERED', mccmnc: '26202', sent_at: new Date(at) },
+        ...{ occurred_at: new Date(at + 2), delivered_at: null, attempts: null, latency_ms: null },
+        ...{ response_status: null, response_head: null, destination: null },
+        receipt: { text: `id:${message.msgId}`, tlvs: { message_state: '2' } },
+      },
+    ],
+    [
+      {
+        ...{
+          plan_id: plan,
+          seq: 2,
+          bucket: 7,
+          attempt: 0,
+          earlier_attempts: 0,
+          holder: null,
+          state: 'waiting',
+        },
+        ...{ due_at: new Date(at + 2), began_at: new Date(at + 2), destination: null },
+      },
+    ],
+    [],
+    [],
+  ])
+})
+
+test('a message that is still to be submitted is written with its dispatch and its attempts', async () => {
+  const message = inMemory(
+    plan,
+    (_, atMs) => [
+      ...['no-answer', 'retry'].map((outcome, place) => ({
+        ...{
+          kind: 'attempted' as const,
+          atMs: atMs + place,
+          carrierId: CARRIER_ID,
+          resubmission: place === 1,
+        },
+        ...{ outcome: outcome as 'retry', commandStatus: place === 1 ? 0xffffffff : null },
+        reason: place === 1 ? 'busy' : null,
+      })),
+      {
+        ...{ kind: 'postponed', atMs, dueAtMs: atMs + 1_000, attempt: 3, carrierId: CARRIER_ID },
+        ...{ acceptedParts: 2n ** 63n - 1n, cut: 'udh gsm7 63', startedOver: true, ambiguous: true },
+      },
+    ],
+    { routeId: 9, callbackUrl: null, country: null },
+  )
+  const at = message.state.changedAtMs
+  await projectMessages(db, lane, [projected(message, { holder: NODE })], 0)
+  expect(await rowsOf(message.msgId, 'dispatches', 'submit_attempts')).toEqual([
+    [
+      {
+        ...{ bucket: 7, plan_id: plan, holder: NODE, attempt: 3, submitted_segments: String(2n ** 63n - 1n) },
+        ...{ ambiguous: true, due_at: new Date(at + 1_001), expires_at: new Date(at + 86_400_000) },
+        ...{ route_id: 9, carrier_id: CARRIER_ID, cut: 'udh gsm7 63', started_over: true },
+        ...{ released_from: null, chosen_carrier_id: 0 },
+      },
+    ],
+    [
+      {
+        ...{ attempted_at: new Date(at + 1), carrier_id: CARRIER_ID, outcome: 'no-answer' },
+        ...{ command_status: null, resubmission: false, reason: null },
+      },
+      {
+        ...{ attempted_at: new Date(at + 2), carrier_id: CARRIER_ID, outcome: 'retry' },
+        ...{ command_status: 0xffffffff, resubmission: true, reason: 'busy' },
+      },
+    ],
+  ])
+})
+
+test('what receipts said of several segments is written with them, and each receipt once', async () => {
+  const us = (atMs: number, digits: string) => `${new Date(atMs).toISOString().slice(0, -1)}${digits}Z`
+  const message = inMemory(
+    plan,
+    (msgId, atMs) => {
+      const evidence = evidenceOf(`${msgId}/1`, atMs, { receivedAt: us(atMs, '789') })
+      return [
+        ...[0, 1, 1].map((segment) => submittedFact(`${msgId}/${segment}`, segment)),
+        settledFact(atMs, { segments: 2 }),
+        receiptFact(`${msgId}/1`, atMs, { segments: 2n, evidence }),
+        receiptFact(`${msgId}/1`, atMs, { segments: 2n, evidence: { ...evidence, kept: null } }),
+        { kind: 'noted', evidence: evidenceOf(`${msgId}/1`, atMs, { outcome: 'SENT', kept: null }) },
+      ]
+    },
+    { segments: 2 },
+  )
+  await project(message)
+  const { rows } = await db.query(
+    `select segment, s.outcome, s.error_code, s.carrier_code, r.outcome as said, r.receipt is null as not_kept,
+            to_char(r.received_at - s.receipt_at, 'US') as behind
+     from submissions s left join receipts r using (msg_id, carrier_message_id)
+     where msg_id = $1 order by segment, r.received_at`,
+    [message.msgId],
+  )
+  const second = { segment: 1, outcome: 'DELIVERED', error_code: '000', carrier_code: 'DELIVRD 000' }
+  expect(rows).toEqual([
+    {
+      ...{ segment: 0, outcome: null, error_code: null, carrier_code: null },
+      ...{ said: null, not_kept: true, behind: null },
+    },
+    { ...second, said: 'SENT', not_kept: true, behind: '-00789' },
+    { ...second, said: 'DELIVERED', not_kept: false, behind: '000000' },
+  ])
+})
+
+test('what is there already stays as it is, and the rest of a batch is not written without it', async () => {
+  const [one, other] = [inMemory(plan, deliveredFacts), inMemory(plan)]
+  await project(one)
+  await expect(project(one, other)).rejects.toThrow('duplicate key')
+  expect(
+    await findRecorded(
+      db,
+      [one, other].map(({ msgId }) => ({ planId: plan, msgId })),
+    ),
+  ).toEqual(new Set([one.msgId]))
+})
+
+test('repeated because nobody knows how it ended, it is written once', async () => {
+  const message = inMemory(plan, deliveredFacts)
+  expect([await project(message), await project(message)]).toEqual(['written', 'written'])
+  expect((await eventsOf(db, message.msgId)).map(({ seq }) => seq)).toEqual([1, 2])
+})
+
+test('the journal is cut with what is written from it, and only by who holds the lane', async () => {
+  const own = await openLane(db, NODE)
+  const left = async () =>
+    (
+      await readEntries(
+        db,
+        [
+          { lane: own.lane, n: 0 },
+          { lane: own.lane, n: 1 },
+        ],
+        9,
+      )
+    ).entries.map(({ n }) => n)
+  for (const n of [1, 2]) await appendEntry(db, own, n, Buffer.from('facts'))
+  expect(await projectMessages(db, own, [projected(inMemory(plan))], 1)).toBe('written')
+  expect(await left()).toEqual([2])
+  await takeOverLane(db, own.lane, NODE + 1)
+  const late = inMemory(plan)
+  expect(await projectMessages(db, own, [projected(late)], 2)).toBe('fenced')
+  expect(await left()).toEqual([2])
+  expect(await findRecorded(db, [{ planId: plan, msgId: late.msgId }])).toEqual(new Set())
+})
+
+test('without messages only the journal is cut', async () => {
+  const own = await openLane(db, NODE)
+  await appendEntry(db, own, 1, Buffer.from('facts'))
+  expect(await projectMessages(db, own, [], 1)).toBe('written')
+  expect((await readEntries(db, [{ lane: own.lane, n: 0 }], 9)).entries).toEqual([])
+})
+
+test('texts are stored without what PostgreSQL does not store', async () => {
+  const message = inMemory(
+    plan,
+    (msgId, atMs) => [
+      submittedFact(`${msgId}\0`),
+      settledFact(atMs),
+      receiptFact(msgId, atMs, {
+        evidence: evidenceOf(msgId, atMs, { kept: { text: 'a\0b\ud800', tlvs: {} } }),
+      }),
+    ],
+    { body: 'no\0thing, half \ud83d of it', sender: '\0', segments: 1 },
+    newId(Date.now()),
+  )
+  await project(message)
+  expect((await rowsOf(message.msgId, 'messages'))[0]).toMatchObject([
+    { body: 'nothing, half \ufffd of it', sender: '' },
+  ])
+  expect(await rowsOf(message.msgId, 'submissions')).toMatchObject([[{ carrier_message_id: message.msgId }]])
+})
