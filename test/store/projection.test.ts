@@ -28,7 +28,9 @@ const project = (...messages: MessageInProgress[]) =>
 /** The rows that a message has in these tables, with all columns but its id. */
 async function rowsOf(msgId: string, ...tables: string[]): Promise<unknown[]> {
   const found = await Promise.all(
-    tables.map((table) => db.query(`select * from ${table} where msg_id = $1 order by ${table}::text`, [msgId])),
+    tables.map((table) =>
+      db.query(`select * from ${table} where msg_id = $1 order by ${table}::text`, [msgId]),
+    ),
   )
   return found.map(({ rows }) =>
     rows.map(({ msg_id: _, position: __, ...row }) => ({
