@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import { deriveKey } from '../domain/secrets.ts'
 import { freshDirectory } from '../http/fresh-directory.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
@@ -8,11 +9,13 @@ import { registerAdminRoutes } from '../http/routes/admin/api.ts'
 import type { Readiness } from '../http/routes/health.ts'
 import { buildServer, type ServerDeps } from '../http/server.ts'
 import { GroupAccepter } from '../operations/accept-messages.ts'
+import { MessageReads, NO_OWN_MESSAGES } from '../operations/read-messages.ts'
 import { TestEvents, type WebhookPost } from '../operations/send-test-event.ts'
 import { postWebhook } from '../outbound/webhook-post.ts'
 import type { Parts } from '../parts.ts'
 import { backlogMetrics } from '../services/backlog-metrics.ts'
 import { BacklogWatch } from '../services/backlog-watch.ts'
+import { LaneFollower } from '../services/lane-follower.ts'
 import { serviceMetrics } from '../services/metrics.ts'
 import { checkDurability } from '../store/database.ts'
 import type { Base } from './base.ts'
@@ -54,6 +57,7 @@ export async function listenHttp(
     onError,
   })
   const testEvents = startTestEvents(parts, services)
+  const messages = messageReads(services)
   const backlog = new BacklogWatch({
     reads,
     directory: services.directory,
@@ -73,6 +77,7 @@ export async function listenHttp(
     writes: db,
     guard,
     testEvents,
+    messages,
     keys: cursorKeys(options),
     limits: { ...limits, drainTimeoutMs },
     baseUrl: options.baseUrl,
@@ -93,6 +98,7 @@ export async function listenHttp(
         clock: Date.now,
         guard,
         testEvents,
+        messages,
         linkStatus: (carrierId) => links.summary(carrierId),
         carrierAnomalies: (carrierId) => services.anomalies.of(carrierId),
         carrierCondition: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
@@ -151,6 +157,17 @@ async function portOf(
 function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {
   const oldCursors = previousSecretKey === undefined ? [] : [deriveKey(previousSecretKey, 'cursors')]
   return { cursor: deriveKey(secretKey, 'cursors'), oldCursors }
+}
+
+function messageReads({ reads, onError }: Base): MessageReads {
+  const own = NO_OWN_MESSAGES
+  return new MessageReads({
+    db: reads,
+    own,
+    others: new LaneFollower({ db: reads, ownLane: () => own.lane, onError }),
+    clock: () => performance.now(),
+    wait: (ms) => wait(ms),
+  })
 }
 
 /** Test events go through the sockets of all others; what is under way is ended when the server is down. */

@@ -1,5 +1,6 @@
-import { createdAtMs, lowestIdAt } from '../domain/message-ids.ts'
+import { createdAtMs, highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 import { FIRST_PART_MS, nextPartMs, type SearchFilters, storedForms } from '../domain/message-search.ts'
+import type { WantedMessages } from '../domain/wanted-messages.ts'
 import type { Queryable } from '../store/database.ts'
 import { type FoundMessage, searchMessages, searchSubmitted } from '../store/message-search.ts'
 
@@ -50,5 +51,19 @@ export async function findMessages(
     if (clock() - startedAtMs >= MAX_SEARCH_MS) return { rows, searchedTo: lowest }
     partMs = nextPartMs(partMs, clock() - beganAtMs)
     below = lowest
+  }
+}
+
+/** The same question, asked of messages in progress. */
+export function wantedOfSearch({ planId, carrierId, filters, after }: MessageSearch): WantedMessages {
+  const { fromDate, toDate, carrierMessageId, ...rest } = filters
+  return {
+    planId,
+    carrierId,
+    filters: rest,
+    carrierMessageIds: carrierMessageId === null ? null : storedForms(carrierMessageId),
+    lowest: fromDate === null ? null : lowestIdAt(fromDate),
+    highest: toDate === null ? null : highestIdAt(toDate),
+    below: after,
   }
 }

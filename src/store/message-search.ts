@@ -22,6 +22,14 @@ export interface FoundMessage {
   readonly updatedAt: Date
 }
 
+/** The same without what others are called; `routeId` and `carrierId` null: none yet. */
+export interface NamelessMessage
+  extends Omit<FoundMessage, 'accountId' | 'servicePlanId' | 'route' | 'carrier'> {
+  readonly planId: number
+  readonly routeId: number | null
+  readonly carrierId: number | null
+}
+
 /** Ids from `lowest` on and below `below` are searched; `planId` null: in all plans. */
 export interface SearchPart {
   readonly planId: number | null
@@ -87,6 +95,38 @@ export async function searchSubmitted(
     ) m ${NAMES}
     order by m.msg_id desc limit ${limit}`
   return (await db.query<FoundMessage>({ text, values })).rows
+}
+
+/** These messages with the names of what they belong to, in their order. */
+export async function withNames(
+  db: Queryable,
+  messages: readonly NamelessMessage[],
+): Promise<FoundMessage[]> {
+  if (messages.length === 0) return []
+  const keys = messages.map(({ planId, routeId, carrierId }) => ({ planId, routeId, carrierId }))
+  const { rows } = await db.query<{
+    n: number
+    accountId: string
+    servicePlanId: string
+    route: string | null
+    carrier: string | null
+  }>({
+    text: `
+      select i.n, a.account_id as "accountId", p.service_plan_id as "servicePlanId", r.name as route, c.name as carrier
+      from rows from (
+        json_to_recordset($1) as ("planId" integer, "routeId" integer, "carrierId" integer)
+      ) with ordinality as i ("planId", "routeId", "carrierId", n)
+      join service_plans p on p.id = i."planId"
+      join accounts a on a.id = p.account_id
+      left join carriers c on c.id = i."carrierId"
+      left join routes r on r.id = i."routeId"
+      order by i.n`,
+    values: [JSON.stringify(keys)],
+  })
+  return rows.map(({ n, ...names }) => {
+    const { planId: _, routeId: __, carrierId: ___, ...message } = messages[n - 1]!
+    return { ...message, ...names }
+  })
 }
 
 /** Of one id of a carrier so many submissions are looked at, the newest: some carriers give ids again. */

@@ -3,16 +3,8 @@ import { expect, it } from 'vitest'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { listMessages } from '../../src/store/message-list.ts'
 import { databaseOfFile } from '../support/database.ts'
+import { NO_FILTERS } from '../support/list-walks.ts'
 
-const NONE = {
-  from: null,
-  to: null,
-  status: null,
-  country: null,
-  mccmnc: null,
-  fromDate: null,
-  toDate: null,
-}
 const DAY_MS = 86_400_000
 const FIRST_MS = Date.parse('2026-05-01T23:59:59.990Z')
 
@@ -29,7 +21,7 @@ await db.query(
 )
 
 async function idsOf(page: Partial<Parameters<typeof listMessages>[1]>): Promise<string[]> {
-  const whole = { planId: 1, filters: NONE, after: null, limit: 100, ...page }
+  const whole = { planId: 1, filters: NO_FILTERS, after: null, limit: 100, ...page }
   return (await listMessages(db, whole)).map(({ msgId }) => msgId)
 }
 
@@ -46,7 +38,7 @@ it('gives no more than the limit, below the position', async () => {
 })
 
 it('includes both ends of a window', async () => {
-  const filters = { ...NONE, fromDate: FIRST_MS + 5, toDate: FIRST_MS + 9 }
+  const filters = { ...NO_FILTERS, fromDate: FIRST_MS + 5, toDate: FIRST_MS + 9 }
   expect(await idsOf({ filters })).toEqual(ofPlan1.filter((id) => id >= ids[5]! && id <= ids[9]!))
 })
 
@@ -70,7 +62,7 @@ it('reads only the partitions of the window', async () => {
       return { rows: [] }
     },
   }
-  const filters = { ...NONE, fromDate: FIRST_MS, toDate: FIRST_MS + 5 }
+  const filters = { ...NO_FILTERS, fromDate: FIRST_MS, toDate: FIRST_MS + 5 }
   await listMessages(explaining as never, { planId: 1, filters, after: null, limit: 10 })
   expect(plans[0]).toContain('messages_day_0')
   expect(plans[0]).not.toContain('messages_day_1')

@@ -15,6 +15,7 @@ import { DirectoryService, type DirectoryServiceOptions } from '../../src/servic
 import type { Database } from '../../src/store/database.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { startHttpServer } from './http-server.ts'
+import { readsOf } from './message-reads.ts'
 
 interface Answer {
   readonly status: number
@@ -78,6 +79,7 @@ export async function startAdminServer(
         clock,
         guard,
         testEvents,
+        messages: readsOf(db),
         ...extra,
       }),
   })

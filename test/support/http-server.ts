@@ -11,6 +11,7 @@ import { buildServer, type ServerDeps } from '../../src/http/server.ts'
 import { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import type { Database } from '../../src/store/database.ts'
+import { readsOf } from './message-reads.ts'
 import { testEventsOf } from './test-events.ts'
 
 interface Options extends Partial<Omit<ServerDeps, 'writes' | 'limits' | 'testEvents' | 'adminRoutes'>> {
@@ -51,6 +52,7 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
   const { writes = deps.db, clock = Date.now } = deps
   const { testEvents, close } = testEventsOf({ guard: realGuard, secretKey, caPem: webhookCaPem, clock })
   const app = await buildServer({
+    messages: readsOf(deps.db),
     writes,
     accepter: new GroupAccepter({ db: writes, placement: PLACEMENT, secretKey, random: randomBytes }),
     guard: realGuard,

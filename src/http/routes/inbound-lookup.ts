@@ -4,11 +4,11 @@ import { AppError } from '../../errors.ts'
 import { findInboundMessage } from '../../store/inbound-message-list.ts'
 import { planToRead } from '../authentication.ts'
 import { readLookup } from '../lookups.ts'
+import type { ListDeps } from '../pages.ts'
 import { failures } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema } from '../schemas/message-query.ts'
 import { INBOUND_MESSAGE } from '../schemas/response-examples.ts'
 import { InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
-import type { LookupDeps } from './message-lookups.ts'
 
 const SCHEMA = {
   operationId: 'getInboundMessage',
@@ -28,7 +28,10 @@ const SCHEMA = {
 }
 
 /** `GET /v1/inbound/sms/{msgId}`. */
-export function inboundLookupRoute(app: FastifyInstance, { directory, db }: LookupDeps): void {
+export function inboundLookupRoute(
+  app: FastifyInstance,
+  { directory, db }: Pick<ListDeps, 'directory' | 'db'>,
+): void {
   app.get('/v1/inbound/sms/:msgId', { schema: SCHEMA }, async (request) => {
     const { msgId, servicePlanId } = readLookup(request)
     const plan = planToRead(await directory(), request, servicePlanId)

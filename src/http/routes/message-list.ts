@@ -3,11 +3,11 @@ import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
 import { parseListQuery } from '../../domain/list-queries.ts'
 import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/message-filters.ts'
 import type { Query } from '../../domain/query-parameters.ts'
-import { listMessages } from '../../store/message-list.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { failures } from '../schemas/error-body.ts'
 import { ListQuerySchema, MessageListSchema } from '../schemas/message-query.ts'
 import { MESSAGE_LIST } from '../schemas/response-examples.ts'
+import type { LookupDeps } from './message-lookups.ts'
 
 const SCHEMA = {
   operationId: 'listMessages',
@@ -22,13 +22,13 @@ const SCHEMA = {
 }
 
 /** `GET /v1/messages/sms`. */
-export function listRoute(app: FastifyInstance, deps: ListDeps): void {
+export function listRoute(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
   const pages = new CursorPages<MessageFilters, string>(deps, 'messages')
   app.get('/v1/messages/sms', { schema: SCHEMA }, async (request) => {
     const { plan, page } = await pages.read(request, parseListQuery(request.query as Query, MESSAGE_FILTERS))
     return pages.answer(
       page,
-      (wanted) => listMessages(deps.db, wanted),
+      (wanted) => deps.messages.list(wanted),
       (message) => message.msgId,
       (message) => deliveryReceipt(message, plan),
     )

@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
 import { readablePlanIds } from '../../domain/plan-scopes.ts'
 import { AppError } from '../../errors.ts'
-import type { Queryable } from '../../store/database.ts'
-import { findMessage } from '../../store/messages.ts'
+import type { MessageReads } from '../../operations/read-messages.ts'
 import { planToRead, tokenOf } from '../authentication.ts'
 import type { DirectorySource } from '../fresh-directory.ts'
 import { readLookup } from '../lookups.ts'
@@ -14,7 +13,7 @@ import { DELIVERED_MESSAGE } from '../schemas/response-examples.ts'
 
 export interface LookupDeps {
   readonly directory: DirectorySource
-  readonly db: Queryable
+  readonly messages: MessageReads
 }
 
 const SCHEMA = {
@@ -48,7 +47,7 @@ export function lookupRoutes(app: FastifyInstance, deps: LookupDeps): void {
 }
 
 async function lookUp(
-  { directory, db }: LookupDeps,
+  { directory, messages }: LookupDeps,
   request: FastifyRequest,
   { msgId, servicePlanId }: { msgId: string; servicePlanId: string | undefined },
 ) {
@@ -57,7 +56,7 @@ async function lookUp(
     servicePlanId === undefined
       ? readablePlanIds(snapshot, tokenOf(request))
       : [planToRead(snapshot, request, servicePlanId).id]
-  const message = await findMessage(db, planIds, msgId)
+  const message = await messages.find(planIds, msgId)
   const plan = message === null ? undefined : snapshot.planById(message.planId)
   if (message === null || plan === undefined) throw new AppError('MESSAGE_NOT_FOUND')
   return deliveryReceipt(message, plan)

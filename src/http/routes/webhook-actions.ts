@@ -88,11 +88,12 @@ const MANY_UNDER_WAY = 2
 
 /** `POST /v1/webhooks/events/{eventId}/redeliver` and `/v1/webhooks/redeliver`. */
 export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDeps): void {
-  const { directory, writes } = deps
+  const { directory, writes, messages } = deps
   app.post('/v1/webhooks/events/:eventId/redeliver', { schema: ONE }, async (request, reply) => {
     const { servicePlanId } = request.body as Static<typeof PlanBodySchema>
     const key = eventOfPath(request)
     const plan = planToRead(await directory(), request, servicePlanId)
+    await messages.untilRecorded([key.msgId], plan.id)
     await redeliverEvent(writes, plan.id, key)
     const event = await findEvent(writes, plan.id, key)
     if (event === null) throw refuseMissing('event')
@@ -105,9 +106,10 @@ export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDep
     const { filters, after } = readRedelivery(body)
     const plan = planToRead(await directory(), request, body.servicePlanId)
     const query = { ...filters, planId: plan.id, state: body.state ?? 'failed', after }
-    const { redelivered, nextAfter } = await turns.run(plan.account.id, () =>
-      redeliverEvents(writes, query, MANY_AT_ONCE),
-    )
+    const { redelivered, nextAfter } = await turns.run(plan.account.id, async () => {
+      await messages.untilEventsRecorded(plan.id, query.msgId)
+      return redeliverEvents(writes, query, MANY_AT_ONCE)
+    })
     return reply.code(202).send({ redelivered, nextAfter: nextAfter === null ? null : eventId(nextAfter) })
   })
 }

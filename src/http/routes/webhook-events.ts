@@ -14,6 +14,7 @@ import { LookupQuerySchema } from '../schemas/message-query.ts'
 import { WEBHOOK_EVENT_DETAIL, WEBHOOK_EVENT_LIST } from '../schemas/response-examples.ts'
 import { presentEvent, presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
 import { EventListQuerySchema, EventPathSchema, WebhookEventListSchema } from '../schemas/webhook-query.ts'
+import type { LookupDeps } from './message-lookups.ts'
 
 const COMMON = { tags: ['Webhook deliveries'] }
 
@@ -52,8 +53,8 @@ const DETAIL = {
 }
 
 /** `GET /v1/webhooks/events` and `/v1/webhooks/events/{eventId}`. */
-export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps): void {
-  const { db, directory } = deps
+export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
+  const { db, directory, messages } = deps
   const pages = new CursorPages<EventFilters, EventKey>(deps, 'events')
   app.get('/v1/webhooks/events', { schema: LIST }, async (request) => {
     const bounds = { filtered: false, maxPage: MAX_PAGE }
@@ -61,6 +62,7 @@ export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps): void {
       request,
       parseListQuery(request.query as Query, EVENT_FILTERS, bounds),
     )
+    await messages.untilEventsRecorded(plan.id, page.filters.msgId)
     return pages.answer(
       page,
       (wanted) => listEvents(db, wanted),
@@ -71,6 +73,7 @@ export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps): void {
   app.get('/v1/webhooks/events/:eventId', { schema: DETAIL }, async (request) => {
     const { key, servicePlanId } = readEventLookup(request)
     const plan = planToRead(await directory(), request, servicePlanId)
+    await messages.untilRecorded([key.msgId], plan.id)
     const event = await findEvent(db, plan.id, key)
     if (event === null) throw refuseMissing('event')
     return presentEventDetail(event, plan.servicePlanId)

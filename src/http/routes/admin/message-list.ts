@@ -4,7 +4,6 @@ import { createdAtMs } from '../../../domain/message-ids.ts'
 import { parseSearch } from '../../../domain/message-search.ts'
 import { invalid } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/named-rows.ts'
-import { findMessages } from '../../../operations/search-messages.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
 import {
   LinkKey,
@@ -46,7 +45,7 @@ const ListedMessage = Type.Object(
 )
 
 /** Messages of all plans, or of one. */
-export function registerMessageList(scope: AdminScope, { reads }: AdminDeps): void {
+export function registerMessageList(scope: AdminScope, { reads, messages }: AdminDeps): void {
   const Query = pageQuery(MessageId, {
     servicePlanId: Type.Optional(PublicId),
     from: Text('Sender'),
@@ -74,7 +73,7 @@ export function registerMessageList(scope: AdminScope, { reads }: AdminDeps): vo
       const carrierId = carrier === undefined ? null : await keyOfCarrier(reads, carrier)
       const { shown, fetched } = limitOf(query)
       const search = { planId, carrierId, filters, after: after?.toLowerCase() ?? null, limit: fetched }
-      const { rows, searchedTo } = await findMessages(reads, search, () => performance.now())
+      const { rows, searchedTo } = await messages.search(search)
       const answer = page(rows, shown, ({ msgId }) => msgId, present)
       return { ...answer, nextAfter: answer.nextAfter ?? searchedTo }
     },

@@ -134,13 +134,14 @@ const UnownedInbound = Type.Object(
   { title: 'UnownedInboundMessage' },
 )
 
-export function registerMessages(scope: AdminScope, { reads, secretKey }: AdminDeps): void {
+export function registerMessages(scope: AdminScope, { reads, messages, secretKey }: AdminDeps): void {
   const tags = ['Message search']
 
   scope.get(
     '/messages/:msgId',
     { schema: { tags, params: Type.Object({ msgId: MessageId }), response: answers(200, Message) } },
     async ({ params }) => {
+      await messages.untilRecorded([params.msgId])
       const message = await findMessageForOperator(reads, params.msgId)
       if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')
       const { sender, recipient, ...rest } = message

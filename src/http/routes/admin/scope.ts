@@ -11,6 +11,7 @@ import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
 import type { CarrierCondition } from '../../../domain/routing.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
+import type { MessageReads } from '../../../operations/read-messages.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
 import type { Database } from '../../../store/database.ts'
 
@@ -50,6 +51,7 @@ export interface AdminDeps {
   readonly clock: () => number
   readonly guard: CallbackChecker
   readonly testEvents: TestEvents
+  readonly messages: MessageReads
   /** Absent where this node runs no carrier links. */
   readonly quality?: QualityWatching
   /** Absent where this node runs no carrier links. */

@@ -40,7 +40,7 @@ const Redeliveries = Type.Object(
 
 /** What customers are told of, and how that went. */
 export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void {
-  const { db, reads } = deps
+  const { db, reads, messages } = deps
   const tags = ['Webhook administration']
 
   const Query = pageQuery(EventId, {
@@ -55,6 +55,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
       const { servicePlanId, after } = query
       const filters = filtersOf(query)
       const planId = await keyOfPlan(reads, servicePlanId)
+      await messages.untilEventsRecorded(planId, filters.msgId)
       const rows = await listEvents(reads, { planId, filters, after: positionOf(after), limit: fetched })
       return page(rows, shown, eventId, (event) => presentEvent(event, canonicalPublicId(servicePlanId)))
     },
@@ -86,6 +87,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
       const filters = filtersOf(body)
       const planId = await keyOfPlan(db, servicePlanId)
       const query = { ...filters, planId, state, after: positionOf(after) }
+      await messages.untilEventsRecorded(planId, filters.msgId)
       const { redelivered, nextAfter } = await redeliverEvents(db, query)
       reply.code(202)
       return { redelivered, nextAfter: nextAfter === null ? null : eventId(nextAfter) }
@@ -96,8 +98,9 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
 type Place = { planId: number; key: EventKey }
 
 /** Where an event is, whosever it is; or 404. */
-async function place({ reads }: AdminDeps, id: string): Promise<Place> {
+async function place({ reads, messages }: AdminDeps, id: string): Promise<Place> {
   const key = parseEventId(id)
+  if (key !== null) await messages.untilRecorded([key.msgId])
   const planId = key === null ? undefined : await findPlanOfEvent(reads, key)
   if (key === null || planId === undefined) throw refuseMissing('event')
   return { planId, key }

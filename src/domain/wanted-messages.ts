@@ -1,0 +1,102 @@
+/**
+ * Which messages in progress a list shows: the same as the statements of store/message-list.ts and store/message-search.ts
+ * choose among the records, and in the same order.
+ */
+import type { Page } from './cursors.ts'
+import type { MessageFilters } from './message-filters.ts'
+import { highestIdAt, lowestIdAt } from './message-ids.ts'
+import type { SearchFilters } from './message-search.ts'
+import type { MessageInProgress } from './messages-in-progress.ts'
+
+/** What a list asks for; null is not filtered. */
+export interface WantedMessages {
+  readonly planId: number | null
+  readonly filters: Omit<SearchFilters, 'fromDate' | 'toDate' | 'carrierMessageId'>
+  /** Of the message; where `carrierMessageIds` are given, of the segment that has one of them. */
+  readonly carrierId: number | null
+  /** A segment was accepted under one of these. */
+  readonly carrierMessageIds: readonly string[] | null
+  /** Inclusive. */
+  readonly lowest: string | null
+  /** Inclusive. */
+  readonly highest: string | null
+  /** Exclusive: the list goes on behind this one. */
+  readonly below: string | null
+}
+
+export function wantedOfPage({ planId, filters, after }: Page<MessageFilters, string>): WantedMessages {
+  const { fromDate, toDate, ...rest } = filters
+  return {
+    planId,
+    filters: { ...rest, errorCode: null },
+    carrierId: null,
+    carrierMessageIds: null,
+    lowest: fromDate === null ? null : lowestIdAt(fromDate),
+    highest: toDate === null ? null : highestIdAt(toDate),
+    below: after,
+  }
+}
+
+/** The cheapest question first: most messages in progress are of other plans. */
+export function isWanted(wanted: WantedMessages, message: MessageInProgress): boolean {
+  const { planId, lowest, highest, below, filters } = wanted
+  const { msgId, accepted, state } = message
+  return (
+    (planId === null || accepted.planId === planId) &&
+    (below === null || msgId < below) &&
+    (lowest === null || msgId >= lowest) &&
+    (highest === null || msgId <= highest) &&
+    (filters.status === null || state.status === filters.status) &&
+    (filters.to === null || accepted.recipient === filters.to) &&
+    (filters.from === null || accepted.sender === filters.from) &&
+    (filters.country === null || accepted.country === filters.country) &&
+    (filters.mccmnc === null || state.mccmnc === filters.mccmnc) &&
+    (filters.errorCode === null || state.errorCode === filters.errorCode) &&
+    isOfCarrier(wanted, message)
+  )
+}
+
+function isOfCarrier(
+  { carrierId, carrierMessageIds }: WantedMessages,
+  { state, submissions }: MessageInProgress,
+): boolean {
+  if (carrierMessageIds === null) return carrierId === null || state.carrierId === carrierId
+  return submissions.some(
+    (segment) =>
+      carrierMessageIds.includes(segment.carrierMessageId) &&
+      (carrierId === null || segment.carrierId === carrierId),
+  )
+}
+
+/** The newest `limit` that are wanted, newest first. `messages` come in any order, each once. */
+export function newestWanted(
+  messages: Iterable<MessageInProgress>,
+  wanted: WantedMessages,
+  limit: number,
+): MessageInProgress[] {
+  const newest: MessageInProgress[] = []
+  let within = wanted
+  for (const message of messages) {
+    if (!isWanted(within, message)) continue
+    newest.push(message)
+    // Sorted now and then, and not for each: what cannot be among the newest any more is not wanted from then on.
+    if (newest.length < 2 * limit) continue
+    newest.sort(byNewest).length = limit
+    within = { ...wanted, lowest: newest.at(-1)!.msgId }
+  }
+  return newest.sort(byNewest).slice(0, limit)
+}
+
+/** Two lists, each newest first, as one; of a message that is in both, the first list's. */
+export function mergeNewest<Row extends { readonly msgId: string }>(
+  first: readonly Row[],
+  second: readonly Row[],
+  limit: number,
+): Row[] {
+  const ids = new Set(first.map(({ msgId }) => msgId))
+  return [...first, ...second.filter(({ msgId }) => !ids.has(msgId))].sort(byNewest).slice(0, limit)
+}
+
+function byNewest(one: { readonly msgId: string }, other: { readonly msgId: string }): number {
+  return one.msgId < other.msgId ? 1 : one.msgId > other.msgId ? -1 : 0
+}

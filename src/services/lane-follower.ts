@@ -1,0 +1,173 @@
+import { decodeEntry, type JournalFact } from '../domain/journal-entries.ts'
+import { addFact, type MessageInProgress, messageInProgress } from '../domain/messages-in-progress.ts'
+import type { OtherMessages } from '../operations/read-messages.ts'
+import type { Queryable } from '../store/database.ts'
+import { type LaneBounds, type LaneNews, readLanes } from '../store/followed-lanes.ts'
+import { findRecorded } from '../store/projection.ts'
+
+export interface LaneFollowerOptions {
+  readonly db: Queryable
+  /** The lane of this process, which is not read: it knows better. Null: it has none. */
+  readonly ownLane: () => number | null
+  readonly onError: (message: string, error: unknown) => void
+  /** What is read of a lane at once. */
+  readonly bounds?: LaneBounds
+  /** When so many messages are followed, those that have a record by now are forgotten. */
+  readonly manyMessages?: number
+}
+
+/** A lane as far as it was read. */
+interface FollowedLane {
+  /** The last entry read; NO_FURTHER: it has ended, or cannot be read. */
+  n: number
+  /** In the order of their first entries. */
+  readonly messages: Map<string, Followed>
+}
+
+interface Followed {
+  readonly message: MessageInProgress
+  /** The entry that has its acceptance. */
+  readonly entry: number
+}
+
+const NO_FURTHER = Number.MAX_SAFE_INTEGER
+/** Some 4,000 facts: about 10 ms of work. */
+const BOUNDS: LaneBounds = { entries: 256, octets: 256 * 1024 }
+const MANY_MESSAGES = 20_000
+/** Looked for among the records in one statement. */
+const BATCH = 1_000
+
+/**
+ * What the lanes of the other processes say: their messages in progress, built from the same facts as theirs. Read on only
+ * when somebody asks. It keeps as many as the others have in progress, which they bound, and of each what answers need.
+ */
+export class LaneFollower implements OtherMessages {
+  readonly #options: LaneFollowerOptions
+  readonly #lanes = new Map<number, FollowedLane>()
+  #many: number
+  /** The catch-up that began last, and the one that begins after it. */
+  #running: Promise<void> | null = null
+  #next: Promise<void> | null = null
+
+  constructor(options: LaneFollowerOptions) {
+    this.#options = options
+    this.#many = options.manyMessages ?? MANY_MESSAGES
+  }
+
+  /**
+   * Resolves when everything that is committed in the other lanes now is known here, or is in the records. Whoever asks
+   * while one is under way shares the next: what is under way may have read before. Rejects when the database does.
+   */
+  catchUp(): Promise<void> {
+    this.#next ??= this.#readAfter(this.#running)
+    return this.#next
+  }
+
+  get(msgId: string): MessageInProgress | undefined {
+    for (const { messages } of this.#lanes.values()) {
+      const followed = messages.get(msgId)
+      if (followed !== undefined) return followed.message
+    }
+    return undefined
+  }
+
+  *all(): Iterable<MessageInProgress> {
+    for (const { messages } of this.#lanes.values()) {
+      for (const { message } of messages.values()) yield message
+    }
+  }
+
+  get size(): number {
+    let size = 0
+    for (const { messages } of this.#lanes.values()) size += messages.size
+    return size
+  }
+
+  forget(msgIds: Iterable<string>): void {
+    for (const msgId of msgIds) for (const { messages } of this.#lanes.values()) messages.delete(msgId)
+  }
+
+  async #readAfter(running: Promise<void> | null): Promise<void> {
+    await running?.catch(() => undefined)
+    this.#running = this.#next
+    this.#next = null
+    await this.#readOn()
+  }
+
+  async #readOn(): Promise<void> {
+    const { db, ownLane, bounds = BOUNDS } = this.#options
+    for (let isWhole = false; !isWhole; ) {
+      const positions = [...this.#lanes].map(([lane, { n }]) => ({ lane, n }))
+      const news = await readLanes(db, positions, ownLane(), bounds)
+      this.#dropGone(news)
+      for (const lane of news) this.#follow(lane)
+      isWhole = !news.some((lane) => isFull(lane, bounds))
+    }
+    if (this.size >= this.#many) await this.#forgetRecorded()
+  }
+
+  #dropGone(news: readonly LaneNews[]): void {
+    const there = new Set(news.map(({ lane }) => lane))
+    for (const lane of this.#lanes.keys()) if (!there.has(lane)) this.#lanes.delete(lane)
+  }
+
+  #follow({ lane, cut, entries }: LaneNews): void {
+    const followed = this.#lanes.get(lane) ?? { n: cut, messages: new Map<string, Followed>() }
+    this.#lanes.set(lane, followed)
+    if (followed.n < cut) followed.n = cut
+    const { messages } = followed
+    for (const [msgId, { entry }] of messages) {
+      if (entry > cut) break
+      messages.delete(msgId)
+    }
+    for (const { n, data } of entries) {
+      const facts = data.length === 0 ? null : this.#decode(lane, data)
+      if (facts === null) followed.n = NO_FURTHER
+      // What is known of its messages grows old from here on: their records are the better answer.
+      if (facts === null && data.length > 0) messages.clear()
+      if (facts === null) return
+      for (const fact of facts) learn(messages, n, fact)
+      followed.n = n
+    }
+  }
+
+  /** Null: written by a version that is newer than this one. Said once: nothing more of the lane is read. */
+  #decode(lane: number, data: Buffer): JournalFact[] | null {
+    try {
+      return decodeEntry(data)
+    } catch (error) {
+      this.#options.onError(
+        `journal lane ${lane} cannot be read: its messages are answered from the records`,
+        error,
+      )
+      return null
+    }
+  }
+
+  async #forgetRecorded(): Promise<void> {
+    const keys = [...this.all()].map(({ msgId, accepted }) => ({ planId: accepted.planId, msgId }))
+    for (let from = 0; from < keys.length; from += BATCH)
+      this.forget(await findRecorded(this.#options.db, keys.slice(from, from + BATCH)))
+    this.#many = Math.max(this.#options.manyMessages ?? MANY_MESSAGES, 2 * this.size)
+  }
+}
+
+function isFull({ entries }: LaneNews, bounds: LaneBounds): boolean {
+  const octets = entries.reduce((sum, { data }) => sum + data.length, 0)
+  return entries.length >= bounds.entries || octets >= bounds.octets
+}
+
+/** Facts of messages that were accepted elsewhere, or are recorded, are not for here. */
+function learn(messages: Map<string, Followed>, entry: number, { msgId, fact }: JournalFact): void {
+  if (fact.kind === 'accepted') {
+    messages.set(msgId, { entry, message: messageInProgress(msgId, fact) })
+    return
+  }
+  const message = messages.get(msgId)?.message
+  // What no answer shows is not kept: attempts, webhooks, receipts.
+  if (message === undefined || fact.kind === 'attempted' || fact.kind === 'event-taken') return
+  if (fact.kind === 'noted') return
+  addFact(message, fact)
+  message.events.length = 0
+  message.receipts.length = 0
+}

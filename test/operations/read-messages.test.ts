@@ -1,0 +1,233 @@
+import { expect, test } from 'vitest'
+import type { MessageFilters } from '../../src/domain/message-filters.ts'
+import { messageOf } from '../../src/domain/messages-in-progress.ts'
+import { NO_OWN_MESSAGES } from '../../src/operations/read-messages.ts'
+import type { Queryable } from '../../src/store/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { installedDatabase } from '../support/installation.ts'
+import { LaneWriter, received, settled } from '../support/lane-writer.ts'
+import { NO_FILTERS, walkWhileProjecting } from '../support/list-walks.ts'
+import { readsOf } from '../support/message-reads.ts'
+
+const { db, announcedPlan: plan, silentPlan } = await installedDatabase({ poolSize: 8 })
+
+const nodes = async () => [await LaneWriter.open(db, 1), await LaneWriter.open(db, 2)] as const
+
+/** A sender of its own for each test, so that no list shows what another left. */
+let senders = 0
+const newSender = () => `Test${++senders}`
+
+async function listed({ reads }: Pick<LaneWriter, 'reads'>, filters: Partial<MessageFilters>, limit = 100) {
+  const page = { planId: plan, filters: { ...NO_FILTERS, ...filters }, after: null, limit }
+  return (await reads.list(page)).map(({ msgId }) => msgId)
+}
+
+async function searched({ reads }: Pick<LaneWriter, 'reads'>, filters: object, whose: object = {}) {
+  const asked = { ...NO_FILTERS, errorCode: null, carrierMessageId: null, ...filters }
+  const { rows } = await reads.search({
+    ...{ planId: null, carrierId: null, after: null, limit: 100 },
+    ...whose,
+    filters: asked,
+  })
+  return rows
+}
+
+/** `db`, whose statements of this name wait until they are let go. */
+function heldAt(name: string) {
+  const held: (() => void)[] = []
+  const query = async (statement: { name?: string; text: string }) => {
+    if (statement.name === name || statement.text.includes(name))
+      await new Promise<void>((go) => held.push(go))
+    return db.query(statement)
+  }
+  return { db: { query } as unknown as Queryable, held }
+}
+
+test('a look-up of an own message asks the database nothing', async () => {
+  const [node] = await nodes()
+  const [msgId = ''] = await node.accept(plan)
+  const { reads } = { reads: readsOf({ query: () => Promise.reject(new Error('asked')) } as Queryable, node) }
+  expect(await reads.find([plan], msgId)).toEqual(messageOf(node.get(msgId)!))
+  expect(await reads.find([plan], msgId.toUpperCase())).toMatchObject({ msgId, status: 'QUEUED' })
+  expect(await reads.find([silentPlan], msgId)).toBe(null)
+})
+
+test('what one journal says the other node answers at once, until and after it is in the records', async () => {
+  const [node, other] = await nodes()
+  const sender = newSender()
+  const [msgId = ''] = await node.accept(plan, [{ sender }])
+  const expectStatus = async (status: 'QUEUED' | 'SENT' | 'DELIVERED') => {
+    for (const one of [node, other]) {
+      expect(await one.reads.find([silentPlan, plan], msgId)).toMatchObject({ msgId, sender, status })
+      expect(await one.reads.find([silentPlan], msgId)).toBe(null)
+      for (const filtered of ['QUEUED', 'SENT', 'DELIVERED'] as const)
+        expect(await listed(one, { from: sender, status: filtered })).toEqual(
+          filtered === status ? [msgId] : [],
+        )
+    }
+  }
+  await expectStatus('QUEUED')
+  await node.write([settled(msgId)])
+  await expectStatus('SENT')
+  await node.write([received(msgId)])
+  await expectStatus('DELIVERED')
+  await node.project([msgId])
+  await expectStatus('DELIVERED')
+})
+
+test('a record that has moved on counts, and not what a lane said before', async () => {
+  const [node, other] = await nodes()
+  const sender = newSender()
+  // The first stays, so that the lane is not cut.
+  const [oldest = '', moved = '', newest = ''] = [
+    ...(await node.accept(plan, [{ sender }])),
+    ...(await node.accept(plan, [{ sender }])),
+    ...(await node.accept(plan, [{ sender }])),
+  ]
+  expect(await listed(other, { from: sender, status: 'QUEUED' })).toEqual([newest, moved, oldest])
+  await node.project([moved, newest])
+  await db.query("update messages set status = 'SENT' where plan_id = $1 and msg_id = any ($2)", [
+    plan,
+    [moved, newest],
+  ])
+  // Of a page of one the newest that are still QUEUED: both above it have a newer record.
+  expect(await listed(other, { from: sender, status: 'QUEUED' }, 1)).toEqual([oldest])
+  expect(await listed(other, { from: sender, status: 'SENT' }, 1)).toEqual([newest])
+  expect(await other.reads.find([plan], moved)).toMatchObject({ status: 'SENT' })
+  expect((await searched(other, { from: sender, status: 'SENT' })).map(({ msgId }) => msgId)).toEqual([
+    newest,
+    moved,
+  ])
+})
+
+test('a message whose record is being written is answered by the record, where there is one', async () => {
+  const [node] = await nodes()
+  const sender = newSender()
+  const [written = '', unwritten = ''] = await node.accept(plan, [{ sender }, { sender }])
+  const messages = [written, unwritten].map((msgId) => node.get(msgId)!)
+  await node.project([written])
+  await db.query("update messages set status = 'SENT' where plan_id = $1 and msg_id = $2", [plan, written])
+  const own = {
+    ...NO_OWN_MESSAGES,
+    get: (msgId: string) => messages.find((message) => message.msgId === msgId),
+    all: () => messages,
+    isLeaving: () => true,
+    lane: node.lane,
+  }
+  const reads = readsOf(db, own)
+  expect(await reads.find([plan], written)).toMatchObject({ status: 'SENT' })
+  expect(await reads.find([plan], unwritten)).toMatchObject({ status: 'QUEUED' })
+  expect(await listed({ reads }, { from: sender, status: 'QUEUED' })).toEqual([unwritten])
+  expect(await listed({ reads }, { from: sender, status: 'SENT' })).toEqual([written])
+})
+
+test.each(['find_message', 'from messages m'])(
+  'a journal that is cut before %s is answered loses nothing',
+  async (at) => {
+    const [node] = await nodes()
+    const sender = newSender()
+    const [msgId = ''] = await node.accept(plan, [{ sender }])
+    const gate = heldAt(at)
+    const reads = readsOf(gate.db)
+    const reading = at === 'find_message' ? reads.find([plan], msgId) : listed({ reads }, { from: sender })
+    await eventually(() => gate.held.length === 1)
+    await node.project([msgId])
+    // Another request reads on, and its node forgets the message.
+    void reads.find([plan], msgId)
+    await eventually(
+      async () => (await db.query('select from journal where lane = $1', [node.lane])).rowCount === 0,
+    )
+    gate.held.shift()!()
+    const read = await reading
+    expect(Array.isArray(read) ? read : [read?.msgId]).toEqual([msgId])
+    for (const go of gate.held) go()
+  },
+)
+
+test("the operator's list has messages in progress with the names of what they belong to", async () => {
+  const [node, other] = await nodes()
+  const sender = newSender()
+  const { rows } = await db.query<{ id: number }>(
+    `insert into carriers (name, host, port, system_id, password)
+     values ('acme', 'localhost', 2775, 'aldis', 'secret') returning id`,
+  )
+  const carrierId = rows[0]!.id
+  const [first = ''] = await node.accept(plan, [{ sender }])
+  const [second = ''] = await node.accept(silentPlan, [{ sender, segments: 2 }])
+  await node.write([
+    { msgId: first, fact: { kind: 'submitted', carrierId, carrierMessageId: 'abc1', segment: 0, cut: null } },
+    settled(first, { carrierId, errorCode: '000' }),
+  ])
+  const shown = [
+    {
+      msgId: second,
+      servicePlanId: '222222222222222222222222',
+      carrier: null,
+      status: 'QUEUED',
+      segments: 2,
+    },
+    { msgId: first, servicePlanId: '111111111111111111111111', carrier: 'acme', status: 'SENT', route: null },
+  ]
+  for (const one of [node, other]) {
+    expect(await searched(one, { from: sender })).toMatchObject(shown)
+    expect(await searched(one, { from: sender }, { carrierId })).toMatchObject([shown[1]!])
+    expect(await searched(one, { from: sender }, { planId: silentPlan })).toMatchObject([shown[0]!])
+    expect(await searched(one, { carrierMessageId: 'ABC1' })).toMatchObject([shown[1]!])
+    expect(await searched(one, { from: sender }, { limit: 1 })).toMatchObject([shown[0]!])
+    expect(await searched(one, { from: sender }, { after: second })).toMatchObject([shown[1]!])
+  }
+  const before = await searched(node, { from: sender })
+  await node.project([first])
+  expect(await searched(node, { from: sender })).toEqual(before)
+  await node.project([second])
+  expect(await searched(node, { from: sender })).toEqual(before)
+})
+
+test('a message is waited for until it is recorded: the own ones are at once', async () => {
+  const [node, other] = await nodes()
+  const [msgId = '', next = ''] = await node.accept(plan, [{}, {}])
+  const isRecorded = async () =>
+    (await db.query('select from messages where plan_id = $1 and msg_id = $2', [plan, msgId])).rowCount === 1
+  await node.reads.untilRecorded([msgId], silentPlan)
+  expect([await isRecorded(), node.size]).toEqual([false, 2])
+  await node.reads.untilRecorded([msgId], plan)
+  expect([await isRecorded(), node.size]).toEqual([true, 1])
+  let polls = 0
+  const wait = async () => {
+    polls += 1
+    if (polls === 3) await node.project([next])
+  }
+  await readsOf(db, other, { wait }).untilRecorded([next.toUpperCase()])
+  expect([polls, node.size]).toEqual([3, 0])
+  await other.reads.untilRecorded([next, msgId])
+})
+
+test('a message of another node is not waited for for ever', async () => {
+  const [node, other] = await nodes()
+  const [msgId = ''] = await node.accept(plan)
+  let nowMs = 0
+  const wait = async (ms: number) => {
+    nowMs += ms
+  }
+  const reads = readsOf(db, other, { wait, clock: () => nowMs })
+  await reads.untilRecorded([msgId], silentPlan)
+  expect(nowMs).toBe(0)
+  await reads.untilRecorded([msgId], plan)
+  expect(nowMs).toBe(12_000)
+})
+
+test('what this node has of a plan is recorded before its events are listed', async () => {
+  const [node] = await nodes()
+  const [msgId = ''] = await node.accept(plan)
+  const [another = ''] = await node.accept(silentPlan)
+  await node.reads.untilEventsRecorded(plan, null)
+  expect([node.get(msgId), node.get(another)?.msgId]).toEqual([undefined, another])
+  await node.reads.untilEventsRecorded(silentPlan, another)
+  expect(node.size).toBe(0)
+})
+
+test('pages show each message once and in order while messages move into the records', async () => {
+  const seen = await walkWhileProjecting(db, plan, 300)
+  expect(seen.inProgress).toBeGreaterThan(100)
+  expect(seen.rows - seen.inProgress).toBeGreaterThan(100)
+})

@@ -1,0 +1,102 @@
+/** A node as far as reads can tell: messages in its memory, facts in its lane, and records that it projects. */
+import { type Accepted, encodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
+import type { Settled } from '../../src/domain/message-facts.ts'
+import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import type { MessageReads, OwnMessages } from '../../src/operations/read-messages.ts'
+import type { Database } from '../../src/store/database.ts'
+import { appendEntry, type Lane, openLane } from '../../src/store/journal.ts'
+import { projectMessages } from '../../src/store/projection.ts'
+import { newId } from './installation.ts'
+import { readsOf } from './message-reads.ts'
+import { acceptedFact, projected, receiptFact, settledFact } from './messages-in-memory.ts'
+
+export class LaneWriter implements OwnMessages {
+  readonly reads: MessageReads
+  readonly #db: Database
+  readonly #held: Lane
+  /** With the entry that has their acceptance. */
+  readonly #messages = new Map<string, { readonly message: MessageInProgress; readonly entry: number }>()
+  readonly #leaving = new Set<string>()
+  #committed = 0
+
+  private constructor(db: Database, held: Lane) {
+    this.#db = db
+    this.#held = held
+    this.reads = readsOf(db, this)
+  }
+
+  static async open(db: Database, nodeId: number): Promise<LaneWriter> {
+    return new LaneWriter(db, await openLane(db, nodeId))
+  }
+
+  get lane(): number {
+    return this.#held.lane
+  }
+
+  get size(): number {
+    return this.#messages.size
+  }
+
+  get(msgId: string): MessageInProgress | undefined {
+    return this.#messages.get(msgId)?.message
+  }
+
+  *all(): Iterable<MessageInProgress> {
+    for (const { message } of this.#messages.values()) yield message
+  }
+
+  isLeaving(msgId: string): boolean {
+    return this.#leaving.has(msgId)
+  }
+
+  /** Commits them as one entry. */
+  async write(facts: readonly JournalFact[]): Promise<void> {
+    const n = this.#committed + 1
+    if ((await appendEntry(this.#db, this.#held, n, encodeEntry(facts))) === 'fenced')
+      throw new Error('fenced')
+    this.#committed = n
+    for (const { msgId, fact } of facts) {
+      const message = this.get(msgId)
+      if (fact.kind === 'accepted')
+        this.#messages.set(msgId, { message: messageInProgress(msgId, fact), entry: n })
+      else if (message !== undefined) addFact(message, fact)
+    }
+  }
+
+  /** Messages as if just accepted; gives their ids. */
+  async accept(planId: number, changes: readonly Partial<Accepted>[] = [{}]): Promise<string[]> {
+    const facts = changes.map((change) => accepted(planId, change))
+    await this.write(facts)
+    return facts.map(({ msgId }) => msgId)
+  }
+
+  async project(msgIds: readonly string[]): Promise<void> {
+    const leaving = msgIds.filter((msgId) => this.#messages.has(msgId) && !this.#leaving.has(msgId))
+    for (const msgId of leaving) this.#leaving.add(msgId)
+    const staying = [...this.#messages.values()].find(({ message }) => !leaving.includes(message.msgId))
+    const cut = staying === undefined ? this.#committed : staying.entry - 1
+    const records = leaving.map((msgId) => projected(this.get(msgId)!))
+    if ((await projectMessages(this.#db, this.#held, records, cut)) === 'fenced') throw new Error('fenced')
+    for (const msgId of leaving) {
+      this.#messages.delete(msgId)
+      this.#leaving.delete(msgId)
+    }
+  }
+}
+
+/** Of increasing ids, as if no two were accepted in one millisecond. */
+export function accepted(planId: number, changes: Partial<Accepted> = {}): { msgId: string; fact: Accepted } {
+  lastMs = Math.max(Date.now(), lastMs + 1)
+  const msgId = newId(lastMs)
+  return { msgId, fact: acceptedFact(planId, msgId, changes) }
+}
+
+let lastMs = 0
+
+export function settled(msgId: string, changes: Partial<Settled> = {}): JournalFact {
+  return { msgId, fact: settledFact(Date.now(), changes) }
+}
+
+export function received(msgId: string): JournalFact {
+  return { msgId, fact: receiptFact(msgId, Date.now()) }
+}
