@@ -123,21 +123,44 @@ export async function cutJournal(tx: Queryable, { lane, epoch }: Lane, cut: numb
   return rows[0]!.held
 }
 
+/** A lane as it is found by who may take it over. */
+export interface DeadLane extends Lane {
+  readonly nodeId: number
+}
+
+/** Lanes whose writer is no node any more, and those that this node has taken over and has not dropped yet. */
+export async function findDeadLanes(db: Queryable, nodeId: number): Promise<DeadLane[]> {
+  const { rows } = await db.query<DeadLane>({
+    text: `
+      select lane, epoch, node_id as "nodeId" from lanes
+      where node_id not in (select node_id from nodes) or node_id = $1 and epoch > 1
+      order by lane`,
+    values: [nodeId],
+  })
+  return rows
+}
+
 /**
  * Takes a lane over whose writer is dead, or taken for it: nothing is written to it any more when this resolves. Gives the
- * lane as it is held from now on, and its entries from the cut, in order. Waits for appends and projections under way.
+ * lane as it is held from now on, with its cut, behind which its entries are read; null where another node was quicker.
+ * Waits for appends and projections under way. Repeated by the node that has it, it goes on where that stopped.
  */
 export async function takeOverLane(
   db: Queryable,
-  lane: number,
+  { lane, epoch, nodeId: holder }: DeadLane,
   nodeId: number,
-): Promise<{ readonly held: Lane; readonly entries: JournalEntry[] }> {
+): Promise<(Lane & { readonly cut: number }) | null> {
   // Committed before the fences: what is under way beside them began earlier, and is no more than they are.
-  const { rows: lanes } = await db.query<Lane & { cut: number }>({
-    text: 'update lanes set epoch = epoch + 1, node_id = $2 where lane = $1 returning lane, epoch, cut',
-    values: [lane, nodeId],
+  const { rows } = await db.query<Lane & { cut: number }>({
+    text:
+      holder === nodeId
+        ? 'select lane, epoch, cut from lanes where lane = $1 and epoch = $2 and node_id = $3'
+        : `update lanes set epoch = epoch + 1, node_id = $3 where lane = $1 and epoch = $2
+           returning lane, epoch, cut`,
+    values: [lane, epoch, nodeId],
   })
-  const { epoch, cut } = lanes[0]!
+  const held = rows[0]
+  if (held === undefined) return null
   await db.query({
     text: `
       insert into journal (lane, n, data)
@@ -147,17 +170,57 @@ export async function takeOverLane(
         from (select n, row_number() over (order by n) as place from journal where lane = $1 and n > $2) e
       ) last
       cross join generate_series(1, $3) as behind
+      where not exists (select from journal where lane = $1 and n > $2 and data = '')
       order by behind
       on conflict do nothing`,
-    values: [lane, cut, MOST_APPENDS],
+    values: [lane, held.cut, MOST_APPENDS],
   })
-  const { rows: entries } = await db.query<JournalEntry>({
-    // Entries behind the first fence may be there, but do not stand: their writer was told of none before them.
+  return held
+}
+
+/** Leaves a lane that was taken over to whoever can read it. It is dead again, and stays as it is. */
+export async function leaveLane(db: Queryable, { lane, epoch }: Lane): Promise<void> {
+  await db.query({
+    // No node has this id.
+    text: 'update lanes set node_id = 0 where lane = $1 and epoch = $2',
+    values: [lane, epoch],
+  })
+}
+
+/**
+ * Drops a lane that was taken over and is written to the records, with its fences. False while a statement may be under way
+ * that began before: an append that still knows the old epoch meets the fences only as long as they are there.
+ */
+export async function dropLane(db: Queryable, { lane, epoch }: Lane): Promise<boolean> {
+  const { rows } = await db.query<{ dropped: boolean }>({
     text: `
-      select lane, n, data from journal
-      where lane = $1 and n > $2 and n < (select min(n) from journal where lane = $1 and n > $2 and data = '')
-      order by n`,
-    values: [lane, cut],
+      with dropped as (
+        delete from lanes l where lane = $1 and epoch = $2 and not exists (
+          select from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and age(backend_xmin) >= age(l.xmin))
+        returning lane
+      ), gone as (
+        delete from journal where lane = (select lane from dropped)
+      )
+      select exists (select from dropped) as dropped`,
+    values: [lane, epoch],
   })
-  return { held: { lane, epoch }, entries }
+  return rows[0]!.dropped
+}
+
+/** Ends a lane whose writer stops in order. False where something of it is not projected, or it was taken over. */
+export async function closeLane(db: Queryable, { lane, epoch }: Lane): Promise<boolean> {
+  const { rows } = await db.query<{ closed: boolean }>({
+    text: `
+      with closed as (
+        delete from lanes l where lane = $1 and epoch = $2
+          and not exists (select from journal j where j.lane = l.lane and j.n > l.cut)
+        returning lane
+      ), gone as (
+        delete from journal where lane = (select lane from closed)
+      )
+      select exists (select from closed) as closed`,
+    values: [lane, epoch],
+  })
+  return rows[0]!.closed
 }

@@ -100,7 +100,7 @@ test('a lane that was taken over ends before its fences; its messages stay until
   await appendEntry(db, lane, 1, encodeEntry([message]))
   // On its way while the lane is taken over: it does not stand.
   await appendEntry(db, lane, 3, encodeEntry([received(msgId)]))
-  const { held } = await takeOverLane(db, lane.lane, SUCCESSOR)
+  const held = (await takeOverLane(db, { ...lane, nodeId: NODE }, SUCCESSOR))!
   expect(await appendEntry(db, lane, 2, encodeEntry([settled(msgId)]))).toBe('fenced')
   expect(await statusOf(msgId)).toBe('QUEUED')
   expect(await statusOf(msgId)).toBe('QUEUED')

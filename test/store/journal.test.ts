@@ -20,6 +20,13 @@ const data = (n: number) => Buffer.from(`facts of ${n}`)
 const append = (lane: Lane, n: number) => appendEntry(db, lane, n, data(n))
 const numbersOf = (entries: readonly { n: number }[]) => entries.map(({ n }) => n)
 
+/** The lane as its successor holds it, and the entries that it has of it. */
+async function takeOver({ lane, epoch }: Lane) {
+  const held = (await takeOverLane(db, { lane, epoch, nodeId: NODE }, SUCCESSOR))!
+  const { entries } = await readEntries(db, [{ lane, n: held.cut }], ALL)
+  return { held, entries }
+}
+
 /** What another node reads of a lane from its beginning. */
 async function read({ lane }: Lane, n = 0) {
   const { entries, positions } = await readEntries(db, [{ lane, n }], ALL)
@@ -94,9 +101,9 @@ test('a lane that was taken over takes nothing more, and cannot be cut by its wr
   const lane = await openLane(db, NODE)
   for (const n of [1, 2, 3]) await append(lane, n)
   await cutJournal(db, lane, 1)
-  const { held, entries } = await takeOverLane(db, lane.lane, SUCCESSOR)
+  const { held, entries } = await takeOver(lane)
   expect(numbersOf(entries)).toEqual([2, 3])
-  expect(held).toEqual({ lane: lane.lane, epoch: lane.epoch + 1 })
+  expect(held).toEqual({ lane: lane.lane, epoch: lane.epoch + 1, cut: 1 })
   for (let n = 4; n < 4 + MOST_APPENDS; n += 1) expect(await append(lane, n)).toBe('fenced')
   expect(await cutJournal(db, lane, 3)).toBe(false)
   expect(await append(lane, 3)).toBe('written')
@@ -108,7 +115,7 @@ test('an entry behind a fence does not stand: neither its successor nor a reader
   await append(lane, 1)
   // The second is delayed on its way, and comes after the takeover.
   expect(await append(lane, 3)).toBe('written')
-  const { entries } = await takeOverLane(db, lane.lane, SUCCESSOR)
+  const { entries } = await takeOver(lane)
   expect(await append(lane, 2)).toBe('fenced')
   expect(numbersOf(entries)).toEqual([1])
   expect(await read(lane)).toEqual({ numbers: [1], position: 1 })
@@ -116,7 +123,7 @@ test('an entry behind a fence does not stand: neither its successor nor a reader
 
 test('a lane to which nothing was written yet is taken over too', async () => {
   const lane = await openLane(db, NODE)
-  expect((await takeOverLane(db, lane.lane, SUCCESSOR)).entries).toEqual([])
+  expect((await takeOver(lane)).entries).toEqual([])
   expect(await append(lane, 1)).toBe('fenced')
 })
 
@@ -126,7 +133,7 @@ test.each(['commit', 'rollback'] as const)(
     const lane = await openLane(db, NODE)
     await append(lane, 1)
     const finish = await appendSlowly(lane, 2)
-    const takeover = takeOverLane(db, lane.lane, SUCCESSOR)
+    const takeover = takeOver(lane)
     await eventually(() => isWaiting(db))
     await finish(end)
     const { entries } = await takeover
@@ -148,12 +155,11 @@ test('whenever a lane is taken over, its successor has all that its writer was t
   for (let round = 0; round < 20; round += 1) {
     const lane = await openLane(db, NODE)
     const acknowledged: number[] = []
-    const successor = Promise.withResolvers<Awaited<ReturnType<typeof takeOverLane>>>()
+    const successor = Promise.withResolvers<Awaited<ReturnType<typeof takeOver>>>()
     const fencedAt = await writeUntilFenced(lane, (n) => {
       acknowledged.push(n)
       // As if the writer were taken for dead, while more is under way.
-      if (n === 3 + (round % 5))
-        takeOverLane(db, lane.lane, SUCCESSOR).then(successor.resolve, successor.reject)
+      if (n === 3 + (round % 5)) takeOver(lane).then(successor.resolve, successor.reject)
     })
     const numbers = numbersOf((await successor.promise).entries)
     expect(numbers.slice(0, acknowledged.length)).toEqual(acknowledged)

@@ -246,7 +246,7 @@ test('the journal is cut with what is written from it, and only by who holds the
   for (const n of [1, 2]) await appendEntry(db, own, n, Buffer.from('facts'))
   expect(await projectMessages(db, own, [projected(inMemory(plan))], 1)).toBe('written')
   expect(await left()).toEqual([2])
-  await takeOverLane(db, own.lane, NODE + 1)
+  await takeOverLane(db, { ...own, nodeId: NODE }, NODE + 1)
   const late = inMemory(plan)
   expect(await projectMessages(db, own, [projected(late)], 2)).toBe('fenced')
   expect(await left()).toEqual([2])

@@ -1,0 +1,123 @@
+/**
+ * What a dead node had in memory is in the journal: whoever finds its lane writes those messages into the tables, where
+ * they are due for whoever owns their buckets. May end at any point: who comes next goes on.
+ */
+import { decodeEntry, type JournalFact } from '../domain/journal-entries.ts'
+import { addFact, type MessageInProgress, messageInProgress } from '../domain/messages-in-progress.ts'
+import type { Database } from '../store/database.ts'
+import {
+  type DeadLane,
+  dropLane,
+  findDeadLanes,
+  type JournalEntry,
+  type Lane,
+  leaveLane,
+  readEntries,
+  takeOverLane,
+} from '../store/journal.ts'
+import { findRecorded, projectMessages } from '../store/projection.ts'
+import { writeInHalves } from './batches.ts'
+
+/** Entries that are read at once: some seconds of a busy node, a few MB. */
+const ENTRIES_OF_PAGE = 500
+const MESSAGES_OF_CHUNK = 1_000
+
+export interface Recovery {
+  readonly nodeId: number
+  /** By the database's clock, Unix ms. */
+  readonly nowMs: number
+  /** How long a message whose attempt was under way waits for news of it. */
+  readonly ambiguityWaitMs: number
+  /** Whether the message's events go to a URL. */
+  readonly delivers: (message: MessageInProgress) => boolean
+  /** Told of what stays in the journal: a lane that a newer version wrote, a message that the database refuses. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** Recovers the lanes of dead nodes. Returns how many messages were written. */
+export async function recoverLanes(db: Database, recovery: Recovery): Promise<number> {
+  let written = 0
+  for (const lane of await findDeadLanes(db, recovery.nodeId))
+    written += await recoverLane(db, lane, recovery)
+  return written
+}
+
+async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Promise<number> {
+  const held = await takeOverLane(db, dead, recovery.nodeId)
+  if (held === null) return 0
+  const unprojected = new Unprojected()
+  let last = held.cut
+  for (;;) {
+    const { entries, positions } = await readEntries(db, [{ lane: held.lane, n: last }], ENTRIES_OF_PAGE)
+    if (entries.length === 0) break
+    last = positions[0]!.n
+    const facts = readFacts(entries)
+    if (facts instanceof RangeError) {
+      await leaveLane(db, held)
+      recovery.onError?.(facts)
+      return 0
+    }
+    await unprojected.add(db, facts)
+  }
+  const outcome = await writeMessages(db, held, [...unprojected.messages.values()], recovery)
+  if (!outcome.isComplete) return outcome.written
+  if (last === held.cut || (await projectMessages(db, held, [], last)) === 'written') await dropLane(db, held)
+  return outcome.written
+}
+
+/** The error where an entry is not of a form that this version knows. */
+function readFacts(entries: readonly JournalEntry[]): JournalFact[] | RangeError {
+  try {
+    return entries.flatMap(({ data }) => decodeEntry(data))
+  } catch (error) {
+    if (error instanceof RangeError) return error
+    throw error
+  }
+}
+
+/** The messages of a lane that have no record. What happened to the others later is on record too. */
+class Unprojected {
+  readonly messages = new Map<string, MessageInProgress>()
+
+  async add(db: Database, facts: readonly JournalFact[]): Promise<void> {
+    const accepted = facts.flatMap(({ msgId, fact }) =>
+      fact.kind === 'accepted' ? [{ planId: fact.planId, msgId }] : [],
+    )
+    const recorded = await findRecorded(db, accepted)
+    for (const { msgId, fact } of facts) {
+      const message = this.messages.get(msgId)
+      if (fact.kind !== 'accepted') message && addFact(message, fact)
+      else if (!recorded.has(msgId)) this.messages.set(msgId, messageInProgress(msgId, fact))
+    }
+  }
+}
+
+/** Complete where all of them are written, and nobody else has taken the lane meanwhile. */
+async function writeMessages(
+  db: Database,
+  held: Lane & { readonly cut: number },
+  messages: readonly MessageInProgress[],
+  { nowMs, ambiguityWaitMs, delivers, onError }: Recovery,
+): Promise<{ written: number; isComplete: boolean }> {
+  let written = 0
+  for (let at = 0; at < messages.length; at += MESSAGES_OF_CHUNK) {
+    const chunk = messages.slice(at, at + MESSAGES_OF_CHUNK).map((message) => {
+      addFact(message, { kind: 'orphaned', atMs: nowMs, ambiguityWaitMs })
+      return { message, holder: null, delivers: delivers(message) }
+    })
+    const outcomes = await writeInHalves(
+      chunk,
+      async (part) => {
+        const outcome = await projectMessages(db, held, part, held.cut)
+        return part.map(() => outcome)
+      },
+      (_, error) => {
+        onError?.(error)
+        return 'refused' as const
+      },
+    )
+    written += outcomes.filter((outcome) => outcome === 'written').length
+    if (outcomes.includes('fenced')) break
+  }
+  return { written, isComplete: written === messages.length }
+}

@@ -1,0 +1,288 @@
+import type pg from 'pg'
+import { beforeEach, expect, test } from 'vitest'
+import { encodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
+import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
+import { type Recovery, recoverLanes } from '../../src/operations/recover-lanes.ts'
+import type { Database } from '../../src/store/database.ts'
+import { appendEntry, closeLane, cutJournal, MOST_APPENDS, openLane } from '../../src/store/journal.ts'
+import { registerNode, removeNode } from '../../src/store/nodes.ts'
+import { projectMessages } from '../../src/store/projection.ts'
+import { eventually } from '../support/eventually.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
+import {
+  acceptedFact,
+  deliveredFacts,
+  inMemory,
+  type LaterFact,
+  projected,
+  settledFact,
+  submittedFact,
+  takenFact,
+} from '../support/messages-in-memory.ts'
+import { clearTables, eventsOf, statusOf } from '../support/stored-messages.ts'
+
+const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
+const NOW_MS = Date.now()
+const AMBIGUITY_WAIT_MS = 60_000
+const [dead, living, other] = await Promise.all(['a', 'b', 'c'].map((name) => registerNode(db, name)))
+await removeNode(db, dead!)
+
+beforeEach(() =>
+  clearTables(db, 'lanes', 'journal', 'messages', 'dispatches', 'submissions', 'events', 'event_deliveries'),
+)
+
+function recover(changes: Partial<Recovery> = {}, pool: Database = db): Promise<number> {
+  return recoverLanes(pool, {
+    ...{ nodeId: living!, nowMs: NOW_MS, ambiguityWaitMs: AMBIGUITY_WAIT_MS, delivers: () => true },
+    ...changes,
+  })
+}
+
+/** A lane that writes what happens to its messages. */
+async function laneOf(nodeId: number) {
+  const lane = await openLane(db, nodeId)
+  let n = 0
+  return {
+    ...lane,
+    append: (facts: readonly JournalFact[]) => {
+      n += 1
+      return appendEntry(db, lane, n, encodeEntry(facts))
+    },
+    /** An entry for what was accepted, and one for each fact after it. Gives the message's id. */
+    async tell(facts: (msgId: string, atMs: number) => readonly LaterFact[] = () => [], begun = false) {
+      const msgId = newId(NOW_MS - 1_000)
+      await this.append([{ msgId, fact: acceptedFact(plan, msgId, { begun }) }])
+      for (const fact of facts(msgId, NOW_MS - 900)) await this.append([{ msgId, fact }])
+      return msgId
+    },
+  }
+}
+
+async function dispatchOf(msgId: string) {
+  const { rows } = await db.query(
+    `select holder, ambiguous, due_at as due from dispatches where msg_id = $1 and bucket = 7`,
+    [msgId],
+  )
+  return rows[0]
+}
+
+async function leftOver(): Promise<{ lanes: number; entries: number }> {
+  const { rows } = await db.query(
+    'select (select count(*) from lanes) as lanes, (select count(*) from journal) as entries',
+  )
+  return rows[0]
+}
+
+/** Until no other statement is under way that keeps the lanes. */
+async function recoverAll(changes: Partial<Recovery> = {}): Promise<void> {
+  await eventually(async () => {
+    await recover(changes)
+    return (await leftOver()).lanes === 0
+  })
+}
+
+test('what was not begun is due now; what was begun is in doubt, and waits', async () => {
+  const lane = await laneOf(dead!)
+  const waiting = await lane.tell()
+  const begun = await lane.tell(() => [], true)
+  const begunLater = await lane.tell((_, atMs) => [{ kind: 'begun', atMs }])
+  expect(await recover()).toBe(3)
+  const inDoubt = { holder: null, ambiguous: true, due: new Date(NOW_MS + AMBIGUITY_WAIT_MS) }
+  expect(await dispatchOf(waiting)).toEqual({ holder: null, ambiguous: false, due: new Date(NOW_MS - 1_000) })
+  expect(await dispatchOf(begun)).toEqual(inDoubt)
+  expect(await dispatchOf(begunLater)).toEqual(inDoubt)
+})
+
+test('events that were not taken are due; those that were are not told again', async () => {
+  const lane = await laneOf(dead!)
+  const sent = await lane.tell((id, atMs) => [submittedFact(id), settledFact(atMs)])
+  const done = await lane.tell(deliveredFacts)
+  const half = await lane.tell((id, atMs) => deliveredFacts(id, atMs).slice(0, -1))
+  const untold = await lane.tell((id, atMs) => [submittedFact(id), settledFact(atMs)])
+  await recover({ delivers: ({ msgId }) => msgId !== untold })
+  const { rows } = await db.query(
+    `select e.msg_id, e.seq, e.status, e.delivered_at is not null as taken, d.due_at <= now() as due, d.holder
+     from events e left join event_deliveries d using (plan_id, msg_id, seq) order by 1, 2`,
+  )
+  const event = (msg_id: string, seq: number, status: string, taken: boolean, due: boolean | null) => ({
+    ...{ msg_id, seq, status, taken, due, holder: null },
+  })
+  const expected = [
+    event(sent, 1, 'SENT', false, true),
+    event(done, 1, 'SENT', true, null),
+    event(done, 2, 'DELIVERED', true, null),
+    event(half, 1, 'SENT', true, null),
+    event(half, 2, 'DELIVERED', false, true),
+    event(untold, 1, 'SENT', false, null),
+  ]
+  expect(rows).toEqual(
+    expected.toSorted((a, b) => (a.msg_id < b.msg_id ? -1 : a.msg_id > b.msg_id ? 1 : a.seq - b.seq)),
+  )
+  expect(await dispatchOf(sent)).toBeUndefined()
+})
+
+test('a message that has a record stays as it is there', async () => {
+  const lane = await laneOf(dead!)
+  const recorded = inMemory(plan, (id, atMs) => [submittedFact(id), settledFact(atMs)])
+  const { msgId } = recorded
+  await lane.append([{ msgId, fact: { kind: 'accepted', ...recorded.accepted } }])
+  await projectMessages(db, lane, [projected(recorded)], 0)
+  const unrecorded = await lane.tell()
+  // What is told of a message that is not known any more: its acceptance was cut.
+  await lane.append([{ msgId: newId(NOW_MS), fact: takenFact(1, NOW_MS) }])
+  expect(await recover()).toBe(1)
+  expect([await statusOf(db, msgId), await statusOf(db, unrecorded)]).toEqual(['SENT', 'QUEUED'])
+})
+
+test('lanes of living nodes are left alone, and so is the own', async () => {
+  const [own, others] = [await laneOf(living!), await laneOf(other!)]
+  await own.tell()
+  await others.tell()
+  expect(await recover()).toBe(0)
+  expect(await leftOver()).toEqual({ lanes: 2, entries: 2 })
+})
+
+test('a lane is gone with its fences once it is written, and an empty one too; nothing is written to them any more', async () => {
+  const lanes = [await laneOf(dead!), await laneOf(dead!)]
+  const msgId = await lanes[0]!.tell()
+  await recoverAll()
+  expect(await leftOver()).toEqual({ lanes: 0, entries: 0 })
+  for (const lane of lanes) expect(await lane.append([{ msgId, fact: takenFact(1, NOW_MS) }])).toBe('fenced')
+})
+
+test('fences stay while a statement may be under way that knows nothing of the takeover', async () => {
+  const lane = await laneOf(dead!)
+  const msgId = await lane.tell()
+  const client = await db.connect()
+  await client.query('begin isolation level repeatable read')
+  await client.query('select from lanes')
+  expect([await recover(), await recover()]).toEqual([1, 0])
+  expect(await leftOver()).toEqual({ lanes: 1, entries: MOST_APPENDS })
+  // It still finds the old epoch, and then the fence.
+  await expect(appendEntry(client, lane, 2, encodeEntry([]))).rejects.toThrow('could not serialize')
+  await client.query('rollback')
+  client.release()
+  await recoverAll()
+  expect(await statusOf(db, msgId)).toBe('QUEUED')
+})
+
+test('two nodes recover a lane at once: each message is written once', async () => {
+  const lane = await laneOf(dead!)
+  const ids = await Promise.all(Array.from({ length: 20 }, () => lane.tell(deliveredFacts)))
+  const counts = await Promise.all([recover(), recover({ nodeId: other! })])
+  expect(counts.toSorted()).toEqual([0, 20])
+  for (const id of ids) expect((await eventsOf(db, id)).map(({ seq }) => seq)).toEqual([1, 2])
+})
+
+test('more than a page of entries and a chunk of messages, of which a node wrote some and died', async () => {
+  const lane = await laneOf(dead!)
+  const messages: MessageInProgress[] = []
+  for (let entry = 0; entry < 510; entry += 1) {
+    const some = Array.from({ length: 3 }, () => inMemory(plan))
+    await lane.append(some.map(({ msgId, accepted }) => ({ msgId, fact: { kind: 'accepted', ...accepted } })))
+    messages.push(...some)
+  }
+  let asked = 0
+  const dies = recover({
+    nodeId: other!,
+    delivers() {
+      asked += 1
+      if (asked > 1_200) throw new Error('killed')
+      return true
+    },
+  })
+  await expect(dies).rejects.toThrow('killed')
+  expect(await recover()).toBe(0)
+  await removeNode(db, other!)
+  expect(await recover()).toBe(messages.length - 1_000)
+  const { rows } = await db.query(
+    'select count(*) as messages, count(distinct msg_id) as ids, (select count(*) from dispatches) as dispatches from messages',
+  )
+  expect(rows).toEqual([{ messages: messages.length, ids: messages.length, dispatches: messages.length }])
+})
+
+/** The pool of a node that dies at a statement: before or after the database has done it. */
+function dyingAt(statement: number, when: 'before' | 'after'): Database {
+  let asked = 0
+  const killed = () => {
+    throw new Error('Connection terminated: killed')
+  }
+  const dying =
+    (of: Pick<pg.ClientBase, 'query'>) =>
+    (asks: pg.Submittable & { done?: Promise<void> }): unknown => {
+      asked += 1
+      if (asked < statement) return of.query(asks)
+      if (asked > statement || when === 'before') return killed()
+      const result = of.query(asks)
+      const done = Promise.resolve(result.done ?? result).then(killed)
+      return result.done === undefined ? done : { done }
+    }
+  const connect = async () => {
+    const client = await db.connect()
+    return { query: dying(client), release: (error?: Error) => client.release(error) }
+  }
+  return { query: dying(db as unknown as pg.ClientBase), connect } as unknown as Database
+}
+
+test.each(['before', 'after'] as const)(
+  'a node dies %s any statement of a recovery, and the next one ends it',
+  async (when) => {
+    for (let statement = 1; ; statement += 1) {
+      const dies = await registerNode(db, `dies-${when}-${statement}`)
+      const lane = await laneOf(dead!)
+      const [waiting, sent] = [
+        await lane.tell(),
+        await lane.tell((id, atMs) => [submittedFact(id), settledFact(atMs)]),
+      ]
+      const outcome = await recover({ nodeId: dies }, dyingAt(statement, when)).catch((error) =>
+        String(error),
+      )
+      await removeNode(db, dies)
+      await recoverAll()
+      expect([await statusOf(db, waiting), await statusOf(db, sent)]).toEqual(['QUEUED', 'SENT'])
+      expect(await dispatchOf(waiting)).toMatchObject({ ambiguous: false })
+      expect(await eventsOf(db, sent)).toEqual([{ seq: 1, status: 'SENT', holder: null }])
+      expect(await leftOver()).toEqual({ lanes: 0, entries: 0 })
+      if (outcome === 2) {
+        expect(statement).toBeGreaterThan(10)
+        break
+      }
+      expect(outcome).toMatch(/killed|COMMIT/)
+    }
+  },
+)
+
+test('a lane that a newer version wrote is left to it, whole', async () => {
+  const lane = await laneOf(dead!)
+  await lane.tell()
+  await appendEntry(db, lane, 2, Buffer.from([99, 0]))
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  expect([await recover({ onError }), await recover({ onError })]).toEqual([0, 0])
+  expect(errors.map(String)).toEqual(Array(2).fill('RangeError: a journal entry has format 99, and not 1'))
+  expect(await leftOver()).toEqual({ lanes: 1, entries: 2 + MOST_APPENDS })
+  expect(await appendEntry(db, lane, 3, Buffer.from([99, 0]))).toBe('fenced')
+})
+
+test('a message that the database refuses holds up no other, and stays in the journal', async () => {
+  const lane = await laneOf(dead!)
+  const before = await lane.tell()
+  // Nothing is kept of that day.
+  const refused = newId(Date.UTC(2001))
+  await lane.append([{ msgId: refused, fact: acceptedFact(plan, refused) }])
+  const after = await lane.tell()
+  const errors: unknown[] = []
+  expect(await recover({ onError: (error) => errors.push(error) })).toBe(2)
+  expect(errors.map(String)).toEqual([expect.stringContaining('no partition of relation')])
+  expect([await statusOf(db, before), await statusOf(db, after)]).toEqual(['QUEUED', 'QUEUED'])
+  expect(await leftOver()).toMatchObject({ lanes: 1 })
+})
+
+test('an orderly end leaves nothing, and a lane that is not projected stays', async () => {
+  const lane = await laneOf(living!)
+  await lane.tell()
+  expect(await closeLane(db, lane)).toBe(false)
+  await cutJournal(db, lane, 1)
+  expect(await closeLane(db, lane)).toBe(true)
+  expect(await leftOver()).toEqual({ lanes: 0, entries: 0 })
+})
