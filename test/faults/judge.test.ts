@@ -199,6 +199,26 @@ describe('messages', () => {
     expect(rulesOf({ ...doubtful, plans: [{ keepsDoubtful: true }] })).toEqual([])
     expect(rulesOf(doubtful)).toEqual(['wrong-status'])
   })
+
+  it('UNKNOWN is right for an answer that only a node knew which died while its database was away', () => {
+    const unbound = { ...GOOD.sessions[0]!, endedAtMs: 7_000, isOrderly: true }
+    const kill = fault({ startMs: 15_000, endMs: 16_000, excuses: { copies: true }, killedNode: 0 })
+    const buried = {
+      sessions: [unbound],
+      feed: [item(1, 'UNKNOWN'), GOOD.feed[2]!],
+      webhooks: [webhook(1, 'UNKNOWN'), mo],
+      plans: [{ keepsDoubtful: true }],
+      ...record({ messages: [status('UNKNOWN')] }),
+    }
+    expect(rulesOf({ ...buried, faults: [kill] })).toEqual([])
+    expect(rulesOf({ ...buried, faults: [{ ...kill, killedNode: 1 }] })).toEqual([])
+    // It lives on, or the database took something of it after the answer and before its death.
+    expect(rulesOf({ ...buried, faults: [{ ...kill, killedNode: null }] })).toEqual(['wrong-status'])
+    const accepted = answer({ sentAtMs: 2_000, answeredAtMs: 2_010 })
+    const load = [entry({ hasKey: true, answers: [answer(), accepted] })]
+    expect(rulesOf({ ...buried, load, faults: [kill] })).toEqual(['wrong-status'])
+    expect(rulesOf({ ...buried, load, faults: [{ ...kill, killedNode: 1 }] })).toEqual([])
+  })
 })
 
 describe('copies', () => {
