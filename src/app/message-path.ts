@@ -13,7 +13,7 @@ import { qualityMeters } from '../services/quality-meters.ts'
 import { QualityWatch } from '../services/quality-watch.ts'
 import { Receiver } from '../services/receiver.ts'
 import { Recorder } from '../services/recorder.ts'
-import { AMBIGUITY_WAIT_MS, type Submitter } from '../services/submitter.ts'
+import { AMBIGUITY_WAIT_MS } from '../services/submitter.ts'
 import { WebhookDeliverer } from '../services/webhook-deliverer.ts'
 import { WebhookDestinations } from '../services/webhook-destinations.ts'
 import type { Base } from './base.ts'
@@ -26,7 +26,6 @@ import { type AppOptions, DRAIN } from './options.ts'
  */
 export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const { db, directory, secretKey, onError, random } = base
-  const { log } = options
   const quality = qualityWatch(options, base)
   parts.add('quality watch', () => quality.stop())
   const dispatcher = webhookDispatcher(options, base)
@@ -77,15 +76,18 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     ambiguityWaitMs: options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS,
     onAnomaly: base.anomalies.note,
     timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
-    log: (message, details, level) => log[level](details, message),
+    log: (message, details, level) => options.log[level](details, message),
   })
   parts.add('binds', () => binds.stop())
   parts.add('carrier links', () => links.stop())
+  const holdings = new Holdings({ ...shared, submitter, recorder, deliverer, intervalMs: options.holdingsMs })
+  parts.add('messages taken without an answer', () => holdings.giveUp())
   parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
   parts.add('carrier conditions', () => conditions.stop())
   lease.onExpired(() => {
     deliverer.forget()
     submitter.giveBackAll()
+    holdings.leaseEnded(lease.nodeId)
   })
   const services = { lease, deliverer, destinations, recorder, receiver, submitter, links, quality }
   const start = async () => {
@@ -97,7 +99,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     await conditions.start()
     submitter.start()
     deliverer.start()
-    startUpkeep(options, parts, base, { ...services, idRules })
+    startUpkeep(options, parts, base, { holdings, recorder, receiver, idRules })
   }
   return { ...services, dispatcher, start }
 }
@@ -148,9 +150,7 @@ function webhookDestinations(options: AppOptions, { db, onError }: Base): Webhoo
 }
 
 interface Upkept {
-  readonly lease: NodeLease
-  readonly submitter: Submitter
-  readonly deliverer: WebhookDeliverer
+  readonly holdings: Holdings
   readonly recorder: Recorder
   readonly receiver: Receiver
   readonly idRules: IdRules
@@ -161,17 +161,8 @@ function startUpkeep(
   options: AppOptions,
   parts: Parts,
   { db, directory, onError, onUnowned }: Base,
-  { lease, submitter, deliverer, recorder, receiver, idRules }: Upkept,
+  { holdings, recorder, receiver, idRules }: Upkept,
 ): void {
-  const holdings = new Holdings({
-    db,
-    lease,
-    submitter,
-    recorder,
-    deliverer,
-    onError,
-    intervalMs: options.holdingsMs,
-  })
   holdings.start()
   parts.add('holdings', () => holdings.stop())
   const maintenance = new Maintenance({

@@ -27,6 +27,8 @@ const INTERVAL_MS = 60_000
 export class Holdings {
   readonly #options: HoldingsOptions
   #suspects = new Set<string>()
+  /** Ids of leases that are over, of which the comparison is still to be made. */
+  readonly #former = new Set<number>()
   #timer: NodeJS.Timeout | null = null
   #running: Promise<void> = Promise.resolve()
   #stopped = false
@@ -45,11 +47,10 @@ export class Holdings {
   }
 
   async runOnce(): Promise<void> {
-    const { db, lease, submitter, recorder, deliverer } = this.#options
+    const { db, lease, deliverer } = this.#options
     const { nodeId } = lease
-    const held = await listHeldDispatches(db, nodeId)
-    const unwritten = recorder.unwrittenMessages()
-    const messages = held.filter((msgId) => !submitter.holds(msgId) && !unwritten.has(msgId))
+    for (const former of [...this.#former]) await this.#disown(former)
+    const messages = await this.#unknown(nodeId)
     const events = (await listHeldEvents(db, nodeId)).filter(({ msg_id }) => !deliverer.holds(msg_id))
     const suspects = new Set([...messages, ...events.map(eventKey)])
     const lost = messages.filter((msgId) => this.#suspects.has(msgId))
@@ -62,10 +63,36 @@ export class Holdings {
     this.#suspects = suspects
   }
 
+  /** The lease under this id is over: what it is said to hold and this process has not, it never sent. Freed at once. */
+  leaseEnded(nodeId: number): void {
+    this.#former.add(nodeId)
+    this.#disown(nodeId).catch((error) => this.#options.onError('holdings not compared', error))
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true
     if (this.#timer !== null) clearTimeout(this.#timer)
     await this.#running
+  }
+
+  /** Once nothing more is taken up: frees what others would have to take for sent. Not where the database is away. */
+  async giveUp(): Promise<void> {
+    const { lease, recorder } = this.#options
+    if (lease.nodeId !== 0 && !recorder.failing) await this.#disown(lease.nodeId)
+  }
+
+  async #disown(nodeId: number): Promise<void> {
+    const lost = await this.#unknown(nodeId)
+    if (lost.length > 0) await freeDispatches(this.#options.db, nodeId, lost)
+    this.#former.delete(nodeId)
+  }
+
+  /** What the table says is in memory, and is not. */
+  async #unknown(nodeId: number): Promise<string[]> {
+    const { db, submitter, recorder } = this.#options
+    const held = await listHeldDispatches(db, nodeId)
+    const unwritten = recorder.unwrittenMessages()
+    return held.filter((msgId) => !submitter.holds(msgId) && !unwritten.has(msgId))
   }
 }
 

@@ -110,9 +110,9 @@ export class Submitter {
     this.#due.start()
   }
 
-  /** Whether the message is in memory. */
+  /** Whether the message is in memory, or is never to be submitted. */
   holds(msgId: string): boolean {
-    return this.#held.has(msgId)
+    return this.#held.has(msgId) || this.newMessages.isRefused(msgId)
   }
 
   /** Messages wait that were handed to carriers of this node. */

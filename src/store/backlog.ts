@@ -47,12 +47,13 @@ export async function countWaitingMessages(db: Queryable): Promise<CountedMessag
              min(d.msg_id::text collate "C") as "oldestMsgId", s.share::integer, s.pairs::integer
       from shares s
       cross join lateral (
-        (select carrier_id, ambiguous, attempt, msg_id, true as due from dispatches
+        (select carrier_id, ambiguous or released_from is not null as ambiguous, attempt, msg_id, true as due
+         from dispatches
          where holder is null and plan_id = s.plan_id and route_id = s.route_id
            and chosen_carrier_id = s.chosen_carrier_id and due_at <= now()
          order by due_at limit s.share)
         union all
-        (select carrier_id, ambiguous, attempt, msg_id, false from dispatches
+        (select carrier_id, ambiguous or released_from is not null, attempt, msg_id, false from dispatches
          where holder is null and plan_id = s.plan_id and route_id = s.route_id
            and chosen_carrier_id = s.chosen_carrier_id and due_at > now()
          order by due_at limit s.share)

@@ -101,7 +101,9 @@ const WANTED = `
  */
 const HELD = `
   held as (
-    update dispatches d set holder = $1, released_from = null from due
+    update dispatches d
+    set holder = $1, ambiguous = d.ambiguous or d.released_from is not null, released_from = null
+    from due
     where d.bucket = any (array[due.bucket]) and d.msg_id = due.msg_id and coalesce(d.holder, 0) = 0
     returning d.*
   )
@@ -267,9 +269,10 @@ export async function recordLateSegments(db: Queryable, rows: readonly LateSegme
 }
 
 /**
- * After a takeover: what a dead node held may have been sent by it, so it waits before anything is decided. `nodeId` is
- * the new owner, whose own rows stay, like those of a living node that has given a bucket up. A node that lost its lease
- * and is not dead still says what became of them (`postponeDispatches`).
+ * After a takeover: what a dead node held may have been sent by it, so it waits before anything is decided, and is ambiguous
+ * to whoever takes it up. `nodeId` is the new owner, whose own rows stay, like those of a living node that has given a
+ * bucket up. A node that lost its lease and is not dead still says what became of them (`postponeDispatches`,
+ * `freeDispatches`).
  */
 export async function releaseDispatches(
   db: Queryable,
@@ -278,23 +281,25 @@ export async function releaseDispatches(
   const { rowCount } = await db.query({
     text: `
       update dispatches
-      set holder = null, released_from = holder, ambiguous = true, due_at = now() + $3 * interval '1 ms'
+      set holder = null, released_from = holder, due_at = now() + $3 * interval '1 ms'
       where bucket = any ($2::smallint[]) and holder <> $1 and holder not in (select node_id from nodes)`,
     values: [args.nodeId, args.buckets, args.waitMs],
   })
   return rowCount ?? 0
 }
 
-/** Ids of the dispatches that a node is said to have in memory. */
+/** Ids of the dispatches that a node is said to have in memory, or to have had when its lease ended. */
 export async function listHeldDispatches(db: Queryable, nodeId: number): Promise<string[]> {
   const { rows } = await db.query<{ msg_id: string }>({
-    text: 'select msg_id from dispatches where holder = $1',
+    text: `select msg_id from dispatches where holder = $1
+           union all
+           select msg_id from dispatches where holder is null and released_from = $1`,
     values: [nodeId],
   })
   return rows.map((row) => row.msg_id)
 }
 
-/** Frees dispatches that this node holds by the table but has not in memory: it never sent them. */
+/** Frees such dispatches, which the node has not in memory: it never sent them. */
 export async function freeDispatches(
   db: Queryable,
   nodeId: number,
@@ -302,8 +307,8 @@ export async function freeDispatches(
 ): Promise<void> {
   await db.query({
     text: `
-      update dispatches set holder = null, due_at = now()
-      where holder = $1 and msg_id = any ($2::uuid[])
+      update dispatches set holder = null, released_from = null, due_at = now()
+      where coalesce(holder, released_from) = $1 and msg_id = any ($2::uuid[])
         and bucket = any (select get_byte(uuid_send(id), 15)::smallint from unnest($2::uuid[]) as id)`,
     values: [nodeId, msgIds],
   })

@@ -4,8 +4,15 @@
  */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
 
 type State = 'open' | 'frozen' | 'refusing'
+
+interface Swallowing {
+  readonly text: Buffer
+  readonly begin: () => void
+  begun: boolean
+}
 
 interface Pair {
   readonly client: Socket
@@ -16,6 +23,7 @@ export class Relay {
   /** Where it leads; changed for what connects from then on. */
   targetPort: number
   #state: State = 'open'
+  #swallowing: Swallowing | null = null
   readonly #pairs = new Set<Pair>()
   readonly #server: Server
 
@@ -55,6 +63,7 @@ export class Relay {
 
   /** Ends every connection with RST, on both sides. */
   reset(): void {
+    this.#swallowing = null
     for (const { client, server } of this.#pairs) {
       client.resetAndDestroy()
       server.resetAndDestroy()
@@ -67,6 +76,13 @@ export class Relay {
     this.reset()
   }
 
+  /** The next answer with this text is lost, and every later one until `reset`. Resolves as it is. */
+  swallow(text: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#swallowing = { text: Buffer.from(text), begin: resolve, begun: false }
+    return promise
+  }
+
   /** Octets to every client, between those of the server. */
   inject(octets: Buffer): void {
     for (const { client } of this.#pairs) client.write(octets)
@@ -75,6 +91,22 @@ export class Relay {
   async stop(): Promise<void> {
     this.reset()
     await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #answers(): Transform {
+    const isLost = (octets: Buffer) => {
+      const swallowing = this.#swallowing
+      if (swallowing === null) return false
+      swallowing.begun ||= octets.includes(swallowing.text)
+      if (swallowing.begun) swallowing.begin()
+      return swallowing.begun
+    }
+    return new Transform({
+      transform(octets: Buffer, _encoding, done) {
+        if (isLost(octets)) done()
+        else done(null, octets)
+      },
+    })
   }
 
   #join(client: Socket): void {
@@ -89,7 +121,7 @@ export class Relay {
     server.on('error', () => client.resetAndDestroy())
     client.on('error', () => server.resetAndDestroy())
     client.pipe(server)
-    server.pipe(client)
+    server.pipe(this.#answers()).pipe(client)
     if (this.#state === 'frozen') {
       client.pause()
       server.pause()

@@ -331,7 +331,10 @@ describe('a takeover', () => {
     ]
     const buckets = ALL.slice(0, 100)
     expect(await releaseDispatches(db, { nodeId: me, buckets, waitMs: 60_000 })).toBe(1)
-    expect(await row(lost)).toMatchObject({ holder: null, ambiguous: true, due: false })
+    expect(await row(lost)).toMatchObject({ holder: null, due: false })
+    await db.query('update dispatches set due_at = now() where msg_id = $1', [lost])
+    const plans = new Map([[plan, { room: 10, routes: {} }]])
+    expect(await hold({ plans })).toMatchObject([{ msgId: lost, ambiguous: true }])
     expect(await row(mine)).toMatchObject({ holder: me, ambiguous: false })
     expect(await row(theirs)).toMatchObject({ holder: living, ambiguous: false })
     expect(await row(elsewhere)).toMatchObject({ holder: dead })
@@ -366,6 +369,24 @@ describe('a takeover', () => {
     await freeDispatches(db, 1, [lost])
     expect(await row(lost)).toMatchObject({ holder: null, ambiguous: false, due: true })
     expect(await listHeldDispatches(db, 1)).toEqual([known])
+  })
+
+  test('also after its lease has ended: they are what they were before, until somebody takes them up', async () => {
+    const dead = 1_000
+    const [certain, doubtful] = [
+      await storeMessage(db, plan, { holder: dead }),
+      await storeMessage(db, plan, { holder: dead }),
+    ]
+    await db.query('update dispatches set ambiguous = true where msg_id = $1', [doubtful])
+    await releaseDispatches(db, { nodeId: NODE, buckets: ALL, waitMs: 60_000 })
+    expect(new Set(await listHeldDispatches(db, dead))).toEqual(new Set([certain, doubtful]))
+    await freeDispatches(db, dead, [certain, doubtful])
+    expect(await row(certain)).toMatchObject({ holder: null, ambiguous: false, due: true })
+    expect(await row(doubtful)).toMatchObject({ holder: null, ambiguous: true, due: true })
+    expect(await listHeldDispatches(db, dead)).toEqual([])
+    expect(await hold({ plans: new Map([[plan, { room: 10, routes: {} }]]) })).toHaveLength(2)
+    await freeDispatches(db, dead, [certain])
+    expect(await row(certain)).toMatchObject({ holder: NODE })
   })
 })
 
