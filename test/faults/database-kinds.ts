@@ -13,6 +13,9 @@ const KNOWN = ['unknown-never-offered'] as const
 const LOST_ANSWERS = { repeats: true } as const
 const CRASH = { copies: true, repeats: true } as const
 const SHORT_MS = [500, 4_000] as const
+/** Longer than a lease. */
+const AWAY_MS = [14_000, 20_000] as const
+const HANGING_MS = 1_000
 const LOCK_MS = [5_000, 12_000] as const
 /** Every COMMIT stays behind this many octets of room, too few for a segment of the WAL. */
 const ROOM_OCTETS = 2 * 1024 * 1024
@@ -75,6 +78,38 @@ export const DATABASE_KINDS: readonly Kind[] = [
     async begin({ bed }) {
       bed.databaseRelay.refuse()
       return { end: async () => bed.databaseRelay.thaw() }
+    },
+  },
+  {
+    name: 'database-away',
+    summary: 'connections to PostgreSQL are reset, and new ones refused, for longer than a lease',
+    excuses: LOST_ANSWERS,
+    holdMs: AWAY_MS,
+    async begin({ bed }) {
+      await partFromDatabase(bed)
+      return { end: async () => bed.databaseRelay.thaw() }
+    },
+  },
+  {
+    name: 'crash-while-away',
+    summary: 'a node is killed that could not reach PostgreSQL for longer than a lease',
+    excuses: CRASH,
+    // Answered 500 while nobody knew what had become of the COMMIT, and forgotten with the node.
+    known: [...KNOWN, 'sent-though-refused'],
+    holdMs: SHORT_MS,
+    async begin({ bed, node }) {
+      await partFromDatabase(bed)
+      await pause(AWAY_MS[0])
+      const startMs = nowMs()
+      await node.kill()
+      return {
+        startMs,
+        killedNode: node.index,
+        async end() {
+          bed.databaseRelay.thaw()
+          await node.start()
+        },
+      }
     },
   },
   {
@@ -211,6 +246,13 @@ export const DATABASE_KINDS: readonly Kind[] = [
     },
   },
 ]
+
+/** Statements hang, while carriers go on answering; then every connection is refused. */
+async function partFromDatabase({ databaseRelay }: Bed): Promise<void> {
+  databaseRelay.freeze()
+  await pause(HANGING_MS)
+  databaseRelay.refuse()
+}
 
 async function stalled({ bed }: Stage): Promise<Ongoing> {
   const { pids } = bed.database
