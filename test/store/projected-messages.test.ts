@@ -1,0 +1,281 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { InstantSource } from '../../src/domain/instants.ts'
+import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
+import { recordReceipts } from '../../src/operations/record-receipts.ts'
+import { holdDueDispatches, postponeDispatches } from '../../src/store/dispatches.ts'
+import { type AttemptRow, holdDueEvents, recordAttempts } from '../../src/store/event-deliveries.ts'
+import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
+import { openLane } from '../../src/store/journal.ts'
+import { findMessageForOperator } from '../../src/store/messages-admin.ts'
+import { type Projected, projectMessages } from '../../src/store/projection.ts'
+import { recordReceipts as recordAnyReceipts } from '../../src/store/receipts.ts'
+import { recordSubmissions } from '../../src/store/submissions.ts'
+import { eventually } from '../support/eventually.ts'
+import { installedDatabase } from '../support/installation.ts'
+import {
+  deliveredFacts,
+  evidenceOf,
+  inMemory,
+  projected,
+  receiptFact,
+  settledFact,
+  submittedFact,
+  takenFact,
+} from '../support/messages-in-memory.ts'
+import {
+  clearTables,
+  eventsOf,
+  HOLDER,
+  NEWEST,
+  NODE,
+  receipt,
+  sent,
+  statusOf,
+  storeDelivered,
+  submission,
+} from '../support/stored-messages.ts'
+
+/** What was written from memory, the statements of the tables go on with. */
+
+const { db, announcedPlan: plan } = await installedDatabase()
+const lane = await openLane(db, NODE)
+const instants = new InstantSource()
+const changedAt = () => instants.next(Date.now())
+
+beforeEach(() => clearTables(db, 'dispatches', 'event_deliveries'))
+
+async function project(message: MessageInProgress, changes: Partial<Projected> = {}): Promise<string> {
+  await projectMessages(db, lane, [projected(message, changes)], 0)
+  return message.msgId
+}
+
+/** Sent under its own id, not told yet. */
+const sentFacts = (msgId: string, atMs: number) => [submittedFact(msgId), settledFact(atMs)]
+
+describe('a message that is to be submitted', () => {
+  const hold = () =>
+    holdDueDispatches(db, {
+      ...{ nodeId: NODE, buckets: HOLDER.buckets, plans: new Map([[plan, { room: 9, routes: {} }]]) },
+      ...{ closedRoutes: [], carriers: [], limit: 9, expired: false, overdueMs: null },
+    })
+
+  test('is taken up where nobody has it', async () => {
+    const msgId = await project(
+      inMemory(plan, (_, atMs) => [
+        {
+          ...{ kind: 'postponed', atMs, dueAtMs: atMs, attempt: 2, carrierId: 1, acceptedParts: 5n },
+          ...{ cut: 'udh gsm7 3', startedOver: false, ambiguous: true },
+        },
+      ]),
+    )
+    await project(inMemory(plan), { holder: NODE })
+    expect(await hold()).toEqual([
+      expect.objectContaining({
+        ...{ msgId, attempt: 2, submittedSegments: 5n, cut: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
+        ...{ planId: plan, sender: 'Aldis', recipient: '+15551230000', body: 'hello', status: 'QUEUED' },
+      }),
+    ])
+  })
+
+  test('is settled by the node that has it, and not before', async () => {
+    const msgId = await project(inMemory(plan), { holder: NODE })
+    const changed = await recordSubmissions(db, {
+      settlements: [sent(plan, msgId)],
+      submissions: [submission(plan, msgId, msgId)],
+      changedAt: changedAt(),
+      events: HOLDER,
+    })
+    expect(changed).toMatchObject([{ msgId, status: 'SENT', seq: 1, held: true, behind: false }])
+    expect((await db.query('select from dispatches')).rowCount).toBe(0)
+  })
+
+  test('is given back by the node that has it', async () => {
+    const msgId = await project(inMemory(plan), { holder: NODE })
+    await postponeDispatches(db, [
+      {
+        ...{
+          msg_id: msgId,
+          holder: NODE,
+          attempt: 1,
+          submitted_segments: '0',
+          cut: null,
+          started_over: false,
+        },
+        ...{ ambiguous: false, carrier_id: 1, route_id: null, chosen_carrier_id: 0, delay_ms: 0 },
+        attempt_made: null,
+      },
+    ])
+    expect(await hold()).toMatchObject([{ msgId, attempt: 1, carrierId: 1 }])
+  })
+})
+
+describe('a message that waits for its receipts', () => {
+  const how = { unknownReversibleMs: UNKNOWN_REVERSIBLE_MS, newestMsgId: NEWEST, events: HOLDER }
+
+  async function receive(...ids: string[]): Promise<string[]> {
+    const changed: string[] = []
+    await recordReceipts(db, {
+      ...{ receipts: ids.map((id) => receipt(id, 'DELIVERED')), changedAt, ...how },
+      onChanged: (messages) => changed.push(...messages.map(({ msgId, seq }) => `${msgId} ${seq}`)),
+    })
+    return changed
+  }
+
+  test('gets them', async () => {
+    const msgId = await project(inMemory(plan, sentFacts), { holder: NODE })
+    expect(await receive(msgId)).toEqual([`${msgId} 2`])
+    expect(await statusOf(db, msgId)).toBe('DELIVERED')
+    expect(await eventsOf(db, msgId)).toEqual([
+      { seq: 1, status: 'SENT', holder: NODE },
+      { seq: 2, status: 'DELIVERED', holder: NODE },
+    ])
+  })
+
+  test('goes on with the segments that are delivered', async () => {
+    const segments = [0, 1, 2]
+    const msgId = await project(
+      inMemory(
+        plan,
+        (id, atMs) => [
+          ...segments.map((segment) => submittedFact(`${id}/${segment}`, segment)),
+          settledFact(atMs),
+          receiptFact(`${id}/2`, atMs, { segments: 4n }),
+        ],
+        { segments: 3 },
+      ),
+    )
+    expect(await receive(`${msgId}/0`, `${msgId}/2`)).toEqual([])
+    expect(await receive(`${msgId}/1`)).toEqual([`${msgId} 2`])
+  })
+
+  test('is not announced again by a batch of the instant of its last change', async () => {
+    const message = inMemory(
+      plan,
+      (id, atMs) => [
+        ...[0, 1].map((segment) => submittedFact(`${id}/${segment}`, segment)),
+        settledFact(atMs),
+        takenFact(1, atMs),
+      ],
+      { segments: 2 },
+    )
+    const msgId = await project(message)
+    const changed = await recordAnyReceipts(db, {
+      ...{ receipts: [receipt(`${msgId}/0`, 'DELIVERED')], ...how },
+      changedAt: new Date(message.state.changedAtMs).toISOString(),
+    })
+    expect(changed).toEqual([])
+    expect(await eventsOf(db, msgId)).toEqual([{ seq: 1, status: 'SENT', holder: null }])
+  })
+})
+
+describe('events that are not taken', () => {
+  const hold = async () =>
+    (await holdDueEvents(db, { nodeId: NODE + 1, buckets: HOLDER.buckets, limit: 9 })).map(
+      ({ msgId, seq, attempt }) => ({ msgId, seq, attempt }),
+    )
+  const taken = (msgId: string, seq: number, changes: Partial<AttemptRow> = {}): AttemptRow => ({
+    ...{ plan_id: plan, msg_id: msgId, seq, holder: NODE, attempt: 1, number: 1, latency_ms: 12 },
+    ...{ attempted_at: new Date().toISOString(), response_status: 200, error: null, response_head: 'ok' },
+    ...{ destination: 'https://example.com', waited: false, outcome: 'delivered', delay_ms: 0 },
+    ...changes,
+  })
+  const untaken = (id: string, atMs: number) => [...sentFacts(id, atMs), receiptFact(id, atMs + 1)]
+
+  test('are taken up in their order where nobody has them', async () => {
+    const msgId = await project(inMemory(plan, untaken))
+    expect(await hold()).toEqual([{ msgId, seq: 1, attempt: 0 }])
+    expect(await hold()).toEqual([])
+    await recordAttempts(db, [taken(msgId, 1, { waited: true, holder: NODE + 1 })])
+    expect(await hold()).toEqual([{ msgId, seq: 2, attempt: 0 }])
+  })
+
+  test('that a node has in memory are left to it until it says what became of them', async () => {
+    const msgId = await project(inMemory(plan, untaken), { holder: NODE, released: new Set([2]) })
+    expect(await hold()).toEqual([])
+    await recordAttempts(db, [taken(msgId, 1)])
+    expect(await hold()).toEqual([{ msgId, seq: 2, attempt: 0 }])
+    const { rows } = await db.query(
+      'select attempts, latency_ms, response_status, destination from events where msg_id = $1 and seq = 1',
+      [msgId],
+    )
+    expect(rows).toEqual([
+      { attempts: 1, latency_ms: 12, response_status: 200, destination: 'https://example.com' },
+    ])
+  })
+
+  test('wait for a schedule as any other', async () => {
+    const msgId = await project(inMemory(plan, untaken), { holder: NODE })
+    await recordAttempts(db, [taken(msgId, 1, { outcome: 'again', delay_ms: 0, response_status: 503 })])
+    expect(await hold()).toEqual([{ msgId, seq: 1, attempt: 1 }])
+  })
+
+  test('are kept where they go nowhere', async () => {
+    const msgId = await project(inMemory(plan, untaken), { delivers: false })
+    expect(await eventsOf(db, msgId)).toMatchObject([{ seq: 1 }, { seq: 2 }])
+    expect((await db.query('select from event_deliveries')).rowCount).toBe(0)
+  })
+})
+
+test('the feed has them behind all that was there, in their order', async () => {
+  // Transactions of other databases hold the end of the feed back.
+  const readUpTo = (last: string) =>
+    eventually(async () => {
+      const page = { planId: plan, filters: { since: null }, after: null, limit: 1_000 }
+      const places = (await readFeed(db, page, await feedEnd(db))).map(({ msgId, seq }) => `${msgId} ${seq}`)
+      return places.at(-1) === last && places
+    })
+  // Accepted first, written last.
+  const early = inMemory(plan, deliveredFacts)
+  const stored = await storeDelivered(db, plan)
+  const before = await readUpTo(`${stored} 2`)
+  await project(early)
+  expect(await readUpTo(`${early.msgId} 2`)).toEqual([...before, `${early.msgId} 1`, `${early.msgId} 2`])
+})
+
+test('the operator sees the whole story', async () => {
+  const message = inMemory(plan, (id, atMs) => [
+    {
+      ...{ kind: 'attempted', atMs, carrierId: 1, outcome: 'retry', commandStatus: 88, resubmission: false },
+      reason: 'throttled',
+    },
+    submittedFact(id),
+    settledFact(atMs + 1, { routeReason: 'the only carrier', mccmnc: '26201' }),
+    { kind: 'noted', evidence: evidenceOf(id, atMs + 2, { outcome: 'SENT', kept: null }) },
+    ...deliveredFacts(id, atMs + 3).slice(3),
+  ])
+  const msgId = await project(message)
+  const at = message.state.sentAtMs!
+  const iso = (ms: number) => new Date(at + ms).toISOString()
+  const attempt = { attempt: 1, latencyMs: 12, responseStatus: 200, error: null, responseHead: 'ok' }
+  const told = { state: 'delivered', attempts: 1, dueAt: null }
+  expect(await findMessageForOperator(db, msgId)).toMatchObject({
+    ...{ msgId, status: 'DELIVERED', sender: 'Aldis', recipient: '+15551230000', body: 'hello', segments: 1 },
+    ...{ callbackUrl: 'https://example.com/dlr', country: 'US', mccmnc: '26201', errorCode: '000' },
+    ...{ routeReason: 'the only carrier', carrierCode: 'DELIVRD 000' },
+    ...{ sentAt: new Date(at), updatedAt: new Date(at + 4) },
+    attempts: [
+      {
+        ...{ attemptedAt: iso(-1), outcome: 'retry', commandStatus: 88, resubmission: false },
+        reason: 'throttled',
+      },
+    ],
+    submissions: [{ segment: 0, carrierMessageId: msgId, outcome: null }],
+    receipts: [
+      { receivedAt: iso(1), outcome: 'SENT', carrierMessageId: msgId, receipt: null },
+      {
+        receivedAt: iso(4),
+        outcome: 'DELIVERED',
+        receipt: { text: `id:${msgId}`, tlvs: { message_state: '2' } },
+      },
+    ],
+    webhookAttempts: [
+      { event: 1, attemptedAt: iso(3), ...attempt },
+      { event: 2, attemptedAt: iso(5), ...attempt },
+    ],
+    webhookEvents: [
+      { event: 1, status: 'SENT', occurredAt: iso(0), deliveredAt: iso(15), ...told },
+      { event: 2, status: 'DELIVERED', occurredAt: iso(4), deliveredAt: iso(17), ...told },
+    ],
+  })
+})
