@@ -283,18 +283,13 @@ export function decodeEntry(data: Buffer): JournalFact[] {
     const number = from.whole()
     const fields = FIELDS_OF[number]
     if (fields === undefined) throw new RangeError(`a journal entry has a fact of kind ${number}`)
-    const msgId = uuidOf(from.octets(UUID_OCTETS))
+    const msgId = from.uuid()
     const fact: Record<string, unknown> = { kind: KINDS[number] }
     for (const [name, field] of fields) fact[name] = field.read(from)
     return { msgId, fact: fact as unknown as AnyFact }
   })
   if (!from.isAtEnd) throw new RangeError('a journal entry has octets behind its last fact')
   return facts
-}
-
-function uuidOf(octets: Buffer): string {
-  const hex = octets.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
 /** Seven bits an octet, least first; the eighth says that more follow. */
@@ -359,7 +354,7 @@ class Reader {
   whole(): number {
     let value = 0
     for (let factor = 1; factor <= Number.MAX_SAFE_INTEGER; factor *= MORE) {
-      const octet = this.octets(1)[0]!
+      const octet = this.#data[this.#pass(1)]!
       value += (octet % MORE) * factor
       if (octet < MORE && Number.isSafeInteger(value)) return value
     }
@@ -373,13 +368,22 @@ class Reader {
   }
 
   text(): string {
-    return this.octets(this.whole()).toString()
+    const octets = this.whole()
+    const start = this.#pass(octets)
+    return this.#data.toString('utf8', start, start + octets)
   }
 
-  octets(length: number): Buffer {
-    const octets = this.#data.subarray(this.#at, this.#at + length)
-    if (octets.length < length) throw new RangeError('a journal entry is cut short')
-    this.#at += length
-    return octets
+  uuid(): string {
+    const start = this.#pass(UUID_OCTETS)
+    const hex = this.#data.toString('hex', start, start + UUID_OCTETS)
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  }
+
+  /** Where the next octets begin, which are read now. */
+  #pass(octets: number): number {
+    const start = this.#at
+    if (start + octets > this.#data.length) throw new RangeError('a journal entry is cut short')
+    this.#at += octets
+    return start
   }
 }
