@@ -68,23 +68,34 @@ function isOfCarrier(
   )
 }
 
-/** The newest `limit` that are wanted, newest first. `messages` come in any order, each once. */
+/**
+ * The newest `limit` that are wanted, newest first. The messages come in any order; most often from the oldest on, so that each
+ * has its place at the end.
+ */
 export function newestWanted(
-  messages: Iterable<MessageInProgress>,
+  sources: readonly Iterable<MessageInProgress>[],
   wanted: WantedMessages,
   limit: number,
 ): MessageInProgress[] {
-  const newest: MessageInProgress[] = []
+  const oldestFirst: MessageInProgress[] = []
   let within = wanted
-  for (const message of messages) {
-    if (!isWanted(within, message)) continue
-    newest.push(message)
-    // Sorted now and then, and not for each: what cannot be among the newest any more is not wanted from then on.
-    if (newest.length < 2 * limit) continue
-    newest.sort(byNewest).length = limit
-    within = { ...wanted, lowest: newest.at(-1)!.msgId }
+  for (const source of sources) {
+    for (const message of source) {
+      if (!isWanted(within, message)) continue
+      insert(oldestFirst, message)
+      if (oldestFirst.length < 2 * limit) continue
+      oldestFirst.splice(0, limit)
+      within = { ...wanted, lowest: oldestFirst[0]!.msgId }
+    }
   }
-  return newest.sort(byNewest).slice(0, limit)
+  return oldestFirst.reverse().slice(0, limit)
+}
+
+function insert(oldestFirst: MessageInProgress[], message: MessageInProgress): void {
+  let place = oldestFirst.length
+  while (place > 0 && oldestFirst[place - 1]!.msgId > message.msgId) place -= 1
+  if (place === oldestFirst.length) oldestFirst.push(message)
+  else oldestFirst.splice(place, 0, message)
 }
 
 /** Two lists, each newest first, as one; of a message that is in both, the first list's. */

@@ -14,7 +14,7 @@ import { findMessages, type MessageSearch, wantedOfSearch } from './search-messa
 export interface OwnMessages {
   /** As of what is committed in this process's lane. */
   get(msgId: string): MessageInProgress | undefined
-  /** In any order, each once. */
+  /** In any order, each once; quickly, for every list goes through all of them. */
   all(): Iterable<MessageInProgress>
   readonly size: number
   /** Its record is being written: where there is one, it may be newer. */
@@ -142,7 +142,7 @@ export class MessageReads {
     const rows: Row[] = []
     // Where many have a record by now, they give way to as many older ones.
     for (let { below } = wanted, most = limit; ; most = MAX_LOOKED_AT) {
-      const newest = newestWanted(both(own, others), { ...wanted, below }, most)
+      const newest = newestWanted([own.all(), others.all()], { ...wanted, below }, most)
       const candidates = newest.map(rowOf)
       const doubtful = newest.filter(({ msgId }) => own.get(msgId) === undefined || own.isLeaving(msgId))
       const recorded = doubtful.length === 0 ? new Set<string>() : await findRecorded(db, doubtful.map(keyOf))
@@ -171,11 +171,6 @@ export class MessageReads {
       await wait(POLL_MS)
     }
   }
-}
-
-function* both(own: OwnMessages, others: OtherMessages): Iterable<MessageInProgress> {
-  yield* own.all()
-  yield* others.all()
 }
 
 function ofPlans(planIds: readonly number[], message: Message): Message | null {
