@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import {
@@ -11,6 +11,7 @@ import {
   sqlState,
   withTransaction,
 } from '../../src/store/database.ts'
+import { cuttingProxy } from '../support/cutting-proxy.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 let fresh: FreshDatabase
@@ -164,7 +165,7 @@ describe('withTransaction', () => {
 
 describe('lost connections', () => {
   test('lost during COMMIT: unknown, and the row may well stand', async () => {
-    await using proxy = await cuttingProxy((sent) => sent.includes('commit\0'))
+    await using proxy = await cuttingProxy(fresh, (sent) => sent.includes('commit\0'))
     await using database = await opened({ connectionString: proxy.connectionString })
     const error = await failureOf(
       withTransaction(database.db, (transaction) =>
@@ -179,7 +180,7 @@ describe('lost connections', () => {
   })
 
   test('lost during a statement that commits alone: unknown', async () => {
-    await using proxy = await cuttingProxy((sent) => sent.includes('alone'))
+    await using proxy = await cuttingProxy(fresh, (sent) => sent.includes('alone'))
     await using database = await opened({ connectionString: proxy.connectionString })
     const error = await failureOf(database.db.query(`insert into notes values (31, 'alone')`))
     expect([isOutcomeUnknown(error), isTransient(error)]).toEqual([true, true])
@@ -231,39 +232,6 @@ type Options = Partial<Parameters<typeof openDatabase>[0]>
 async function opened(options: Options) {
   const db = openDatabase({ connectionString: fresh.connectionString, poolSize: 2, ...options })
   return { db, [Symbol.asyncDispose]: () => db.end() }
-}
-
-/** Forwards to the server until the client sends bytes that `cut` picks: those arrive, their answer does not. */
-async function cuttingProxy(cut: (sent: string) => boolean) {
-  const target = new URL(fresh.connectionString)
-  const sockets = new Set<Socket>()
-  const proxy: Server = createServer((client) => {
-    const server = connect({ host: '127.0.0.1', port: Number(target.port) })
-    for (const socket of [client, server]) {
-      sockets.add(socket)
-      socket.on('error', () => undefined)
-    }
-    client.on('data', (bytes) => {
-      server.write(bytes)
-      if (cut(bytes.toString('latin1'))) client.destroy()
-    })
-    server.on('data', (bytes) => client.destroyed || client.write(bytes))
-    client.on('close', () => server.end())
-    server.on('close', () => client.destroy())
-  })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  const url = new URL(target)
-  url.search = ''
-  url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
-  return {
-    connectionString: url.href,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
-      proxy.close()
-      await once(proxy, 'close')
-    },
-  }
 }
 
 async function freePort(): Promise<number> {

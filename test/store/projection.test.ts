@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest'
+import pg from 'pg'
+import { describe, expect, inject, test } from 'vitest'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
-import { appendEntry, openLane, readEntries, takeOverLane } from '../../src/store/journal.ts'
+import { CommitOutcomeUnknownError, isTransient } from '../../src/store/database.ts'
+import { appendEntry, cutJournal, openLane, readEntries, takeOverLane } from '../../src/store/journal.ts'
 import { findRecorded, projectMessages } from '../../src/store/projection.ts'
-import { installedDatabase, newId } from '../support/installation.ts'
+import { cuttingProxy } from '../support/cutting-proxy.ts'
+import { eventually } from '../support/eventually.ts'
+import { installedDatabase, newId, otherPool } from '../support/installation.ts'
 import {
   deliveredFacts,
   evidenceOf,
@@ -14,7 +18,7 @@ import {
 } from '../support/messages-in-memory.ts'
 import { CARRIER_ID, eventsOf, NODE } from '../support/stored-messages.ts'
 
-const { db, announcedPlan: plan } = await installedDatabase()
+const { db, connectionString, announcedPlan: plan } = await installedDatabase()
 const lane = await openLane(db, NODE)
 
 const project = (...messages: MessageInProgress[]) =>
@@ -224,10 +228,62 @@ test('what is there already stays as it is, and the rest of a batch is not writt
   ).toEqual(new Set([one.msgId]))
 })
 
-test('repeated because nobody knows how it ended, it is written once', async () => {
-  const message = inMemory(plan, deliveredFacts)
-  expect([await project(message), await project(message)]).toEqual(['written', 'written'])
-  expect((await eventsOf(db, message.msgId)).map(({ seq }) => seq)).toEqual([1, 2])
+describe('a try whose end is not known', () => {
+  const direct = new URL(inject('serverUrl'))
+  direct.pathname = new URL(connectionString).pathname
+
+  test.each([
+    ['commit\0', CommitOutcomeUnknownError],
+    ['copy events', Error],
+  ])('is made again after the connection was lost at %j, and writes once', async (at, kind) => {
+    const message = inMemory(plan, deliveredFacts)
+    await using proxy = await cuttingProxy({ connectionString: direct.href }, (sent) => sent.includes(at))
+    await using other = otherPool(proxy.connectionString)
+    const error = await projectMessages(other.db, lane, [projected(message)], 0).catch((lost) => lost)
+    expect([error.constructor, isTransient(error)]).toEqual([kind, true])
+    expect(await project(message)).toBe('written')
+    expect((await eventsOf(db, message.msgId)).map(({ seq }) => seq)).toEqual([1, 2])
+  })
+
+  test('is waited for while it is under way', async () => {
+    const own = await openLane(db, NODE)
+    const message = inMemory(plan)
+    const client = await db.connect()
+    await client.query('begin')
+    await cutJournal(client, own, 0)
+    await client.query(
+      `insert into messages (plan_id, msg_id, segments, updated_at, sender, recipient, body)
+       values ($1, $2, 1, now(), 'Aldis', '+15551230000', 'hello')`,
+      [plan, message.msgId],
+    )
+    const again = projectMessages(db, own, [projected(message)], 0)
+    await eventually(() => isWaiting())
+    await client.query('commit')
+    client.release()
+    expect(await again).toBe('written')
+  })
+
+  test('is given up with its connection where the database does not answer', async () => {
+    const impatient = new pg.Pool({ connectionString: direct.href, max: 1, query_timeout: 300 })
+    impatient.on('error', () => undefined)
+    const message = inMemory(plan)
+    const client = await db.connect()
+    await client.query('begin; lock table messages in access exclusive mode')
+    const error = await projectMessages(impatient, lane, [projected(message)], 0).catch((late) => late)
+    await client.query('rollback')
+    client.release()
+    expect([error.message, isTransient(error), impatient.totalCount]).toEqual(['Query read timeout', true, 0])
+    await impatient.end()
+    expect(await project(message)).toBe('written')
+  })
+
+  async function isWaiting(): Promise<boolean> {
+    const { rows } = await db.query<{ waiting: boolean }>(
+      `select exists (select from pg_stat_activity
+                      where datname = current_database() and wait_event = 'transactionid') as waiting`,
+    )
+    return rows[0]!.waiting
+  }
 })
 
 test('the journal is cut with what is written from it, and only by who holds the lane', async () => {
