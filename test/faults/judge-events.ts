@@ -1,4 +1,5 @@
 import type { Finding, Rule } from './judge.ts'
+import { mayHaveDied } from './judge-deaths.ts'
 import { isFailedAnswer } from './judge-messages.ts'
 import { type FaultEntry, type FeedItem, type Ledgers, rankOf, type Webhook } from './ledgers.ts'
 
@@ -64,7 +65,8 @@ function judgeWebhooks(
   const pushed = new Set(load.filter(({ isPushed }) => isPushed).map(({ n }) => n))
   const numbers = new Map(record.messages.map(({ msgId, n }) => [msgId, n]))
   const byEvent = Map.groupBy(webhooks, ({ eventId }) => eventId)
-  for (const [eventId, requests] of byEvent) judgeEvent(eventId, requests, feed.get(eventId), faults, find)
+  for (const [eventId, requests] of byEvent)
+    judgeEvent(eventId, requests, feed.get(eventId), { load, faults }, find)
   for (const item of items) {
     if (item.status === null || !pushed.has(numbers.get(item.msgId) ?? -1)) continue
     if (!(byEvent.get(item.eventId) ?? []).some(({ isAccepted }) => isAccepted))
@@ -77,7 +79,7 @@ function judgeEvent(
   eventId: string,
   requests: readonly Webhook[],
   item: FeedItem | undefined,
-  faults: readonly FaultEntry[],
+  ledgers: Pick<Ledgers, 'load' | 'faults'>,
   find: Find,
 ): void {
   const [first] = requests
@@ -87,7 +89,10 @@ function judgeEvent(
   const accepted = requests.find(({ isAccepted }) => isAccepted)
   if (accepted === undefined) return
   for (const again of requests.filter(({ begunAtMs }) => begunAtMs > accepted.answeredAtMs!))
-    if (!repeatIsExcused(accepted.answeredAtMs!, again.begunAtMs, faults))
+    if (
+      !repeatIsExcused(accepted.answeredAtMs!, again.begunAtMs, ledgers.faults) &&
+      !mayHaveDied(accepted.answeredAtMs!, again.begunAtMs, ledgers)
+    )
       find('event-repeated', eventId, again.begunAtMs)
 }
 

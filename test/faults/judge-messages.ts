@@ -1,4 +1,5 @@
 import type { Finding, Rule } from './judge.ts'
+import { mayHaveDied } from './judge-deaths.ts'
 import { isInDoubt } from './judge-submits.ts'
 import type { Answer, Ledgers, LoadEntry, RecordedMessage, Submit } from './ledgers.ts'
 import { rankOf } from './ledgers.ts'
@@ -75,28 +76,8 @@ function wasInDoubt(submit: Submit, ledgers: Ledgers): boolean {
   const session = sessions[submit.session]!
   return (
     isInDoubt(submit, session.endedAtMs ?? Number.POSITIVE_INFINITY, session, faults) ||
-    diedUnrecorded(submit, ledgers)
+    (submit.answeredAtMs !== null && mayHaveDied(submit.answeredAtMs, Number.POSITIVE_INFINITY, ledgers))
   )
-}
-
-/** What a node may need, once its database is back, to write what its carriers have answered. */
-const RECORDED_MS = 1_000
-
-/**
- * Whether a node may have died as the only one that knew the carrier's answer: it had accepted nothing since, so its database
- * may have been away all the time. The session need not have lasted: a node unbinds when it cannot renew its lease.
- */
-function diedUnrecorded({ answeredAtMs }: Submit, { load, faults }: Ledgers): boolean {
-  if (answeredAtMs === null) return true
-  return faults.some(({ killedNode, startMs }) => {
-    if (killedNode === null || answeredAtMs > startMs) return false
-    const isProof = ({ node, status, sentAtMs, answeredAtMs: acceptedAtMs }: Answer) =>
-      node === killedNode &&
-      status === 202 &&
-      sentAtMs >= answeredAtMs + RECORDED_MS &&
-      acceptedAtMs <= startMs
-    return !load.some(({ answers }) => answers.some(isProof))
-  })
 }
 
 function timeOf(entry: LoadEntry | undefined, sent: readonly Submit[]): number {

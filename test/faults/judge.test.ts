@@ -309,6 +309,15 @@ describe('events', () => {
     ).toEqual([])
   })
 
+  it('come again when a node dies that could not write their answer, its database being away', () => {
+    const webhooks = [...GOOD.webhooks, webhook(2, 'DELIVERED', { begunAtMs: 40_000 })]
+    const kill = fault({ startMs: 20_000, endMs: 21_000, killedNode: 0 })
+    expect(rulesOf({ webhooks, faults: [kill] })).toEqual([])
+    const accepted = answer({ sentAtMs: 5_000, answeredAtMs: 5_010 })
+    const load = [entry({ hasKey: true, answers: [answer(), accepted] })]
+    expect(rulesOf({ webhooks, load, faults: [kill] })).toEqual(['event-repeated'])
+  })
+
   it('are not pushed where there is no URL', () => {
     expect(rulesOf({ load: [entry({ isPushed: false })], webhooks: [mo] })).toEqual([])
   })
