@@ -113,10 +113,8 @@ export class MessageReads {
       planId === null || message?.accepted.planId === planId
     const mine = ids.filter((msgId) => own.get(msgId) !== undefined && isOfPlan(own.get(msgId)))
     if (mine.length > 0) await own.project(mine)
-    await this.#untilOthersRecorded(
-      ids.filter((msgId) => !mine.includes(msgId)),
-      isOfPlan,
-    )
+    // All of them: where this process lost its lane meanwhile, its messages are another's.
+    await this.#untilOthersRecorded(ids, isOfPlan)
   }
 
   /** Before events are listed: of a message where it is given, else of the plan as far as this process knows it. */
@@ -138,7 +136,7 @@ export class MessageReads {
     rowOf: (message: MessageInProgress) => Row,
   ): Promise<Row[]> {
     const { db, own, others } = this.#options
-    await others.catchUp()
+    await this.#catchUp()
     const rows: Row[] = []
     // Where many have a record by now, they give way to as many older ones.
     for (let { below } = wanted, most = limit; ; most = MAX_LOOKED_AT) {
@@ -150,6 +148,15 @@ export class MessageReads {
       rows.push(...candidates.filter(({ msgId }) => !recorded.has(msgId)))
       if (rows.length >= limit || newest.length < most) return rows.slice(0, limit)
       below = newest.at(-1)!.msgId
+    }
+  }
+
+  /** Where this process loses its lane meanwhile, its messages are to be read there. */
+  async #catchUp(): Promise<void> {
+    const { own, others } = this.#options
+    for (let lane: number | null | undefined; lane !== own.lane; ) {
+      lane = own.lane
+      await others.catchUp()
     }
   }
 

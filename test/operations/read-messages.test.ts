@@ -226,6 +226,41 @@ test('what this node has of a plan is recorded before its events are listed', as
   expect(node.size).toBe(0)
 })
 
+test('where the lane is lost while others are read, its messages are read in it', async () => {
+  const [node] = await nodes()
+  const sender = newSender()
+  const [msgId = ''] = await node.accept(plan, [{ sender }])
+  const message = node.get(msgId)!
+  let lane: number | null = node.lane
+  const own = {
+    ...NO_OWN_MESSAGES,
+    get: () => (lane === null ? undefined : message),
+    all: () => (lane === null ? [] : [message]),
+    project: async () => {
+      lane = null
+    },
+    get lane() {
+      return lane
+    },
+  }
+  const gate = heldAt('read_lanes')
+  const reading = listed({ reads: readsOf(gate.db, own) }, { from: sender })
+  await eventually(() => gate.held.length === 1)
+  lane = null
+  gate.held.shift()!()
+  await eventually(() => gate.held.length === 1)
+  gate.held.shift()!()
+  expect(await reading).toEqual([msgId])
+  lane = node.lane
+  let waits = 0
+  const wait = async () => {
+    waits += 1
+    await node.project([msgId])
+  }
+  await readsOf(db, own, { wait }).untilRecorded([msgId])
+  expect(waits).toBe(1)
+})
+
 test('pages show each message once and in order while messages move into the records', async () => {
   const seen = await walkWhileProjecting(db, plan, 300)
   expect(seen.inProgress).toBeGreaterThan(100)

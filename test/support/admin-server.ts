@@ -38,7 +38,9 @@ export interface AdminServer extends AsyncDisposable {
 const POLICY = { ...STRICT_CALLBACK_POLICY, allowLoopback: true, allowUnresolvable: true }
 
 export async function startAdminServer(
-  options: Pick<AdminDeps, 'backlog' | 'linkStatus' | 'carrierAnomalies' | 'carrierCondition'> & {
+  options: Partial<
+    Pick<AdminDeps, 'messages' | 'backlog' | 'linkStatus' | 'carrierAnomalies' | 'carrierCondition'>
+  > & {
     database?: FreshDatabase
     /** A pool of its own for what is written. */
     db?: Database

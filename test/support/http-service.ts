@@ -12,6 +12,7 @@ import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import type { HttpLimits } from '../../src/http/limits.ts'
 import type { Readiness } from '../../src/http/routes/health.ts'
+import type { MessageReads } from '../../src/operations/read-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
@@ -70,6 +71,8 @@ export interface HttpServiceOptions {
   readonly ready?: () => Promise<Readiness>
   /** PEM of the authority of the receivers of test events. */
   readonly webhookCaPem?: string
+  /** How messages are read; absent: as a node does that has none. */
+  readonly messages?: (db: Database) => Promise<MessageReads>
   readonly cursorKeys?: { cursor: Buffer; oldCursors?: readonly Buffer[] }
 }
 
@@ -120,6 +123,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     realGuard: guard,
     guard: options.guard?.(guard) ?? guard,
     webhookCaPem: options.webhookCaPem,
+    ...(options.messages && { messages: await options.messages(db) }),
     keys: options.cursorKeys ?? { cursor: cursorKey },
     log: pino({ level: 'debug' }, { write: (line: string) => logs.push(line) }),
     ...(options.limits && { limits: options.limits }),
