@@ -20,7 +20,9 @@ export interface OriginOptions {
 export class Origin implements ConnectionPool {
   readonly #options: OriginOptions
   readonly #connections = new Set<Connection>()
-  readonly #waiting = new Set<OutgoingRequest>()
+  /** By request: how many connections had been opened when it came; null: one stood then. */
+  readonly #waiting = new Map<OutgoingRequest, number | null>()
+  #opened = 0
   /** May carry a request; the last one used is last, and the next to be used. */
   readonly #free: Connection[] = []
   /** Have had their answer since the last poll. */
@@ -47,7 +49,7 @@ export class Origin implements ConnectionPool {
   /** Takes a request, unless as many as are allowed wait or are under way. Returns whether it did. */
   send(request: OutgoingRequest): boolean {
     if (this.#waiting.size + this.#busy >= this.#options.maxRequests) return false
-    this.#waiting.add(request)
+    this.#waiting.set(request, this.#connections.size > this.#dialling.size ? null : this.#opened)
     this.#options.onWork(this)
     return true
   }
@@ -77,12 +79,13 @@ export class Origin implements ConnectionPool {
       connection.closeIdle(nowMs)
       connection.closeLate(nowMs)
     }
-    for (const request of this.#waiting) {
+    for (const [request, opened] of this.#waiting) {
       const isAborted = request.signal?.aborted === true
       if (!isAborted && nowMs < request.deadlineMs) continue
       this.#waiting.delete(request)
-      // While it waits for a connection, one may be in the making.
-      request.end(isAborted ? 'ABORTED' : this.#dialling.size > 0 ? 'CONNECT_TIMEOUT' : 'QUEUE_TIMEOUT', null)
+      // Where a connection stood meanwhile, it merely waited for its turn.
+      const isUnreached = this.#dialling.size > 0 && opened === this.#opened
+      request.end(isAborted ? 'ABORTED' : isUnreached ? 'CONNECT_TIMEOUT' : 'QUEUE_TIMEOUT', null)
     }
     this.#leaveIfEmpty()
   }
@@ -97,7 +100,7 @@ export class Origin implements ConnectionPool {
   /** Ends every request as ABORTED and closes every connection. */
   destroy(): void {
     this.#isRetired = true
-    for (const request of this.#waiting) request.end('ABORTED', null)
+    for (const request of this.#waiting.keys()) request.end('ABORTED', null)
     this.#waiting.clear()
     for (const connection of this.#connections) connection.close()
     this.#leaveIfEmpty()
@@ -105,6 +108,7 @@ export class Origin implements ConnectionPool {
 
   opened(connection: Connection): void {
     this.#dialling.delete(connection)
+    this.#opened += 1
     this.#use(connection)
     if (this.#isRetired) this.#closeUnneeded()
   }
@@ -133,7 +137,7 @@ export class Origin implements ConnectionPool {
 
   /** The request that has waited longest. */
   #take(): OutgoingRequest | null {
-    for (const request of this.#waiting) {
+    for (const request of this.#waiting.keys()) {
       this.#waiting.delete(request)
       if (request.signal?.aborted !== true) return request
       request.end('ABORTED', null)

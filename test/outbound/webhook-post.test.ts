@@ -6,6 +6,7 @@ import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { postWebhook } from '../../src/outbound/webhook-post.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
+import { eventually } from '../support/eventually.ts'
 import { HOSTS, outboundNetwork, post, says, saysLast, silence } from '../support/outbound-network.ts'
 import { answerStatus, startWebhookReceiver } from '../support/webhook-receiver.ts'
 
@@ -254,6 +255,32 @@ describe('no connection', () => {
     expect(await first).toMatchObject({ kind: 'success' })
     expect(await third).toMatchObject({ kind: 'success' })
     expect(to.received.length).toBe(2)
+  })
+
+  test('no socket came free while another is made: that says nothing of the address', async () => {
+    const to = await receiver({ answer: silence })
+    const through = dispatcher({ maxSocketsPerOrigin: 2 })
+    void post(through, urlAt(to.port))
+    await to.next()
+    to.welcome('never')
+    void post(through, urlAt(to.port))
+    await eventually(() => to.connections.length === 2)
+    expect(await post(hasty(through, 50), urlAt(to.port))).toMatchObject({
+      error: 'QUEUE_TIMEOUT',
+      status: null,
+    })
+  })
+
+  test('no socket could be made for it, nor for any before it', async () => {
+    const to = await receiver()
+    to.welcome('never')
+    const through = dispatcher({ maxSocketsPerOrigin: 1 })
+    void post(through, urlAt(to.port))
+    await eventually(() => to.connections.length === 1)
+    expect(await post(hasty(through, 50), urlAt(to.port))).toMatchObject({
+      error: 'CONNECT_TIMEOUT',
+      status: null,
+    })
   })
 
   test('aborted before and while it runs', async () => {
