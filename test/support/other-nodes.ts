@@ -1,10 +1,12 @@
 import { afterEach } from 'vitest'
 import type { App, AppOptions } from '../../src/app.ts'
+import { withTransaction } from '../../src/store/database.ts'
 import { eventually, type Service } from './service.ts'
 
 const FIRST = 'node-a'
 const SECOND = 'node-b'
 const BUCKETS = 256
+const LEASE_ENDED = 'the lease of this node has ended'
 
 export interface OtherNodes {
   /** Starts a node beside the first: `node-b` unless its options say otherwise. */
@@ -49,7 +51,19 @@ export function otherNodes(service: () => Service): OtherNodes {
     shares,
     async silence(name) {
       await query(`alter table nodes add constraint silence check (name <> '${name}') not valid`)
-      await query('delete from nodes where name = $1', [name])
+      const from = service().logs.length
+      await withTransaction(service().db, async (transaction) => {
+        // Its buckets are nobody else's before it knows: what is gone takes nothing up any more.
+        const own =
+          'select from buckets where node_id = (select node_id from nodes where name = $1) for update'
+        await transaction.query(own, [name])
+        await query('delete from nodes where name = $1', [name])
+        await eventually(() =>
+          service()
+            .logs.slice(from)
+            .some((line) => line.includes(LEASE_ENDED)),
+        )
+      })
     },
     speak,
   }
