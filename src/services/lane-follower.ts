@@ -114,7 +114,6 @@ export class LaneFollower implements OtherMessages {
   #follow({ lane, cut, entries }: LaneNews): void {
     const followed = this.#lanes.get(lane) ?? { n: cut, acceptances: [] }
     this.#lanes.set(lane, followed)
-    if (followed.n < cut) followed.n = cut
     this.#drop(followed, cut)
     for (const { n, data } of entries) {
       const isFence = data.length === 0
