@@ -18,8 +18,8 @@ import {
 import { findRecorded, projectMessages } from '../store/projection.ts'
 import { writeInHalves } from './batches.ts'
 
-/** Entries that are read at once: some seconds of a busy node, a few MB. */
-const ENTRIES_OF_PAGE = 500
+/** Entries that are read at once: 0.2 s of a busy node. Reading 500 held the event loop up for 0.4 s. */
+const ENTRIES_OF_PAGE = 50
 const MESSAGES_OF_CHUNK = 1_000
 
 export interface Recovery {

@@ -197,7 +197,8 @@ export async function dropLane(db: Queryable, { lane, epoch }: Lane): Promise<bo
       with dropped as (
         delete from lanes l where lane = $1 and epoch = $2 and not exists (
           select from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid() and age(backend_xmin) >= age(l.xmin))
+          where datname = current_database() and pid <> pg_backend_pid() and age(backend_xmin) >= age(l.xmin)
+            and backend_type is distinct from 'autovacuum worker')
         returning lane
       ), gone as (
         delete from journal where lane = (select lane from dropped)

@@ -3,6 +3,7 @@ import { describe, expect, inject, test } from 'vitest'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { CommitOutcomeUnknownError, isTransient } from '../../src/store/database.ts'
 import { appendEntry, cutJournal, openLane, readEntries, takeOverLane } from '../../src/store/journal.ts'
+import { findMessageForOperator } from '../../src/store/messages-admin.ts'
 import { findRecorded, projectMessages } from '../../src/store/projection.ts'
 import { cuttingProxy } from '../support/cutting-proxy.ts'
 import { eventually } from '../support/eventually.ts'
@@ -334,4 +335,7 @@ test('texts are stored without what PostgreSQL does not store', async () => {
     { body: 'nothing, half \ufffd of it', sender: '' },
   ])
   expect(await rowsOf(message.msgId, 'submissions')).toMatchObject([[{ carrier_message_id: message.msgId }]])
+  expect((await findMessageForOperator(db, message.msgId))!.receipts).toMatchObject([
+    { receipt: { text: 'a\0b\ud800', tlvs: {} } },
+  ])
 })
