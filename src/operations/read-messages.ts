@@ -14,8 +14,8 @@ import { findMessages, type MessageSearch, wantedOfSearch } from './search-messa
 export interface OwnMessages {
   /** As of what is committed in this process's lane. */
   get(msgId: string): MessageInProgress | undefined
-  /** In any order, each once; quickly, for every list goes through all of them. */
-  all(): Iterable<MessageInProgress>
+  /** Those of this plan, or more, in any order, each once; quickly, for every list goes through them. */
+  all(planId: number | null): Iterable<MessageInProgress>
   readonly size: number
   /** Its record is being written: where there is one, it may be newer. */
   isLeaving(msgId: string): boolean
@@ -30,8 +30,8 @@ export interface OtherMessages {
   /** Resolves when what was committed in their lanes by now is known here, or is in the records. */
   catchUp(): Promise<void>
   get(msgId: string): MessageInProgress | undefined
-  /** In any order, each once. */
-  all(): Iterable<MessageInProgress>
+  /** As of `OwnMessages`. */
+  all(planId: number | null): Iterable<MessageInProgress>
   /** They have a record. */
   forget(msgIds: Iterable<string>): void
 }
@@ -125,7 +125,9 @@ export class MessageReads {
   /** Has this process record what it has in progress of a plan. */
   async ownProjected(planId: number): Promise<void> {
     const { own } = this.#options
-    const ids = [...own.all()].filter(({ accepted }) => accepted.planId === planId).map(({ msgId }) => msgId)
+    const ids = [...own.all(planId)]
+      .filter(({ accepted }) => accepted.planId === planId)
+      .map(({ msgId }) => msgId)
     if (ids.length > 0) await own.project(ids)
   }
 
@@ -137,10 +139,11 @@ export class MessageReads {
   ): Promise<Row[]> {
     const { db, own, others } = this.#options
     await this.#catchUp()
+    const sources = () => [own, others].map((source) => source.all(wanted.planId))
     const rows: Row[] = []
     // Where many have a record by now, they give way to as many older ones.
     for (let { below } = wanted, most = limit; ; most = MAX_LOOKED_AT) {
-      const newest = newestWanted([own.all(), others.all()], { ...wanted, below }, most)
+      const newest = newestWanted(sources(), { ...wanted, below }, most)
       const candidates = newest.map(rowOf)
       const doubtful = newest.filter(({ msgId }) => own.get(msgId) === undefined || own.isLeaving(msgId))
       const recorded = doubtful.length === 0 ? new Set<string>() : await findRecorded(db, doubtful.map(keyOf))

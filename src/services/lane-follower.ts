@@ -40,6 +40,8 @@ export class LaneFollower implements OtherMessages {
   readonly #lanes = new Map<number, FollowedLane>()
   /** Of all lanes. */
   readonly #messages = new Map<string, MessageInProgress>()
+  /** The same by plan: most lists are of one. */
+  readonly #ofPlans = new Map<number, Map<string, MessageInProgress>>()
   #many: number
   /** The catch-up that began last, and the one that begins after it. */
   #running: Promise<void> | null = null
@@ -63,8 +65,8 @@ export class LaneFollower implements OtherMessages {
     return this.#messages.get(msgId)
   }
 
-  all(): Iterable<MessageInProgress> {
-    return this.#messages.values()
+  all(planId: number | null): Iterable<MessageInProgress> {
+    return planId === null ? this.#messages.values() : (this.#ofPlans.get(planId)?.values() ?? [])
   }
 
   get size(): number {
@@ -72,7 +74,15 @@ export class LaneFollower implements OtherMessages {
   }
 
   forget(msgIds: Iterable<string>): void {
-    for (const msgId of msgIds) this.#messages.delete(msgId)
+    for (const msgId of msgIds) {
+      const message = this.#messages.get(msgId)
+      if (message === undefined) continue
+      this.#messages.delete(msgId)
+      const { planId } = message.accepted
+      const ofPlan = this.#ofPlans.get(planId)
+      ofPlan?.delete(msgId)
+      if (ofPlan?.size === 0) this.#ofPlans.delete(planId)
+    }
   }
 
   async #readAfter(running: Promise<void> | null): Promise<void> {
@@ -129,7 +139,11 @@ export class LaneFollower implements OtherMessages {
   /** Facts of messages that were accepted elsewhere, or are recorded, are not for here. */
   #learn({ n, acceptances }: FollowedLane, { msgId, fact }: JournalFact): void {
     if (fact.kind === 'accepted') {
-      this.#messages.set(msgId, messageInProgress(msgId, fact))
+      const message = messageInProgress(msgId, fact)
+      this.#messages.set(msgId, message)
+      const ofPlan = this.#ofPlans.get(fact.planId)
+      if (ofPlan === undefined) this.#ofPlans.set(fact.planId, new Map([[msgId, message]]))
+      else ofPlan.set(msgId, message)
       acceptances.push({ n, msgId })
       return
     }
@@ -156,7 +170,7 @@ export class LaneFollower implements OtherMessages {
   }
 
   async #forgetRecorded(): Promise<void> {
-    const keys = [...this.all()].map(({ msgId, accepted }) => ({ planId: accepted.planId, msgId }))
+    const keys = [...this.all(null)].map(({ msgId, accepted }) => ({ planId: accepted.planId, msgId }))
     for (let from = 0; from < keys.length; from += BATCH)
       this.forget(await findRecorded(this.#options.db, keys.slice(from, from + BATCH)))
     this.#many = Math.max(this.#options.manyMessages ?? MANY_MESSAGES, 2 * this.size)

@@ -110,7 +110,7 @@ test('every node answers as if all messages were in one place, whatever happens 
       const world = new World([await LaneWriter.open(db, 1), await LaneWriter.open(db, 2)])
       for (const { what, choice, of } of steps) await world[what](choice, of)
     }),
-    { numRuns: 12 },
+    { numRuns: 8 },
   )
 })
 

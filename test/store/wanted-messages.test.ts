@@ -102,7 +102,7 @@ const search: fc.Arbitrary<SearchFilters> = fc
   .map(({ base, ...rest }) => ({ ...base, ...rest }))
 
 const idsOf = (rows: readonly { msgId: string }[]) => rows.map(({ msgId }) => msgId)
-const RUNS = { numRuns: 300 }
+const RUNS = { numRuns: 150 }
 
 test('the list of a plan', async () => {
   let shown = 0
