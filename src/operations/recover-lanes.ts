@@ -34,7 +34,10 @@ export interface Recovery {
   readonly onError?: (error: unknown) => void
 }
 
-/** Recovers the lanes of dead nodes. Returns how many messages were written. */
+/**
+ * Recovers the lanes of dead nodes. Returns how many messages were written. A node calls it again only after it has ended,
+ * from time to time: what stays is tried again.
+ */
 export async function recoverLanes(db: Database, recovery: Recovery): Promise<number> {
   let written = 0
   for (const lane of await findDeadLanes(db, recovery.nodeId))

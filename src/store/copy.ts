@@ -15,6 +15,8 @@ const OCTETS_OF_UNIT = 3
 const MOST_OCTETS = 32
 /** 2000-01-01, from which timestamptz counts microseconds. */
 const EPOCH_MS = 946_684_800_000
+const MOST_INT2 = 2 ** 15 - 1
+const MOST_INT4 = 2 ** 31 - 1
 const TWO_TO_32 = 2 ** 32
 
 /** Rows of one table. Each value is written in the order of the statement's columns; null is NULL. */
@@ -44,14 +46,15 @@ export class CopyRows {
     this.#int16(columns)
   }
 
+  /** What does not fit is written as an int8, which PostgreSQL refuses in its place: a fault of the row (isRowFault). */
   int2(value: number | null): void {
-    if (this.#isNull(value, 2)) return
-    this.#int16(value)
+    if (value !== null && Math.abs(value) > MOST_INT2) this.int8(value)
+    else if (!this.#isNull(value, 2)) this.#int16(value)
   }
 
   int4(value: number | null): void {
-    if (this.#isNull(value, 4)) return
-    this.#int32(value)
+    if (value !== null && Math.abs(value) > MOST_INT4) this.int8(value)
+    else if (!this.#isNull(value, 4)) this.#int32(value)
   }
 
   /** A whole number that a double holds. */

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
-import { CommitOutcomeUnknownError, isTransient } from '../../src/store/database.ts'
+import { CommitOutcomeUnknownError, isRowFault, isTransient } from '../../src/store/database.ts'
 import { appendEntry, cutJournal, openLane, readEntries, takeOverLane } from '../../src/store/journal.ts'
 import { findMessageForOperator } from '../../src/store/messages-admin.ts'
 import { findRecorded, projectMessages } from '../../src/store/projection.ts'
@@ -315,6 +315,20 @@ test('without messages only the journal is cut', async () => {
   await appendEntry(db, own, 1, Buffer.from('facts'))
   expect(await projectMessages(db, own, [], 1)).toBe('written')
   expect((await readEntries(db, [{ lane: own.lane, n: 0 }], 9)).entries).toEqual([])
+})
+
+test.each([
+  ['a message of more attempts than are counted', { attempt: 32_768, carrierId: 1 }],
+  ['a carrier of no such number', { attempt: 1, carrierId: 2 ** 31 }],
+])('%s is refused by the database, as a fault of its row', async (_, given) => {
+  const message = inMemory(plan, (__, atMs) => [
+    {
+      ...{ kind: 'postponed', atMs, dueAtMs: atMs, acceptedParts: 0n, cut: null, startedOver: false },
+      ...{ ambiguous: false, ...given },
+    },
+  ])
+  const error = await project(message).catch((refused) => refused)
+  expect([String(error), isRowFault(error)]).toEqual([expect.stringContaining('binary data format'), true])
 })
 
 test('texts are stored without what PostgreSQL does not store', async () => {
