@@ -1,4 +1,5 @@
 import { decodeEntry, type JournalFact } from '../domain/journal-entries.ts'
+import { MessagesByPlan } from '../domain/messages-by-plan.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../domain/messages-in-progress.ts'
 import type { OtherMessages } from '../operations/read-messages.ts'
 import type { Queryable } from '../store/database.ts'
@@ -39,9 +40,7 @@ export class LaneFollower implements OtherMessages {
   readonly #options: LaneFollowerOptions
   readonly #lanes = new Map<number, FollowedLane>()
   /** Of all lanes. */
-  readonly #messages = new Map<string, MessageInProgress>()
-  /** The same by plan: most lists are of one. */
-  readonly #ofPlans = new Map<number, Map<string, MessageInProgress>>()
+  readonly #messages = new MessagesByPlan()
   #many: number
   /** The catch-up that began last, and the one that begins after it. */
   #running: Promise<void> | null = null
@@ -66,7 +65,7 @@ export class LaneFollower implements OtherMessages {
   }
 
   all(planId: number | null): Iterable<MessageInProgress> {
-    return planId === null ? this.#messages.values() : (this.#ofPlans.get(planId)?.values() ?? [])
+    return this.#messages.of(planId)
   }
 
   get size(): number {
@@ -74,15 +73,7 @@ export class LaneFollower implements OtherMessages {
   }
 
   forget(msgIds: Iterable<string>): void {
-    for (const msgId of msgIds) {
-      const message = this.#messages.get(msgId)
-      if (message === undefined) continue
-      this.#messages.delete(msgId)
-      const { planId } = message.accepted
-      const ofPlan = this.#ofPlans.get(planId)
-      ofPlan?.delete(msgId)
-      if (ofPlan?.size === 0) this.#ofPlans.delete(planId)
-    }
+    for (const msgId of msgIds) this.#messages.delete(msgId)
   }
 
   async #readAfter(running: Promise<void> | null): Promise<void> {
@@ -139,11 +130,7 @@ export class LaneFollower implements OtherMessages {
   /** Facts of messages that were accepted elsewhere, or are recorded, are not for here. */
   #learn({ n, acceptances }: FollowedLane, { msgId, fact }: JournalFact): void {
     if (fact.kind === 'accepted') {
-      const message = messageInProgress(msgId, fact)
-      this.#messages.set(msgId, message)
-      const ofPlan = this.#ofPlans.get(fact.planId)
-      if (ofPlan === undefined) this.#ofPlans.set(fact.planId, new Map([[msgId, message]]))
-      else ofPlan.set(msgId, message)
+      this.#messages.add(messageInProgress(msgId, fact))
       acceptances.push({ n, msgId })
       return
     }

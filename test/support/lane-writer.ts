@@ -1,6 +1,7 @@
 /** A node as far as reads can tell: messages in its memory, facts in its lane, and records that it projects. */
 import { type Accepted, encodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
+import { MessagesByPlan } from '../../src/domain/messages-by-plan.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import type { MessageReads, OwnMessages } from '../../src/operations/read-messages.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -14,8 +15,9 @@ export class LaneWriter implements OwnMessages {
   readonly reads: MessageReads
   readonly #db: Database
   readonly #held: Lane
-  /** With the entry that has their acceptance. */
-  readonly #messages = new Map<string, { readonly message: MessageInProgress; readonly entry: number }>()
+  readonly #messages = new MessagesByPlan()
+  /** By message the entry that has its acceptance, in their order. */
+  readonly #entries = new Map<string, number>()
   readonly #leaving = new Set<string>()
   #committed = 0
 
@@ -38,11 +40,11 @@ export class LaneWriter implements OwnMessages {
   }
 
   get(msgId: string): MessageInProgress | undefined {
-    return this.#messages.get(msgId)?.message
+    return this.#messages.get(msgId)
   }
 
-  *all(): Iterable<MessageInProgress> {
-    for (const { message } of this.#messages.values()) yield message
+  all(planId: number | null = null): Iterable<MessageInProgress> {
+    return this.#messages.of(planId)
   }
 
   isLeaving(msgId: string): boolean {
@@ -57,9 +59,10 @@ export class LaneWriter implements OwnMessages {
     this.#committed = n
     for (const { msgId, fact } of facts) {
       const message = this.get(msgId)
-      if (fact.kind === 'accepted')
-        this.#messages.set(msgId, { message: messageInProgress(msgId, fact), entry: n })
-      else if (message !== undefined) addFact(message, fact)
+      if (fact.kind === 'accepted') {
+        this.#messages.add(messageInProgress(msgId, fact))
+        this.#entries.set(msgId, n)
+      } else if (message !== undefined) addFact(message, fact)
     }
   }
 
@@ -71,14 +74,16 @@ export class LaneWriter implements OwnMessages {
   }
 
   async project(msgIds: readonly string[]): Promise<void> {
-    const leaving = msgIds.filter((msgId) => this.#messages.has(msgId) && !this.#leaving.has(msgId))
+    const leaving = msgIds.filter((msgId) => this.#entries.has(msgId) && !this.#leaving.has(msgId))
     for (const msgId of leaving) this.#leaving.add(msgId)
-    const staying = [...this.#messages.values()].find(({ message }) => !leaving.includes(message.msgId))
-    const cut = staying === undefined ? this.#committed : staying.entry - 1
+    const goes = new Set(leaving)
+    const staying = [...this.#entries].find(([msgId]) => !goes.has(msgId))
+    const cut = staying === undefined ? this.#committed : staying[1] - 1
     const records = leaving.map((msgId) => projected(this.get(msgId)!))
     if ((await projectMessages(this.#db, this.#held, records, cut)) === 'fenced') throw new Error('fenced')
     for (const msgId of leaving) {
       this.#messages.delete(msgId)
+      this.#entries.delete(msgId)
       this.#leaving.delete(msgId)
     }
   }
