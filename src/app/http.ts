@@ -9,7 +9,7 @@ import { registerAdminRoutes } from '../http/routes/admin/api.ts'
 import type { Readiness } from '../http/routes/health.ts'
 import { buildServer, type ServerDeps } from '../http/server.ts'
 import { GroupAccepter } from '../operations/accept-messages.ts'
-import { MessageReads, NO_OWN_MESSAGES } from '../operations/read-messages.ts'
+import { MessageReads } from '../operations/read-messages.ts'
 import { TestEvents, type WebhookPost } from '../operations/send-test-event.ts'
 import { postWebhook } from '../outbound/webhook-post.ts'
 import type { Parts } from '../parts.ts'
@@ -50,6 +50,7 @@ export async function listenHttp(
   const { batch: onBatch } = services.counters
   const accepter = new GroupAccepter({
     db,
+    journal: services.inProgress,
     placement: services.submitter.newMessages,
     secretKey,
     random,
@@ -159,8 +160,7 @@ function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {
   return { cursor: deriveKey(secretKey, 'cursors'), oldCursors }
 }
 
-function messageReads({ reads, onError }: Base): MessageReads {
-  const own = NO_OWN_MESSAGES
+function messageReads({ reads, onError, inProgress: own }: Base & MessagePath): MessageReads {
   return new MessageReads({
     db: reads,
     own,

@@ -6,12 +6,18 @@ import type { Base } from './base.ts'
 import type { AppOptions } from './options.ts'
 
 /** This node's place among those of the database; it takes it with `start`. */
-export function nodeLease(options: AppOptions, { db, beats, onError }: Base): NodeLease {
+export function nodeLease(
+  options: AppOptions,
+  { db, beats, onError }: Base,
+  { onRegistered, onDead }: { onRegistered: (nodeId: number) => Promise<void>; onDead: () => void },
+): NodeLease {
   const waitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
   const lease = new NodeLease({
     db: beats,
     name: options.nodeName,
+    onRegistered,
     onTaken: async (buckets, nodeId) => {
+      onDead()
       const messages = await releaseDispatches(db, { nodeId, buckets, waitMs })
       const events = await releaseEvents(db, { nodeId, buckets })
       options.log.info({ buckets: buckets.length, messages, events }, 'took over buckets')

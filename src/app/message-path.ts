@@ -3,11 +3,14 @@ import { messageId } from '../domain/message-ids.ts'
 import { WebhookDispatcher } from '../outbound/dispatcher.ts'
 import type { Parts } from '../parts.ts'
 import { carrierTraffic } from '../services/carrier-traffic.ts'
+import { ForeignReceipts } from '../services/foreign-receipts.ts'
 import { heldEvents, heldInboundEvents } from '../services/held-events.ts'
 import { Holdings } from '../services/holdings.ts'
 import { IdRules } from '../services/id-rules.ts'
 import { InboundOffers } from '../services/inbound-offers.ts'
+import { LaneRecovery } from '../services/lane-recovery.ts'
 import { Maintenance } from '../services/maintenance.ts'
+import { MessagesInProgress } from '../services/messages-in-progress.ts'
 import type { NodeLease } from '../services/node-lease.ts'
 import { qualityMeters } from '../services/quality-meters.ts'
 import { QualityWatch } from '../services/quality-watch.ts'
@@ -16,6 +19,7 @@ import { Recorder } from '../services/recorder.ts'
 import { AMBIGUITY_WAIT_MS } from '../services/submitter.ts'
 import { WebhookDeliverer } from '../services/webhook-deliverer.ts'
 import { WebhookDestinations } from '../services/webhook-destinations.ts'
+import type { ChangedMessage } from '../store/submissions.ts'
 import type { Base } from './base.ts'
 import { nodeLease } from './lease.ts'
 import { type AppOptions, DRAIN } from './options.ts'
@@ -25,45 +29,19 @@ import { type AppOptions, DRAIN } from './options.ts'
  * and the lease, by which this node takes work from others, is taken when nothing else can fail.
  */
 export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
-  const { db, directory, secretKey, onError, random } = base
+  const { directory, db, onError, random } = base
   const quality = qualityWatch(options, base)
   parts.add('quality watch', () => quality.stop())
-  const dispatcher = webhookDispatcher(options, base)
-  parts.add('webhook sockets', () => dispatcher.close())
-  const lease = nodeLease(options, base)
-  parts.add('lease', () => lease.stop())
-
+  const kept = keepMessages(options, parts, base, quality)
+  const { lease, inProgress, deliverer, destinations, recorder, idRules, dispatcher } = kept
   const shared = { db, directory, lease, random, onError, onBatch: base.counters.batch }
-  const destinations = webhookDestinations(options, base)
-  parts.add('webhook destinations', () => destinations.stop())
-  const deliverer = new WebhookDeliverer({
-    ...shared,
-    dispatcher,
-    destinations,
-    secretKey,
-    onAttempt: base.counters.webhookAttempt,
-    maxHeld: options.webhooksHeld,
-  })
-  parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs * DRAIN.webhooks))
-  const eventHolder = () => deliverer.holder()
-  const idRules = learningIdRules(options, base)
-  const recorder = new Recorder({
-    ...shared,
-    idRules,
-    eventHolder,
-    onChanged: (messages) => {
-      deliverer.enqueue(heldEvents(messages, lease.nodeId))
-      quality.changed(messages)
-    },
-  })
-  parts.add('recorder', () => recorder.drain(options.drainTimeoutMs * DRAIN.outcomes))
   const offers = inboundOffers(base, lease)
   parts.add('inbound offers', () => offers.stop())
   const receiver = new Receiver({
     ...shared,
     recorder,
     offers,
-    eventHolder,
+    eventHolder: () => deliverer.holder(),
     onUnowned: base.onUnowned,
     onAnomaly: base.anomalies.note,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
@@ -85,26 +63,88 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
   parts.add('carrier conditions', () => conditions.stop())
   lease.onExpired(() => {
-    deliverer.forget()
     submitter.giveBackAll()
     holdings.leaseEnded(lease.nodeId)
+    inProgress.release((msgId) => deliverer.holds(msgId))
   })
-  const services = { lease, deliverer, destinations, recorder, receiver, submitter, links, quality }
+  const services = {
+    lease,
+    inProgress,
+    deliverer,
+    destinations,
+    recorder,
+    receiver,
+    submitter,
+    links,
+    quality,
+  }
   const start = async () => {
     await quality.start()
     await destinations.start()
     parts.add('carrier settings', base.directoryService.onChange(follow))
     await lease.start()
+    inProgress.start()
     await binds.start()
     await conditions.start()
     submitter.start()
     deliverer.start()
-    startUpkeep(options, parts, base, { holdings, recorder, receiver, idRules })
+    startUpkeep(options, parts, base, { lease, inProgress, holdings, recorder, receiver, idRules })
   }
   return { ...services, dispatcher, start }
 }
 
 export type MessagePath = ReturnType<typeof makeMessagePath>
+
+/** What a message is, in memory, journal and records, and who is told of its changes. */
+function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: QualityWatch) {
+  const { db, directory, secretKey, onError } = base
+  const dispatcher = webhookDispatcher(options, base)
+  parts.add('webhook sockets', () => dispatcher.close())
+  const lease: NodeLease = nodeLease(options, base, {
+    onRegistered: (nodeId) => inProgress.register(nodeId),
+    onDead: () => recovery.wake(),
+  })
+  parts.add('lease', () => lease.stop())
+  const recovery = laneRecovery(options, base, lease)
+  parts.add('lane recovery', () => recovery.stop())
+  const inProgress = new MessagesInProgress({
+    db,
+    directory,
+    eventHolder: () => eventHolder(),
+    onChanged: (messages) => onChanged(messages),
+    onProjected: (submissions) => recorder.recorded(submissions),
+    onReturned: (outcome) =>
+      'settlement' in outcome ? recorder.settle(outcome.settlement) : recorder.submitted(outcome.submission),
+    onError,
+    onBatch: base.counters.batch,
+    ageMs: options.projectionAgeMs,
+  })
+  parts.add('messages in progress', () => inProgress.stop(options.drainTimeoutMs * DRAIN.records))
+
+  const shared = { db, directory, lease, onError, onBatch: base.counters.batch }
+  const destinations = webhookDestinations(options, base)
+  parts.add('webhook destinations', () => destinations.stop())
+  const deliverer = new WebhookDeliverer({
+    ...shared,
+    inProgress,
+    dispatcher,
+    destinations,
+    secretKey,
+    onAttempt: base.counters.webhookAttempt,
+    maxHeld: options.webhooksHeld,
+  })
+  parts.add('webhook deliverer', () => deliverer.stop(options.drainTimeoutMs * DRAIN.webhooks))
+  const eventHolder = () => deliverer.holder()
+  const idRules = learningIdRules(options, base)
+  const onChanged = (messages: readonly ChangedMessage[]) => {
+    deliverer.enqueue(heldEvents(messages, lease.nodeId))
+    quality.changed(messages)
+  }
+  const recorder: Recorder = new Recorder({ ...shared, inProgress, idRules, eventHolder, onChanged })
+  parts.add('recorder', () => recorder.drain(options.drainTimeoutMs * DRAIN.outcomes))
+  lease.onExpired(() => deliverer.forget())
+  return { lease, inProgress, deliverer, destinations, recorder, idRules, dispatcher }
+}
 
 function qualityWatch(options: AppOptions, { db, directory, registry, onError }: Base): QualityWatch {
   return new QualityWatch({
@@ -121,6 +161,18 @@ function qualityWatch(options: AppOptions, { db, directory, registry, onError }:
 function inboundOffers({ db, random, onError }: Base, lease: NodeLease): InboundOffers {
   const newOfferId = () => messageId(Date.now(), random(9), 0)
   return new InboundOffers({ db, lease, newOfferId, clock: () => performance.now(), onError })
+}
+
+function laneRecovery({ ambiguityWaitMs, log }: AppOptions, base: Base, lease: NodeLease): LaneRecovery {
+  const { db, directory, onError } = base
+  return new LaneRecovery({
+    db,
+    directory,
+    onError,
+    nodeId: () => lease.nodeId,
+    ambiguityWaitMs: ambiguityWaitMs ?? AMBIGUITY_WAIT_MS,
+    onRecovered: (messages) => log.info({ messages }, 'recorded what a dead node had in memory'),
+  })
 }
 
 function learningIdRules({ log }: AppOptions, { db, directory }: Base): IdRules {
@@ -150,6 +202,8 @@ function webhookDestinations(options: AppOptions, { db, onError }: Base): Webhoo
 }
 
 interface Upkept {
+  readonly lease: NodeLease
+  readonly inProgress: MessagesInProgress
   readonly holdings: Holdings
   readonly recorder: Recorder
   readonly receiver: Receiver
@@ -161,8 +215,16 @@ function startUpkeep(
   options: AppOptions,
   parts: Parts,
   { db, directory, onError, onUnowned }: Base,
-  { holdings, recorder, receiver, idRules }: Upkept,
+  { lease, inProgress, holdings, recorder, receiver, idRules }: Upkept,
 ): void {
+  const foreign = new ForeignReceipts({
+    db,
+    isAlone: () => lease.isAlone,
+    onParked: (id) => inProgress.receiptParked(id),
+    onError,
+  })
+  foreign.start()
+  parts.add('receipts over other nodes', () => foreign.stop())
   holdings.start()
   parts.add('holdings', () => holdings.stop())
   const maintenance = new Maintenance({

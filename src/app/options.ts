@@ -38,6 +38,8 @@ export interface AppOptions {
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
   readonly holdingsMs?: number
+  /** So long a message waits in memory for its receipt before it is recorded. */
+  readonly projectionAgeMs?: number | undefined
   readonly webhookProbeMs?: number
   /** For a whole attempt. */
   readonly webhookTimeoutMs?: number
@@ -50,4 +52,4 @@ export interface AppOptions {
 }
 
 /** Shares of drainTimeoutMs that the parts may take to stop, one after the other; an unbind takes its share twice. */
-export const DRAIN = { requests: 0.2, submits: 0.3, unbinds: 0.1, outcomes: 0.1, webhooks: 0.15 }
+export const DRAIN = { requests: 0.2, submits: 0.3, unbinds: 0.1, outcomes: 0.1, webhooks: 0.1, records: 0.1 }

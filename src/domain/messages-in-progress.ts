@@ -11,7 +11,7 @@ import type { Message } from './messages.ts'
 import type { Charge } from './rates.ts'
 
 /** An accepted segment; what its receipt said is kept where there are several. */
-export interface SubmittedSegment extends Omit<Submitted, 'kind'> {
+interface SubmittedSegment extends Omit<Submitted, 'kind'> {
   receipt: { readonly evidence: Evidence; readonly carrierCode: string | null } | null
 }
 
@@ -131,20 +131,4 @@ export function messageOf({ msgId, accepted, state }: MessageInProgress): Messag
     sentAt: state.sentAtMs === null ? null : new Date(state.sentAtMs),
     updatedAt: new Date(state.changedAtMs),
   }
-}
-
-/** The segments of the message that a receipt of this carrier and id speaks for, of those that count now: bits. */
-export function segmentsOf(
-  { submissions, state }: Pick<MessageInProgress, 'submissions' | 'state'>,
-  { carrierId, carrierMessageId }: Pick<Evidence, 'carrierId' | 'carrierMessageId'>,
-): bigint {
-  let bits = 0n
-  for (const segment of submissions)
-    if (
-      segment.carrierId === carrierId &&
-      segment.carrierMessageId === carrierMessageId &&
-      segment.cut === state.cut
-    )
-      bits |= 1n << BigInt(segment.segment)
-  return bits
 }

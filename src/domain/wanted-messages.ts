@@ -38,7 +38,7 @@ export function wantedOfPage({ planId, filters, after }: Page<MessageFilters, st
 }
 
 /** The cheapest question first: most messages in progress are of other plans. */
-export function isWanted(wanted: WantedMessages, message: MessageInProgress): boolean {
+function isWanted(wanted: WantedMessages, message: MessageInProgress): boolean {
   const { planId, lowest, highest, below, filters } = wanted
   const { msgId, accepted, state } = message
   return (

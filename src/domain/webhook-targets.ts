@@ -26,6 +26,11 @@ export function webhookTarget(told: Told, plan: ServicePlan, key: SecretKeys): W
   return { url, destination: originOf(url) ?? url, own: callbackUrl !== null }
 }
 
+/** Whether changes of a message are pushed anywhere. */
+export function isPushed(callbackUrl: string | null, plan: ServicePlan | undefined): boolean {
+  return callbackUrl !== null || (plan !== undefined && plan.account.defaultDlrUrl !== null)
+}
+
 /** A name of 253 characters, its scheme and its port. */
 const MAX_DESTINATION = 267
 

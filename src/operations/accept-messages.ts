@@ -1,6 +1,7 @@
 import { sealCallbackUrl } from '../domain/callback-credentials.ts'
 import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
+import type { Accepted } from '../domain/journal-entries.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import type { Draft, Message } from '../domain/messages.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
@@ -17,6 +18,7 @@ import {
   refuseMessages,
   settleLostMessages,
 } from '../store/messages.ts'
+import { acceptedFact, asFirstAnswered, dispatchOf, messageOf } from './accepted-messages.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
 
 export interface AcceptRequest {
@@ -60,8 +62,22 @@ export interface Placement {
   refused(msgId: string): void
 }
 
+export type Acceptance = 'committed' | 'lost' | 'overdue' | 'uncertain'
+
+/** Takes messages into the memory of this process, and their acceptance into its journal. */
+export interface AcceptanceJournal {
+  /** Whether it takes any now. */
+  readonly isOpen: boolean
+  /**
+   * Answers after COMMIT. `lost`: it is not in the journal. `overdue`: nobody can say so far; here nothing comes of it any
+   * more. `uncertain`: another node has the lane now, and may have found it there.
+   */
+  accept(msgId: string, holder: number, accepted: Accepted): Promise<Acceptance>
+}
+
 export interface AccepterOptions {
   readonly db: Database
+  readonly journal: AcceptanceJournal
   readonly placement: Placement
   /** Seals callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
@@ -94,6 +110,10 @@ export class GroupAccepter implements MessageAccepter {
   readonly #placement: Placement
   readonly #lostCommitMs: number
   readonly #onError: (message: string, error: unknown) => void
+  readonly #journal: AcceptanceJournal
+  readonly #optOuts: Batcher<NewMessage, boolean>
+  /** What became of them is to be read back. */
+  readonly #lost: Batcher<Item, AcceptOutcome>
   readonly #plain: Batcher<Item, AcceptOutcome>
   readonly #keyed: Batcher<Item, AcceptOutcome>
   /** Answered 500 with the outcome of their COMMIT unknown: refused in the database as soon as it answers. */
@@ -110,6 +130,17 @@ export class GroupAccepter implements MessageAccepter {
       options.onBatch?.('accept', items.length)
       return this.#write(items)
     }
+    this.#journal = options.journal
+    this.#optOuts = new Batcher({
+      write: (rows) => this.#areOptedOut(rows),
+      maxBatch: MAX_BATCH,
+      maxInFlight: 2,
+    })
+    this.#lost = new Batcher({
+      write: (items) => this.#settleLost(items),
+      maxBatch: MAX_BATCH,
+      maxInFlight: 1,
+    })
     this.#plain = new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight: 2 })
     this.#keyed = new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight: 1 })
   }
@@ -140,10 +171,13 @@ export class GroupAccepter implements MessageAccepter {
       key_hash: idempotency.keyHash.toString('hex'),
       request_hash: idempotency.requestHash.toString('hex'),
     }
-    let outcome: AcceptOutcome
+    let outcome: AcceptOutcome & { readonly isElsewhere?: true }
     try {
       if (this.#refused.length >= MAX_REFUSED) throw new Error('too many refusals wait for the database')
-      outcome = await (key ? this.#keyed : this.#plain).add({ row, key })
+      outcome =
+        holder !== null && this.#isPlain(row, key)
+          ? await this.#acceptInJournal(row, holder)
+          : await (key ? this.#keyed : this.#plain).add({ row, key })
     } catch (error) {
       this.#onError('message not queued', error)
       outcome = failed(row)
@@ -152,8 +186,39 @@ export class GroupAccepter implements MessageAccepter {
     return outcome
   }
 
-  #settlePlacement(row: NewMessage, holder: number, outcome: AcceptOutcome): void {
-    if (outcome.kind === 'queued') this.#placement.keep(dispatchOf(row, holder, outcome.optedOut))
+  /** Anything else goes into the tables at once. PostgreSQL refuses NUL, and should do so before the message is accepted. */
+  #isPlain(row: NewMessage, key: Item['key']): boolean {
+    const isStorable = [row.sender, row.recipient, row.body, row.callback_url].every(
+      (text) => text === null || !text.includes('\0'),
+    )
+    return key === null && isStorable && this.#journal.isOpen
+  }
+
+  async #acceptInJournal(
+    row: NewMessage,
+    holder: number,
+  ): Promise<AcceptOutcome & { readonly isElsewhere?: true }> {
+    const optedOut = row.opt_outs && (await this.#optOuts.add(row))
+    const acceptance = await this.#journal.accept(row.msg_id, holder, acceptedFact(row, optedOut))
+    if (acceptance === 'committed') return queued(row, optedOut)
+    if (acceptance === 'uncertain')
+      return { ...(await this.#lost.add({ row, key: null })), isElsewhere: true }
+    if (acceptance === 'overdue') this.#refuseLater([row])
+    return failed(row)
+  }
+
+  async #areOptedOut(rows: readonly NewMessage[]): Promise<readonly boolean[]> {
+    const optedOut = new Set(await findOptedOutMessages(this.#db, rows))
+    return rows.map(({ msg_id }) => optedOut.has(msg_id))
+  }
+
+  #settlePlacement(
+    row: NewMessage,
+    holder: number,
+    { isElsewhere = false, ...outcome }: AcceptOutcome & { readonly isElsewhere?: boolean },
+  ): void {
+    if (outcome.kind === 'queued' && !isElsewhere)
+      this.#placement.keep(dispatchOf(row, holder, outcome.optedOut))
     else this.#placement.release(row.msg_id)
   }
 
@@ -229,10 +294,15 @@ export class GroupAccepter implements MessageAccepter {
         await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS))
       }
     }
+    this.#refuseLater(rows)
+    return rows.map(failed)
+  }
+
+  /** They may be stored: as soon as the database answers they are FAILED there. */
+  #refuseLater(rows: readonly NewMessage[]): void {
     this.#refused.push(...rows)
     for (const row of rows) this.#placement.refuse(row.msg_id)
     void this.#refuse()
-    return rows.map(failed)
   }
 
   readonly #settlePart = async (rows: readonly NewMessage[]): Promise<readonly AcceptOutcome[]> => {
@@ -281,62 +351,4 @@ function queued(row: NewMessage, optedOut: boolean): AcceptOutcome {
 
 function failed(row: NewMessage): AcceptOutcome {
   return { kind: 'failed', message: messageOf(row, 'FAILED', NOT_QUEUED) }
-}
-
-function messageOf(row: NewMessage, status: 'QUEUED' | 'FAILED', errorCode: string): Message {
-  return {
-    planId: row.plan_id,
-    msgId: row.msg_id,
-    status,
-    sender: row.sender,
-    recipient: row.recipient,
-    body: row.body,
-    segments: row.segments,
-    callbackUrl: row.callback_url,
-    country: row.country,
-    mccmnc: null,
-    errorCode,
-    price: null,
-    ptf: null,
-    currency: null,
-    sentAt: null,
-    updatedAt: new Date(row.created_ms),
-  }
-}
-
-/** Everything a later change has added is taken away again. */
-function asFirstAnswered(message: Message): Message {
-  return {
-    ...message,
-    status: 'QUEUED',
-    errorCode: '000',
-    mccmnc: null,
-    price: null,
-    ptf: null,
-    currency: null,
-    sentAt: null,
-    updatedAt: new Date(createdAtMs(message.msgId)),
-  }
-}
-
-function dispatchOf(row: NewMessage, holder: number, optedOut: boolean): Dispatch {
-  return {
-    holder,
-    planId: row.plan_id,
-    msgId: row.msg_id,
-    sender: row.sender,
-    recipient: row.recipient,
-    body: row.body,
-    segments: row.segments,
-    attempt: 0,
-    submittedSegments: 0n,
-    cut: null,
-    startedOver: false,
-    deliveredSegments: 0n,
-    status: 'QUEUED',
-    ambiguous: false,
-    carrierId: null,
-    optedOut,
-    expiresAt: new Date(row.created_ms + row.validity_ms),
-  }
 }

@@ -7,7 +7,15 @@ interface Waiting<Item, Result> {
 }
 
 /** What is written in batches. */
-export const BATCHES = ['accept', 'inbound', 'submissions', 'receipts', 'webhook-attempts'] as const
+export const BATCHES = [
+  'accept',
+  'journal',
+  'projection',
+  'inbound',
+  'submissions',
+  'receipts',
+  'webhook-attempts',
+] as const
 
 /** Told of each batch that is written, and of how many it has. */
 export type BatchMeter = (batch: (typeof BATCHES)[number], size: number) => void

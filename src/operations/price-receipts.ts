@@ -1,5 +1,5 @@
 import type { Directory } from '../domain/directory.ts'
-import { type Charge, chargeFor } from '../domain/rates.ts'
+import { type Charge, chargeFor, type Priced } from '../domain/rates.ts'
 import type { Queryable } from '../store/database.ts'
 import { findPricedMessages } from '../store/priced-messages.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
@@ -28,11 +28,21 @@ export async function priceReceipts(
     const { carrier_id, carrier_message_id, mccmnc } = receipt
     const charges: Record<string, Charge> = {}
     for (const message of messages.get(`${carrier_id}:${carrier_message_id}`) ?? []) {
-      if (mccmnc === null || message.mccmnc === mccmnc) continue
-      const rate = directory.rateFor({ ...message, mccmnc })
-      if (rate === null || (message.isCharged && rate === directory.rateFor(message))) continue
-      charges[message.msgId] = chargeFor(rate, 1)
+      const charge = mccmnc === null ? null : chargeOfNetwork(directory, mccmnc, message)
+      if (charge !== null) charges[message.msgId] = charge
     }
     return { ...receipt, charges }
   })
+}
+
+/** What a segment of the message costs in the network that its receipt names; null: what it was charged stays. */
+export function chargeOfNetwork(
+  directory: Directory,
+  mccmnc: string,
+  message: Priced & { readonly isCharged: boolean },
+): Charge | null {
+  if (message.mccmnc === mccmnc) return null
+  const rate = directory.rateFor({ ...message, mccmnc })
+  if (rate === null || (message.isCharged && rate === directory.rateFor(message))) return null
+  return chargeFor(rate, 1)
 }

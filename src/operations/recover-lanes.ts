@@ -62,7 +62,10 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
     }
     await unprojected.add(db, facts)
   }
-  const outcome = await writeMessages(db, held, [...unprojected.messages.values()], recovery)
+  const outcome = await writeMessages(db, held, [...unprojected.messages.values()], {
+    ...recovery,
+    of: dead.nodeId,
+  })
   if (!outcome.isComplete) return outcome.written
   if (last === held.cut || (await projectMessages(db, held, [], last)) === 'written') await dropLane(db, held)
   return outcome.written
@@ -100,13 +103,14 @@ async function writeMessages(
   db: Database,
   held: Lane & { readonly cut: number },
   messages: readonly MessageInProgress[],
-  { nowMs, ambiguityWaitMs, delivers, onError }: Recovery,
+  { of, nowMs, ambiguityWaitMs, delivers, onError }: Recovery & { readonly of: number },
 ): Promise<{ written: number; isComplete: boolean }> {
   let written = 0
   for (let at = 0; at < messages.length; at += MESSAGES_OF_CHUNK) {
     const chunk = messages.slice(at, at + MESSAGES_OF_CHUNK).map((message) => {
+      const begun = message.state.submission?.begun === true
       addFact(message, { kind: 'orphaned', atMs: nowMs, ambiguityWaitMs })
-      return { message, holder: null, delivers: delivers(message) }
+      return { message, holder: null, delivers: delivers(message), ...(begun && { releasedFrom: of }) }
     })
     const outcomes = await writeInHalves(
       chunk,

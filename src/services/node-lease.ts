@@ -14,6 +14,8 @@ export interface NodeLeaseOptions {
   readonly db: Database
   /** A node that starts under the name of another takes its work over at once. */
   readonly name: string
+  /** This process is a node, or another than before; comes before anything is taken over. */
+  readonly onRegistered: (nodeId: number) => Promise<void>
   /** What dead nodes held of these buckets must be released before this node works on them. */
   readonly onTaken: (buckets: readonly number[], nodeId: number) => Promise<void>
   /** Another process has this name: this one must stop. */
@@ -37,6 +39,8 @@ export const SAFETY_MS = 4_000
 export class NodeLease {
   readonly #options: NodeLeaseOptions
   #nodeId = 0
+  /** The node that was told to `onRegistered`. */
+  #registered = 0
   #buckets: readonly number[] = []
   #nodes: readonly number[] = []
   #next = 0
@@ -100,13 +104,15 @@ export class NodeLease {
 
   /** One heartbeat: renews the lease and evens out the shares. */
   async runOnce(): Promise<void> {
-    const { db, name, onTaken } = this.#options
+    const { db, name, onRegistered, onTaken } = this.#options
     const startedAtMs = performance.now()
     const { state, nodes } = await heartbeat(db, this.#nodeId, name)
     if (state !== 'alive') {
       await this.#lost(state)
       return
     }
+    if (this.#registered !== this.#nodeId) await onRegistered(this.#nodeId)
+    this.#registered = this.#nodeId
     this.#renewed(startedAtMs)
     const share = Math.ceil(BUCKETS / nodes.length)
     const { owned, taken } = await takeBuckets(db, this.#nodeId, share)

@@ -24,10 +24,13 @@ import {
   startOver,
 } from '../store/submissions.ts'
 import type { IdRules } from './id-rules.ts'
+import type { MessagesInProgress } from './messages-in-progress.ts'
 
 export interface RecorderOptions {
   readonly db: Database
   readonly directory: () => Directory
+  /** What is in memory without a record takes facts itself. */
+  readonly inProgress: MessagesInProgress
   readonly idRules: Pick<IdRules, 'read' | 'parkedUnder'>
   /** Who delivers the events of the next batch. */
   readonly eventHolder: () => EventHolder
@@ -48,6 +51,7 @@ const MAX_RECEIPTS = 20_000
 /** Receipts that change nothing and wait to be kept; beyond this they are forgotten, for they hold nothing up. */
 const MAX_NOTES = 1_000
 const RETRY_MS = 500
+const DRAIN_POLL_MS = 10
 /** How far the clock of another node may be ahead. */
 const CLOCK_SKEW_MS = 60_000
 
@@ -68,6 +72,8 @@ export class Recorder {
   #lateSegments: LateSegments[] = []
   #receipts: ReceiptItem[] = []
   #notes: NotedReceipt[] = []
+  /** Messages in memory whose records are needed before anything is written of them. */
+  #departing = new Set<string>()
   #running: Promise<void> | null = null
   #failing = false
   #ended = false
@@ -96,37 +102,49 @@ export class Recorder {
 
   /** True while the database does not take what is recorded: nothing new should be sent then. */
   get failing(): boolean {
-    return this.#failing
+    return this.#failing || this.#options.inProgress.failing
   }
 
   settle(settlement: Settlement): void {
+    if (this.#options.inProgress.settle(settlement)) return
     this.#settlements.push(settlement)
-    this.#wake()
+    this.#record(settlement.msg_id)
   }
 
   submitted(submission: Submission): void {
+    if (this.#options.inProgress.submitted(submission)) return
     this.#submissions.push(submission)
+    for (const msgId of this.#options.inProgress.namesakes(submission)) this.#departing.add(msgId)
+    this.#record(submission.msg_id)
+  }
+
+  /** These have their rows: receipts that were quicker are looked for. */
+  recorded(submissions: readonly Submission[]): void {
+    this.#unparked.push(...submissions)
     this.#wake()
   }
 
   /** Before the segments of that cut are given. */
   startOver(newCut: NewCut): void {
     this.#newCuts.push(newCut)
-    this.#wake()
+    this.#record(newCut.msg_id)
   }
 
   postpone(postponement: Postponement): void {
     this.#postponements.push(postponement)
-    this.#wake()
+    this.#record(postponement.msg_id)
   }
 
   /** A segment of a message that was postponed turns out to have been accepted. */
   acceptedLate(late: LateSegments): void {
     this.#lateSegments.push(late)
-    this.#wake()
+    this.#record(late.msg_id)
   }
 
   receipt(item: ReceiptItem): void {
+    const departing = this.#options.inProgress.receipt(item.row, item.done)
+    if (departing === 'taken') return
+    for (const msgId of departing) this.#departing.add(msgId)
     if (this.#receipts.length >= MAX_RECEIPTS) {
       item.done?.(false)
       return
@@ -137,6 +155,9 @@ export class Recorder {
 
   /** Keeps a receipt that changes nothing, for the story of its message. */
   note(row: NotedReceipt): void {
+    const departing = this.#options.inProgress.note(row)
+    if (departing === 'taken') return
+    for (const msgId of departing) this.#departing.add(msgId)
     if (this.#notes.length >= MAX_NOTES) return
     this.#notes.push(row)
     this.#wake()
@@ -150,12 +171,22 @@ export class Recorder {
   /** Resolves when all that was given so far is written or, after `timeoutMs`, given up for good. */
   async drain(timeoutMs: number): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs
-    while (this.backlog > 0 || (this.#running !== null && !this.#failing)) {
+    const isBusy = () =>
+      this.backlog > 0 || this.#options.inProgress.pending > 0 || (this.#running !== null && !this.#failing)
+    while (isBusy()) {
       const leftMs = deadlineMs - performance.now()
       if (leftMs <= 0) break
-      await Promise.race([this.#running, new Promise((resolve) => setTimeout(resolve, leftMs).unref())])
+      const waitMs = this.#running === null ? Math.min(leftMs, DRAIN_POLL_MS) : leftMs
+      const waited = new Promise((resolve) => setTimeout(resolve, waitMs).unref())
+      await Promise.race([this.#running ?? waited, waited])
     }
     this.#ended = true
+  }
+
+  /** Something is to be written of a message, whose record has to be there first. */
+  #record(msgId: string): void {
+    if (this.#options.inProgress.has(msgId)) this.#departing.add(msgId)
+    this.#wake()
   }
 
   #wake(): void {
@@ -165,7 +196,7 @@ export class Recorder {
         await this.#run()
         this.#running = null
         resolve()
-        if (this.backlog > 0 || this.#failing) this.#wake()
+        if (this.backlog > 0 || this.#unparked.length > 0 || this.#failing) this.#wake()
       })
     })
   }
@@ -189,11 +220,21 @@ export class Recorder {
     }
   }
 
+  /** What is taken to be written directly after this is of messages that have their records. */
+  async #depart(): Promise<void> {
+    while (this.#departing.size > 0) {
+      const departing = [...this.#departing]
+      await this.#options.inProgress.project(departing)
+      for (const msgId of departing) this.#departing.delete(msgId)
+    }
+  }
+
   /**
    * Every settlement that is there, before any receipt: SENT is announced first, however long the queue. The submissions of
    * a message are written with its settlement, where that is there, or before: another node may have its receipt already.
    */
   async #recordSubmissions(): Promise<void> {
+    await this.#depart()
     const settlements = this.#settlements.slice()
     const batchOf = new Map(settlements.map(({ msg_id }, index) => [msg_id, Math.floor(index / MAX_BATCH)]))
     const submissions = Map.groupBy(this.#submissions, ({ msg_id }) => batchOf.get(msg_id) ?? 0)
@@ -242,6 +283,7 @@ export class Recorder {
   }
 
   async #recordReceipts(): Promise<void> {
+    await this.#depart()
     if (this.#receipts.length === 0) return
     const items = this.#receipts.slice(0, MAX_BATCH)
     const events = this.#options.eventHolder()
@@ -272,6 +314,7 @@ export class Recorder {
   }
 
   async #recordPostponements(): Promise<void> {
+    await this.#depart()
     const batch = this.#postponements.slice(0, MAX_BATCH)
     const write = async (rows: readonly Postponement[]) => {
       await postponeDispatches(this.#options.db, rows)
@@ -285,6 +328,7 @@ export class Recorder {
       })
     }
     this.#postponements = this.#postponements.slice(batch.length)
+    await this.#depart()
     // A postponement of the same message that is still to be written would take it back.
     if (this.#postponements.length > 0 || this.#lateSegments.length === 0) return
     const late = this.#lateSegments.slice(0, MAX_BATCH)
@@ -293,6 +337,7 @@ export class Recorder {
   }
 
   async #recordNotes(): Promise<void> {
+    await this.#depart()
     if (this.#notes.length === 0) return
     const batch = this.#notes.slice()
     const write = async (rows: readonly NotedReceipt[]) => {

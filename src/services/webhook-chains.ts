@@ -11,10 +11,10 @@ const MAX_POSTPONED = 50_000
 export class WebhookChains {
   readonly #chains = new Map<string, WebhookEvent[]>()
   readonly #postponed = new Map<string, number>()
-  #size = 0
 
+  /** Messages. One has at most a few events, and the later ones take no room that another message could have. */
   get size(): number {
-    return this.#size
+    return this.#chains.size
   }
 
   has(msgId: string): boolean {
@@ -25,7 +25,6 @@ export class WebhookChains {
   add(event: WebhookEvent, nowMs: number): 'start' | 'wait' | 'refuse' {
     const refusedUntilMs = this.#postponed.get(event.msgId)
     if (refusedUntilMs !== undefined && nowMs < refusedUntilMs) return 'refuse'
-    this.#size += 1
     const chain = this.#chains.get(event.msgId)
     if (chain === undefined) {
       this.#chains.set(event.msgId, [event])
@@ -40,7 +39,6 @@ export class WebhookChains {
     const chain = this.#chains.get(msgId)
     if (chain === undefined) return null
     chain.shift()
-    this.#size -= 1
     if (chain.length === 0) this.#chains.delete(msgId)
     return chain[0] ?? null
   }
@@ -62,7 +60,6 @@ export class WebhookChains {
   take(msgId: string): WebhookEvent[] {
     const chain = this.#chains.get(msgId) ?? []
     this.#chains.delete(msgId)
-    this.#size -= chain.length
     return chain
   }
 

@@ -20,6 +20,7 @@ import {
   type WebhookEvent,
 } from '../store/event-deliveries.ts'
 import type { EventHolder } from '../store/submissions.ts'
+import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { NodeLease } from './node-lease.ts'
 import { WebhookChains } from './webhook-chains.ts'
 import type { WebhookDestinations } from './webhook-destinations.ts'
@@ -32,6 +33,7 @@ export interface WebhookDelivererOptions {
   readonly lease: NodeLease
   readonly dispatcher: WebhookDispatcher
   readonly destinations: WebhookDestinations
+  readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
   /** Opens callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly onError: (message: string, error: unknown) => void

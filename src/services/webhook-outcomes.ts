@@ -6,9 +6,11 @@ import {
   recordAttempts,
   returnEvents,
 } from '../store/event-deliveries.ts'
+import type { MessagesInProgress } from './messages-in-progress.ts'
 
 export interface WebhookOutcomesOptions {
   readonly db: Database
+  readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
   readonly onBatch?: BatchMeter | undefined
   readonly onError: (message: string, error: unknown) => void
 }
@@ -46,9 +48,9 @@ export class WebhookOutcomes {
     return this.#failing
   }
 
-  /** Resolves when it is written, or given up for good. */
-  record(attempt: AttemptRow): Promise<true> {
-    return this.#attempts.add(attempt)
+  /** Resolves when it is written, or given up for good; at once where nobody needs to wait for it. */
+  async record(attempt: AttemptRow): Promise<true> {
+    return this.#options.inProgress.eventTaken(attempt) || (await this.#attempts.add(attempt))
   }
 
   giveBack(events: readonly ReturnedEvent[]): void {
@@ -60,7 +62,7 @@ export class WebhookOutcomes {
     this.#ended = true
   }
 
-  async #write<Row>(
+  async #write<Row extends { readonly msg_id: string }>(
     rows: readonly Row[],
     write: (rows: readonly Row[]) => Promise<void>,
   ): Promise<readonly true[]> {
@@ -70,6 +72,7 @@ export class WebhookOutcomes {
     }
     for (;;) {
       try {
+        await this.#options.inProgress.project(rows.map(({ msg_id }) => msg_id))
         const written = await writeInHalves(rows, all, (_row, error): true => {
           this.#options.onError('webhook outcome refused by the database', error)
           return true

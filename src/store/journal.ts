@@ -34,6 +34,15 @@ export async function openLane(db: Queryable, nodeId: number): Promise<Lane> {
   return rows[0]!
 }
 
+/** The writer of a lane is another node from now on, the same process. False when the lane was taken over. */
+export async function moveLane(db: Queryable, { lane, epoch }: Lane, nodeId: number): Promise<boolean> {
+  const { rows } = await db.query({
+    text: 'update lanes set node_id = $3 where lane = $1 and epoch = $2 returning true',
+    values: [lane, epoch, nodeId],
+  })
+  return rows.length > 0
+}
+
 /**
  * Appends an entry. `fenced`: the lane was taken over, and this entry is not in it. Asked again after a lost answer, it is
  * written once. An entry may go out while earlier ones are unacknowledged, fewer than `MOST_APPENDS` in all, and stands

@@ -38,6 +38,22 @@ export async function findParkedReceipts(
   return rows.map(receiptOf)
 }
 
+/** Ids of receipts that have been parked since then (ISO 8601), the newest. */
+export async function findNewParkedReceipts(
+  db: Queryable,
+  since: string,
+  limit: number,
+): Promise<{ carrier_id: number; carrier_message_id: string }[]> {
+  const { rows } = await db.query<{ carrier_id: number; carrier_message_id: string }>({
+    name: 'find_new_parked_receipts',
+    text: `
+      select carrier_id, carrier_message_id from parked_receipts
+      where received_at >= $1 order by received_at desc limit $2`,
+    values: [since, limit],
+  })
+  return rows
+}
+
 /** A place among the parked receipts, which are looked through by age. */
 export interface ParkedPosition {
   /** As PostgreSQL writes it, to the microsecond. */

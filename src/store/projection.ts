@@ -13,6 +13,8 @@ export interface Projected {
   readonly message: MessageInProgress
   /** Node that goes on with it from memory; null: none does, so that it is due. */
   readonly holder: number | null
+  /** The node that had begun to submit it: until it is taken up that one may tell what became of it; then it is in doubt. */
+  readonly releasedFrom?: number
   /** Its events go to a URL. Those that are not taken get a delivery. */
   readonly delivers: boolean
   /** Sequences of events that `holder` does not have in memory. */
@@ -98,7 +100,7 @@ function emptyRecords() {
         ptf, currency, route_id, route_reason, cut) from stdin (format binary)`),
     dispatches: new CopyRows(`
       copy dispatches (bucket, msg_id, plan_id, holder, attempt, submitted_segments, ambiguous, due_at, expires_at,
-        route_id, carrier_id, cut, started_over) from stdin (format binary)`),
+        route_id, carrier_id, cut, started_over, released_from) from stdin (format binary)`),
     submissions: new CopyRows(`
       copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, outcome, error_code, carrier_code,
         receipt_at, cut) from stdin (format binary)`),
@@ -151,24 +153,25 @@ function writeMessage(to: CopyRows, id: string, { accepted, state }: MessageInPr
   to.text(state.cut)
 }
 
-function writeDispatch(to: CopyRows, id: string, { message, holder }: Projected): void {
+function writeDispatch(to: CopyRows, id: string, { message, holder, releasedFrom }: Projected): void {
   const { msgId, accepted, state } = message
   const { submission } = state
   if (submission === null) return
-  to.row(13)
+  to.row(14)
   to.int2(bucketOf(msgId))
   to.uuid(id)
   to.int4(accepted.planId)
   to.int4(holder)
   to.int2(submission.attempt)
   to.bits(submission.acceptedParts)
-  to.bool(submission.ambiguous)
+  to.bool(submission.ambiguous && releasedFrom === undefined)
   to.timestamptz(submission.dueAtMs)
   to.timestamptz(accepted.expiresAtMs)
   to.int4(accepted.routeId)
   to.int4(submission.carrierId)
   to.text(submission.cut)
   to.bool(submission.startedOver)
+  to.int4(releasedFrom ?? null)
 }
 
 function writeSubmissions(to: CopyRows, id: string, { accepted, submissions }: MessageInProgress): void {

@@ -101,6 +101,7 @@ describe('a message that is delivered', () => {
   test('credentials of a callbackUrl are sealed in the database and sent as Basic', async () => {
     const url = service.receiver.origin.replace('https://', 'https://user:s3cret@')
     const msgId = await service.sent({ callbackUrl: `${url}/basic` })
+    await service.recorded(msgId)
     const { rows } = await service.db.query('select callback_url from messages where msg_id = $1', [msgId])
     expect(rows[0].callback_url).not.toContain('s3cret')
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
@@ -157,6 +158,7 @@ describe('long messages', () => {
       Array.from({ length: segments }, (_, index) => index + 1),
     )
     expect(new Set(submitted.map(({ payload }) => payload[3])).size).toBe(1)
+    await service.recorded(msgId)
     const { rows } = await service.db.query('select delivered_segments from messages where msg_id = $1', [
       msgId,
     ])

@@ -45,6 +45,7 @@ async function ruleToUk(fields: Record<string, unknown>): Promise<string> {
 async function routeOf(to: string): Promise<{ carrier: string; reason: string }> {
   const msgId = await service.sent({ to })
   await service.until(msgId, 'SENT')
+  await service.recorded(msgId)
   const { rows } = await service.db.query<{ carrier: string; reason: string }>(
     `select c.name as carrier, m.route_reason as reason
      from messages m join carriers c on c.id = m.carrier_id where m.msg_id = $1`,

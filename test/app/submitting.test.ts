@@ -110,6 +110,7 @@ describe('routes', () => {
     await service.until(here, 'SENT')
     await service.until(there, 'SENT')
     expect([smsc.submits.length, other.submits.length]).toEqual([1, 1])
+    await service.recorded(there)
     const { rows } = await service.db.query(
       `select m.route_reason as reason, r.name as route from messages m join routes r on r.id = m.route_id
        where msg_id = $1`,
@@ -212,6 +213,7 @@ describe('messages of several segments', () => {
     const record = await service.until(msgId, 'SENT')
     expect(record).toMatchObject({ segments: 3, price: 0.0225, ptf: 0.009, currency: 'USD' })
     expect(smsc.submits).toHaveLength(1)
+    await service.recorded(msgId)
     const { rows } = await service.db.query(
       'select segment, carrier_message_id as id from submissions where msg_id = $1 order by segment',
       [msgId],

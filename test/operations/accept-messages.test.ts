@@ -4,6 +4,7 @@ import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
 import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Dispatch } from '../../src/store/dispatches.ts'
+import { nothingInProgress } from '../support/in-progress.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
 import { clearTables, NODE } from '../support/stored-messages.ts'
@@ -52,6 +53,7 @@ function failing(fault: (text: string) => 'before' | 'after' | null): Database {
 function accepter(pool = db, lostCommitMs = 2_000): GroupAccepter {
   return new GroupAccepter({
     db: pool,
+    journal: nothingInProgress(pool),
     placement: PLACEMENT,
     secretKey: randomBytes(32),
     random: randomBytes,

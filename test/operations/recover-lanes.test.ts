@@ -60,7 +60,7 @@ async function laneOf(nodeId: number) {
 
 async function dispatchOf(msgId: string) {
   const { rows } = await db.query(
-    `select holder, ambiguous, due_at as due from dispatches where msg_id = $1 and bucket = 7`,
+    `select holder, ambiguous, released_from as "releasedFrom", due_at as due from dispatches where msg_id = $1 and bucket = 7`,
     [msgId],
   )
   return rows[0]
@@ -81,14 +81,15 @@ async function recoverAll(changes: Partial<Recovery> = {}): Promise<void> {
   })
 }
 
-test('what was not begun is due now; what was begun is in doubt, and waits', async () => {
+test('what was not begun is due now; what was begun waits for its node, and is in doubt when it is taken up', async () => {
   const lane = await laneOf(dead!)
   const waiting = await lane.tell()
   const begun = await lane.tell(() => [], true)
   const begunLater = await lane.tell((_, atMs) => [{ kind: 'begun', atMs }])
   expect(await recover()).toBe(3)
-  const inDoubt = { holder: null, ambiguous: true, due: new Date(NOW_MS + AMBIGUITY_WAIT_MS) }
-  expect(await dispatchOf(waiting)).toEqual({ holder: null, ambiguous: false, due: new Date(NOW_MS - 1_000) })
+  const idle = { holder: null, ambiguous: false }
+  const inDoubt = { ...idle, releasedFrom: dead, due: new Date(NOW_MS + AMBIGUITY_WAIT_MS) }
+  expect(await dispatchOf(waiting)).toEqual({ ...idle, releasedFrom: null, due: new Date(NOW_MS - 1_000) })
   expect(await dispatchOf(begun)).toEqual(inDoubt)
   expect(await dispatchOf(begunLater)).toEqual(inDoubt)
 })

@@ -7,6 +7,7 @@ import type { Service } from '../support/service.ts'
 
 /** Days later no receipt has come: the message is UNKNOWN, and its webhook says so. */
 export async function becomesOverdue(service: Service, msgId: string): Promise<void> {
+  await service.recorded(msgId)
   const directory = await readDirectory(service.db, (sealed) => sealed)
   const maintenance = new Maintenance({
     db: service.db,

@@ -146,7 +146,8 @@ scenario(
       for (const length of [64, 65, 66, 255, 1_000])
         await acceptedAs(Buffer.from(`${idOf(length)}\0`), idOf(length))
       own.smsc.on('submit_sm', answering(Buffer.from(`${idOf(60_000)}\0`)))
-      await submitted(own)
+      const { msgId } = await submitted(own)
+      await own.service.recorded(msgId)
       const { rows } = await own.service.db.query(
         'select max(length(carrier_message_id)) as longest from submissions',
       )

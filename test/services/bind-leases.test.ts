@@ -53,6 +53,7 @@ async function started(name: string): Promise<Node> {
   const lease = new NodeLease({
     db,
     name,
+    onRegistered: async () => undefined,
     onTaken: async () => undefined,
     onReplaced: () => undefined,
     onError,

@@ -10,6 +10,7 @@ import type { Directory } from '../../src/domain/directory.ts'
 import { IdRules } from '../../src/services/id-rules.ts'
 import { Recorder } from '../../src/services/recorder.ts'
 import { readDirectory } from '../../src/store/directory.ts'
+import { nothingInProgress } from '../support/in-progress.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
 import {
@@ -58,6 +59,7 @@ function aNode() {
   const node = new Recorder({
     db,
     directory: () => directory,
+    inProgress: nothingInProgress(db),
     eventHolder: () => HOLDER,
     idRules: rules,
     onChanged: () => {},

@@ -34,6 +34,7 @@ async function started(name: string): Promise<Watched> {
     lease: new NodeLease({
       db,
       name,
+      onRegistered: async () => undefined,
       onTaken: async (buckets) => void watched.taken.push([...buckets]),
       onReplaced: () => {
         watched.replaced += 1
@@ -180,6 +181,7 @@ test('a heartbeat that fails is tried again soon, and told once', async () => {
   const lease = new NodeLease({
     db,
     name: 'failing',
+    onRegistered: async () => undefined,
     onTaken: async () => undefined,
     onReplaced: () => undefined,
     onError: (message) => void errors.push(message),

@@ -6,6 +6,7 @@ import type { Postponement } from '../../src/store/dispatches.ts'
 import { insertMessages } from '../../src/store/messages.ts'
 import type { ChangedMessage } from '../../src/store/submissions.ts'
 import { aDirectory } from '../support/directory.ts'
+import { nothingInProgress } from '../support/in-progress.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
 import {
@@ -39,6 +40,7 @@ function aRecorder(db = database.db): Recorder {
   return new Recorder({
     db,
     directory: () => directory,
+    inProgress: nothingInProgress(db),
     eventHolder: () => HOLDER,
     idRules: new IdRules({
       db: database.db,

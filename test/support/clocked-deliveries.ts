@@ -6,6 +6,7 @@ import { NodeLease } from '../../src/services/node-lease.ts'
 import { WebhookDeliverer } from '../../src/services/webhook-deliverer.ts'
 import { WebhookDestinations } from '../../src/services/webhook-destinations.ts'
 import { aDirectory, anAccount, aPlan } from './directory.ts'
+import { nothingInProgress } from './in-progress.ts'
 import { outboundNetwork } from './outbound-network.ts'
 import { recordedMessages } from './recorded-messages.ts'
 import { standingClock } from './standing-clock.ts'
@@ -40,6 +41,7 @@ export async function clockedDeliveries() {
   const lease = new NodeLease({
     db,
     name: 'node',
+    onRegistered: async () => undefined,
     onTaken: async () => undefined,
     onReplaced: () => undefined,
     onError,
@@ -76,6 +78,7 @@ export async function clockedDeliveries() {
       lease,
       dispatcher: network.dispatcher(),
       destinations,
+      inProgress: nothingInProgress(db),
       secretKey: Buffer.alloc(32),
       onError,
       clock: clock.nowMs,

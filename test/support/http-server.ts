@@ -11,6 +11,7 @@ import { buildServer, type ServerDeps } from '../../src/http/server.ts'
 import { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import type { Database } from '../../src/store/database.ts'
+import { nothingInProgress } from './in-progress.ts'
 import { readsOf } from './message-reads.ts'
 import { testEventsOf } from './test-events.ts'
 
@@ -54,7 +55,13 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
   const app = await buildServer({
     messages: readsOf(deps.db),
     writes,
-    accepter: new GroupAccepter({ db: writes, placement: PLACEMENT, secretKey, random: randomBytes }),
+    accepter: new GroupAccepter({
+      db: writes,
+      journal: nothingInProgress(writes),
+      placement: PLACEMENT,
+      secretKey,
+      random: randomBytes,
+    }),
     guard: realGuard,
     testEvents,
     keys: { cursor: randomBytes(32) },

@@ -55,6 +55,8 @@ export interface Tenant {
   send(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>
   /** Sends, expects 202, gives the msgId. */
   sent(fields?: Record<string, unknown>): Promise<string>
+  /** Has the message written into the tables: to be looked at there. */
+  recorded(msgId: string): Promise<unknown>
   get(msgId: string): Promise<Answer>
   list(query: Record<string, string>): Promise<Answer>
   listInbound(query: Record<string, string>): Promise<Answer>
@@ -131,6 +133,7 @@ export async function createTenant(
     simulator,
     receiver,
     admin,
+    recorded: (msgId) => admin('GET', `/messages/${msgId}`),
     ...customerClient(url, seeded),
     ...observations(db, receiver, seeded.servicePlanId),
     async anotherCarrier(port, fields = {}, untilBound = true) {

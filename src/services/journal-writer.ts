@@ -1,0 +1,220 @@
+import { encodeEntry, type JournalFact } from '../domain/journal-entries.ts'
+import type { BatchMeter } from '../operations/batches.ts'
+import { type Database, isOutcomeUnknown } from '../store/database.ts'
+import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane } from '../store/journal.ts'
+
+export interface JournalWriterOptions<Item extends JournalFact> {
+  readonly db: Database
+  /** Told of each entry when it and all before it are committed, in their order. */
+  readonly onCommitted: (items: readonly Item[], n: number) => void
+  /** Whether an item that is certainly not in the journal is given back at once while the database takes nothing. */
+  readonly isRetractable: (item: Item) => boolean
+  /** These are not in the journal, and will not be. */
+  readonly onRetracted: (items: readonly Item[]) => void
+  /** These are not in the journal: the lane was taken over. `uncertain`: some may have been, and are known to their new owner. */
+  readonly onLost: (items: readonly Item[], uncertain: boolean) => void
+  /** So long nobody could say whether these are committed; they are still tried. Told again and again. */
+  readonly onOverdue: (items: readonly Item[]) => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly onBatch?: BatchMeter | undefined
+  /** Default 10 s. */
+  readonly overdueMs?: number | undefined
+}
+
+interface Entry<Item> {
+  readonly n: number
+  items: readonly Item[]
+  /** When its first fact was given, by the monotonic clock. */
+  readonly sinceMs: number
+  state: 'appending' | 'written' | 'fenced'
+  /** An answer was lost: it may be committed. */
+  uncertain: boolean
+}
+
+/** One less than a takeover fences. */
+const MOST_IN_FLIGHT = MOST_APPENDS - 1
+/** Facts of one entry: half a megabyte at most, but for very long texts. */
+const MOST_FACTS = 1_000
+/** Where groups are large, the next one gathers for so long: fewer commits cost less. Small ones do not wait. */
+const GATHER_MS = 4
+const LARGE = 24
+const RETRY_MS = 250
+const OVERDUE_MS = 10_000
+/** When the oldest fact waits longer, nothing more should be begun. */
+const STALLED_MS = 1_000
+/** Facts that wait beyond this are no longer taken. */
+const MOST_WAITING = 50_000
+
+/**
+ * Group commit of facts into this process's lane: one entry for all that comes together, up to three on their way at once.
+ * An entry whose answer is lost is appended again under its number until the database says what became of it.
+ */
+export class JournalWriter<Item extends JournalFact> {
+  readonly #options: JournalWriterOptions<Item>
+  #lane: Lane | null = null
+  #last = 0
+  #committed = 0
+  #waiting: Item[] = []
+  #waitingSinceMs = 0
+  #inFlight: Entry<Item>[] = []
+  #flushedAtMs = 0
+  #lastSize = 0
+  #scheduled = false
+  #watch: NodeJS.Timeout | null = null
+  #failing = false
+
+  constructor(options: JournalWriterOptions<Item>) {
+    this.#options = options
+  }
+
+  /** The lane as it is held; null while there is none. */
+  get lane(): Lane | null {
+    return this.#lane
+  }
+
+  /** The last entry that is committed with all before it. */
+  get committed(): number {
+    return this.#committed
+  }
+
+  /** Facts that are not committed yet. */
+  get pending(): number {
+    return this.#waiting.length + this.#inFlight.reduce((sum, { items }) => sum + items.length, 0)
+  }
+
+  /** The database takes nothing, or too slowly. */
+  get isStalled(): boolean {
+    if (this.#failing) return true
+    const sinceMs = this.#inFlight[0]?.sinceMs ?? (this.#waiting.length > 0 ? this.#waitingSinceMs : null)
+    return sinceMs !== null && performance.now() - sinceMs > STALLED_MS
+  }
+
+  /** Whether facts can be given. */
+  get isOpen(): boolean {
+    return this.#lane !== null && !this.#failing && this.#waiting.length < MOST_WAITING
+  }
+
+  /** This process is this node from now on: its lane goes with it, or it begins a new one. */
+  async register(nodeId: number): Promise<void> {
+    const { db } = this.#options
+    if (this.#lane !== null && (await moveLane(db, this.#lane, nodeId))) return
+    this.lose()
+    this.#last = 0
+    this.#committed = 0
+    this.#lane = await openLane(db, nodeId)
+    this.#watch ??= setInterval(() => this.#findOverdue(), RETRY_MS)
+  }
+
+  append(item: Item): void {
+    if (this.#waiting.length === 0) this.#waitingSinceMs = performance.now()
+    this.#waiting.push(item)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight.length >= MOST_IN_FLIGHT || this.#waiting.length === 0) return
+    this.#scheduled = true
+    const gatherMs = this.#lastSize < LARGE ? 0 : this.#flushedAtMs + GATHER_MS - performance.now()
+    const flush = () => {
+      this.#scheduled = false
+      this.#flush()
+    }
+    if (gatherMs > 0 && this.#inFlight.length > 0) setTimeout(flush, gatherMs)
+    else setImmediate(flush)
+  }
+
+  #flush(): void {
+    if (this.#lane === null || this.#waiting.length === 0) return
+    const isWhole = this.#waiting.length <= MOST_FACTS
+    const items = isWhole ? this.#waiting : this.#waiting.slice(0, MOST_FACTS)
+    this.#waiting = isWhole ? [] : this.#waiting.slice(MOST_FACTS)
+    this.#last += 1
+    const entry: Entry<Item> = {
+      n: this.#last,
+      items,
+      sinceMs: this.#waitingSinceMs,
+      state: 'appending',
+      uncertain: false,
+    }
+    this.#flushedAtMs = performance.now()
+    this.#lastSize = items.length
+    this.#inFlight.push(entry)
+    this.#options.onBatch?.('journal', items.length)
+    void this.#append(entry, this.#lane)
+    this.#schedule()
+  }
+
+  /** Never rejects. Tries until the database has answered, or the lane is another's. */
+  async #append(entry: Entry<Item>, lane: Lane): Promise<void> {
+    const { db, onError } = this.#options
+    let data = encodeEntry(entry.items)
+    while (this.#lane === lane) {
+      try {
+        entry.state = await appendEntry(db, lane, entry.n, data)
+        this.#failing = false
+        break
+      } catch (error) {
+        onError('facts not in the journal yet', error)
+        this.#failing = true
+        entry.uncertain ||= isOutcomeUnknown(error)
+        if (!entry.uncertain) {
+          entry.items = this.#retract(entry.items)
+          data = encodeEntry(entry.items)
+        }
+        this.#waiting = this.#retract(this.#waiting)
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+    if (this.#lane === lane) this.#settle()
+  }
+
+  /** Gives back what need not wait for the database; gives the rest. */
+  #retract(items: readonly Item[]): Item[] {
+    const { isRetractable, onRetracted } = this.#options
+    const { true: retracted = [], false: kept = [] } = Object.groupBy(
+      items,
+      (item) => `${isRetractable(item)}`,
+    )
+    if (retracted.length > 0) onRetracted(retracted)
+    return kept
+  }
+
+  /** What waits for an entry waits for all before it. */
+  #settle(): void {
+    for (let head = this.#inFlight[0]; head?.state === 'written'; head = this.#inFlight[0]) {
+      this.#inFlight.shift()
+      this.#committed = head.n
+      this.#options.onCommitted(head.items, head.n)
+    }
+    if (this.#inFlight[0]?.state === 'fenced') this.#lose(this.#inFlight.splice(0))
+    this.#schedule()
+  }
+
+  /** The lane is another's, who may have found any of what is in flight in it. */
+  lose(): void {
+    this.#lose(this.#inFlight.splice(0).map((entry) => ({ ...entry, uncertain: true })))
+  }
+
+  #lose(entries: readonly Entry<Item>[]): void {
+    this.#lane = null
+    for (const { items, uncertain } of entries) this.#options.onLost(items, uncertain)
+    this.#options.onLost(this.#waiting.splice(0), false)
+  }
+
+  /** Once nobody has heard of an entry for long, what comes behind it is not kept waiting either. */
+  #findOverdue(): void {
+    const dueMs = performance.now() - (this.#options.overdueMs ?? OVERDUE_MS)
+    const overdue = this.#inFlight.filter(({ sinceMs }) => sinceMs <= dueMs)
+    for (const { items } of overdue) this.#options.onOverdue(items)
+    if (overdue.length > 0) this.#options.onOverdue(this.#waiting)
+  }
+
+  /** The lane is given up: what is not committed by now is tried no more. */
+  end(): Lane | null {
+    const lane = this.#lane
+    if (this.#watch !== null) clearInterval(this.#watch)
+    this.#watch = null
+    this.#lane = null
+    return lane
+  }
+}

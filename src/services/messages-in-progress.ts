@@ -1,0 +1,399 @@
+import { isUnlearned } from '../domain/carrier-message-ids.ts'
+import type { Directory } from '../domain/directory.ts'
+import type { Accepted, JournalFact } from '../domain/journal-entries.ts'
+import { MessagesByPlan } from '../domain/messages-by-plan.ts'
+import {
+  addFact,
+  type MessageInProgress,
+  messageInProgress,
+  messageOf,
+  type StatusEvent,
+} from '../domain/messages-in-progress.ts'
+import { isPushed } from '../domain/webhook-targets.ts'
+import type { Acceptance, AcceptanceJournal } from '../operations/accept-messages.ts'
+import type { BatchMeter } from '../operations/batches.ts'
+import type { Database } from '../store/database.ts'
+import type { AttemptRow } from '../store/event-deliveries.ts'
+import { closeLane } from '../store/journal.ts'
+import { projectMessages } from '../store/projection.ts'
+import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
+import type { ChangedMessage, EventHolder, Settlement, Submission } from '../store/submissions.ts'
+import { JournalWriter } from './journal-writer.ts'
+import { LostMessages } from './lost-messages.ts'
+import { type Live, Projector } from './projector.ts'
+import {
+  attemptedFact,
+  eventTakenFact,
+  evidenceOf,
+  type JournalItem as Item,
+  type Outcome,
+  receiptFact,
+  settledFact,
+} from './recorded-facts.ts'
+import { SubmittedIds } from './submitted-ids.ts'
+
+export interface MessagesInProgressOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  /** Who delivers the events of the next batch. */
+  readonly eventHolder: () => EventHolder
+  readonly onChanged: (messages: readonly ChangedMessage[]) => void
+  /** Segments of these have their rows now: receipts that came before are looked for. */
+  readonly onProjected: (submissions: readonly Submission[]) => void
+  /** Not in the journal, whose lane was lost. */
+  readonly onReturned: (outcome: Outcome) => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly onBatch?: BatchMeter | undefined
+  readonly ageMs?: number | undefined
+  readonly overdueMs?: number | undefined
+}
+
+/** Far more than come in the time that one waits for its receipt: beyond, new ones go into the tables at once. */
+const MOST_LIVES = 100_000
+
+/**
+ * The messages that live in this process: their facts go into the journal, and what follows from them is told when they
+ * are committed there. What is not plain sailing is left to the records: `project` first, then the statements of store/.
+ */
+export class MessagesInProgress implements AcceptanceJournal {
+  readonly #options: MessagesInProgressOptions
+  readonly #lives = new Map<string, Live>()
+  /** The same, for those who read. */
+  readonly #byPlan = new MessagesByPlan()
+  readonly #ids = new SubmittedIds()
+  readonly #writer: JournalWriter<Item>
+  readonly #projector: Projector
+  readonly #lostMessages: LostMessages
+
+  constructor(options: MessagesInProgressOptions) {
+    this.#options = options
+    this.#lostMessages = new LostMessages(options.db, options.onError)
+    const { db, onError, onBatch, overdueMs, ageMs } = options
+    this.#writer = new JournalWriter<Item>({
+      db,
+      onError,
+      onBatch,
+      overdueMs,
+      onCommitted: (items, n) => this.#committed(items, n),
+      isRetractable: ({ onAccepted, onRecorded }) => onAccepted !== null || onRecorded !== null,
+      onRetracted: (items) => this.#retracted(items),
+      onLost: (items, uncertain) => this.#lost(items, uncertain),
+      onOverdue: (items) => this.#overdue(items),
+    })
+    this.#projector = new Projector({
+      db,
+      onError,
+      onBatch,
+      ageMs,
+      lives: this.#lives,
+      lane: () => this.#writer.lane,
+      committed: () => this.#writer.committed,
+      onProjected: (lives) => this.#projected(lives),
+      onFenced: () => this.#writer.lose(),
+    })
+  }
+
+  get size(): number {
+    return this.#lives.size
+  }
+
+  get lane(): number | null {
+    return this.#writer.lane?.lane ?? null
+  }
+
+  get(msgId: string): MessageInProgress | undefined {
+    return this.#lives.get(msgId)?.message
+  }
+
+  all(planId: number | null): Iterable<MessageInProgress> {
+    return this.#byPlan.of(planId)
+  }
+
+  isLeaving(msgId: string): boolean {
+    return this.#lives.get(msgId)?.leaving ?? false
+  }
+
+  /** Whether the message has no record here yet: `project` waits for it. */
+  has(msgId: string): boolean {
+    return this.#lives.has(msgId) || this.#lostMessages.has(msgId)
+  }
+
+  /** Facts that are not committed yet. */
+  get pending(): number {
+    return this.#writer.pending
+  }
+
+  /** Nothing new should be begun: the database takes no facts, or there are too many messages without a record. */
+  get failing(): boolean {
+    return this.#writer.isStalled || this.#lives.size >= MOST_LIVES
+  }
+
+  /** Whether messages can be accepted here. */
+  get isOpen(): boolean {
+    return this.#writer.isOpen && this.#lives.size < MOST_LIVES
+  }
+
+  start(): void {
+    this.#projector.start()
+  }
+
+  /** This process is this node from now on. */
+  async register(nodeId: number): Promise<void> {
+    await this.#writer.register(nodeId)
+  }
+
+  /** Resolves when these are in the records and not in memory; rejects when records cannot be written now. */
+  async project(msgIds: readonly string[]): Promise<void> {
+    await this.#projector.leave(msgIds.flatMap((msgId) => this.#lives.get(msgId) ?? []))
+    await this.#lostMessages.untilRecorded(msgIds)
+  }
+
+  /** The lease is over: what is not under way here is left to whoever owns it next. `isDelivering`: its events are. */
+  release(isDelivering: (msgId: string) => boolean): void {
+    for (const [msgId, live] of this.#lives) {
+      if (!isDelivering(msgId)) live.released = new Set(live.message.events.map(({ sequence }) => sequence))
+      this.#projector.urge(live)
+    }
+  }
+
+  /** Writes everything into the records, and ends the lane; what cannot be is found in the journal by another node. */
+  async stop(timeoutMs: number): Promise<void> {
+    const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())
+    await Promise.race([this.project([...this.#lives.keys()]), late]).catch((error) =>
+      this.#options.onError('messages left in the journal', error),
+    )
+    await this.#projector.stop()
+    const { committed } = this.#writer
+    const lane = this.#writer.end()
+    if (lane === null || this.#lives.size > 0) return
+    const { db } = this.#options
+    if ((await projectMessages(db, lane, [], committed)) === 'written') await closeLane(db, lane)
+  }
+
+  // Facts. Each method says whether the message is here; if not, its record is what counts.
+
+  accept(msgId: string, holder: number, accepted: Accepted): Promise<Acceptance> {
+    const { promise, resolve } = Promise.withResolvers<Acceptance>()
+    this.#writer.append({
+      msgId,
+      fact: accepted,
+      live: null,
+      holder,
+      onAccepted: resolve,
+      onRecorded: null,
+      outcome: null,
+      refused: false,
+    })
+    return promise
+  }
+
+  submitted(submission: Submission): boolean {
+    const live = this.#usable(submission.msg_id)
+    if (live === null) return false
+    const { carrier_id: carrierId, carrier_message_id: carrierMessageId, segment, cut } = submission
+    this.#append(live, { kind: 'submitted', carrierId, carrierMessageId, segment, cut }, { submission })
+    for (const special of this.#ids.add(live, submission)) this.#projector.urge(special)
+    const carrier = this.#options.directory().carrierById(carrierId)
+    // Its receipt may be written under another id: the records have what it takes to find out.
+    if (carrier && isUnlearned(carrier)) {
+      this.#ids.addUnlearned(live, carrierId)
+      this.#projector.urge(live)
+    }
+    return true
+  }
+
+  settle(settlement: Settlement): boolean {
+    const { attempt } = settlement
+    const live = this.#usable(settlement.msg_id)
+    if (live === null) return false
+    if (attempt !== null) {
+      this.#append(live, attemptedFact(attempt))
+    }
+    this.#append(live, settledFact(settlement), { settlement })
+    return true
+  }
+
+  /**
+   * A receipt of a segment that is known here. Otherwise the messages whose records have to be written before it can be
+   * matched with one; most often none.
+   */
+  receipt(row: ReceiptRow, onRecorded: ((recorded: boolean) => void) | null): 'taken' | readonly string[] {
+    if (row.unread) return Array.from(this.#ids.unlearned(row.carrier_id), ({ message }) => message.msgId)
+    const isNew = row.parked_id === null
+    const known = isNew ? this.#ids.find(row) : this.#ids.of(row)
+    if (known === undefined) return []
+    const [{ live }] = known
+    const { message } = live
+    const isPlain =
+      isNew &&
+      known.length === 1 &&
+      !live.leaving &&
+      row.addresses.includes(message.accepted.recipient.slice(1)) &&
+      message.state.status !== 'DELIVERED' &&
+      message.state.status !== 'FAILED'
+    if (!isPlain) return known.map((each) => each.live.message.msgId)
+    const fact = receiptFact(row, { ...known[0], directory: this.#options.directory() })
+    this.#append(live, fact, null, onRecorded)
+    return 'taken'
+  }
+
+  /** The messages here that have this id of a carrier. */
+  namesakes(id: Pick<Submission, 'carrier_id' | 'carrier_message_id'>): string[] {
+    return (this.#ids.of(id) ?? []).map(({ live }) => live.message.msgId)
+  }
+
+  /** A receipt waits among the parked ones: its message, where it is here, is recorded, so that they meet. */
+  receiptParked(id: Pick<Submission, 'carrier_id' | 'carrier_message_id'>): void {
+    for (const { live } of this.#ids.find(id) ?? []) this.#projector.urge(live)
+  }
+
+  /** A receipt that changes nothing, like `receipt`. */
+  note(row: NotedReceipt): 'taken' | readonly string[] {
+    const known = this.#ids.find(row)
+    if (known === undefined) return []
+    const [{ live }] = known
+    if (known.length > 1 || live.leaving) return known.map((each) => each.live.message.msgId)
+    this.#append(live, { kind: 'noted', evidence: evidenceOf(row) })
+    return 'taken'
+  }
+
+  /** An event's first attempt was answered 2xx. Nobody waits for that to be committed. */
+  eventTaken(attempt: AttemptRow): boolean {
+    const live = this.#usable(attempt.msg_id)
+    if (live === null || attempt.outcome !== 'delivered' || attempt.number > 1) return false
+    this.#append(live, eventTakenFact(attempt))
+    return true
+  }
+
+  #usable(msgId: string): Live | null {
+    const live = this.#lives.get(msgId)
+    return live === undefined || live.leaving ? null : live
+  }
+
+  #append(
+    live: Live,
+    fact: JournalFact['fact'],
+    outcome: Outcome | null = null,
+    onRecorded: Item['onRecorded'] = null,
+  ): void {
+    live.pending += 1
+    const { msgId } = live.message
+    this.#writer.append({
+      msgId,
+      fact,
+      live,
+      holder: live.holder,
+      onAccepted: null,
+      onRecorded,
+      outcome,
+      refused: false,
+    })
+  }
+
+  // What follows.
+
+  #committed(items: readonly Item[], n: number): void {
+    const changed: ChangedMessage[] = []
+    const { holder } = this.#options.eventHolder()
+    for (const item of items) {
+      const { fact, live } = item
+      if (fact.kind === 'accepted') this.#begin(item, fact, n)
+      else if (live !== null) {
+        live.pending -= 1
+        const event = addFact(live.message, fact)
+        if (event !== null) changed.push(this.#announce(live, event, holder))
+        item.onRecorded?.(true)
+        this.#projector.changed(live)
+      }
+    }
+    if (changed.length > 0) this.#options.onChanged(changed)
+  }
+
+  #begin({ msgId, holder, refused, onAccepted }: Item, accepted: Accepted, n: number): void {
+    // It is, or will be, FAILED by its record.
+    if (refused) return
+    const message = messageInProgress(msgId, accepted)
+    this.#byPlan.add(message)
+    this.#lives.set(msgId, {
+      message,
+      holder,
+      entry: n,
+      sinceMs: performance.now(),
+      pending: 0,
+      leaving: false,
+      delivers: false,
+      released: null,
+      ids: [],
+      gone: null,
+    })
+    onAccepted?.('committed')
+  }
+
+  #announce(live: Live, { sequence }: StatusEvent, holder: number | null): ChangedMessage {
+    const { message } = live
+    const { callbackUrl, planId } = message.accepted
+    live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId))
+    // Behind one that waits in the records it waits there too.
+    const held = live.delivers && holder !== null && live.released === null
+    if (live.delivers && !held) {
+      live.released ??= new Set()
+      live.released.add(sequence)
+      this.#projector.urge(live)
+    }
+    const { carrierId, routeId } = message.state
+    return { ...messageOf(message), seq: sequence, held, behind: false, carrierId, routeId }
+  }
+
+  #projected(lives: readonly Live[]): void {
+    const open: Submission[] = []
+    for (const live of lives) {
+      const { message, gone } = live
+      this.#lives.delete(message.msgId)
+      this.#byPlan.delete(message.msgId)
+      this.#ids.remove(live)
+      gone?.resolve()
+      if (message.state.status === 'DELIVERED' || message.state.status === 'FAILED') continue
+      for (const { carrierId, carrierMessageId, segment, cut } of message.submissions) {
+        const { msgId: msg_id, accepted } = message
+        const id = { carrier_id: carrierId, carrier_message_id: carrierMessageId }
+        open.push({ ...id, msg_id, plan_id: accepted.planId, segment, cut })
+      }
+    }
+    if (open.length > 0) this.#options.onProjected(open)
+  }
+
+  #overdue(items: readonly Item[]): void {
+    for (const item of items) {
+      if (item.onAccepted === null) continue
+      item.refused = true
+      item.onAccepted('overdue')
+    }
+  }
+
+  #retracted(items: readonly Item[]): void {
+    for (const { live, onAccepted, onRecorded } of items) {
+      onAccepted?.('lost')
+      onRecorded?.(false)
+      if (live === null) continue
+      live.pending -= 1
+      this.#projector.changed(live)
+    }
+  }
+
+  #lost(items: readonly Item[], uncertain: boolean): void {
+    for (const [msgId, { message, gone }] of this.#lives) {
+      this.#lostMessages.add(msgId, message.accepted.planId)
+      gone?.resolve()
+    }
+    // In the turn in which the lane is gone: who reads finds them in that lane from now on.
+    this.#lives.clear()
+    this.#byPlan.clear()
+    this.#ids.clear()
+    this.#projector.reset()
+    for (const { outcome, onAccepted, onRecorded } of items) {
+      onAccepted?.(uncertain ? 'uncertain' : 'lost')
+      onRecorded?.(false)
+      if (outcome !== null) this.#options.onReturned(outcome)
+    }
+  }
+}

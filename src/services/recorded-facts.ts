@@ -1,0 +1,118 @@
+/** What the path learns, as the journal has it. */
+import type { Directory } from '../domain/directory.ts'
+import type { Evidence, JournalFact } from '../domain/journal-entries.ts'
+import type { MessageInProgress } from '../domain/messages-in-progress.ts'
+import type { Charge } from '../domain/rates.ts'
+import type { Acceptance } from '../operations/accept-messages.ts'
+import { chargeOfNetwork } from '../operations/price-receipts.ts'
+import type { AttemptRow } from '../store/event-deliveries.ts'
+import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
+import type { Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'
+import type { Live } from './projector.ts'
+import type { OfId } from './submitted-ids.ts'
+
+/** What a carrier said of a message. */
+export type Outcome = { readonly settlement: Settlement } | { readonly submission: Submission }
+
+/** A fact on its way into the journal, and who waits for it. */
+export interface JournalItem extends JournalFact {
+  /** Null: it is being accepted. */
+  readonly live: Live | null
+  /** The node that accepted it. */
+  readonly holder: number
+  readonly onAccepted: ((acceptance: Acceptance) => void) | null
+  /** Of a receipt: it is recorded, or the carrier is to keep it. */
+  readonly onRecorded: ((recorded: boolean) => void) | null
+  /** To be written into the message's record where it does not come into the journal. */
+  readonly outcome: Outcome | null
+  /** It was answered 500. */
+  refused: boolean
+}
+
+export function attemptedFact(attempt: SubmitAttempt): JournalFact['fact'] {
+  return {
+    kind: 'attempted',
+    atMs: Date.parse(attempt.attempted_at),
+    carrierId: attempt.carrier_id,
+    outcome: attempt.outcome,
+    commandStatus: attempt.command_status,
+    resubmission: attempt.resubmission,
+    reason: attempt.reason,
+  }
+}
+
+export function eventTakenFact(attempt: AttemptRow): JournalFact['fact'] {
+  return {
+    kind: 'event-taken',
+    sequence: attempt.seq,
+    attemptedAtMs: Date.parse(attempt.attempted_at),
+    latencyMs: attempt.latency_ms,
+    responseStatus: attempt.response_status,
+    responseHead: attempt.response_head,
+    destination: attempt.destination,
+  }
+}
+
+export function settledFact(settlement: Settlement): JournalFact['fact'] {
+  const { price, ptf, currency } = settlement
+  return {
+    kind: 'settled',
+    atMs: Date.now(),
+    status: settlement.status,
+    errorCode: settlement.error_code,
+    carrierCode: settlement.carrier_code,
+    carrierId: settlement.carrier_id,
+    routeId: settlement.route_id,
+    routeReason: settlement.route_reason,
+    segments: settlement.segments,
+    cut: settlement.cut,
+    mccmnc: settlement.mccmnc,
+    charge: price === null || ptf === null || currency === null ? null : { price, ptf, currency },
+  }
+}
+
+/** A receipt of segments that were accepted under its id. */
+export function receiptFact(
+  row: ReceiptRow,
+  { live: { message }, bits, cut, directory }: OfId & { readonly directory: Directory },
+): JournalFact['fact'] {
+  return {
+    kind: 'receipt',
+    atMs: Date.now(),
+    outcome: row.outcome,
+    segments: bits,
+    cut,
+    errorCode: row.error_code,
+    carrierCode: row.carrier_code,
+    mccmnc: row.mccmnc,
+    segmentCharge: segmentCharge(message, row.mccmnc, directory),
+    evidence: evidenceOf(row),
+  }
+}
+
+/** Where its receipt names another network than the message has. */
+function segmentCharge(
+  { accepted, state }: MessageInProgress,
+  mccmnc: string | null,
+  directory: Directory,
+): Charge | null {
+  if (mccmnc === null || !directory.hasNetworkRates) return null
+  return chargeOfNetwork(directory, mccmnc, {
+    planId: accepted.planId,
+    recipient: accepted.recipient,
+    country: accepted.country,
+    mccmnc: state.mccmnc ?? directory.mccmncOf(accepted.recipient),
+    isCharged: state.charge !== null,
+  })
+}
+
+export function evidenceOf(row: NotedReceipt): Evidence {
+  return {
+    carrierId: row.carrier_id,
+    carrierMessageId: row.carrier_message_id,
+    receivedAt: row.received_at,
+    outcome: row.outcome,
+    errorCode: row.error_code,
+    kept: row.receipt,
+  }
+}

@@ -1,0 +1,18 @@
+import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
+import type { Database } from '../../src/store/database.ts'
+import { aDirectory } from './directory.ts'
+
+/** The messages in progress of a process that has no journal: there are none, everything is in the records. */
+export function nothingInProgress(db: Database): MessagesInProgress {
+  return new MessagesInProgress({
+    db,
+    directory: () => aDirectory(),
+    eventHolder: () => ({ holder: null, buckets: [] }),
+    onChanged: () => undefined,
+    onProjected: () => undefined,
+    onReturned: () => undefined,
+    onError: (message, error) => {
+      throw new Error(message, { cause: error })
+    },
+  })
+}
