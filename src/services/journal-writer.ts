@@ -106,6 +106,10 @@ export class JournalWriter<Item extends JournalFact> {
   }
 
   append(item: Item): void {
+    if (this.#lane === null) {
+      this.#options.onLost([item], false)
+      return
+    }
     if (this.#waiting.length === 0) this.#waitingSinceMs = performance.now()
     this.#waiting.push(item)
     this.#schedule()
@@ -186,18 +190,22 @@ export class JournalWriter<Item extends JournalFact> {
       this.#committed = head.n
       this.#options.onCommitted(head.items, head.n)
     }
-    if (this.#inFlight[0]?.state === 'fenced') this.#lose(this.#inFlight.splice(0))
+    const [head] = this.#inFlight
+    // Where the first may have been in the lane, and gone with it since, so may those behind it that are not fenced yet.
+    if (head?.state === 'fenced') this.#lose(head.uncertain)
     this.#schedule()
   }
 
   /** The lane is another's, who may have found any of what is in flight in it. */
   lose(): void {
-    this.#lose(this.#inFlight.splice(0).map((entry) => ({ ...entry, uncertain: true })))
+    this.#lose(true)
   }
 
-  #lose(entries: readonly Entry<Item>[]): void {
+  #lose(uncertain: boolean): void {
     this.#lane = null
-    for (const { items, uncertain } of entries) this.#options.onLost(items, uncertain)
+    // The next lane has its own appends to tell.
+    this.#failing = false
+    for (const { items } of this.#inFlight.splice(0)) this.#options.onLost(items, uncertain)
     this.#options.onLost(this.#waiting.splice(0), false)
   }
 
