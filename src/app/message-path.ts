@@ -48,6 +48,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   })
   const { submitter, links, binds, conditions, follow } = carrierTraffic({
     ...shared,
+    inProgress,
     recorder,
     receiver,
     quality,

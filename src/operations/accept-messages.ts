@@ -47,6 +47,8 @@ export interface Place {
   readonly msgId: string
   /** This node, which has reserved room for it until `keep` or `release`; null: it waits in the database. */
   readonly holder: number | null
+  /** It is submitted at once. */
+  readonly begun: boolean
   readonly routeId: number | null
   /** Carrier of another node that it is handed to; 0 or absent: none. */
   readonly chosenCarrierId?: number
@@ -156,11 +158,12 @@ export class GroupAccepter implements MessageAccepter {
       country: countryOf(draft.recipient),
       callback_url: draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl),
     }
-    const { msgId, holder, routeId, chosenCarrierId = 0 } = this.#placement.place(plan, draft)
+    const { msgId, holder, begun, routeId, chosenCarrierId = 0 } = this.#placement.place(plan, draft)
     const row: NewMessage = {
       ...contents,
       msg_id: msgId,
       holder,
+      begun,
       route_id: routeId,
       ...(chosenCarrierId !== 0 && { chosen_carrier_id: chosenCarrierId }),
       created_ms: createdAtMs(msgId),

@@ -16,7 +16,7 @@ export function acceptedFact(row: NewMessage, optedOut: boolean): Accepted {
     country: row.country,
     callbackUrl: row.callback_url,
     optedOut,
-    begun: true,
+    begun: row.begun,
     routeId: row.route_id ?? 0,
     expiresAtMs: row.created_ms + row.validity_ms,
   }

@@ -129,6 +129,7 @@ function replyOf({ wish, request, msgId }: Answer): KeyedMessage[] {
       country: countryOf(recipient),
       callback_url: null,
       holder: null,
+      begun: false,
       route_id: null,
       created_ms: createdAtMs(msgId),
       validity_ms: plan.validitySeconds * 1_000,

@@ -107,6 +107,21 @@ export class CarrierLinks<Token> {
     return best
   }
 
+  /** How many PDUs may be under way to all carriers together. */
+  get windows(): number {
+    let sum = 0
+    for (const { carrier, links } of this.#carriers.values())
+      for (const link of links) if (link.canSubmit) sum += carrier.window
+    return sum
+  }
+
+  /** How many PDUs may be sent to the carrier now. */
+  windowFree(carrierId: number): number {
+    let sum = 0
+    for (const link of this.#carriers.get(carrierId)?.links ?? []) sum += link.windowFree
+    return sum
+  }
+
   /**
    * The carrier's limits hold for the whole installation: a node that has some of its binds has that part of its rates.
    * Null when it has none.

@@ -14,6 +14,8 @@ export interface Pumping {
   readonly onError: (message: string, error: unknown) => void
   readonly expire: (job: SubmitJob) => void
   readonly putOff: (job: SubmitJob, delayMs: number) => void
+  /** Whether the message may be sent: the database knows that it is on its way. If not, it leaves its queue to be told. */
+  readonly begin: (job: SubmitJob, queue: CarrierQueue) => boolean
   /** A segment was answered: by ourselves, since no PDU can carry it. */
   readonly answered: (job: SubmitJob) => void
 }
@@ -43,12 +45,19 @@ export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): 
       queue.pauseFor(waitMs)
       return
     }
+    // Those that the database is being told of have taken the room that there is.
+    if (queue.beginning >= links().windowFree(carrierId)) return
     if (mayGo(queue, job, nowMs, pumping) && !sendNext(queue, job, { link, nowMs, pumping })) return
   }
 }
 
 /** False when it was not begun and must not be now: then it has left the queue. */
-function mayGo(queue: CarrierQueue, job: SubmitJob, nowMs: number, { expire, putOff }: Pumping): boolean {
+function mayGo(
+  queue: CarrierQueue,
+  job: SubmitJob,
+  nowMs: number,
+  { begin, expire, putOff }: Pumping,
+): boolean {
   const { dispatch, progress, startedAtMs } = job
   if (progress.isIdle && dispatch.expiresAt.getTime() <= Date.now()) {
     queue.remove(job)
@@ -64,7 +73,7 @@ function mayGo(queue: CarrierQueue, job: SubmitJob, nowMs: number, { expire, put
     return false
   }
   const admission = queue.lanes?.admit(job, nowMs)
-  if (admission === undefined || admission.kind === 'go') return true
+  if (admission === undefined || admission.kind === 'go') return begin(job, queue)
   queue.stepAside(job)
   if (admission.kind === 'put-off') putOff(job, admission.delayMs)
   return false

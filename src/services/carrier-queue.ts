@@ -21,6 +21,8 @@ export class CarrierQueue {
   #messagesPerSecond: number | null = null
   #senderMessagesPerSecond: number | null = null
   #timer: NodeJS.Timeout | null = null
+  /** They are to be sent as soon as the database knows it. */
+  readonly #beginning = new Set<SubmitJob>()
   /** Segments of the head that were sent. */
   #spent = 0
 
@@ -41,6 +43,7 @@ export class CarrierQueue {
   /** Why the job is not sent now. */
   causeOf(job: SubmitJob): HeldCause {
     if (!job.progress.isIdle) return 'in-flight'
+    if (this.#beginning.has(job)) return 'queued'
     if (!this.#jobs.has(job)) return 'sender-rate'
     return this.throttle.isCut ? 'throttled' : 'queued'
   }
@@ -101,8 +104,24 @@ export class CarrierQueue {
   remove(job: SubmitJob): void {
     if (this.#jobs.peek() === job) this.takeHead()
     else this.#jobs.remove(job)
+    this.#beginning.delete(job)
     this.#lanes?.remove(job)
     this.#lanes?.left(job, performance.now())
+  }
+
+  get beginning(): number {
+    return this.#beginning.size
+  }
+
+  /** The head waits until the database knows that it is sent. */
+  begin(job: SubmitJob): void {
+    this.#jobs.remove(job)
+    this.#beginning.add(job)
+  }
+
+  /** The database knows it of these, in their order. Those that were taken out meanwhile stay out. */
+  begun(jobs: readonly SubmitJob[]): void {
+    for (const job of jobs.toReversed()) if (this.#beginning.delete(job)) this.resume(job)
   }
 
   /** The head waits behind others of its sender. */
@@ -112,7 +131,9 @@ export class CarrierQueue {
 
   /** Takes everything out. */
   drain(): SubmitJob[] {
-    return [...this.#jobs.drain(), ...(this.#lanes?.drain() ?? [])]
+    const beginning = [...this.#beginning]
+    this.#beginning.clear()
+    return [...beginning, ...this.#jobs.drain(), ...(this.#lanes?.drain() ?? [])]
   }
 
   pauseFor(waitMs: number): void {

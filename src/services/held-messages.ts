@@ -13,6 +13,8 @@ export class HeldMessages {
   /** The job of each; its flow while it has none. */
   readonly #messages = new Map<string, SubmitJob | number>()
   readonly #byFlow = new Map<number, number>()
+  /** Those that the database knows, or is being told, to be on their way to a carrier. */
+  readonly #begun = new Set<string>()
   /** Room for what is being read from the database. */
   reserved = 0
 
@@ -32,6 +34,18 @@ export class HeldMessages {
   /** How many more of the plan there is room for on the route: with them it has no more than is free then. */
   roomFor(planId: number, routeId: number): number {
     return Math.ceil((this.room - this.of(planId, routeId)) / 2)
+  }
+
+  get begun(): number {
+    return this.#begun.size
+  }
+
+  isBegun(msgId: string): boolean {
+    return this.#begun.has(msgId)
+  }
+
+  begin(msgId: string): void {
+    this.#begun.add(msgId)
   }
 
   has(msgId: string): boolean {
@@ -61,6 +75,7 @@ export class HeldMessages {
   }
 
   delete(msgId: string): void {
+    this.#begun.delete(msgId)
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     this.#messages.delete(msgId)

@@ -26,6 +26,7 @@ import {
   eventTakenFact,
   evidenceOf,
   type JournalItem as Item,
+  journalItem,
   type Outcome,
   receiptFact,
   settledFact,
@@ -174,17 +175,16 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   accept(msgId: string, holder: number, accepted: Accepted): Promise<Acceptance> {
     const { promise, resolve } = Promise.withResolvers<Acceptance>()
-    this.#writer.append({
-      msgId,
-      fact: accepted,
-      live: null,
-      holder,
-      onAccepted: resolve,
-      onRecorded: null,
-      outcome: null,
-      refused: false,
-    })
+    this.#writer.append(journalItem(msgId, accepted, { holder, onAccepted: resolve }))
     return promise
+  }
+
+  /** It is about to be sent; `onBegun` is told when that is committed, or that its lane was lost before. */
+  begin(msgId: string, onBegun: (begun: boolean) => void): boolean {
+    const live = this.#usable(msgId)
+    if (live === null) return false
+    this.#append(live, { kind: 'begun', atMs: Date.now() }, null, { onBegun })
+    return true
   }
 
   submitted(submission: Submission): boolean {
@@ -233,7 +233,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       message.state.status !== 'FAILED'
     if (!isPlain) return known.map((each) => each.live.message.msgId)
     const fact = receiptFact(row, { ...known[0], directory: this.#options.directory() })
-    this.#append(live, fact, null, onRecorded)
+    this.#append(live, fact, null, { onRecorded })
     return 'taken'
   }
 
@@ -274,20 +274,11 @@ export class MessagesInProgress implements AcceptanceJournal {
     live: Live,
     fact: JournalFact['fact'],
     outcome: Outcome | null = null,
-    onRecorded: Item['onRecorded'] = null,
+    waiting: Partial<Pick<Item, 'onRecorded' | 'onBegun'>> = {},
   ): void {
     live.pending += 1
-    const { msgId } = live.message
-    this.#writer.append({
-      msgId,
-      fact,
-      live,
-      holder: live.holder,
-      onAccepted: null,
-      onRecorded,
-      outcome,
-      refused: false,
-    })
+    const { message, holder } = live
+    this.#writer.append(journalItem(message.msgId, fact, { ...waiting, live, holder, outcome }))
   }
 
   // What follows.
@@ -303,6 +294,7 @@ export class MessagesInProgress implements AcceptanceJournal {
         const event = addFact(live.message, fact)
         if (event !== null) changed.push(this.#announce(live, event, holder))
         item.onRecorded?.(true)
+        item.onBegun?.(true)
         this.#projector.changed(live)
       }
     }
@@ -390,7 +382,8 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#byPlan.clear()
     this.#ids.clear()
     this.#projector.reset()
-    for (const { outcome, onAccepted, onRecorded } of items) {
+    for (const { outcome, onAccepted, onRecorded, onBegun } of items) {
+      onBegun?.(false)
       onAccepted?.(uncertain ? 'uncertain' : 'lost')
       onRecorded?.(false)
       if (outcome !== null) this.#options.onReturned(outcome)

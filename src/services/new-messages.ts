@@ -16,6 +16,8 @@ export interface NewMessagesOptions {
   readonly random: (bytes: number) => Uint8Array
   readonly held: HeldMessages
   readonly choice: CarrierChoice
+  /** How many PDUs may be on their way to carriers. */
+  readonly windows: () => number
   /** It is stored, and this node is its holder. */
   readonly keep: (dispatch: Dispatch) => void
   readonly isStopped: () => boolean
@@ -32,10 +34,10 @@ export class NewMessages implements Placement {
   }
 
   place(plan: ServicePlan, { sender, recipient }: Pick<Draft, 'sender' | 'recipient'>): Place {
-    const { choice, directory, held, isStopped, lease, random, recorder } = this.#options
+    const { choice, directory, held, isStopped, lease, random, recorder, windows } = this.#options
     const msgId = messageId(Date.now(), random(9), lease.nextBucket())
     const routed = directory().routeFor(plan, sender, recipient)
-    if (routed === null) return { msgId, holder: null, routeId: null }
+    if (routed === null) return { msgId, holder: null, begun: false, routeId: null }
     const routeId = routed.route.id
     const { isKept, chosenCarrierId } = choice.placeOf(msgId, routed)
     const holds =
@@ -46,7 +48,9 @@ export class NewMessages implements Placement {
       lease.buckets.length > 0 &&
       !recorder.failing
     if (holds) held.add(msgId, plan.id, routeId)
-    return { msgId, holder: holds ? lease.nodeId : null, routeId, chosenCarrierId }
+    const begun = holds && held.begun < windows()
+    if (begun) held.begin(msgId)
+    return { msgId, holder: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }
 
   keep(dispatch: Dispatch): void {

@@ -23,10 +23,20 @@ export interface JournalItem extends JournalFact {
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
   /** Of a receipt: it is recorded, or the carrier is to keep it. */
   readonly onRecorded: ((recorded: boolean) => void) | null
+  readonly onBegun: ((begun: boolean) => void) | null
   /** To be written into the message's record where it does not come into the journal. */
   readonly outcome: Outcome | null
   /** It was answered 500. */
   refused: boolean
+}
+
+export function journalItem(
+  msgId: string,
+  fact: JournalFact['fact'],
+  item: Pick<JournalItem, 'holder'> & Partial<JournalItem>,
+): JournalItem {
+  const nobody = { live: null, onAccepted: null, onRecorded: null, onBegun: null, outcome: null }
+  return { ...nobody, refused: false, ...item, msgId, fact }
 }
 
 export function attemptedFact(attempt: SubmitAttempt): JournalFact['fact'] {

@@ -159,3 +159,8 @@ export function restOf({ dispatch, carrier, cut, progress, startedOver }: Submit
   if (accepted === 0n) return dispatch
   return { ...dispatch, submittedSegments: accepted, cut, startedOver, carrierId: carrier.id }
 }
+
+/** Not after its validity, so that it is seen when that is over. */
+export function withinValidity({ dispatch }: SubmitJob, delayMs: number): number {
+  return Math.ceil(Math.min(delayMs, dispatch.expiresAt.getTime() - Date.now()))
+}

@@ -12,6 +12,7 @@ import { STATUSES } from '../smpp/statuses.ts'
 import type { Database } from '../store/database.ts'
 import type { Dispatch } from '../store/dispatches.ts'
 import type { SubmitAttempt } from '../store/submissions.ts'
+import { Beginnings } from './beginnings.ts'
 import { CarrierChoice } from './carrier-choice.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
 import type { CarrierLink } from './carrier-link.ts'
@@ -20,6 +21,7 @@ import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
 import { DueDispatches } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
+import type { MessagesInProgress } from './messages-in-progress.ts'
 import { NewMessages } from './new-messages.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
@@ -35,6 +37,7 @@ import {
   restOf,
   settlementOf,
   submissionsOf,
+  withinValidity,
 } from './submit-results.ts'
 
 export interface SubmitterOptions {
@@ -44,6 +47,7 @@ export interface SubmitterOptions {
   readonly links: () => CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
   readonly recorder: Recorder
+  readonly inProgress: MessagesInProgress
   readonly random: (bytes: number) => Uint8Array
   readonly onError: (message: string, error: unknown) => void
   /** Whether the carrier's figures in this route are below its floor. Default: never. */
@@ -77,11 +81,15 @@ export class Submitter {
       ...options,
       held: this.#held,
       choice: this.#choice,
+      windows: () => options.links().windows,
       keep: (dispatch) => this.#enqueue(dispatch, true),
       isStopped: () => this.#stopped,
     })
+    const pump = (carrierId: number) => this.#pump(carrierId)
+    const beginnings = new Beginnings({ ...options, held: this.#held, pump })
     this.#pumping = {
       ...options,
+      begin: (job, queue) => beginnings.begin(job, queue),
       expire: (job) => this.#enqueue(restOf(job)),
       putOff: (job, delayMs) => this.#putOff(job, delayMs),
       answered: (job) => this.#advance(job),
@@ -389,9 +397,4 @@ export class Submitter {
     this.#held.delete(dispatch.msgId)
     this.#options.recorder.postpone(postponementOf(dispatch, change))
   }
-}
-
-/** Not after its validity, so that it is seen when that is over. */
-function withinValidity({ dispatch }: SubmitJob, delayMs: number): number {
-  return Math.ceil(Math.min(delayMs, dispatch.expiresAt.getTime() - Date.now()))
 }

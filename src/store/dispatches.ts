@@ -102,7 +102,7 @@ const WANTED = `
 const HELD = `
   held as (
     update dispatches d
-    set holder = $1, ambiguous = d.ambiguous or d.released_from is not null, released_from = null
+    set holder = $1, begun = false, ambiguous = d.ambiguous or d.released_from is not null, released_from = null
     from due
     where d.bucket = any (array[due.bucket]) and d.msg_id = due.msg_id and coalesce(d.holder, 0) = 0
     returning d.*
@@ -281,11 +281,32 @@ export async function releaseDispatches(
   const { rowCount } = await db.query({
     text: `
       update dispatches
-      set holder = null, released_from = holder, due_at = now() + $3 * interval '1 ms'
+      set holder = null, released_from = case when begun then holder end,
+          due_at = case when begun then now() + $3 * interval '1 ms' else now() end
       where bucket = any ($2::smallint[]) and holder <> $1 and holder not in (select node_id from nodes)`,
     values: [args.nodeId, args.buckets, args.waitMs],
   })
   return rowCount ?? 0
+}
+
+/**
+ * Notes that the holder is about to send these: from now on they are in doubt when it dies. Gives the ids of those that are
+ * its own still; the others must not be sent.
+ */
+export async function beginDispatches(
+  db: Queryable,
+  rows: readonly { msg_id: string; holder: number }[],
+): Promise<string[]> {
+  const { rows: begun } = await db.query<{ msg_id: string }>({
+    name: 'begin_dispatches',
+    text: `
+      update dispatches d set begun = true
+      from json_to_recordset($1) as i (msg_id uuid, holder integer)
+      where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id and d.holder = i.holder
+      returning d.msg_id`,
+    values: [JSON.stringify(rows)],
+  })
+  return begun.map(({ msg_id }) => msg_id)
 }
 
 /** Ids of the dispatches that a node is said to have in memory, or to have had when its lease ended. */

@@ -18,6 +18,8 @@ export interface NewMessage {
   readonly country: string | null
   readonly callback_url: string | null
   readonly holder: number | null
+  /** It is submitted at once: from now on it is in doubt when its holder dies. */
+  readonly begun: boolean
   /** The route it is to take; null: to be found out. */
   readonly route_id: number | null
   /** The carrier of another node that it is handed to; absent: none. */
@@ -53,16 +55,18 @@ export async function insertMessages(db: Queryable, messages: readonly NewMessag
       with input as (
         select * from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
-          callback_url text, holder integer, route_id integer, chosen_carrier_id integer,
+          callback_url text, holder integer, route_id integer, chosen_carrier_id integer, begun boolean,
           created_ms bigint, validity_ms bigint, opt_outs boolean)
       ), stored as (
         insert into messages (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at)
         select plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
                to_timestamp(created_ms / 1000.0) from input
       ), queued as (
-        insert into dispatches (bucket, msg_id, plan_id, route_id, chosen_carrier_id, holder, due_at, expires_at)
+        insert into dispatches (bucket, msg_id, plan_id, route_id, chosen_carrier_id, holder, begun, due_at,
+                                expires_at)
         select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, coalesce(route_id, 0), coalesce(chosen_carrier_id, 0),
-               holder, to_timestamp(created_ms / 1000.0), to_timestamp((created_ms + validity_ms) / 1000.0) from input
+               holder, begun, to_timestamp(created_ms / 1000.0),
+               to_timestamp((created_ms + validity_ms) / 1000.0) from input
       )
       select i.msg_id from input i ${OPTED_OUT} where o.refuses`,
     values: [JSON.stringify(messages)],
@@ -86,7 +90,7 @@ export async function insertKeyedMessages(
       with input as (
         select * from json_to_recordset($1) as i (
           plan_id integer, msg_id uuid, sender text, recipient text, body text, segments smallint, country text,
-          callback_url text, holder integer, route_id integer, chosen_carrier_id integer,
+          callback_url text, holder integer, route_id integer, chosen_carrier_id integer, begun boolean,
           created_ms bigint, validity_ms bigint, opt_outs boolean, key_hash text, request_hash text)
       ), keys as (
         insert into idempotency_keys as k (plan_id, key_hash, request_hash, msg_id, created_at)
@@ -105,9 +109,11 @@ export async function insertKeyedMessages(
         select plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
                to_timestamp(created_ms / 1000.0) from fresh
       ), queued as (
-        insert into dispatches (bucket, msg_id, plan_id, route_id, chosen_carrier_id, holder, due_at, expires_at)
+        insert into dispatches (bucket, msg_id, plan_id, route_id, chosen_carrier_id, holder, begun, due_at,
+                                expires_at)
         select get_byte(uuid_send(msg_id), 15), msg_id, plan_id, coalesce(route_id, 0), coalesce(chosen_carrier_id, 0),
-               holder, to_timestamp(created_ms / 1000.0), to_timestamp((created_ms + validity_ms) / 1000.0) from fresh
+               holder, begun, to_timestamp(created_ms / 1000.0),
+               to_timestamp((created_ms + validity_ms) / 1000.0) from fresh
       )
       select i.msg_id, coalesce(o.refuses, false) as opted_out from fresh i ${OPTED_OUT}`,
     values: [JSON.stringify(messages), keyLifetimeMs, refusedCode],

@@ -100,7 +100,7 @@ function emptyRecords() {
         ptf, currency, route_id, route_reason, cut) from stdin (format binary)`),
     dispatches: new CopyRows(`
       copy dispatches (bucket, msg_id, plan_id, holder, attempt, submitted_segments, ambiguous, due_at, expires_at,
-        route_id, carrier_id, cut, started_over, released_from) from stdin (format binary)`),
+        route_id, carrier_id, cut, started_over, released_from, begun) from stdin (format binary)`),
     submissions: new CopyRows(`
       copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, outcome, error_code, carrier_code,
         receipt_at, cut) from stdin (format binary)`),
@@ -157,7 +157,7 @@ function writeDispatch(to: CopyRows, id: string, { message, holder, releasedFrom
   const { msgId, accepted, state } = message
   const { submission } = state
   if (submission === null) return
-  to.row(14)
+  to.row(15)
   to.int2(bucketOf(msgId))
   to.uuid(id)
   to.int4(accepted.planId)
@@ -172,6 +172,7 @@ function writeDispatch(to: CopyRows, id: string, { message, holder, releasedFrom
   to.text(submission.cut)
   to.bool(submission.startedOver)
   to.int4(releasedFrom ?? null)
+  to.bool(submission.begun)
 }
 
 function writeSubmissions(to: CopyRows, id: string, { accepted, submissions }: MessageInProgress): void {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { kindsNamed } from '../faults/kinds.ts'
 import { perform } from '../faults/perform.ts'
@@ -20,6 +21,6 @@ test('kill -9 of the service under load, as a carrier has taken a message and no
   )
   expect(exercised.ledgers.faults.map(({ kind }) => kind)).toEqual(['kill-at-submit'])
   expect(exercised.accepted).toBeGreaterThan(100)
-  expect(summary.findings).toEqual([])
+  expect(summary.findings.map((finding) => inspect(finding))).toEqual([])
   expect(summary.isSettled).toBe(true)
 }, 240_000)

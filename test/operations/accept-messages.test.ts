@@ -23,7 +23,7 @@ beforeEach(async () => {
 })
 
 const PLACEMENT: Placement = {
-  place: () => ({ msgId: newId(Date.now()), holder: NODE, routeId: null }),
+  place: () => ({ msgId: newId(Date.now()), holder: NODE, begun: true, routeId: null }),
   keep: (dispatch) => void kept.push(dispatch),
   release: () => {
     released += 1

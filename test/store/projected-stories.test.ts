@@ -28,7 +28,7 @@ const TABLES = ['messages', 'dispatches', 'submissions', 'receipts', 'events', '
 /** In which the two always differ. */
 const DIFFERENT = ['msg_id', 'position']
 /** Given back to the tables, a dispatch is due by the clock of the database, which knows nothing of the hours of a story. */
-const DIFFERENT_OF_DISPATCH = [...DIFFERENT, 'holder', 'due_at']
+const DIFFERENT_OF_DISPATCH = [...DIFFERENT, 'holder', 'due_at', 'begun']
 
 /** All rows of the messages, in milliseconds and without their ids. */
 async function rowsOf(msgIds: readonly string[]): Promise<Map<string, string[]>> {

@@ -40,6 +40,7 @@ const PLACEMENT = {
   place: () => ({
     msgId: messageId(Date.now(), randomBytes(9), randomBytes(1)[0]!),
     holder: null,
+    begun: false,
     routeId: null,
   }),
   keep: () => undefined,

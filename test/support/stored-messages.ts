@@ -48,6 +48,7 @@ export function newMessage(planId: number, changes: Partial<NewMessage> = {}): N
     country: 'US',
     callback_url: 'https://example.com/dlr',
     holder: NODE,
+    begun: true,
     route_id: null,
     created_ms: atMs,
     validity_ms: 86_400_000,
