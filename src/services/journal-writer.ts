@@ -52,6 +52,9 @@ const MOST_WAITING = 50_000
 export class JournalWriter<Item extends JournalFact> {
   readonly #options: JournalWriterOptions<Item>
   #lane: Lane | null = null
+  /** As which node. */
+  #nodeId = 0
+  #ended = false
   #last = 0
   #committed = 0
   #waiting: Item[] = []
@@ -94,10 +97,13 @@ export class JournalWriter<Item extends JournalFact> {
     return this.#lane !== null && !this.#failing && this.#waiting.length < MOST_WAITING
   }
 
-  /** This process is this node from now on: its lane goes with it, or it begins a new one. */
+  /** This process is this node from now on: its lane goes with it, or it begins a new one. Does nothing where it has one. */
   async register(nodeId: number): Promise<void> {
     const { db } = this.#options
-    if (this.#lane !== null && (await moveLane(db, this.#lane, nodeId))) return
+    if (this.#ended || (this.#lane !== null && this.#nodeId === nodeId)) return
+    const isMoved = this.#lane !== null && (await moveLane(db, this.#lane, nodeId))
+    this.#nodeId = nodeId
+    if (isMoved) return
     this.lose()
     this.#last = 0
     this.#committed = 0
@@ -220,6 +226,7 @@ export class JournalWriter<Item extends JournalFact> {
   /** The lane is given up: what is not committed by now is tried no more. */
   end(): Lane | null {
     const lane = this.#lane
+    this.#ended = true
     if (this.#watch !== null) clearInterval(this.#watch)
     this.#watch = null
     this.#lane = null

@@ -14,7 +14,7 @@ export interface NodeLeaseOptions {
   readonly db: Database
   /** A node that starts under the name of another takes its work over at once. */
   readonly name: string
-  /** This process is a node, or another than before; comes before anything is taken over. */
+  /** This process is this node, and goes on being it: told at each heartbeat, before anything is taken over. */
   readonly onRegistered: (nodeId: number) => Promise<void>
   /** What dead nodes held of these buckets must be released before this node works on them. */
   readonly onTaken: (buckets: readonly number[], nodeId: number) => Promise<void>
@@ -39,8 +39,6 @@ export const SAFETY_MS = 4_000
 export class NodeLease {
   readonly #options: NodeLeaseOptions
   #nodeId = 0
-  /** The node that was told to `onRegistered`. */
-  #registered = 0
   #buckets: readonly number[] = []
   #nodes: readonly number[] = []
   #next = 0
@@ -111,8 +109,7 @@ export class NodeLease {
       await this.#lost(state)
       return
     }
-    if (this.#registered !== this.#nodeId) await onRegistered(this.#nodeId)
-    this.#registered = this.#nodeId
+    await onRegistered(this.#nodeId)
     this.#renewed(startedAtMs)
     const share = Math.ceil(BUCKETS / nodes.length)
     const { owned, taken } = await takeBuckets(db, this.#nodeId, share)

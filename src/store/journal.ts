@@ -151,8 +151,9 @@ export async function findDeadLanes(db: Queryable, nodeId: number): Promise<Dead
 
 /**
  * Takes a lane over whose writer is dead, or taken for it: nothing is written to it any more when this resolves. Gives the
- * lane as it is held from now on, with its cut, behind which its entries are read; null where another node was quicker.
- * Waits for appends and projections under way. Repeated by the node that has it, it goes on where that stopped.
+ * lane as it is held from now on, with its cut, behind which its entries are read; null where another node was quicker, or
+ * its writer has moved it (`moveLane`). Waits for appends and projections under way. Repeated by the node that has it, it
+ * goes on where that stopped.
  */
 export async function takeOverLane(
   db: Queryable,
@@ -164,9 +165,9 @@ export async function takeOverLane(
     text:
       holder === nodeId
         ? 'select lane, epoch, cut from lanes where lane = $1 and epoch = $2 and node_id = $3'
-        : `update lanes set epoch = epoch + 1, node_id = $3 where lane = $1 and epoch = $2
+        : `update lanes set epoch = epoch + 1, node_id = $3 where lane = $1 and epoch = $2 and node_id = $4
            returning lane, epoch, cut`,
-    values: [lane, epoch, nodeId],
+    values: holder === nodeId ? [lane, epoch, nodeId] : [lane, epoch, nodeId, holder],
   })
   const held = rows[0]
   if (held === undefined) return null

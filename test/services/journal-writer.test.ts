@@ -1,106 +1,273 @@
-import { expect, test } from 'vitest'
-import type { JournalFact } from '../../src/domain/journal-entries.ts'
-import { JournalWriter } from '../../src/services/journal-writer.ts'
-import type { Database } from '../../src/store/database.ts'
-import { cutJournal, type Lane, takeOverLane } from '../../src/store/journal.ts'
-import { cuttingProxy } from '../support/cutting-proxy.ts'
-import { databaseOfFile, openAgain } from '../support/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { decodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
+import { JournalWriter, type JournalWriterOptions } from '../../src/services/journal-writer.ts'
+import { cutJournal, readEntries, takeOverLane } from '../../src/store/journal.ts'
 import { eventually } from '../support/eventually.ts'
-import { newId } from '../support/installation.ts'
-import { acceptedFact } from '../support/messages-in-memory.ts'
+import { gatedDatabase, lostAnswer, refusedByServer } from '../support/gated-database.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
+import { clearTables } from '../support/stored-messages.ts'
 
-const database = await databaseOfFile()
-const { db } = database
-const NODE = 1
-const SUCCESSOR = 2
+const { db } = await installedDatabase({ poolSize: 6 })
+const [NODE, OTHER] = [1, 2]
 
-/** A writer whose appends of a body are committed and never answered, while `isCut` says so. */
-async function writerWhoseAnswersAreLost(isCut: (sent: string) => boolean) {
-  const proxy = await cuttingProxy(database, isCut)
-  const pool = openAgain(proxy.connectionString, 4)
-  const errors: unknown[] = []
-  const committed: string[] = []
-  const lost: { body: string; uncertain: boolean }[] = []
-  const writer = new JournalWriter<JournalFact>({
-    db: pool,
-    onCommitted: (items) => committed.push(...items.map(bodyOf)),
-    isRetractable: () => false,
-    onRetracted: () => undefined,
-    onLost: (items, uncertain) => lost.push(...items.map((item) => ({ body: bodyOf(item), uncertain }))),
-    onOverdue: () => undefined,
-    onError: (_message, error) => errors.push(error),
+interface Item extends JournalFact {
+  readonly name: string
+  readonly retractable: boolean
+}
+
+type Around = <T>(name: string | undefined, run: () => Promise<T>) => Promise<T>
+
+beforeEach(() => clearTables(db, 'lanes', 'journal'))
+
+function fact(name: string, retractable = false): Item {
+  return { name, retractable, msgId: newId(Date.now()), fact: { kind: 'overdue', atMs: 1, errorCode: name } }
+}
+
+/** A writer, and what it tells, in one list. */
+async function aWriter(
+  around: Around = (_, run) => run(),
+  changes: Partial<JournalWriterOptions<Item>> = {},
+) {
+  const told: string[] = []
+  const tell = (what: string) => (items: readonly Item[], more?: number | boolean) =>
+    void (
+      items.length > 0 && told.push(`${what} ${items.map(({ name }) => name).join()} ${more ?? ''}`.trim())
+    )
+  const writer = new JournalWriter<Item>({
+    db: gatedDatabase(db, around),
+    onCommitted: tell('committed'),
+    isRetractable: ({ retractable }) => retractable,
+    onRetracted: tell('retracted'),
+    onLost: tell('lost'),
+    onOverdue: tell('overdue'),
+    onError: () => undefined,
+    ...changes,
   })
   await writer.register(NODE)
-  return {
-    ...{ writer, errors, committed, lost },
-    append(body: string) {
-      const msgId = newId(Date.now())
-      writer.append({ msgId, fact: acceptedFact(1, msgId, { body }) })
-    },
-    async [Symbol.asyncDispose]() {
-      writer.end()
-      await pool.end()
-      await proxy[Symbol.asyncDispose]()
-    },
+  return { writer, told, [Symbol.dispose]: () => void writer.end() }
+}
+
+/** The error codes of the facts in the lane, entry by entry: in the tests they are names. */
+async function written(lane: number): Promise<string[]> {
+  const { entries } = await readEntries(db, [{ lane, n: 0 }], 100)
+  return entries.map(({ data }) =>
+    decodeEntry(data)
+      .map((entry) => ('errorCode' in entry.fact ? entry.fact.errorCode : entry.fact.kind))
+      .join(),
+  )
+}
+
+/** Statements of this name wait until they are let go, each with what is to become of it. */
+function gate(name: string) {
+  const waiting: ((become: Become) => void)[] = []
+  const around: Around = async (given, run) => {
+    if (given !== name) return await run()
+    const become = await new Promise<Become>((resolve) => waiting.push(resolve))
+    if (become === 'refused') return await refusedByServer(db)
+    if (become === 'never sent') throw lostAnswer()
+    const answer = await run()
+    if (become === 'answer lost') throw lostAnswer()
+    return answer
   }
+  return { waiting, around, next: () => eventually(() => waiting.shift()) }
 }
+type Become = 'done' | 'refused' | 'answer lost' | 'never sent'
 
-function bodyOf({ fact }: JournalFact): string {
-  return fact.kind === 'accepted' ? fact.body : ''
-}
+/** Lets the turns of the event loop pass in which entries are begun. */
+const turns = () => eventually(() => true)
 
-async function entriesOf(pool: Database, lane: Lane): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>({
-    text: `select count(*)::integer as count from journal where lane = $1 and data <> ''`,
-    values: [lane.lane],
+describe('group commit', () => {
+  test('facts of one turn are one entry, and are told when it is committed', async () => {
+    using it = await aWriter()
+    for (const name of ['a', 'b', 'c']) it.writer.append(fact(name))
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['committed a,b,c 1'])
+    expect(await written(it.writer.lane!.lane)).toEqual(['a,b,c'])
+    expect([it.writer.pending, it.writer.committed]).toEqual([0, 1])
   })
-  return rows[0]!.count
-}
 
-/** Another node finds what is there, writes it into the records, and cuts it. */
-async function takeOver(lane: Lane): Promise<void> {
-  const held = await takeOverLane(db, { ...lane, nodeId: NODE }, SUCCESSOR)
-  await cutJournal(db, held!, await entriesOf(db, lane))
-}
+  test('of three entries in flight that are answered in reverse, each is told after those before it', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    const going: ((become: Become) => void)[] = []
+    for (const name of ['a', 'b', 'c']) {
+      it.writer.append(fact(name))
+      going.push(await appends.next())
+    }
+    it.writer.append(fact('d'))
+    await turns()
+    expect(appends.waiting).toHaveLength(0)
+    const { lane } = it.writer.lane!
+    for (const at of [2, 1]) {
+      going[at]!('done')
+      await eventually(async () => (await db.query('select from journal where n = $1', [at + 1])).rowCount)
+    }
+    expect([it.told, await written(lane)]).toEqual([[], []])
+    going[0]!('done')
+    ;(await appends.next())('done')
+    await eventually(() => it.told.length === 4)
+    expect(it.told).toEqual(['committed a 1', 'committed b 2', 'committed c 3', 'committed d 4'])
+  })
 
-test('A writer that lost its lane while the database took nothing takes facts into its next', async () => {
-  let isCut = true
-  await using held = await writerWhoseAnswersAreLost((sent) => isCut && sent.includes('hello'))
-  const { writer } = held
-  held.append('hello')
-  await eventually(() => held.errors.length > 0)
-  await takeOver(writer.lane!)
-  await writer.register(3)
-  isCut = false
-  expect(held.lost).toEqual([{ body: 'hello', uncertain: true }])
-  expect([writer.isOpen, writer.isStalled]).toEqual([true, false])
+  test('an entry has at most a thousand facts', async () => {
+    using it = await aWriter()
+    for (let each = 0; each < 2_001; each += 1) it.writer.append(fact('x'))
+    await eventually(() => it.writer.pending === 0)
+    expect((await written(it.writer.lane!.lane)).map((names) => names.split(',').length)).toEqual([
+      1_000, 1_000, 1,
+    ])
+  })
 })
 
-test('What was committed behind an entry whose answer was lost is in doubt, too, once the lane is gone', async () => {
-  let isCut = true
-  await using held = await writerWhoseAnswersAreLost((sent) => isCut && sent.includes('first'))
-  const { writer } = held
-  const lane = writer.lane!
-  held.append('first')
-  await eventually(() => held.errors.length > 0)
-  held.append('second')
-  await eventually(async () => (await entriesOf(db, lane)) === 2)
-  await takeOver(lane)
-  isCut = false
-  await eventually(() => held.lost.length === 2)
-  expect([held.committed, held.lost]).toEqual([
-    [],
-    [
-      { body: 'first', uncertain: true },
-      { body: 'second', uncertain: true },
-    ],
-  ])
+describe('an answer that is lost', () => {
+  test.each(['answer lost', 'never sent'] as const)(
+    'is asked for again, once or more often: %s',
+    async (end) => {
+      const appends = gate('append_entry')
+      using it = await aWriter(appends.around)
+      it.writer.append(fact('a', true))
+      for (const become of [end, end, 'done'] as const) (await appends.next())(become)
+      await eventually(() => it.told.length > 0)
+      expect([it.told, await written(it.writer.lane!.lane)]).toEqual([['committed a 1'], ['a']])
+    },
+  )
+
+  test('keeps what may be committed, and gives back what waits behind it', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    it.writer.append(fact('a', true))
+    const first = await appends.next()
+    for (const name of ['b', 'c']) {
+      it.writer.append(fact(name))
+      await appends.next()
+    }
+    it.writer.append(fact('d', true))
+    it.writer.append(fact('e'))
+    first('answer lost')
+    await eventually(() => it.told.length > 0)
+    expect([it.told, it.writer.isOpen, it.writer.isStalled]).toEqual([['retracted d'], false, true])
+  })
+
+  test('is overdue after its time, with all that waits behind it, and is still tried', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around, { overdueMs: 1 })
+    it.writer.append(fact('a', true))
+    await eventually(() => it.told.includes('overdue a'))
+    ;(await appends.next())('done')
+    await eventually(() => it.told.at(-1) === 'committed a 1')
+  })
 })
 
-test('A fact that comes while there is no lane is given back at once', async () => {
-  await using held = await writerWhoseAnswersAreLost(() => false)
-  const { writer } = held
-  writer.lose()
-  held.append('hello')
-  expect([held.lost, writer.pending]).toEqual([[{ body: 'hello', uncertain: false }], 0])
+describe('a database that refuses', () => {
+  test('has what can be given back at once, and the rest when it takes facts again', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    it.writer.append(fact('a', true))
+    it.writer.append(fact('b'))
+    ;(await appends.next())('refused')
+    await eventually(() => it.told.length > 0)
+    expect([it.told, it.writer.isOpen, it.writer.isStalled]).toEqual([['retracted a'], false, true])
+    ;(await appends.next())('done')
+    await eventually(() => it.told.length > 1)
+    expect([it.told, it.writer.isOpen]).toEqual([['retracted a', 'committed b 1'], true])
+    expect(await written(it.writer.lane!.lane)).toEqual(['b'])
+  })
+})
+
+describe('the lane', () => {
+  const takeOver = async (lane: number, epoch: number) =>
+    takeOverLane(db, { lane, epoch, nodeId: NODE }, OTHER)
+
+  test('that was taken over takes nothing more: nothing of what was in flight or waits is in it', async () => {
+    using it = await aWriter()
+    const { lane, epoch } = it.writer.lane!
+    await takeOver(lane, epoch)
+    it.writer.append(fact('a'))
+    await eventually(() => it.told.length > 0)
+    expect([it.told, it.writer.lane, await written(lane)]).toEqual([['lost a false'], null, []])
+  })
+
+  test('that was taken over while an answer was lost may have what was in flight', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    const { lane, epoch } = it.writer.lane!
+    it.writer.append(fact('a'))
+    ;(await appends.next())('never sent')
+    await takeOver(lane, epoch)
+    ;(await appends.next())('done')
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['lost a true'])
+  })
+
+  test('that was cut meanwhile may have had what was committed behind an answer that was lost', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    const { lane, epoch } = it.writer.lane!
+    it.writer.append(fact('a'))
+    const first = await appends.next()
+    it.writer.append(fact('b'))
+    ;(await appends.next())('done')
+    first('answer lost')
+    const again = await appends.next()
+    const held = (await takeOver(lane, epoch))!
+    await cutJournal(db, held, 2)
+    again('done')
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['lost a true', 'lost b true'])
+  })
+
+  test('goes with a process that is another node, which begins a new one where it was taken over', async () => {
+    using it = await aWriter()
+    const first = it.writer.lane!
+    await it.writer.register(OTHER)
+    expect(it.writer.lane).toEqual(first)
+    await takeOverLane(db, { ...first, nodeId: OTHER }, NODE)
+    await it.writer.register(3)
+    it.writer.append(fact('a'))
+    await eventually(() => it.told.length > 0)
+    const { lane } = it.writer.lane!
+    expect([lane === first.lane, it.told, await written(lane)]).toEqual([false, ['committed a 1'], ['a']])
+  })
+
+  test('is not taken over by who found it dead before its writer moved it', async () => {
+    using it = await aWriter()
+    const { lane, epoch } = it.writer.lane!
+    await it.writer.register(OTHER)
+    expect(await takeOver(lane, epoch)).toBeNull()
+  })
+
+  test('is begun anew by the same node where it was lost meanwhile', async () => {
+    using it = await aWriter()
+    it.writer.lose()
+    await it.writer.register(NODE)
+    it.writer.append(fact('a'))
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['committed a 1'])
+  })
+
+  test('that is lost while the database refuses leaves the next one open', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    it.writer.append(fact('a'))
+    ;(await appends.next())('refused')
+    await eventually(() => !it.writer.isOpen)
+    it.writer.lose()
+    await it.writer.register(NODE)
+    expect([it.told, it.writer.isOpen, it.writer.isStalled]).toEqual([['lost a true'], true, false])
+  })
+
+  test('that is not there loses at once what is given', async () => {
+    using it = await aWriter()
+    it.writer.lose()
+    it.writer.append(fact('a'))
+    expect([it.told, it.writer.pending]).toEqual([['lost a false'], 0])
+  })
+
+  test('is not begun anew once it has ended', async () => {
+    using it = await aWriter()
+    it.writer.end()
+    await it.writer.register(OTHER)
+    const { rows } = await db.query('select node_id as node from lanes')
+    expect([it.writer.lane, rows]).toEqual([null, [{ node: NODE }]])
+  })
 })

@@ -10,6 +10,7 @@ const NEVER_MS = 3_600_000
 interface Watched {
   readonly lease: NodeLease
   readonly taken: number[][]
+  readonly registered: number[]
   expired: number
   replaced: number
 }
@@ -29,12 +30,13 @@ afterEach(async () => {
 async function started(name: string): Promise<Watched> {
   const watched: Watched = {
     taken: [],
+    registered: [],
     expired: 0,
     replaced: 0,
     lease: new NodeLease({
       db,
       name,
-      onRegistered: async () => undefined,
+      onRegistered: async (nodeId) => void watched.registered.push(nodeId),
       onTaken: async (buckets) => void watched.taken.push([...buckets]),
       onReplaced: () => {
         watched.replaced += 1
@@ -66,11 +68,12 @@ describe('one node', () => {
     expect(new Set(ids.slice(0, 256)).size).toBe(256)
   })
 
-  test('a heartbeat changes nothing', async () => {
-    const { lease, taken } = await started('one')
+  test('a heartbeat changes nothing, and says that it is this node still', async () => {
+    const { lease, taken, registered } = await started('one')
     const { nodeId } = lease
     await lease.runOnce()
     expect([lease.nodeId, lease.buckets.length, taken.length]).toEqual([nodeId, 256, 1])
+    expect(registered).toEqual([nodeId, nodeId])
   })
 
   test('that stops owns nothing, and leaves no trace', async () => {
