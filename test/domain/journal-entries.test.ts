@@ -151,8 +151,20 @@ test('octets that nobody wrote are refused, or read as some facts', () => {
   )
 })
 
+test('an entry of many facts is compressed', () => {
+  const like = Array.from({ length: 100 }, (_, atMs): JournalFact => {
+    return {
+      msgId: '01a202e8-ed61-759b-9657-ea4a89c8b260',
+      fact: { kind: 'overdue', atMs, errorCode: '601' },
+    }
+  })
+  const entry = encodeEntry(like)
+  expect(entry.length).toBeLessThan((like.length * encodeEntry(like.slice(0, 1)).length) / 4)
+  expect(decodeEntry(entry)).toEqual(like)
+})
+
 test('an entry of a later format is refused by its number', () => {
   const entry = Buffer.from(encodeEntry([]))
-  entry[0] = 2
-  expect(() => decodeEntry(entry)).toThrow('a journal entry has format 2, and not 1')
+  entry[0] = 3
+  expect(() => decodeEntry(entry)).toThrow('a journal entry has format 3, which is not known')
 })
