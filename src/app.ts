@@ -21,8 +21,8 @@ export interface App {
  * whatever a part hands on still finds who takes it:
  *
  *   base          database (reached, judged, migrated), its connections for reads and heartbeats, configuration, resolver
- *   message path  quality watch, webhook sockets, lease, webhook deliverer, recorder, binds, carrier links, submitter,
- *                 holdings, maintenance
+ *   message path  quality watch, webhook sockets, lease, lane recovery, messages in progress, webhook deliverer, recorder,
+ *                 binds, carrier links, submitter, holdings, maintenance
  *   http          the server: it listens first, and is opened when everything behind it is up
  *
  * A start that fails has taken nothing from other nodes: the lease is the last thing that can fail.

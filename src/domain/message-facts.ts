@@ -1,7 +1,7 @@
 /**
- * What happens to an MT message, and what it does to it: the one rule of the message path, pure and total over (status,
- * fact). Every other part decides nothing about a message's state: it learns facts, and announces what `applyFact` changed.
- * The table is printed in docs/message-states.md.
+ * What happens to an MT message, and what it does to it: the rule for messages that live in memory, pure and total over
+ * (status, fact). Every other part learns facts, and announces what `applyFact` changed. The statements of store/ still do
+ * the same to records; test/store/message-facts.test.ts compares the two. The table is printed in docs/message-states.md.
  */
 import { formatAmount, parseAmount } from './amounts.ts'
 import { type Status, UNKNOWN_REVERSIBLE_MS } from './message-states.ts'
@@ -54,7 +54,7 @@ export interface OpenSubmission {
 }
 
 interface At {
-  /** When it happened, by the database's clock, Unix ms. */
+  /** When it happened, by the clock of the node that learned of it, Unix ms. */
   readonly atMs: number
 }
 

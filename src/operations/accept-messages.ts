@@ -105,7 +105,10 @@ interface Item {
   readonly key: { readonly key_hash: string; readonly request_hash: string } | null
 }
 
-/** Accepts messages in groups: one INSERT round trip for all that arrive together, each answered after its COMMIT. */
+/**
+ * Accepts messages in groups, each answered after its COMMIT: plain ones into the journal, the others with one INSERT round
+ * trip for all that arrive together.
+ */
 export class GroupAccepter implements MessageAccepter {
   readonly #db: Database
   readonly #sealUrl: (url: string) => string

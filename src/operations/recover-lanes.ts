@@ -24,7 +24,7 @@ const MESSAGES_OF_CHUNK = 1_000
 
 export interface Recovery {
   readonly nodeId: number
-  /** By the database's clock, Unix ms. */
+  /** By the clock of the node that recovers, Unix ms. */
   readonly nowMs: number
   /** How long a message whose attempt was under way waits for news of it. */
   readonly ambiguityWaitMs: number

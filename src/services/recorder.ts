@@ -56,9 +56,10 @@ const DRAIN_POLL_MS = 10
 const CLOCK_SKEW_MS = 60_000
 
 /**
- * Writes down what the carriers say: submissions first, then receipts, in batches and one after the other. So a receipt
- * that arrived after its submit_sm_resp always finds its submission; one that came before it is parked and found
- * again when the submission is written.
+ * Writes down what the carriers say. A plain message in memory takes it as facts. All others have their records first; then
+ * submissions are written, then receipts, in batches and one after the other. So a receipt that arrived after its
+ * submit_sm_resp always finds its submission; one that came before it is parked and found again when the submission is
+ * written.
  */
 export class Recorder {
   readonly #options: RecorderOptions
@@ -82,7 +83,7 @@ export class Recorder {
     this.#options = options
   }
 
-  /** Everything that is not yet in the database. */
+  /** Everything that is not yet in the tables. Facts on their way into the journal are not counted. */
   get backlog(): number {
     return (
       this.#settlements.length +

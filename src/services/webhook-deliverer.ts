@@ -105,7 +105,7 @@ export class WebhookDeliverer {
     return { holder: holds ? lease.nodeId : null, buckets: lease.buckets }
   }
 
-  /** Takes events that the database says this node holds. */
+  /** Takes events that are committed, in the journal or as rows, and are this node's to deliver. */
   enqueue(events: readonly WebhookEvent[]): void {
     for (const event of events) {
       // The earlier one has just ended, or the answer that would have brought it was lost: the database has them in order.
