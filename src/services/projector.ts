@@ -145,13 +145,14 @@ export class Projector {
   async #write(batch: readonly Live[]): Promise<void> {
     const { onError, onBatch, onFenced, onProjected, lane } = this.#options
     onBatch?.('projection', batch.length)
+    const held = lane()
     for (let isWritten = false; !isWritten; ) {
-      const held = lane()
-      if (held === null) return
+      // Of a lane that is another's they are recorded by that one, also where this process has its next lane by now.
+      if (held === null || lane() !== held) return
       try {
         // Repeated with the same messages it writes them once, also where the answer to the first try was lost.
         isWritten = (await this.#project(held, batch)) === 'written'
-        if (!isWritten) onFenced()
+        if (!isWritten && lane() === held) onFenced()
       } catch (error) {
         onError('messages not recorded yet', error)
         this.#fail(error)
