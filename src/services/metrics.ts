@@ -5,6 +5,7 @@ import { BATCHES, type BatchMeter } from '../operations/batches.ts'
 import type { Database } from '../store/database.ts'
 import { countParkedReceipts } from '../store/parked-receipts.ts'
 import type { CarrierLinks } from './carrier-links.ts'
+import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { QualityWatch } from './quality-watch.ts'
 import type { Recorder } from './recorder.ts'
 import { readForScrape } from './scrapes.ts'
@@ -23,6 +24,7 @@ export interface MeasuredServices {
   /** The pool of look-ups. */
   readonly reads: Database
   readonly submitter: Submitter
+  readonly inProgress: MessagesInProgress
   readonly recorder: Recorder
   readonly deliverer: WebhookDeliverer
   readonly destinations: WebhookDestinations
@@ -88,13 +90,23 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
         this.set(await read())
       },
     })
-  const { reads, submitter, recorder, deliverer, destinations, links, quality, directory } = services
+  const { reads, inProgress, submitter, recorder, deliverer, destinations, links, quality, directory } =
+    services
   gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, async () => {
     const count = await readForScrape(countParkedReceipts(reads, MOST_COUNTED))
     return count ?? Number.NaN
   })
   gauge('aldis_messages_held', 'messages in memory, to be submitted or under way', () => submitter.held)
-  gauge('aldis_record_backlog', 'carrier outcomes not yet written to the database', () => recorder.backlog)
+  gauge(
+    'aldis_messages_in_progress',
+    'messages in memory and journal that have no record yet',
+    () => inProgress.size,
+  )
+  gauge(
+    'aldis_record_backlog',
+    'what was learned of messages and is not yet in journal or tables',
+    () => recorder.backlog + inProgress.pending,
+  )
   gauge('aldis_webhook_events_held', 'webhook events in memory, waiting or under way', () => deliverer.held)
   gauge(
     'aldis_webhook_requests_under_way',
