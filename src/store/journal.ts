@@ -116,13 +116,16 @@ export async function readEntries(
   }
 }
 
-/** Part of a projection's transaction: everything up to `cut` is in the records. False when the lane was taken over. */
+/**
+ * Part of a projection's transaction: everything up to `cut` is in the records. A cut stays where it is further on already,
+ * for a lane is read without a gap from there. False when the lane was taken over.
+ */
 export async function cutJournal(tx: Queryable, { lane, epoch }: Lane, cut: number): Promise<boolean> {
   const { rows } = await tx.query<{ held: boolean }>({
     name: 'cut_journal',
     text: `
       with held as (
-        update lanes set cut = $3 where lane = $1 and epoch = $2 returning lane
+        update lanes set cut = greatest(cut, $3) where lane = $1 and epoch = $2 returning lane
       ), gone as (
         delete from journal where lane = (select lane from held) and n <= $3
       )

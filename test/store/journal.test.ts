@@ -97,6 +97,14 @@ test('what is cut is gone, and what comes behind it is read on', async () => {
   expect(await read(lane, 2)).toEqual({ numbers: [3], position: 3 })
 })
 
+test('a cut never goes back: what is behind it would not be found any more', async () => {
+  const lane = await openLane(db, NODE)
+  for (const n of [1, 2, 3]) await append(lane, n)
+  for (const cut of [2, 1]) expect(await cutJournal(db, lane, cut)).toBe(true)
+  const { held, entries } = await takeOver(lane)
+  expect([held.cut, numbersOf(entries)]).toEqual([2, [3]])
+})
+
 test('a lane that was taken over takes nothing more, and cannot be cut by its writer', async () => {
   const lane = await openLane(db, NODE)
   for (const n of [1, 2, 3]) await append(lane, n)
