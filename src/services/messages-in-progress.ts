@@ -72,7 +72,10 @@ export class MessagesInProgress implements AcceptanceJournal {
     const { db, onError, onBatch, overdueMs, ageMs } = options
     this.#writer = new JournalWriter<Item>({
       db,
-      onError,
+      onError: (message, error) => {
+        onError(message, error)
+        this.#projector.failed(error)
+      },
       onBatch,
       overdueMs,
       onCommitted: (items, n) => this.#committed(items, n),

@@ -42,11 +42,14 @@ export interface ProjectorOptions {
   readonly onBatch?: BatchMeter | undefined
   /** So long a message waits here for its receipt. Default 10 s. */
   readonly ageMs?: number | undefined
+  /** So long one stays here that the database refuses, before it is tried again. Default 60 s. */
+  readonly refusedMs?: number | undefined
 }
 
 const AGE_MS = 10_000
 const ROUND_MS = 200
 const RETRY_MS = 500
+const REFUSED_MS = 60_000
 const MAX_BATCH = 500
 
 /** Writes messages into the records: those that are done soon, the others when they are asked for or have waited long. */
@@ -54,8 +57,8 @@ export class Projector {
   readonly #options: ProjectorOptions
   readonly #done = new Set<Live>()
   readonly #urgent = new Set<Live>()
-  /** Never written: a defect, which the operator is told of. */
-  readonly #refused = new Set<Live>()
+  /** When those are tried again that the database refused for what is in them, which the operator is told of. */
+  readonly #refused = new Map<Live, number>()
   #timer: NodeJS.Timeout | null = null
   #running: Promise<void> | null = null
   #failure = Promise.withResolvers<never>()
@@ -84,15 +87,24 @@ export class Projector {
     this.#wake()
   }
 
-  /** Resolves when none of these is in memory; rejects when records cannot be written now. */
+  /** Resolves when none of these is in memory, but what the database refuses; rejects when records cannot be written now. */
   async leave(lives: readonly Live[]): Promise<void> {
-    if (lives.length === 0) return
-    const gone = lives.map((live) => {
+    const accepted = lives.filter((live) => !this.#isRefused(live))
+    if (accepted.length === 0) return
+    const gone = accepted.map((live) => {
       live.gone ??= Promise.withResolvers()
       this.urge(live)
       return live.gone.promise
     })
     await Promise.race([Promise.all(gone), this.#failure.promise])
+  }
+
+  /** The database does not take what messages wait for to leave. */
+  failed(error: unknown): void {
+    const failure = this.#failure
+    this.#failure = Promise.withResolvers()
+    this.#failure.promise.catch(() => undefined)
+    failure.reject(error)
   }
 
   /** Memory was given up. */
@@ -102,6 +114,7 @@ export class Projector {
     this.#refused.clear()
   }
 
+  /** What the database does not take now stays in the journal. */
   async stop(): Promise<void> {
     this.#stopped = true
     if (this.#timer !== null) clearInterval(this.#timer)
@@ -112,7 +125,7 @@ export class Projector {
     if (this.#running !== null || this.#stopped) return
     this.#running = this.#run().finally(() => {
       this.#running = null
-      if ([...this.#urgent].some(isFree)) this.#wake()
+      if ([...this.#urgent].some((live) => this.#isFree(live))) this.#wake()
     })
   }
 
@@ -132,20 +145,29 @@ export class Projector {
       this.#done.delete(live)
     }
     for (const from of [this.#urgent, this.#done])
-      for (const live of from) if (batch.length < MAX_BATCH && isFree(live)) take(live)
+      for (const live of from) if (batch.length < MAX_BATCH && this.#isFree(live)) take(live)
     const old = performance.now() - (this.#options.ageMs ?? AGE_MS)
     for (const live of this.#options.lives.values()) {
       if (batch.length >= MAX_BATCH || live.sinceMs > old) break
-      if (isFree(live)) take(live)
+      if (this.#isFree(live)) take(live)
     }
     return batch
   }
 
-  /** Tries until they are written, or the lane is another's. */
+  #isFree(live: Live): boolean {
+    return !live.leaving && live.pending === 0 && !this.#isRefused(live)
+  }
+
+  #isRefused(live: Live): boolean {
+    return (this.#refused.get(live) ?? 0) > performance.now()
+  }
+
+  /** Tries until they are written, the lane is another's, or nobody waits any more. */
   async #write(batch: readonly Live[]): Promise<void> {
     const { onError, onBatch, onFenced, onProjected, lane } = this.#options
     onBatch?.('projection', batch.length)
     const held = lane()
+    for (const live of batch) this.#refused.delete(live)
     for (let isWritten = false; !isWritten; ) {
       // Of a lane that is another's they are recorded by that one, also where this process has its next lane by now.
       if (held === null || lane() !== held) return
@@ -155,11 +177,21 @@ export class Projector {
         if (!isWritten && lane() === held) onFenced()
       } catch (error) {
         onError('messages not recorded yet', error)
-        this.#fail(error)
+        this.failed(error)
+        if (this.#stopped) return
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }
     }
-    onProjected(batch.filter((live) => !this.#refused.has(live)))
+    const refused = new Set(batch.filter((live) => this.#refused.has(live)))
+    onProjected(batch.filter((live) => !refused.has(live)))
+    for (const live of refused) this.#stay(live)
+  }
+
+  /** It lives on: what is learned of it is in the journal, and in its record once that is written. */
+  #stay(live: Live): void {
+    live.leaving = false
+    live.gone?.resolve()
+    live.gone = null
   }
 
   /** Where the database refuses one for what is in it, the others are written, and it stays here and in the journal. */
@@ -170,7 +202,7 @@ export class Projector {
       if (!isRowFault(error)) throw error
       if (batch.length === 1) {
         this.#options.onError('message refused by the database: it has no record', error)
-        this.#refused.add(batch[0]!)
+        this.#refused.set(batch[0]!, performance.now() + (this.#options.refusedMs ?? REFUSED_MS))
         return 'written'
       }
       const half = batch.length >> 1
@@ -185,17 +217,6 @@ export class Projector {
     for (const live of this.#options.lives.values()) if (!written.has(live)) return live.entry - 1
     return this.#options.committed()
   }
-
-  #fail(error: unknown): void {
-    const failure = this.#failure
-    this.#failure = Promise.withResolvers()
-    this.#failure.promise.catch(() => undefined)
-    failure.reject(error)
-  }
-}
-
-function isFree({ leaving, pending }: Live): boolean {
-  return !leaving && pending === 0
 }
 
 /** Nothing more is expected of it: it has ended, and its receiver has taken all events. */
