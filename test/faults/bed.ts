@@ -12,7 +12,7 @@ import type { FeedItem, Inbound, LookUp, Session, Submit, Webhook } from './ledg
 import { NodeProcess } from './node-process.ts'
 import { PostgresServer } from './postgres-server.ts'
 import { Receiver } from './receiver.ts'
-import { Relay } from './relay.ts'
+import { Relay, Relays } from './relay.ts'
 import { type Plan, read } from './service-client.ts'
 
 export const SENDER = 'Faults'
@@ -54,7 +54,7 @@ export class Bed implements AsyncDisposable {
   onWebhook: (webhook: Webhook) => void = () => undefined
   database!: PostgresServer
   standby: PostgresServer | null = null
-  databaseRelay!: Relay
+  databaseRelays!: Relays
   readonly #points = new Map<Point, (() => void)[]>()
   readonly #cleanups: (() => Promise<unknown>)[] = []
 
@@ -128,8 +128,8 @@ export class Bed implements AsyncDisposable {
       await this.standby?.dispose()
       await this.database.dispose()
     })
-    this.databaseRelay = await Relay.start(await this.#databasePort())
-    this.#cleanups.push(() => this.databaseRelay.stop())
+    this.databaseRelays = await Relays.start(await this.#databasePort(), this.options.nodes)
+    this.#cleanups.push(() => this.databaseRelays.stop())
     const authorityFile = await this.#addReceivers(folder)
     await this.#addCarriers()
     await this.#addNodes(folder, authorityFile)
@@ -208,7 +208,6 @@ export class Bed implements AsyncDisposable {
   async #addNodes(folder: string, authorityFile: string): Promise<void> {
     const env = {
       ...SERVE_SECRETS,
-      DATABASE_URL: `postgresql://aldis@127.0.0.1:${this.databaseRelay.port}/postgres`,
       HTTP_HOST: '127.0.0.1',
       LOG_LEVEL: 'warn',
       AMBIGUITY_WAIT_MS: String(AMBIGUITY_WAIT_MS),
@@ -217,7 +216,9 @@ export class Bed implements AsyncDisposable {
       WEBHOOK_EXTRA_CA: authorityFile,
     }
     for (let index = 0; index < this.options.nodes; index += 1) {
-      const node = new NodeProcess(index, await freePort(), env, join(folder, `node-${index}.log`))
+      const databasePort = this.databaseRelays.ofNodes[index]!.port
+      const own = { ...env, DATABASE_URL: `postgresql://aldis@127.0.0.1:${databasePort}/postgres` }
+      const node = new NodeProcess(index, await freePort(), own, join(folder, `node-${index}.log`))
       this.nodes.push(node)
       this.#cleanups.push(() => node.kill())
       await node.start()

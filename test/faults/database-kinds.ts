@@ -7,6 +7,7 @@ import type { Bed } from './bed.ts'
 import { nowMs, pause } from './clock.ts'
 import type { Kind, Ongoing, Stage } from './kind.ts'
 import { signalAll } from './postgres-server.ts'
+import type { Relay } from './relay.ts'
 
 /** What a dead node merely held is taken for what it may have sent. */
 const KNOWN = ['unknown-never-offered'] as const
@@ -76,8 +77,8 @@ export const DATABASE_KINDS: readonly Kind[] = [
     excuses: LOST_ANSWERS,
     holdMs: SHORT_MS,
     async begin({ bed }) {
-      bed.databaseRelay.refuse()
-      return { end: async () => bed.databaseRelay.thaw() }
+      bed.databaseRelays.refuse()
+      return { end: async () => bed.databaseRelays.thaw() }
     },
   },
   {
@@ -86,8 +87,8 @@ export const DATABASE_KINDS: readonly Kind[] = [
     excuses: LOST_ANSWERS,
     holdMs: AWAY_MS,
     async begin({ bed }) {
-      await partFromDatabase(bed)
-      return { end: async () => bed.databaseRelay.thaw() }
+      await partFromDatabase(bed.databaseRelays)
+      return { end: async () => bed.databaseRelays.thaw() }
     },
   },
   {
@@ -98,7 +99,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     known: [...KNOWN, 'sent-though-refused'],
     holdMs: SHORT_MS,
     async begin({ bed, node }) {
-      await partFromDatabase(bed)
+      await partFromDatabase(bed.databaseRelays)
       await pause(AWAY_MS[0])
       const startMs = nowMs()
       await node.kill()
@@ -106,7 +107,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
         startMs,
         killedNode: node.index,
         async end() {
-          bed.databaseRelay.thaw()
+          bed.databaseRelays.thaw()
           await node.start()
         },
       }
@@ -119,11 +120,11 @@ export const DATABASE_KINDS: readonly Kind[] = [
     known: KNOWN,
     holdMs: [2_000, 14_000],
     async begin({ bed }) {
-      bed.databaseRelay.freeze()
+      bed.databaseRelays.freeze()
       return {
         async end() {
-          bed.databaseRelay.reset()
-          bed.databaseRelay.thaw()
+          bed.databaseRelays.reset()
+          bed.databaseRelays.thaw()
         },
       }
     },
@@ -224,8 +225,8 @@ export const DATABASE_KINDS: readonly Kind[] = [
           await standby.run('select pg_promote(true, 30)')
           bed.database = standby
           bed.standby = null
-          bed.databaseRelay.targetPort = standby.port
-          bed.databaseRelay.reset()
+          bed.databaseRelays.leadTo(standby.port)
+          bed.databaseRelays.reset()
           await old.dispose()
           await bed.addStandby()
         },
@@ -248,10 +249,10 @@ export const DATABASE_KINDS: readonly Kind[] = [
 ]
 
 /** Statements hang, while carriers go on answering; then every connection is refused. */
-async function partFromDatabase({ databaseRelay }: Bed): Promise<void> {
-  databaseRelay.freeze()
+export async function partFromDatabase(relay: Pick<Relay, 'freeze' | 'refuse'>): Promise<void> {
+  relay.freeze()
   await pause(HANGING_MS)
-  databaseRelay.refuse()
+  relay.refuse()
 }
 
 async function stalled({ bed }: Stage): Promise<Ongoing> {

@@ -1,6 +1,6 @@
 /** Follows the feed of a plan's events from its beginning, over any node, whatever happens to the service. */
 import { nowMs, pause } from './clock.ts'
-import type { FeedItem } from './ledgers.ts'
+import { type FeedItem, numberIn } from './ledgers.ts'
 import { digestOf } from './receiver.ts'
 import { type Plan, read } from './service-client.ts'
 
@@ -64,6 +64,7 @@ export class FeedReader {
         msgId: data.msgId,
         sequence,
         status: data.status ?? null,
+        k: data.status === undefined ? numberIn(data.body) : null,
         digest: digestOf(JSON.stringify(data)),
         atMs: nowMs(),
       }

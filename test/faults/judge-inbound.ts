@@ -1,5 +1,5 @@
 import type { Finding } from './judge.ts'
-import type { Ledgers } from './ledgers.ts'
+import type { Inbound, Ledgers } from './ledgers.ts'
 
 /** What carriers offered, against what is recorded and was announced; and what was never acknowledged. */
 export function judgeInbound({ inbound, submits, record, webhooks, feed }: Ledgers): Finding[] {
@@ -27,4 +27,10 @@ export function judgeInbound({ inbound, submits, record, webhooks, feed }: Ledge
         atMs,
       })
   return findings
+}
+
+/** What carriers have offered and the feed has not told of yet. One that was recorded twice is told of twice. */
+export function unannouncedOf({ inbound, feed }: Pick<Ledgers, 'inbound' | 'feed'>): Inbound[] {
+  const told = new Set(feed.map(({ k }) => k))
+  return inbound.filter(({ k }) => !told.has(k))
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { faultAt, judge } from './judge.ts'
+import { unannouncedOf } from './judge-inbound.ts'
 import { timeToAccept, timeToTakeOver } from './judge-times.ts'
 import type { Answer, FaultEntry, FeedItem, Ledgers, LoadEntry, Submit, Webhook } from './ledgers.ts'
 
@@ -39,6 +40,7 @@ const item = (sequence: number, status: string, more: Partial<FeedItem> = {}): F
   msgId: ID,
   sequence,
   status,
+  k: null,
   digest: `digest ${sequence}`,
   atMs: 30 + 20 * sequence,
   ...more,
@@ -76,7 +78,11 @@ const GOOD: Ledgers = {
     webhook(2, 'DELIVERED'),
     webhook(0, 'x', { eventId: 'mo-0', msgId: 'mo', status: null }),
   ],
-  feed: [item(1, 'SENT'), item(2, 'DELIVERED'), item(0, 'x', { eventId: 'mo-0', msgId: 'mo', status: null })],
+  feed: [
+    item(1, 'SENT'),
+    item(2, 'DELIVERED'),
+    item(0, 'x', { eventId: 'mo-0', msgId: 'mo', status: null, k: 0 }),
+  ],
   lookUps: [{ msgId: ID, node: 0, atMs: 12, atLeast: 'QUEUED', httpStatus: 200, status: 'SENT' }],
   record: {
     messages: [{ msgId: ID, plan: 0, n: 0, status: 'DELIVERED', segments: 1 }],
@@ -321,6 +327,12 @@ describe('events', () => {
   it('are not pushed where there is no URL', () => {
     expect(rulesOf({ load: [entry({ isPushed: false })], webhooks: [mo] })).toEqual([])
   })
+})
+
+it('an inbound message that the feed told of twice stands for no other that is still to come', () => {
+  const told = { ...GOOD.feed[2]!, eventId: 'other-0', msgId: 'other' }
+  const inbound = [...GOOD.inbound, { ...GOOD.inbound[0]!, k: 1 }]
+  expect(unannouncedOf({ inbound, feed: [...GOOD.feed, told] })).toEqual([inbound[1]])
 })
 
 describe('inbound messages', () => {

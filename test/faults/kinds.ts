@@ -2,6 +2,7 @@
 import { CARRIER_KINDS } from './carrier-kinds.ts'
 import { CLOCK_KINDS } from './clock-kinds.ts'
 import { DATABASE_KINDS } from './database-kinds.ts'
+import { JOURNAL_KINDS } from './journal-kinds.ts'
 import type { Kind } from './kind.ts'
 import { PROCESS_KINDS } from './process-kinds.ts'
 import { RECEIVER_KINDS } from './receiver-kinds.ts'
@@ -9,6 +10,7 @@ import { RECEIVER_KINDS } from './receiver-kinds.ts'
 export const KINDS: readonly Kind[] = [
   ...PROCESS_KINDS,
   ...DATABASE_KINDS,
+  ...JOURNAL_KINDS,
   ...CARRIER_KINDS,
   ...RECEIVER_KINDS,
   ...CLOCK_KINDS,

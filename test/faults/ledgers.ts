@@ -87,6 +87,8 @@ export interface FeedItem {
   readonly msgId: string
   readonly sequence: number
   readonly status: string | null
+  /** Which inbound message it is; null: it is none. */
+  readonly k: number | null
   readonly digest: string
   readonly atMs: number
 }

@@ -134,3 +134,40 @@ export class Relay {
       })
   }
 }
+
+/** One for each node, so that the network can fail for all of them or for one. */
+export class Relays {
+  readonly ofNodes: readonly Relay[]
+
+  private constructor(ofNodes: readonly Relay[]) {
+    this.ofNodes = ofNodes
+  }
+
+  static async start(targetPort: number, nodes: number): Promise<Relays> {
+    return new Relays(await Promise.all(Array.from({ length: nodes }, () => Relay.start(targetPort))))
+  }
+
+  leadTo(port: number): void {
+    for (const relay of this.ofNodes) relay.targetPort = port
+  }
+
+  freeze(): void {
+    for (const relay of this.ofNodes) relay.freeze()
+  }
+
+  thaw(): void {
+    for (const relay of this.ofNodes) relay.thaw()
+  }
+
+  reset(): void {
+    for (const relay of this.ofNodes) relay.reset()
+  }
+
+  refuse(): void {
+    for (const relay of this.ofNodes) relay.refuse()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.ofNodes.map((relay) => relay.stop()))
+  }
+}

@@ -1,6 +1,7 @@
 /** Waits, within a bound, until a healthy service has nothing left to do; then reads its whole record. */
 import type { Bed } from './bed.ts'
 import { holdsWithin } from './clock.ts'
+import { unannouncedOf } from './judge-inbound.ts'
 import { copiesOf } from './judge-submits.ts'
 import { numberIn, type RecordedCopy, type RecordedMessage, type ServiceRecord } from './ledgers.ts'
 import { listAll, type Plan, readSurely } from './service-client.ts'
@@ -36,8 +37,8 @@ async function openNow(bed: Bed): Promise<string | null> {
   if (!bed.isBound()) return 'a carrier is not bound'
   const offers = bed.carriers.reduce((sum, { unacknowledged }) => sum + unacknowledged, 0)
   if (offers > 0) return `${offers} deliver_sm are not acknowledged`
-  const told = new Set(bed.feed.flatMap(({ msgId, status }) => (status === null ? [msgId] : []))).size
-  if (told < bed.inbound.length) return `${bed.inbound.length - told} inbound messages are not announced`
+  const untold = unannouncedOf(bed).length
+  if (untold > 0) return `${untold} inbound messages are not announced`
   for (const plan of bed.plans) {
     if (await hasEventsWaiting(bed, plan)) return `plan ${plan.index} has events pending`
     for (const status of ['QUEUED', 'SENT'])
