@@ -114,8 +114,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: Qu
     eventHolder: () => eventHolder(),
     onChanged: (messages) => onChanged(messages),
     onProjected: (submissions) => recorder.recorded(submissions),
-    onReturned: (outcome) =>
-      'settlement' in outcome ? recorder.settle(outcome.settlement) : recorder.submitted(outcome.submission),
+    onReturned: (outcome) => recorder.returned(outcome),
     onError,
     onBatch: base.counters.batch,
     ageMs: options.projectionAgeMs,

@@ -17,10 +17,10 @@ import type { AttemptRow } from '../store/event-deliveries.ts'
 import { closeLane } from '../store/journal.ts'
 import { projectMessages } from '../store/projection.ts'
 import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
-import type { ChangedMessage, EventHolder, Settlement, Submission } from '../store/submissions.ts'
+import type { ChangedMessage, EventHolder, NewCut, Settlement, Submission } from '../store/submissions.ts'
 import { JournalWriter } from './journal-writer.ts'
 import { LostMessages } from './lost-messages.ts'
-import { type Live, Projector } from './projector.ts'
+import { type Live, newLive, Projector } from './projector.ts'
 import {
   attemptedFact,
   eventTakenFact,
@@ -28,6 +28,7 @@ import {
   type JournalItem as Item,
   journalItem,
   type Outcome,
+  openSubmissions,
   receiptFact,
   settledFact,
 } from './recorded-facts.ts'
@@ -190,6 +191,14 @@ export class MessagesInProgress implements AcceptanceJournal {
     return true
   }
 
+  /** Before the segments of that cut are given: a receipt of one of them counts from then on. */
+  startOver(newCut: NewCut): boolean {
+    const live = this.#usable(newCut.msg_id)
+    if (live === null) return false
+    this.#append(live, { kind: 'started-over', atMs: Date.now(), cut: newCut.cut }, { newCut })
+    return true
+  }
+
   submitted(submission: Submission): boolean {
     const live = this.#usable(submission.msg_id)
     if (live === null) return false
@@ -309,18 +318,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (refused) return
     const message = messageInProgress(msgId, accepted)
     this.#byPlan.add(message)
-    this.#lives.set(msgId, {
-      message,
-      holder,
-      entry: n,
-      sinceMs: performance.now(),
-      pending: 0,
-      leaving: false,
-      delivers: false,
-      released: null,
-      ids: [],
-      gone: null,
-    })
+    this.#lives.set(msgId, newLive(message, { holder, entry: n }))
     onAccepted?.('committed')
   }
 
@@ -328,8 +326,9 @@ export class MessagesInProgress implements AcceptanceJournal {
     const { message } = live
     const { callbackUrl, planId } = message.accepted
     live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId))
-    // Behind one that waits in the records it waits there too.
-    const held = live.delivers && holder !== null && live.released === null
+    if (!live.delivers) live.unpushed = sequence
+    // Behind one that waits in the records it waits there too; and so it does where its record will name another holder.
+    const held = live.delivers && holder === live.holder && live.released === null
     if (live.delivers && !held) {
       live.released ??= new Set()
       live.released.add(sequence)
@@ -340,20 +339,14 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   #projected(lives: readonly Live[]): void {
-    const open: Submission[] = []
     for (const live of lives) {
       const { message, gone } = live
       this.#lives.delete(message.msgId)
       this.#byPlan.delete(message.msgId)
       this.#ids.remove(live)
       gone?.resolve()
-      if (message.state.status === 'DELIVERED' || message.state.status === 'FAILED') continue
-      for (const { carrierId, carrierMessageId, segment, cut } of message.submissions) {
-        const { msgId: msg_id, accepted } = message
-        const id = { carrier_id: carrierId, carrier_message_id: carrierMessageId }
-        open.push({ ...id, msg_id, plan_id: accepted.planId, segment, cut })
-      }
     }
+    const open = lives.flatMap(({ message }) => openSubmissions(message))
     if (open.length > 0) this.#options.onProjected(open)
   }
 

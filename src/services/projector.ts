@@ -19,12 +19,30 @@ export interface Live {
   leaving: boolean
   /** Its events go to a URL. */
   delivers: boolean
+  /** The last event that was pushed nowhere: there was no URL; 0: none. */
+  unpushed: number
   /** Events that are not in memory for delivery; null: all that are not taken are. */
   released: Set<number> | null
   /** Under what ids its segments are known here. */
   readonly ids: string[]
   /** Somebody waits for its record. */
   gone: PromiseWithResolvers<void> | null
+}
+
+/** A message that has just been accepted, by this entry. */
+export function newLive(message: MessageInProgress, by: Pick<Live, 'holder' | 'entry'>): Live {
+  return {
+    ...by,
+    message,
+    sinceMs: performance.now(),
+    pending: 0,
+    leaving: false,
+    delivers: false,
+    unpushed: 0,
+    released: null,
+    ids: [],
+    gone: null,
+  }
 }
 
 export interface ProjectorOptions {
@@ -220,15 +238,12 @@ export class Projector {
 }
 
 /** Nothing more is expected of it: it has ended, and its receiver has taken all events. */
-function isDone({ message: { state, events }, delivers }: Live): boolean {
+function isDone({ message: { state, events }, delivers, unpushed }: Live): boolean {
   const hasEnded = state.submission === null && state.status !== 'QUEUED' && state.status !== 'SENT'
-  return hasEnded && (!delivers || events.every(isTaken))
+  const isToldOf = ({ taken, sequence }: StatusEvent) => taken !== null || sequence <= unpushed
+  return hasEnded && (!delivers || events.every(isToldOf))
 }
 
-function isTaken({ taken }: StatusEvent): boolean {
-  return taken !== null
-}
-
-function projectionOf({ message, holder, delivers, released }: Live) {
-  return { message, holder, delivers, ...(released !== null && { released }) }
+function projectionOf({ message, holder, delivers, unpushed, released }: Live) {
+  return { message, holder, delivers, unpushed, ...(released !== null && { released }) }
 }

@@ -7,12 +7,15 @@ import type { Acceptance } from '../operations/accept-messages.ts'
 import { chargeOfNetwork } from '../operations/price-receipts.ts'
 import type { AttemptRow } from '../store/event-deliveries.ts'
 import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
-import type { Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'
+import type { NewCut, Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'
 import type { Live } from './projector.ts'
 import type { OfId } from './submitted-ids.ts'
 
 /** What a carrier said of a message. */
-export type Outcome = { readonly settlement: Settlement } | { readonly submission: Submission }
+export type Outcome =
+  | { readonly settlement: Settlement }
+  | { readonly submission: Submission }
+  | { readonly newCut: NewCut }
 
 /** A fact on its way into the journal, and who waits for it. */
 export interface JournalItem extends JournalFact {
@@ -125,4 +128,13 @@ export function evidenceOf(row: NotedReceipt): Evidence {
     errorCode: row.error_code,
     kept: row.receipt,
   }
+}
+
+/** The segments of a message whose receipts still count. */
+export function openSubmissions({ msgId, accepted, state, submissions }: MessageInProgress): Submission[] {
+  if (state.status === 'DELIVERED' || state.status === 'FAILED') return []
+  return submissions.map(({ carrierId, carrierMessageId, segment, cut }) => {
+    const id = { carrier_id: carrierId, carrier_message_id: carrierMessageId }
+    return { ...id, msg_id: msgId, plan_id: accepted.planId, segment, cut }
+  })
 }

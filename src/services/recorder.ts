@@ -25,6 +25,7 @@ import {
 } from '../store/submissions.ts'
 import type { IdRules } from './id-rules.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
+import type { Outcome } from './recorded-facts.ts'
 
 export interface RecorderOptions {
   readonly db: Database
@@ -106,6 +107,13 @@ export class Recorder {
     return this.#failing || this.#options.inProgress.failing
   }
 
+  /** What was to come into the journal, and did not. */
+  returned(outcome: Outcome): void {
+    if ('settlement' in outcome) this.settle(outcome.settlement)
+    else if ('submission' in outcome) this.submitted(outcome.submission)
+    else this.startOver(outcome.newCut)
+  }
+
   settle(settlement: Settlement): void {
     if (this.#options.inProgress.settle(settlement)) return
     this.#settlements.push(settlement)
@@ -127,6 +135,7 @@ export class Recorder {
 
   /** Before the segments of that cut are given. */
   startOver(newCut: NewCut): void {
+    if (this.#options.inProgress.startOver(newCut)) return
     this.#newCuts.push(newCut)
     this.#record(newCut.msg_id)
   }

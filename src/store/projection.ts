@@ -17,6 +17,8 @@ export interface Projected {
   readonly releasedFrom?: number
   /** Its events go to a URL. Those that are not taken get a delivery. */
   readonly delivers: boolean
+  /** The last event that gets none all the same: it was made when there was no URL. Default: none is. */
+  readonly unpushed?: number
   /** Sequences of events that `holder` does not have in memory. */
   readonly released?: ReadonlySet<number>
 }
@@ -252,9 +254,13 @@ function writeEvent(
 }
 
 /** An event waits behind earlier ones of its message that are not done: nobody takes it before them (holdDueEvents). */
-function writeDeliveries(to: CopyRows, id: string, { message, holder, released }: Projected): void {
+function writeDeliveries(
+  to: CopyRows,
+  id: string,
+  { message, holder, unpushed = 0, released }: Projected,
+): void {
   for (const { sequence, occurredAtMs, taken } of message.events) {
-    if (taken !== null) continue
+    if (taken !== null || sequence <= unpushed) continue
     to.row(7)
     to.int4(message.accepted.planId)
     to.uuid(id)

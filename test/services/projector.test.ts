@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { encodeEntry } from '../../src/domain/journal-entries.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
-import { type Live, Projector, type ProjectorOptions } from '../../src/services/projector.ts'
+import { type Live, newLive, Projector, type ProjectorOptions } from '../../src/services/projector.ts'
 import { appendEntry, type Lane, openLane, takeOverLane } from '../../src/store/journal.ts'
 import { findRecorded } from '../../src/store/projection.ts'
 import { eventually } from '../support/eventually.ts'
@@ -55,18 +55,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
 }
 
 function aLive(message: MessageInProgress, entry: number): Live {
-  return {
-    message,
-    entry,
-    holder: NODE,
-    sinceMs: performance.now(),
-    pending: 0,
-    leaving: false,
-    delivers: true,
-    released: null,
-    ids: [],
-    gone: null,
-  }
+  return { ...newLive(message, { holder: NODE, entry }), delivers: true }
 }
 
 const waiting = (count: number) => Array.from({ length: count }, () => inMemory(plan))
