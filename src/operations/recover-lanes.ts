@@ -24,8 +24,6 @@ const MESSAGES_OF_CHUNK = 1_000
 
 export interface Recovery {
   readonly nodeId: number
-  /** By the clock of the node that recovers, Unix ms. */
-  readonly nowMs: number
   /** How long a message whose attempt was under way waits for news of it. */
   readonly ambiguityWaitMs: number
   /** Whether the message's events go to a URL. */
@@ -64,7 +62,7 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
   }
   const outcome = await writeMessages(db, held, [...unprojected.messages.values()], {
     ...recovery,
-    of: dead.nodeId,
+    of: dead,
   })
   if (!outcome.isComplete) return outcome.written
   if (last === held.cut || (await projectMessages(db, held, [], last)) === 'written') await dropLane(db, held)
@@ -103,14 +101,14 @@ async function writeMessages(
   db: Database,
   held: Lane & { readonly cut: number },
   messages: readonly MessageInProgress[],
-  { of, nowMs, ambiguityWaitMs, delivers, onError }: Recovery & { readonly of: number },
+  { of: { nodeId, foundAtMs }, ambiguityWaitMs, delivers, onError }: Recovery & { readonly of: DeadLane },
 ): Promise<{ written: number; isComplete: boolean }> {
   let written = 0
   for (let at = 0; at < messages.length; at += MESSAGES_OF_CHUNK) {
     const chunk = messages.slice(at, at + MESSAGES_OF_CHUNK).map((message) => {
       const begun = message.state.submission?.begun === true
-      addFact(message, { kind: 'orphaned', atMs: nowMs, ambiguityWaitMs })
-      return { message, holder: null, delivers: delivers(message), ...(begun && { releasedFrom: of }) }
+      addFact(message, { kind: 'orphaned', atMs: foundAtMs, ambiguityWaitMs })
+      return { message, holder: null, delivers: delivers(message), ...(begun && { releasedFrom: nodeId }) }
     })
     const outcomes = await writeInHalves(
       chunk,

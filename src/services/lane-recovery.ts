@@ -56,7 +56,6 @@ export class LaneRecovery {
     try {
       const messages = await recoverLanes(db, {
         nodeId: nodeId(),
-        nowMs: Date.now(),
         ambiguityWaitMs,
         delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
         onError: (error) => onError('messages left in the journal', error),

@@ -138,13 +138,15 @@ export async function cutJournal(tx: Queryable, { lane, epoch }: Lane, cut: numb
 /** A lane as it is found by who may take it over. */
 export interface DeadLane extends Lane {
   readonly nodeId: number
+  /** When it was found, by the database's clock, Unix ms: nodes' own clocks may differ. */
+  readonly foundAtMs: number
 }
 
 /** Lanes whose writer is no node any more, and those that this node has taken over and has not dropped yet. */
 export async function findDeadLanes(db: Queryable, nodeId: number): Promise<DeadLane[]> {
   const { rows } = await db.query<DeadLane>({
     text: `
-      select lane, epoch, node_id as "nodeId" from lanes
+      select lane, epoch, node_id as "nodeId", (extract(epoch from now()) * 1000)::bigint as "foundAtMs" from lanes
       where node_id not in (select node_id from nodes) or node_id = $1 and epoch > 1
       order by lane`,
     values: [nodeId],
@@ -160,7 +162,7 @@ export async function findDeadLanes(db: Queryable, nodeId: number): Promise<Dead
  */
 export async function takeOverLane(
   db: Queryable,
-  { lane, epoch, nodeId: holder }: DeadLane,
+  { lane, epoch, nodeId: holder }: Omit<DeadLane, 'foundAtMs'>,
   nodeId: number,
 ): Promise<(Lane & { readonly cut: number }) | null> {
   // Committed before the fences: what is under way beside them began earlier, and is no more than they are.

@@ -139,7 +139,7 @@ test('messages of a dead node are answered before, while and after another recov
   }
   await walk()
   const recovering = (async () => {
-    await recoverLanes(db, { nodeId: 1, nowMs: Date.now(), ambiguityWaitMs: 0, delivers: () => false })
+    await recoverLanes(db, { nodeId: 1, ambiguityWaitMs: 0, delivers: () => false })
     isRecovered = true
   })()
   while (!isRecovered) await walk()

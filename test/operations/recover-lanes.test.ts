@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { encodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { type Recovery, recoverLanes } from '../../src/operations/recover-lanes.ts'
@@ -33,7 +33,7 @@ beforeEach(() =>
 
 function recover(changes: Partial<Recovery> = {}, pool: Database = db): Promise<number> {
   return recoverLanes(pool, {
-    ...{ nodeId: living!, nowMs: NOW_MS, ambiguityWaitMs: AMBIGUITY_WAIT_MS, delivers: () => true },
+    ...{ nodeId: living!, ambiguityWaitMs: AMBIGUITY_WAIT_MS, delivers: () => true },
     ...changes,
   })
 }
@@ -88,10 +88,27 @@ test('what was not begun is due now; what was begun waits for its node, and is i
   const begunLater = await lane.tell((_, atMs) => [{ kind: 'begun', atMs }])
   expect(await recover()).toBe(3)
   const idle = { holder: null, ambiguous: false }
-  const inDoubt = { ...idle, releasedFrom: dead, due: new Date(NOW_MS + AMBIGUITY_WAIT_MS) }
+  const inDoubt = { ...idle, releasedFrom: dead, due: expect.any(Date) }
   expect(await dispatchOf(waiting)).toEqual({ ...idle, releasedFrom: null, due: new Date(NOW_MS - 1_000) })
   expect(await dispatchOf(begun)).toEqual(inDoubt)
   expect(await dispatchOf(begunLater)).toEqual(inDoubt)
+})
+
+test('what is in doubt waits by the clock of the database, whatever time the node that recovers it has', async () => {
+  const lane = await laneOf(dead!)
+  const begun = await lane.tell(() => [], true)
+  const clock = vi.useFakeTimers({ now: NOW_MS + 3_600_000, toFake: ['Date'] })
+  try {
+    await recover()
+  } finally {
+    clock.useRealTimers()
+  }
+  const { rows } = await db.query(
+    `select due_at - $2 * interval '1 ms' between now() - interval '1 minute' and now() as "isDueInTime"
+     from dispatches where msg_id = $1 and bucket = 7`,
+    [begun, AMBIGUITY_WAIT_MS],
+  )
+  expect(rows).toEqual([{ isDueInTime: true }])
 })
 
 test('events that were not taken are due; those that were are not told again', async () => {
@@ -260,7 +277,9 @@ test('a lane that a newer version wrote is left to it, whole', async () => {
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
   expect([await recover({ onError }), await recover({ onError })]).toEqual([0, 0])
-  expect(errors.map(String)).toEqual(Array(2).fill('RangeError: a journal entry has format 99, which is not known'))
+  expect(errors.map(String)).toEqual(
+    Array(2).fill('RangeError: a journal entry has format 99, which is not known'),
+  )
   expect(await leftOver()).toEqual({ lanes: 1, entries: 2 + MOST_APPENDS })
   expect(await appendEntry(db, lane, 3, Buffer.from([99, 0]))).toBe('fenced')
 })

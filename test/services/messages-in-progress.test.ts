@@ -306,7 +306,7 @@ describe('a lane that is lost', () => {
       ['settlement'],
     ])
     const projected = inProgress.project([msgId])
-    const recovery = { nodeId: living!, nowMs: Date.now(), ambiguityWaitMs: 60_000, delivers: () => true }
+    const recovery = { nodeId: living!, ambiguityWaitMs: 60_000, delivers: () => true }
     await eventually(async () => (await recoverLanes(db, recovery)) > 0)
     await projected
     expect([inProgress.has(msgId), await statusOf(db, msgId)]).toEqual([false, 'SENT'])
