@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ForeignReceipts } from '../../src/services/foreign-receipts.ts'
+import { IdRules } from '../../src/services/id-rules.ts'
+import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
+import { Recorder } from '../../src/services/recorder.ts'
+import { aDirectory, aPlan } from '../support/directory.ts'
+import { eventually } from '../support/eventually.ts'
+import { gatedDatabase } from '../support/gated-database.ts'
+import { nothingInProgress } from '../support/in-progress.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
+import { acceptedFact } from '../support/messages-in-memory.ts'
+import {
+  announced,
+  CARRIER_ID,
+  clearTables,
+  countOf,
+  HOLDER,
+  NOBODY,
+  NODE,
+  receipt,
+  sent,
+  submission,
+} from '../support/stored-messages.ts'
+
+const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
+const directory = aDirectory({ plans: [aPlan({ id: plan })] })
+const idRules = new IdRules({ db, directory: () => directory, nowMs: Date.now, onLearned: () => undefined })
+const shared = {
+  ...{ db, idRules, directory: () => directory, onChanged: () => undefined },
+  onError: (message: string, error: unknown) => {
+    throw new Error(message, { cause: error })
+  },
+}
+
+let isAlone: boolean
+let looks: string[]
+let owner: MessagesInProgress
+let ofOwner: Recorder
+let foreign: ForeignReceipts
+/** Another node, over whose link the receipts come. */
+const ofOther = new Recorder({ ...shared, inProgress: nothingInProgress(db), eventHolder: () => NOBODY })
+
+beforeEach(async () => {
+  await clearTables(db, 'messages', 'submissions', 'events', 'event_deliveries', 'parked_receipts')
+  isAlone = false
+  looks = []
+  owner = new MessagesInProgress({
+    ...shared,
+    eventHolder: () => HOLDER,
+    onProjected: (submissions) => ofOwner.recorded(submissions),
+    onReturned: () => undefined,
+    ageMs: 3_600_000,
+  })
+  ofOwner = new Recorder({ ...shared, inProgress: owner, eventHolder: () => HOLDER })
+  await owner.register(NODE)
+  owner.start()
+  const watched = gatedDatabase(db, (name, run) => {
+    looks.push(name ?? '')
+    return run()
+  })
+  foreign = new ForeignReceipts({
+    ...shared,
+    db: watched,
+    isAlone: () => isAlone,
+    onParked: (id) => owner.receiptParked(id),
+  })
+  foreign.start()
+})
+
+afterEach(async () => {
+  await foreign.stop()
+  await ofOwner.drain(1_000)
+  await owner.stop(1_000)
+})
+
+/** A message in the memory of its owner. */
+async function accept(): Promise<string> {
+  const msgId = newId(Date.now())
+  expect(await owner.accept(msgId, NODE, acceptedFact(plan, msgId, { begun: true }))).toBe('committed')
+  return msgId
+}
+
+function submit(msgId: string): void {
+  ofOwner.submitted(submission(plan, msgId, msgId))
+  ofOwner.settle(sent(plan, msgId))
+}
+
+const received = (msgId: string) =>
+  new Promise((done) => ofOther.receipt({ row: receipt(msgId, 'DELIVERED'), done }))
+
+test('a receipt over the link of another node delivers a message that its owner has in memory', async () => {
+  const msgId = await accept()
+  submit(msgId)
+  expect(await received(msgId)).toBe(true)
+  await eventually(async () => (await announced(db, msgId)).at(-1) === 'DELIVERED')
+  expect([await announced(db, msgId), await countOf(db, 'parked_receipts')]).toEqual([
+    ['SENT', 'DELIVERED'],
+    0,
+  ])
+})
+
+test('so does one that comes before the answer to the submit', async () => {
+  const msgId = await accept()
+  expect(await received(msgId)).toBe(true)
+  const seen = looks.length
+  await eventually(() => looks.length > seen + 1)
+  submit(msgId)
+  await eventually(async () => (await announced(db, msgId)).at(-1) === 'DELIVERED')
+})
+
+test('what has been parked for a message that is not here is left alone', async () => {
+  const msgId = newId(Date.now())
+  await received(msgId)
+  const seen = looks.length
+  await eventually(() => looks.length > seen + 1)
+  expect(await countOf(db, 'parked_receipts')).toBe(1)
+  expect(owner.namesakes({ carrier_id: CARRIER_ID, carrier_message_id: msgId })).toEqual([])
+})
+
+test('a node that is alone reads none', async () => {
+  isAlone = true
+  const seen = looks.length
+  const msgId = await accept()
+  await received(msgId)
+  submit(msgId)
+  await owner.project([msgId])
+  await eventually(async () => (await announced(db, msgId)).at(-1) === 'DELIVERED')
+  expect(looks.slice(seen + 1)).toEqual([])
+})
