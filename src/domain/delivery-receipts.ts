@@ -1,4 +1,5 @@
 import type { ServicePlan } from './configuration.ts'
+import { isoText } from './dates.ts'
 import { FAILURES, SUCCESSES } from './error-codes.ts'
 import { createdAtMs } from './message-ids.ts'
 import type { Status } from './message-states.ts'
@@ -47,9 +48,9 @@ export function deliveryReceipt(message: Message, plan: ServicePlan): DeliveryRe
     currency: message.currency,
     mccmnc: message.mccmnc,
     country: message.country,
-    createdAt: new Date(createdAtMs(message.msgId)).toISOString(),
-    sentAt: message.sentAt === null ? null : message.sentAt.toISOString(),
-    updatedAt: message.updatedAt.toISOString(),
+    createdAt: isoText(new Date(createdAtMs(message.msgId))),
+    sentAt: message.sentAt === null ? null : isoText(message.sentAt),
+    updatedAt: isoText(message.updatedAt),
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseTimestamp } from '../../src/domain/dates.ts'
+import { isoText, parseTimestamp } from '../../src/domain/dates.ts'
 
 it.each([
   ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z'],
@@ -55,4 +55,12 @@ it('reads every instant that it is given back', () => {
       expect(parseTimestamp(date.toISOString(), 'down')).toBe(date.getTime())
     }),
   )
+})
+
+it('writes any instant as toISOString does', () => {
+  // Near each other too, so that one finds what another has left.
+  const near = fc.integer({ min: -200_000, max: 200_000 }).map((ms) => new Date(ms))
+  const dates = fc.oneof(near, fc.date({ noInvalidDate: true }))
+  fc.assert(fc.property(dates, (date) => isoText(date) === date.toISOString()))
+  expect(() => isoText(new Date(Number.NaN))).toThrow(RangeError)
 })
