@@ -1,6 +1,6 @@
 import { isUnlearned } from '../domain/carrier-message-ids.ts'
 import type { Directory } from '../domain/directory.ts'
-import type { Accepted, JournalFact } from '../domain/journal-entries.ts'
+import type { Accepted, EventTaken, JournalFact } from '../domain/journal-entries.ts'
 import { MessagesByPlan } from '../domain/messages-by-plan.ts'
 import {
   addFact,
@@ -13,7 +13,6 @@ import { isPushed } from '../domain/webhook-targets.ts'
 import type { Acceptance, AcceptanceJournal } from '../operations/accept-messages.ts'
 import type { BatchMeter } from '../operations/batches.ts'
 import type { Database } from '../store/database.ts'
-import type { AttemptRow } from '../store/event-deliveries.ts'
 import { closeLane } from '../store/journal.ts'
 import { projectMessages } from '../store/projection.ts'
 import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
@@ -23,7 +22,6 @@ import { LostMessages } from './lost-messages.ts'
 import { type Live, newLive, Projector } from './projector.ts'
 import {
   attemptedFact,
-  eventTakenFact,
   evidenceOf,
   type JournalItem as Item,
   journalItem,
@@ -270,10 +268,10 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /** An event's first attempt was answered 2xx. Nobody waits for that to be committed. */
-  eventTaken(attempt: AttemptRow): boolean {
-    const live = this.#usable(attempt.msg_id)
-    if (live === null || attempt.outcome !== 'delivered' || attempt.number > 1) return false
-    this.#append(live, eventTakenFact(attempt))
+  eventTaken(msgId: string, taken: EventTaken): boolean {
+    const live = this.#usable(msgId)
+    if (live === null) return false
+    this.#append(live, taken)
     return true
   }
 

@@ -1,11 +1,12 @@
 /** What the path learns, as the journal has it. */
 import type { Directory } from '../domain/directory.ts'
-import type { Evidence, JournalFact } from '../domain/journal-entries.ts'
+import type { EventTaken, Evidence, JournalFact } from '../domain/journal-entries.ts'
 import type { MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Charge } from '../domain/rates.ts'
 import type { Acceptance } from '../operations/accept-messages.ts'
 import { chargeOfNetwork } from '../operations/price-receipts.ts'
-import type { AttemptRow } from '../store/event-deliveries.ts'
+import type { DeliveryOutcome } from '../outbound/webhook-post.ts'
+import type { WebhookEvent } from '../store/event-deliveries.ts'
 import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
 import type { NewCut, Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'
 import type { Live } from './projector.ts'
@@ -38,8 +39,15 @@ export function journalItem(
   fact: JournalFact['fact'],
   item: Pick<JournalItem, 'holder'> & Partial<JournalItem>,
 ): JournalItem {
-  const nobody = { live: null, onAccepted: null, onRecorded: null, onBegun: null, outcome: null }
-  return { ...nobody, refused: false, ...item, msgId, fact }
+  const {
+    live = null,
+    onAccepted = null,
+    onRecorded = null,
+    onBegun = null,
+    outcome = null,
+    refused = false,
+  } = item
+  return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onBegun, outcome, refused }
 }
 
 export function attemptedFact(attempt: SubmitAttempt): JournalFact['fact'] {
@@ -54,15 +62,20 @@ export function attemptedFact(attempt: SubmitAttempt): JournalFact['fact'] {
   }
 }
 
-export function eventTakenFact(attempt: AttemptRow): JournalFact['fact'] {
+/** A first attempt that was answered 2xx. */
+export function eventTakenFact(
+  { event, destination }: { readonly event: WebhookEvent; readonly destination: string },
+  { latencyMs, status, responseHead }: DeliveryOutcome,
+  attemptedAtMs: number,
+): EventTaken {
   return {
     kind: 'event-taken',
-    sequence: attempt.seq,
-    attemptedAtMs: Date.parse(attempt.attempted_at),
-    latencyMs: attempt.latency_ms,
-    responseStatus: attempt.response_status,
-    responseHead: attempt.response_head,
-    destination: attempt.destination,
+    sequence: event.seq,
+    attemptedAtMs,
+    latencyMs,
+    responseStatus: status,
+    responseHead: responseHead === '' ? null : responseHead,
+    destination,
   }
 }
 

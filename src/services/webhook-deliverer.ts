@@ -22,10 +22,11 @@ import {
 import type { EventHolder } from '../store/submissions.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { NodeLease } from './node-lease.ts'
+import { eventTakenFact } from './recorded-facts.ts'
 import { WebhookChains } from './webhook-chains.ts'
 import type { WebhookDestinations } from './webhook-destinations.ts'
 import { WebhookMemory } from './webhook-memory.ts'
-import { WebhookOutcomes } from './webhook-outcomes.ts'
+import { attemptRow, keyRowOf, WebhookOutcomes } from './webhook-outcomes.ts'
 
 export interface WebhookDelivererOptions {
   readonly db: Database
@@ -226,18 +227,20 @@ export class WebhookDeliverer {
   async #deliver(delivery: Delivery): Promise<void> {
     const { event, planId, destination } = delivery
     const attemptedAtMs = (this.#options.clock ?? Date.now)()
-    const outcome = await this.#post(delivery).catch((error) => {
+    let outcome: DeliveryOutcome | null = null
+    try {
+      outcome = await this.#post(delivery)
+    } catch (error) {
       this.#options.onError('webhook event not put together', error)
-      return null
-    })
+    }
     this.#lanes.ended(planId, destination)
     if (outcome === null || outcome.error === 'ABORTED')
       this.#release(event.msgId, outcome === null ? UNREADY_DELAY_MS : 0)
-    else void this.#conclude(delivery, outcome, attemptedAtMs)
+    else this.#conclude(delivery, outcome, attemptedAtMs)
     this.#pump()
   }
 
-  async #post({ event, plan, url }: Delivery): Promise<DeliveryOutcome> {
+  #post({ event, plan, url }: Delivery): Promise<DeliveryOutcome> {
     const { dispatcher, clock } = this.#options
     const contents = {
       eventId: eventId(event),
@@ -247,32 +250,29 @@ export class WebhookDeliverer {
     }
     const request = webhookRequest(contents, (clock ?? Date.now)(), plan.account.webhookSecrets)
     const { webhookHeaders: accountHeaders } = plan.account
-    return await postWebhook(dispatcher, { url, ...request, accountHeaders, signal: this.#abort.signal })
+    return postWebhook(dispatcher, { url, ...request, accountHeaders, signal: this.#abort.signal })
   }
 
-  /** What follows from an attempt: written down, then the message's next event follows. */
-  async #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): Promise<void> {
+  /** What follows from an attempt: nobody waits where its message is in memory and all went well. */
+  #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): void {
     const { event } = delivery
-    this.#options.onAttempt?.(outcome.kind === 'success' ? 'delivered' : 'failed')
+    const { inProgress, onAttempt } = this.#options
+    onAttempt?.(outcome.kind === 'success' ? 'delivered' : 'failed')
     const decided = this.#decide(delivery, outcome)
-    await this.#outcomes.record({
-      ...keyRowOf(event),
-      attempt: event.attempt + 1,
-      number: event.earlierAttempts + event.attempt + 1,
-      attempted_at: new Date(attemptedAtMs).toISOString(),
-      latency_ms: outcome.latencyMs,
-      response_status: outcome.status,
-      error: outcome.error,
-      response_head: outcome.responseHead === '' ? null : outcome.responseHead,
-      destination: delivery.destination,
-      waited: event.waited,
-      outcome: decided.outcome,
-      delay_ms: decided.delayMs,
-    })
+    const isFirst = event.earlierAttempts + event.attempt === 0
+    const isPlain = isFirst && decided.outcome === 'delivered'
+    if (isPlain && inProgress.eventTaken(event.msgId, eventTakenFact(delivery, outcome, attemptedAtMs)))
+      this.#followUp(event, 'delivered', 0)
+    else void this.#record(delivery, attemptRow(delivery, outcome, { ...decided, attemptedAtMs }))
+  }
+
+  /** Written down, then the message's next event follows. */
+  async #record(delivery: Delivery, attempt: AttemptRow): Promise<void> {
+    await this.#outcomes.record(attempt)
     // Written while its breaker opened, it may have come too late to be parked with the others.
     const { destinations } = this.#options
-    if (decided.outcome === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
-    this.#followUp(event, decided.outcome, decided.delayMs)
+    if (attempt.outcome === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
+    this.#followUp(delivery.event, attempt.outcome, attempt.delay_ms)
   }
 
   /** Tells its destination of the outcome, and decides by both. */
@@ -392,8 +392,4 @@ export class WebhookDeliverer {
       this.#eager ? EAGER_POLL_MS : (this.#options.pollMs ?? POLL_MS),
     )
   }
-}
-
-function keyRowOf({ planId, msgId, seq, holder }: WebhookEvent) {
-  return { plan_id: planId, msg_id: msgId, seq, holder }
 }

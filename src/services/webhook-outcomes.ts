@@ -1,16 +1,18 @@
 import { Batcher, type BatchMeter, writeInHalves } from '../operations/batches.ts'
+import type { DeliveryOutcome } from '../outbound/webhook-post.ts'
 import type { Database } from '../store/database.ts'
 import {
   type AttemptRow,
   type ReturnedEvent,
   recordAttempts,
   returnEvents,
+  type WebhookEvent,
 } from '../store/event-deliveries.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 
 export interface WebhookOutcomesOptions {
   readonly db: Database
-  readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
+  readonly inProgress: Pick<MessagesInProgress, 'project'>
   readonly onBatch?: BatchMeter | undefined
   readonly onError: (message: string, error: unknown) => void
 }
@@ -48,9 +50,9 @@ export class WebhookOutcomes {
     return this.#failing
   }
 
-  /** Resolves when it is written, or given up for good; at once where nobody needs to wait for it. */
-  async record(attempt: AttemptRow): Promise<true> {
-    return this.#options.inProgress.eventTaken(attempt) || (await this.#attempts.add(attempt))
+  /** Resolves when it is written, or given up for good. */
+  record(attempt: AttemptRow): Promise<true> {
+    return this.#attempts.add(attempt)
   }
 
   giveBack(events: readonly ReturnedEvent[]): void {
@@ -86,5 +88,31 @@ export class WebhookOutcomes {
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }
     }
+  }
+}
+
+export function keyRowOf({ planId, msgId, seq, holder }: WebhookEvent) {
+  return { plan_id: planId, msg_id: msgId, seq, holder }
+}
+
+/** An attempt that was made, and what was decided then. */
+export function attemptRow(
+  { event, destination }: { readonly event: WebhookEvent; readonly destination: string },
+  { latencyMs, status, error, responseHead }: DeliveryOutcome,
+  decided: Pick<AttemptRow, 'outcome'> & { readonly delayMs: number | null; readonly attemptedAtMs: number },
+): AttemptRow {
+  return {
+    ...keyRowOf(event),
+    attempt: event.attempt + 1,
+    number: event.earlierAttempts + event.attempt + 1,
+    attempted_at: new Date(decided.attemptedAtMs).toISOString(),
+    latency_ms: latencyMs,
+    response_status: status,
+    error,
+    response_head: responseHead === '' ? null : responseHead,
+    destination,
+    waited: event.waited,
+    outcome: decided.outcome,
+    delay_ms: decided.delayMs,
   }
 }

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Directory } from '../../src/domain/directory.ts'
-import type { Accepted } from '../../src/domain/journal-entries.ts'
+import type { Accepted, EventTaken } from '../../src/domain/journal-entries.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import {
   MessagesInProgress,
   type MessagesInProgressOptions,
 } from '../../src/services/messages-in-progress.ts'
-import type { AttemptRow } from '../../src/store/event-deliveries.ts'
 import { takeOverLane } from '../../src/store/journal.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import type { ChangedMessage, EventHolder } from '../../src/store/submissions.ts'
@@ -103,12 +102,10 @@ function delivered(id: string, changes: Parameters<typeof receipt>[2] = {}): Pro
   })
 }
 
-function taken(msgId: string, seq: number): AttemptRow {
-  return {
-    ...{ plan_id: plan, msg_id: msgId, seq, holder: NODE, attempt: 1, number: 1, latency_ms: 5 },
-    ...{ response_status: 200, error: null, response_head: null, destination: 'https://example.com' },
-    ...{ attempted_at: new Date().toISOString(), waited: false, outcome: 'delivered', delay_ms: 0 },
-  }
+function taken(sequence: number): EventTaken {
+  const answer = { latencyMs: 5, responseStatus: 200, responseHead: null }
+  const destination = 'https://example.com'
+  return { kind: 'event-taken', sequence, attemptedAtMs: Date.now(), ...answer, destination }
 }
 
 const gone = (msgId: string) => eventually(() => node.inProgress.get(msgId) === undefined)
@@ -123,7 +120,7 @@ describe('the facts of a message', () => {
       ['DELIVERED', 2, true],
     ])
     expect(await statusOf(db, msgId)).toBeUndefined()
-    for (const seq of [1, 2]) expect(node.inProgress.eventTaken(taken(msgId, seq))).toBe(true)
+    for (const seq of [1, 2]) expect(node.inProgress.eventTaken(msgId, taken(seq))).toBe(true)
     await gone(msgId)
     expect([await statusOf(db, msgId), await eventsOf(db, msgId)]).toEqual([
       'DELIVERED',
@@ -148,7 +145,7 @@ describe('the facts of a message', () => {
     const { inProgress } = node
     expect(inProgress.settle(sent(plan, msgId))).toBe(false)
     expect(inProgress.submitted(submission(plan, msgId, 'another'))).toBe(false)
-    expect(inProgress.eventTaken(taken(msgId, 1))).toBe(false)
+    expect(inProgress.eventTaken(msgId, taken(1))).toBe(false)
     expect(inProgress.receipt(receipt(msgId, 'DELIVERED'), null)).toEqual([msgId])
     going.resolve()
     await projected
@@ -248,7 +245,7 @@ describe('an event', () => {
     })
     await delivered(msgId)
     expect((await told(2, msgId)).map(({ held }) => held)).toEqual([false, true])
-    expect(node.inProgress.eventTaken(taken(msgId, 2))).toBe(true)
+    expect(node.inProgress.eventTaken(msgId, taken(2))).toBe(true)
     await gone(msgId)
     const { rows } = await db.query('select seq from event_deliveries where msg_id = $1', [msgId])
     expect([await eventsOf(db, msgId), rows]).toEqual([
