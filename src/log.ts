@@ -15,5 +15,22 @@ function describeError(error: unknown): object {
 
 /** JSON lines on standard error, so that a command's own output stays clean. */
 export function createLog(level: string): Logger {
-  return pino({ level, base: null, serializers: { err: describeError } }, process.stderr)
+  return pino({ level, base: null, serializers: { err: describeError } }, gathered(process.stderr))
+}
+
+/** Writes the lines of one turn of the event loop at once: a busy node answers many requests in one. */
+function gathered(stream: NodeJS.WritableStream): { write(line: string): void } {
+  let lines = ''
+  const flush = () => {
+    const text = lines
+    lines = ''
+    if (text !== '') stream.write(text)
+  }
+  process.on('exit', flush)
+  return {
+    write(line) {
+      if (lines === '') setImmediate(flush)
+      lines += line
+    },
+  }
 }
