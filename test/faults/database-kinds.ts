@@ -9,8 +9,10 @@ import type { Kind, Ongoing, Stage } from './kind.ts'
 import { signalAll } from './postgres-server.ts'
 import type { Relay } from './relay.ts'
 
-/** What a dead node merely held is taken for what it may have sent. */
+/** What had begun on a dead node is in doubt. */
 const KNOWN = ['unknown-never-offered'] as const
+/** A deliver_sm that waits for a lock is offered again, to the other node: both record it when the lock is gone. */
+const KNOWN_OF_LOCKS = [...KNOWN, 'inbound-doubled'] as const
 const LOST_ANSWERS = { repeats: true } as const
 const CRASH = { copies: true, repeats: true } as const
 const SHORT_MS = [500, 4_000] as const
@@ -95,8 +97,9 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'crash-while-away',
     summary: 'a node is killed that could not reach PostgreSQL for longer than a lease',
     excuses: CRASH,
-    // Answered 500 while nobody knew what had become of the COMMIT, and forgotten with the node.
-    known: [...KNOWN, 'sent-though-refused'],
+    // Answered 500 while nobody knew what had become of the COMMIT, and forgotten with the node. Nobody can take over
+    // before the database is back.
+    known: [...KNOWN, 'sent-though-refused', 'slow-takeover'],
     holdMs: SHORT_MS,
     async begin({ bed, node }) {
       await partFromDatabase(bed.databaseRelays)
@@ -142,7 +145,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'table-locked',
     summary: 'one of the busiest tables is locked',
     excuses: CRASH,
-    known: KNOWN,
+    known: KNOWN_OF_LOCKS,
     holdMs: LOCK_MS,
     begin: locked,
   },
@@ -150,7 +153,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'table-locked-long',
     summary: 'one of the busiest tables is locked for a minute',
     excuses: CRASH,
-    known: KNOWN,
+    known: KNOWN_OF_LOCKS,
     holdMs: [60_000, 60_000],
     begin: locked,
   },

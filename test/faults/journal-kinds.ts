@@ -5,8 +5,10 @@ import { partFromDatabase } from './database-kinds.ts'
 import type { Kind, Ongoing, Stage } from './kind.ts'
 
 const CRASH = { copies: true, repeats: true } as const
-/** What had begun on a dead node is in doubt. */
-const KNOWN = ['unknown-never-offered'] as const
+/** What had begun on a dead node is in doubt; a deliver_sm that waits for a lock is offered again to the other node. */
+const KNOWN = ['unknown-never-offered', 'inbound-doubled'] as const
+/** And nobody can take anything over before the lock is gone. */
+const KNOWN_OF_TAKEOVER = [...KNOWN, 'slow-takeover'] as const
 const SHORT_MS = [100, 3_000] as const
 /** Longer than a lease. */
 const TAKEN_OVER_MS = [16_000, 20_000] as const
@@ -34,6 +36,7 @@ export const JOURNAL_KINDS: readonly Kind[] = [
     name: 'takeover-at-append',
     summary: 'as kill-at-append, and the facts of the dead node are committed as its lane is taken over',
     ...crash(TAKEN_OVER_MS),
+    known: KNOWN_OF_TAKEOVER,
     minNodes: 2,
     begin: (stage) => killedAtWrite(stage, 'journal'),
   },
@@ -41,6 +44,7 @@ export const JOURNAL_KINDS: readonly Kind[] = [
     name: 'takeover-at-projection',
     summary: 'as kill-at-projection, and the statements of the dead node end as its lane is taken over',
     ...crash(TAKEN_OVER_MS),
+    known: KNOWN_OF_TAKEOVER,
     minNodes: 2,
     begin: (stage) => killedAtWrite(stage, 'messages'),
   },

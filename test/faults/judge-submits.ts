@@ -1,5 +1,5 @@
 import type { Finding } from './judge.ts'
-import type { FaultEntry, Ledgers, Session, Submit } from './ledgers.ts'
+import type { FaultEntry, Ledgers, RecordedMessage, Session, Submit } from './ledgers.ts'
 
 /** A crash excuses what was submitted this long before it: an answer waits for its record. */
 const BEFORE_MS = 5_000
@@ -41,6 +41,16 @@ export function copiesOf(submits: readonly Submit[]): Copy[] {
     last.set(key, submit)
   }
   return copies
+}
+
+/** Messages that a carrier had twice. A request with a key that was answered 500 and repeated has a record for each try. */
+export function recordsOfCopies(
+  submits: readonly Submit[],
+  messages: readonly RecordedMessage[],
+): { readonly n: number; readonly msgIds: readonly string[] }[] {
+  const records = Map.groupBy(messages, ({ n }) => n)
+  const numbers = new Set(copiesOf(submits).map(({ submit }) => submit.n))
+  return [...numbers].map((n) => ({ n, msgIds: (records.get(n) ?? []).map(({ msgId }) => msgId) }))
 }
 
 /** Whether the service cannot have known for sure, at an instant, that the carrier had taken it. */

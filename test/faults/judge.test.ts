@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { faultAt, judge } from './judge.ts'
 import { unannouncedOf } from './judge-inbound.ts'
+import { recordsOfCopies } from './judge-submits.ts'
 import { timeToAccept, timeToTakeOver } from './judge-times.ts'
 import type { Answer, FaultEntry, FeedItem, Ledgers, LoadEntry, Submit, Webhook } from './ledgers.ts'
 
@@ -327,6 +328,14 @@ describe('events', () => {
   it('are not pushed where there is no URL', () => {
     expect(rulesOf({ load: [entry({ isPushed: false })], webhooks: [mo] })).toEqual([])
   })
+})
+
+it('a copy is looked for in every record of its request, which a key may have given two', () => {
+  const [accepted] = GOOD.record.messages
+  const refused = { ...accepted!, msgId: 'refused', status: 'FAILED' }
+  expect(recordsOfCopies([submit(), submit({ atMs: 50 })], [accepted!, refused])).toEqual([
+    { n: 0, msgIds: [ID, 'refused'] },
+  ])
 })
 
 it('an inbound message that the feed told of twice stands for no other that is still to come', () => {

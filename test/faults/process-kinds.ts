@@ -6,7 +6,7 @@ import { nowMs, pause } from './clock.ts'
 import type { Kind, Ongoing, Stage } from './kind.ts'
 
 const CRASH = { copies: true, repeats: true } as const
-/** What a dead node merely held is taken for what it may have sent. */
+/** What had begun on a dead node is in doubt. */
 const KNOWN = ['unknown-never-offered'] as const
 /** Within these the node is up again before its lease is over; `TAKEN_OVER_MS` is longer than a lease. */
 const SHORT_MS = [100, 3_000] as const
@@ -100,7 +100,7 @@ export const PROCESS_KINDS: readonly Kind[] = [
     name: 'stop-past-lease',
     summary: 'a node stands still (SIGSTOP) for longer than its lease, and wakes',
     excuses: CRASH,
-    known: KNOWN,
+    known: [...KNOWN, 'inbound-doubled'],
     holdMs: [14_000, 20_000],
     begin: stopped,
   },

@@ -2,7 +2,7 @@
 import type { Bed } from './bed.ts'
 import { holdsWithin } from './clock.ts'
 import { unannouncedOf } from './judge-inbound.ts'
-import { copiesOf } from './judge-submits.ts'
+import { recordsOfCopies } from './judge-submits.ts'
 import { numberIn, type RecordedCopy, type RecordedMessage, type ServiceRecord } from './ledgers.ts'
 import { listAll, type Plan, readSurely } from './service-client.ts'
 
@@ -99,15 +99,14 @@ export async function readRecord(bed: Bed): Promise<ServiceRecord> {
 
 /** Of what a carrier had twice: whether the operator sees that it was sent again. */
 async function readCopies(bed: Bed, messages: readonly RecordedMessage[]): Promise<RecordedCopy[]> {
-  const ids = new Map(messages.map(({ n, msgId }) => [n, msgId]))
-  const numbers = [...new Set(copiesOf(bed.submits).map(({ submit }) => submit.n))]
+  const left = recordsOfCopies(bed.submits, messages)
   const copies: RecordedCopy[] = []
   const readOn = async (): Promise<void> => {
-    for (let n = numbers.pop(); n !== undefined; n = numbers.pop()) {
-      const msgId = ids.get(n)
-      const shown = msgId && ((await bed.admin('GET', `/messages/${msgId}`)) as Shown)
-      const isFlagged = shown ? shown.attempts.some(({ resubmission }) => resubmission) : false
-      copies.push({ n, isFlagged })
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const { n, msgIds } = next
+      const shown = await Promise.all(msgIds.map((id) => bed.admin('GET', `/messages/${id}`)))
+      const attempts = (shown as Shown[]).flatMap((one) => one.attempts)
+      copies.push({ n, isFlagged: attempts.some(({ resubmission }) => resubmission) })
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, readOn))
