@@ -1,3 +1,4 @@
+import { DatabaseClock } from '../domain/database-clock.ts'
 import { deriveKey, type SecretKeys } from '../domain/secrets.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { processRegistry } from '../http/metrics.ts'
@@ -23,6 +24,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const { log } = options
   const onError = (message: string, error: unknown) => log.error({ err: error }, message)
   const random = randomPool()
+  const clock = new DatabaseClock(() => performance.now(), Date.now)
   const registry = processRegistry(packageVersion())
   const counters = eventCounters(registry)
   const anomalies = new CarrierAnomalies({
@@ -72,6 +74,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
     counters,
     anomalies,
     onUnowned,
+    clock,
     db,
     reads,
     beats,

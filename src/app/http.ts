@@ -64,7 +64,7 @@ export async function listenHttp(
     directory: services.directory,
     held: () => services.submitter.backlog(),
     conditionOf: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
-    clock: Date.now,
+    clock: services.clock.nowMs,
   })
   serviceMetrics(registry, services)
   backlogMetrics(registry, backlog)
@@ -85,7 +85,7 @@ export async function listenHttp(
     retentionDays: options.retentionDays,
     isOpen: () => isOpen,
     ready: () => readiness(services, options),
-    clock: Date.now,
+    clock: services.clock.nowMs,
     random,
     log: options.log,
     registry,
@@ -96,7 +96,7 @@ export async function listenHttp(
         directory: directoryService,
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,
-        clock: Date.now,
+        clock: services.clock.nowMs,
         guard,
         testEvents,
         messages,
@@ -173,20 +173,21 @@ function messageReads({ reads, onError, inProgress: own }: Base & MessagePath): 
 /** Test events go through the sockets of all others; what is under way is ended when the server is down. */
 function startTestEvents(
   parts: Parts,
-  { dispatcher, guard, secretKey, random }: Base & MessagePath,
+  { clock, dispatcher, guard, secretKey, random }: Base & MessagePath,
 ): TestEvents {
   const abort = new AbortController()
   parts.add('test events', () => abort.abort())
   const post = (request: WebhookPost) => postWebhook(dispatcher, { ...request, signal: abort.signal })
-  return new TestEvents({ post, guard, secretKey, random, clock: Date.now })
+  return new TestEvents({ post, guard, secretKey, random, clock: clock.nowMs })
 }
 
 /** The replication is said, and does not make a node unready: another node would be no better. */
 async function readiness(
-  { db, lease, severalHosts }: Base & MessagePath,
+  { clock, db, lease, severalHosts }: Base & MessagePath,
   options: AppOptions,
 ): Promise<Readiness> {
   const checks: Record<string, string> = { lease: lease.alive ? 'ok' : 'not renewed in time' }
+  if (clock.isFarOff) checks.clock = offText(clock.aheadMs)
   let replication = {}
   try {
     const { faults, replicated, synchronous } = await checkDurability(db)
@@ -198,4 +199,9 @@ async function readiness(
   }
   const ok = Object.values(checks).every((check) => check === 'ok')
   return { ok, checks: { ...checks, ...replication } }
+}
+
+function offText(aheadMs: number): string {
+  const seconds = Math.round(Math.abs(aheadMs) / 1_000)
+  return `${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database`
 }

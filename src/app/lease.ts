@@ -8,13 +8,14 @@ import type { AppOptions } from './options.ts'
 /** This node's place among those of the database; it takes it with `start`. */
 export function nodeLease(
   options: AppOptions,
-  { db, beats, onError }: Base,
+  { db, beats, clock, onError }: Base,
   { onRegistered, onDead }: { onRegistered: (nodeId: number) => Promise<void>; onDead: () => void },
 ): NodeLease {
   const waitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
   const lease = new NodeLease({
     db: beats,
     name: options.nodeName,
+    clock,
     onRegistered,
     onTaken: async (buckets, nodeId) => {
       onDead()
@@ -30,5 +31,14 @@ export function nodeLease(
     ...(options.heartbeatMs !== undefined && { heartbeatMs: options.heartbeatMs }),
   })
   lease.onExpired(() => options.log.warn('the lease of this node has ended; it registers again'))
+  let wasFarOff = false
+  lease.onChange(() => {
+    if (clock.isFarOff && !wasFarOff)
+      options.log.error(
+        { aheadMs: clock.aheadMs },
+        'the clock of this node is wrong; the time of the database is used',
+      )
+    wasFarOff = clock.isFarOff
+  })
   return lease
 }

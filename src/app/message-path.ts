@@ -30,11 +30,12 @@ import { type AppOptions, DRAIN } from './options.ts'
  */
 export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const { directory, db, onError, random } = base
+  const { nowMs } = base.clock
   const quality = qualityWatch(options, base)
   parts.add('quality watch', () => quality.stop())
   const kept = keepMessages(options, parts, base, quality)
   const { lease, inProgress, deliverer, destinations, recorder, idRules, dispatcher } = kept
-  const shared = { db, directory, lease, random, onError, onBatch: base.counters.batch }
+  const shared = { db, directory, nowMs, lease, random, onError, onBatch: base.counters.batch }
   const offers = inboundOffers(base, lease)
   parts.add('inbound offers', () => offers.stop())
   const receiver = new Receiver({
@@ -59,7 +60,14 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   })
   parts.add('binds', () => binds.stop())
   parts.add('carrier links', () => links.stop())
-  const holdings = new Holdings({ ...shared, submitter, recorder, deliverer, intervalMs: options.holdingsMs })
+  const holdings = new Holdings({
+    ...shared,
+    inProgress,
+    submitter,
+    recorder,
+    deliverer,
+    intervalMs: options.holdingsMs,
+  })
   parts.add('messages taken without an answer', () => holdings.giveUp())
   parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
   parts.add('carrier conditions', () => conditions.stop())
@@ -99,6 +107,7 @@ export type MessagePath = ReturnType<typeof makeMessagePath>
 /** What a message is, in memory, journal and records, and who is told of its changes. */
 function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: QualityWatch) {
   const { db, directory, secretKey, onError } = base
+  const { nowMs } = base.clock
   const dispatcher = webhookDispatcher(options, base)
   parts.add('webhook sockets', () => dispatcher.close())
   const lease: NodeLease = nodeLease(options, base, {
@@ -111,6 +120,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: Qu
   const inProgress = new MessagesInProgress({
     db,
     directory,
+    nowMs,
     eventHolder: () => eventHolder(),
     onChanged: (messages) => onChanged(messages),
     onProjected: (submissions) => recorder.recorded(submissions),
@@ -121,7 +131,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: Qu
   })
   parts.add('messages in progress', () => inProgress.stop(options.drainTimeoutMs * DRAIN.records))
 
-  const shared = { db, directory, lease, onError, onBatch: base.counters.batch }
+  const shared = { db, directory, nowMs, lease, onError, onBatch: base.counters.batch }
   const destinations = webhookDestinations(options, base)
   parts.add('webhook destinations', () => destinations.stop())
   const deliverer = new WebhookDeliverer({
@@ -130,6 +140,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: Qu
     dispatcher,
     destinations,
     secretKey,
+    clock: nowMs,
     onAttempt: base.counters.webhookAttempt,
     maxHeld: options.webhooksHeld,
   })
@@ -146,20 +157,20 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: Qu
   return { lease, inProgress, deliverer, destinations, recorder, idRules, dispatcher }
 }
 
-function qualityWatch(options: AppOptions, { db, directory, registry, onError }: Base): QualityWatch {
+function qualityWatch(options: AppOptions, { clock, db, directory, registry, onError }: Base): QualityWatch {
   return new QualityWatch({
     db,
     directory,
     meters: qualityMeters(registry),
-    clock: options.qualityClock ?? Date.now,
+    clock: options.qualityClock ?? clock.nowMs,
     log: (message, details) => options.log.warn(details, message),
     onError,
     intervalMs: options.qualityMs,
   })
 }
 
-function inboundOffers({ db, random, onError }: Base, lease: NodeLease): InboundOffers {
-  const newOfferId = () => messageId(Date.now(), random(9), 0)
+function inboundOffers({ clock, db, random, onError }: Base, lease: NodeLease): InboundOffers {
+  const newOfferId = () => messageId(clock.nowMs(), random(9), 0)
   return new InboundOffers({ db, lease, newOfferId, clock: () => performance.now(), onError })
 }
 
@@ -175,11 +186,11 @@ function laneRecovery({ ambiguityWaitMs, log }: AppOptions, base: Base, lease: N
   })
 }
 
-function learningIdRules({ log }: AppOptions, { db, directory }: Base): IdRules {
+function learningIdRules({ log }: AppOptions, { clock, db, directory }: Base): IdRules {
   return new IdRules({
     db,
     directory,
-    nowMs: Date.now,
+    nowMs: clock.nowMs,
     onLearned: ({ name }, rule) => log.info({ carrier: name, idRule: rule }, 'id rule learned from receipts'),
   })
 }
@@ -214,12 +225,13 @@ interface Upkept {
 function startUpkeep(
   options: AppOptions,
   parts: Parts,
-  { db, directory, onError, onUnowned }: Base,
+  { clock, db, directory, onError, onUnowned }: Base,
   { lease, inProgress, holdings, recorder, receiver, idRules }: Upkept,
 ): void {
   const foreign = new ForeignReceipts({
     db,
     isAlone: () => lease.isAlone,
+    nowMs: clock.nowMs,
     onParked: (id) => inProgress.receiptParked(id),
     onError,
   })
@@ -232,7 +244,7 @@ function startUpkeep(
     directory,
     newMessageId: () => receiver.newMessageId(),
     retentionDays: options.retentionDays,
-    nowMs: Date.now,
+    nowMs: clock.nowMs,
     applyReceipts: (rows) => recorder.applyParked(rows),
     readReceipts: () => idRules.readParked(),
     onError: (job, error) => onError(`maintenance failed: ${job}`, error),

@@ -8,6 +8,8 @@ import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
 
 /** What sending depends on, and what becomes of jobs that leave their queue unsent. */
 export interface Pumping {
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
   readonly lease: NodeLease
   readonly links: () => CarrierLinks<SubmitToken>
   readonly recorder: Recorder
@@ -56,10 +58,10 @@ function mayGo(
   queue: CarrierQueue,
   job: SubmitJob,
   nowMs: number,
-  { begin, expire, putOff }: Pumping,
+  { nowMs: clockMs, begin, expire, putOff }: Pumping,
 ): boolean {
   const { dispatch, progress, startedAtMs } = job
-  if (progress.isIdle && dispatch.expiresAt.getTime() <= Date.now()) {
+  if (progress.isIdle && dispatch.expiresAt.getTime() <= clockMs()) {
     queue.remove(job)
     expire(job)
     return false
@@ -87,7 +89,7 @@ function sendNext(
 ): boolean {
   const segment = job.progress.next as number
   try {
-    if (!link.submit(submitSm(job, segment, Date.now()), { job, segment, sentAtMs: nowMs })) return false
+    if (!link.submit(submitSm(job, segment, pumping.nowMs()), { job, segment, sentAtMs: nowMs })) return false
   } catch (error) {
     pumping.onError('message does not fit a PDU', error)
     job.progress.unsendable(STATUSES.ESME_RINVMSGLEN)
@@ -96,6 +98,6 @@ function sendNext(
   }
   job.progress.sent()
   queue.sent(job, nowMs)
-  job.startedAtMs ??= Date.now()
+  job.startedAtMs ??= pumping.nowMs()
   return true
 }

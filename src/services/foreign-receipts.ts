@@ -4,6 +4,8 @@ import { findNewParkedReceipts } from '../store/parked-receipts.ts'
 export interface ForeignReceiptsOptions {
   readonly db: Database
   readonly isAlone: () => boolean
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
   /** A receipt with this id of a carrier was parked, by whatever node. */
   readonly onParked: (id: { carrier_id: number; carrier_message_id: string }) => void
   readonly onError: (message: string, error: unknown) => void
@@ -44,9 +46,9 @@ export class ForeignReceipts {
   }
 
   async #look(): Promise<void> {
-    const { db, isAlone, onParked } = this.#options
+    const { db, isAlone, nowMs, onParked } = this.#options
     if (isAlone()) return
-    const since = new Date(Date.now() - OVERLAP_MS).toISOString()
+    const since = new Date(nowMs() - OVERLAP_MS).toISOString()
     for (const id of await findNewParkedReceipts(db, since, MAX_READ)) onParked(id)
   }
 }

@@ -1,4 +1,5 @@
 import type { Told } from '../domain/events.ts'
+import { createdAtMs } from '../domain/message-ids.ts'
 import type { ReceivedInbound } from '../operations/receive-inbound.ts'
 import type { WebhookEvent } from '../store/event-deliveries.ts'
 import type { ChangedMessage } from '../store/submissions.ts'
@@ -9,6 +10,7 @@ export function heldEvents(messages: readonly ChangedMessage[], holder: number):
     .filter((message) => message.held)
     .map((message) => ({
       ...fresh(message, message.seq, holder, { direction: 'MT', message }),
+      beganAtMs: message.updatedAt.getTime(),
       behind: message.behind,
     }))
 }
@@ -33,7 +35,7 @@ function fresh(
     holder,
     attempt: 0,
     earlierAttempts: 0,
-    beganAtMs: Date.now(),
+    beganAtMs: createdAtMs(msgId),
     waited: false,
     told,
   }

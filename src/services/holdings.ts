@@ -1,6 +1,7 @@
 import type { Database } from '../store/database.ts'
 import { freeDispatches, listHeldDispatches } from '../store/dispatches.ts'
 import { listHeldEvents } from '../store/event-deliveries.ts'
+import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
 import type { Submitter } from './submitter.ts'
@@ -11,6 +12,8 @@ export interface HoldingsOptions {
   readonly lease: NodeLease
   readonly submitter: Submitter
   readonly recorder: Recorder
+  /** What became of these may wait for the journal, or for their record. */
+  readonly inProgress: Pick<MessagesInProgress, 'has'>
   readonly deliverer: WebhookDeliverer
   readonly onError: (message: string, error: unknown) => void
   readonly intervalMs?: number | undefined
@@ -89,10 +92,12 @@ export class Holdings {
 
   /** What the table says is in memory, and is not. */
   async #unknown(nodeId: number): Promise<string[]> {
-    const { db, submitter, recorder } = this.#options
+    const { db, inProgress, submitter, recorder } = this.#options
     const held = await listHeldDispatches(db, nodeId)
     const unwritten = recorder.unwrittenMessages()
-    return held.filter((msgId) => !submitter.holds(msgId) && !unwritten.has(msgId))
+    const isKnown = (msgId: string) =>
+      submitter.holds(msgId) || unwritten.has(msgId) || inProgress.has(msgId)
+    return held.filter((msgId) => !isKnown(msgId))
   }
 }
 

@@ -35,6 +35,8 @@ import { SubmittedIds } from './submitted-ids.ts'
 export interface MessagesInProgressOptions {
   readonly db: Database
   readonly directory: () => Directory
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
   /** Who delivers the events of the next batch. */
   readonly eventHolder: () => EventHolder
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
@@ -185,7 +187,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   begin(msgId: string, onBegun: (begun: boolean) => void): boolean {
     const live = this.#usable(msgId)
     if (live === null) return false
-    this.#append(live, { kind: 'begun', atMs: Date.now() }, null, { onBegun })
+    this.#append(live, { kind: 'begun', atMs: this.#options.nowMs() }, null, { onBegun })
     return true
   }
 
@@ -219,7 +221,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (attempt !== null) {
       this.#append(live, attemptedFact(attempt))
     }
-    this.#append(live, settledFact(settlement), { settlement })
+    this.#append(live, settledFact(settlement, this.#options.nowMs()), { settlement })
     return true
   }
 
@@ -242,7 +244,8 @@ export class MessagesInProgress implements AcceptanceJournal {
       message.state.status !== 'DELIVERED' &&
       message.state.status !== 'FAILED'
     if (!isPlain) return known.map((each) => each.live.message.msgId)
-    const fact = receiptFact(row, { ...known[0], directory: this.#options.directory() })
+    const { directory, nowMs } = this.#options
+    const fact = receiptFact(row, known[0], { directory: directory(), atMs: nowMs() })
     this.#append(live, fact, null, { onRecorded })
     return 'taken'
   }

@@ -14,6 +14,8 @@ export interface NewMessagesOptions {
   readonly lease: NodeLease
   readonly recorder: Recorder
   readonly random: (bytes: number) => Uint8Array
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
   readonly held: HeldMessages
   readonly choice: CarrierChoice
   /** How many PDUs may be on their way to carriers. */
@@ -34,8 +36,8 @@ export class NewMessages implements Placement {
   }
 
   place(plan: ServicePlan, { sender, recipient }: Pick<Draft, 'sender' | 'recipient'>): Place {
-    const { choice, directory, held, isStopped, lease, random, recorder, windows } = this.#options
-    const msgId = messageId(Date.now(), random(9), lease.nextBucket())
+    const { choice, directory, held, isStopped, lease, nowMs, random, recorder, windows } = this.#options
+    const msgId = messageId(nowMs(), random(9), lease.nextBucket())
     const routed = directory().routeFor(plan, sender, recipient)
     if (routed === null) return { msgId, holder: null, begun: false, routeId: null }
     const routeId = routed.route.id
@@ -48,7 +50,8 @@ export class NewMessages implements Placement {
       lease.buckets.length > 0 &&
       !recorder.failing
     if (holds) held.add(msgId, plan.id, routeId)
-    const begun = holds && held.begun < windows()
+    // What its recipient has refused is never sent, and so never in doubt.
+    const begun = holds && plan.optOut === null && held.begun < windows()
     if (begun) held.begin(msgId)
     return { msgId, holder: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }

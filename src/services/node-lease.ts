@@ -1,3 +1,4 @@
+import type { DatabaseClock } from '../domain/database-clock.ts'
 import { BUCKETS } from '../domain/message-ids.ts'
 import type { Database } from '../store/database.ts'
 import {
@@ -22,6 +23,8 @@ export interface NodeLeaseOptions {
   readonly onReplaced: () => void
   /** Of a run of heartbeats that fail, the first is told. */
   readonly onError: (message: string, error: unknown) => void
+  /** Set by each heartbeat. */
+  readonly clock?: DatabaseClock
   readonly heartbeatMs?: number
 }
 
@@ -102,9 +105,10 @@ export class NodeLease {
 
   /** One heartbeat: renews the lease and evens out the shares. */
   async runOnce(): Promise<void> {
-    const { db, name, onRegistered, onTaken } = this.#options
+    const { db, name, clock, onRegistered, onTaken } = this.#options
     const startedAtMs = performance.now()
-    const { state, nodes } = await heartbeat(db, this.#nodeId, name)
+    const { state, nodes, databaseMs } = await heartbeat(db, this.#nodeId, name)
+    clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs: performance.now() })
     if (state !== 'alive') {
       await this.#lost(state)
       return

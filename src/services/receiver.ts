@@ -29,6 +29,8 @@ export interface ReceiverOptions {
   readonly offers: InboundOffers
   readonly eventHolder: () => EventHolder
   readonly random: (bytes: number) => Uint8Array
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
   readonly onReceived: (received: readonly ReceivedInbound[]) => void
   readonly onBatch?: BatchMeter
   /** Messages to numbers that nobody owns were kept for the operator. */
@@ -66,8 +68,8 @@ export class Receiver {
 
   /** An id in a bucket of this node. */
   newMessageId(): string {
-    const { lease, random } = this.#options
-    return messageId(Date.now(), random(9), lease.nextBucket())
+    const { lease, nowMs, random } = this.#options
+    return messageId(nowMs(), random(9), lease.nextBucket())
   }
 
   onRequest(pdu: RequestPdu, connection: Connection<unknown>, carrier: Carrier): void {
@@ -130,7 +132,7 @@ export class Receiver {
       error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
       carrier_code: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
       mccmnc: receipt.mccmnc,
-      received_at: this.#instants.next(Date.now()),
+      received_at: this.#instants.next(this.#options.nowMs()),
       parked_id: null,
       unread: isUnlearned(carrier),
       receipt: kept,
@@ -151,7 +153,7 @@ export class Receiver {
       payload,
       part,
       language,
-      receivedAtMs: Date.now(),
+      receivedAtMs: this.#options.nowMs(),
     }
     const { offers, onError } = this.#options
     this.#inbound.add({ segment, offer }).then(

@@ -79,11 +79,11 @@ export function eventTakenFact(
   }
 }
 
-export function settledFact(settlement: Settlement): JournalFact['fact'] {
+export function settledFact(settlement: Settlement, atMs: number): JournalFact['fact'] {
   const { price, ptf, currency } = settlement
   return {
     kind: 'settled',
-    atMs: Date.now(),
+    atMs,
     status: settlement.status,
     errorCode: settlement.error_code,
     carrierCode: settlement.carrier_code,
@@ -100,11 +100,12 @@ export function settledFact(settlement: Settlement): JournalFact['fact'] {
 /** A receipt of segments that were accepted under its id. */
 export function receiptFact(
   row: ReceiptRow,
-  { live: { message }, bits, cut, directory }: OfId & { readonly directory: Directory },
+  { live: { message }, bits, cut }: OfId,
+  { directory, atMs }: { readonly directory: Directory; readonly atMs: number },
 ): JournalFact['fact'] {
   return {
     kind: 'receipt',
-    atMs: Date.now(),
+    atMs,
     outcome: row.outcome,
     segments: bits,
     cut,

@@ -33,6 +33,8 @@ export interface RecorderOptions {
   /** What is in memory without a record takes facts itself. */
   readonly inProgress: MessagesInProgress
   readonly idRules: Pick<IdRules, 'read' | 'parkedUnder'>
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
   /** Who delivers the events of the next batch. */
   readonly eventHolder: () => EventHolder
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
@@ -276,7 +278,7 @@ export class Recorder {
       const changed = await recordSubmissions(this.#options.db, {
         submissions: part.flatMap((item) => ('submission' in item ? [item.submission] : [])),
         settlements: part.flatMap((item) => ('settlement' in item ? [item.settlement] : [])),
-        changedAt: this.#instants.next(Date.now()),
+        changedAt: this.#instants.next(this.#options.nowMs()),
         events: this.#options.eventHolder(),
       })
       this.#options.onChanged(changed)
@@ -302,10 +304,10 @@ export class Recorder {
       onBatch?.('receipts', rows.length)
       await recordReceipts(db, {
         receipts: await priceReceipts(db, directory(), await idRules.read(rows)),
-        changedAt: () => this.#instants.next(Date.now()),
+        changedAt: () => this.#instants.next(this.#options.nowMs()),
         unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
         events,
-        newestMsgId: highestIdAt(Date.now() + CLOCK_SKEW_MS),
+        newestMsgId: highestIdAt(this.#options.nowMs() + CLOCK_SKEW_MS),
         onChanged,
       })
       return rows.map(() => true)
@@ -351,7 +353,7 @@ export class Recorder {
     if (this.#notes.length === 0) return
     const batch = this.#notes.slice()
     const write = async (rows: readonly NotedReceipt[]) => {
-      await noteReceipts(this.#options.db, rows, highestIdAt(Date.now() + CLOCK_SKEW_MS))
+      await noteReceipts(this.#options.db, rows, highestIdAt(this.#options.nowMs() + CLOCK_SKEW_MS))
       return rows
     }
     await writeInHalves(batch, write, (row, error) => {

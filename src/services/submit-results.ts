@@ -161,6 +161,6 @@ export function restOf({ dispatch, carrier, cut, progress, startedOver }: Submit
 }
 
 /** Not after its validity, so that it is seen when that is over. */
-export function withinValidity({ dispatch }: SubmitJob, delayMs: number): number {
-  return Math.ceil(Math.min(delayMs, dispatch.expiresAt.getTime() - Date.now()))
+export function withinValidity({ dispatch }: SubmitJob, delayMs: number, nowMs: number): number {
+  return Math.ceil(Math.min(delayMs, dispatch.expiresAt.getTime() - nowMs))
 }

@@ -1,7 +1,6 @@
 import type { HeldGroup } from '../domain/backlog.ts'
 import { canonicalId, idRuleOf } from '../domain/carrier-message-ids.ts'
 import type { Carrier, ServicePlan } from '../domain/configuration.ts'
-import type { Directory } from '../domain/directory.ts'
 import { fromSubmitStatus } from '../domain/error-codes.ts'
 import type { LinkCondition } from '../domain/link-conditions.ts'
 import { RebindCounts } from '../domain/rebind-counts.ts'
@@ -9,10 +8,9 @@ import type { CarrierCondition, Routed } from '../domain/routing.ts'
 import { ambiguityWaitMs, nextTryMs } from '../domain/submit-outcomes.ts'
 import type { ResponsePdu } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'
-import type { Database } from '../store/database.ts'
 import type { Dispatch } from '../store/dispatches.ts'
 import type { SubmitAttempt } from '../store/submissions.ts'
-import { Beginnings } from './beginnings.ts'
+import { Beginnings, type BeginningsOptions } from './beginnings.ts'
 import { CarrierChoice } from './carrier-choice.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
 import type { CarrierLink } from './carrier-link.ts'
@@ -21,10 +19,7 @@ import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
 import { DueDispatches } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
-import type { MessagesInProgress } from './messages-in-progress.ts'
-import { NewMessages } from './new-messages.ts'
-import type { NodeLease } from './node-lease.ts'
-import type { Recorder } from './recorder.ts'
+import { NewMessages, type NewMessagesOptions } from './new-messages.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
 import {
   attemptOf,
@@ -40,16 +35,11 @@ import {
   withinValidity,
 } from './submit-results.ts'
 
-export interface SubmitterOptions {
-  readonly db: Database
-  readonly directory: () => Directory
-  readonly lease: NodeLease
+export interface SubmitterOptions
+  extends Pick<BeginningsOptions, 'db' | 'inProgress' | 'onError'>,
+    Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'> {
   readonly links: () => CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
-  readonly recorder: Recorder
-  readonly inProgress: MessagesInProgress
-  readonly random: (bytes: number) => Uint8Array
-  readonly onError: (message: string, error: unknown) => void
   /** Whether the carrier's figures in this route are below its floor. Default: never. */
   readonly outOfUse?: (routeId: number, carrierId: number) => boolean
   /** How long an ambiguous submit waits for news before it is decided. Default 120 s. */
@@ -249,7 +239,7 @@ export class Submitter {
     const directory = this.#options.directory()
     const plan = directory.planById(planId)
     const routed = plan ? directory.routeFor(plan, sender, recipient) : null
-    const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: Date.now() }
+    const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: this.#options.nowMs() }
     const ending = endBeforeSubmit(dispatch, now)
     // Taken, or accepted, under a lease that was lost since: another node may have it soon.
     if (dispatch.holder !== this.#options.lease.nodeId) this.#postpone(dispatch, { delayMs: 0 })
@@ -335,7 +325,11 @@ export class Submitter {
     } else {
       const { attempt } = job.dispatch
       const waitMs = ambiguityWaitMs(this.#options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS, attempt)
-      const change = { delayMs: withinValidity(job, waitMs), attempt: attempt + 1, ambiguous: true }
+      const change = {
+        delayMs: withinValidity(job, waitMs, this.#options.nowMs()),
+        attempt: attempt + 1,
+        ambiguous: true,
+      }
       this.#postponeJob(job, change, attemptOf(job, 'no-answer'))
     }
   }
@@ -353,7 +347,7 @@ export class Submitter {
 
   #retry(job: SubmitJob, { limited, commandStatus }: { limited: boolean; commandStatus: number }): void {
     const attempt = job.dispatch.attempt + 1
-    const leftMs = job.dispatch.expiresAt.getTime() - Date.now()
+    const leftMs = job.dispatch.expiresAt.getTime() - this.#options.nowMs()
     const kind = limited ? 'limited-retry' : 'retry'
     const delayMs = nextTryMs(kind, { attempt, leftMs, jitter: Math.random() })
     // Its queue is full: more for the same recipient would only be refused too.
@@ -383,7 +377,7 @@ export class Submitter {
   }
 
   #putOff(job: SubmitJob, delayMs: number): void {
-    this.#postponeJob(job, { delayMs: withinValidity(job, delayMs) })
+    this.#postponeJob(job, { delayMs: withinValidity(job, delayMs, this.#options.nowMs()) })
   }
 
   /** Another node may own its bucket: named for its carrier, it comes back to a node that has that. */

@@ -34,6 +34,8 @@ export interface Heartbeat {
   readonly state: 'alive' | 'expired' | 'replaced'
   /** Every node that is not dead, this one included. */
   readonly nodes: readonly number[]
+  /** The database's clock, Unix milliseconds. */
+  readonly databaseMs: number
 }
 
 /** A longer one could not keep the lease: the next would come too late. The next one takes another connection. */
@@ -57,13 +59,14 @@ export async function heartbeat(db: Queryable, nodeId: number, name: string): Pr
                   when exists (select from nodes where name = $3 and node_id <> $1) then 'replaced'
                   when not exists (select from nodes where node_id = $1) then 'expired' end as state,
              (select coalesce(array_agg(node_id), '{}') from nodes where node_id not in (select node_id from dead))
-               as nodes`,
+               as nodes,
+             (extract(epoch from clock_timestamp()) * 1000)::double precision as "databaseMs"`,
     values: [nodeId, LEASE_MS, name],
     query_timeout: HEARTBEAT_TIMEOUT_MS,
   })
-  const { state, nodes } = rows[0]!
+  const { state, ...told } = rows[0]!
   // There when the statement began, and not when it was to be renewed: only a new statement sees who was at it.
-  return state === null ? heartbeat(db, nodeId, name) : { state, nodes }
+  return state === null ? heartbeat(db, nodeId, name) : { state, ...told }
 }
 
 /** Takes up to `limit` buckets that no node owns: a node is dead once its row is gone. Gives all that are owned then. */

@@ -59,6 +59,7 @@ function aNode() {
   const node = new Recorder({
     db,
     directory: () => directory,
+    nowMs: Date.now,
     inProgress: nothingInProgress(db),
     eventHolder: () => HOLDER,
     idRules: rules,

@@ -40,6 +40,7 @@ function aRecorder(db = database.db): Recorder {
   return new Recorder({
     db,
     directory: () => directory,
+    nowMs: Date.now,
     inProgress: nothingInProgress(db),
     eventHolder: () => HOLDER,
     idRules: new IdRules({

@@ -7,6 +7,7 @@ export function nothingInProgress(db: Database): MessagesInProgress {
   return new MessagesInProgress({
     db,
     directory: () => aDirectory(),
+    nowMs: Date.now,
     eventHolder: () => ({ holder: null, buckets: [] }),
     onChanged: () => undefined,
     onProjected: () => undefined,
