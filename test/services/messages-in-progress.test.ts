@@ -57,6 +57,7 @@ async function aNode(changes: Partial<MessagesInProgressOptions> = {}) {
   const inProgress = new MessagesInProgress({
     db,
     directory: () => directory,
+    nowMs: Date.now,
     eventHolder: () => holder,
     onChanged: (messages) => told.changed.push(...messages),
     onProjected: (submissions) => told.projected.push(...submissions.map(({ msg_id }) => msg_id)),
