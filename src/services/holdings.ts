@@ -95,8 +95,7 @@ export class Holdings {
     const { db, inProgress, submitter, recorder } = this.#options
     const held = await listHeldDispatches(db, nodeId)
     const unwritten = recorder.unwrittenMessages()
-    const isKnown = (msgId: string) =>
-      submitter.holds(msgId) || unwritten.has(msgId) || inProgress.has(msgId)
+    const isKnown = (msgId: string) => submitter.holds(msgId) || unwritten.has(msgId) || inProgress.has(msgId)
     return held.filter((msgId) => !isKnown(msgId))
   }
 }

@@ -24,7 +24,13 @@ import {
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
 const directory = aDirectory({ plans: [aPlan({ id: plan })] })
-const idRules = new IdRules({ db, directory: () => directory, nowMs: Date.now, onLearned: () => undefined })
+const idRules = new IdRules({
+  db,
+  directory: () => directory,
+  nowMs: Date.now,
+  nowMs: Date.now,
+  onLearned: () => undefined,
+})
 const shared = {
   ...{ db, idRules, directory: () => directory, onChanged: () => undefined },
   onError: (message: string, error: unknown) => {
