@@ -28,11 +28,10 @@ const idRules = new IdRules({
   db,
   directory: () => directory,
   nowMs: Date.now,
-  nowMs: Date.now,
   onLearned: () => undefined,
 })
 const shared = {
-  ...{ db, idRules, directory: () => directory, onChanged: () => undefined },
+  ...{ db, idRules, directory: () => directory, nowMs: Date.now, onChanged: () => undefined },
   onError: (message: string, error: unknown) => {
     throw new Error(message, { cause: error })
   },
