@@ -2,6 +2,7 @@ import { makeBase } from './app/base.ts'
 import { listenHttp } from './app/http.ts'
 import { makeMessagePath } from './app/message-path.ts'
 import type { AppOptions } from './app/options.ts'
+import type { Metrics } from './http/metrics.ts'
 import { Parts } from './parts.ts'
 
 export type { AppOptions } from './app/options.ts'
@@ -12,6 +13,10 @@ export interface App {
   readonly port: number
   /** Of the operators' own listener; null when they are served at `port`. */
   readonly operatorPort: number | null
+  /** The figures of this process alone. */
+  metrics(): Promise<Metrics>
+  /** Reads what was changed in the configuration. */
+  refresh(): Promise<void>
   /** Stops accepting, finishes what is under way, gives the rest back. Never rejects; at most `drainTimeoutMs`. */
   stop(): Promise<void>
 }
@@ -23,7 +28,7 @@ export interface App {
  *   base          database (reached, judged, migrated), its connections for reads and heartbeats, configuration, resolver
  *   message path  quality watch, webhook sockets, lease, lane recovery, messages in progress, webhook deliverer, recorder,
  *                 binds, carrier links, submitter, holdings, maintenance
- *   http          the server: it listens first, and is opened when everything behind it is up
+ *   http          the server: it listens first (a later worker last), and is opened when everything behind it is up
  *
  * A start that fails has taken nothing from other nodes: the lease is the last thing that can fail.
  */
@@ -41,10 +46,12 @@ export async function startApp(options: AppOptions): Promise<App> {
       throw error
     }
     parts.add('http', () => http.close())
-    http.open()
+    const { port, operatorPort } = await http.open()
     const host = options.httpHost.includes(':') ? `[${options.httpHost}]` : options.httpHost
-    const { port, operatorPort } = http
-    return { url: `http://${host}:${port}`, port, operatorPort, stop: () => parts.stop() }
+    const url = `http://${host}:${port}`
+    const metrics = () => base.registry.getMetricsAsJSON()
+    const refresh = () => base.directoryService.refresh()
+    return { url, port, operatorPort, metrics, refresh, stop: () => parts.stop() }
   } catch (error) {
     await parts.stop()
     throw error

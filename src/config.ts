@@ -36,7 +36,7 @@ const VARIABLES = {
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     description:
-      'Most connections of the message path in one process; look-ups and the lease have up to 7 beside it.',
+      'Most connections of the message path in one process, each worker; look-ups and the lease have up to 7 beside it.',
     fallback: '10',
     parse: integer(2, 200),
   },
@@ -90,6 +90,13 @@ const VARIABLES = {
     description: "Address of the operators' listener. Unset: that of HTTP_HOST.",
     parse: matching(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be an address or a host name'),
   }),
+  workers: {
+    name: 'WORKERS',
+    description:
+      'Processes that share the ports, each a node of its own; more than 1 needs Linux or another system with SO_REUSEPORT.',
+    fallback: '1',
+    parse: integer(1, 64),
+  },
   carriersStopped: {
     name: 'CARRIERS_STOPPED',
     description:

@@ -13,24 +13,32 @@ function describeError(error: unknown): object {
   }
 }
 
-/** JSON lines on standard error, so that a command's own output stays clean. */
-export function createLog(level: string): Logger {
-  return pino({ level, base: null, serializers: { err: describeError } }, gathered(process.stderr))
+/** JSON lines on standard error, so that a command's own output stays clean; each begins with `base`. */
+export function createLog(level: string, base: object | null = null): Logger {
+  return pino({ level, base, serializers: { err: describeError } }, gathered(process.stderr))
 }
+
+/** What goes into a pipe in one piece (PIPE_BUF of Linux): workers share theirs, and no line may stand in another. */
+const WHOLE_BYTES = 4_096
 
 /** Writes the lines of one turn of the event loop at once: a busy node answers many requests in one. */
 function gathered(stream: NodeJS.WritableStream): { write(line: string): void } {
   let lines = ''
+  let bytes = 0
   const flush = () => {
     const text = lines
     lines = ''
+    bytes = 0
     if (text !== '') stream.write(text)
   }
   process.on('exit', flush)
   return {
     write(line) {
+      const length = Buffer.byteLength(line)
+      if (bytes + length > WHOLE_BYTES) flush()
       if (lines === '') setImmediate(flush)
       lines += line
+      bytes += length
     },
   }
 }

@@ -14,6 +14,7 @@ import { eventCounters } from '../services/metrics.ts'
 import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
 import { openDatabases, prepareDatabases } from './database.ts'
+import { warnOfFewBinds } from './few-binds.ts'
 import type { AppOptions } from './options.ts'
 
 /** One more than customers have at once: the operator never waits for them. */
@@ -25,7 +26,10 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const onError = (message: string, error: unknown) => log.error({ err: error }, message)
   const random = randomPool()
   const clock = new DatabaseClock(() => performance.now(), Date.now)
-  const registry = processRegistry(packageVersion())
+  const registry = processRegistry(
+    packageVersion(),
+    options.worker && { worker: String(options.worker.number) },
+  )
   const counters = eventCounters(registry)
   const anomalies = new CarrierAnomalies({
     count: counters.anomaly,
@@ -66,6 +70,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
     if (options.carriersStopped === true) {
       log.warn({ carriers: await stopCarriers(db) }, 'all carriers are stopped, as CARRIERS_STOPPED says')
     }
+    parts.add('few binds', directoryService.onChange(warnOfFewBinds(options)))
     await directoryService.start()
   }
   return {

@@ -1,5 +1,11 @@
 import { ensurePartitions } from '../services/day-partitions.ts'
-import { checkDurability, type Database, MINIMUM_SERVER_VERSION, openDatabase } from '../store/database.ts'
+import {
+  checkDurability,
+  connectionLimit,
+  type Database,
+  MINIMUM_SERVER_VERSION,
+  openDatabase,
+} from '../store/database.ts'
 import {
   type DatabaseServer,
   directServer,
@@ -36,6 +42,7 @@ export type DatabaseStart = Pick<
   | 'databasePrepared'
   | 'databaseStatementTimeoutMs'
   | 'allowUnsafeDurability'
+  | 'worker'
   | 'log'
 >
 
@@ -72,6 +79,7 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   await checkSettings(server, beats, ofReads)
   tellServer(server, facts, settings, options)
   await judgeDurability(db, server, options)
+  if (!server.pooled) await judgeConnections(databases, options)
   for (const name of await migrate({ connectionString, log: (line) => log.debug(line) }))
     log.info({ migration: name }, 'schema brought up to date')
   await ensurePartitions(db, Date.now())
@@ -150,6 +158,22 @@ async function judgeDurability(
       `the database can lose accepted messages (${faults.join(', ')}); ALLOW_UNSAFE_DURABILITY=on runs all the same`,
     )
   if ((replicated || hosts.several) && !synchronous) options.log.warn(`replication is ${ASYNCHRONOUS}`)
+}
+
+/** Said once, by the first worker: the pools of all may come to more than the server allows. */
+async function judgeConnections(
+  { db, reads, beats }: Databases,
+  { worker, log }: DatabaseStart,
+): Promise<void> {
+  const { number, workers } = worker ?? { number: 1, workers: 1 }
+  if (number > 1) return
+  const each = [db, reads, beats].reduce((sum, { options }) => sum + (options.max ?? 0), 0)
+  const most = await connectionLimit(db)
+  if (workers * each > most)
+    log.warn(
+      { workers, connections: workers * each, allowed: most },
+      'the database allows fewer connections than this may open: raise max_connections or lower DATABASE_POOL_SIZE',
+    )
 }
 
 function openPool(

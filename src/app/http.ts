@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Registry } from 'prom-client'
 import { deriveKey } from '../domain/secrets.ts'
 import { freshDirectory } from '../http/fresh-directory.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
-import { httpMetrics } from '../http/metrics.ts'
+import { httpMetrics, mergedMetrics } from '../http/metrics.ts'
 import { registerAdminRoutes } from '../http/routes/admin/api.ts'
 import type { Readiness } from '../http/routes/health.ts'
 import { buildServer, type ServerDeps } from '../http/server.ts'
@@ -22,23 +23,27 @@ import type { Base } from './base.ts'
 import { ASYNCHRONOUS } from './database.ts'
 import { ListenError } from './listen-error.ts'
 import type { MessagePath } from './message-path.ts'
-import { type AppOptions, DRAIN } from './options.ts'
+import { type AppOptions, DRAIN, type WorkerOptions } from './options.ts'
 
 type Server = Awaited<ReturnType<typeof buildServer>>
 
-export interface HttpListener {
+interface Ports {
   readonly port: number
   /** Of the operators' own listener; null when they are served at `port`. */
   readonly operatorPort: number | null
-  /** From now on every request is answered by its route, and no longer with 503. */
-  open(): void
+}
+
+export interface HttpListener {
+  /** From now on every request is answered by its route, and no longer with 503. @throws ListenError */
+  open(): Promise<Ports>
   /** Stops listening and answers what has begun. */
   close(): Promise<void>
 }
 
 /**
  * The HTTP server listens before anything is started, so that a port in use fails a start that has taken nothing yet. Until
- * `open` it answers health checks only. @throws ListenError
+ * `open` it answers health checks only. A worker whose fellows listen already does so at `open`: until then they take the
+ * connections. @throws ListenError
  */
 export async function listenHttp(
   options: AppOptions,
@@ -68,7 +73,7 @@ export async function listenHttp(
   })
   serviceMetrics(registry, services)
   backlogMetrics(registry, backlog)
-  let isOpen = false
+  const gate = { isOpen: false }
   const limits = options.httpLimits ?? HTTP_LIMITS
   const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
   const deps: ServerDeps = {
@@ -83,17 +88,18 @@ export async function listenHttp(
     limits: { ...limits, drainTimeoutMs },
     baseUrl: options.baseUrl,
     retentionDays: options.retentionDays,
-    isOpen: () => isOpen,
+    isOpen: () => gate.isOpen,
     ready: () => readiness(services, options),
     clock: services.clock.nowMs,
     random,
     log: options.log,
     registry,
+    ...(options.worker && { scrape: scrapeOfAll(registry, options.worker) }),
     adminRoutes: (admin) =>
       registerAdminRoutes(admin, {
         db,
         reads,
-        directory: directoryService,
+        directory: directoryOfAll(directoryService, options.worker),
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,
         clock: services.clock.nowMs,
@@ -107,52 +113,92 @@ export async function listenHttp(
         backlog,
       }),
   }
-  const open = () => {
-    isOpen = true
-  }
-  return { ...(await listen(deps, options)), open }
+  return await openLater(await buildServers(deps, options), gate, options.worker)
 }
 
-/** One server for all, or one for customers and one for operators. When the second cannot listen, the first is closed. */
-async function listen(deps: ServerDeps, options: AppOptions): Promise<Omit<HttpListener, 'open'>> {
-  const { httpHost, httpPort, operatorPort, operatorHost = httpHost } = options
-  if (operatorPort === undefined) {
-    const server = await buildServer(deps)
-    const port = await portOf('http', server, httpHost, httpPort)
-    return { port, operatorPort: null, close: () => server.close() }
+/** They listen now, or are the servers of a worker that listens at `open`. */
+async function openLater(
+  servers: readonly Listener[],
+  gate: { isOpen: boolean },
+  worker: WorkerOptions | undefined,
+): Promise<HttpListener> {
+  const close = async () => {
+    await Promise.all(servers.map(({ server }) => server.close()))
   }
+  let ports: Ports | null = null
+  if (worker?.listensFirst !== false) {
+    ports = await listenAll(servers, worker).catch(async (error) => {
+      await close()
+      throw error
+    })
+  }
+  const open = async () => {
+    gate.isOpen = true
+    ports ??= await listenAll(servers, worker)
+    return ports
+  }
+  return { open, close }
+}
+
+interface Listener {
+  readonly name: ListenError['listener']
+  readonly server: Server
+  readonly host: string
+  readonly port: number
+}
+
+/** One server for all, or one for customers and one for operators. */
+async function buildServers(deps: ServerDeps, options: AppOptions): Promise<readonly Listener[]> {
+  const { httpHost: host, httpPort: port, operatorPort, operatorHost = host } = options
+  if (operatorPort === undefined) return [{ name: 'http', server: await buildServer(deps), host, port }]
   const shared = { ...deps, metrics: httpMetrics(deps.registry) }
   const customers = await buildServer({ ...shared, serves: 'customers' })
   const operators = await buildServer({ ...shared, serves: 'operators' })
-  const close = async () => {
-    await Promise.all([customers.close(), operators.close()])
-  }
-  try {
-    const port = await portOf('http', customers, httpHost, httpPort)
-    return { port, operatorPort: await portOf('operators', operators, operatorHost, operatorPort), close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  return [
+    { name: 'http', server: customers, host, port },
+    { name: 'operators', server: operators, host: operatorHost, port: operatorPort },
+  ]
+}
+
+async function listenAll(servers: readonly Listener[], worker: WorkerOptions | undefined): Promise<Ports> {
+  const ports: number[] = []
+  for (const listener of servers) ports.push(await portOf(listener, worker !== undefined))
+  const [port, operatorPort = null] = ports
+  return { port: port!, operatorPort }
 }
 
 /**
  * Not by Fastify's own `listen`: for `localhost` it opens another server at each further address of the name, which has
  * none of the bounds of this one and is not drained.
  */
-async function portOf(
-  listener: ListenError['listener'],
-  app: Server,
-  host: string,
-  port: number,
-): Promise<number> {
-  await app.ready()
-  const { server } = app
-  server.listen({ host, port })
+async function portOf(listener: Listener, reusePort: boolean): Promise<number> {
+  const { host, port } = listener
+  await listener.server.ready()
+  const { server } = listener.server
+  server.listen({ host, port, reusePort })
   await once(server, 'listening').catch((error) => {
-    throw new ListenError(listener, error)
+    throw new ListenError(listener.name, error)
   })
   return (server.address() as AddressInfo).port
+}
+
+/** Whichever worker is asked, the figures are those of all: a scrape cannot choose one. */
+function scrapeOfAll(registry: Registry, { others }: WorkerOptions): () => Promise<string> {
+  return async () => {
+    const [own, rest] = await Promise.all([registry.getMetricsAsJSON(), others('metrics')])
+    return mergedMetrics([own, ...rest])
+  }
+}
+
+/** What is changed through one worker is known to all before it is answered: the next request may reach another. */
+function directoryOfAll(
+  service: Base['directoryService'],
+  worker: WorkerOptions | undefined,
+): Pick<Base['directoryService'], 'current' | 'refresh'> {
+  const refresh = async () => {
+    await Promise.all([service.refresh(), worker?.others('refresh')])
+  }
+  return { current: () => service.current(), refresh }
 }
 
 function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {

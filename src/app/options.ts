@@ -1,7 +1,20 @@
 import type { Logger } from 'pino'
 import type { CallbackPolicy } from '../domain/callback-url.ts'
 import type { HttpLimits } from '../http/limits.ts'
+import type { Metrics } from '../http/metrics.ts'
 import type { LinkTimings } from '../services/carrier-link.ts'
+
+/** This process is one of several that share the ports, each a node of its own (docs/adr/0020). */
+export interface WorkerOptions {
+  /** From 1; the label `worker` of its metrics. */
+  readonly number: number
+  /** How many there are. */
+  readonly workers: number
+  /** False: the others listen already, and this one does when it answers. */
+  readonly listensFirst: boolean
+  /** Has the others give their metrics, or read the configuration that was changed; resolves with those that do in time. */
+  readonly others: (what: 'metrics' | 'refresh') => Promise<readonly Metrics[]>
+}
 
 export interface AppOptions {
   readonly connectionString: string
@@ -26,6 +39,7 @@ export interface AppOptions {
   readonly operatorTokenHashes: readonly string[]
   /** Unique among the nodes of a database; a node takes the place of an earlier one of its name at once. */
   readonly nodeName: string
+  readonly worker?: WorkerOptions
   readonly retentionDays: number
   readonly drainTimeoutMs: number
   readonly callbackPolicy: CallbackPolicy

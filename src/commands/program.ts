@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../app/build-info.ts'
+import { explainError } from './explain-error.ts'
 
 /** A file of this folder adds one command to the program. Heavy modules are imported inside its actions. */
 interface CommandModule {
@@ -46,7 +47,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   } catch (error) {
     // Commander has already said what is wrong, or printed what was asked for.
     process.exitCode = error instanceof CommanderError ? error.exitCode : 1
-    if (!(error instanceof CommanderError)) process.stderr.write(`error: ${explain(error)}\n`)
+    if (!(error instanceof CommanderError)) process.stderr.write(`error: ${explainError(error)}\n`)
   }
 }
 
@@ -63,13 +64,6 @@ async function buildProgram(name: string | undefined): Promise<Command> {
     register(program)
   }
   return program
-}
-
-/** What a person can act on is one line; a defect of ours comes with its stack. */
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const isDefect = error instanceof TypeError || error instanceof ReferenceError || error.message === ''
-  return isDefect ? (error.stack ?? error.name) : error.message
 }
 
 /** Commander puts its suggestion on a line of its own. */

@@ -8,8 +8,9 @@ import { ListenError } from '../app/listen-error.ts'
 export const LISTEN_PORT = 9000
 
 export interface Stopped {
-  /** Resolves at SIGTERM, SIGINT or `fail`. */
+  /** Resolves at SIGTERM, SIGINT, `stop` or `fail`. */
   wait(): Promise<void>
+  stop(): void
   /** Something the process cannot go on without is gone: it stops with exit code 1. */
   fail(reason: string, details?: object): void
 }
@@ -20,6 +21,7 @@ export function untilStopped(log: Logger): Stopped {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   return {
     wait: () => promise,
+    stop: resolve,
     fail(reason, details) {
       log.fatal(details ?? {}, reason)
       process.exitCode = 1
@@ -61,6 +63,7 @@ export function explainListen(error: unknown, listening: Listening): Error {
   if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; choose another with ${portSetting}`)
   if (code === 'EACCES')
     return new Error(`port ${port} may not be used by this user; choose another with ${portSetting}`)
+  if (code === 'ENOTSUP') return new Error('this system shares no port among processes: --workers must be 1')
   const choice = hostSetting === undefined ? '' : `; choose another address with ${hostSetting}`
   return new Error(`nothing can listen at ${host}: ${message}${choice}`)
 }

@@ -1,7 +1,8 @@
 import { hostname } from 'node:os'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import type { Listening } from './running.ts'
+import type { Stopped } from './running.ts'
 
 const EXAMPLE = `
 Example:
@@ -19,14 +20,34 @@ export function register(program: Command): void {
       '--carriers-stopped',
       'stop every carrier before anything is bound, as after a restore (CARRIERS_STOPPED=on)',
     )
+    .option(
+      '--workers <number>',
+      'processes that share the ports, each a node of its own (WORKERS)',
+      workerCount,
+    )
+    .addOption(new Option('--as-worker').hideHelp())
     .addHelpText('after', EXAMPLE)
     .action(serve)
 }
 
+function workerCount(text: string): number {
+  const count = Number(text)
+  if (/^\d{1,2}$/.test(text) && count >= 1 && count <= MOST_WORKERS) return count
+  throw new InvalidArgumentError(`there are 1 to ${MOST_WORKERS} workers`)
+}
+
+/** As config.ts, which is not loaded for the help text. */
+const MOST_WORKERS = 64
 /** Beyond the time to drain: for the embedded database. */
 const LAST_RESORT_MS = 15_000
 
-async function serve(flags: { carriersStopped?: true }): Promise<void> {
+interface Flags {
+  readonly carriersStopped?: true
+  readonly workers?: number
+  readonly asWorker?: true
+}
+
+async function serve(flags: Flags): Promise<void> {
   const { loadConfig } = await import('../config.ts')
   const loaded = loadConfig()
   if (!loaded.ok) {
@@ -38,67 +59,92 @@ async function serve(flags: { carriersStopped?: true }): Promise<void> {
     process.exitCode = 1
     return
   }
-  const { config } = loaded
-  await run(flags.carriersStopped === true ? { ...config, carriersStopped: true } : config)
+  const { carriersStopped = loaded.config.carriersStopped, workers = loaded.config.workers, asWorker } = flags
+  const config = { ...loaded.config, carriersStopped, workers }
+  if (asWorker !== true) return await run(config)
+  const { runWorker } = await import('./worker.ts')
+  await runWorker(config)
 }
 
 async function run(config: Config): Promise<void> {
-  const { startApp } = await import('../app.ts')
   const { EMBEDDED_DATABASE } = await import('../config.ts')
   const { createLog } = await import('../log.ts')
-  const { checkPorts, endWithin, explainStart, untilStopped } = await import('./running.ts')
+  const { checkPorts, endWithin, untilStopped } = await import('./running.ts')
+  const { listenersOf } = await import('./node-options.ts')
   const log = createLog(config.logLevel)
-  if (config.databaseUrl === EMBEDDED_DATABASE) {
-    // The app listens first, but not before it has a database: a start on a port in use would make one.
-    await checkPorts(listenersOf(config))
-  }
+  // The app listens first, but not before it has a database: a start on a port in use would make one. And workers share
+  // their ports with whoever shares them too, such as the workers of another `aldis serve`.
+  if (config.databaseUrl === EMBEDDED_DATABASE || config.workers > 1) await checkPorts(listenersOf(config))
   const stopped = untilStopped(log)
   await using resources = new AsyncDisposableStack()
-  let { databaseUrl } = config
-  if (databaseUrl === EMBEDDED_DATABASE) {
-    const { startEmbeddedPostgres } = await import('../postgres/embedded-server.ts')
-    const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) })
-    resources.defer(() => postgres.stop())
-    postgres.onExit((exit) => stopped.fail('the embedded PostgreSQL has ended', exit))
-    databaseUrl = postgres.localConnectionString
-  }
+  const databaseUrl =
+    config.databaseUrl === EMBEDDED_DATABASE
+      ? await startDatabase(config, { log, stopped, resources })
+      : config.databaseUrl
   if (config.webhookAllowCidrs.length + config.webhookAllowHosts.length > 0)
     log.warn('webhooks may reach addresses that are not public (WEBHOOK_ALLOW_CIDRS, WEBHOOK_ALLOW_HOSTS)')
-  const app = await startApp({
-    ...config,
-    connectionString: databaseUrl,
-    baseUrl: config.baseUrl ?? null,
-    nodeName: config.nodeId ?? `${hostname()}-${process.pid}`,
-    callbackPolicy: {
-      allowCidrs: config.webhookAllowCidrs,
-      allowHosts: config.webhookAllowHosts,
-      allowLoopback: false,
-      allowUnresolvable: false,
-      ownOrigins: config.baseUrl === undefined ? [] : [new URL(config.baseUrl).origin],
-    },
-    log,
-    onReplaced: () => stopped.fail('another node has the same NODE_ID'),
-  }).catch((error) => {
-    throw explainStart(error, (listener) => listeningOf(config, listener))
-  })
-  resources.defer(() => app.stop())
-  const { url, operatorPort } = app
-  log.info(operatorPort === null ? { url } : { operatorPort, url }, 'aldis is ready')
+  const nodeName = config.nodeId ?? `${hostname()}-${process.pid}`
+  const start = config.workers === 1 ? startNode : startWorkers
+  const service = await start(config, { databaseUrl, nodeName, log, fail: stopped.fail })
+  resources.defer(() => service.stop())
+  log.info(readyLine(config, service), 'aldis is ready')
   await stopped.wait()
   log.info('draining')
   endWithin(config.drainTimeoutMs + LAST_RESORT_MS)
 }
 
-function listenersOf(config: Config): Listening[] {
-  const http = listeningOf(config, 'http')
-  return config.operatorPort === undefined ? [http] : [http, listeningOf(config, 'operators')]
+async function startDatabase(
+  { dataDir }: Config,
+  { log, stopped, resources }: { log: Logger; stopped: Stopped; resources: AsyncDisposableStack },
+): Promise<string> {
+  const { startEmbeddedPostgres } = await import('../postgres/embedded-server.ts')
+  const postgres = await startEmbeddedPostgres({ dataDir, log: (line) => log.info(line) })
+  resources.defer(() => postgres.stop())
+  postgres.onExit((exit) => stopped.fail('the embedded PostgreSQL has ended', exit))
+  return postgres.localConnectionString
 }
 
-function listeningOf(config: Config, listener: 'http' | 'operators'): Listening {
-  const { httpHost, httpPort, operatorHost, operatorPort } = config
-  const http = { host: httpHost, port: httpPort, portSetting: 'HTTP_PORT', hostSetting: 'HTTP_HOST' }
-  if (listener === 'http') return http
-  const port = { port: operatorPort!, portSetting: 'OPERATOR_PORT' }
-  const host = operatorHost === undefined ? {} : { host: operatorHost, hostSetting: 'OPERATOR_HOST' }
-  return { ...http, ...port, ...host }
+interface Given {
+  readonly databaseUrl: string
+  readonly nodeName: string
+  readonly log: Logger
+  readonly fail: (reason: string) => void
+}
+
+interface Service {
+  readonly url: string
+  readonly operatorPort: number | null
+  stop(): Promise<void>
+}
+
+/** In this process. */
+async function startNode(config: Config, { fail, ...given }: Given): Promise<Service> {
+  const { startApp } = await import('../app.ts')
+  const { explainStart } = await import('./running.ts')
+  const { listeningOf, nodeOptions } = await import('./node-options.ts')
+  const onReplaced = () => fail('another node has the same NODE_ID')
+  return await startApp(nodeOptions(config, { ...given, onReplaced })).catch((error) => {
+    throw explainStart(error, (listener) => listeningOf(config, listener))
+  })
+}
+
+async function startWorkers(config: Config, given: Given): Promise<Service> {
+  const { Workers } = await import('./workers.ts')
+  const workers = new Workers({ config, ...given })
+  const { url, operatorPort } = await workers.start()
+  const stop = async () => {
+    // A second signal ends this process at once, and its workers with it.
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        workers.kill()
+        process.kill(process.pid, signal)
+      })
+    }
+    if (!(await workers.stop())) process.exitCode = 1
+  }
+  return { url, operatorPort, stop }
+}
+
+function readyLine({ workers }: Config, { url, operatorPort }: Service): object {
+  return { ...(workers > 1 && { workers }), ...(operatorPort !== null && { operatorPort }), url }
 }

@@ -1,6 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 import type { ErrorCode } from '../errors.ts'
+
+/** The figures of one process. */
+export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 export interface HttpMetrics {
   readonly registry: Registry
@@ -20,9 +23,10 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ]
 
-/** A registry with the process's own metrics, for a process that makes its one server with it. */
-export function processRegistry(version: string): Registry {
+/** A registry with the process's own metrics, for a process that makes its one server with it. `labels` are of every series. */
+export function processRegistry(version: string, labels: Readonly<Record<string, string>> = {}): Registry {
   const register = new Registry()
+  register.setDefaultLabels(labels)
   collectDefaultMetrics({ register })
   for (const name of MISNAMED) register.removeSingleMetric(name)
   new Gauge({
@@ -32,6 +36,12 @@ export function processRegistry(version: string): Registry {
     registers: [register],
   }).set({ version, node: process.version.slice(1) }, 1)
   return register
+}
+
+/** The figures of several processes in one text. A label tells their series apart: none are added up. */
+export function mergedMetrics(all: readonly Metrics[]): Promise<string> {
+  const kept = all.map((metrics) => metrics.map((metric) => ({ ...metric, aggregator: 'sum' })))
+  return AggregatorRegistry.aggregate(kept as unknown as object[]).metrics()
 }
 
 export function httpMetrics(registry: Registry): HttpMetrics {

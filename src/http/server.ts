@@ -36,6 +36,8 @@ export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActio
   readonly ready: () => Promise<Readiness>
   readonly log: FastifyBaseLogger
   readonly registry: Registry
+  /** The text of `/metrics`; absent: that of the registry. */
+  readonly scrape?: () => Promise<string>
   /** Of the servers of one registry; made when absent. */
   readonly metrics?: HttpMetrics
   /** Whom this server serves; absent: both. Health checks are answered by each. */
@@ -103,7 +105,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
 
 async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> {
   healthRoutes(app, deps)
-  if (deps.serves !== 'customers') metricsRoute(app, deps.registry)
+  if (deps.serves !== 'customers') metricsRoute(app, deps.scrape ?? (() => deps.registry.metrics()))
   if (deps.serves !== 'operators') await addCustomerRoutes(app, deps)
   if (deps.serves !== 'customers') deps.adminRoutes?.(app)
 }

@@ -278,3 +278,12 @@ export async function checkDurability(db: Queryable): Promise<Durability> {
   )
   return rows[0]!
 }
+
+/** How many connections this role may have to the server, those of others included. */
+export async function connectionLimit(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ most: number }>(
+    `select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+            - coalesce(current_setting('reserved_connections', true)::integer, 0) as most`,
+  )
+  return rows[0]!.most
+}

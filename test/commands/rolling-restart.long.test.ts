@@ -1,18 +1,9 @@
-import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { databaseOfFile } from '../support/database.ts'
-import {
-  eventually,
-  freePort,
-  lookUp,
-  provision,
-  type Ready,
-  type Served,
-  startServe,
-} from '../support/process.ts'
-import { openSocket, parseAnswer, requestBytes } from '../support/raw-http.ts'
+import { KeptSender } from '../support/kept-connections.ts'
+import { eventually, freePort, lookUp, provision, type Served, startServe } from '../support/process.ts'
 
 const database = await databaseOfFile({ state: 'started' })
 const CLIENTS = 40
@@ -37,73 +28,6 @@ async function twoNodes() {
   return { ports, start, nodes, simulator, access }
 }
 
-/** Sends over kept connections, each message as soon as the one before is answered, to the next node when a connection ends. */
-class Client {
-  readonly statuses: number[] = []
-  /** Requests that were written and never answered. */
-  unanswered = 0
-  readonly #ports: readonly number[]
-  readonly #request: Buffer
-  #stopped = false
-  readonly ended: Promise<void>
-
-  constructor(ports: readonly number[], access: Ready, first: number) {
-    this.#ports = ports
-    const body = JSON.stringify({
-      servicePlanId: access.servicePlanId,
-      channel: 'SMS',
-      from: access.sender,
-      to: '+15551230001',
-      body: 'Hello',
-    })
-    const headers = {
-      authorization: `Bearer ${access.token}`,
-      'content-type': 'application/json',
-      connection: 'keep-alive',
-    }
-    this.#request = requestBytes({ method: 'POST', path: '/v1/sendsms', headers, body })
-    this.ended = this.#run(first)
-  }
-
-  stop(): Promise<void> {
-    this.#stopped = true
-    return this.ended
-  }
-
-  async #run(first: number): Promise<void> {
-    for (let turn = first; !this.#stopped; turn += 1) {
-      const port = this.#ports[turn % this.#ports.length]!
-      const socket = await openSocket(port).catch(() => null)
-      if (socket !== null) await this.#sendOver(socket)
-    }
-  }
-
-  /** Until the node says that it closes the connection, or closes it. */
-  #sendOver(socket: Socket): Promise<void> {
-    return new Promise((resolve) => {
-      let bytes = Buffer.alloc(0)
-      let isLast = false
-      socket.on('data', (chunk: Buffer) => {
-        bytes = Buffer.concat([bytes, chunk])
-        const answer = parseAnswer(bytes)
-        // The body is JSON, so that a part of it is none.
-        if (answer?.json === undefined) return
-        this.statuses.push(answer.status)
-        isLast = this.#stopped || answer.headers.get('connection') === 'close'
-        bytes = Buffer.alloc(0)
-        if (isLast) socket.end()
-        else socket.write(this.#request)
-      })
-      socket.on('error', () => undefined)
-      socket.once('close', () => {
-        if (!isLast) this.unanswered += 1
-        resolve()
-      })
-      socket.write(this.#request)
-    })
-  }
-}
-
 /** How many messages the database has, by status. */
 async function stored(status?: string): Promise<number> {
   const db = openDatabase({ connectionString: database.connectionString, poolSize: 1 })
@@ -117,7 +41,7 @@ async function stored(status?: string): Promise<number> {
 
 test('two nodes restarted one after the other, and one that stood still for some seconds, answer every request 202', async () => {
   const { ports, start, nodes, simulator, access } = await twoNodes()
-  const clients = Array.from({ length: CLIENTS }, (_, index) => new Client(ports, access, index))
+  const clients = Array.from({ length: CLIENTS }, (_, index) => new KeptSender(ports, access, index))
   const answered = (least: number) =>
     eventually(() => clients.every(({ statuses }) => statuses.length >= least), 60_000)
   const moreAnswered = () => answered(Math.max(...clients.map(({ statuses }) => statuses.length)) + 5)

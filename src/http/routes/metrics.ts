@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import type { Registry } from 'prom-client'
+import { Registry } from 'prom-client'
 
 /** `/metrics` in the Prometheus text format. */
-export function metricsRoute(app: FastifyInstance, registry: Registry): void {
+export function metricsRoute(app: FastifyInstance, scrape: () => Promise<string>): void {
   app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
-    return reply.type(registry.contentType).send(await registry.metrics())
+    return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await scrape())
   })
 }

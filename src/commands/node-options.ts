@@ -1,0 +1,40 @@
+import type { AppOptions } from '../app.ts'
+import type { Config } from '../config.ts'
+import type { Listening } from './running.ts'
+
+/** A node as the configuration describes it. */
+export function nodeOptions(
+  config: Config,
+  given: Pick<AppOptions, 'nodeName' | 'log' | 'onReplaced'> & { databaseUrl: string },
+): AppOptions {
+  const { databaseUrl, ...rest } = given
+  return {
+    ...config,
+    connectionString: databaseUrl,
+    baseUrl: config.baseUrl ?? null,
+    callbackPolicy: {
+      allowCidrs: config.webhookAllowCidrs,
+      allowHosts: config.webhookAllowHosts,
+      allowLoopback: false,
+      allowUnresolvable: false,
+      ownOrigins: config.baseUrl === undefined ? [] : [new URL(config.baseUrl).origin],
+    },
+    ...rest,
+  }
+}
+
+type Listens = Pick<Config, 'httpHost' | 'httpPort' | 'operatorHost' | 'operatorPort'>
+
+export function listenersOf(config: Listens): Listening[] {
+  const http = listeningOf(config, 'http')
+  return config.operatorPort === undefined ? [http] : [http, listeningOf(config, 'operators')]
+}
+
+export function listeningOf(config: Listens, listener: 'http' | 'operators'): Listening {
+  const { httpHost, httpPort, operatorHost, operatorPort } = config
+  const http = { host: httpHost, port: httpPort, portSetting: 'HTTP_PORT', hostSetting: 'HTTP_HOST' }
+  if (listener === 'http') return http
+  const port = { port: operatorPort!, portSetting: 'OPERATOR_PORT' }
+  const host = operatorHost === undefined ? {} : { host: operatorHost, hostSetting: 'OPERATOR_HOST' }
+  return { ...http, ...port, ...host }
+}

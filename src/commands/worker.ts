@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import type { App, AppOptions } from '../app.ts'
+import { startApp } from '../app.ts'
+import type { Config } from '../config.ts'
+import { createLog } from '../log.ts'
+import { explainError } from './explain-error.ts'
+import { listeningOf, nodeOptions } from './node-options.ts'
+import { endWithin, explainStart, type Stopped, untilStopped } from './running.ts'
+import type { Answer, Assignment, FromWorker, Question, ToWorker } from './worker-messages.ts'
+
+/** Beyond the time to drain. */
+const LAST_RESORT_MS = 5_000
+
+/** A worker of `aldis serve --workers N`: a node of its own, until its parent stops it, or is gone. */
+export async function runWorker(config: Config): Promise<void> {
+  if (!process.connected) throw new Error('--as-worker is for aldis serve itself')
+  const [{ assignment }] = (await once(process, 'message')) as [Extract<ToWorker, { kind: 'begin' }>]
+  const log = createLog(config.logLevel, { worker: assignment.number })
+  const stopped = untilStopped(log)
+  const parent = new Parent(stopped)
+  const onReplaced = () => {
+    parent.tell({ kind: 'replaced' })
+    stopped.fail('another node has the same NODE_ID')
+  }
+  try {
+    const app = await startApp(workerOptions(config, assignment, { log, onReplaced, parent }))
+    parent.app = app
+    const { url, port, operatorPort } = app
+    log.info({ pid: process.pid }, 'worker is ready')
+    parent.tell({ kind: 'ready', ports: { url, port, operatorPort } })
+    await stopped.wait()
+    log.info('draining')
+    endWithin(config.drainTimeoutMs + LAST_RESORT_MS)
+    await app.stop()
+  } catch (error) {
+    process.exitCode = 1
+    const { httpPort, operatorPort } = assignment
+    const listens = { ...config, httpPort, operatorPort: operatorPort ?? undefined }
+    const reason = explainError(explainStart(error, (listener) => listeningOf(listens, listener)))
+    parent.tell({ kind: 'failed', reason })
+  } finally {
+    parent.leave()
+  }
+}
+
+function workerOptions(
+  config: Config,
+  assignment: Assignment,
+  { parent, ...given }: Pick<AppOptions, 'log' | 'onReplaced'> & { parent: Parent },
+): AppOptions {
+  const { number, workers, nodeName, databaseUrl, httpPort, operatorPort, carriersStopped, listensFirst } =
+    assignment
+  return {
+    ...nodeOptions(config, { databaseUrl, nodeName, ...given }),
+    httpPort,
+    operatorPort: operatorPort ?? undefined,
+    carriersStopped,
+    worker: { number, workers, listensFirst, others: (what) => parent.askOthers(what) },
+  }
+}
+
+/** The process that started this one. */
+class Parent {
+  app: App | null = null
+  readonly #asked = new Map<number, (answers: readonly Answer[]) => void>()
+  #lastId = 0
+
+  constructor(stopped: Stopped) {
+    process.on('message', (message) => void this.#take(message as ToWorker, stopped))
+    // Nobody else would end this process, nor know of it, while it has a share of the connections.
+    process.on('disconnect', () => stopped.stop())
+    if (!process.connected) stopped.stop()
+  }
+
+  tell(message: FromWorker): void {
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
+  }
+
+  /** Those that answer in time: the parent waits for each of them no longer than 3 s. */
+  askOthers(what: Question): Promise<readonly Answer[]> {
+    this.#lastId += 1
+    const id = this.#lastId
+    return new Promise((resolve) => {
+      const settle = (answers: readonly Answer[]) => {
+        process.off('disconnect', none)
+        this.#asked.delete(id)
+        resolve(answers)
+      }
+      const none = () => settle([])
+      process.once('disconnect', none)
+      this.#asked.set(id, settle)
+      if (process.connected) this.tell({ kind: 'ask-others', id, what })
+      else none()
+    })
+  }
+
+  /** Nothing of it keeps this process. */
+  leave(): void {
+    process.removeAllListeners('message')
+    if (process.connected) process.disconnect?.()
+  }
+
+  async #take(message: ToWorker, stopped: Stopped): Promise<void> {
+    if (message.kind === 'stop') stopped.stop()
+    if (message.kind === 'others') this.#asked.get(message.id)?.(message.answers)
+    if (message.kind !== 'ask' || this.app === null) return
+    const { id, what } = message
+    // One that cannot read the configuration now has it from its next poll.
+    const answer =
+      what === 'metrics'
+        ? await this.app.metrics()
+        : await this.app.refresh().then(
+            () => [],
+            () => [],
+          )
+    this.tell({ kind: 'answer', id, answer })
+  }
+}

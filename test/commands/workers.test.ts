@@ -1,0 +1,167 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
+import { databaseOfFile, freshDatabase } from '../support/database.ts'
+import { KeptClient, KeptSender } from '../support/kept-connections.ts'
+import {
+  eventually,
+  provision,
+  type Ready,
+  runAldis,
+  SERVE_SECRETS,
+  type Served,
+  startServe,
+} from '../support/process.ts'
+import { exchange, openSocket, requestBytes } from '../support/raw-http.ts'
+
+const database = await databaseOfFile({ state: 'started' })
+const REFUSED = { ...SERVE_SECRETS, LOG_LEVEL: 'warn', HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', WORKERS: '2' }
+const CLIENTS = 40
+
+interface Line {
+  readonly msg: string
+  readonly worker?: number
+  readonly pid: number
+}
+
+/** What was logged with this text, by anyone. */
+function said({ running }: Served, msg: string): Line[] {
+  const lines = running.stderr.split('\n').slice(0, -1)
+  return lines.map((line): Line => JSON.parse(line)).filter((line) => line.msg === msg)
+}
+
+function portOf({ baseUrl }: { baseUrl: string }): number {
+  return Number(new URL(baseUrl).port)
+}
+
+/** The values of a metric without labels of its own, by worker. Over a connection of its own: the system chooses the worker. */
+async function byWorker(service: Served, metric: string): Promise<Record<string, number>> {
+  const answer = await exchange(portOf(service), requestBytes({ method: 'GET', path: '/metrics' }))
+  expect(answer?.status).toBe(200)
+  const found = answer!.text.matchAll(new RegExp(`^${metric}\\{worker="(\\d+)"\\} (\\S+)$`, 'gm'))
+  return Object.fromEntries([...found].map(([, worker, value]) => [worker, Number(value)]))
+}
+
+function senders(access: Ready): KeptSender[] {
+  return Array.from({ length: CLIENTS }, (_, index) => new KeptSender([portOf(access)], access, index))
+}
+
+/** How many of these messages have the status. */
+async function countOf(msgIds: readonly string[], status: string): Promise<number> {
+  const { rows } = await database.db.query<{ count: number }>(
+    'select count(*)::integer as count from messages where msg_id = any ($1::uuid[]) and status::text = $2',
+    [msgIds, status],
+  )
+  return rows[0]!.count
+}
+
+describe('two workers', () => {
+  let simulator: Simulator
+  let service: Served
+  let access: Ready
+
+  beforeAll(async () => {
+    simulator = await startSimulator({ port: 0 })
+    service = await startServe(
+      {
+        DATABASE_URL: database.connectionString,
+        NODE_ID: 'both',
+        LOG_LEVEL: 'info',
+        AMBIGUITY_WAIT_MS: '1000',
+      },
+      ['--workers', '2'],
+    )
+    access = await provision(service, simulator.port, { binds: 2, window: 100 })
+    // Either has a bind, and so knows of all that was set up.
+    await eventually(() => simulator.stats.binds >= 2)
+  })
+  afterAll(async () => {
+    await service?.[Symbol.asyncDispose]()
+    await simulator?.stop()
+  })
+
+  test('are two nodes, each named in its lines, and one line says that they are ready', async () => {
+    const { rows } = await database.db.query<{ name: string }>('select name from nodes order by name')
+    expect(rows.map(({ name }) => name)).toEqual(['both/1', 'both/2'])
+    expect(said(service, 'aldis is ready')).toHaveLength(1)
+    const ready = said(service, 'worker is ready').map(({ worker }) => worker)
+    expect(ready.toSorted()).toEqual([1, 2])
+  })
+
+  test('answer at one port, and either has the figures of both; one killed is started again and nothing is lost', async () => {
+    const clients = senders(access)
+    const answered = (least: number) =>
+      eventually(() => clients.every(({ msgIds }) => msgIds.length >= least))
+    await answered(5)
+    const accepted = await byWorker(service, 'aldis_messages_accepted_total')
+    expect(accepted).toEqual({ 1: expect.any(Number), 2: expect.any(Number) })
+    expect(Math.min(...Object.values(accepted))).toBeGreaterThan(0)
+
+    process.kill(said(service, 'worker is ready')[0]!.pid, 'SIGKILL')
+    await service.running.until(() => said(service, 'worker is ready').length === 3)
+    await answered(Math.max(...clients.map(({ msgIds }) => msgIds.length)) + 5)
+    await Promise.all(clients.map((client) => client.stop()))
+    expect(new Set(clients.flatMap(({ statuses }) => statuses))).toEqual(new Set([202]))
+    const msgIds = clients.flatMap((client) => client.msgIds)
+    await eventually(async () => (await countOf(msgIds, 'DELIVERED')) === msgIds.length, 60_000)
+  }, 120_000)
+
+  test('SIGTERM under load: every request is answered, every message recorded, exit code 0', async () => {
+    const sending = senders(access)
+    const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => openSocket(portOf(service))))
+    const clients = sockets.map((socket) => new KeptClient(socket))
+    await service.running.until(
+      () => clients.every(({ answered }) => answered > 1) && sending.every(({ msgIds }) => msgIds.length > 1),
+    )
+    service.running.kill('SIGTERM')
+    const ends = await Promise.all(clients.map(({ ended }) => ended))
+    expect(ends.filter((end) => end !== 'after its last answer')).toEqual([])
+    const exit = await service.running.exited
+    expect(exit).toMatchObject({ code: 0, signal: null })
+    await Promise.all(sending.map((client) => client.stop()))
+    const msgIds = sending.flatMap((client) => client.msgIds)
+    const { rows } = await database.db.query('select from messages where msg_id = any ($1::uuid[])', [msgIds])
+    expect(rows).toHaveLength(msgIds.length)
+  })
+})
+
+test('killed with -9, their parent leaves no worker behind', async () => {
+  await using service = await startServe({ DATABASE_URL: database.connectionString, WORKERS: '2' })
+  service.running.kill('SIGKILL')
+  // Its output is at its end when no worker has it any more.
+  expect(await service.running.exited).toMatchObject({ signal: 'SIGKILL' })
+  await expect(fetch(service.baseUrl)).rejects.toThrow()
+})
+
+describe('workers that cannot start', () => {
+  const refused = (env: NodeJS.ProcessEnv) =>
+    runAldis(['serve'], { env: { ...REFUSED, DATABASE_URL: database.connectionString, ...env } })
+
+  test('a port in use: one line', async () => {
+    await using taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const exit = await refused({ HTTP_PORT: String(port) })
+    expect(exit).toMatchObject({ code: 1, stdout: '' })
+    expect(exit.stderr).toBe(`error: port ${port} is in use; choose another with HTTP_PORT\n`)
+  })
+
+  test('a database that is refused: one line', async () => {
+    await using unsafe = await freshDatabase({ state: 'started' })
+    const name = new URL(unsafe.connectionString).pathname.slice(1)
+    await unsafe.db.query(`alter database ${name} set synchronous_commit = off`)
+    const exit = await refused({ DATABASE_URL: unsafe.connectionString })
+    expect(exit).toMatchObject({ code: 1, stdout: '' })
+    expect(exit.stderr).toMatch(/^error: the database can lose accepted messages \(.*synchronous_commit.*\n$/)
+  })
+
+  test('the name is taken by others: those stop, with exit code 1', async () => {
+    const env = { DATABASE_URL: database.connectionString, NODE_ID: 'taken', WORKERS: '2' }
+    await using first = await startServe(env)
+    await using second = await startServe(env)
+    expect(await first.running.exited).toMatchObject({ code: 1 })
+    expect(first.running.stderr).toContain('another node has the same NODE_ID')
+    expect((await fetch(`${second.baseUrl}/readyz`)).status).toBe(200)
+  })
+})
