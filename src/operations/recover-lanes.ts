@@ -3,8 +3,11 @@
  * they are due for whoever owns their buckets. May end at any point: who comes next goes on.
  */
 import { decodeEntry, type JournalFact } from '../domain/journal-entries.ts'
+import { BUCKETS } from '../domain/message-ids.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../domain/messages-in-progress.ts'
 import type { Database } from '../store/database.ts'
+import { releaseDispatches } from '../store/dispatches.ts'
+import { releaseEvents } from '../store/event-deliveries.ts'
 import {
   type DeadLane,
   dropLane,
@@ -43,9 +46,21 @@ export async function recoverLanes(db: Database, recovery: Recovery): Promise<nu
   return written
 }
 
+const ALL_BUCKETS = Array.from({ length: BUCKETS }, (_, bucket) => bucket)
+
+/**
+ * A projection that was under way when its node was taken for dead may be committed later than what that node held was
+ * released. Not later than its lane is taken over, which waits for it.
+ */
+async function releaseRecords(db: Database, { nodeId, ambiguityWaitMs: waitMs }: Recovery): Promise<void> {
+  await releaseDispatches(db, { nodeId, buckets: ALL_BUCKETS, waitMs })
+  await releaseEvents(db, { nodeId, buckets: ALL_BUCKETS })
+}
+
 async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Promise<number> {
   const held = await takeOverLane(db, dead, recovery.nodeId)
   if (held === null) return 0
+  await releaseRecords(db, recovery)
   const unprojected = new Unprojected()
   let last = held.cut
   for (;;) {

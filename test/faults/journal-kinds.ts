@@ -49,6 +49,20 @@ export const JOURNAL_KINDS: readonly Kind[] = [
     begin: (stage) => killedAtWrite(stage, 'messages'),
   },
   {
+    name: 'stop-at-projection',
+    summary: 'a node stands still for longer than its lease just before it commits records, and wakes',
+    ...crash(TAKEN_OVER_MS),
+    minNodes: 2,
+    async begin({ bed, node }) {
+      const client = await lock(bed.database, 'messages', WRITES)
+      await untilWaitedFor(client, 'messages', bed.nodes.length)
+      const startMs = nowMs()
+      node.signal('SIGSTOP')
+      await unlock(client)
+      return { startMs, killedNode: node.index, end: async () => node.signal('SIGCONT') }
+    },
+  },
+  {
     name: 'node-cut-off',
     summary: 'one node cannot reach PostgreSQL for longer than its lease, and lives on',
     ...crash(TAKEN_OVER_MS),
@@ -92,7 +106,7 @@ async function locked({ bed }: Stage, table: string, mode: string): Promise<Ongo
 /** Every node is about to write into the table when one of them dies; the statements go on when that is over. */
 async function killedAtWrite({ bed, node }: Stage, table: string): Promise<Ongoing> {
   const client = await lock(bed.database, table, WRITES)
-  await holdsWithin(WAITER_MS, async () => (await waitersFor(client, table)) >= bed.nodes.length)
+  await untilWaitedFor(client, table, bed.nodes.length)
   const startMs = nowMs()
   await node.kill()
   return {
@@ -112,12 +126,14 @@ async function lock(database: Stage['bed']['database'], table: string, mode: str
   return client
 }
 
-async function waitersFor(client: pg.Client, table: string): Promise<number> {
-  const { rows } = await client.query<{ count: number }>(
-    'select count(*)::integer as count from pg_locks where relation = $1::regclass and not granted',
-    [table],
-  )
-  return rows[0]!.count
+async function untilWaitedFor(client: pg.Client, table: string, statements: number): Promise<void> {
+  await holdsWithin(WAITER_MS, async () => {
+    const { rows } = await client.query<{ count: number }>(
+      'select count(*)::integer as count from pg_locks where relation = $1::regclass and not granted',
+      [table],
+    )
+    return rows[0]!.count >= statements
+  })
 }
 
 async function unlock(client: pg.Client): Promise<void> {

@@ -94,6 +94,22 @@ test('what was not begun is due now; what was begun waits for its node, and is i
   expect(await dispatchOf(begunLater)).toEqual(inDoubt)
 })
 
+test('what a dead node wrote into the records after its buckets were taken is released, too', async () => {
+  const lane = await openLane(db, dead!)
+  const queued = inMemory(plan)
+  const told = inMemory(plan, (id, atMs) => [submittedFact(id), settledFact(atMs)])
+  await projectMessages(
+    db,
+    lane,
+    [projected(queued, { holder: dead! }), projected(told, { holder: dead! })],
+    0,
+  )
+  await recover()
+  expect(await dispatchOf(queued.msgId)).toMatchObject({ holder: null, releasedFrom: null })
+  const { rows } = await db.query('select holder from event_deliveries where msg_id = $1', [told.msgId])
+  expect(rows).toEqual([{ holder: null }])
+})
+
 test('what is in doubt waits by the clock of the database, whatever time the node that recovers it has', async () => {
   const lane = await laneOf(dead!)
   const begun = await lane.tell(() => [], true)
