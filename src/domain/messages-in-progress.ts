@@ -41,7 +41,7 @@ export interface MessageInProgress {
   readonly events: StatusEvent[]
 }
 
-export function messageInProgress(msgId: string, { kind: _, ...accepted }: Accepted): MessageInProgress {
+export function messageInProgress(msgId: string, accepted: Accepted): MessageInProgress {
   const atMs = createdAtMs(msgId)
   const state = acceptedMessage(accepted.segments, atMs)
   return {
@@ -106,8 +106,8 @@ function change(message: MessageInProgress, fact: Fact, receipt: KeptReceipt | n
   return event
 }
 
-function takeEvent(message: MessageInProgress, { kind: _, sequence, ...taken }: EventTaken): void {
-  const event = message.events.find((known) => known.sequence === sequence)
+function takeEvent(message: MessageInProgress, taken: EventTaken): void {
+  const event = message.events.find(({ sequence }) => sequence === taken.sequence)
   if (event !== undefined) event.taken = taken
 }
 
