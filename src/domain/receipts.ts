@@ -240,11 +240,16 @@ type Mark = { field: Field; keyAt: number; valueAt: number }
 function findMarks(text: string): Mark[] {
   const marks: Mark[] = []
   for (let index = 0; index < text.length; index += 1) {
-    if (!':=>'.includes(text[index]!)) continue
+    if (!isSign(text.charCodeAt(index))) continue
     const mark = keyBefore(text, index)
     if (mark !== null) marks.push(mark)
   }
   return marks
+}
+
+/** Colon, equals sign, the end of a tag. */
+function isSign(unit: number): boolean {
+  return unit === 0x3a || unit === 0x3d || unit === 0x3e
 }
 
 function keyBefore(text: string, signAt: number): Mark | null {
