@@ -15,6 +15,7 @@ import {
   updateServicePlan,
 } from '../store/service-plans.ts'
 import { keyOfAccount, keyOfRoute } from './named-rows.ts'
+import type { MessageReads } from './read-messages.ts'
 import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 const GONE = 'the account or route was removed meanwhile'
@@ -62,11 +63,17 @@ export async function changeServicePlan(
 }
 
 /** Removes a plan that nothing names: no senders, numbers, live tokens or messages. Others can be made inactive. */
-export async function removeServicePlan(db: Database, servicePlanId: string): Promise<void> {
+export async function removeServicePlan(
+  db: Database,
+  servicePlanId: string,
+  messages: Pick<MessageReads, 'hasInProgress'>,
+): Promise<void> {
   await sayConflicts({ inUse: 'the service plan still has senders or inbound numbers' }, () =>
     withTransaction(db, async (transaction) => {
       const plan = await locked(transaction, servicePlanId)
-      const uses = await servicePlanUses(transaction, plan.id)
+      // Before the records: what moves into them meanwhile is found there.
+      const hasMessages = await messages.hasInProgress(plan.id)
+      const uses = await servicePlanUses(transaction, plan.id, hasMessages)
       if (uses.length > 0) {
         throw refuseConflict(`the service plan still has ${uses.join(' and ')}; make it inactive instead`)
       }

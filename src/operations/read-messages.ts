@@ -122,6 +122,15 @@ export class MessageReads {
     await (msgId === null ? this.ownProjected(planId) : this.untilRecorded([msgId], planId))
   }
 
+  /** Whether any node has messages of the plan that are not in the records yet. */
+  async hasInProgress(planId: number): Promise<boolean> {
+    const { own, others } = this.#options
+    await others.catchUp()
+    return [own, others].some((source) =>
+      Iterator.from(source.all(planId)).some(({ accepted }) => accepted.planId === planId),
+    )
+  }
+
   /** Has this process record what it has in progress of a plan. */
   async ownProjected(planId: number): Promise<void> {
     const { own } = this.#options

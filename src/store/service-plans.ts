@@ -132,7 +132,11 @@ export async function updateServicePlan(
  * What still needs the plan: `live tokens`, `messages`. Records name it by number without a foreign key, so that
  * partitions can be dropped freely; senders and inbound numbers have one.
  */
-export async function servicePlanUses(db: Queryable, id: number): Promise<string[]> {
+export async function servicePlanUses(
+  db: Queryable,
+  id: number,
+  hasMessagesInProgress: boolean,
+): Promise<string[]> {
   const { rows } = await db.query<{ tokens: boolean; messages: boolean }>(
     `select exists (select from tokens where revoked_at is null and $1 = any (plan_ids)) as tokens,
             exists (select from messages where plan_id = $1)
@@ -141,7 +145,7 @@ export async function servicePlanUses(db: Queryable, id: number): Promise<string
   )
   const uses = []
   if (rows[0]!.tokens) uses.push('live tokens')
-  if (rows[0]!.messages) uses.push('messages')
+  if (rows[0]!.messages || hasMessagesInProgress) uses.push('messages')
   return uses
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { MessageFilters } from '../../src/domain/message-filters.ts'
 import { messageOf } from '../../src/domain/messages-in-progress.ts'
+import { removeServicePlan } from '../../src/operations/manage-service-plans.ts'
 import { NO_OWN_MESSAGES } from '../../src/operations/read-messages.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -50,6 +51,22 @@ test('a look-up of an own message asks the database nothing', async () => {
   expect(await reads.find([plan], msgId)).toEqual(messageOf(node.get(msgId)!))
   expect(await reads.find([plan], msgId.toUpperCase())).toMatchObject({ msgId, status: 'QUEUED' })
   expect(await reads.find([silentPlan], msgId)).toBe(null)
+})
+
+test('a plan whose messages are only in progress is not removed, by whichever node', async () => {
+  const [node, other] = await nodes()
+  const { rows } = await db.query(`
+      insert into service_plans (service_plan_id, account_id, name)
+      select repeat('a', 24), account_id, 'Only in progress' from service_plans limit 1
+      returning id, service_plan_id as "servicePlanId"`)
+  const [{ id, servicePlanId }] = rows
+  const [msgId = ''] = await node.accept(id)
+  for (const { reads } of [node, other])
+    await expect(removeServicePlan(db, servicePlanId, reads)).rejects.toThrow(/still has messages/)
+  await node.project([msgId])
+  await expect(removeServicePlan(db, servicePlanId, other.reads)).rejects.toThrow(/still has messages/)
+  await db.query('delete from messages where msg_id = $1', [msgId])
+  await removeServicePlan(db, servicePlanId, other.reads)
 })
 
 test('what one journal says the other node answers at once, until and after it is in the records', async () => {

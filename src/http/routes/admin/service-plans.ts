@@ -168,7 +168,7 @@ export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
       })
     },
   )
-  addDelete(scope, plans, (servicePlanId) => removeServicePlan(db, servicePlanId))
+  addDelete(scope, plans, (servicePlanId) => removeServicePlan(db, servicePlanId, deps.messages))
 }
 
 /** Identifiers count from 1. */
