@@ -64,6 +64,7 @@ export class JournalWriter<Item extends JournalFact> {
   #lastSize = 0
   #scheduled = false
   #watch: NodeJS.Timeout | null = null
+  #watchedAtMs = performance.now()
   #failing = false
 
   constructor(options: JournalWriterOptions<Item>) {
@@ -217,7 +218,12 @@ export class JournalWriter<Item extends JournalFact> {
 
   /** Once nobody has heard of an entry for long, what comes behind it is not kept waiting either. */
   #findOverdue(): void {
-    const dueMs = performance.now() - (this.#options.overdueMs ?? OVERDUE_MS)
+    const nowMs = performance.now()
+    const isLate = nowMs - this.#watchedAtMs > STALLED_MS
+    this.#watchedAtMs = nowMs
+    // This process stood still: answers may have come that it is about to read.
+    if (isLate) return
+    const dueMs = nowMs - (this.#options.overdueMs ?? OVERDUE_MS)
     const overdue = this.#inFlight.filter(({ sinceMs }) => sinceMs <= dueMs)
     for (const { items } of overdue) this.#options.onOverdue(items)
     if (overdue.length > 0) this.#options.onOverdue(this.#waiting)

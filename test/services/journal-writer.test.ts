@@ -158,6 +158,17 @@ describe('an answer that is lost', () => {
   })
 })
 
+test('what was answered while the process stood still is not overdue when it wakes', async () => {
+  const appends = gate('append_entry')
+  using it = await aWriter(appends.around, { overdueMs: 600 })
+  it.writer.append(fact('a', true))
+  ;(await appends.next())('done')
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
+  await eventually(() => it.told.length > 0)
+  expect(it.told).toEqual(['committed a 1'])
+})
+
 describe('a database that refuses', () => {
   test('has what can be given back at once, and the rest when it takes facts again', async () => {
     const appends = gate('append_entry')
