@@ -1,47 +1,62 @@
 import type { Database } from '../store/database.ts'
 import { findRecorded } from '../store/projection.ts'
 
+export interface LostMessagesOptions {
+  readonly db: Database
+  readonly onError: (message: string, error: unknown) => void
+  /** Monotonic, milliseconds. Default: that of the process. */
+  readonly clock?: (() => number) | undefined
+}
+
 const POLL_MS = 200
 /** A recovery of very many messages takes some seconds. Who waits longer waits for one that fails. */
 const MOST_WAIT_MS = 60_000
 
 /** Messages of a lane that was taken over: what is still learned of them here goes into their records, once these are there. */
 export class LostMessages {
-  readonly #db: Database
-  readonly #onError: (message: string, error: unknown) => void
+  readonly #options: LostMessagesOptions
+  readonly #clock: () => number
   /** By id: the plan. */
   readonly #plans = new Map<string, number>()
-  #sinceMs = 0
+  #lostAtMs = 0
 
-  constructor(db: Database, onError: (message: string, error: unknown) => void) {
-    this.#db = db
-    this.#onError = onError
+  constructor(options: LostMessagesOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? (() => performance.now())
   }
 
+  /** Those of a lane that was lost long before are forgotten: nobody has asked for them. */
   add(msgId: string, planId: number): void {
+    const nowMs = this.#clock()
+    if (nowMs - this.#lostAtMs > MOST_WAIT_MS) this.#plans.clear()
+    this.#lostAtMs = nowMs
     this.#plans.set(msgId, planId)
-    this.#sinceMs = performance.now()
   }
 
   has(msgId: string): boolean {
     return this.#plans.has(msgId)
   }
 
-  /** Resolves when whoever has their lane has written these. */
+  /** Resolves when whoever has their lane has written these, or has not for long; rejects while the database is away. */
   async untilRecorded(msgIds: readonly string[]): Promise<void> {
-    for (;;) {
+    const { db, onError } = this.#options
+    // While the database is away nobody can recover anything: that time does not count.
+    for (let sinceMs: number | null = null; ; ) {
       const ids = msgIds.flatMap((msgId) => {
         const planId = this.#plans.get(msgId)
         return planId === undefined ? [] : [{ planId, msgId }]
       })
       if (ids.length === 0) return
-      for (const msgId of await findRecorded(this.#db, ids)) this.#plans.delete(msgId)
-      if (performance.now() - this.#sinceMs > MOST_WAIT_MS) {
-        this.#onError('messages of a lost lane without a record', new Error(`${this.#plans.size} messages`))
-        this.#plans.clear()
+      for (const msgId of await findRecorded(db, ids)) this.#plans.delete(msgId)
+      const missing = ids.filter(({ msgId }) => this.#plans.has(msgId))
+      if (missing.length === 0) return
+      sinceMs ??= this.#clock()
+      if (this.#clock() - sinceMs > MOST_WAIT_MS) {
+        onError('messages of a lost lane without a record', new Error(`${missing.length} messages`))
+        for (const { msgId } of missing) this.#plans.delete(msgId)
+        return
       }
-      if (ids.some(({ msgId }) => this.#plans.has(msgId)))
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }
 }

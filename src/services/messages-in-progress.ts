@@ -69,7 +69,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   constructor(options: MessagesInProgressOptions) {
     this.#options = options
-    this.#lostMessages = new LostMessages(options.db, options.onError)
+    this.#lostMessages = new LostMessages(options)
     const { db, onError, onBatch, overdueMs, ageMs } = options
     this.#writer = new JournalWriter<Item>({
       db,
