@@ -81,13 +81,9 @@ async function aNode(random: () => number) {
 
 type Node = Awaited<ReturnType<typeof aNode>>
 
-/** A moment in which anything else may happen. */
-function turn(random: () => number): Promise<void> {
-  const chance = random()
-  return new Promise((resolve) => {
-    if (chance < 0.5) setImmediate(resolve)
-    else setTimeout(resolve, chance * 30)
-  })
+/** A moment in which anything else may happen: some statements long. */
+async function turn(random: () => number): Promise<void> {
+  for (let left = random() * 12; left > 1; left -= 1) await db.query('select')
 }
 
 /** As a carrier that keeps a receipt until it is acknowledged. */
@@ -95,6 +91,7 @@ async function receive({ recorder }: Node, id: string, random: () => number): Pr
   for (;;) {
     const row = receipt(id, 'DELIVERED', { mccmnc: null })
     if (await new Promise<boolean>((done) => recorder.receipt({ row, done }))) return
+    await eventually(() => !recorder.failing)
     await turn(random)
   }
 }
@@ -104,7 +101,8 @@ async function accept({ inProgress }: Node, segments: number, random: () => numb
   for (;;) {
     const msgId = newId(Date.now())
     const accepted = acceptedFact(plan, msgId, { begun: true, segments })
-    if (inProgress.isOpen && (await inProgress.accept(msgId, NODE, accepted)) === 'committed') return msgId
+    if ((await inProgress.accept(msgId, NODE, accepted)) === 'committed') return msgId
+    await eventually(() => inProgress.isOpen)
     await turn(random)
   }
 }
@@ -166,10 +164,11 @@ async function recorded(msgIds: readonly string[]): Promise<string[]> {
 
 /** Stories that begin one after the other, so that they overlap; gives their messages. */
 async function tellStories(node: Node, random: () => number): Promise<string[]> {
-  const stories = Array.from({ length: 120 }, async (_, index) => {
-    await new Promise((resolve) => setTimeout(resolve, index * 4))
-    return await story(node, random)
-  })
+  const stories: Promise<string>[] = []
+  while (stories.length < 120) {
+    stories.push(story(node, random))
+    await turn(random)
+  }
   return await Promise.all(stories)
 }
 
