@@ -37,8 +37,17 @@ export function processCpuMs(pid: number): number {
   return stat.cpuMs
 }
 
-/** CPU milliseconds of a process and its descendants so far; those that ended count through their parents. */
-export function treeCpuMs(root: number): number {
+/** CPU milliseconds of a process and its descendants so far, without those below `but`; those that ended count through their parents. */
+export function treeCpuMs(root: number, but?: number): number {
+  return [...tree(root, but).values()].reduce((sum, { cpuMs }) => sum + cpuMs, 0)
+}
+
+/** A process and its descendants, without those below `but`. */
+export function treePids(root: number, but?: number): number[] {
+  return [...tree(root, but).keys()]
+}
+
+function tree(root: number, but: number | undefined): Map<number, Stat> {
   const stats = new Map<number, Stat>()
   for (const name of readdirSync('/proc')) {
     const stat = /^\d+$/.test(name) ? readStat(Number(name)) : null
@@ -46,13 +55,12 @@ export function treeCpuMs(root: number): number {
   }
   if (!stats.has(root)) throw new Error(`no CPU times of process ${root}: gone, or no /proc here`)
   const belongs = (pid: number): boolean => {
+    if (pid === but) return false
     if (pid === root) return true
     const parent = stats.get(pid)?.parent
     return parent !== undefined && parent > 1 && belongs(parent)
   }
-  let total = 0
-  for (const [pid, { cpuMs }] of stats) if (belongs(pid)) total += cpuMs
-  return total
+  return new Map([...stats].filter(([pid]) => belongs(pid)))
 }
 
 /** Resident memory of a process at its highest (VmHWM). @throws Error when it is gone or this is not Linux. */

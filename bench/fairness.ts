@@ -64,6 +64,7 @@ async function measureWith(rig: Rig, backlog: number, rate: number, messages: nu
     logLevel: 'warn',
     operatorToken,
     caPem: null,
+    workers: 1,
     explain: false,
   }
   const program = script('aldis/service.ts', JSON.stringify(config))

@@ -14,6 +14,8 @@ export interface BenchOptions {
   readonly latencyShare: number
   readonly latencySeconds: number
   readonly connections: number
+  /** Processes of the service, and binds of the carrier. */
+  readonly workers: number
   readonly outstanding: number
   readonly window: number
   readonly deliverWindow: number
@@ -46,6 +48,7 @@ Usage: npm run bench -- [options]
   --accept-seconds N       measured time of the accept run, 0 for none (10)
   --webhook-seconds N      seconds of each measurement of the webhook part (some five minutes in all), 0 for none (20)
   --connections N          keep-alive connections of the load generator (64)
+  --workers N              processes of the service, and binds of the carrier; not with --against (1)
   --outstanding N          messages between request and last webhook, at most, at the full rate (2000)
   --window N               unanswered submit_sm on the carrier link (500)
   --deliver-window N       receipts the carrier leaves unanswered, at most (500)
@@ -85,6 +88,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
       'latency-seconds': { type: 'string', default: '10' },
       'latency-share': { type: 'string', default: '60' },
       connections: { type: 'string', default: '64' },
+      workers: { type: 'string', default: '1' },
       outstanding: { type: 'string', default: '2000' },
       window: { type: 'string', default: '500' },
       'deliver-window': { type: 'string', default: '500' },
@@ -115,6 +119,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     latencyShare: whole('latency-share', values['latency-share'], 1, 100),
     latencySeconds: whole('latency-seconds', values['latency-seconds'], 0, 600),
     connections: whole('connections', values.connections, 1, 1_000),
+    workers: whole('workers', values.workers, 1, 64),
     outstanding: whole('outstanding', values.outstanding, 1, 100_000),
     window: whole('window', values.window, 1, 1_000),
     deliverWindow: whole('deliver-window', values['deliver-window'], 1, 1_000),
@@ -144,7 +149,8 @@ function firstOf(text: string): BenchOptions['first'] {
 
 /** @throws Error for options that exclude each other. */
 function requireFit(options: BenchOptions): void {
-  const { against, seconds, tls, profile, throughput, receiptsOutstanding } = options
+  const { against, seconds, tls, profile, throughput, receiptsOutstanding, workers } = options
+  if (workers > 1 && against !== null) throw new Error('--workers does not go with --against')
   if (against !== null && (seconds === 0 || tls || profile !== null))
     throw new Error('--against goes with neither --seconds 0 nor --tls nor --profile')
   if (receiptsOutstanding > 0 && throughput !== null)

@@ -51,6 +51,7 @@ async function measureWith(rig: Rig, options: BenchOptions): Promise<Figures> {
       explain: options.profile !== null,
       carrierPort: carrier.port,
       window: options.window,
+      workers: options.workers,
       callbackUrl: `${receiver.origin}/receipts`,
     }),
   )

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { type Child, script } from '../children.ts'
-import { peakMemoryMib, processCpuMs, treeCpuMs } from '../cpu-times.ts'
+import { peakMemoryMib, treeCpuMs, treePids } from '../cpu-times.ts'
 import type { Rig } from '../rig.ts'
 import type { Subject } from '../subject.ts'
 import type { Ledgers } from '../tools/ledgers.ts'
@@ -21,20 +21,22 @@ export interface AldisOptions {
   readonly explain: boolean
   readonly carrierPort: number
   readonly window: number
+  /** Processes, and binds; default 1. */
+  readonly workers?: number
   readonly callbackUrl: string
 }
 
 /** Resolves when it is bound to the carrier. */
 export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis> {
   const operatorToken = randomBytes(24).toString('base64url')
-  const { logLevel, caPem, explain, carrierPort, window, callbackUrl } = options
+  const { logLevel, caPem, explain, carrierPort, window, workers = 1, callbackUrl } = options
   const dataDir = join(rig.folder, 'data')
-  const config: ServiceConfig = { dataDir, logLevel, operatorToken, caPem, explain }
+  const config: ServiceConfig = { dataDir, logLevel, operatorToken, caPem, explain, workers }
   const program = script('aldis/service.ts', JSON.stringify(config))
   const child = rig.child<ServiceReady>('service', program, { logFile: rig.serviceLog })
   const ready = await child.ready()
   const connection = { url: ready.url, operatorToken }
-  const customer = await setUp(connection, { port: carrierPort, window })
+  const customer = await setUp(connection, { port: carrierPort, window, binds: workers })
   const db = await openDatabase(ready.databaseUrl)
   rig.resources.defer(() => db.end())
   return new Aldis(child, ready, connection, db, messageForms(ready.port, customer, callbackUrl))
@@ -67,11 +69,15 @@ export class Aldis implements Subject {
   }
 
   cpuMs() {
-    return { Aldis: processCpuMs(this.child.pid), PostgreSQL: treeCpuMs(this.ready.postgresPid) }
+    return {
+      Aldis: treeCpuMs(this.child.pid, this.ready.postgresPid),
+      PostgreSQL: treeCpuMs(this.ready.postgresPid),
+    }
   }
 
   peakMemoryMib(): number {
-    return peakMemoryMib(this.child.pid)
+    const pids = treePids(this.child.pid, this.ready.postgresPid)
+    return pids.reduce((sum, pid) => sum + peakMemoryMib(pid), 0)
   }
 
   walBytes(): Promise<number> {

@@ -1,8 +1,9 @@
 import { startApp } from '../../src/app.ts'
 import { EMBEDDED_DATABASE } from '../../src/config.ts'
-import { hashToken } from '../../src/domain/tokens.ts'
 import { createLog } from '../../src/log.ts'
-import { serveParent } from '../parent.ts'
+import { Child, script } from '../children.ts'
+import { serveParent, tellFault } from '../parent.ts'
+import { appOptions } from './app-options.ts'
 import { startProfile } from './profile.ts'
 import { createOn, startEmbedded } from './run-database.ts'
 
@@ -17,6 +18,8 @@ export interface ServiceConfig {
   readonly logLevel: string
   readonly operatorToken: string
   readonly caPem: string | null
+  /** Processes that share the port, as with `aldis serve --workers`; this one starts the others. */
+  readonly workers: number
   /** Let the embedded PostgreSQL count its statements and log some plans. Costs a little, so only while profiling. */
   readonly explain: boolean
 }
@@ -30,39 +33,21 @@ export interface ServiceReady {
 
 const config = JSON.parse(process.argv[2] ?? '{}') as ServiceConfig
 const log = createLog(config.logLevel)
-const { dataDir, explain } = config
+const { dataDir, explain, workers } = config
 const serverUrl = process.env.DATABASE_URL ?? EMBEDDED_DATABASE
 const database =
   serverUrl === EMBEDDED_DATABASE || serverUrl === ''
     ? await startEmbedded({ dataDir, explain, log: (line) => log.info(line) })
     : await createOn(serverUrl)
+const app = await startApp(appOptions(config, log, { number: 1, databaseUrl: database.url, port: 0 }))
+const others = Array.from({ length: workers - 1 }, (_, index) => startOther(index + 2))
+await Promise.all(others.map((other) => other.ready()))
 
-const app = await startApp({
-  connectionString: database.url,
-  databasePoolSize: 10,
-  databasePrepared: true,
-  databaseStatementTimeoutMs: 30_000,
-  allowUnsafeDurability: false,
-  httpHost: '127.0.0.1',
-  httpPort: 0,
-  baseUrl: null,
-  secretKey: Buffer.alloc(32, 1),
-  operatorTokenHashes: [hashToken(config.operatorToken)],
-  nodeName: 'bench',
-  retentionDays: 90,
-  drainTimeoutMs: 20_000,
-  callbackPolicy: {
-    allowCidrs: [],
-    allowHosts: [],
-    allowLoopback: true,
-    allowUnresolvable: false,
-    ownOrigins: [],
-  },
-  webhookCaPem: config.caPem ?? undefined,
-  dnsServers: [],
-  log,
-  linkTimings: { backoffMs: 100 },
-})
+function startOther(number: number): Child {
+  const other = JSON.stringify({ number, databaseUrl: database.url, port: app.port })
+  const program = script('aldis/worker.ts', JSON.stringify(config), other)
+  return new Child(`worker ${number}`, program, { onExit: tellFault })
+}
 
 let stopProfile: (() => Promise<object>) | null = null
 const ready: ServiceReady = {
@@ -80,7 +65,7 @@ serveParent(
     stopProfile: () => stopProfile?.(),
   },
   async () => {
-    await app.stop()
+    await Promise.all([app.stop(), ...others.map((other) => other.stop())])
     await database.stop()
   },
 )

@@ -22,7 +22,7 @@ export interface Connection {
 /** One account with a plan, a token and an approved sender, routed to the carrier; resolves when its link is bound. */
 export async function setUp(
   connection: Connection,
-  carrier: { port: number; window: number },
+  carrier: { port: number; window: number; binds?: number },
 ): Promise<Customer> {
   const ask = (method: string, path: string, body?: object) => requestAdmin(connection, method, path, body)
   const link = { host: '127.0.0.1', systemId: 'aldis', password: 'aldis' }

@@ -135,9 +135,12 @@ static void send_receipt(struct session *session, const struct receipt *receipt)
   write_receipt(&session->out, receipt, session->sequence);
 }
 
+/* The sessions in turn: as with most carriers, a receipt may come over another than its message went. */
 static struct session *session_with_room(void) {
-  for (int fd = 0; fd < DESCRIPTOR_LIMIT; fd += 1) {
-    struct session *session = &sessions[fd];
+  static int last = 0;
+  for (int tried = 0; tried < DESCRIPTOR_LIMIT; tried += 1) {
+    last = (last + 1) % DESCRIPTOR_LIMIT;
+    struct session *session = &sessions[last];
     if (session->open && session->receives && session->unanswered < window) return session;
   }
   return NULL;

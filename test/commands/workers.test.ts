@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { requestAdmin } from '../../src/commands/admin-client.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { databaseOfFile, freshDatabase } from '../support/database.ts'
 import { KeptClient, KeptSender } from '../support/kept-connections.ts'
@@ -35,11 +37,11 @@ function portOf({ baseUrl }: { baseUrl: string }): number {
   return Number(new URL(baseUrl).port)
 }
 
-/** The values of a metric without labels of its own, by worker. Over a connection of its own: the system chooses the worker. */
+/** The values of a metric, by worker. Over a connection of its own: the system chooses the worker. */
 async function byWorker(service: Served, metric: string): Promise<Record<string, number>> {
   const answer = await exchange(portOf(service), requestBytes({ method: 'GET', path: '/metrics' }))
   expect(answer?.status).toBe(200)
-  const found = answer!.text.matchAll(new RegExp(`^${metric}\\{worker="(\\d+)"\\} (\\S+)$`, 'gm'))
+  const found = answer!.text.matchAll(new RegExp(`^${metric}\\{[^}]*worker="(\\d+)"\\} (\\S+)$`, 'gm'))
   return Object.fromEntries([...found].map(([, worker, value]) => [worker, Number(value)]))
 }
 
@@ -72,9 +74,7 @@ describe('two workers', () => {
       },
       ['--workers', '2'],
     )
-    access = await provision(service, simulator.port, { binds: 2, window: 100 })
-    // Either has a bind, and so knows of all that was set up.
-    await eventually(() => simulator.stats.binds >= 2)
+    access = await provision(service, simulator.port, { binds: 1, window: 100 })
   })
   afterAll(async () => {
     await service?.[Symbol.asyncDispose]()
@@ -87,6 +87,20 @@ describe('two workers', () => {
     expect(said(service, 'aldis is ready')).toHaveLength(1)
     const ready = said(service, 'worker is ready').map(({ worker }) => worker)
     expect(ready.toSorted()).toEqual([1, 2])
+  })
+
+  test('warn of a carrier with fewer binds, until it has as many', async () => {
+    const warning = 'a carrier has fewer binds than workers'
+    await eventually(() => said(service, warning).length > 0)
+    expect(said(service, warning)).toEqual([
+      expect.objectContaining({ worker: 1, carrier: 'carrier', binds: 1, workers: 2 }),
+    ])
+    const connection = { url: service.baseUrl, operatorToken: service.operatorToken }
+    await requestAdmin(connection, 'PATCH', '/carriers/carrier', { binds: 2 })
+    await eventually(async () =>
+      isDeepStrictEqual(await byWorker(service, 'aldis_carrier_bound'), { 1: 1, 2: 1 }),
+    )
+    expect(said(service, warning)).toHaveLength(1)
   })
 
   test('answer at one port, and either has the figures of both; one killed is started again and nothing is lost', async () => {
@@ -157,11 +171,22 @@ describe('workers that cannot start', () => {
   })
 
   test('the name is taken by others: those stop, with exit code 1', async () => {
-    const env = { DATABASE_URL: database.connectionString, NODE_ID: 'taken', WORKERS: '2' }
+    const env = {
+      DATABASE_URL: database.connectionString,
+      NODE_ID: 'taken',
+      WORKERS: '2',
+      DATABASE_POOL_SIZE: '200',
+    }
     await using first = await startServe(env)
     await using second = await startServe(env)
     expect(await first.running.exited).toMatchObject({ code: 1 })
     expect(first.running.stderr).toContain('another node has the same NODE_ID')
     expect((await fetch(`${second.baseUrl}/readyz`)).status).toBe(200)
+    const { rows } = await database.db.query<{ most: number }>(
+      `select current_setting('max_connections')::integer as most`,
+    )
+    expect(rows[0]!.most).toBeLessThan(400)
+    const warning = 'the database allows fewer connections than this may open'
+    expect(second.running.stderr.split(warning)).toHaveLength(2)
   })
 })
