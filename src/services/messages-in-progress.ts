@@ -183,11 +183,11 @@ export class MessagesInProgress implements AcceptanceJournal {
     return promise
   }
 
-  /** It is about to be sent; `onBegun` is told when that is committed, or that its lane was lost before. */
-  begin(msgId: string, onBegun: (begun: boolean) => void): boolean {
+  /** It is about to be sent; `onCommitted` is told when that is committed, or that its lane was lost before. */
+  begin(msgId: string, onCommitted: (begun: boolean) => void): boolean {
     const live = this.#usable(msgId)
     if (live === null) return false
-    this.#append(live, { kind: 'begun', atMs: this.#options.nowMs() }, null, { onBegun })
+    this.#append(live, { kind: 'begun', atMs: this.#options.nowMs() }, null, { onCommitted })
     return true
   }
 
@@ -270,11 +270,11 @@ export class MessagesInProgress implements AcceptanceJournal {
     return 'taken'
   }
 
-  /** An event's first attempt was answered 2xx. Nobody waits for that to be committed. */
-  eventTaken(msgId: string, taken: EventTaken): boolean {
+  /** An event's first attempt was answered 2xx. Who waits for that to be committed is told, also where it never is. */
+  eventTaken(msgId: string, taken: EventTaken, onCommitted: (() => void) | null = null): boolean {
     const live = this.#usable(msgId)
     if (live === null) return false
-    this.#append(live, taken)
+    this.#append(live, taken, null, { onCommitted })
     return true
   }
 
@@ -287,7 +287,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     live: Live,
     fact: JournalFact['fact'],
     outcome: Outcome | null = null,
-    waiting: Partial<Pick<Item, 'onRecorded' | 'onBegun'>> = {},
+    waiting: Partial<Pick<Item, 'onRecorded' | 'onCommitted'>> = {},
   ): void {
     live.pending += 1
     const { message, holder } = live
@@ -307,7 +307,7 @@ export class MessagesInProgress implements AcceptanceJournal {
         const event = addFact(live.message, fact)
         if (event !== null) changed.push(this.#announce(live, event, holder))
         item.onRecorded?.(true)
-        item.onBegun?.(true)
+        item.onCommitted?.(true)
         this.#projector.changed(live)
       }
     }
@@ -379,8 +379,8 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#byPlan.clear()
     this.#ids.clear()
     this.#projector.reset()
-    for (const { outcome, onAccepted, onRecorded, onBegun } of items) {
-      onBegun?.(false)
+    for (const { outcome, onAccepted, onRecorded, onCommitted } of items) {
+      onCommitted?.(false)
       onAccepted?.(uncertain ? 'uncertain' : 'lost')
       onRecorded?.(false)
       if (outcome !== null) this.#options.onReturned(outcome)

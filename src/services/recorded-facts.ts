@@ -27,7 +27,7 @@ export interface JournalItem extends JournalFact {
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
   /** Of a receipt: it is recorded, or the carrier is to keep it. */
   readonly onRecorded: ((recorded: boolean) => void) | null
-  readonly onBegun: ((begun: boolean) => void) | null
+  readonly onCommitted: ((begun: boolean) => void) | null
   /** To be written into the message's record where it does not come into the journal. */
   readonly outcome: Outcome | null
   /** It was answered 500. */
@@ -43,11 +43,11 @@ export function journalItem(
     live = null,
     onAccepted = null,
     onRecorded = null,
-    onBegun = null,
+    onCommitted = null,
     outcome = null,
     refused = false,
   } = item
-  return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onBegun, outcome, refused }
+  return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onCommitted, outcome, refused }
 }
 
 export function attemptedFact(attempt: SubmitAttempt): JournalFact['fact'] {

@@ -34,6 +34,11 @@ export class WebhookChains {
     return 'wait'
   }
 
+  /** Whether another event waits behind the first of its message. */
+  hasNext(msgId: string): boolean {
+    return (this.#chains.get(msgId)?.length ?? 0) > 1
+  }
+
   /** The first event of a message is done; gives the next. */
   advance(msgId: string): WebhookEvent | null {
     const chain = this.#chains.get(msgId)

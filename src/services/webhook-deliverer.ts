@@ -253,7 +253,7 @@ export class WebhookDeliverer {
     return postWebhook(dispatcher, { url, ...request, accountHeaders, signal: this.#abort.signal })
   }
 
-  /** What follows from an attempt: nobody waits where its message is in memory and all went well. */
+  /** What follows from an attempt: most often nobody waits where its message is in memory and all went well. */
   #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): void {
     const { event } = delivery
     const { inProgress, onAttempt } = this.#options
@@ -261,9 +261,13 @@ export class WebhookDeliverer {
     const decided = this.#decide(delivery, outcome)
     const isFirst = event.earlierAttempts + event.attempt === 0
     const isPlain = isFirst && decided.outcome === 'delivered'
-    if (isPlain && inProgress.eventTaken(event.msgId, eventTakenFact(delivery, outcome, attemptedAtMs)))
-      this.#followUp(event, 'delivered', 0)
-    else void this.#record(delivery, attemptRow(delivery, outcome, { ...decided, attemptedAtMs }))
+    const followUp = () => this.#followUp(event, 'delivered', 0)
+    // If the node died before this is known, a next one that went out already would be seen before this one again.
+    const onCommitted = this.#chains.hasNext(event.msgId) ? followUp : null
+    const taken = () => eventTakenFact(delivery, outcome, attemptedAtMs)
+    if (isPlain && inProgress.eventTaken(event.msgId, taken(), onCommitted)) {
+      if (onCommitted === null) followUp()
+    } else void this.#record(delivery, attemptRow(delivery, outcome, { ...decided, attemptedAtMs }))
   }
 
   /** Written down, then the message's next event follows. */

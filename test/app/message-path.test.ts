@@ -1,6 +1,8 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { withTransaction } from '../../src/store/database.ts'
 import { CARRIER, eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
+import { acknowledge, type WebhookExchange } from '../support/webhook-receiver.ts'
 
 let service: Service
 
@@ -108,6 +110,29 @@ describe('a message that is delivered', () => {
     const [webhook] = service.receiver.received.filter(({ body }) => body.includes(msgId))
     expect(webhook!.headers.authorization).toBe(`Basic ${Buffer.from('user:s3cret').toString('base64')}`)
     expect(service.logs.join()).not.toContain('s3cret')
+  })
+
+  test('the webhook of a change waits until that of the one before is known for good: none is seen again behind it', async () => {
+    // While its rule is learned, messages are in the records at once.
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { idRule: 'normalised' })
+    const held: WebhookExchange[] = []
+    service.receiver.answerWith((exchange) => held.push(exchange), '/held')
+    const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/held` })
+    await service.until(msgId, 'DELIVERED')
+    await eventually(() => held.length === 1)
+    await withTransaction(service.db, async (transaction) => {
+      await transaction.query('lock table journal in share mode')
+      acknowledge(held[0]!)
+      await eventually(async () => {
+        const { rows } = await service.db.query(
+          `select 1 from pg_locks where relation = 'journal'::regclass and not granted`,
+        )
+        return rows.length > 0
+      })
+      expect(service.statuses(msgId)).toEqual(['SENT'])
+      service.receiver.answerWith(acknowledge, '/held')
+    })
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
   })
 
   test('the queue is empty afterwards', async () => {
