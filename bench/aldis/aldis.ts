@@ -26,6 +26,9 @@ export interface AldisOptions {
   readonly callbackUrl: string
 }
 
+/** By then every process has read what was set up through another: they look each second. */
+const CONFIGURATION_MS = 2_000
+
 /** Resolves when it is bound to the carrier. */
 export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis> {
   const operatorToken = randomBytes(24).toString('base64url')
@@ -37,6 +40,7 @@ export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis
   const ready = await child.ready()
   const connection = { url: ready.url, operatorToken }
   const customer = await setUp(connection, { port: carrierPort, window, binds: workers })
+  if (workers > 1) await rig.pause(CONFIGURATION_MS)
   const db = await openDatabase(ready.databaseUrl)
   rig.resources.defer(() => db.end())
   return new Aldis(child, ready, connection, db, messageForms(ready.port, customer, callbackUrl))
