@@ -129,6 +129,8 @@ describe('a message that is delivered', () => {
         )
         return rows.length > 0
       })
+      // Longer than a webhook takes.
+      for (let times = 0; times < 50; times += 1) await service.get(msgId)
       expect(service.statuses(msgId)).toEqual(['SENT'])
       service.receiver.answerWith(acknowledge, '/held')
     })
