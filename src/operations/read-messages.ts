@@ -131,11 +131,11 @@ export class MessageReads {
     )
   }
 
-  /** Has this process record what it has in progress of a plan. */
+  /** Has this process record what it has in progress of a plan and has events of. */
   async ownProjected(planId: number): Promise<void> {
     const { own } = this.#options
     const ids = [...own.all(planId)]
-      .filter(({ accepted }) => accepted.planId === planId)
+      .filter(({ accepted, events }) => accepted.planId === planId && events.length > 0)
       .map(({ msgId }) => msgId)
     if (ids.length > 0) await own.project(ids)
   }

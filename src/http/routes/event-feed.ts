@@ -13,6 +13,7 @@ import { eventBody, eventId, eventType } from '../../domain/events.ts'
 import { fault } from '../../domain/faults.ts'
 import type { Query } from '../../domain/query-parameters.ts'
 import { invalid } from '../../errors.ts'
+import type { MessageReads } from '../../operations/read-messages.ts'
 import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { failures } from '../schemas/error-body.ts'
@@ -22,6 +23,7 @@ import { EVENT_FEED } from '../schemas/response-examples.ts'
 export interface FeedDeps extends ListDeps {
   /** Days that events are kept. */
   readonly retentionDays: number
+  readonly messages: MessageReads
 }
 
 const SCHEMA = {
@@ -50,6 +52,8 @@ export function eventFeedRoute(app: FastifyInstance, deps: FeedDeps): void {
     handler: async (request) => {
       const { plan, page } = await pages.read(request, parseFeedQuery(request.query as Query))
       const readAtMs = deps.clock()
+      // What this node has told anybody of the plan is in the feed.
+      await deps.messages.untilEventsRecorded(plan.id, null)
       const { shown, place } = await read(deps, page, readAtMs)
       const startMs = page.after?.atMs ?? page.filters.since
       return {
