@@ -45,16 +45,6 @@ export interface MessageReadsOptions {
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** Of a process that has none, and writes no lane. */
-export const NO_OWN_MESSAGES: OwnMessages = {
-  get: () => undefined,
-  all: () => [],
-  size: 0,
-  isLeaving: () => false,
-  project: async () => undefined,
-  lane: null,
-}
-
 /** A little longer than a message stays in progress. */
 const MAX_WAIT_MS = 12_000
 const POLL_MS = 100

@@ -55,7 +55,7 @@ const MOST_LIVES = 100_000
 
 /**
  * The messages that live in this process: their facts go into the journal, and what follows from them is told when they
- * are committed there. What is not plain sailing is left to the records: `project` first, then the statements of store/.
+ * are committed there. Everything unusual is left to the records: `project` first, then the statements of store/.
  */
 export class MessagesInProgress implements AcceptanceJournal {
   readonly #options: MessagesInProgressOptions
@@ -195,7 +195,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   startOver(newCut: NewCut): boolean {
     const live = this.#usable(newCut.msg_id)
     if (live === null) return false
-    this.#append(live, { kind: 'started-over', atMs: Date.now(), cut: newCut.cut }, { newCut })
+    this.#append(live, { kind: 'started-over', atMs: this.#options.nowMs(), cut: newCut.cut }, { newCut })
     return true
   }
 
@@ -218,9 +218,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     const { attempt } = settlement
     const live = this.#usable(settlement.msg_id)
     if (live === null) return false
-    if (attempt !== null) {
-      this.#append(live, attemptedFact(attempt))
-    }
+    if (attempt !== null) this.#append(live, attemptedFact(attempt))
     this.#append(live, settledFact(settlement, this.#options.nowMs()), { settlement })
     return true
   }

@@ -143,7 +143,7 @@ export class Projector {
     if (this.#running !== null || this.#stopped) return
     this.#running = this.#run().finally(() => {
       this.#running = null
-      if ([...this.#urgent].some((live) => this.#isFree(live))) this.#wake()
+      if (this.#urgent.values().some((live) => this.#isFree(live))) this.#wake()
     })
   }
 

@@ -27,7 +27,8 @@ export interface JournalItem extends JournalFact {
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
   /** Of a receipt: it is recorded, or the carrier is to keep it. */
   readonly onRecorded: ((recorded: boolean) => void) | null
-  readonly onCommitted: ((begun: boolean) => void) | null
+  /** It is committed, or its lane was lost before. */
+  readonly onCommitted: ((committed: boolean) => void) | null
   /** To be written into the message's record where it does not come into the journal. */
   readonly outcome: Outcome | null
   /** It was answered 500. */

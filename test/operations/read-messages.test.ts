@@ -2,13 +2,12 @@ import { expect, test } from 'vitest'
 import type { MessageFilters } from '../../src/domain/message-filters.ts'
 import { messageOf } from '../../src/domain/messages-in-progress.ts'
 import { removeServicePlan } from '../../src/operations/manage-service-plans.ts'
-import { NO_OWN_MESSAGES } from '../../src/operations/read-messages.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { LaneWriter, received, settled } from '../support/lane-writer.ts'
 import { NO_FILTERS, walkWhileProjecting } from '../support/list-walks.ts'
-import { readsOf } from '../support/message-reads.ts'
+import { NO_OWN_MESSAGES, readsOf } from '../support/message-reads.ts'
 
 const { db, announcedPlan: plan, silentPlan } = await installedDatabase({ poolSize: 8 })
 

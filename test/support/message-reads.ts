@@ -1,11 +1,20 @@
 import {
   MessageReads,
   type MessageReadsOptions,
-  NO_OWN_MESSAGES,
   type OwnMessages,
 } from '../../src/operations/read-messages.ts'
 import { LaneFollower, type LaneFollowerOptions } from '../../src/services/lane-follower.ts'
 import type { Queryable } from '../../src/store/database.ts'
+
+/** Of a process that has none, and writes no lane. */
+export const NO_OWN_MESSAGES: OwnMessages = {
+  get: () => undefined,
+  all: () => [],
+  size: 0,
+  isLeaving: () => false,
+  project: async () => undefined,
+  lane: null,
+}
 
 /** What a node reads messages by, beside its own. */
 export function readsOf(
