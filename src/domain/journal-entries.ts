@@ -4,8 +4,8 @@
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { KeptReceipt } from './kept-receipts.ts'
-import type { Fact, Receipt } from './message-facts.ts'
-import type { ReceiptOutcome } from './message-states.ts'
+import type { Fact, MessageState, OpenSubmission, Receipt } from './message-facts.ts'
+import { type ReceiptOutcome, STATUSES } from './message-states.ts'
 import { Reader, Writer } from './octets.ts'
 import type { Charge } from './rates.ts'
 
@@ -27,6 +27,15 @@ export interface Accepted {
   /** The route it is to take; 0: to be found out. */
   readonly routeId: number
   readonly expiresAtMs: number
+}
+
+/** A message was taken out of the records, as it was there: from now on its facts are here. */
+export interface Loaded {
+  readonly kind: 'loaded'
+  readonly accepted: Omit<Accepted, 'kind'>
+  readonly state: MessageState
+  /** Earlier events of it wait for delivery in the records: later ones wait behind them. */
+  readonly hasWaitingEvents: boolean
 }
 
 /** A segment that a carrier accepted, under the id its receipt will name. */
@@ -88,12 +97,21 @@ export interface JournalFact {
   readonly msgId: string
   readonly fact:
     | Accepted
+    | Loaded
     | Submitted
     | Attempted
     | Noted
     | EventTaken
     | RecordedReceipt
     | Exclude<Fact, Receipt>
+}
+
+/** What a message begins with, as its lane has it. */
+export type FirstFact = Accepted | Loaded
+export type LaterFact = Exclude<JournalFact['fact'], FirstFact>
+
+export function isFirst(fact: JournalFact['fact']): fact is FirstFact {
+  return fact.kind === 'accepted' || fact.kind === 'loaded'
 }
 
 type AnyFact = JournalFact['fact']
@@ -185,23 +203,67 @@ const evidence: Field<Evidence> = {
   },
 }
 
-/** Kinds and fields are numbered by their order here. A missing field does not compile. */
-const FIELDS: {
-  readonly [K in Kind]: { readonly [F in Exclude<keyof FactOf<K>, 'kind'>]-?: Field<FactOf<K>[F]> }
-} = {
-  accepted: {
-    planId: whole,
-    sender: text,
-    recipient: text,
-    body: text,
-    segments: whole,
-    country: optional(text),
-    callbackUrl: optional(text),
-    optedOut: flag,
-    begun: flag,
-    routeId: whole,
-    expiresAtMs: whole,
-  },
+type Fields<T> = { readonly [F in keyof T]-?: Field<T[F]> }
+
+/** The fields of an object, in the order given. A missing one does not compile. */
+function all<T extends object>(fields: Fields<T>): Field<T> {
+  const each = Object.entries(fields) as [string, Field<unknown>][]
+  return {
+    write(to, value) {
+      for (const [name, field] of each) field.write(to, (value as Record<string, unknown>)[name])
+    },
+    read: (from) => Object.fromEntries(each.map(([name, field]) => [name, field.read(from)])) as T,
+  }
+}
+
+const accepted: Fields<Omit<Accepted, 'kind'>> = {
+  planId: whole,
+  sender: text,
+  recipient: text,
+  body: text,
+  segments: whole,
+  country: optional(text),
+  callbackUrl: optional(text),
+  optedOut: flag,
+  begun: flag,
+  routeId: whole,
+  expiresAtMs: whole,
+}
+const submission = all<OpenSubmission>({
+  attempt: whole,
+  carrierId: optional(whole),
+  acceptedParts: bits,
+  cut: optional(text),
+  startedOver: flag,
+  ambiguous: flag,
+  begun: flag,
+  dueAtMs: whole,
+  routeId: whole,
+  chosenCarrierId: whole,
+})
+const state = all<MessageState>({
+  status: oneOf(...STATUSES),
+  sequence: whole,
+  changedAtMs: whole,
+  sentAtMs: optional(whole),
+  errorCode: text,
+  carrierCode: optional(text),
+  carrierId: optional(whole),
+  routeId: optional(whole),
+  routeReason: optional(text),
+  segments: whole,
+  cut: optional(text),
+  deliveredSegments: bits,
+  unknownSegments: bits,
+  mccmnc: optional(text),
+  charge: optional(charge),
+  submission: optional(submission),
+})
+
+/** Kinds and fields are numbered by their order here. */
+const FIELDS: { readonly [K in Kind]: Fields<Omit<FactOf<K>, 'kind'>> } = {
+  accepted,
+  loaded: { accepted: all(accepted), state, hasWaitingEvents: flag },
   begun: { atMs: whole },
   'part-accepted': { atMs: whole, parts: bits, cut: text },
   'started-over': { atMs: whole, cut: text },
@@ -214,6 +276,8 @@ const FIELDS: {
     cut: optional(text),
     startedOver: flag,
     ambiguous: flag,
+    routeId: optional(whole),
+    chosenCarrierId: whole,
   },
   orphaned: { atMs: whole, ambiguityWaitMs: whole },
   settled: {

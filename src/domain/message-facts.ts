@@ -51,6 +51,10 @@ export interface OpenSubmission {
   /** An attempt is under way: from now on a crash leaves it in doubt. */
   readonly begun: boolean
   readonly dueAtMs: number
+  /** The route that it waits for; 0: not known. */
+  readonly routeId: number
+  /** The carrier whose node is to take it up; 0: any. */
+  readonly chosenCarrierId: number
 }
 
 interface At {
@@ -77,9 +81,10 @@ interface StartedOver extends At {
   readonly cut: string
 }
 
-/** An attempt ended without ending the submission, or none could be made. `carrierId` null: as before. */
-export interface Postponed extends At, Omit<OpenSubmission, 'begun'> {
+/** An attempt ended without ending the submission, or none could be made. `carrierId`, `routeId` null: as before. */
+export interface Postponed extends At, Omit<OpenSubmission, 'begun' | 'routeId'> {
   readonly kind: 'postponed'
+  readonly routeId: number | null
 }
 
 /** The node that had the message is gone. */
@@ -130,7 +135,11 @@ interface Overdue extends At {
 export type Fact = Begun | PartAccepted | StartedOver | Postponed | Orphaned | Settled | Receipt | Overdue
 
 /** What a message is when it is accepted. */
-export function acceptedMessage(segments: number, atMs: number): MessageState {
+export function acceptedMessage(
+  segments: number,
+  atMs: number,
+  { routeId = 0, chosenCarrierId = 0 }: Partial<Pick<OpenSubmission, 'routeId' | 'chosenCarrierId'>> = {},
+): MessageState {
   return {
     status: 'QUEUED',
     sequence: 0,
@@ -156,6 +165,8 @@ export function acceptedMessage(segments: number, atMs: number): MessageState {
       ambiguous: false,
       begun: false,
       dueAtMs: atMs,
+      routeId,
+      chosenCarrierId,
     },
   }
 }
@@ -235,11 +246,12 @@ function acceptPart(message: MessageState, { parts, cut }: PartAccepted): Messag
 
 function postpone(
   message: MessageState,
-  { kind: _, atMs: __, carrierId, ...change }: Postponed,
+  { kind: _, atMs: __, carrierId, routeId, ...change }: Postponed,
 ): MessageState {
   return withSubmission(message, (submission) => ({
     ...change,
     carrierId: carrierId ?? submission.carrierId,
+    routeId: routeId ?? submission.routeId,
     begun: false,
   }))
 }

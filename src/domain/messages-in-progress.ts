@@ -2,7 +2,17 @@
  * A message whose record is not written yet: what the journal says of it, fact by fact. Its owner, whoever takes a lane
  * over, and a node that follows another's lane build the same from the same facts.
  */
-import type { Accepted, Attempted, EventTaken, Evidence, JournalFact, Submitted } from './journal-entries.ts'
+import type {
+  Accepted,
+  Attempted,
+  EventTaken,
+  Evidence,
+  FirstFact,
+  JournalFact,
+  LaterFact,
+  Loaded,
+  Submitted,
+} from './journal-entries.ts'
 import type { KeptReceipt } from './kept-receipts.ts'
 import { acceptedMessage, applyFact, type Fact, type MessageState } from './message-facts.ts'
 import { createdAtMs } from './message-ids.ts'
@@ -30,9 +40,12 @@ export interface StatusEvent {
   taken: Omit<EventTaken, 'kind' | 'sequence'> | null
 }
 
+/** What happens to it since it was accepted, or taken out of its record. */
 export interface MessageInProgress {
   readonly msgId: string
   readonly accepted: Omit<Accepted, 'kind'>
+  /** It was taken out of its record; null: it has none yet. */
+  readonly loaded: Pick<Loaded, 'state' | 'hasWaitingEvents'> | null
   state: MessageState
   readonly submissions: SubmittedSegment[]
   readonly attempts: Omit<Attempted, 'kind'>[]
@@ -41,25 +54,36 @@ export interface MessageInProgress {
   readonly events: StatusEvent[]
 }
 
-export function messageInProgress(msgId: string, accepted: Accepted): MessageInProgress {
+export function begunBy(msgId: string, fact: FirstFact): MessageInProgress {
+  return fact.kind === 'accepted' ? messageInProgress(msgId, fact) : loadedMessage(msgId, fact)
+}
+
+/** `chosenCarrierId`: the carrier of another node that it is handed to; 0: none. */
+export function messageInProgress(
+  msgId: string,
+  accepted: Omit<Accepted, 'kind'>,
+  chosenCarrierId = 0,
+): MessageInProgress {
   const atMs = createdAtMs(msgId)
-  const state = acceptedMessage(accepted.segments, atMs)
+  const state = acceptedMessage(accepted.segments, atMs, { routeId: accepted.routeId, chosenCarrierId })
   return {
-    msgId,
-    accepted,
+    ...nothingMore(msgId, accepted),
+    loaded: null,
     state: accepted.begun ? applyFact(state, { kind: 'begun', atMs }) : state,
-    submissions: [],
-    attempts: [],
-    receipts: [],
-    events: [],
   }
 }
 
+/** A message as its record has it. */
+export function loadedMessage(msgId: string, loaded: Omit<Loaded, 'kind'>): MessageInProgress {
+  return { ...nothingMore(msgId, loaded.accepted), loaded, state: loaded.state }
+}
+
+function nothingMore(msgId: string, accepted: Omit<Accepted, 'kind'>) {
+  return { msgId, accepted, submissions: [], attempts: [], receipts: [], events: [] }
+}
+
 /** Adds a later fact to the message. Gives the event that announces it, where its status has changed. */
-export function addFact(
-  message: MessageInProgress,
-  fact: Exclude<JournalFact['fact'], Accepted>,
-): StatusEvent | null {
+export function addFact(message: MessageInProgress, fact: LaterFact): StatusEvent | null {
   if (fact.kind === 'submitted') message.submissions.push({ ...fact, receipt: null })
   else if (fact.kind === 'attempted') message.attempts.push(fact)
   else if (fact.kind === 'noted') message.receipts.push(fact.evidence)

@@ -2,9 +2,9 @@
  * What a dead node had in memory is in the journal: whoever finds its lane writes those messages into the tables, where
  * they are due for whoever owns their buckets. May end at any point: who comes next goes on.
  */
-import { decodeEntry, type JournalFact } from '../domain/journal-entries.ts'
+import { decodeEntry, isFirst, type JournalFact } from '../domain/journal-entries.ts'
 import { BUCKETS } from '../domain/message-ids.ts'
-import { addFact, type MessageInProgress, messageInProgress } from '../domain/messages-in-progress.ts'
+import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Database } from '../store/database.ts'
 import { releaseDispatches } from '../store/dispatches.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
@@ -105,8 +105,8 @@ class Unprojected {
     const recorded = await findRecorded(db, accepted)
     for (const { msgId, fact } of facts) {
       const message = this.messages.get(msgId)
-      if (fact.kind !== 'accepted') message && addFact(message, fact)
-      else if (!recorded.has(msgId)) this.messages.set(msgId, messageInProgress(msgId, fact))
+      if (!isFirst(fact)) message && addFact(message, fact)
+      else if (!recorded.has(msgId)) this.messages.set(msgId, begunBy(msgId, fact))
     }
   }
 }

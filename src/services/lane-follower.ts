@@ -1,6 +1,6 @@
-import { decodeEntry, type JournalFact } from '../domain/journal-entries.ts'
+import { decodeEntry, isFirst, type JournalFact } from '../domain/journal-entries.ts'
 import { MessagesByPlan } from '../domain/messages-by-plan.ts'
-import { addFact, type MessageInProgress, messageInProgress } from '../domain/messages-in-progress.ts'
+import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { OtherMessages } from '../operations/read-messages.ts'
 import type { Queryable } from '../store/database.ts'
 import { type LaneBounds, type LaneNews, readLanes } from '../store/followed-lanes.ts'
@@ -129,8 +129,8 @@ export class LaneFollower implements OtherMessages {
 
   /** Facts of messages that were accepted elsewhere, or are recorded, are not for here. */
   #learn({ n, acceptances }: FollowedLane, { msgId, fact }: JournalFact): void {
-    if (fact.kind === 'accepted') {
-      this.#messages.add(messageInProgress(msgId, fact))
+    if (isFirst(fact)) {
+      this.#messages.add(begunBy(msgId, fact))
       acceptances.push({ n, msgId })
       return
     }

@@ -1,11 +1,17 @@
 import { isUnlearned } from '../domain/carrier-message-ids.ts'
 import type { Directory } from '../domain/directory.ts'
-import type { Accepted, EventTaken, JournalFact } from '../domain/journal-entries.ts'
+import {
+  type Accepted,
+  type EventTaken,
+  type FirstFact,
+  isFirst,
+  type JournalFact,
+} from '../domain/journal-entries.ts'
 import { MessagesByPlan } from '../domain/messages-by-plan.ts'
 import {
   addFact,
+  begunBy,
   type MessageInProgress,
-  messageInProgress,
   messageOf,
   type StatusEvent,
 } from '../domain/messages-in-progress.ts'
@@ -299,7 +305,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     const { holder } = this.#options.eventHolder()
     for (const item of items) {
       const { fact, live } = item
-      if (fact.kind === 'accepted') this.#begin(item, fact, n)
+      if (isFirst(fact)) this.#begin(item, fact, n)
       else if (live !== null) {
         live.pending -= 1
         const event = addFact(live.message, fact)
@@ -312,10 +318,10 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (changed.length > 0) this.#options.onChanged(changed)
   }
 
-  #begin({ msgId, holder, refused, onAccepted }: Item, accepted: Accepted, n: number): void {
+  #begin({ msgId, holder, refused, onAccepted }: Item, first: FirstFact, n: number): void {
     // It is, or will be, FAILED by its record.
     if (refused) return
-    const message = messageInProgress(msgId, accepted)
+    const message = begunBy(msgId, first)
     this.#byPlan.add(message)
     this.#lives.set(msgId, newLive(message, { holder, entry: n }))
     onAccepted?.('committed')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeEntry, encodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
+import { STATUSES } from '../../src/domain/message-states.ts'
 
 type FactOf<K extends JournalFact['fact']['kind']> = Extract<JournalFact['fact'], { kind: K }>
 
@@ -23,20 +24,59 @@ const evidence = fc.record({
 
 const kindOf = <const K extends JournalFact['fact']['kind']>(kind: K) => fc.constant(kind)
 
+const accepted = {
+  planId: id,
+  sender: text,
+  recipient: text,
+  body: fc.string({ unit: 'grapheme', maxLength: 2_000 }),
+  segments: id,
+  country: orNull(text),
+  callbackUrl: orNull(text),
+  optedOut: fc.boolean(),
+  begun: fc.boolean(),
+  routeId: id,
+  expiresAtMs: atMs,
+}
+
+const submission = fc.record({
+  attempt: id,
+  carrierId: orNull(id),
+  acceptedParts: bits,
+  cut: orNull(text),
+  startedOver: fc.boolean(),
+  ambiguous: fc.boolean(),
+  begun: fc.boolean(),
+  dueAtMs: atMs,
+  routeId: id,
+  chosenCarrierId: id,
+})
+
+const state = fc.record({
+  status: fc.constantFrom(...STATUSES),
+  sequence: id,
+  changedAtMs: atMs,
+  sentAtMs: orNull(atMs),
+  errorCode: text,
+  carrierCode: orNull(text),
+  carrierId: orNull(id),
+  routeId: orNull(id),
+  routeReason: orNull(text),
+  segments: id,
+  cut: orNull(text),
+  deliveredSegments: bits,
+  unknownSegments: bits,
+  mccmnc: orNull(text),
+  charge,
+  submission: orNull(submission),
+})
+
 const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<K>> } = {
-  accepted: fc.record({
-    kind: kindOf('accepted'),
-    planId: id,
-    sender: text,
-    recipient: text,
-    body: fc.string({ unit: 'grapheme', maxLength: 2_000 }),
-    segments: id,
-    country: orNull(text),
-    callbackUrl: orNull(text),
-    optedOut: fc.boolean(),
-    begun: fc.boolean(),
-    routeId: id,
-    expiresAtMs: atMs,
+  accepted: fc.record({ kind: kindOf('accepted'), ...accepted }),
+  loaded: fc.record({
+    kind: kindOf('loaded'),
+    accepted: fc.record(accepted),
+    state,
+    hasWaitingEvents: fc.boolean(),
   }),
   begun: fc.record({ kind: kindOf('begun'), atMs }),
   'part-accepted': fc.record({ kind: kindOf('part-accepted'), atMs, parts: bits, cut: text }),
@@ -51,6 +91,8 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     cut: orNull(text),
     startedOver: fc.boolean(),
     ambiguous: fc.boolean(),
+    routeId: orNull(id),
+    chosenCarrierId: id,
   }),
   orphaned: fc.record({ kind: kindOf('orphaned'), atMs, ambiguityWaitMs: id }),
   settled: fc.record({

@@ -231,6 +231,8 @@ describe('what a message costs', () => {
 describe('the submission', () => {
   const postponed: Postponed = {
     kind: 'postponed',
+    routeId: null,
+    chosenCarrierId: 0,
     atMs: AT_MS,
     dueAtMs: AT_MS + 5_000,
     attempt: 1,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { isFirst } from '../../src/domain/journal-entries.ts'
 import { STATUSES } from '../../src/domain/message-states.ts'
 import {
   addFact,
@@ -53,7 +54,7 @@ class World {
         ? received(msgId)
         : settled(msgId, of % 3 === 1 ? { mccmnc: '26201' } : { status: 'FAILED', errorCode: '103' })
     const node = this.#nodes.find((one) => one.get(msgId) !== undefined)
-    if (fact.fact.kind !== 'accepted') addFact(message, fact.fact)
+    if (!isFirst(fact.fact)) addFact(message, fact.fact)
     if (node !== undefined) return node.write([fact])
     const { status, errorCode, mccmnc, sentAt, updatedAt, planId } = messageOf(message)
     await db.query(

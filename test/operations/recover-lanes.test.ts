@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { encodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
+import { encodeEntry, type JournalFact, type LaterFact } from '../../src/domain/journal-entries.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { type Recovery, recoverLanes } from '../../src/operations/recover-lanes.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -13,7 +13,6 @@ import {
   acceptedFact,
   deliveredFacts,
   inMemory,
-  type LaterFact,
   projected,
   settledFact,
   submittedFact,

@@ -64,7 +64,16 @@ describe('a message that is to be submitted', () => {
     const msgId = await project(
       inMemory(plan, (_, atMs) => [
         {
-          ...{ kind: 'postponed', atMs, dueAtMs: atMs, attempt: 2, carrierId: 1, acceptedParts: 5n },
+          ...{
+            kind: 'postponed',
+            routeId: null,
+            chosenCarrierId: 0,
+            atMs,
+            dueAtMs: atMs,
+            attempt: 2,
+            carrierId: 1,
+            acceptedParts: 5n,
+          },
           ...{ cut: 'udh gsm7 3', startedOver: false, ambiguous: true },
         },
       ]),

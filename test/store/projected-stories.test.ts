@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { InstantSource } from '../../src/domain/instants.ts'
+import type { LaterFact } from '../../src/domain/journal-entries.ts'
 import type { Fact } from '../../src/domain/message-facts.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { openLane } from '../../src/store/journal.ts'
@@ -9,13 +10,7 @@ import { projectMessages } from '../../src/store/projection.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { CUTS, idOf, MOST_SEGMENTS, recordFacts, stories } from '../support/message-stories.ts'
-import {
-  acceptedFact,
-  evidenceOf,
-  type LaterFact,
-  projected,
-  submittedFact,
-} from '../support/messages-in-memory.ts'
+import { acceptedFact, evidenceOf, projected, submittedFact } from '../support/messages-in-memory.ts'
 import { CARRIER_ID, NOBODY, NODE, newMessage } from '../support/stored-messages.ts'
 
 /** What is projected is what the statements of the tables would have written, in every column. */

@@ -152,7 +152,15 @@ test('a message that is still to be submitted is written with its dispatch and i
         reason: place === 1 ? 'busy' : null,
       })),
       {
-        ...{ kind: 'postponed', atMs, dueAtMs: atMs + 1_000, attempt: 3, carrierId: CARRIER_ID },
+        ...{
+          kind: 'postponed',
+          routeId: null,
+          chosenCarrierId: 0,
+          atMs,
+          dueAtMs: atMs + 1_000,
+          attempt: 3,
+          carrierId: CARRIER_ID,
+        },
         ...{ acceptedParts: 2n ** 63n - 1n, cut: 'udh gsm7 63', startedOver: true, ambiguous: true },
       },
     ],
@@ -323,7 +331,16 @@ test.each([
 ])('%s is refused by the database, as a fault of its row', async (_, given) => {
   const message = inMemory(plan, (__, atMs) => [
     {
-      ...{ kind: 'postponed', atMs, dueAtMs: atMs, acceptedParts: 0n, cut: null, startedOver: false },
+      ...{
+        kind: 'postponed',
+        routeId: null,
+        chosenCarrierId: 0,
+        atMs,
+        dueAtMs: atMs,
+        acceptedParts: 0n,
+        cut: null,
+        startedOver: false,
+      },
       ...{ ambiguous: false, ...given },
     },
   ])

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { LaterFact } from '../../src/domain/journal-entries.ts'
 import type { MessageFilters } from '../../src/domain/message-filters.ts'
 import type { SearchFilters } from '../../src/domain/message-search.ts'
 import { STATUSES } from '../../src/domain/message-states.ts'
@@ -14,7 +15,6 @@ import { installedDatabase, newId } from '../support/installation.ts'
 import { NO_FILTERS } from '../support/list-walks.ts'
 import {
   inMemory,
-  type LaterFact,
   projected,
   receiptFact,
   settledFact,

@@ -1,8 +1,8 @@
 /** A node as far as reads can tell: messages in its memory, facts in its lane, and records that it projects. */
-import { type Accepted, encodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
+import { type Accepted, encodeEntry, isFirst, type JournalFact } from '../../src/domain/journal-entries.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
 import { MessagesByPlan } from '../../src/domain/messages-by-plan.ts'
-import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import { addFact, begunBy, type MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import type { MessageReads, OwnMessages } from '../../src/operations/read-messages.ts'
 import type { Database } from '../../src/store/database.ts'
 import { appendEntry, type Lane, openLane } from '../../src/store/journal.ts'
@@ -59,8 +59,8 @@ export class LaneWriter implements OwnMessages {
     this.#committed = n
     for (const { msgId, fact } of facts) {
       const message = this.get(msgId)
-      if (fact.kind === 'accepted') {
-        this.#messages.add(messageInProgress(msgId, fact))
+      if (isFirst(fact)) {
+        this.#messages.add(begunBy(msgId, fact))
         this.#entries.set(msgId, n)
       } else if (message !== undefined) addFact(message, fact)
     }

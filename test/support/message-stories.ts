@@ -75,6 +75,8 @@ const postponed = fc
       (_, atMs) => {
         return {
           kind: 'postponed',
+          routeId: null,
+          chosenCarrierId: 0,
           atMs,
           dueAtMs: atMs,
           ...rest,

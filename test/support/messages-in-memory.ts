@@ -1,13 +1,11 @@
 /** Messages as a node has them in memory, by the facts that its journal says of them. */
-import type { Accepted, Evidence, JournalFact, RecordedReceipt } from '../../src/domain/journal-entries.ts'
+import type { Accepted, Evidence, LaterFact, RecordedReceipt } from '../../src/domain/journal-entries.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
 import { createdAtMs } from '../../src/domain/message-ids.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import type { Projected } from '../../src/store/projection.ts'
 import { newId } from './installation.ts'
 import { CARRIER_ID } from './stored-messages.ts'
-
-export type LaterFact = Exclude<JournalFact['fact'], Accepted>
 
 export function acceptedFact(planId: number, msgId: string, changes: Partial<Accepted> = {}): Accepted {
   return {
