@@ -21,6 +21,12 @@ test('kill -9 of the service under load, as a carrier has taken a message and no
   )
   expect(exercised.ledgers.faults.map(({ kind }) => kind)).toEqual(['kill-at-submit'])
   expect(exercised.accepted).toBeGreaterThan(100)
-  expect(summary.findings.map((finding) => inspect(finding))).toEqual([])
+  // A message that had begun may be in doubt though it was not sent yet: as many as the windows hold.
+  const cutOff = exercised.ledgers.sessions.filter(({ isOrderly }) => !isOrderly)
+  const windows = cutOff.reduce((sum, { window }) => sum + window, 0)
+  const inDoubt = summary.findings.filter(({ rule }) => rule === 'unknown-never-offered')
+  const others = summary.findings.filter((finding) => !inDoubt.includes(finding))
+  expect(others.map((finding) => inspect(finding))).toEqual([])
+  expect(inDoubt.length).toBeLessThanOrEqual(windows)
   expect(summary.isSettled).toBe(true)
 }, 240_000)
