@@ -7,7 +7,7 @@ import type { Queryable } from '../store/database.ts'
 import { listMessages } from '../store/message-list.ts'
 import { type FoundMessage, type NamelessMessage, withNames } from '../store/message-search.ts'
 import { findMessage } from '../store/messages.ts'
-import { findRecorded } from '../store/projection.ts'
+import { findAtRest } from '../store/projection.ts'
 import { findMessages, type MessageSearch, wantedOfSearch } from './search-messages.ts'
 
 /** The messages that this process has in progress: they have no record yet. */
@@ -145,7 +145,7 @@ export class MessageReads {
       const newest = newestWanted(sources(), { ...wanted, below }, most)
       const candidates = newest.map(rowOf)
       const doubtful = newest.filter(({ msgId }) => own.get(msgId) === undefined || own.isLeaving(msgId))
-      const recorded = doubtful.length === 0 ? new Set<string>() : await findRecorded(db, doubtful.map(keyOf))
+      const recorded = doubtful.length === 0 ? new Set<string>() : await findAtRest(db, doubtful.map(keyOf))
       others.forget(recorded)
       rows.push(...candidates.filter(({ msgId }) => !recorded.has(msgId)))
       if (rows.length >= limit || newest.length < most) return rows.slice(0, limit)
@@ -174,7 +174,7 @@ export class MessageReads {
       const theirs = msgIds.map((msgId) => others.get(msgId)).filter((message) => message !== undefined)
       const waitedFor = theirs.filter(isOfPlan)
       if (waitedFor.length === 0) return
-      const recorded = await findRecorded(db, waitedFor.map(keyOf))
+      const recorded = await findAtRest(db, waitedFor.map(keyOf))
       others.forget(recorded)
       if (recorded.size === waitedFor.length || clock() >= endsAtMs) return
       await wait(POLL_MS)

@@ -2,7 +2,7 @@
  * What a dead node had in memory is in the journal: whoever finds its lane writes those messages into the tables, where
  * they are due for whoever owns their buckets. May end at any point: who comes next goes on.
  */
-import { decodeEntry, isFirst, type JournalFact } from '../domain/journal-entries.ts'
+import { decodeEntry, type FirstFact, isFirst, type JournalFact } from '../domain/journal-entries.ts'
 import { BUCKETS } from '../domain/message-ids.ts'
 import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Database } from '../store/database.ts'
@@ -61,7 +61,7 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
   const held = await takeOverLane(db, dead, recovery.nodeId)
   if (held === null) return 0
   await releaseRecords(db, recovery)
-  const unprojected = new Unprojected()
+  const unprojected = new Unprojected(held.lane)
   let last = held.cut
   for (;;) {
     const { entries, positions } = await readEntries(db, [{ lane: held.lane, n: last }], ENTRIES_OF_PAGE)
@@ -94,21 +94,29 @@ function readFacts(entries: readonly JournalEntry[]): JournalFact[] | RangeError
   }
 }
 
-/** The messages of a lane that have no record. What happened to the others later is on record too. */
+/** The messages that are in progress in a lane: not those that are in their records again, or in a later lane. */
 class Unprojected {
   readonly messages = new Map<string, MessageInProgress>()
+  readonly #lane: number
+
+  constructor(lane: number) {
+    this.#lane = lane
+  }
 
   async add(db: Database, facts: readonly JournalFact[]): Promise<void> {
-    const accepted = facts.flatMap(({ msgId, fact }) =>
-      fact.kind === 'accepted' ? [{ planId: fact.planId, msgId }] : [],
-    )
-    const recorded = await findRecorded(db, accepted)
+    const keys = facts.flatMap(({ msgId, fact }) => (isFirst(fact) ? [{ planId: planOf(fact), msgId }] : []))
+    const recorded = await findRecorded(db, keys)
     for (const { msgId, fact } of facts) {
       const message = this.messages.get(msgId)
+      const isHere = fact.kind === 'loaded' ? recorded.get(msgId) === this.#lane : !recorded.has(msgId)
       if (!isFirst(fact)) message && addFact(message, fact)
-      else if (!recorded.has(msgId)) this.messages.set(msgId, begunBy(msgId, fact))
+      else if (isHere) this.messages.set(msgId, begunBy(msgId, fact))
     }
   }
+}
+
+function planOf(fact: FirstFact): number {
+  return fact.kind === 'accepted' ? fact.planId : fact.accepted.planId
 }
 
 /** Complete where all of them are written, and nobody else has taken the lane meanwhile. */

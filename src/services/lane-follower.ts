@@ -4,7 +4,7 @@ import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-
 import type { OtherMessages } from '../operations/read-messages.ts'
 import type { Queryable } from '../store/database.ts'
 import { type LaneBounds, type LaneNews, readLanes } from '../store/followed-lanes.ts'
-import { findRecorded } from '../store/projection.ts'
+import { findAtRest } from '../store/projection.ts'
 
 export interface LaneFollowerOptions {
   readonly db: Queryable
@@ -159,7 +159,7 @@ export class LaneFollower implements OtherMessages {
   async #forgetRecorded(): Promise<void> {
     const keys = [...this.all(null)].map(({ msgId, accepted }) => ({ planId: accepted.planId, msgId }))
     for (let from = 0; from < keys.length; from += BATCH)
-      this.forget(await findRecorded(this.#options.db, keys.slice(from, from + BATCH)))
+      this.forget(await findAtRest(this.#options.db, keys.slice(from, from + BATCH)))
     this.#many = Math.max(this.#options.manyMessages ?? MANY_MESSAGES, 2 * this.size)
   }
 }

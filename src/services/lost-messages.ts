@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.ts'
-import { findRecorded } from '../store/projection.ts'
+import { findAtRest } from '../store/projection.ts'
 
 export interface LostMessagesOptions {
   readonly db: Database
@@ -47,7 +47,7 @@ export class LostMessages {
         return planId === undefined ? [] : [{ planId, msgId }]
       })
       if (ids.length === 0) return
-      for (const msgId of await findRecorded(db, ids)) this.#plans.delete(msgId)
+      for (const msgId of await findAtRest(db, ids)) this.#plans.delete(msgId)
       const missing = ids.filter(({ msgId }) => this.#plans.has(msgId))
       if (missing.length === 0) return
       sinceMs ??= this.#clock()

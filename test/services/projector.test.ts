@@ -3,7 +3,7 @@ import { encodeEntry } from '../../src/domain/journal-entries.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { type Live, newLive, Projector, type ProjectorOptions } from '../../src/services/projector.ts'
 import { appendEntry, type Lane, openLane, takeOverLane } from '../../src/store/journal.ts'
-import { findRecorded } from '../../src/store/projection.ts'
+import { findAtRest } from '../../src/store/projection.ts'
 import { eventually } from '../support/eventually.ts'
 import { gatedDatabase, refusedByServer } from '../support/gated-database.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
@@ -66,7 +66,7 @@ async function cutOf(lane: number): Promise<number> {
 }
 
 async function recorded(messages: readonly MessageInProgress[]): Promise<boolean[]> {
-  const found = await findRecorded(
+  const found = await findAtRest(
     db,
     messages.map(({ msgId }) => ({ planId: plan, msgId })),
   )

@@ -4,7 +4,7 @@ import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts
 import { CommitOutcomeUnknownError, isRowFault, isTransient } from '../../src/store/database.ts'
 import { appendEntry, cutJournal, openLane, readEntries, takeOverLane } from '../../src/store/journal.ts'
 import { findMessageForOperator } from '../../src/store/messages-admin.ts'
-import { findRecorded, projectMessages } from '../../src/store/projection.ts'
+import { findAtRest, projectMessages } from '../../src/store/projection.ts'
 import { cuttingProxy } from '../support/cutting-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId, otherPool } from '../support/installation.ts'
@@ -90,7 +90,7 @@ test('a message that went straight through is written with its segment and its e
         },
         ...{ sender: 'Aldis', recipient: '+15551230000', body: 'hello', country: 'US', mccmnc: '26202' },
         ...{ callback_url: 'https://example.com/dlr', carrier_code: 'DELIVRD 000', route_id: 4 },
-        ...{ route_reason: 'the only carrier', cut: null },
+        ...{ route_reason: 'the only carrier', cut: null, lane: null },
       },
     ],
     [],
@@ -230,7 +230,7 @@ test('what is there already stays as it is, and the rest of a batch is not writt
   await project(one)
   await expect(project(one, other)).rejects.toThrow('duplicate key')
   expect(
-    await findRecorded(
+    await findAtRest(
       db,
       [one, other].map(({ msgId }) => ({ planId: plan, msgId })),
     ),
@@ -315,7 +315,7 @@ test('the journal is cut with what is written from it, and only by who holds the
   const late = inMemory(plan)
   expect(await projectMessages(db, own, [projected(late)], 2)).toBe('fenced')
   expect(await left()).toEqual([2])
-  expect(await findRecorded(db, [{ planId: plan, msgId: late.msgId }])).toEqual(new Set())
+  expect(await findAtRest(db, [{ planId: plan, msgId: late.msgId }])).toEqual(new Set())
 })
 
 test('without messages only the journal is cut', async () => {

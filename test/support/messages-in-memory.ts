@@ -3,7 +3,7 @@ import type { Accepted, Evidence, LaterFact, RecordedReceipt } from '../../src/d
 import type { Settled } from '../../src/domain/message-facts.ts'
 import { createdAtMs } from '../../src/domain/message-ids.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
-import type { Projected } from '../../src/store/projection.ts'
+import type { Projected } from '../../src/store/records.ts'
 import { newId } from './installation.ts'
 import { CARRIER_ID } from './stored-messages.ts'
 

@@ -1,0 +1,273 @@
+/**
+ * The records of messages: the rows of a message and of all that belongs to it. The only writer of them, for a message that
+ * has none yet and for one that comes back from memory or was changed at rest.
+ */
+import type pg from 'pg'
+import { bucketOf } from '../domain/message-ids.ts'
+import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
+import { CopyRows, copyIn, storable } from './copy.ts'
+import type { Queryable } from './database.ts'
+import { POSITION } from './events.ts'
+import { insertWaitingDeliveries, updateRecords } from './messages-at-rest.ts'
+
+export interface Projected {
+  readonly message: MessageInProgress
+  /** Node that goes on with it from memory; null: none does, so that it is due. */
+  readonly holder: number | null
+  /** The node that had begun to submit it: until it is taken up that one may tell what became of it; then it is in doubt. */
+  readonly releasedFrom?: number
+  /** Its events go to a URL. Those that are not taken get a delivery. */
+  readonly delivers: boolean
+  /** The last event that gets none all the same: it was made when there was no URL. Default: none is. */
+  readonly unpushed?: number
+  /** Sequences of events that `holder` does not have in memory. */
+  readonly released?: ReadonlySet<number>
+}
+
+/**
+ * Writes these messages, in the transaction `tx`. Those that were taken out of their records are written only where the
+ * record says that `lane` has them; null: they are at rest, and locked by `tx`.
+ *
+ * @throws NotInLaneError where one of them is another's, or is written already
+ */
+export async function writeRecords(
+  tx: pg.PoolClient,
+  records: readonly Projected[],
+  lane: number | null,
+): Promise<void> {
+  const known = records.filter(({ message }) => message.loaded !== null)
+  if (known.length > 0) await updateRecords(tx, known, lane)
+  await copyIn(tx, recordsOf(records, await nextPosition(tx)))
+  const waiting = known.filter(waits)
+  if (waiting.length > 0)
+    await insertWaitingDeliveries(
+      tx,
+      waiting.map((one) => ({ message: one.message, events: undelivered(one) })),
+    )
+}
+
+/** The place of a transaction's events in the feeds. */
+async function nextPosition(tx: Queryable): Promise<bigint> {
+  const { rows } = await tx.query<{ position: string }>({
+    name: 'next_position',
+    text: `select (${POSITION})::text as position`,
+  })
+  return BigInt(rows[0]!.position)
+}
+
+function recordsOf(records: readonly Projected[], position: bigint): CopyRows[] {
+  const to = emptyRecords()
+  for (const one of records) {
+    const { message } = one
+    const id = message.msgId.replaceAll('-', '')
+    if (message.loaded === null) {
+      writeMessage(to.messages, id, message)
+      writeSubmissions(to.submissions, id, message)
+      writeAttempts(to.attempts, id, message)
+      writeReceipts(to.receipts, id, message)
+    }
+    writeDispatch(to.dispatches, id, one)
+    for (const event of message.events) writeEvent(to.events, id, message, event, position)
+    if (!waits(one)) writeDeliveries(to.deliveries, id, one)
+  }
+  return Object.values(to)
+}
+
+/** Earlier events of it wait in the records. */
+function waits({ message: { loaded } }: Projected): boolean {
+  return loaded?.hasWaitingEvents === true
+}
+
+/** Events that are still to be pushed. */
+function undelivered({ message, delivers, unpushed = 0 }: Projected): StatusEvent[] {
+  if (!delivers) return []
+  return message.events.filter(({ taken, sequence }) => taken === null && sequence > unpushed)
+}
+
+function emptyRecords() {
+  return {
+    messages: new CopyRows(`
+      copy messages (plan_id, msg_id, status, event_seq, segments, delivered_segments, unknown_segments, carrier_id,
+        sent_at, updated_at, sender, recipient, body, callback_url, country, mccmnc, error_code, carrier_code, price,
+        ptf, currency, route_id, route_reason, cut) from stdin (format binary)`),
+    dispatches: new CopyRows(`
+      copy dispatches (bucket, msg_id, plan_id, holder, attempt, submitted_segments, ambiguous, due_at, expires_at,
+        route_id, chosen_carrier_id, carrier_id, cut, started_over, released_from, begun) from stdin (format binary)`),
+    submissions: new CopyRows(`
+      copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, outcome, error_code, carrier_code,
+        receipt_at, cut) from stdin (format binary)`),
+    attempts: new CopyRows(`
+      copy submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
+        from stdin (format binary)`),
+    receipts: new CopyRows(`
+      copy receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
+        from stdin (format binary)`),
+    events: new CopyRows(`
+      copy events (plan_id, msg_id, seq, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
+        occurred_at, delivered_at, attempts, latency_ms, response_status, response_head, destination, receipt)
+        from stdin (format binary)`),
+    deliveries: new CopyRows(`
+      copy event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at) from stdin (format binary)`),
+  }
+}
+
+/**
+ * Batches of the other statements know their changes by `updated_at`, and count its microseconds from 0: none has a
+ * message's as it is written here.
+ */
+const MICROSECONDS_OF_NO_BATCH = 999
+
+function writeMessage(to: CopyRows, id: string, { accepted, state }: MessageInProgress): void {
+  to.row(24)
+  to.int4(accepted.planId)
+  to.uuid(id)
+  to.text(state.status)
+  to.int2(state.sequence)
+  to.int2(state.segments)
+  to.bits(state.deliveredSegments)
+  to.bits(state.unknownSegments)
+  to.int4(state.carrierId)
+  to.timestamptz(state.sentAtMs)
+  to.timestamptz(state.changedAtMs, MICROSECONDS_OF_NO_BATCH)
+  to.text(accepted.sender)
+  to.text(accepted.recipient)
+  to.text(accepted.body)
+  to.text(accepted.callbackUrl)
+  to.text(accepted.country)
+  to.text(state.mccmnc)
+  to.text(state.errorCode)
+  to.text(state.carrierCode)
+  to.amount(state.charge?.price ?? null)
+  to.amount(state.charge?.ptf ?? null)
+  to.text(state.charge?.currency ?? null)
+  to.int4(state.routeId)
+  to.text(state.routeReason)
+  to.text(state.cut)
+}
+
+function writeDispatch(to: CopyRows, id: string, { message, holder, releasedFrom }: Projected): void {
+  const { msgId, accepted, state } = message
+  const { submission } = state
+  if (submission === null) return
+  to.row(16)
+  to.int2(bucketOf(msgId))
+  to.uuid(id)
+  to.int4(accepted.planId)
+  to.int4(holder)
+  to.int2(submission.attempt)
+  to.bits(submission.acceptedParts)
+  to.bool(submission.ambiguous && releasedFrom === undefined)
+  to.timestamptz(submission.dueAtMs)
+  to.timestamptz(accepted.expiresAtMs)
+  to.int4(submission.routeId)
+  to.int4(submission.chosenCarrierId)
+  to.int4(submission.carrierId)
+  to.text(submission.cut)
+  to.bool(submission.startedOver)
+  to.int4(releasedFrom ?? null)
+  to.bool(submission.begun)
+}
+
+function writeSubmissions(to: CopyRows, id: string, { accepted, submissions }: MessageInProgress): void {
+  const keyOf = (one: (typeof submissions)[number]) =>
+    `${one.carrierId} ${one.segment} ${storable(one.carrierMessageId)}`
+  for (const one of firstOfEachKey(submissions, keyOf)) {
+    to.row(10)
+    to.int4(one.carrierId)
+    to.text(one.carrierMessageId)
+    to.uuid(id)
+    to.int4(accepted.planId)
+    to.int2(one.segment)
+    to.text(one.receipt?.evidence.outcome ?? null)
+    to.text(one.receipt?.evidence.errorCode ?? null)
+    to.text(one.receipt?.carrierCode ?? null)
+    writeInstant(to, one.receipt?.evidence.receivedAt ?? null)
+    to.text(one.cut)
+  }
+}
+
+function writeAttempts(to: CopyRows, id: string, { attempts }: MessageInProgress): void {
+  for (const one of firstOfEachKey(attempts, ({ atMs }) => atMs)) {
+    to.row(7)
+    to.uuid(id)
+    to.timestamptz(one.atMs)
+    to.int4(one.carrierId)
+    to.text(one.outcome)
+    to.int8(one.commandStatus)
+    to.bool(one.resubmission)
+    to.text(one.reason)
+  }
+}
+
+function writeReceipts(to: CopyRows, id: string, { receipts }: MessageInProgress): void {
+  const keyOf = (one: (typeof receipts)[number]) =>
+    `${one.receivedAt} ${one.outcome} ${storable(one.carrierMessageId)}`
+  for (const one of firstOfEachKey(receipts, keyOf)) {
+    to.row(7)
+    to.uuid(id)
+    to.text(one.carrierMessageId)
+    writeInstant(to, one.receivedAt)
+    to.int4(one.carrierId)
+    to.text(one.outcome)
+    to.text(one.errorCode)
+    to.text(one.kept && JSON.stringify(one.kept))
+  }
+}
+
+function writeEvent(
+  to: CopyRows,
+  id: string,
+  { accepted }: MessageInProgress,
+  event: StatusEvent,
+  position: bigint,
+): void {
+  const { taken } = event
+  to.row(19)
+  to.int4(accepted.planId)
+  to.uuid(id)
+  to.int2(event.sequence)
+  to.bits(position)
+  to.text(event.status)
+  to.text(event.errorCode)
+  to.text(event.mccmnc)
+  to.amount(event.charge?.price ?? null)
+  to.amount(event.charge?.ptf ?? null)
+  to.text(event.charge?.currency ?? null)
+  to.timestamptz(event.sentAtMs)
+  to.timestamptz(event.occurredAtMs)
+  to.timestamptz(taken && taken.attemptedAtMs + taken.latencyMs)
+  to.int2(taken && 1)
+  to.int4(taken?.latencyMs ?? null)
+  to.int2(taken?.responseStatus ?? null)
+  to.text(taken?.responseHead ?? null)
+  to.text(taken?.destination ?? null)
+  to.text(event.receipt && JSON.stringify(event.receipt))
+}
+
+/** An event waits behind earlier ones of its message that are not done: nobody takes it before them (holdDueEvents). */
+function writeDeliveries(to: CopyRows, id: string, one: Projected): void {
+  const { message, holder, released } = one
+  for (const { sequence, occurredAtMs } of undelivered(one)) {
+    to.row(7)
+    to.int4(message.accepted.planId)
+    to.uuid(id)
+    to.int2(sequence)
+    to.int2(bucketOf(message.msgId))
+    to.int4(released?.has(sequence) ? null : holder)
+    to.timestamptz(occurredAtMs)
+    to.timestamptz(occurredAtMs)
+  }
+}
+
+/** ISO 8601, of which a Date keeps milliseconds. */
+function writeInstant(to: CopyRows, at: string | null): void {
+  const us = /\.\d{3}(\d{1,3})/.exec(at ?? '')?.[1] ?? ''
+  to.timestamptz(at === null ? null : Date.parse(at), Number(us.padEnd(3, '0')))
+}
+
+/** As "on conflict do nothing" has it. */
+function firstOfEachKey<T>(items: readonly T[], keyOf: (item: T) => unknown): readonly T[] {
+  if (items.length < 2) return items
+  const keys = new Set<unknown>()
+  return items.filter((item) => keys.size < keys.add(keyOf(item)).size)
+}
