@@ -1,7 +1,13 @@
 import { encodeEntry, type JournalFact } from '../domain/journal-entries.ts'
-import type { BatchMeter } from '../operations/batches.ts'
-import { type Database, isOutcomeUnknown } from '../store/database.ts'
-import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane } from '../store/journal.ts'
+import { Batcher, type BatchMeter } from '../operations/batches.ts'
+import {
+  CommitOutcomeUnknownError,
+  type Database,
+  isOutcomeUnknown,
+  type Queryable,
+  withTransaction,
+} from '../store/database.ts'
+import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane, settleEntry } from '../store/journal.ts'
 
 export interface JournalWriterOptions<Item extends JournalFact> {
   readonly db: Database
@@ -21,18 +27,40 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly overdueMs?: number | undefined
 }
 
+/** Runs statements in the transaction of an entry, and decides on its facts. Where there are none, there is no entry. */
+type Prepare<Item> = (tx: Queryable) => Promise<readonly Item[]>
+
+/** `lost`: the lane was taken over, and nothing is stored. `uncertain`: the new owner may have found the entry in it. */
+export type Appended = 'committed' | 'lost' | 'uncertain'
+
 interface Entry<Item> {
-  readonly n: number
+  /** 0: it has no number yet. */
+  n: number
   items: readonly Item[]
-  /** When its first fact was given, by the monotonic clock. */
-  readonly sinceMs: number
-  state: 'appending' | 'written' | 'fenced'
+  /** When its first fact was given, or when it got its number, by the monotonic clock. */
+  sinceMs: number
+  state: 'waiting' | 'appending' | 'written' | 'fenced'
   /** An answer was lost: it may be committed. */
   uncertain: boolean
+  /** Null: it has no transaction of its own. */
+  readonly transaction: OwnTransaction | null
+}
+
+interface OwnTransaction {
+  /** Whether all entries before it are committed. False: the lane is lost. */
+  readonly isNext: PromiseWithResolvers<boolean>
+  readonly ended: PromiseWithResolvers<Appended>
+}
+
+/** The lane was taken over before the transaction of an entry was committed. */
+class LaneLostError extends Error {
+  override readonly name = 'LaneLostError'
 }
 
 /** One less than a takeover fences. */
 const MOST_IN_FLIGHT = MOST_APPENDS - 1
+/** Each holds a connection while the entries before it need one: with two, the smallest pool would have none left. */
+const MOST_TRANSACTIONS = 1
 /** Facts of one entry: half a megabyte at most, but for very long texts. */
 const MOST_FACTS = 1_000
 /** Where groups are large, the next one gathers for so long: fewer commits cost less. Small ones do not wait. */
@@ -60,6 +88,13 @@ export class JournalWriter<Item extends JournalFact> {
   #waiting: Item[] = []
   #waitingSinceMs = 0
   #inFlight: Entry<Item>[] = []
+  /** They get a number as soon as fewer entries are in flight. */
+  #prepared: Entry<Item>[] = []
+  readonly #transactions = new Batcher<Prepare<Item>, Appended>({
+    write: async ([prepare]) => [await this.#transact(prepare!)],
+    maxBatch: 1,
+    maxInFlight: MOST_TRANSACTIONS,
+  })
   #flushedAtMs = 0
   #lastSize = 0
   #scheduled = false
@@ -83,7 +118,8 @@ export class JournalWriter<Item extends JournalFact> {
 
   /** Facts that are not committed yet. */
   get pending(): number {
-    return this.#waiting.length + this.#inFlight.reduce((sum, { items }) => sum + items.length, 0)
+    const entries = [...this.#inFlight, ...this.#prepared]
+    return this.#waiting.length + entries.reduce((sum, { items }) => sum + items.length, 0)
   }
 
   /** The database takes nothing, or too slowly. */
@@ -122,6 +158,95 @@ export class JournalWriter<Item extends JournalFact> {
     this.#schedule()
   }
 
+  /**
+   * Appends an entry in one transaction with the statements of `prepare`. It takes its number when `prepare` has resolved,
+   * and is appended when all entries before it are committed: its statements stand only where it stands. Resolves when
+   * `onCommitted` was told of it, or the lane is lost. Rejects when nothing is stored, with the error of `prepare` or of
+   * the database. Its facts are given to `onCommitted` and `onOverdue` only.
+   */
+  appendWith(prepare: Prepare<Item>): Promise<Appended> {
+    return this.#transactions.add(prepare)
+  }
+
+  async #transact(prepare: Prepare<Item>): Promise<Appended> {
+    const lane = this.#lane
+    if (lane === null) return 'lost'
+    const transaction: OwnTransaction = { isNext: Promise.withResolvers(), ended: Promise.withResolvers() }
+    const entry: Entry<Item> = {
+      n: 0,
+      items: [],
+      sinceMs: 0,
+      state: 'waiting',
+      uncertain: false,
+      transaction,
+    }
+    try {
+      await withTransaction(this.#options.db, async (tx) => {
+        entry.items = await prepare(tx)
+        if (entry.items.length > 0) await this.#appendPrepared(entry, lane, transaction, tx)
+      })
+      if (entry.n === 0) return 'committed'
+      entry.state = 'written'
+    } catch (error) {
+      if (error instanceof CommitOutcomeUnknownError && entry.n > 0) await this.#findOut(entry, lane, error)
+      else if (!(error instanceof LaneLostError)) {
+        this.#fillGap(entry, lane)
+        throw error
+      } else if (entry.n === 0) return 'lost'
+      else entry.state = 'fenced'
+    }
+    if (this.#lane === lane) this.#settle()
+    return await transaction.ended.promise
+  }
+
+  async #appendPrepared(
+    entry: Entry<Item>,
+    lane: Lane,
+    { isNext }: OwnTransaction,
+    tx: Queryable,
+  ): Promise<void> {
+    const data = encodeEntry(entry.items)
+    if (this.#lane !== lane) throw new LaneLostError()
+    this.#prepared.push(entry)
+    this.#admit()
+    if (!(await isNext.promise)) throw new LaneLostError()
+    if ((await appendEntry(tx, lane, entry.n, data)) === 'fenced') throw new LaneLostError()
+  }
+
+  /** Numbers what is prepared, as far as there is room in flight. */
+  #admit(): void {
+    while (this.#prepared.length > 0 && this.#inFlight.length < MOST_IN_FLIGHT) {
+      const entry = this.#prepared.shift()!
+      this.#last += 1
+      entry.n = this.#last
+      entry.sinceMs = performance.now()
+      this.#inFlight.push(entry)
+      this.#options.onBatch?.('journal', entry.items.length)
+    }
+    const [head] = this.#inFlight
+    if (head?.state !== 'waiting') return
+    head.state = 'appending'
+    head.transaction?.isNext.resolve(true)
+  }
+
+  /** Asks until the database says what became of the transaction. Throws `error` where it was not committed. */
+  async #findOut(entry: Entry<Item>, lane: Lane, error: unknown): Promise<void> {
+    entry.uncertain = true
+    await this.#append(entry, lane, async (data) => {
+      const found = await settleEntry(this.#options.db, lane, entry.n, data)
+      if (found !== 'void') return found
+      entry.items = []
+      return 'written'
+    })
+    if (entry.items.length === 0) throw error
+  }
+
+  /** Nothing of it is stored. Those behind it count only when there is an entry in its place. */
+  #fillGap(entry: Entry<Item>, lane: Lane): void {
+    entry.items = []
+    if (entry.n > 0) void this.#append(entry, lane)
+  }
+
   #schedule(): void {
     if (this.#scheduled || this.#inFlight.length >= MOST_IN_FLIGHT || this.#waiting.length === 0) return
     this.#scheduled = true
@@ -135,7 +260,7 @@ export class JournalWriter<Item extends JournalFact> {
   }
 
   #flush(): void {
-    if (this.#lane === null || this.#waiting.length === 0) return
+    if (this.#lane === null || this.#waiting.length === 0 || this.#inFlight.length >= MOST_IN_FLIGHT) return
     const isWhole = this.#waiting.length <= MOST_FACTS
     const items = isWhole ? this.#waiting : this.#waiting.slice(0, MOST_FACTS)
     this.#waiting = isWhole ? [] : this.#waiting.slice(MOST_FACTS)
@@ -146,6 +271,7 @@ export class JournalWriter<Item extends JournalFact> {
       sinceMs: this.#waitingSinceMs,
       state: 'appending',
       uncertain: false,
+      transaction: null,
     }
     this.#flushedAtMs = performance.now()
     this.#lastSize = items.length
@@ -156,12 +282,16 @@ export class JournalWriter<Item extends JournalFact> {
   }
 
   /** Never rejects. Tries until the database has answered, or the lane is another's. */
-  async #append(entry: Entry<Item>, lane: Lane): Promise<void> {
-    const { db, onError } = this.#options
+  async #append(
+    entry: Entry<Item>,
+    lane: Lane,
+    attempt = (data: Buffer) => appendEntry(this.#options.db, lane, entry.n, data),
+  ): Promise<void> {
+    const { onError } = this.#options
     let data = encodeEntry(entry.items)
     while (this.#lane === lane) {
       try {
-        entry.state = await appendEntry(db, lane, entry.n, data)
+        entry.state = await attempt(data)
         this.#failing = false
         break
       } catch (error) {
@@ -196,10 +326,12 @@ export class JournalWriter<Item extends JournalFact> {
       this.#inFlight.shift()
       this.#committed = head.n
       this.#options.onCommitted(head.items, head.n)
+      head.transaction?.ended.resolve('committed')
     }
     const [head] = this.#inFlight
     // Where the first may have been in the lane, and gone with it since, so may those behind it that are not fenced yet.
     if (head?.state === 'fenced') this.#lose(head.uncertain)
+    this.#admit()
     this.#schedule()
   }
 
@@ -212,8 +344,18 @@ export class JournalWriter<Item extends JournalFact> {
     this.#lane = null
     // The next lane has its own appends to tell.
     this.#failing = false
-    for (const { items } of this.#inFlight.splice(0)) this.#options.onLost(items, uncertain)
+    this.#endTransactions(uncertain)
+    for (const entry of this.#inFlight.splice(0))
+      if (entry.transaction === null) this.#options.onLost(entry.items, uncertain)
     this.#options.onLost(this.#waiting.splice(0), false)
+  }
+
+  /** Those that wait roll back. */
+  #endTransactions(uncertain: boolean): void {
+    for (const { state, transaction } of [...this.#inFlight, ...this.#prepared.splice(0)]) {
+      transaction?.isNext.resolve(false)
+      transaction?.ended.resolve(uncertain && state !== 'waiting' ? 'uncertain' : 'lost')
+    }
   }
 
   /** Once nobody has heard of an entry for long, what comes behind it is not kept waiting either. */
@@ -226,7 +368,9 @@ export class JournalWriter<Item extends JournalFact> {
     const dueMs = nowMs - (this.#options.overdueMs ?? OVERDUE_MS)
     const overdue = this.#inFlight.filter(({ sinceMs }) => sinceMs <= dueMs)
     for (const { items } of overdue) this.#options.onOverdue(items)
-    if (overdue.length > 0) this.#options.onOverdue(this.#waiting)
+    if (overdue.length === 0) return
+    for (const { items } of this.#prepared) this.#options.onOverdue(items)
+    this.#options.onOverdue(this.#waiting)
   }
 
   /** The lane is given up: what is not committed by now is tried no more. */
@@ -236,6 +380,7 @@ export class JournalWriter<Item extends JournalFact> {
     if (this.#watch !== null) clearInterval(this.#watch)
     this.#watch = null
     this.#lane = null
+    this.#endTransactions(true)
     return lane
   }
 }

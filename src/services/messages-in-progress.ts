@@ -18,19 +18,22 @@ import {
 import { isPushed } from '../domain/webhook-targets.ts'
 import type { Acceptance, AcceptanceJournal } from '../operations/accept-messages.ts'
 import type { BatchMeter } from '../operations/batches.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, Queryable } from '../store/database.ts'
 import { closeLane } from '../store/journal.ts'
 import { projectMessages } from '../store/projection.ts'
 import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
 import type { ChangedMessage, EventHolder, NewCut, Settlement, Submission } from '../store/submissions.ts'
-import { JournalWriter } from './journal-writer.ts'
+import { type Appended, JournalWriter } from './journal-writer.ts'
 import { LostMessages } from './lost-messages.ts'
 import { type Live, newLive, Projector } from './projector.ts'
 import {
   attemptedFact,
   evidenceOf,
   type JournalItem as Item,
+  isPlainReceipt,
   journalItem,
+  type LoadedMessage,
+  loadedItem,
   type Outcome,
   openSubmissions,
   receiptFact,
@@ -189,6 +192,14 @@ export class MessagesInProgress implements AcceptanceJournal {
     return promise
   }
 
+  /**
+   * Takes messages out of the records: `take` does so in the transaction that appends them to the journal. Resolves when
+   * they are here. Rejects when they are still in the records.
+   */
+  load(holder: number, take: (tx: Queryable) => Promise<readonly LoadedMessage[]>): Promise<Appended> {
+    return this.#writer.appendWith(async (tx) => (await take(tx)).map((one) => loadedItem(one, holder)))
+  }
+
   /** It is about to be sent; `onCommitted` is told when that is committed, or that its lane was lost before. */
   begin(msgId: string, onCommitted: (begun: boolean) => void): boolean {
     const live = this.#usable(msgId)
@@ -235,22 +246,12 @@ export class MessagesInProgress implements AcceptanceJournal {
    */
   receipt(row: ReceiptRow, onRecorded: ((recorded: boolean) => void) | null): 'taken' | readonly string[] {
     if (row.unread) return Array.from(this.#ids.unlearned(row.carrier_id), ({ message }) => message.msgId)
-    const isNew = row.parked_id === null
-    const known = isNew ? this.#ids.find(row) : this.#ids.of(row)
+    const known = row.parked_id === null ? this.#ids.find(row) : this.#ids.of(row)
     if (known === undefined) return []
-    const [{ live }] = known
-    const { message } = live
-    const isPlain =
-      isNew &&
-      known.length === 1 &&
-      !live.leaving &&
-      row.addresses.includes(message.accepted.recipient.slice(1)) &&
-      message.state.status !== 'DELIVERED' &&
-      message.state.status !== 'FAILED'
-    if (!isPlain) return known.map((each) => each.live.message.msgId)
+    if (!isPlainReceipt(row, known)) return known.map((each) => each.live.message.msgId)
     const { directory, nowMs } = this.#options
     const fact = receiptFact(row, known[0], { directory: directory(), atMs: nowMs() })
-    this.#append(live, fact, null, { onRecorded })
+    this.#append(known[0].live, fact, null, { onRecorded })
     return 'taken'
   }
 

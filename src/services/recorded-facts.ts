@@ -1,6 +1,6 @@
 /** What the path learns, as the journal has it. */
 import type { Directory } from '../domain/directory.ts'
-import type { EventTaken, Evidence, JournalFact } from '../domain/journal-entries.ts'
+import type { EventTaken, Evidence, JournalFact, Loaded } from '../domain/journal-entries.ts'
 import type { MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Charge } from '../domain/rates.ts'
 import type { Acceptance } from '../operations/accept-messages.ts'
@@ -51,6 +51,15 @@ export function journalItem(
   return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onCommitted, outcome, refused }
 }
 
+/** A message as its record has it. */
+export interface LoadedMessage extends Omit<Loaded, 'kind'> {
+  readonly msgId: string
+}
+
+export function loadedItem({ msgId, ...loaded }: LoadedMessage, holder: number): JournalItem {
+  return journalItem(msgId, { kind: 'loaded', ...loaded }, { holder })
+}
+
 export function attemptedFact(attempt: SubmitAttempt): JournalFact['fact'] {
   return {
     kind: 'attempted',
@@ -96,6 +105,19 @@ export function settledFact(settlement: Settlement, atMs: number): JournalFact['
     mccmnc: settlement.mccmnc,
     charge: price === null || ptf === null || currency === null ? null : { price, ptf, currency },
   }
+}
+
+/** Whether it is of one message alone, which it may still change here. */
+export function isPlainReceipt(row: ReceiptRow, [{ live }, ...others]: readonly [OfId, ...OfId[]]): boolean {
+  const { accepted, state } = live.message
+  return (
+    row.parked_id === null &&
+    others.length === 0 &&
+    !live.leaving &&
+    row.addresses.includes(accepted.recipient.slice(1)) &&
+    state.status !== 'DELIVERED' &&
+    state.status !== 'FAILED'
+  )
 }
 
 /** A receipt of segments that were accepted under its id. */

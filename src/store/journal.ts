@@ -1,3 +1,4 @@
+import { encodeEntry } from '../domain/journal-entries.ts'
 import type { Queryable } from './database.ts'
 
 /**
@@ -62,6 +63,22 @@ export async function appendEntry(
     values: [lane, n, data, epoch],
   })
   return rows.length > 0 || (await isWritten(db, lane, n, data)) ? 'written' : 'fenced'
+}
+
+const EMPTY_GROUP = encodeEntry([])
+
+/**
+ * Finds out what became of an entry whose COMMIT was not answered. `void`: it is not committed and never will be, for a
+ * group without facts has its place. `fenced`: the lane was taken over, perhaps with the entry in it.
+ */
+export async function settleEntry(
+  db: Queryable,
+  lane: Lane,
+  n: number,
+  data: Buffer,
+): Promise<'written' | 'void' | 'fenced'> {
+  if ((await appendEntry(db, lane, n, EMPTY_GROUP)) === 'written') return 'void'
+  return (await isWritten(db, lane.lane, n, data)) ? 'written' : 'fenced'
 }
 
 /** Whether the entry is there by an earlier try of its writer. */

@@ -1,77 +1,39 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { decodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
-import { JournalWriter, type JournalWriterOptions } from '../../src/services/journal-writer.ts'
-import { cutJournal, readEntries, takeOverLane } from '../../src/store/journal.ts'
+import type { JournalWriterOptions } from '../../src/services/journal-writer.ts'
+import { cutJournal, takeOverLane } from '../../src/store/journal.ts'
 import { eventually } from '../support/eventually.ts'
-import { gatedDatabase, lostAnswer, refusedByServer } from '../support/gated-database.ts'
-import { installedDatabase, newId } from '../support/installation.ts'
+import { type Become, become, gatedDatabase } from '../support/gated-database.ts'
+import { installedDatabase } from '../support/installation.ts'
+import { aToldWriter, namedFact as fact, type NamedFact, writtenNames } from '../support/named-facts.ts'
 import { clearTables } from '../support/stored-messages.ts'
 
 const { db } = await installedDatabase({ poolSize: 6 })
 const [NODE, OTHER] = [1, 2]
 
-interface Item extends JournalFact {
-  readonly name: string
-  readonly retractable: boolean
-}
-
 type Around = <T>(name: string | undefined, run: () => Promise<T>) => Promise<T>
 
 beforeEach(() => clearTables(db, 'lanes', 'journal'))
 
-function fact(name: string, retractable = false): Item {
-  return { name, retractable, msgId: newId(Date.now()), fact: { kind: 'overdue', atMs: 1, errorCode: name } }
-}
-
-/** A writer, and what it tells, in one list. */
 async function aWriter(
   around: Around = (_, run) => run(),
-  changes: Partial<JournalWriterOptions<Item>> = {},
+  changes: Partial<JournalWriterOptions<NamedFact>> = {},
 ) {
-  const told: string[] = []
-  const tell = (what: string) => (items: readonly Item[], more?: number | boolean) =>
-    void (
-      items.length > 0 && told.push(`${what} ${items.map(({ name }) => name).join()} ${more ?? ''}`.trim())
-    )
-  const writer = new JournalWriter<Item>({
-    db: gatedDatabase(db, around),
-    onCommitted: tell('committed'),
-    isRetractable: ({ retractable }) => retractable,
-    onRetracted: tell('retracted'),
-    onLost: tell('lost'),
-    onOverdue: tell('overdue'),
-    onError: () => undefined,
-    ...changes,
-  })
+  const { writer, told } = aToldWriter({ db: gatedDatabase(db, around), ...changes })
   await writer.register(NODE)
   return { writer, told, [Symbol.dispose]: () => void writer.end() }
 }
 
-/** The error codes of the facts in the lane, entry by entry: in the tests they are names. */
-async function written(lane: number): Promise<string[]> {
-  const { entries } = await readEntries(db, [{ lane, n: 0 }], 100)
-  return entries.map(({ data }) =>
-    decodeEntry(data)
-      .map((entry) => ('errorCode' in entry.fact ? entry.fact.errorCode : entry.fact.kind))
-      .join(),
-  )
-}
+const written = (lane: number) => writtenNames(db, lane)
 
 /** Statements of this name wait until they are let go, each with what is to become of it. */
 function gate(name: string) {
   const waiting: ((become: Become) => void)[] = []
   const around: Around = async (given, run) => {
     if (given !== name) return await run()
-    const become = await new Promise<Become>((resolve) => waiting.push(resolve))
-    if (become === 'refused') return await refusedByServer(db)
-    if (become === 'never sent') throw lostAnswer()
-    const answer = await run()
-    if (become === 'answer lost') throw lostAnswer()
-    return answer
+    return await become(db, await new Promise<Become>((resolve) => waiting.push(resolve)), run)
   }
   return { waiting, around, next: () => eventually(() => waiting.shift()) }
 }
-type Become = 'done' | 'refused' | 'answer lost' | 'never sent'
 
 /** Lets the turns of the event loop pass in which entries are begun. */
 const turns = () => eventually(() => true)

@@ -13,7 +13,7 @@ import { aCarrier, aDirectory, anAccount, aPlan } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { gatedDatabase, refusedByServer } from '../support/gated-database.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
-import { acceptedFact } from '../support/messages-in-memory.ts'
+import { acceptedFact, inMemory } from '../support/messages-in-memory.ts'
 import {
   CARRIER_ID,
   clearTables,
@@ -130,6 +130,25 @@ describe('the facts of a message', () => {
         { seq: 2, status: 'DELIVERED', holder: null },
       ],
     ])
+  })
+
+  test('go on from its record, where it is taken out of there in one transaction', async () => {
+    const msgId = newId(Date.now())
+    const { accepted, state } = inMemory(plan, () => [], {}, msgId)
+    const load = (fails: boolean) =>
+      node.inProgress.load(NODE, async (tx) => {
+        await tx.query('insert into lanes (node_id) values (77)')
+        if (fails) throw new Error('not now')
+        return [{ msgId, accepted, state, hasWaitingEvents: false }]
+      })
+    await expect(load(true)).rejects.toThrow('not now')
+    expect(node.inProgress.get(msgId)).toBeUndefined()
+    expect(await load(false)).toBe('committed')
+    expect(node.inProgress.get(msgId)).toMatchObject({ accepted, state })
+    const { rowCount } = await db.query('select from lanes where node_id = 77')
+    expect(rowCount).toBe(1)
+    expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
+    expect(await told(1, msgId)).toMatchObject([{ status: 'SENT', seq: 1 }])
   })
 
   test('are left to its record once that is being written', async () => {

@@ -1,0 +1,46 @@
+/** Facts that tests of the journal's writer know by a name, which is the error code. */
+import { decodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
+import { JournalWriter, type JournalWriterOptions } from '../../src/services/journal-writer.ts'
+import type { Database } from '../../src/store/database.ts'
+import { readEntries } from '../../src/store/journal.ts'
+import { newId } from './installation.ts'
+
+export interface NamedFact extends JournalFact {
+  readonly name: string
+  readonly retractable: boolean
+}
+
+export function namedFact(name: string, retractable = false): NamedFact {
+  return { name, retractable, msgId: newId(Date.now()), fact: { kind: 'overdue', atMs: 1, errorCode: name } }
+}
+
+/** A writer without a lane so far, and what it tells, in one list. */
+export function aToldWriter(
+  options: Pick<JournalWriterOptions<NamedFact>, 'db'> & Partial<JournalWriterOptions<NamedFact>>,
+) {
+  const told: string[] = []
+  const tell = (what: string) => (items: readonly NamedFact[], more?: number | boolean) =>
+    void (
+      items.length > 0 && told.push(`${what} ${items.map(({ name }) => name).join()} ${more ?? ''}`.trim())
+    )
+  const writer = new JournalWriter<NamedFact>({
+    onCommitted: tell('committed'),
+    isRetractable: ({ retractable }) => retractable,
+    onRetracted: tell('retracted'),
+    onLost: tell('lost'),
+    onOverdue: tell('overdue'),
+    onError: () => undefined,
+    ...options,
+  })
+  return { writer, told }
+}
+
+/** The names in the lane, entry by entry; of an empty group ''. */
+export async function writtenNames(db: Database, lane: number): Promise<string[]> {
+  const { entries } = await readEntries(db, [{ lane, n: 0 }], 100)
+  return entries.map(({ data }) =>
+    decodeEntry(data)
+      .map((entry) => ('errorCode' in entry.fact ? entry.fact.errorCode : entry.fact.kind))
+      .join(),
+  )
+}
