@@ -203,9 +203,19 @@ export async function updateRecords(
   })
   if (rowCount !== messages.length) throw new NotInLaneError(`${messages.length - (rowCount ?? 0)} messages`)
   // One that a lane has in progress has no row there.
-  const waited = lane === null ? messages.filter(({ loaded }) => loaded?.state.submission !== null) : []
+  const waited =
+    lane === null ? messages.filter((message) => wasDispatch(message) && changesDispatch(message)) : []
   if (waited.length > 0) await deleteDispatches(tx, waited)
   if (messages.some(hasParticulars)) await insertParticulars(tx, messages)
+}
+
+function wasDispatch({ loaded }: MessageInProgress): boolean {
+  return loaded?.state.submission !== null
+}
+
+/** Its row in dispatches is another than at rest, or is to go. */
+export function changesDispatch({ loaded, state }: MessageInProgress): boolean {
+  return state.submission !== loaded?.state.submission
 }
 
 function rowOf({ msgId, accepted, state }: MessageInProgress) {

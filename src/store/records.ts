@@ -8,7 +8,7 @@ import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progr
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Queryable } from './database.ts'
 import { POSITION } from './events.ts'
-import { insertWaitingDeliveries, updateRecords } from './messages-at-rest.ts'
+import { changesDispatch, insertWaitingDeliveries, updateRecords } from './messages-at-rest.ts'
 
 export interface Projected {
   readonly message: MessageInProgress
@@ -37,7 +37,7 @@ export async function writeRecords(
 ): Promise<void> {
   const known = records.filter(({ message }) => message.loaded !== null)
   if (known.length > 0) await updateRecords(tx, known, lane)
-  await copyIn(tx, recordsOf(records, await nextPosition(tx)))
+  await copyIn(tx, recordsOf(records, lane, await nextPosition(tx)))
   const waiting = known.filter(waits)
   if (waiting.length > 0)
     await insertWaitingDeliveries(
@@ -55,7 +55,7 @@ async function nextPosition(tx: Queryable): Promise<bigint> {
   return BigInt(rows[0]!.position)
 }
 
-function recordsOf(records: readonly Projected[], position: bigint): CopyRows[] {
+function recordsOf(records: readonly Projected[], lane: number | null, position: bigint): CopyRows[] {
   const to = emptyRecords()
   for (const one of records) {
     const { message } = one
@@ -66,7 +66,7 @@ function recordsOf(records: readonly Projected[], position: bigint): CopyRows[] 
       writeAttempts(to.attempts, id, message)
       writeReceipts(to.receipts, id, message)
     }
-    writeDispatch(to.dispatches, id, one)
+    if (lane !== null || changesDispatch(message)) writeDispatch(to.dispatches, id, one)
     for (const event of message.events) writeEvent(to.events, id, message, event, position)
     if (!waits(one)) writeDeliveries(to.deliveries, id, one)
   }
