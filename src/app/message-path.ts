@@ -34,7 +34,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const quality = qualityWatch(options, base)
   parts.add('quality watch', () => quality.stop())
   const kept = keepMessages(options, parts, base, quality)
-  const { lease, inProgress, deliverer, destinations, recorder, idRules, dispatcher } = kept
+  const { lease, recovery, inProgress, deliverer, destinations, recorder, idRules, dispatcher } = kept
   const shared = { db, directory, nowMs, lease, random, onError, onBatch: base.counters.batch }
   const offers = inboundOffers(base, lease)
   parts.add('inbound offers', () => offers.stop())
@@ -91,6 +91,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     await quality.start()
     await destinations.start()
     parts.add('carrier settings', base.directoryService.onChange(follow))
+    recovery.start()
     await lease.start()
     inProgress.start()
     await binds.start()
@@ -154,7 +155,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: Qu
   const recorder: Recorder = new Recorder({ ...shared, inProgress, idRules, eventHolder, onChanged })
   parts.add('recorder', () => recorder.drain(options.drainTimeoutMs * DRAIN.outcomes))
   lease.onExpired(() => deliverer.forget())
-  return { lease, inProgress, deliverer, destinations, recorder, idRules, dispatcher }
+  return { lease, recovery, inProgress, deliverer, destinations, recorder, idRules, dispatcher }
 }
 
 function qualityWatch(options: AppOptions, { clock, db, directory, registry, onError }: Base): QualityWatch {

@@ -8,6 +8,7 @@ import {
 import type { Database } from '../store/database.ts'
 import { publishConditions, readOtherNodes } from '../store/node-conditions.ts'
 import { type NodeLease, SAFETY_MS } from './node-lease.ts'
+import { PeriodicTask } from './periodic-task.ts'
 
 export interface CarrierConditionsOptions {
   readonly db: Database
@@ -39,13 +40,16 @@ export class CarrierConditions {
   #others: LinkConditions = new Map()
   /** What was written last, and under which node id. */
   #published = ''
-  #timer: NodeJS.Timeout | null = null
-  #running: Promise<void> = Promise.resolve()
-  #failing = false
+  readonly #task: PeriodicTask
   #stopped = false
 
   constructor(options: CarrierConditionsOptions) {
     this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: () => (this.isAlone ? ALONE_MS : (options.pollMs ?? POLL_MS)),
+      onError: (error) => options.onError('conditions of carriers not exchanged', error),
+    })
   }
 
   get isAlone(): boolean {
@@ -87,8 +91,7 @@ export class CarrierConditions {
 
   /** Resolves after the first exchange, also when that has failed: it is repeated. */
   async start(): Promise<void> {
-    await this.#exchange()
-    this.#schedule()
+    await this.#task.startNow()
   }
 
   async runOnce(): Promise<void> {
@@ -107,8 +110,7 @@ export class CarrierConditions {
   /** Tells the others that nothing is to be handed to this node any more. */
   async stop(): Promise<void> {
     this.#stopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#running
+    await this.#task.stop()
     if (this.#published !== '') await this.#publish()
   }
 
@@ -126,23 +128,5 @@ export class CarrierConditions {
     if (`${nodeId} ${text}` === this.#published) return
     await publishConditions(db, nodeId, text)
     this.#published = `${nodeId} ${text}`
-  }
-
-  #schedule(): void {
-    if (this.#stopped) return
-    const delayMs = this.isAlone ? ALONE_MS : (this.#options.pollMs ?? POLL_MS)
-    this.#timer = setTimeout(() => {
-      this.#running = this.#exchange().then(() => this.#schedule())
-    }, delayMs)
-  }
-
-  async #exchange(): Promise<void> {
-    try {
-      await this.runOnce()
-      this.#failing = false
-    } catch (error) {
-      if (!this.#failing) this.#options.onError('conditions of carriers not exchanged', error)
-      this.#failing = true
-    }
   }
 }

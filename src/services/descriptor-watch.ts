@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { Counter, type Registry } from 'prom-client'
+import { PeriodicTask } from './periodic-task.ts'
 
 export interface DescriptorWatchOptions {
   readonly registry: Registry
@@ -17,7 +18,11 @@ const SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE'])
 export class DescriptorWatch {
   readonly #options: DescriptorWatchOptions
   readonly #shortages: Counter
-  #timer: NodeJS.Timeout | null = null
+  readonly #task = new PeriodicTask({
+    run: () => this.runOnce(),
+    intervalMs: INTERVAL_MS,
+    onError: () => undefined,
+  })
   #isShort = false
 
   constructor(options: DescriptorWatchOptions) {
@@ -30,11 +35,11 @@ export class DescriptorWatch {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.runOnce(), INTERVAL_MS).unref()
+    this.#task.start()
   }
 
-  stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer)
+  async stop(): Promise<void> {
+    await this.#task.stop()
   }
 
   /** Never rejects. */

@@ -3,6 +3,7 @@ import type { Directory } from '../domain/directory.ts'
 import { openSecret, type SecretKeys } from '../domain/secrets.ts'
 import type { Queryable } from '../store/database.ts'
 import { readDirectory, readDirectoryVersion } from '../store/directory.ts'
+import { PeriodicTask } from './periodic-task.ts'
 
 export interface DirectoryServiceOptions {
   readonly db: Queryable
@@ -42,26 +43,23 @@ export class DirectoryService {
   #queued: Promise<void> | null = null
   #freshening: Promise<Directory | null> | null = null
   #freshWaits = 0
-  #timer: NodeJS.Timeout | null = null
-  #started = false
-  #failing = false
+  readonly #poll: PeriodicTask
 
   constructor(options: DirectoryServiceOptions) {
     this.#options = options
+    const { onError } = options
+    this.#poll = new PeriodicTask({ run: () => this.refresh(), intervalMs: POLL_INTERVAL_MS, onError })
   }
 
   /** Loads for the first time, then polls. Rejects, and does not poll, when the first load fails. */
   async start(): Promise<void> {
     await this.refresh()
-    this.#started = true
-    this.#schedule()
+    this.#poll.start()
   }
 
   /** No poll begins after this; resolves when the one under way has ended. */
   async stop(): Promise<void> {
-    this.#started = false
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
+    await this.#poll.stop()
     await (this.#queued ?? this.#running)?.catch(() => undefined)
   }
 
@@ -162,7 +160,6 @@ export class DirectoryService {
       for (const listener of this.#listeners) this.#tell(listener, directory)
     }
     this.#confirmedAtMs = beganAtMs
-    this.#failing = false
   }
 
   /** A listener that throws must fail neither the others nor the admin request that caused the change. */
@@ -172,20 +169,5 @@ export class DirectoryService {
     } catch (error) {
       this.#options.onError(error)
     }
-  }
-
-  #schedule(): void {
-    if (!this.#started) return
-    this.#timer = setTimeout(() => void this.#poll(), POLL_INTERVAL_MS)
-  }
-
-  async #poll(): Promise<void> {
-    try {
-      await this.runOnce()
-    } catch (error) {
-      if (!this.#failing) this.#options.onError(error)
-      this.#failing = true
-    }
-    this.#schedule()
   }
 }

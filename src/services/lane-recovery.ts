@@ -2,6 +2,7 @@ import type { Directory } from '../domain/directory.ts'
 import { isPushed } from '../domain/webhook-targets.ts'
 import { recoverLanes } from '../operations/recover-lanes.ts'
 import type { Database } from '../store/database.ts'
+import { PeriodicTask } from './periodic-task.ts'
 
 export interface LaneRecoveryOptions {
   readonly db: Database
@@ -22,47 +23,38 @@ const INTERVAL_MS = 10_000
  */
 export class LaneRecovery {
   readonly #options: LaneRecoveryOptions
-  #timer: NodeJS.Timeout | null = null
-  #running: Promise<void> | null = null
-  #isWoken = false
-  #stopped = false
+  readonly #task: PeriodicTask
 
   constructor(options: LaneRecoveryOptions) {
     this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.#run(),
+      intervalMs: INTERVAL_MS,
+      onError: (error) => options.onError('lanes of dead nodes not recovered', error),
+    })
+  }
+
+  start(): void {
+    this.#task.start()
   }
 
   /** A node may have died. */
   wake(): void {
-    this.#isWoken = true
-    if (this.#stopped || this.#running !== null) return
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#running = this.#run().finally(() => {
-      this.#running = null
-      if (this.#isWoken) this.wake()
-      else if (!this.#stopped) this.#timer = setTimeout(() => this.wake(), INTERVAL_MS)
-    })
+    this.#task.wake()
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#running
+    await this.#task.stop()
   }
 
-  /** Never rejects. */
   async #run(): Promise<void> {
-    this.#isWoken = false
     const { db, directory, nodeId, ambiguityWaitMs, onRecovered, onError } = this.#options
-    try {
-      const messages = await recoverLanes(db, {
-        nodeId: nodeId(),
-        ambiguityWaitMs,
-        delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
-        onError: (error) => onError('messages left in the journal', error),
-      })
-      if (messages > 0) onRecovered(messages)
-    } catch (error) {
-      onError('lanes of dead nodes not recovered', error)
-    }
+    const messages = await recoverLanes(db, {
+      nodeId: nodeId(),
+      ambiguityWaitMs,
+      delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
+      onError: (error) => onError('messages left in the journal', error),
+    })
+    if (messages > 0) onRecovered(messages)
   }
 }

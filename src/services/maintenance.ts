@@ -24,6 +24,7 @@ import type { ReceiptRow } from '../store/receipts.ts'
 import { releaseStray } from '../store/webhook-destinations.ts'
 import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
 import { OFFERED_AGAIN_WITHIN_MS } from './inbound-offers.ts'
+import { PeriodicTask } from './periodic-task.ts'
 import { CROWDED_MS } from './webhook-deliverer.ts'
 
 export interface MaintenanceOptions {
@@ -89,8 +90,7 @@ const MAX_OVERDUE_STEPS = OVERDUE_LOOKBACK_MS / OVERDUE_STEP_MS + 50
 export class Maintenance {
   readonly #options: MaintenanceOptions
   readonly #jobs: readonly Job[]
-  readonly #timers = new Map<string, NodeJS.Timeout>()
-  readonly #running = new Set<Promise<void>>()
+  readonly #tasks: readonly PeriodicTask[]
   #stopping = false
   /** How far the older parked receipts are looked through. */
   #lookedTo = OLDEST
@@ -112,41 +112,27 @@ export class Maintenance {
       { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#releaseStray() },
       { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
     ]
+    this.#tasks = this.#jobs.map(
+      ({ name, ...job }) => new PeriodicTask({ ...job, onError: (error) => options.onError(name, error) }),
+    )
   }
 
   /** Every job runs soon, then again after its interval. `ensurePartitions` is to be called before. */
   start(): void {
     this.#stopping = false
-    for (const [index, job] of this.#jobs.entries()) this.#schedule(job, (index + 1) * STAGGER_MS)
+    for (const [index, task] of this.#tasks.entries()) task.start((index + 1) * STAGGER_MS)
   }
 
   /** Nothing begins after this; resolves when the statements under way have ended. */
   async stop(): Promise<void> {
     this.#stopping = true
-    for (const timer of this.#timers.values()) clearTimeout(timer)
-    this.#timers.clear()
-    await Promise.all(this.#running)
+    await Promise.all(this.#tasks.map((task) => task.stop()))
   }
 
   /** Runs every job once, one after the other. Never rejects: failures go to `onError`. */
   async runOnce(): Promise<void> {
-    for (const job of this.#jobs) await this.#run(job)
-  }
-
-  #schedule(job: Job, delayMs: number): void {
-    if (this.#stopping) return
-    const timer = setTimeout(async () => {
-      await this.#run(job)
-      this.#schedule(job, job.intervalMs)
-    }, delayMs)
-    this.#timers.set(job.name, timer)
-  }
-
-  async #run(job: Job): Promise<void> {
-    const run = job.run().catch((error: unknown) => this.#options.onError(job.name, error))
-    this.#running.add(run)
-    await run
-    this.#running.delete(run)
+    for (const { name, run } of this.#jobs)
+      await run().catch((error: unknown) => this.#options.onError(name, error))
   }
 
   /** Recent ones in every run; of the others a batch, in turn: a million are looked at within three hours. */

@@ -10,6 +10,7 @@ import {
   removeNode,
   takeBuckets,
 } from '../store/nodes.ts'
+import { PeriodicTask } from './periodic-task.ts'
 
 export interface NodeLeaseOptions {
   readonly db: Database
@@ -48,16 +49,19 @@ export class NodeLease {
   #renewedAtMs = Number.NEGATIVE_INFINITY
   readonly #listeners = new Set<() => void>()
   readonly #expiredListeners = new Set<() => void>()
-  #timer: NodeJS.Timeout | null = null
+  readonly #task: PeriodicTask
   #lapse: NodeJS.Timeout | null = null
-  #running: Promise<void> = Promise.resolve()
-  #failing = false
-  #stopped = false
-  readonly #heartbeatMs: number
 
   constructor(options: NodeLeaseOptions) {
     this.#options = options
-    this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_MS
+    const { heartbeatMs = HEARTBEAT_MS, onError } = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: heartbeatMs,
+      // Soon: the lease goes on running out.
+      retryMs: Math.min(RETRY_MS, heartbeatMs),
+      onError: (error) => onError('heartbeat failed', error),
+    })
   }
 
   get nodeId(): number {
@@ -100,7 +104,7 @@ export class NodeLease {
   async start(): Promise<void> {
     this.#nodeId = await registerNode(this.#options.db, this.#options.name)
     await this.runOnce()
-    this.#schedule()
+    this.#task.start()
   }
 
   /** One heartbeat: renews the lease and evens out the shares. */
@@ -126,9 +130,7 @@ export class NodeLease {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#running
+    await this.#task.stop()
     if (this.#lapse !== null) clearTimeout(this.#lapse)
     this.#buckets = []
     // Never started: there is nothing to give up.
@@ -145,7 +147,8 @@ export class NodeLease {
     if (state === 'expired') for (const listener of this.#expiredListeners) listener()
     const nodeId = state === 'expired' ? await registerNodeAgain(db, name) : null
     if (nodeId === null) {
-      this.#stopped = true
+      // Not waited for: it is this run that finds it out.
+      void this.#task.stop()
       onReplaced()
       return
     }
@@ -175,25 +178,5 @@ export class NodeLease {
     const surplus = new Set(buckets)
     this.#buckets = this.#buckets.filter((bucket) => !surplus.has(bucket))
     await releaseBuckets(this.#options.db, this.#nodeId, buckets)
-  }
-
-  #schedule(delayMs: number = this.#heartbeatMs): void {
-    if (this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#running = this.#beat().then((nextMs) => this.#schedule(nextMs))
-    }, delayMs)
-  }
-
-  /** Gives when the next is due: soon after one that failed, since the lease goes on running out. */
-  async #beat(): Promise<number> {
-    try {
-      await this.runOnce()
-      this.#failing = false
-      return this.#heartbeatMs
-    } catch (error) {
-      if (!this.#failing) this.#options.onError('heartbeat failed', error)
-      this.#failing = true
-      return Math.min(RETRY_MS, this.#heartbeatMs)
-    }
   }
 }

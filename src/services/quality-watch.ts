@@ -18,6 +18,7 @@ import {
   readFloorFigures,
 } from '../store/quality.ts'
 import type { ChangedMessage } from '../store/submissions.ts'
+import { PeriodicTask } from './periodic-task.ts'
 
 /** What is told of each event beside the table: the metrics. Names a carrier of the directory. */
 export interface QualityMeters {
@@ -67,12 +68,15 @@ export class QualityWatch {
   readonly #tallies = new QualityTallies()
   /** By route. */
   #pauses: ReadonlyMap<number, readonly CarrierPause[]> = new Map()
-  #timer: NodeJS.Timeout | null = null
-  #running: Promise<void> = Promise.resolve()
-  #stopped = false
+  readonly #task: PeriodicTask
 
   constructor(options: QualityWatchOptions) {
     this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: options.intervalMs ?? INTERVAL_MS,
+      onError: (error) => options.onError('quality watch failed', error),
+    })
   }
 
   submitted({ carrierId, routeId, result, latencyMs }: SubmitObservation): void {
@@ -134,14 +138,12 @@ export class QualityWatch {
   /** Rejects when the database does not answer: a node must not begin by using what is out of use. */
   async start(): Promise<void> {
     await this.refresh()
-    this.#schedule()
+    this.#task.start()
   }
 
   /** Writes down what was counted. Never rejects. */
   async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#running
+    await this.#task.stop()
     await this.#flush().catch((error) => this.#options.onError('quality counts lost', error))
   }
 
@@ -199,15 +201,6 @@ export class QualityWatch {
     const directory = this.#options.directory()
     const route = directory.contents.routes.find(({ id }) => id === routeId)
     return { carrier: directory.carrierById(carrierId)?.name, route: route?.name }
-  }
-
-  #schedule(): void {
-    if (this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#running = this.runOnce()
-        .catch((error) => this.#options.onError('quality watch failed', error))
-        .then(() => this.#schedule())
-    }, this.#options.intervalMs ?? INTERVAL_MS)
   }
 }
 

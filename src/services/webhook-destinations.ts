@@ -11,6 +11,7 @@ import {
   parkWaiting,
   type TroubledDestination,
 } from '../store/webhook-destinations.ts'
+import { PeriodicTask } from './periodic-task.ts'
 
 export interface WebhookDestinationsOptions {
   readonly db: Database
@@ -39,11 +40,17 @@ export class WebhookDestinations {
   /** One statement after the other, so that no reading is older than what was written here. */
   #work: Promise<void> = Promise.resolve()
   #parking: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | null = null
+  readonly #task: PeriodicTask
   #stopped = false
 
   constructor(options: WebhookDestinationsOptions) {
     this.#options = options
+    const { pollMs = POLL_MS, onError } = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: pollMs,
+      onError: (error) => onError('webhook destinations not read', error),
+    })
   }
 
   get probeMs(): number {
@@ -53,12 +60,12 @@ export class WebhookDestinations {
   /** Reads what is known before anything is delivered, then goes on reading. */
   async start(): Promise<void> {
     await this.runOnce()
-    this.#schedule()
+    this.#task.start()
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#task.stop()
     await this.#work
     await this.#parking
   }
@@ -156,13 +163,5 @@ export class WebhookDestinations {
         }
       })
       .catch((error) => this.#options.onError('webhook events not parked', error))
-  }
-
-  #schedule(): void {
-    if (this.#stopped) return
-    this.#timer = setTimeout(
-      () => void this.runOnce().then(() => this.#schedule()),
-      this.#options.pollMs ?? POLL_MS,
-    )
   }
 }

@@ -1,0 +1,88 @@
+export interface PeriodicTaskOptions {
+  /** Gives in how many milliseconds it is due again; nothing: after the interval. */
+  readonly run: () => Promise<number | void>
+  /** From the end of one run to the next, milliseconds. */
+  readonly intervalMs: number | (() => number)
+  /** From a run that failed to the next; default: the interval. */
+  readonly retryMs?: number
+  /** Told of the first of several failures in a row. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Does something again and again: one run after the other, until it is stopped. A run that fails is followed by the next. */
+export class PeriodicTask {
+  readonly #options: PeriodicTaskOptions
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> | null = null
+  #isStopped = true
+  #isWoken = false
+  #isFailing = false
+
+  constructor(options: PeriodicTaskOptions) {
+    this.#options = options
+  }
+
+  /** The first run is due after `delayMs`; default: after the interval. */
+  start(delayMs: number = this.#intervalMs()): void {
+    this.#isStopped = false
+    this.#schedule(delayMs)
+  }
+
+  /** The first run is now; resolves when it is over. */
+  async startNow(): Promise<void> {
+    this.#isStopped = false
+    this.#begin()
+    await this.#running
+  }
+
+  /** Runs now, or again as soon as the run that has begun is over. */
+  wake(): void {
+    if (this.#isStopped) return
+    if (this.#running !== null) this.#isWoken = true
+    else this.#begin()
+  }
+
+  /** Nothing begins after this; resolves when the run that has begun is over. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#clear()
+    await this.#running
+  }
+
+  #intervalMs(): number {
+    const { intervalMs } = this.#options
+    return typeof intervalMs === 'number' ? intervalMs : intervalMs()
+  }
+
+  #clear(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  #schedule(delayMs: number): void {
+    this.#clear()
+    this.#timer = setTimeout(() => this.#begin(), delayMs)
+  }
+
+  #begin(): void {
+    this.#clear()
+    this.#isWoken = false
+    this.#running = this.#run().then((delayMs) => {
+      this.#running = null
+      if (!this.#isStopped) this.#schedule(this.#isWoken ? 0 : delayMs)
+    })
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<number> {
+    try {
+      const delayMs = await this.#options.run()
+      this.#isFailing = false
+      return delayMs ?? this.#intervalMs()
+    } catch (error) {
+      if (!this.#isFailing) this.#options.onError(error)
+      this.#isFailing = true
+      return this.#options.retryMs ?? this.#intervalMs()
+    }
+  }
+}
