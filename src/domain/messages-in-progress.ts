@@ -23,6 +23,8 @@ import type { Charge } from './rates.ts'
 /** An accepted segment; what its receipt said is kept where there are several. */
 interface SubmittedSegment extends Omit<Submitted, 'kind'> {
   receipt: { readonly evidence: Evidence; readonly carrierCode: string | null } | null
+  /** It has its row already. */
+  readonly isRecorded?: true
 }
 
 /** A change of status, as it is announced: the message as it was then. */

@@ -1,7 +1,8 @@
 /** Messages that lived in memory, and whose facts are in the journal, are written into their records. */
 import { type Database, type Queryable, sqlState, withTransaction } from './database.ts'
 import { cutJournal, type Lane } from './journal.ts'
-import { type MessageKey, NotInLaneError } from './messages-at-rest.ts'
+import type { MessageKey } from './messages-at-rest.ts'
+import { NotInLaneError } from './record-changes.ts'
 import { type Projected, writeRecords } from './records.ts'
 
 /**

@@ -8,7 +8,7 @@ import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progr
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Queryable } from './database.ts'
 import { POSITION } from './events.ts'
-import { changesDispatch, insertWaitingDeliveries, updateRecords } from './messages-at-rest.ts'
+import { changesDispatch, updateRecords } from './record-changes.ts'
 
 export interface Projected {
   readonly message: MessageInProgress
@@ -26,7 +26,8 @@ export interface Projected {
 
 /**
  * Writes these messages, in the transaction `tx`. Those that were taken out of their records are written only where the
- * record says that `lane` has them; null: they are at rest, and locked by `tx`.
+ * record says that `lane` has them; null: they are at rest, and locked by `tx`. Returns the ids of those with a record
+ * whose new deliveries have a holder.
  *
  * @throws NotInLaneError where one of them is another's, or is written already
  */
@@ -34,16 +35,15 @@ export async function writeRecords(
   tx: pg.PoolClient,
   records: readonly Projected[],
   lane: number | null,
-): Promise<void> {
+): Promise<Set<string>> {
+  const fresh = records.filter(({ message }) => message.loaded === null)
   const known = records.filter(({ message }) => message.loaded !== null)
-  if (known.length > 0) await updateRecords(tx, known, lane)
-  await copyIn(tx, recordsOf(records, lane, await nextPosition(tx)))
-  const waiting = known.filter(waits)
-  if (waiting.length > 0)
-    await insertWaitingDeliveries(
-      tx,
-      waiting.map((one) => ({ message: one.message, events: undelivered(one) })),
-    )
+  const changes = known.map((one) => ({ message: one.message, undelivered: undelivered(one) }))
+  const held = changes.length === 0 ? new Set<string>() : await updateRecords(tx, changes, lane)
+  const waiting = lane === null ? known.filter(({ message }) => changesDispatch(message)) : known
+  const position = fresh.length === 0 ? 0n : await nextPosition(tx)
+  await copyIn(tx, recordsOf(fresh, [...fresh, ...waiting], position))
+  return held
 }
 
 /** The place of a transaction's events in the feeds. */
@@ -55,33 +55,32 @@ async function nextPosition(tx: Queryable): Promise<bigint> {
   return BigInt(rows[0]!.position)
 }
 
-function recordsOf(records: readonly Projected[], lane: number | null, position: bigint): CopyRows[] {
+function recordsOf(fresh: readonly Projected[], waiting: readonly Projected[], position: bigint): CopyRows[] {
   const to = emptyRecords()
-  for (const one of records) {
+  for (const one of fresh) {
     const { message } = one
-    const id = message.msgId.replaceAll('-', '')
-    if (message.loaded === null) {
-      writeMessage(to.messages, id, message)
-      writeSubmissions(to.submissions, id, message)
-      writeAttempts(to.attempts, id, message)
-      writeReceipts(to.receipts, id, message)
-    }
-    if (lane !== null || changesDispatch(message)) writeDispatch(to.dispatches, id, one)
+    const id = hexOf(message)
+    writeMessage(to.messages, id, message)
+    writeSubmissions(to.submissions, id, message)
+    writeAttempts(to.attempts, id, message)
+    writeReceipts(to.receipts, id, message)
     for (const event of message.events) writeEvent(to.events, id, message, event, position)
-    if (!waits(one)) writeDeliveries(to.deliveries, id, one)
+    writeDeliveries(to.deliveries, id, one)
   }
+  for (const one of waiting) writeDispatch(to.dispatches, hexOf(one.message), one)
   return Object.values(to)
 }
 
-/** Earlier events of it wait in the records. */
-function waits({ message: { loaded } }: Projected): boolean {
-  return loaded?.hasWaitingEvents === true
+function hexOf({ msgId }: MessageInProgress): string {
+  return msgId.replaceAll('-', '')
 }
 
-/** Events that are still to be pushed. */
-function undelivered({ message, delivers, unpushed = 0 }: Projected): StatusEvent[] {
+/** Events that are still to be pushed, and who has them in memory. */
+function undelivered({ message, holder, delivers, unpushed = 0, released }: Projected) {
   if (!delivers) return []
-  return message.events.filter(({ taken, sequence }) => taken === null && sequence > unpushed)
+  return message.events
+    .filter(({ taken, sequence }) => taken === null && sequence > unpushed)
+    .map((event) => ({ event, holder: released?.has(event.sequence) ? null : holder }))
 }
 
 function emptyRecords() {
@@ -246,16 +245,16 @@ function writeEvent(
 
 /** An event waits behind earlier ones of its message that are not done: nobody takes it before them (holdDueEvents). */
 function writeDeliveries(to: CopyRows, id: string, one: Projected): void {
-  const { message, holder, released } = one
-  for (const { sequence, occurredAtMs } of undelivered(one)) {
+  const { msgId, accepted } = one.message
+  for (const { event, holder } of undelivered(one)) {
     to.row(7)
-    to.int4(message.accepted.planId)
+    to.int4(accepted.planId)
     to.uuid(id)
-    to.int2(sequence)
-    to.int2(bucketOf(message.msgId))
-    to.int4(released?.has(sequence) ? null : holder)
-    to.timestamptz(occurredAtMs)
-    to.timestamptz(occurredAtMs)
+    to.int2(event.sequence)
+    to.int2(bucketOf(msgId))
+    to.int4(holder)
+    to.timestamptz(event.occurredAtMs)
+    to.timestamptz(event.occurredAtMs)
   }
 }
 

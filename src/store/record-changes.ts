@@ -1,0 +1,278 @@
+/** Part of `writeRecords`: what is new of messages that have a record. Few at a time, so as JSON and in few statements. */
+import { bucketOf } from '../domain/message-ids.ts'
+import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
+import { storable } from './copy.ts'
+import type { Queryable } from './database.ts'
+import { POSITION } from './events.ts'
+
+/** A message was taken out of its record by another lane, or is written there already. */
+export class NotInLaneError extends Error {
+  override readonly name = 'NotInLaneError'
+}
+
+/** A message with a record. */
+export interface Change {
+  readonly message: MessageInProgress
+  /** Its events that are to be delivered. `holder`: the node that has it in memory, where none waits before it. */
+  readonly undelivered: readonly { readonly event: StatusEvent; readonly holder: number | null }[]
+}
+
+/**
+ * Writes what is new of these. Returns the ids of messages whose deliveries have a holder: those that none of an earlier
+ * event waits for. Whether one does is read with the row locked; a lane has known since it took the message.
+ *
+ * @throws NotInLaneError where not all of them are with `lane`; null: at rest
+ */
+export async function updateRecords(
+  tx: Queryable,
+  changes: readonly Change[],
+  lane: number | null,
+): Promise<Set<string>> {
+  const messages = changes.map(({ message }) => message)
+  const changed = messages.filter(({ state, loaded }) => lane !== null || state !== loaded?.state)
+  const held = changed.length === 0 ? [] : await updateMessages(tx, changed, changes, lane)
+  // One that a lane has in progress has no row there.
+  const waited =
+    lane === null ? messages.filter((message) => wasDispatch(message) && changesDispatch(message)) : []
+  if (waited.length > 0) await deleteDispatches(tx, waited)
+  const particular = messages.filter(hasParticulars)
+  if (particular.length > 0) await insertParticulars(tx, particular)
+  return new Set(held)
+}
+
+async function updateMessages(
+  tx: Queryable,
+  changed: readonly MessageInProgress[],
+  changes: readonly Change[],
+  lane: number | null,
+): Promise<string[]> {
+  const { rows } = await tx.query<{ updated: number; held: string[] }>({
+    name: 'update_records',
+    text: `
+      with changed as (
+        update messages m
+        set lane = null, status = i.status, event_seq = i.sequence, segments = i.segments,
+            delivered_segments = i.delivered, unknown_segments = i.unknown, carrier_id = i.carrier_id,
+            sent_at = i.sent_at, updated_at = i.updated_at, mccmnc = i.mccmnc, error_code = i.error_code,
+            carrier_code = i.carrier_code, price = i.price, ptf = i.ptf, currency = i.currency, route_id = i.route_id,
+            route_reason = i.route_reason, cut = i.cut
+        from json_to_recordset($1) as i (
+          plan_id integer, msg_id uuid, status message_status, sequence smallint, segments smallint, delivered bigint,
+          unknown bigint, carrier_id integer, sent_at timestamptz, updated_at timestamptz, mccmnc text,
+          error_code text, carrier_code text, price numeric, ptf numeric, currency text, route_id integer,
+          route_reason text, cut text)
+        where m.plan_id = i.plan_id and m.msg_id = i.msg_id and m.lane is not distinct from $4::integer
+        returning 1
+      ), told as (
+        insert into events (plan_id, msg_id, seq, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
+          occurred_at, delivered_at, attempts, latency_ms, response_status, response_head, destination, receipt)
+        select i.plan_id, i.msg_id, i.seq, ${POSITION}, i.status, i.error_code, i.mccmnc, i.price, i.ptf, i.currency,
+               i.sent_at, i.occurred_at, i.delivered_at, i.attempts, i.latency_ms, i.response_status, i.response_head,
+               i.destination, i.receipt
+        from json_to_recordset($2) as i (
+          plan_id integer, msg_id uuid, seq smallint, status message_status, error_code text, mccmnc text,
+          price numeric, ptf numeric, currency text, sent_at timestamptz, occurred_at timestamptz,
+          delivered_at timestamptz, attempts smallint, latency_ms integer, response_status smallint,
+          response_head text, destination text, receipt json)
+      ), announced as (
+        insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
+        select i.plan_id, i.msg_id, i.seq, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
+               greatest(i.occurred_at, earlier.due_at), i.occurred_at
+        from json_to_recordset($3) as i (
+          plan_id integer, msg_id uuid, seq smallint, bucket smallint, holder integer, waits boolean,
+          occurred_at timestamptz)
+        cross join lateral (
+          select count(*) > 0 as waits, max(e.due_at) filter (where e.holder is null) as due_at
+          from event_deliveries e
+          where e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id and e.state <> 'failed'
+        ) earlier
+        returning msg_id, holder
+      )
+      select (select count(*)::integer from changed) as updated,
+             array(select msg_id from announced where holder is not null) as held`,
+    values: [
+      jsonOf(changed.map(rowOf)),
+      jsonOf(changes.flatMap(({ message }) => message.events.map((event) => eventRow(message, event)))),
+      JSON.stringify(changes.flatMap((change) => deliveryRows(change, lane))),
+      lane,
+    ],
+  })
+  const { updated, held } = rows[0]!
+  if (updated !== changed.length) throw new NotInLaneError(`${changed.length - updated} messages`)
+  return held
+}
+
+function wasDispatch({ loaded }: MessageInProgress): boolean {
+  return loaded?.state.submission !== null
+}
+
+/** Its row in dispatches is another than at rest, or is to go. */
+export function changesDispatch({ loaded, state }: MessageInProgress): boolean {
+  return state.submission !== loaded?.state.submission
+}
+
+function rowOf({ msgId, accepted, state }: MessageInProgress) {
+  return {
+    plan_id: accepted.planId,
+    msg_id: msgId,
+    status: state.status,
+    sequence: state.sequence,
+    segments: state.segments,
+    delivered: String(BigInt.asIntN(64, state.deliveredSegments)),
+    unknown: String(BigInt.asIntN(64, state.unknownSegments)),
+    carrier_id: state.carrierId,
+    sent_at: state.sentAtMs === null ? null : new Date(state.sentAtMs).toISOString(),
+    updated_at: new Date(state.changedAtMs).toISOString(),
+    mccmnc: state.mccmnc,
+    error_code: state.errorCode,
+    carrier_code: state.carrierCode,
+    price: state.charge?.price ?? null,
+    ptf: state.charge?.ptf ?? null,
+    currency: state.charge?.currency ?? null,
+    route_id: state.routeId,
+    route_reason: state.routeReason,
+    cut: state.cut,
+  }
+}
+
+function eventRow({ msgId, accepted }: MessageInProgress, event: StatusEvent) {
+  const { taken, charge } = event
+  return {
+    plan_id: accepted.planId,
+    msg_id: msgId,
+    seq: event.sequence,
+    status: event.status,
+    error_code: event.errorCode,
+    mccmnc: event.mccmnc,
+    price: charge?.price ?? null,
+    ptf: charge?.ptf ?? null,
+    currency: charge?.currency ?? null,
+    sent_at: event.sentAtMs === null ? null : new Date(event.sentAtMs).toISOString(),
+    occurred_at: new Date(event.occurredAtMs).toISOString(),
+    delivered_at: taken && new Date(taken.attemptedAtMs + taken.latencyMs).toISOString(),
+    attempts: taken && 1,
+    latency_ms: taken?.latencyMs ?? null,
+    response_status: taken?.responseStatus ?? null,
+    response_head: taken?.responseHead ?? null,
+    destination: taken?.destination ?? null,
+    receipt: event.receipt,
+  }
+}
+
+function deliveryRows({ message: { msgId, accepted, loaded }, undelivered }: Change, lane: number | null) {
+  return undelivered.map(({ event, holder }) => ({
+    plan_id: accepted.planId,
+    msg_id: msgId,
+    seq: event.sequence,
+    bucket: bucketOf(msgId),
+    holder,
+    waits: lane === null ? null : (loaded?.hasWaitingEvents ?? false),
+    occurred_at: new Date(event.occurredAtMs).toISOString(),
+  }))
+}
+
+async function deleteDispatches(tx: Queryable, messages: readonly MessageInProgress[]): Promise<void> {
+  await tx.query({
+    name: 'delete_dispatches',
+    text: `
+      delete from dispatches d using unnest($1::uuid[]) as i (msg_id)
+      where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id`,
+    values: [messages.map(({ msgId }) => msgId)],
+  })
+}
+
+function hasParticulars({ submissions, attempts, receipts }: MessageInProgress): boolean {
+  return submissions.some(isNew) || attempts.length + receipts.length > 0
+}
+
+/** A segment that is on record changes with a receipt only. */
+function isNew({ isRecorded, receipt }: MessageInProgress['submissions'][number]): boolean {
+  return isRecorded !== true || receipt !== null
+}
+
+/** What comes again (a carrier's id, a receipt) is there already. Of a segment the first final receipt is kept. */
+async function insertParticulars(tx: Queryable, messages: readonly MessageInProgress[]): Promise<void> {
+  await tx.query({
+    name: 'insert_particulars',
+    text: `
+      with kept as (
+        update submissions s
+        set outcome = i.outcome, error_code = i.error_code, carrier_code = i.carrier_code, receipt_at = i.receipt_at
+        from json_to_recordset($1) as i (
+          carrier_id integer, carrier_message_id text, msg_id uuid, segment smallint, outcome message_status,
+          error_code text, carrier_code text, receipt_at timestamptz)
+        where i.outcome is not null and s.carrier_id = i.carrier_id and s.carrier_message_id = i.carrier_message_id
+          and s.msg_id = i.msg_id and s.segment = i.segment
+          and (s.outcome is null or s.outcome = 'UNKNOWN' and i.outcome <> 'UNKNOWN')
+      ), accepted as (
+        insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, cut, outcome, error_code,
+                                 carrier_code, receipt_at)
+        select * from json_to_recordset($1) as i (
+          carrier_id integer, carrier_message_id text, msg_id uuid, plan_id integer, segment smallint, cut text,
+          outcome message_status, error_code text, carrier_code text, receipt_at timestamptz)
+        on conflict do nothing
+      ), attempted as (
+        insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
+        select * from json_to_recordset($2) as i (
+          msg_id uuid, attempted_at timestamptz, carrier_id integer, outcome attempt_outcome, command_status bigint,
+          resubmission boolean, reason text)
+        on conflict do nothing
+      )
+      insert into receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
+      select * from json_to_recordset($3) as i (
+        msg_id uuid, carrier_message_id text, received_at timestamptz, carrier_id integer, outcome message_status,
+        error_code text, receipt json)
+      on conflict do nothing`,
+    values: [
+      jsonOf(messages.flatMap(submissionRows)),
+      jsonOf(messages.flatMap(attemptRows)),
+      jsonOf(messages.flatMap(receiptRows)),
+    ],
+  })
+}
+
+function submissionRows({ msgId, accepted, submissions }: MessageInProgress) {
+  return submissions.filter(isNew).map(({ carrierId, carrierMessageId, segment, cut, receipt }) => ({
+    carrier_id: carrierId,
+    carrier_message_id: carrierMessageId,
+    msg_id: msgId,
+    plan_id: accepted.planId,
+    segment,
+    cut,
+    outcome: receipt?.evidence.outcome ?? null,
+    error_code: receipt?.evidence.errorCode ?? null,
+    carrier_code: receipt?.carrierCode ?? null,
+    receipt_at: receipt?.evidence.receivedAt ?? null,
+  }))
+}
+
+function attemptRows({ msgId, attempts }: MessageInProgress) {
+  return attempts.map(({ atMs, carrierId, outcome, commandStatus, resubmission, reason }) => ({
+    msg_id: msgId,
+    attempted_at: new Date(atMs).toISOString(),
+    carrier_id: carrierId,
+    outcome,
+    command_status: commandStatus,
+    resubmission,
+    reason,
+  }))
+}
+
+function receiptRows({ msgId, receipts }: MessageInProgress) {
+  return receipts.map(({ carrierId, carrierMessageId, receivedAt, outcome, errorCode, kept }) => ({
+    msg_id: msgId,
+    carrier_message_id: carrierMessageId,
+    received_at: receivedAt,
+    carrier_id: carrierId,
+    outcome,
+    error_code: errorCode,
+    receipt: kept,
+  }))
+}
+
+/** PostgreSQL stores no NUL in a text, and no half of a surrogate pair. */
+function jsonOf(rows: readonly object[]): string {
+  return JSON.stringify(rows, (_, value) =>
+    typeof value === 'string' ? storable(value).toWellFormed() : value,
+  )
+}
