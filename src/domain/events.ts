@@ -25,6 +25,12 @@ export interface EventKey {
   readonly seq: number
 }
 
+/** Who delivers events that are written now: those of `buckets` are held by the node `holder` when that is not null. */
+export interface EventHolder {
+  readonly holder: number | null
+  readonly buckets: readonly number[]
+}
+
 /** Kinds of events, under the names the OpenAPI document gives their webhooks. */
 export type EventType = 'deliveryReceipt' | 'inboundMessage'
 

@@ -137,6 +137,28 @@ function takeEvent(message: MessageInProgress, taken: EventTaken): void {
   if (event !== undefined) event.taken = taken
 }
 
+/** A message whose status has changed. */
+export interface ChangedMessage extends Message {
+  /** Of the event that announces it. */
+  readonly seq: number
+  /** The event is this node's to deliver from memory. */
+  readonly held: boolean
+  /** It is held, and so is an earlier one of its message that is not done. */
+  readonly behind: boolean
+  readonly carrierId: number | null
+  readonly routeId: number | null
+}
+
+/** A message as this event of it, its last, announces it. */
+export function changedMessage(
+  message: MessageInProgress,
+  { sequence }: StatusEvent,
+  held: boolean,
+): ChangedMessage {
+  const { carrierId, routeId } = message.state
+  return { ...messageOf(message), seq: sequence, held, behind: false, carrierId, routeId }
+}
+
 /** As it is answered. */
 export function messageOf({ msgId, accepted, state }: MessageInProgress): Message {
   return {

@@ -1,7 +1,7 @@
 import type { Part } from '../domain/concatenation.ts'
 import type { InboundNumber, ServicePlan } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
-import type { InboundMessage } from '../domain/events.ts'
+import type { EventHolder, InboundMessage } from '../domain/events.ts'
 import { type Language, sameLanguage } from '../domain/gsm-national-tables.ts'
 import { decodeInbound, decodeInboundParts } from '../domain/inbound-text.ts'
 import { matchKeyword } from '../domain/keywords.ts'
@@ -19,7 +19,6 @@ import {
   takeOldSets,
   takeSupersededSets,
 } from '../store/inbound-parts.ts'
-import type { EventHolder } from '../store/submissions.ts'
 import { answerOptOuts } from './answer-opt-outs.ts'
 
 /** One deliver_sm (or data_sm) that is not a receipt: addresses in our form, content without its user data header. */

@@ -1,6 +1,6 @@
+import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import type { Queryable } from '../store/database.ts'
 import { type ReceiptBatch, recordPlainReceipts, recordReceipts as recordRest } from '../store/receipts.ts'
-import type { ChangedMessage } from '../store/submissions.ts'
 
 /**
  * Records receipts, at most one per (carrier, id, addresses). Nearly all of them are plain; only the rest pays for a closer

@@ -1,8 +1,8 @@
 import type { Told } from '../domain/events.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
+import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import type { ReceivedInbound } from '../operations/receive-inbound.ts'
 import type { WebhookEvent } from '../store/event-deliveries.ts'
-import type { ChangedMessage } from '../store/submissions.ts'
 
 /** The events of these changes that this node delivers from memory. */
 export function heldEvents(messages: readonly ChangedMessage[], holder: number): WebhookEvent[] {

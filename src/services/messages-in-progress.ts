@@ -1,5 +1,6 @@
 import { isUnlearned } from '../domain/carrier-message-ids.ts'
 import type { Directory } from '../domain/directory.ts'
+import type { EventHolder } from '../domain/events.ts'
 import {
   type Accepted,
   type EventTaken,
@@ -8,11 +9,12 @@ import {
   type JournalFact,
 } from '../domain/journal-entries.ts'
 import { MessagesByPlan } from '../domain/messages-by-plan.ts'
+import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import {
   addFact,
   begunBy,
+  changedMessage,
   type MessageInProgress,
-  messageOf,
   type StatusEvent,
 } from '../domain/messages-in-progress.ts'
 import { isPushed } from '../domain/webhook-targets.ts'
@@ -22,7 +24,7 @@ import type { Database, Queryable } from '../store/database.ts'
 import { closeLane } from '../store/journal.ts'
 import { projectMessages } from '../store/projection.ts'
 import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
-import type { ChangedMessage, EventHolder, NewCut, Settlement, Submission } from '../store/submissions.ts'
+import type { NewCut, Settlement, Submission } from '../store/submissions.ts'
 import { type Appended, JournalWriter } from './journal-writer.ts'
 import { LostMessages } from './lost-messages.ts'
 import { type Live, newLive, Projector } from './projector.ts'
@@ -328,8 +330,9 @@ export class MessagesInProgress implements AcceptanceJournal {
     onAccepted?.('committed')
   }
 
-  #announce(live: Live, { sequence }: StatusEvent, holder: number | null): ChangedMessage {
+  #announce(live: Live, event: StatusEvent, holder: number | null): ChangedMessage {
     const { message } = live
+    const { sequence } = event
     const { callbackUrl, planId } = message.accepted
     live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId))
     if (!live.delivers) live.unpushed = sequence
@@ -340,8 +343,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       live.released.add(sequence)
       this.#projector.urge(live)
     }
-    const { carrierId, routeId } = message.state
-    return { ...messageOf(message), seq: sequence, held, behind: false, carrierId, routeId }
+    return changedMessage(message, event, held)
   }
 
   #projected(lives: readonly Live[]): void {

@@ -1,5 +1,6 @@
 import type { Directory } from '../domain/directory.ts'
 import { RECEIPT_GRACE_MS } from '../domain/message-states.ts'
+import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import {
   belowFloor,
   type FinalResult,
@@ -17,7 +18,6 @@ import {
   pauseCarriers,
   readFloorFigures,
 } from '../store/quality.ts'
-import type { ChangedMessage } from '../store/submissions.ts'
 import { PeriodicTask } from './periodic-task.ts'
 
 /** What is told of each event beside the table: the metrics. Names a carrier of the directory. */

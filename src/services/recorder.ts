@@ -1,7 +1,9 @@
 import type { Directory } from '../domain/directory.ts'
+import type { EventHolder } from '../domain/events.ts'
 import { InstantSource } from '../domain/instants.ts'
 import { highestIdAt } from '../domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../domain/message-states.ts'
+import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import { type BatchMeter, writeInHalves } from '../operations/batches.ts'
 import { priceReceipts } from '../operations/price-receipts.ts'
 import { recordReceipts } from '../operations/record-receipts.ts'
@@ -15,8 +17,6 @@ import {
 import { findParkedReceipts } from '../store/parked-receipts.ts'
 import { type NotedReceipt, noteReceipts, type ReceiptRow } from '../store/receipts.ts'
 import {
-  type ChangedMessage,
-  type EventHolder,
   type NewCut,
   recordSubmissions,
   type Settlement,

@@ -1,6 +1,7 @@
 import type { ServicePlan } from '../domain/configuration.ts'
 import { DeliveryLanes, type LaneLimits } from '../domain/delivery-lanes.ts'
 import type { Directory } from '../domain/directory.ts'
+import type { EventHolder } from '../domain/events.ts'
 import { eventBody, eventId } from '../domain/events.ts'
 import type { Lane } from '../domain/lanes.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
@@ -19,7 +20,6 @@ import {
   type ReturnedEvent,
   type WebhookEvent,
 } from '../store/event-deliveries.ts'
-import type { EventHolder } from '../store/submissions.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { NodeLease } from './node-lease.ts'
 import { eventTakenFact } from './recorded-facts.ts'

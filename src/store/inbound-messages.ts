@@ -1,7 +1,7 @@
+import type { EventHolder } from '../domain/events.ts'
 import type { Queryable } from './database.ts'
 import { POSITION } from './events.ts'
 import { OFFER_COLUMNS, type OfferKey } from './inbound-offers.ts'
-import type { EventHolder } from './submissions.ts'
 
 /** An inbound message and who owns the number it was sent to. */
 export interface NewInboundMessage {

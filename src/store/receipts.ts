@@ -1,9 +1,11 @@
 import type { RuleInForce } from '../domain/carrier-message-ids.ts'
+import type { EventHolder } from '../domain/events.ts'
 import type { KeptReceipt } from '../domain/kept-receipts.ts'
+import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import type { Charge } from '../domain/rates.ts'
 import type { Queryable } from './database.ts'
 import { announcedEvents } from './events.ts'
-import { CHANGED_COLUMNS, type ChangedMessage, type EventHolder } from './submissions.ts'
+import { CHANGED_COLUMNS } from './submissions.ts'
 
 /** What one receipt says. A batch holds at most one per (carrier, id, addresses). */
 export interface ReceiptRow {

@@ -1,5 +1,6 @@
+import type { EventHolder } from '../domain/events.ts'
 import type { Status } from '../domain/message-states.ts'
-import type { Message } from '../domain/messages.ts'
+import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import type { Queryable } from './database.ts'
 import { announcedEvents } from './events.ts'
 import { MESSAGE_COLUMNS } from './messages.ts'
@@ -66,24 +67,6 @@ export interface NewCut {
   readonly plan_id: number
   readonly msg_id: string
   readonly cut: string
-}
-
-/** Who announces the changes of a batch: events of `buckets` are held by `holder` when that is not null. */
-export interface EventHolder {
-  readonly holder: number | null
-  readonly buckets: readonly number[]
-}
-
-/** A message whose status has changed. */
-export interface ChangedMessage extends Message {
-  /** Of the event that announces it, where one does. */
-  readonly seq: number
-  /** The event is this node's to deliver from memory. */
-  readonly held: boolean
-  /** It is held, and so is an earlier one of its message that is not done. */
-  readonly behind: boolean
-  readonly carrierId: number | null
-  readonly routeId: number | null
 }
 
 /** The columns of a ChangedMessage: `m` is the message, `held.ids` has the ids of the events that are held. */

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { findMessageForOperator } from '../../src/store/messages-admin.ts'
 import { findParkedReceipts } from '../../src/store/parked-receipts.ts'
 import { noteReceipts, type ReceiptRow, recordPlainReceipts } from '../../src/store/receipts.ts'
-import type { ChangedMessage } from '../../src/store/submissions.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Directory } from '../../src/domain/directory.ts'
+import type { EventHolder } from '../../src/domain/events.ts'
 import type { Accepted, EventTaken } from '../../src/domain/journal-entries.ts'
+import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import {
   MessagesInProgress,
@@ -8,7 +10,6 @@ import {
 } from '../../src/services/messages-in-progress.ts'
 import { takeOverLane } from '../../src/store/journal.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
-import type { ChangedMessage, EventHolder } from '../../src/store/submissions.ts'
 import { aCarrier, aDirectory, anAccount, aPlan } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { gatedDatabase, refusedByServer } from '../support/gated-database.ts'

@@ -1,16 +1,13 @@
 /** Messages that a carrier has answered, and what its receipts say of them. */
+
+import type { EventHolder } from '../../src/domain/events.ts'
 import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
-import {
-  type ChangedMessage,
-  type EventHolder,
-  recordSubmissions,
-  type Settlement,
-  type Submission,
-} from '../../src/store/submissions.ts'
+import { recordSubmissions, type Settlement, type Submission } from '../../src/store/submissions.ts'
 import { installedDatabase } from './installation.ts'
 import { HOLDER, NEWEST, sent, storeMessage, submission } from './stored-messages.ts'
 

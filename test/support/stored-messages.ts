@@ -1,15 +1,12 @@
 /** Messages in the database without the service: stored as if accepted, and what became of them. */
+
+import type { EventHolder } from '../../src/domain/events.ts'
 import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import type { Database } from '../../src/store/database.ts'
 import { insertMessages, type NewMessage } from '../../src/store/messages.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
-import {
-  type EventHolder,
-  recordSubmissions,
-  type Settlement,
-  type Submission,
-} from '../../src/store/submissions.ts'
+import { recordSubmissions, type Settlement, type Submission } from '../../src/store/submissions.ts'
 import { newId } from './installation.ts'
 
 export const NODE = 1
