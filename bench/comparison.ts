@@ -65,6 +65,7 @@ class Runs {
         explain: false,
         carrierPort: carrier.port,
         window: options.window,
+        workers: options.workers,
         callbackUrl: `${receiver.origin}/receipts`,
       }),
     )

@@ -48,7 +48,7 @@ Usage: npm run bench -- [options]
   --accept-seconds N       measured time of the accept run, 0 for none (10)
   --webhook-seconds N      seconds of each measurement of the webhook part (some five minutes in all), 0 for none (20)
   --connections N          keep-alive connections of the load generator (64)
-  --workers N              processes of the service, and binds of the carrier; not with --against (1)
+  --workers N              processes of the service, and binds of the carrier; not with --profile (1)
   --outstanding N          messages between request and last webhook, at most, at the full rate (2000)
   --window N               unanswered submit_sm on the carrier link (500)
   --deliver-window N       receipts the carrier leaves unanswered, at most (500)
@@ -150,7 +150,7 @@ function firstOf(text: string): BenchOptions['first'] {
 /** @throws Error for options that exclude each other. */
 function requireFit(options: BenchOptions): void {
   const { against, seconds, tls, profile, throughput, receiptsOutstanding, workers } = options
-  if (workers > 1 && against !== null) throw new Error('--workers does not go with --against')
+  if (workers > 1 && profile !== null) throw new Error('--workers does not go with --profile')
   if (against !== null && (seconds === 0 || tls || profile !== null))
     throw new Error('--against goes with neither --seconds 0 nor --tls nor --profile')
   if (receiptsOutstanding > 0 && throughput !== null)

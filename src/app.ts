@@ -4,6 +4,7 @@ import { makeMessagePath } from './app/message-path.ts'
 import type { AppOptions } from './app/options.ts'
 import type { Metrics } from './http/metrics.ts'
 import { Parts } from './parts.ts'
+import type { SiblingReceipts } from './services/sibling-receipts.ts'
 
 export type { AppOptions } from './app/options.ts'
 
@@ -17,6 +18,8 @@ export interface App {
   metrics(): Promise<Metrics>
   /** Reads what was changed in the configuration. */
   refresh(): Promise<void>
+  /** Takes receipts that another worker was sent, see `SiblingReceipts.take`. */
+  readonly takeReceipts: SiblingReceipts['take']
   /** Stops accepting, finishes what is under way, gives the rest back. Never rejects; at most `drainTimeoutMs`. */
   stop(): Promise<void>
 }
@@ -51,7 +54,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     const url = `http://${host}:${port}`
     const metrics = () => base.registry.getMetricsAsJSON()
     const refresh = () => base.directoryService.refresh()
-    return { url, port, operatorPort, metrics, refresh, stop: () => parts.stop() }
+    const takeReceipts: App['takeReceipts'] = (rows) => path.receipts.take(rows)
+    return { url, port, operatorPort, metrics, refresh, takeReceipts, stop: () => parts.stop() }
   } catch (error) {
     await parts.stop()
     throw error

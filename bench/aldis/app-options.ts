@@ -1,24 +1,31 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { AppOptions } from '../../src/app.ts'
+import { type Config, loadConfig } from '../../src/config.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
 import type { ServiceConfig } from './service.ts'
 
-/** Which of the processes of the service it is. */
-export interface WorkerPlace {
-  /** From 1. */
-  readonly number: number
-  readonly databaseUrl: string
-  /** 0 takes a free one. */
-  readonly port: number
+const SECRET_KEY = Buffer.alloc(32, 1)
+const DRAIN_TIMEOUT_MS = 20_000
+
+/** In which options the service is not as in production. */
+export const CHANGED: Pick<AppOptions, 'callbackPolicy' | 'linkTimings'> = {
+  callbackPolicy: {
+    allowCidrs: [],
+    allowHosts: [],
+    allowLoopback: true,
+    allowUnresolvable: false,
+    ownOrigins: [],
+  },
+  linkTimings: { backoffMs: 100 },
 }
 
-/** The service as in production, but for callbacks to this machine. */
 export function appOptions(
-  { operatorToken, caPem, workers }: ServiceConfig,
+  { operatorToken, caPem }: ServiceConfig,
   log: Logger,
-  { number, databaseUrl, port }: WorkerPlace,
+  databaseUrl: string,
 ): AppOptions {
-  const worker = { number, workers, listensFirst: number === 1, others: async () => [] }
   return {
     connectionString: databaseUrl,
     databasePoolSize: 10,
@@ -26,24 +33,39 @@ export function appOptions(
     databaseStatementTimeoutMs: 30_000,
     allowUnsafeDurability: false,
     httpHost: '127.0.0.1',
-    httpPort: port,
+    httpPort: 0,
     baseUrl: null,
-    secretKey: Buffer.alloc(32, 1),
+    secretKey: SECRET_KEY,
     operatorTokenHashes: [hashToken(operatorToken)],
-    nodeName: `bench/${number}`,
+    nodeName: 'bench',
     retentionDays: 90,
-    drainTimeoutMs: 20_000,
-    callbackPolicy: {
-      allowCidrs: [],
-      allowHosts: [],
-      allowLoopback: true,
-      allowUnresolvable: false,
-      ownOrigins: [],
-    },
+    drainTimeoutMs: DRAIN_TIMEOUT_MS,
+    ...CHANGED,
     webhookCaPem: caPem ?? undefined,
     dnsServers: [],
     log,
-    linkTimings: { backoffMs: 100 },
-    ...(workers > 1 && { worker }),
   }
+}
+
+/** The same for workers, which read the environment of this process: it is set; see worker.ts. */
+export function workersConfig(service: ServiceConfig, databaseUrl: string): Config {
+  const { operatorToken, caPem, workers, logLevel, dataDir } = service
+  Object.assign(process.env, {
+    DATABASE_URL: databaseUrl,
+    HTTP_HOST: '127.0.0.1',
+    HTTP_PORT: '0',
+    SECRET_KEY: SECRET_KEY.toString('hex'),
+    OPERATOR_TOKEN: operatorToken,
+    LOG_LEVEL: logLevel,
+    WORKERS: String(workers),
+    DRAIN_TIMEOUT_MS: String(DRAIN_TIMEOUT_MS),
+  })
+  if (caPem !== null) {
+    const file = join(dataDir, 'authority.pem')
+    writeFileSync(file, caPem)
+    process.env.WEBHOOK_EXTRA_CA = file
+  }
+  const loaded = loadConfig()
+  if (!loaded.ok) throw new Error(loaded.faults.join('; '))
+  return loaded.config
 }

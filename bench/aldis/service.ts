@@ -1,9 +1,10 @@
+import { fileURLToPath } from 'node:url'
 import { startApp } from '../../src/app.ts'
+import { Workers } from '../../src/commands/workers.ts'
 import { EMBEDDED_DATABASE } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { Child, script } from '../children.ts'
 import { serveParent, tellFault } from '../parent.ts'
-import { appOptions } from './app-options.ts'
+import { appOptions, workersConfig } from './app-options.ts'
 import { startProfile } from './profile.ts'
 import { createOn, startEmbedded } from './run-database.ts'
 
@@ -18,7 +19,7 @@ export interface ServiceConfig {
   readonly logLevel: string
   readonly operatorToken: string
   readonly caPem: string | null
-  /** Processes that share the port, as with `aldis serve --workers`; this one starts the others. */
+  /** Above 1: those of `aldis serve --workers`, which this process starts; 1: this process is the service. */
   readonly workers: number
   /** Let the embedded PostgreSQL count its statements and log some plans. Costs a little, so only while profiling. */
   readonly explain: boolean
@@ -39,20 +40,24 @@ const database =
   serverUrl === EMBEDDED_DATABASE || serverUrl === ''
     ? await startEmbedded({ dataDir, explain, log: (line) => log.info(line) })
     : await createOn(serverUrl)
-const app = await startApp(appOptions(config, log, { number: 1, databaseUrl: database.url, port: 0 }))
-const others = Array.from({ length: workers - 1 }, (_, index) => startOther(index + 2))
-await Promise.all(others.map((other) => other.ready()))
+const service = workers === 1 ? await startApp(appOptions(config, log, database.url)) : await startWorkers()
 
-function startOther(number: number): Child {
-  const other = JSON.stringify({ number, databaseUrl: database.url, port: app.port })
-  const program = script('aldis/worker.ts', JSON.stringify(config), other)
-  return new Child(`worker ${number}`, program, { onExit: tellFault })
+async function startWorkers(): Promise<{ url: string; port: number; stop(): Promise<unknown> }> {
+  const all = new Workers({
+    program: fileURLToPath(new URL('worker.ts', import.meta.url)),
+    config: workersConfig(config, database.url),
+    databaseUrl: database.url,
+    nodeName: 'bench',
+    log,
+    fail: tellFault,
+  })
+  return { ...(await all.start()), stop: () => all.stop() }
 }
 
 let stopProfile: (() => Promise<object>) | null = null
 const ready: ServiceReady = {
-  url: app.url,
-  port: app.port,
+  url: service.url,
+  port: service.port,
   postgresPid: database.postgresPid,
   databaseUrl: database.url,
 }
@@ -65,7 +70,7 @@ serveParent(
     stopProfile: () => stopProfile?.(),
   },
   async () => {
-    await Promise.all([app.stop(), ...others.map((other) => other.stop())])
+    await service.stop()
     await database.stop()
   },
 )

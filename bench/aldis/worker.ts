@@ -1,12 +1,9 @@
-import { startApp } from '../../src/app.ts'
-import { createLog } from '../../src/log.ts'
-import { serveParent } from '../parent.ts'
-import { appOptions, type WorkerPlace } from './app-options.ts'
-import type { ServiceConfig } from './service.ts'
+import { runWorker } from '../../src/commands/worker.ts'
+import { loadConfig } from '../../src/config.ts'
+import { CHANGED } from './app-options.ts'
 
-/** Another process of the service, for `--workers`; service.ts is the first. */
+/** A worker as `aldis serve --workers` starts it, with the options of the bench. */
 
-const config = JSON.parse(process.argv[2] ?? '{}') as ServiceConfig
-const place = JSON.parse(process.argv[3] ?? '{}') as WorkerPlace
-const app = await startApp(appOptions(config, createLog(config.logLevel), place))
-serveParent({}, {}, () => app.stop())
+const loaded = loadConfig()
+if (!loaded.ok) throw new Error(loaded.faults.join('; '))
+await runWorker(loaded.config, CHANGED)

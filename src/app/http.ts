@@ -183,9 +183,9 @@ async function portOf(listener: Listener, reusePort: boolean): Promise<number> {
 }
 
 /** Whichever worker is asked, the figures are those of all: a scrape cannot choose one. */
-function scrapeOfAll(registry: Registry, { others }: WorkerOptions): () => Promise<string> {
+function scrapeOfAll(registry: Registry, { siblings }: WorkerOptions): () => Promise<string> {
   return async () => {
-    const [own, rest] = await Promise.all([registry.getMetricsAsJSON(), others('metrics')])
+    const [own, rest] = await Promise.all([registry.getMetricsAsJSON(), siblings.metrics()])
     return mergedMetrics([own, ...rest])
   }
 }
@@ -196,7 +196,7 @@ function directoryOfAll(
   worker: WorkerOptions | undefined,
 ): Pick<Base['directoryService'], 'current' | 'refresh'> {
   const refresh = async () => {
-    await Promise.all([service.refresh(), worker?.others('refresh')])
+    await Promise.all([service.refresh(), worker?.siblings.refresh()])
   }
   return { current: () => service.current(), refresh }
 }

@@ -17,6 +17,7 @@ import { qualityMeters } from '../services/quality-meters.ts'
 import { QualityWatch } from '../services/quality-watch.ts'
 import { Receiver } from '../services/receiver.ts'
 import { Recorder } from '../services/recorder.ts'
+import { SiblingReceipts } from '../services/sibling-receipts.ts'
 import { AMBIGUITY_WAIT_MS } from '../services/submitter.ts'
 import { WebhookDeliverer } from '../services/webhook-deliverer.ts'
 import { WebhookDestinations } from '../services/webhook-destinations.ts'
@@ -38,9 +39,11 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const shared = { db, directory, nowMs, lease, random, onError, onBatch: base.counters.batch }
   const offers = inboundOffers(base, lease)
   parts.add('inbound offers', () => offers.stop())
+  const receipts = new SiblingReceipts({ inProgress, recorder, ask: options.worker?.siblings.receipts })
   const receiver = new Receiver({
     ...shared,
     recorder,
+    receipts,
     offers,
     eventHolder: () => deliverer.holder(),
     onUnowned: base.onUnowned,
@@ -82,6 +85,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     deliverer,
     destinations,
     recorder,
+    receipts,
     receiver,
     submitter,
     links,

@@ -3,6 +3,8 @@ import type { CallbackPolicy } from '../domain/callback-url.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LinkTimings } from '../services/carrier-link.ts'
+import type { HandedReceipt } from '../services/sibling-receipts.ts'
+import type { ReceiptRow } from '../store/receipts.ts'
 
 /** This process is one of several that share the ports, each a node of its own (docs/adr/0020). */
 export interface WorkerOptions {
@@ -12,8 +14,16 @@ export interface WorkerOptions {
   readonly workers: number
   /** False: the others listen already, and this one does when it answers. */
   readonly listensFirst: boolean
-  /** Has the others give their metrics, or read the configuration that was changed; resolves with those that do in time. */
-  readonly others: (what: 'metrics' | 'refresh') => Promise<readonly Metrics[]>
+  readonly siblings: Siblings
+}
+
+/** The other workers. Each method resolves with the answers of those that give one in time; none rejects. */
+export interface Siblings {
+  readonly metrics: () => Promise<readonly Metrics[]>
+  /** They read the configuration that was changed. */
+  readonly refresh: () => Promise<unknown>
+  /** What became of these receipts at each. */
+  readonly receipts: (rows: readonly ReceiptRow[]) => Promise<readonly (readonly HandedReceipt[])[]>
 }
 
 export interface AppOptions {

@@ -130,7 +130,7 @@ async function startNode(config: Config, { fail, ...given }: Given): Promise<Ser
 
 async function startWorkers(config: Config, given: Given): Promise<Service> {
   const { Workers } = await import('./workers.ts')
-  const workers = new Workers({ config, ...given })
+  const workers = new Workers({ program: process.argv[1]!, config, ...given })
   const { url, operatorPort } = await workers.start()
   const stop = async () => {
     // A second signal ends this process at once, and its workers with it.

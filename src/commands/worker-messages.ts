@@ -3,11 +3,17 @@ import type { App } from '../app.ts'
 /** What `aldis serve` and its workers tell each other. Both are of one version, and the channel loses nothing. */
 
 type Metrics = Awaited<ReturnType<App['metrics']>>
+type TakenReceipts = Awaited<ReturnType<App['takeReceipts']>>
 
-/** For its metrics; or to read the configuration, which another has changed. */
-export type Question = 'metrics' | 'refresh'
+export type Question =
+  | { readonly what: 'metrics' }
+  /** It is to read the configuration, which another has changed. */
+  | { readonly what: 'refresh' }
+  /** As JSON: the parent passes them on as they are. */
+  | { readonly what: 'receipts'; readonly receipts: string }
+
 /** Empty for a configuration that was read. */
-export type Answer = Metrics
+export type Answer = Metrics | TakenReceipts
 
 /** What a worker is to do; everything else it reads from its environment, as its parent did. */
 export interface Assignment {
@@ -34,7 +40,7 @@ export interface Ports {
 export type ToWorker =
   | { readonly kind: 'begin'; readonly assignment: Assignment }
   | { readonly kind: 'stop' }
-  | { readonly kind: 'ask'; readonly id: number; readonly what: Question }
+  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   /** What the other workers have answered. */
   | { readonly kind: 'others'; readonly id: number; readonly answers: readonly Answer[] }
 
@@ -46,4 +52,4 @@ export type FromWorker =
   | { readonly kind: 'replaced' }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
   /** All other workers are to be asked. */
-  | { readonly kind: 'ask-others'; readonly id: number; readonly what: Question }
+  | { readonly kind: 'ask-others'; readonly id: number; readonly question: Question }

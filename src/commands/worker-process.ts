@@ -10,10 +10,10 @@ export interface WorkerEnd {
 export interface WorkerEvents {
   readonly onReplaced: () => void
   /** What the other workers answer to this one. */
-  readonly askOthers: (what: Question) => Promise<readonly Answer[]>
+  readonly askOthers: (question: Question) => Promise<readonly Answer[]>
 }
 
-/** A scrape waits 2 s for the database at most; a worker that takes longer than this is left out. */
+/** A scrape waits 2 s for the database at most, a receipt for a COMMIT; a worker that takes longer than this is left out. */
 const ANSWER_TIMEOUT_MS = 3_000
 
 /** One worker: this program again, as a process whose node shares the ports. It ends when this process does. */
@@ -29,11 +29,11 @@ export class WorkerProcess {
   readonly #asked = new Map<number, (answer: Answer) => void>()
   #lastId = 0
 
-  constructor(assignment: Assignment, events: WorkerEvents) {
+  constructor(program: string, assignment: Assignment, events: WorkerEvents) {
     this.number = assignment.number
     this.#events = events
     // Metrics have values that JSON does not.
-    this.#child = fork(process.argv[1]!, ['serve', '--as-worker'], { serialization: 'advanced' })
+    this.#child = fork(program, ['serve', '--as-worker'], { serialization: 'advanced' })
     this.#settleReady = Promise.withResolvers<Ports>()
     this.ready = this.#settleReady.promise
     this.ready.catch(() => undefined)
@@ -69,7 +69,7 @@ export class WorkerProcess {
   }
 
   /** Null when it does not answer in time. */
-  ask(what: Question): Promise<Answer | null> {
+  ask(question: Question): Promise<Answer | null> {
     this.#lastId += 1
     const id = this.#lastId
     return new Promise((resolve) => {
@@ -80,7 +80,7 @@ export class WorkerProcess {
       }
       const timer = setTimeout(settle, ANSWER_TIMEOUT_MS, null)
       this.#asked.set(id, settle)
-      this.#tell({ kind: 'ask', id, what })
+      this.#tell({ kind: 'ask', id, question })
     })
   }
 
@@ -101,7 +101,7 @@ export class WorkerProcess {
         return
       case 'ask-others':
         void this.#events
-          .askOthers(message.what)
+          .askOthers(message.question)
           .then((answers) => this.#tell({ kind: 'others', id: message.id, answers }))
     }
   }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Siblings } from '../app/options.ts'
 import type { App, AppOptions } from '../app.ts'
 import { startApp } from '../app.ts'
 import type { Config } from '../config.ts'
@@ -11,8 +12,11 @@ import type { Answer, Assignment, FromWorker, Question, ToWorker } from './worke
 /** Beyond the time to drain. */
 const LAST_RESORT_MS = 5_000
 
-/** A worker of `aldis serve --workers N`: a node of its own, until its parent stops it, or is gone. */
-export async function runWorker(config: Config): Promise<void> {
+/**
+ * A worker of `aldis serve --workers N`: a node of its own, until its parent stops it, or is gone. `changed`: options in which
+ * it differs from the configuration, for the bench.
+ */
+export async function runWorker(config: Config, changed: Partial<AppOptions> = {}): Promise<void> {
   if (!process.connected) throw new Error('--as-worker is for aldis serve itself')
   const [{ assignment }] = (await once(process, 'message')) as [Extract<ToWorker, { kind: 'begin' }>]
   const log = createLog(config.logLevel, { worker: assignment.number })
@@ -23,7 +27,8 @@ export async function runWorker(config: Config): Promise<void> {
     stopped.fail('another node has the same NODE_ID')
   }
   try {
-    const app = await startApp(workerOptions(config, assignment, { log, onReplaced, parent }))
+    const options = workerOptions(config, assignment, { log, onReplaced, parent })
+    const app = await startApp({ ...options, ...changed })
     parent.app = app
     const { url, port, operatorPort } = app
     log.info({ pid: process.pid }, 'worker is ready')
@@ -55,7 +60,18 @@ function workerOptions(
     httpPort,
     operatorPort: operatorPort ?? undefined,
     carriersStopped,
-    worker: { number, workers, listensFirst, others: (what) => parent.askOthers(what) },
+    worker: { number, workers, listensFirst, siblings: siblingsOver(parent) },
+  }
+}
+
+function siblingsOver(parent: Parent): Siblings {
+  return {
+    metrics: () => parent.askOthers({ what: 'metrics' }) as ReturnType<Siblings['metrics']>,
+    refresh: () => parent.askOthers({ what: 'refresh' }),
+    receipts: (rows) =>
+      parent.askOthers({ what: 'receipts', receipts: JSON.stringify(rows) }) as ReturnType<
+        Siblings['receipts']
+      >,
   }
 }
 
@@ -68,7 +84,11 @@ class Parent {
   constructor(stopped: Stopped) {
     process.on('message', (message) => void this.#take(message as ToWorker, stopped))
     // Nobody else would end this process, nor know of it, while it has a share of the connections.
-    process.on('disconnect', () => stopped.stop())
+    process.on('disconnect', () => {
+      for (const settle of this.#asked.values()) settle([])
+      this.#asked.clear()
+      stopped.stop()
+    })
     if (!process.connected) stopped.stop()
   }
 
@@ -77,21 +97,14 @@ class Parent {
   }
 
   /** Those that answer in time: the parent waits for each of them no longer than 3 s. */
-  askOthers(what: Question): Promise<readonly Answer[]> {
+  askOthers(question: Question): Promise<readonly Answer[]> {
+    if (!process.connected) return Promise.resolve([])
     this.#lastId += 1
     const id = this.#lastId
-    return new Promise((resolve) => {
-      const settle = (answers: readonly Answer[]) => {
-        process.off('disconnect', none)
-        this.#asked.delete(id)
-        resolve(answers)
-      }
-      const none = () => settle([])
-      process.once('disconnect', none)
-      this.#asked.set(id, settle)
-      if (process.connected) this.tell({ kind: 'ask-others', id, what })
-      else none()
-    })
+    const { promise, resolve } = Promise.withResolvers<readonly Answer[]>()
+    this.#asked.set(id, resolve)
+    this.tell({ kind: 'ask-others', id, question })
+    return promise
   }
 
   /** Nothing of it keeps this process. */
@@ -102,17 +115,20 @@ class Parent {
 
   async #take(message: ToWorker, stopped: Stopped): Promise<void> {
     if (message.kind === 'stop') stopped.stop()
-    if (message.kind === 'others') this.#asked.get(message.id)?.(message.answers)
+    if (message.kind === 'others') {
+      this.#asked.get(message.id)?.(message.answers)
+      this.#asked.delete(message.id)
+    }
     if (message.kind !== 'ask' || this.app === null) return
-    const { id, what } = message
-    // One that cannot read the configuration now has it from its next poll.
-    const answer =
-      what === 'metrics'
-        ? await this.app.metrics()
-        : await this.app.refresh().then(
-            () => [],
-            () => [],
-          )
-    this.tell({ kind: 'answer', id, answer })
+    const { id, question } = message
+    this.tell({ kind: 'answer', id, answer: await answerOf(this.app, question) })
   }
+}
+
+async function answerOf(app: App, question: Question): Promise<Answer> {
+  if (question.what === 'metrics') return await app.metrics()
+  if (question.what === 'receipts') return await app.takeReceipts(JSON.parse(question.receipts))
+  // One that cannot read the configuration now has it from its next poll.
+  await app.refresh().catch(() => undefined)
+  return []
 }

@@ -4,6 +4,8 @@ import type { Answer, Assignment, Ports, Question } from './worker-messages.ts'
 import { type WorkerEnd, WorkerProcess } from './worker-process.ts'
 
 export interface WorkersOptions {
+  /** The file of this program. */
+  readonly program: string
   readonly config: Config
   readonly databaseUrl: string
   /** Worker n is the node `nodeName`/n, and takes the place of its predecessor at once. */
@@ -82,14 +84,15 @@ export class Workers {
   }
 
   #launch(given: Omit<Assignment, 'workers' | 'nodeName' | 'databaseUrl'>): WorkerProcess {
-    const { config, databaseUrl, nodeName, fail } = this.#options
+    const { program, config, databaseUrl, nodeName, fail } = this.#options
     const { number } = given
     const { workers } = config
     const worker = new WorkerProcess(
+      program,
       { ...given, workers, databaseUrl, nodeName: `${nodeName}/${number}` },
       {
         onReplaced: () => fail('another node has the same NODE_ID'),
-        askOthers: (what) => this.#askAllBut(number, what),
+        askOthers: (question) => this.#askAllBut(number, question),
       },
     )
     const startedAtMs = performance.now()
@@ -132,9 +135,9 @@ export class Workers {
   }
 
   /** Those that answer in time. */
-  async #askAllBut(number: number, what: Question): Promise<readonly Answer[]> {
+  async #askAllBut(number: number, question: Question): Promise<readonly Answer[]> {
     const others = [...this.#workers.values()].filter((worker) => worker.number !== number && worker.isReady)
-    const answers = await Promise.all(others.map((worker) => worker.ask(what)))
+    const answers = await Promise.all(others.map((worker) => worker.ask(question)))
     return answers.filter((answer) => answer !== null)
   }
 }

@@ -20,12 +20,14 @@ import type { ReceiptRow } from '../store/receipts.ts'
 import type { InboundOffers, Offer } from './inbound-offers.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
+import type { SiblingReceipts } from './sibling-receipts.ts'
 
 export interface ReceiverOptions {
   readonly db: Database
   readonly directory: () => Directory
   readonly lease: NodeLease
   readonly recorder: Recorder
+  readonly receipts: Pick<SiblingReceipts, 'receipt'>
   readonly offers: InboundOffers
   readonly eventHolder: () => EventHolder
   readonly random: (bytes: number) => Uint8Array
@@ -115,7 +117,7 @@ export class Receiver {
       outcome,
       addresses: addresses.filter((digits) => digits !== ''),
     }
-    this.#options.recorder.receipt({ row, done: answer })
+    this.#options.receipts.receipt({ row, done: answer })
   }
 
   #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<ReceiptRow, 'outcome' | 'addresses'> {

@@ -25,7 +25,7 @@ it.each([
   ['--against kannel --tls', '--against goes with neither'],
   ['--against kannel --seconds 0', '--against goes with neither'],
   ['--workers 65', '--workers must be a whole number from 1 to 64'],
-  ['--workers 2 --against kannel', '--workers does not go with --against'],
+  ['--workers 2 --profile folder', '--workers does not go with --profile'],
   ['--receipts-outstanding 10 --throughput 5', 'does not go with'],
 ])('refuses %s', (text, reason) => {
   expect(() => readOptions(text.split(' '))).toThrow(reason)

@@ -58,6 +58,14 @@ async function countOf(msgIds: readonly string[], status: string): Promise<numbe
   return rows[0]!.count
 }
 
+/** How many have been parked so far. */
+async function receiptsParked(): Promise<number> {
+  const { rows } = await database.db.query<{ count: number }>(
+    `select coalesce(pg_sequence_last_value(pg_get_serial_sequence('parked_receipts', 'id')::regclass), 0)::integer as count`,
+  )
+  return rows[0]!.count
+}
+
 describe('two workers', () => {
   let simulator: Simulator
   let service: Served
@@ -96,12 +104,22 @@ describe('two workers', () => {
       expect.objectContaining({ worker: 1, carrier: 'carrier', binds: 1, workers: 2 }),
     ])
     const connection = { url: service.baseUrl, operatorToken: service.operatorToken }
-    await requestAdmin(connection, 'PATCH', '/carriers/carrier', { binds: 2 })
+    await requestAdmin(connection, 'PATCH', '/carriers/carrier', { binds: 2, idRule: 'exact' })
     await eventually(async () =>
       isDeepStrictEqual(await byWorker(service, 'aldis_carrier_bound'), { 1: 1, 2: 1 }),
     )
     expect(said(service, warning)).toHaveLength(1)
   })
+
+  test('hand each other the receipts that come over the other bind: none is parked', async () => {
+    const before = await receiptsParked()
+    const clients = senders(access)
+    await eventually(() => clients.every(({ msgIds }) => msgIds.length >= 3))
+    await Promise.all(clients.map((client) => client.stop()))
+    const msgIds = clients.flatMap((client) => client.msgIds)
+    await eventually(async () => (await countOf(msgIds, 'DELIVERED')) === msgIds.length, 60_000)
+    expect(await receiptsParked()).toBe(before)
+  }, 90_000)
 
   test('answer at one port, and either has the figures of both; one killed is started again and nothing is lost', async () => {
     const clients = senders(access)
