@@ -6,6 +6,7 @@ import type { Database } from '../store/database.ts'
 import {
   deleteOffers,
   findOffers,
+  type NewOffer,
   type OfferKey,
   type RecordedOffer,
   releaseOffers,
@@ -33,6 +34,8 @@ export interface Offer {
   readonly link: OfferingLink
   /** That of the earlier PDU which it repeats, once that is known. */
   offerId: string
+  /** Where it is new: behind every PDU with the same contents that was known when it was judged. */
+  turn: number
   /** What it repeats is recorded already. */
   isRepeat: boolean
   answer: EarlierOffer['answer']
@@ -86,6 +89,7 @@ export class InboundOffers {
       arrivedAtMs: this.#options.clock(),
       link,
       offerId: this.#options.newOfferId(),
+      turn: 0,
       isRepeat: false,
       answer: null,
       answeredAtMs: null,
@@ -102,7 +106,8 @@ export class InboundOffers {
       carrier_id: carrierId,
       fingerprint,
     }))
-    const recorded = Map.groupBy(await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS), ({ place }) => place)
+    const { recorded: rows, lastTurns } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
+    const recorded = Map.groupBy(rows, ({ place }) => place)
     const spent = new Set<string>()
     const fresh: RecordedOffer[] = []
     const earlier = offers.map((offer, place) => {
@@ -112,6 +117,7 @@ export class InboundOffers {
       )
       const found = this.#earlierOf(offer, [...(recorded.get(place) ?? []), ...alike], spent)
       if (found === 'new') {
+        offer.turn = lastTurns[place]! + alike.length + 1
         this.#known.set(offer.offerId, offer)
         fresh.push({ ...this.keyOf(offer), place, isHeld: true })
       } else if (found !== 'unclear') spent.add(found.offer_id)
@@ -125,8 +131,8 @@ export class InboundOffers {
     })
   }
 
-  keyOf({ carrierId, fingerprint, offerId }: Offer): OfferKey {
-    return { carrier_id: carrierId, fingerprint, offer_id: offerId }
+  keyOf({ carrierId, fingerprint, offerId, turn }: Offer): NewOffer {
+    return { carrier_id: carrierId, fingerprint, offer_id: offerId, turn }
   }
 
   /** `isWritten`: the session took the answer. A refused one may be recorded all the same (`mayBeRecorded`). */

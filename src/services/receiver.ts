@@ -16,6 +16,7 @@ import type { Connection } from '../smpp/connection.ts'
 import type { PduOf, RequestPdu } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 import { type Database, isOutcomeUnknown } from '../store/database.ts'
+import { isTurnTaken } from '../store/inbound-offers.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
 import type { InboundOffers, Offer } from './inbound-offers.ts'
 import type { NodeLease } from './node-lease.ts'
@@ -51,6 +52,8 @@ interface InboundItem {
 }
 
 const MAX_BATCH = 100
+/** A batch is judged so often while other nodes record PDUs of it. */
+const MAX_ROUNDS = 3
 
 /** Takes what carriers send: receipts to the recorder, MO messages into the database. Answered only after COMMIT. */
 export class Receiver {
@@ -169,26 +172,37 @@ export class Receiver {
   }
 
   /** False for those whose carrier is to offer them again, when another node knows what became of them. */
-  async #receive(items: readonly InboundItem[]): Promise<readonly boolean[]> {
-    const { db, directory, lease, eventHolder, offers, onBatch, onUnowned, onReceived } = this.#options
+  async #receive(items: readonly InboundItem[], rounds = MAX_ROUNDS): Promise<readonly boolean[]> {
+    const { offers, onBatch } = this.#options
     onBatch?.('inbound', items.length)
     const verdicts = await offers.judge(items.map(({ offer }) => offer))
     const fresh = items.filter((_, place) => verdicts[place] === 'new')
-    if (fresh.length > 0) {
-      const received = await receiveInbound(
-        {
-          db,
-          directory: directory(),
-          newMessageId: () => this.newMessageId(),
-          holder: eventHolder(),
-          onUnowned,
-          offers: { offers: fresh.map(({ offer }) => offers.keyOf(offer)), nodeId: lease.nodeId },
-        },
-        fresh.map(({ segment }) => segment),
-      )
-      onReceived(received)
+    const isTaken = new Set(items.filter((_, place) => verdicts[place] !== 'unclear'))
+    try {
+      if (fresh.length > 0) await this.#record(fresh)
+    } catch (error) {
+      if (rounds === 1 || !isTurnTaken(error)) throw error
+      // Another node was offered one of them too, and was quicker: it is there to be found now.
+      const taken = await this.#receive(fresh, rounds - 1)
+      for (const [place, item] of fresh.entries()) if (!taken[place]) isTaken.delete(item)
     }
-    return verdicts.map((verdict) => verdict !== 'unclear')
+    return items.map((item) => isTaken.has(item))
+  }
+
+  async #record(fresh: readonly InboundItem[]): Promise<void> {
+    const { db, directory, lease, eventHolder, offers, onUnowned, onReceived } = this.#options
+    const received = await receiveInbound(
+      {
+        db,
+        directory: directory(),
+        newMessageId: () => this.newMessageId(),
+        holder: eventHolder(),
+        onUnowned,
+        offers: { offers: fresh.map(({ offer }) => offers.keyOf(offer)), nodeId: lease.nodeId },
+      },
+      fresh.map(({ segment }) => segment),
+    )
+    onReceived(received)
   }
 }
 

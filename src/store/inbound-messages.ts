@@ -1,7 +1,7 @@
 import type { EventHolder } from '../domain/events.ts'
 import type { Queryable } from './database.ts'
 import { POSITION } from './events.ts'
-import { OFFER_COLUMNS, type OfferKey } from './inbound-offers.ts'
+import { type NewOffer, OFFER_COLUMNS } from './inbound-offers.ts'
 
 /** An inbound message and who owns the number it was sent to. */
 export interface NewInboundMessage {
@@ -20,7 +20,7 @@ export interface NewInboundMessage {
 
 /** The PDUs that messages, or parts of them, came in, and the node that knows how they are answered. */
 export interface NewOffers {
-  readonly offers: readonly OfferKey[]
+  readonly offers: readonly NewOffer[]
   readonly nodeId: number
 }
 
@@ -44,9 +44,9 @@ export async function insertInboundMessages(
           plan_id integer, msg_id uuid, carrier_id integer, sender text, recipient text, body text, keyword text,
           announced boolean, received_ms bigint)
       ), offered as (
-        insert into inbound_offers (carrier_id, fingerprint, offer_id, holder, offered_at)
-        select carrier_id, decode(fingerprint, 'hex'), offer_id, $5::integer, now()
-        from json_to_recordset($4) as i (${OFFER_COLUMNS})
+        insert into inbound_offers (carrier_id, fingerprint, offer_id, turn, holder, offered_at)
+        select carrier_id, decode(fingerprint, 'hex'), offer_id, turn, $5::integer, now()
+        from json_to_recordset($4) as i (${OFFER_COLUMNS}, turn integer)
       ), owned as (
         insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body, keyword)
         select plan_id, msg_id, carrier_id, sender, recipient, body, keyword from input where plan_id is not null

@@ -9,6 +9,11 @@ export interface OfferKey {
   readonly offer_id: string
 }
 
+export interface NewOffer extends OfferKey {
+  /** Behind every PDU with the same contents that its recorder knows of. */
+  readonly turn: number
+}
+
 /** A recorded PDU with the contents of one that was asked for. */
 export interface RecordedOffer extends OfferKey {
   /** Of the one asked for, in the batch. */
@@ -22,28 +27,47 @@ const MAX_ALIKE = 20
 
 export const OFFER_COLUMNS = 'carrier_id integer, fingerprint text, offer_id uuid'
 
-/** PDUs with these contents that were recorded within `ageMs`, oldest first. */
+const TURNS = 'inbound_offers_turn'
+
+/** Somebody else has recorded a PDU with the contents of one of these meanwhile; nothing was recorded. */
+export function isTurnTaken(error: unknown): boolean {
+  return (error as { constraint?: unknown } | null)?.constraint === TURNS
+}
+
+/** PDUs with these contents that were recorded within `ageMs`, oldest first; and the last turn of each, 0 where there is none. */
 export async function findOffers(
   db: Queryable,
   offers: readonly { place: number; carrier_id: number; fingerprint: string }[],
   ageMs: number,
-): Promise<RecordedOffer[]> {
-  const { rows } = await db.query<RecordedOffer>({
+): Promise<{ readonly recorded: RecordedOffer[]; readonly lastTurns: number[] }> {
+  const { rows } = await db.query<
+    Omit<RecordedOffer, 'offer_id'> & { offer_id: string | null; turn: number }
+  >({
     name: 'find_inbound_offers',
     text: `
-      select i.place, i.carrier_id, i.fingerprint, o.offer_id,
+      select i.place, i.carrier_id, i.fingerprint, o.offer_id, last.turn,
              exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now()) as "isHeld"
       from json_to_recordset($1) as i (place integer, carrier_id integer, fingerprint text)
       cross join lateral (
+        select coalesce(max(turn), 0) as turn from inbound_offers
+        where carrier_id = i.carrier_id and fingerprint = decode(i.fingerprint, 'hex')
+      ) last
+      left join lateral (
         select offer_id, holder, offered_at from inbound_offers
         where carrier_id = i.carrier_id and fingerprint = decode(i.fingerprint, 'hex')
           and offered_at > now() - $2 * interval '1 ms'
         order by offer_id limit ${MAX_ALIKE}
-      ) o
+      ) o on true
       order by i.place, o.offer_id`,
     values: [JSON.stringify(offers), ageMs],
   })
-  return rows
+  const turns = new Map(rows.map(({ place, turn }) => [place, turn]))
+  return {
+    recorded: rows.flatMap(({ turn: _, offer_id, ...row }) =>
+      offer_id === null ? [] : [{ ...row, offer_id }],
+    ),
+    lastTurns: offers.map(({ place }) => turns.get(place)!),
+  }
 }
 
 /** Makes the node the holder of those that no other living node holds. Returns the ids of those that it holds now. */

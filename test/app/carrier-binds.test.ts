@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { STATUSES } from '../../src/smpp/statuses.ts'
 import { otherNodes } from '../support/other-nodes.ts'
 import { bindsOf, eventually, type Service } from '../support/service.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
@@ -167,5 +168,35 @@ describe('two nodes', () => {
     await eventually(() => smsc.bindsNow === 7)
     expect(await bindsOf(service)).toMatchObject(before)
     expect(smsc.binds).toHaveLength(7)
+  })
+
+  test('an inbound message that both are offered while its table is locked is one', async () => {
+    await start({ binds: 2 })
+    await others.start()
+    await shared({ 'node-a': 1, 'node-b': 1 })
+    await eventually(() => smsc.bindsNow === 2)
+    const offered = {
+      ...{ source_addr: '15550007777', source_addr_ton: 1 },
+      ...{ destination_addr: service.inboundNumber.slice(1), short_message: Buffer.from('once') },
+    }
+    const recorded = async () => {
+      const { rows } = await service.db.query("select msg_id from inbound_messages where body = 'once'")
+      return rows.length
+    }
+    const lock = await service.db.connect()
+    await lock.query('begin')
+    await lock.query('lock table inbound_messages in share mode')
+    const answers = smsc.boundNow.map((peer) => smsc.deliver(offered, peer))
+    await eventually(async () => {
+      const { rows } = await lock.query(
+        "select from pg_locks where relation::regclass::text like 'inbound_messages%' and not granted",
+      )
+      return rows.length === 2
+    })
+    await lock.query('rollback')
+    lock.release()
+    const statuses = await Promise.all(answers)
+    expect(statuses.toSorted()).toEqual([STATUSES.ESME_ROK, STATUSES.ESME_RX_T_APPN])
+    expect(await recorded()).toBe(1)
   })
 })

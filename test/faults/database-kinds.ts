@@ -11,8 +11,6 @@ import type { Relay } from './relay.ts'
 
 /** What had begun on a dead node is in doubt. */
 const KNOWN = ['unknown-never-offered'] as const
-/** A deliver_sm that waits for a lock is offered again, to the other node: both record it when the lock is gone. */
-const KNOWN_OF_LOCKS = [...KNOWN, 'inbound-doubled'] as const
 const LOST_ANSWERS = { repeats: true } as const
 const CRASH = { copies: true, repeats: true } as const
 const SHORT_MS = [500, 4_000] as const
@@ -145,7 +143,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'table-locked',
     summary: 'one of the busiest tables is locked',
     excuses: CRASH,
-    known: KNOWN_OF_LOCKS,
+    known: KNOWN,
     holdMs: LOCK_MS,
     begin: locked,
   },
@@ -153,7 +151,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'table-locked-long',
     summary: 'one of the busiest tables is locked for a minute',
     excuses: CRASH,
-    known: KNOWN_OF_LOCKS,
+    known: KNOWN,
     holdMs: [60_000, 60_000],
     begin: locked,
   },

@@ -5,8 +5,8 @@ import { partFromDatabase } from './database-kinds.ts'
 import type { Kind, Ongoing, Stage } from './kind.ts'
 
 const CRASH = { copies: true, repeats: true } as const
-/** What had begun on a dead node is in doubt; a deliver_sm that waits for a lock is offered again to the other node. */
-const KNOWN = ['unknown-never-offered', 'inbound-doubled'] as const
+/** What had begun on a dead node is in doubt. */
+const KNOWN = ['unknown-never-offered'] as const
 /** And nobody can take anything over before the lock is gone. */
 const KNOWN_OF_TAKEOVER = [...KNOWN, 'slow-takeover'] as const
 const SHORT_MS = [100, 3_000] as const

@@ -12,7 +12,7 @@ import { decodePdu } from '../../src/smpp/decoding.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'
 import type { PduInput, PduOf } from '../../src/smpp/pdu.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
-import { deleteOldOffers } from '../../src/store/inbound-offers.ts'
+import { deleteOldOffers, isTurnTaken } from '../../src/store/inbound-offers.ts'
 import { installedDatabase } from '../support/installation.ts'
 
 const CARRIER_ID = 1
@@ -274,6 +274,19 @@ test('over the bind of another node: unclear while the first knows the answer, t
   expect(await taken(other, new Link())).toBe('again')
   expect(await rows()).toEqual([{ holder: other.nodeId }])
   expect(await taken(one, new Link())).toBe('unclear')
+})
+
+test('offered to two nodes at once: one records it, and the other finds that when it looks again', async () => {
+  const [here, there] = [arrived(one, new Link()), arrived(other, new Link())]
+  const judged = [await one.offers.judge([here]), await other.offers.judge([there])]
+  expect(judged).toEqual([['new'], ['new']])
+  const record = (node: Node, offer: Offer) =>
+    insertInboundMessages(db, [], NOBODY, { offers: [node.offers.keyOf(offer)], nodeId: node.nodeId })
+  await record(one, here)
+  const failure = await record(other, there).catch((error: unknown) => error)
+  expect(isTurnTaken(failure)).toBe(true)
+  expect(await received(other, there)).toEqual(['unclear'])
+  expect(await rows()).toEqual([{ holder: one.nodeId }])
 })
 
 test('a node that is gone is asked no more; neither is one that was started again', async () => {
