@@ -1,6 +1,6 @@
 export interface PeriodicTaskOptions {
-  /** Gives in how many milliseconds it is due again; nothing: after the interval. */
-  readonly run: () => Promise<number | void>
+  /** A number it gives is in how many milliseconds it is due again; without one: after the interval. */
+  readonly run: () => Promise<unknown>
   /** From the end of one run to the next, milliseconds. */
   readonly intervalMs: number | (() => number)
   /** From a run that failed to the next; default: the interval. */
@@ -78,7 +78,7 @@ export class PeriodicTask {
     try {
       const delayMs = await this.#options.run()
       this.#isFailing = false
-      return delayMs ?? this.#intervalMs()
+      return typeof delayMs === 'number' ? delayMs : this.#intervalMs()
     } catch (error) {
       if (!this.#isFailing) this.#options.onError(error)
       this.#isFailing = true

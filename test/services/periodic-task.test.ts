@@ -8,12 +8,12 @@ const INTERVAL_MS = 1_000
 
 /** A task whose runs are ended by hand; `begun` counts them. */
 function task(onError: (error: unknown) => void = () => undefined) {
-  const runs: PromiseWithResolvers<number | void>[] = []
+  const runs: PromiseWithResolvers<unknown>[] = []
   const periodic = new PeriodicTask({
     intervalMs: INTERVAL_MS,
     onError,
     run: () => {
-      const run = Promise.withResolvers<number | void>()
+      const run = Promise.withResolvers<unknown>()
       runs.push(run)
       return run.promise
     },
@@ -30,7 +30,7 @@ test('one run follows the other, an interval after its end', async () => {
   expect(runs).toHaveLength(1)
   await pass(10 * INTERVAL_MS)
   expect(runs).toHaveLength(1)
-  runs[0]!.resolve()
+  runs[0]!.resolve(undefined)
   await pass(INTERVAL_MS)
   expect(runs).toHaveLength(2)
 })
@@ -55,10 +55,10 @@ test('woken it runs at once; while it runs, once more', async () => {
   periodic.wake()
   periodic.wake()
   expect(runs).toHaveLength(1)
-  runs[0]!.resolve()
+  runs[0]!.resolve(undefined)
   await pass(0)
   expect(runs).toHaveLength(2)
-  runs[1]!.resolve()
+  runs[1]!.resolve(undefined)
   await pass(INTERVAL_MS - 1)
   expect(runs).toHaveLength(2)
 })
@@ -69,7 +69,7 @@ test('it goes on after a failure, and tells the first in a row', async () => {
   periodic.start(0)
   await pass(0)
   for (const [index, failure] of ['first', 'second', null, 'third'].entries()) {
-    if (failure === null) runs[index]!.resolve()
+    if (failure === null) runs[index]!.resolve(undefined)
     else runs[index]!.reject(failure)
     await pass(INTERVAL_MS)
   }
@@ -86,7 +86,7 @@ test('stopped it waits for the run that has begun, and begins none', async () =>
   void periodic.stop().then(stopped)
   await pass(INTERVAL_MS)
   expect(stopped).not.toHaveBeenCalled()
-  runs[0]!.resolve()
+  runs[0]!.resolve(undefined)
   await pass(10 * INTERVAL_MS)
   expect(stopped).toHaveBeenCalled()
   periodic.wake()
