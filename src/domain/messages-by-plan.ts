@@ -13,13 +13,15 @@ export class MessagesByPlan {
     return this.#messages.get(msgId)
   }
 
-  /** In the order in which they were added; null: of all plans. */
+  /** In the order in which they were added last; null: of all plans. */
   of(planId: number | null): Iterable<MessageInProgress> {
     return (planId === null ? this.#messages : this.#ofPlans.get(planId))?.values() ?? []
   }
 
+  /** In place of what it was before. */
   add(message: MessageInProgress): void {
     const { msgId, accepted } = message
+    this.delete(msgId)
     this.#messages.set(msgId, message)
     const ofPlan = this.#ofPlans.get(accepted.planId)
     if (ofPlan === undefined) this.#ofPlans.set(accepted.planId, new Map([[msgId, message]]))

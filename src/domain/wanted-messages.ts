@@ -37,8 +37,13 @@ export function wantedOfPage({ planId, filters, after }: Page<MessageFilters, st
   }
 }
 
+/** What a list asks of a message that it found by a record with what was given of carriers: the record knows more of that. */
+export function wantedOfRecord(wanted: WantedMessages): WantedMessages {
+  return wanted.carrierMessageIds === null ? wanted : { ...wanted, carrierId: null, carrierMessageIds: null }
+}
+
 /** The cheapest question first: most messages in progress are of other plans. */
-function isWanted(wanted: WantedMessages, message: MessageInProgress): boolean {
+export function isWanted(wanted: WantedMessages, message: MessageInProgress): boolean {
   const { planId, lowest, highest, below, filters } = wanted
   const { msgId, accepted, state } = message
   return (

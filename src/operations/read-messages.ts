@@ -2,15 +2,23 @@ import type { Page } from '../domain/cursors.ts'
 import type { MessageFilters } from '../domain/message-filters.ts'
 import type { Message } from '../domain/messages.ts'
 import { type MessageInProgress, messageOf } from '../domain/messages-in-progress.ts'
-import { mergeNewest, newestWanted, type WantedMessages, wantedOfPage } from '../domain/wanted-messages.ts'
+import {
+  isWanted,
+  mergeNewest,
+  newestWanted,
+  type WantedMessages,
+  wantedOfPage,
+  wantedOfRecord,
+} from '../domain/wanted-messages.ts'
 import type { Queryable } from '../store/database.ts'
 import { listMessages } from '../store/message-list.ts'
 import { type FoundMessage, type NamelessMessage, withNames } from '../store/message-search.ts'
-import { findMessage } from '../store/messages.ts'
-import { findAtRest } from '../store/projection.ts'
+import { findMessage, type InLane } from '../store/messages.ts'
+import type { MessageKey } from '../store/messages-at-rest.ts'
+import { findRecorded } from '../store/projection.ts'
 import { findMessages, type MessageSearch, wantedOfSearch } from './search-messages.ts'
 
-/** The messages that this process has in progress: they have no record yet. */
+/** The messages that this process has in progress. */
 export interface OwnMessages {
   /** As of what is committed in this process's lane. */
   get(msgId: string): MessageInProgress | undefined
@@ -25,15 +33,16 @@ export interface OwnMessages {
   readonly lane: number | null
 }
 
-/** Those that other processes have in progress, as their lanes say. Some may have a record, which is newer then. */
+/** What the lanes of other processes say. A message may be in several: the record says which of them has it in progress. */
 export interface OtherMessages {
   /** Resolves when what was committed in their lanes by now is known here, or is in the records. */
   catchUp(): Promise<void>
-  get(msgId: string): MessageInProgress | undefined
-  /** As of `OwnMessages`. */
-  all(planId: number | null): Iterable<MessageInProgress>
-  /** They have a record. */
-  forget(msgIds: Iterable<string>): void
+  /** As this lane has begun it last; null: as any of them has. */
+  get(msgId: string, lane: number | null): MessageInProgress | undefined
+  /** As of `OwnMessages`, of each lane. */
+  all(planId: number | null): readonly Iterable<MessageInProgress>[]
+  /** They are not in progress in these lanes any more. Where one has begun again meanwhile, that stays. */
+  forget(messages: Iterable<MessageInProgress>): void
 }
 
 export interface MessageReadsOptions {
@@ -51,10 +60,15 @@ const POLL_MS = 100
 /** Looked for among the records in one statement. */
 const MAX_LOOKED_AT = 1_000
 
+/** How often records are read again of which some were loaded, and at rest again, before their lanes were read. */
+const MOST_LOOKS = 5
+
 /**
  * Reads messages, wherever they are: in the memory of this process, in the lanes of the others, in the records. Every read
- * knows at least what was committed on any node when it began. A message goes one way, from progress into the records. So
- * who looks into progress first, and into the records afterwards, misses none; a record is newer than what a lane says.
+ * knows at least what was committed on any node when it began. What a record says depends on its `lane`. Null: it is what
+ * the message is. A lane that is read afterwards and has the message: that counts. A lane that has not: the message has moved
+ * since, and the record is read again; where a lane has it once more, it was loaded in between, and the record is as it
+ * was then. A message without a record is in the lane that accepted it.
  */
 export class MessageReads {
   readonly #options: MessageReadsOptions
@@ -69,27 +83,45 @@ export class MessageReads {
     const id = msgId.toLowerCase()
     const mine = own.get(id)
     if (mine !== undefined && !own.isLeaving(id)) return ofPlans(planIds, messageOf(mine))
-    if (mine === undefined) await others.catchUp()
-    const message = mine ?? others.get(id)
-    // As it is now: it may change while its record is looked for.
-    const inProgress = message === undefined ? null : ofPlans(planIds, messageOf(message))
-    return (await findMessage(db, planIds, id)) ?? inProgress
+    let record: (Message & InLane) | null = null
+    for (let look = 0; look < 2; look += 1) {
+      record = await findMessage(db, planIds, id)
+      if (record?.lane === null) break
+      const lane = record?.lane ?? null
+      if (this.#inMemory(id, lane) === undefined) await others.catchUp()
+      const message = this.#inProgress(id, lane)
+      if (message !== undefined) return ofPlans(planIds, messageOf(message))
+    }
+    return record === null ? null : withoutLane(record)
   }
 
   /** Messages of one plan, newest first. */
   async list(page: Page<MessageFilters, string>): Promise<Message[]> {
-    const inProgress = await this.#inProgress(wantedOfPage(page), page.limit, messageOf)
-    const recorded = await listMessages(this.#options.db, page)
-    return mergeNewest(recorded, inProgress, page.limit)
+    const { db } = this.#options
+    const { after, limit } = page
+    const wanted = wantedOfPage(page)
+    const inProgress = await this.#newestInProgress(wanted, limit, messageOf)
+    const recorded = await this.#recorded(
+      async (part) => ({ rows: await listMessages(db, { ...page, ...part }), searchedTo: null }),
+      { after, limit, wanted, rowOf: messageOf },
+    )
+    return mergeNewest(recorded.rows, mergeNewest(recorded.inProgress, inProgress, limit), limit)
   }
 
   /** What `findMessages` gives, and the messages in progress among it. */
   async search(search: MessageSearch): Promise<{ rows: FoundMessage[]; searchedTo: string | null }> {
     const { db, clock } = this.#options
-    const inProgress = await this.#inProgress(wantedOfSearch(search), search.limit, namelessMessage)
-    const { rows, searchedTo } = await findMessages(db, search, clock)
-    const searched = inProgress.filter(({ msgId }) => searchedTo === null || msgId >= searchedTo)
-    return { rows: mergeNewest(rows, await withNames(db, searched), search.limit), searchedTo }
+    const { after, limit } = search
+    const wanted = wantedOfSearch(search)
+    const inProgress = await this.#newestInProgress(wanted, limit, namelessMessage)
+    const recorded = await this.#recorded((part) => findMessages(db, { ...search, ...part }, clock), {
+      ...{ after, limit, rowOf: namelessMessage },
+      wanted: wantedOfRecord(wanted),
+    })
+    const { rows, searchedTo } = recorded
+    const nameless = mergeNewest(recorded.inProgress, inProgress, limit)
+    const searched = nameless.filter(({ msgId }) => searchedTo === null || msgId >= searchedTo)
+    return { rows: mergeNewest(rows, await withNames(db, searched), limit), searchedTo }
   }
 
   /**
@@ -116,8 +148,8 @@ export class MessageReads {
   async hasInProgress(planId: number): Promise<boolean> {
     const { own, others } = this.#options
     await others.catchUp()
-    return [own, others].some((source) =>
-      Iterator.from(source.all(planId)).some(({ accepted }) => accepted.planId === planId),
+    return [own.all(planId), ...others.all(planId)].some((source) =>
+      Iterator.from(source).some(({ accepted }) => accepted.planId === planId),
     )
   }
 
@@ -130,27 +162,110 @@ export class MessageReads {
     if (ids.length > 0) await own.project(ids)
   }
 
-  /** The newest that are wanted and have no record, as they are now: they may change while the records are read. */
-  async #inProgress<Row extends { readonly msgId: string }>(
+  /** The newest that are wanted and in progress, as they are now: they may change while the records are read. */
+  async #newestInProgress<Row extends { readonly msgId: string }>(
     wanted: WantedMessages,
     limit: number,
     rowOf: (message: MessageInProgress) => Row,
   ): Promise<Row[]> {
-    const { db, own, others } = this.#options
+    const { own, others } = this.#options
     await this.#catchUp()
-    const sources = () => [own, others].map((source) => source.all(wanted.planId))
     const rows: Row[] = []
-    // Where many have a record by now, they give way to as many older ones.
+    // Where many are not in progress any more, they give way to as many older ones.
     for (let { below } = wanted, most = limit; ; most = MAX_LOOKED_AT) {
-      const newest = newestWanted(sources(), { ...wanted, below }, most)
-      const candidates = newest.map(rowOf)
-      const doubtful = newest.filter(({ msgId }) => own.get(msgId) === undefined || own.isLeaving(msgId))
-      const recorded = doubtful.length === 0 ? new Set<string>() : await findAtRest(db, doubtful.map(keyOf))
-      others.forget(recorded)
-      rows.push(...candidates.filter(({ msgId }) => !recorded.has(msgId)))
+      const sources = [own.all(wanted.planId), ...others.all(wanted.planId)]
+      const newest = newestWanted(sources, { ...wanted, below }, most)
+      rows.push(...(await this.#stillInProgress(newest, wanted, rowOf)))
       if (rows.length >= limit || newest.length < most) return rows.slice(0, limit)
       below = newest.at(-1)!.msgId
     }
+  }
+
+  async #stillInProgress<Row>(
+    newest: readonly MessageInProgress[],
+    wanted: WantedMessages,
+    rowOf: (message: MessageInProgress) => Row,
+  ): Promise<Row[]> {
+    const { db, own, others } = this.#options
+    const found = newest.map((message) => {
+      const isCertain = own.get(message.msgId) === message && !own.isLeaving(message.msgId)
+      return { message, isCertain, row: rowOf(message) }
+    })
+    const doubtful = found.flatMap(({ message, isCertain }) => (isCertain ? [] : [message]))
+    const recorded = doubtful.length > 0 ? await findRecorded(db, doubtful.map(keyOf)) : NONE_RECORDED
+    // It may have begun again since its lane was read.
+    if (recorded.values().some((lane) => this.#isElsewhere(lane))) await this.#catchUp()
+    others.forget(doubtful.filter((message) => !isInProgress(others, message, recorded)))
+    const rows = new Map<string, Row>()
+    for (const { message, isCertain, row } of found) {
+      const { msgId } = message
+      const lane = recorded.get(msgId)
+      const now = lane === undefined || lane === null ? undefined : this.#inProgress(msgId, lane)
+      if (isCertain || (lane === undefined && message.loaded === null)) rows.set(msgId, row)
+      else if (now !== undefined && isWanted(wanted, now)) rows.set(msgId, rowOf(now))
+    }
+    return [...rows.values()]
+  }
+
+  /** Records, and those of them that are in progress, as they are now; as many as there are, and `limit` suffice. */
+  async #recorded<Recorded extends { readonly msgId: string }, Row>(
+    read: (part: Part) => Promise<Records<Recorded>>,
+    {
+      after,
+      limit,
+      wanted,
+      rowOf,
+    }: Part & { readonly wanted: WantedMessages; readonly rowOf: (message: MessageInProgress) => Row },
+  ) {
+    const rows: Recorded[] = []
+    const inProgress: Row[] = []
+    // Where many have become something else, those behind them are read.
+    for (let part: Part = { after, limit }; ; ) {
+      const { records, searchedTo, found } = await this.#readRecords(read, part)
+      for (const record of records) {
+        const message = found.get(record.msgId)
+        if (message === undefined) rows.push(withoutLane(record))
+        else if (isWanted(wanted, message)) inProgress.push(rowOf(message))
+      }
+      const isFull = rows.length + inProgress.length >= limit
+      if (isFull || searchedTo !== null || records.length < part.limit)
+        return { rows, inProgress, searchedTo }
+      part = { after: records.at(-1)!.msgId, limit: MAX_LOOKED_AT }
+    }
+  }
+
+  async #readRecords<Recorded extends { readonly msgId: string }>(
+    read: (part: Part) => Promise<Records<Recorded>>,
+    part: Part,
+  ) {
+    const missed = new Set<string>()
+    for (let look = 1; ; look += 1) {
+      const { rows: records, searchedTo } = await read(part)
+      const loaded = records.filter(({ lane }) => lane !== null)
+      if (loaded.some(({ lane }) => this.#isElsewhere(lane))) await this.#catchUp()
+      const found = new Map<string, MessageInProgress>()
+      for (const { msgId, lane } of loaded) {
+        const message = this.#inProgress(msgId, lane)
+        if (message !== undefined) found.set(msgId, message)
+      }
+      const moved = loaded.filter(({ msgId }) => !found.has(msgId) && !missed.has(msgId))
+      if (moved.length === 0 || look === MOST_LOOKS) return { records, searchedTo, found }
+      for (const { msgId } of moved) missed.add(msgId)
+    }
+  }
+
+  #isElsewhere(lane: number | null): boolean {
+    return lane !== null && lane !== this.#options.own.lane
+  }
+
+  /** What the lane has of it that its record names; null: it has no record. */
+  #inProgress(msgId: string, lane: number | null): MessageInProgress | undefined {
+    return this.#inMemory(msgId, lane) ?? this.#options.others.get(msgId, lane)
+  }
+
+  /** The same, of this process. */
+  #inMemory(msgId: string, lane: number | null): MessageInProgress | undefined {
+    return this.#isElsewhere(lane) ? undefined : this.#options.own.get(msgId)
   }
 
   /** Where this process loses its lane meanwhile, its messages are to be read there. */
@@ -171,23 +286,55 @@ export class MessageReads {
     const endsAtMs = clock() + MAX_WAIT_MS
     for (;;) {
       await others.catchUp()
-      const theirs = msgIds.map((msgId) => others.get(msgId)).filter((message) => message !== undefined)
+      const theirs = msgIds.map((msgId) => others.get(msgId, null)).filter((message) => message !== undefined)
       const waitedFor = theirs.filter(isOfPlan)
       if (waitedFor.length === 0) return
-      const recorded = await findAtRest(db, waitedFor.map(keyOf))
-      others.forget(recorded)
-      if (recorded.size === waitedFor.length || clock() >= endsAtMs) return
+      const recorded = await findRecorded(db, waitedFor.map(keyOf))
+      others.forget(waitedFor.filter((message) => !isInProgress(others, message, recorded)))
+      const isThere = ({ msgId, loaded }: MessageInProgress) => {
+        const lane = recorded.get(msgId)
+        return lane === undefined ? loaded === null : lane !== null && others.get(msgId, lane) !== undefined
+      }
+      if (!waitedFor.some(isThere) || clock() >= endsAtMs) return
       await wait(POLL_MS)
     }
   }
+}
+
+/** Of a list of records: behind `after`. */
+interface Part {
+  readonly after: string | null
+  readonly limit: number
+}
+
+interface Records<Recorded> {
+  readonly rows: readonly (Recorded & InLane)[]
+  readonly searchedTo: string | null
+}
+
+const NONE_RECORDED: ReadonlyMap<string, number | null> = new Map()
+
+/** Whether it is what its lane has begun last, and, by what `findRecorded` gives, that lane has it. */
+export function isInProgress(
+  others: Pick<OtherMessages, 'get'>,
+  message: MessageInProgress,
+  recorded: ReadonlyMap<string, number | null>,
+): boolean {
+  const lane = recorded.get(message.msgId)
+  if (lane === undefined) return message.loaded === null
+  return lane !== null && others.get(message.msgId, lane) === message
 }
 
 function ofPlans(planIds: readonly number[], message: Message): Message | null {
   return planIds.includes(message.planId) ? message : null
 }
 
-function keyOf({ msgId, accepted }: MessageInProgress): { planId: number; msgId: string } {
+export function keyOf({ msgId, accepted }: MessageInProgress): MessageKey {
   return { planId: accepted.planId, msgId }
+}
+
+function withoutLane<Recorded>({ lane: _, ...record }: Recorded & InLane): Recorded {
+  return record as Recorded
 }
 
 function namelessMessage(message: MessageInProgress): NamelessMessage {

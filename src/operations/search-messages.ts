@@ -3,6 +3,7 @@ import { FIRST_PART_MS, nextPartMs, type SearchFilters, storedForms } from '../d
 import type { WantedMessages } from '../domain/wanted-messages.ts'
 import type { Queryable } from '../store/database.ts'
 import { type FoundMessage, searchMessages, searchSubmitted } from '../store/message-search.ts'
+import type { InLane } from '../store/messages.ts'
 
 export interface MessageSearch {
   /** Null: all plans. */
@@ -26,7 +27,7 @@ export async function findMessages(
   db: Queryable,
   { filters, after, limit, ...whose }: MessageSearch,
   clock: () => number,
-): Promise<{ rows: FoundMessage[]; searchedTo: string | null }> {
+): Promise<{ rows: (FoundMessage & InLane)[]; searchedTo: string | null }> {
   const { fromDate, toDate, carrierMessageId, ...rest } = filters
   const floor = fromDate === null ? FIRST_ID : lowestIdAt(fromDate)
   const end = lowestIdAt(toDate === null ? Number.MAX_SAFE_INTEGER : toDate + 1)
@@ -37,7 +38,7 @@ export async function findMessages(
     const rows = await searchSubmitted(db, forms, { ...search, lowest: floor, below: top })
     return { rows, searchedTo: null }
   }
-  const rows: FoundMessage[] = []
+  const rows: (FoundMessage & InLane)[] = []
   const startedAtMs = clock()
   // An index has the recipient's messages together.
   let partMs = rest.to === null ? FIRST_PART_MS : Number.POSITIVE_INFINITY

@@ -1,10 +1,10 @@
 import { decodeEntry, isFirst, type JournalFact } from '../domain/journal-entries.ts'
 import { MessagesByPlan } from '../domain/messages-by-plan.ts'
 import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
-import type { OtherMessages } from '../operations/read-messages.ts'
+import { isInProgress, keyOf, type OtherMessages } from '../operations/read-messages.ts'
 import type { Queryable } from '../store/database.ts'
 import { type LaneBounds, type LaneNews, readLanes } from '../store/followed-lanes.ts'
-import { findAtRest } from '../store/projection.ts'
+import { findRecorded } from '../store/projection.ts'
 
 export interface LaneFollowerOptions {
   readonly db: Queryable
@@ -13,7 +13,7 @@ export interface LaneFollowerOptions {
   readonly onError: (message: string, error: unknown) => void
   /** What is read of a lane at once. */
   readonly bounds?: LaneBounds
-  /** When so many messages are followed, those that have a record by now are forgotten. */
+  /** When so many messages are followed, those that are not in progress by now are forgotten. */
   readonly manyMessages?: number
 }
 
@@ -21,8 +21,9 @@ export interface LaneFollowerOptions {
 interface FollowedLane {
   /** The last entry read; NO_FURTHER: it has ended, or cannot be read. */
   n: number
-  /** Whose acceptance is in which entry, in order. */
-  acceptances: { readonly n: number; readonly msgId: string }[]
+  readonly messages: MessagesByPlan
+  /** By message the entry that it begins with, in their order. */
+  readonly entries: Map<string, number>
 }
 
 const NO_FURTHER = Number.MAX_SAFE_INTEGER
@@ -39,8 +40,6 @@ const BATCH = 1_000
 export class LaneFollower implements OtherMessages {
   readonly #options: LaneFollowerOptions
   readonly #lanes = new Map<number, FollowedLane>()
-  /** Of all lanes. */
-  readonly #messages = new MessagesByPlan()
   #many: number
   /** The catch-up that began last, and the one that begins after it. */
   #running: Promise<void> | null = null
@@ -60,20 +59,27 @@ export class LaneFollower implements OtherMessages {
     return this.#next
   }
 
-  get(msgId: string): MessageInProgress | undefined {
-    return this.#messages.get(msgId)
+  get(msgId: string, lane: number | null): MessageInProgress | undefined {
+    if (lane !== null) return this.#lanes.get(lane)?.messages.get(msgId)
+    for (const { messages } of this.#lanes.values()) {
+      const message = messages.get(msgId)
+      if (message !== undefined) return message
+    }
+    return undefined
   }
 
-  all(planId: number | null): Iterable<MessageInProgress> {
-    return this.#messages.of(planId)
+  all(planId: number | null): Iterable<MessageInProgress>[] {
+    return Array.from(this.#lanes.values(), ({ messages }) => messages.of(planId))
   }
 
   get size(): number {
-    return this.#messages.size
+    return this.#lanes.values().reduce((sum, { messages }) => sum + messages.size, 0)
   }
 
-  forget(msgIds: Iterable<string>): void {
-    for (const msgId of msgIds) this.#messages.delete(msgId)
+  forget(messages: Iterable<MessageInProgress>): void {
+    for (const message of messages)
+      for (const followed of this.#lanes.values())
+        if (followed.messages.get(message.msgId) === message) drop(followed, message.msgId)
   }
 
   async #readAfter(running: Promise<void> | null): Promise<void> {
@@ -97,44 +103,35 @@ export class LaneFollower implements OtherMessages {
 
   #dropGone(news: readonly LaneNews[]): void {
     const there = new Set(news.map(({ lane }) => lane))
-    for (const [lane, followed] of this.#lanes) {
-      if (there.has(lane)) continue
-      this.#drop(followed, NO_FURTHER)
-      this.#lanes.delete(lane)
+    for (const lane of this.#lanes.keys()) {
+      if (!there.has(lane)) this.#lanes.delete(lane)
     }
   }
 
-  /** What was accepted up to this entry is in the records. */
-  #drop(followed: FollowedLane, upTo: number): void {
-    const { acceptances } = followed
-    const found = acceptances.findIndex(({ n }) => n > upTo)
-    const gone = acceptances.splice(0, found < 0 ? acceptances.length : found)
-    this.forget(gone.map(({ msgId }) => msgId))
-  }
-
   #follow({ lane, cut, entries }: LaneNews): void {
-    const followed = this.#lanes.get(lane) ?? { n: cut, acceptances: [] }
+    const followed = this.#lanes.get(lane) ?? { n: cut, messages: new MessagesByPlan(), entries: new Map() }
     this.#lanes.set(lane, followed)
-    this.#drop(followed, cut)
+    dropUpTo(followed, cut)
     for (const { n, data } of entries) {
       const isFence = data.length === 0
       const facts = isFence ? null : this.#decode(lane, data)
       followed.n = facts === null ? NO_FURTHER : n
       // What is known of its messages grows old from here on: their records are the better answer.
-      if (facts === null && !isFence) this.#drop(followed, NO_FURTHER)
+      if (facts === null && !isFence) dropUpTo(followed, NO_FURTHER)
       if (facts === null) return
       for (const fact of facts) this.#learn(followed, fact)
     }
   }
 
-  /** Facts of messages that were accepted elsewhere, or are recorded, are not for here. */
-  #learn({ n, acceptances }: FollowedLane, { msgId, fact }: JournalFact): void {
+  /** Facts of messages that began elsewhere, or are at rest, are not for here. One may be loaded by its lane again. */
+  #learn({ n, messages, entries }: FollowedLane, { msgId, fact }: JournalFact): void {
     if (isFirst(fact)) {
-      this.#messages.add(begunBy(msgId, fact))
-      acceptances.push({ n, msgId })
+      messages.add(begunBy(msgId, fact))
+      entries.delete(msgId)
+      entries.set(msgId, n)
       return
     }
-    const message = this.#messages.get(msgId)
+    const message = messages.get(msgId)
     // What no answer shows is not kept: attempts, webhooks, receipts.
     if (message === undefined || fact.kind === 'attempted' || fact.kind === 'event-taken') return
     if (fact.kind === 'noted') return
@@ -157,11 +154,27 @@ export class LaneFollower implements OtherMessages {
   }
 
   async #forgetRecorded(): Promise<void> {
-    const keys = [...this.all(null)].map(({ msgId, accepted }) => ({ planId: accepted.planId, msgId }))
-    for (let from = 0; from < keys.length; from += BATCH)
-      this.forget(await findAtRest(this.#options.db, keys.slice(from, from + BATCH)))
+    const messages = this.all(null).flatMap((each) => [...each])
+    for (let from = 0; from < messages.length; from += BATCH) {
+      const batch = messages.slice(from, from + BATCH)
+      const recorded = await findRecorded(this.#options.db, batch.map(keyOf))
+      this.forget(batch.filter((message) => !isInProgress(this, message, recorded)))
+    }
     this.#many = Math.max(this.#options.manyMessages ?? MANY_MESSAGES, 2 * this.size)
   }
+}
+
+/** What began up to this entry is in the records, or began again behind it. */
+function dropUpTo(followed: FollowedLane, cut: number): void {
+  for (const [msgId, n] of followed.entries) {
+    if (n > cut) return
+    drop(followed, msgId)
+  }
+}
+
+function drop({ messages, entries }: FollowedLane, msgId: string): void {
+  messages.delete(msgId)
+  entries.delete(msgId)
 }
 
 function isFull({ entries }: LaneNews, bounds: LaneBounds): boolean {

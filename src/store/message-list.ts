@@ -4,7 +4,7 @@ import type { MessageFilters } from '../domain/message-filters.ts'
 import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 import type { Message } from '../domain/messages.ts'
 import type { Queryable } from './database.ts'
-import { MESSAGE_COLUMNS } from './messages.ts'
+import { type InLane, MESSAGE_COLUMNS } from './messages.ts'
 
 const COLUMNS = raw(MESSAGE_COLUMNS)
 
@@ -12,7 +12,10 @@ const COLUMNS = raw(MESSAGE_COLUMNS)
  * Messages of one plan, newest first: msg_id begins with createdAt, so its order is the order of spec §4.3 rule 3 and a
  * window of dates is a range of ids, which also leaves out the partitions of other days.
  */
-export async function listMessages(db: Queryable, page: Page<MessageFilters, string>): Promise<Message[]> {
+export async function listMessages(
+  db: Queryable,
+  page: Page<MessageFilters, string>,
+): Promise<(Message & InLane)[]> {
   const { filters, after } = page
   const conditions = [
     sql`m.plan_id = ${page.planId}`,
@@ -26,10 +29,10 @@ export async function listMessages(db: Queryable, page: Page<MessageFilters, str
     filters.mccmnc === null ? empty : sql`m.mccmnc = ${filters.mccmnc}`,
   ].filter((condition) => condition !== empty)
   const { text, values } = sql`
-    select ${COLUMNS} from messages m
+    select ${COLUMNS}, m.lane from messages m
     where ${join(conditions, ' and ')}
     order by m.msg_id desc
     limit ${page.limit}`
-  const { rows } = await db.query<Message>({ text, values })
+  const { rows } = await db.query<Message & InLane>({ text, values })
   return rows
 }

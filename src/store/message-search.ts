@@ -2,6 +2,7 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { SearchFilters } from '../domain/message-search.ts'
 import type { Status } from '../domain/message-states.ts'
 import type { Queryable } from './database.ts'
+import type { InLane } from './messages.ts'
 
 /** An outbound message in a list of the operator. */
 export interface FoundMessage {
@@ -43,7 +44,7 @@ export interface SearchPart {
 const COLUMNS = raw(`
   a.account_id as "accountId", p.service_plan_id as "servicePlanId", m.msg_id as "msgId", m.status, m.sender,
   m.recipient, m.segments, m.country, m.mccmnc, m.error_code as "errorCode", r.name as route, c.name as carrier,
-  m.carrier_code as "carrierCode", m.sent_at as "sentAt", m.updated_at as "updatedAt"`)
+  m.carrier_code as "carrierCode", m.sent_at as "sentAt", m.updated_at as "updatedAt", m.lane`)
 const NAMES = raw(`
   join accounts a on a.id = p.account_id
   left join carriers c on c.id = m.carrier_id
@@ -53,7 +54,7 @@ const NAMES = raw(`
  * Messages, newest first. Each plan is looked through by primary key, or by recipient where one is given, so the work grows
  * with the plans and with what is searched in vain; whoever asks chooses the range.
  */
-export async function searchMessages(db: Queryable, part: SearchPart): Promise<FoundMessage[]> {
+export async function searchMessages(db: Queryable, part: SearchPart): Promise<(FoundMessage & InLane)[]> {
   const { planId, limit } = part
   const { text, values } = sql`
     select ${COLUMNS}
@@ -64,7 +65,7 @@ export async function searchMessages(db: Queryable, part: SearchPart): Promise<F
     ) m ${NAMES}
     ${planId === null ? empty : sql`where p.id = ${planId}`}
     order by m.msg_id desc limit ${limit}`
-  return (await db.query<FoundMessage>({ text, values })).rows
+  return (await db.query<FoundMessage & InLane>({ text, values })).rows
 }
 
 /** Messages of which a segment was accepted under one of these ids; those of the last 8 days are known. */
@@ -72,7 +73,7 @@ export async function searchSubmitted(
   db: Queryable,
   carrierMessageIds: readonly string[],
   part: SearchPart,
-): Promise<FoundMessage[]> {
+): Promise<(FoundMessage & InLane)[]> {
   const { planId, carrierId, limit } = part
   const { text, values } = sql`
     select ${COLUMNS}
@@ -94,7 +95,7 @@ export async function searchSubmitted(
       where m.plan_id = s.plan_id and m.msg_id = s.msg_id and ${conditionsOf({ ...part, carrierId: null })} offset 0
     ) m ${NAMES}
     order by m.msg_id desc limit ${limit}`
-  return (await db.query<FoundMessage>({ text, values })).rows
+  return (await db.query<FoundMessage & InLane>({ text, values })).rows
 }
 
 /** These messages with the names of what they belong to, in their order. */

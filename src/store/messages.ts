@@ -7,6 +7,11 @@ export const MESSAGE_COLUMNS = `
   m.callback_url as "callbackUrl", m.country, m.mccmnc, m.error_code as "errorCode", m.price, m.ptf, m.currency,
   m.sent_at as "sentAt", m.updated_at as "updatedAt"`
 
+/** Of a record: the lane whose process has the message in progress; null: none, and the record is what the message is. */
+export interface InLane {
+  readonly lane: number | null
+}
+
 /** A message to be stored, and whether this node keeps it in memory to submit it at once (`holder`). */
 export interface NewMessage {
   readonly plan_id: number
@@ -215,10 +220,10 @@ export async function findMessage(
   db: Queryable,
   planIds: readonly number[],
   msgId: string,
-): Promise<Message | null> {
-  const { rows } = await db.query<Message>({
+): Promise<(Message & InLane) | null> {
+  const { rows } = await db.query<Message & InLane>({
     name: 'find_message',
-    text: `select ${MESSAGE_COLUMNS} from messages m where m.plan_id = any ($1::integer[]) and m.msg_id = $2`,
+    text: `select ${MESSAGE_COLUMNS}, m.lane from messages m where m.plan_id = any ($1::integer[]) and m.msg_id = $2`,
     values: [planIds, msgId],
   })
   return rows[0] ?? null

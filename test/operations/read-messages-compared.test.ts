@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isFirst } from '../../src/domain/journal-entries.ts'
+import type { LaterFact } from '../../src/domain/journal-entries.ts'
 import { STATUSES } from '../../src/domain/message-states.ts'
 import {
   addFact,
@@ -10,10 +10,14 @@ import {
 } from '../../src/domain/messages-in-progress.ts'
 import { newestWanted, wantedOfPage } from '../../src/domain/wanted-messages.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
+import { withTransaction } from '../../src/store/database.ts'
+import { lockMessages } from '../../src/store/messages-at-rest.ts'
+import { writeRecords } from '../../src/store/records.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { accepted, LaneWriter, received, settled } from '../support/lane-writer.ts'
 import { NO_FILTERS } from '../support/list-walks.ts'
 import { readsOf } from '../support/message-reads.ts'
+import { projected } from '../support/messages-in-memory.ts'
 
 const { db, announcedPlan, silentPlan } = await installedDatabase({ poolSize: 8 })
 
@@ -24,6 +28,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ what: fc.constant('accept' as const), choice, of: choice }) },
   { weight: 5, arbitrary: fc.record({ what: fc.constant('change' as const), choice, of: choice }) },
   { weight: 3, arbitrary: fc.record({ what: fc.constant('project' as const), choice, of: choice }) },
+  { weight: 3, arbitrary: fc.record({ what: fc.constant('load' as const), choice, of: choice }) },
   { weight: 2, arbitrary: fc.record({ what: fc.constant('list' as const), choice, of: choice }) },
   { weight: 2, arbitrary: fc.record({ what: fc.constant('find' as const), choice, of: choice }) },
 )
@@ -44,7 +49,7 @@ class World {
     this.#known.push(messageInProgress(message.msgId, message.fact))
   }
 
-  /** By its node while it has it; by a statement once it is a record. */
+  /** By its node while it has it; in its record while it is at rest. */
   async change(choice: number, of: number): Promise<void> {
     const message = this.#known.at(-1 - (choice % Math.min(this.#known.length, 12)))
     if (message === undefined) return
@@ -54,14 +59,21 @@ class World {
         ? received(msgId)
         : settled(msgId, of % 3 === 1 ? { mccmnc: '26201' } : { status: 'FAILED', errorCode: '103' })
     const node = this.#nodes.find((one) => one.get(msgId) !== undefined)
-    if (!isFirst(fact.fact)) addFact(message, fact.fact)
+    addFact(message, fact.fact as LaterFact)
     if (node !== undefined) return node.write([fact])
-    const { status, errorCode, mccmnc, sentAt, updatedAt, planId } = messageOf(message)
-    await db.query(
-      `update messages set status = $3, error_code = $4, mccmnc = $5, sent_at = $6, updated_at = $7
-       where plan_id = $1 and msg_id = $2`,
-      [planId, msgId, status, errorCode, mccmnc, sentAt, updatedAt],
-    )
+    await withTransaction(db, async (tx) => {
+      const { messages } = await lockMessages(tx, [keyOf(message)])
+      const atRest = messages.get(msgId)!
+      addFact(atRest, fact.fact as LaterFact)
+      await writeRecords(tx, [projected(atRest)], null)
+    })
+  }
+
+  /** By either node, some of those that are at rest. */
+  async load(choice: number, of: number): Promise<void> {
+    const atRest = this.#known.slice(-12).filter(({ msgId }) => this.#nodes.every((node) => !node.get(msgId)))
+    const taken = atRest.filter((_, index) => (index + of) % 2 === 0)
+    if (taken.length > 0) await this.#nodes[choice % 2]!.load(taken.map(keyOf))
   }
 
   async project(choice: number, of: number): Promise<void> {
@@ -97,6 +109,10 @@ class World {
   #all() {
     return [...this.#nodes.map(({ reads }) => reads), this.#idle]
   }
+}
+
+function keyOf({ msgId, accepted }: MessageInProgress) {
+  return { planId: accepted.planId, msgId }
 }
 
 function plain({ price: _, ptf: __, ...message }: ReturnType<typeof messageOf>) {

@@ -1,13 +1,17 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { MessageFilters } from '../../src/domain/message-filters.ts'
-import { messageOf } from '../../src/domain/messages-in-progress.ts'
+import type { Status } from '../../src/domain/message-states.ts'
+import { addFact, messageInProgress, messageOf } from '../../src/domain/messages-in-progress.ts'
 import { removeServicePlan } from '../../src/operations/manage-service-plans.ts'
-import type { Queryable } from '../../src/store/database.ts'
+import { type Queryable, withTransaction } from '../../src/store/database.ts'
+import { lockMessages } from '../../src/store/messages-at-rest.ts'
+import { writeRecords } from '../../src/store/records.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase } from '../support/installation.ts'
-import { LaneWriter, received, settled } from '../support/lane-writer.ts'
+import { accepted, LaneWriter, received, settled } from '../support/lane-writer.ts'
 import { NO_FILTERS, walkWhileProjecting } from '../support/list-walks.ts'
 import { NO_OWN_MESSAGES, readsOf } from '../support/message-reads.ts'
+import { projected, settledFact } from '../support/messages-in-memory.ts'
 
 const { db, announcedPlan: plan, silentPlan } = await installedDatabase({ poolSize: 8 })
 
@@ -32,6 +36,15 @@ async function searched({ reads }: Pick<LaneWriter, 'reads'>, filters: object, w
   return rows
 }
 
+async function addCarrier(name: string): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(
+    `insert into carriers (name, host, port, system_id, password)
+     values ($1, 'localhost', 2775, 'aldis', 'secret') returning id`,
+    [name],
+  )
+  return rows[0]!.id
+}
+
 /** `db`, whose statements of this name wait until they are let go. */
 function heldAt(name: string) {
   const held: (() => void)[] = []
@@ -41,6 +54,15 @@ function heldAt(name: string) {
     return db.query(statement)
   }
   return { db: { query } as unknown as Queryable, held }
+}
+
+/** `db`, which does something before each of its statements of this name. */
+function dbWith(name: string, act: () => Promise<void>): Queryable {
+  const query = async (statement: { name?: string; text: string }) => {
+    if (statement.name === name || statement.text.includes(name)) await act()
+    return db.query(statement)
+  }
+  return { query } as unknown as Queryable
 }
 
 test('a look-up of an own message asks the database nothing', async () => {
@@ -160,14 +182,175 @@ test.each(['find_message', 'from messages m'])(
   },
 )
 
+describe('a message that was taken out of its record', () => {
+  /** One that is at rest, and QUEUED, while its lane still has its acceptance. */
+  async function atRest({ keepsLane = true } = {}) {
+    const [node, other] = await nodes()
+    const sender = newSender()
+    if (keepsLane) await node.accept(plan)
+    const [msgId = ''] = await node.accept(plan, [{ sender }])
+    await node.project([msgId])
+    const isShown = async (by: Pick<LaneWriter, 'reads'>, status: Status) => {
+      for (const one of ['QUEUED', 'SENT', 'DELIVERED'] as const) {
+        expect(await listed(by, { from: sender, status: one })).toEqual(one === status ? [msgId] : [])
+        const found = await searched(by, { from: sender, status: one })
+        expect(found.map((row) => row.msgId)).toEqual(one === status ? [msgId] : [])
+      }
+      expect(await by.reads.find([plan], msgId)).toMatchObject({ status })
+    }
+    return { node, other, sender, msgId, key: { planId: plan, msgId }, isShown }
+  }
+
+  test('is as its lane says, on every node, also when that loads it again', async () => {
+    const { node, other, msgId, key, isShown } = await atRest()
+    const everywhere = async (status: Status) => {
+      for (const one of [node, other]) await isShown(one, status)
+    }
+    await everywhere('QUEUED')
+    await other.load([key])
+    await everywhere('QUEUED')
+    await other.project([msgId])
+    await node.load([key])
+    await node.write([settled(msgId)])
+    await everywhere('SENT')
+    await node.project([msgId])
+    await everywhere('SENT')
+    await node.load([key])
+    await everywhere('SENT')
+    await node.write([received(msgId)])
+    await everywhere('DELIVERED')
+    await node.project([msgId])
+    await everywhere('DELIVERED')
+  })
+
+  test('is answered by its lane also where a process has not heard yet that it is recorded', async () => {
+    const { node, other, msgId, key, isShown } = await atRest()
+    const stale = messageInProgress(msgId, accepted(plan).fact)
+    await other.load([key])
+    await other.write([settled(msgId)])
+    const own = {
+      ...NO_OWN_MESSAGES,
+      get: (id: string) => (id === msgId ? stale : undefined),
+      all: () => [stale],
+      isLeaving: () => true,
+      lane: node.lane,
+    }
+    await isShown({ reads: readsOf(db, own) }, 'SENT')
+  })
+
+  test.each([
+    ['find', 1],
+    ['list', 3],
+    ['search', 3],
+  ] as const)('is as it was recorded, where that happens while its lane is read: %s', async (ask, nth) => {
+    const { node, msgId, key, sender } = await atRest({ keepsLane: false })
+    await node.load([key])
+    await node.write([settled(msgId)])
+    let times = 0
+    const reads = readsOf(
+      dbWith('read_lanes', async () => {
+        times += 1
+        if (times === nth) await node.project([msgId])
+      }),
+    )
+    const page = { planId: plan, filters: { ...NO_FILTERS, from: sender }, after: null, limit: 5 }
+    if (ask === 'find') expect(await reads.find([plan], msgId)).toMatchObject({ status: 'SENT' })
+    else if (ask === 'list') expect(await reads.list(page)).toMatchObject([{ msgId, status: 'SENT' }])
+    else expect(await searched({ reads }, { from: sender })).toMatchObject([{ msgId, status: 'SENT' }])
+    expect(times).toBeGreaterThanOrEqual(nth)
+  })
+
+  test.each([
+    ['find_recorded', 'QUEUED', 0],
+    ['from messages m', 'SENT', 1],
+  ] as const)(
+    'counts as it was when it was loaded, where its lane has it from before too: at %s',
+    async (at, status, shown) => {
+      const [node] = await nodes()
+      const sender = newSender()
+      // The first stays, so that the lane is not cut.
+      const [, msgId = ''] = await node.accept(plan, [{}, { sender }])
+      const key = { planId: plan, msgId }
+      let isAsked = false
+      const reads = readsOf(
+        dbWith(at, async () => {
+          if (!isAsked) return
+          isAsked = false
+          await node.load([key])
+        }),
+      )
+      expect(await listed({ reads }, { from: sender, status: 'QUEUED' })).toEqual([msgId])
+      await node.project([msgId])
+      await withTransaction(db, async (tx) => {
+        const message = (await lockMessages(tx, [key])).messages.get(msgId)!
+        addFact(message, settledFact(Date.now()))
+        await writeRecords(tx, [projected(message)], null)
+      })
+      isAsked = true
+      expect(await listed({ reads }, { from: sender, status })).toHaveLength(shown)
+      expect([isAsked, await listed({ reads }, { from: sender, status: 'SENT' })]).toEqual([false, [msgId]])
+    },
+  )
+
+  test('leaves no page short where it is no more what its record says', async () => {
+    const [node, other] = await nodes()
+    const sender = newSender()
+    const ids = await node.accept(
+      plan,
+      Array.from({ length: 12 }, () => ({ sender })),
+    )
+    await node.project(ids)
+    await node.load(ids.slice(4).map((msgId) => ({ planId: plan, msgId })))
+    await node.write(ids.slice(4).map((msgId) => settled(msgId)))
+    const newest = ids.slice(0, 4).reverse()
+    for (const one of [node, other]) {
+      expect(await listed(one, { from: sender, status: 'QUEUED' }, 3)).toEqual(newest.slice(0, 3))
+      const found = await searched(one, { from: sender, status: 'QUEUED' }, { limit: 3 })
+      expect(found.map(({ msgId }) => msgId)).toEqual(newest.slice(0, 3))
+      expect(await listed(one, { from: sender, status: 'QUEUED' })).toEqual(newest)
+    }
+  })
+
+  test('is found by the id of a segment that was accepted before, and of one since', async () => {
+    const [node, other] = await nodes()
+    const carrierId = await addCarrier(newSender())
+    const submitted = (segment: number) => ({
+      ...{ kind: 'submitted' as const, carrierId, cut: null, segment },
+      carrierMessageId: `${msgId.slice(0, 8)}${segment}`,
+    })
+    const [msgId = ''] = await node.accept(plan, [{ segments: 2 }])
+    await node.write([{ msgId, fact: submitted(0) }])
+    await node.project([msgId])
+    await other.load([{ planId: plan, msgId }])
+    await other.write([{ msgId, fact: submitted(1) }])
+    for (const one of [node, other])
+      for (const segment of [0, 1]) {
+        const { carrierMessageId } = submitted(segment)
+        expect(await searched(one, { carrierMessageId })).toMatchObject([{ msgId }])
+        expect(await searched(one, { carrierMessageId }, { carrierId })).toMatchObject([{ msgId }])
+      }
+  })
+
+  test('is waited for as one that was accepted is, until it is at rest', async () => {
+    const { node, other, msgId, key } = await atRest()
+    await other.load([key])
+    let polls = 0
+    const wait = async () => {
+      polls += 1
+      if (polls === 3) await other.project([msgId])
+    }
+    await readsOf(db, node, { wait }).untilRecorded([msgId])
+    expect(polls).toBe(3)
+    await node.load([key])
+    await node.reads.untilRecorded([msgId])
+    expect(node.get(msgId)).toBe(undefined)
+  })
+})
+
 test("the operator's list has messages in progress with the names of what they belong to", async () => {
   const [node, other] = await nodes()
   const sender = newSender()
-  const { rows } = await db.query<{ id: number }>(
-    `insert into carriers (name, host, port, system_id, password)
-     values ('acme', 'localhost', 2775, 'aldis', 'secret') returning id`,
-  )
-  const carrierId = rows[0]!.id
+  const carrierId = await addCarrier('acme')
   const [first = ''] = await node.accept(plan, [{ sender }])
   const [second = ''] = await node.accept(silentPlan, [{ sender, segments: 2 }])
   await node.write([
@@ -279,7 +462,7 @@ test('where the lane is lost while others are read, its messages are read in it'
   expect(waits).toBe(1)
 })
 
-test('pages show each message once and in order while messages move into the records', async () => {
+test('pages show each message once and in order while messages move into the records and out of them', async () => {
   const seen = await walkWhileProjecting(db, plan, 300)
   expect(seen.inProgress).toBeGreaterThan(100)
   expect(seen.rows - seen.inProgress).toBeGreaterThan(100)

@@ -55,6 +55,7 @@ describe('storing', () => {
       currency: null,
       sentAt: null,
       updatedAt: new Date(row.created_ms),
+      lane: null,
     })
     const { rows } = await db.query(
       `select bucket, holder, attempt, ambiguous, extract(epoch from expires_at - due_at) * 1000 as validity

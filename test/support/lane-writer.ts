@@ -4,8 +4,9 @@ import type { Settled } from '../../src/domain/message-facts.ts'
 import { MessagesByPlan } from '../../src/domain/messages-by-plan.ts'
 import { addFact, begunBy, type MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import type { MessageReads, OwnMessages } from '../../src/operations/read-messages.ts'
-import type { Database } from '../../src/store/database.ts'
+import { type Database, withTransaction } from '../../src/store/database.ts'
 import { appendEntry, type Lane, openLane } from '../../src/store/journal.ts'
+import { lockMessages, type MessageKey } from '../../src/store/messages-at-rest.ts'
 import { projectMessages } from '../../src/store/projection.ts'
 import { newId } from './installation.ts'
 import { readsOf } from './message-reads.ts'
@@ -16,7 +17,7 @@ export class LaneWriter implements OwnMessages {
   readonly #db: Database
   readonly #held: Lane
   readonly #messages = new MessagesByPlan()
-  /** By message the entry that has its acceptance, in their order. */
+  /** By message the entry that it begins with, in their order. */
   readonly #entries = new Map<string, number>()
   readonly #leaving = new Set<string>()
   #committed = 0
@@ -56,11 +57,16 @@ export class LaneWriter implements OwnMessages {
     const n = this.#committed + 1
     if ((await appendEntry(this.#db, this.#held, n, encodeEntry(facts))) === 'fenced')
       throw new Error('fenced')
+    this.#learn(facts, n)
+  }
+
+  #learn(facts: readonly JournalFact[], n: number): void {
     this.#committed = n
     for (const { msgId, fact } of facts) {
       const message = this.get(msgId)
       if (isFirst(fact)) {
         this.#messages.add(begunBy(msgId, fact))
+        this.#entries.delete(msgId)
         this.#entries.set(msgId, n)
       } else if (message !== undefined) addFact(message, fact)
     }
@@ -71,6 +77,24 @@ export class LaneWriter implements OwnMessages {
     const facts = changes.map((change) => accepted(planId, change))
     await this.write(facts)
     return facts.map(({ msgId }) => msgId)
+  }
+
+  /** Takes messages out of their records, which are at rest. */
+  async load(keys: readonly MessageKey[]): Promise<void> {
+    const n = this.#committed + 1
+    const facts = await withTransaction(this.#db, async (tx) => {
+      const { messages } = await lockMessages(tx, keys)
+      const ids = [...messages.keys()]
+      await tx.query('update messages set lane = $1 where msg_id = any ($2)', [this.lane, ids])
+      await tx.query('delete from dispatches where msg_id = any ($1)', [ids])
+      const loaded = Array.from(messages.values(), ({ msgId, accepted, loaded }) => ({
+        msgId,
+        fact: { kind: 'loaded' as const, accepted, ...loaded! },
+      }))
+      if ((await appendEntry(tx, this.#held, n, encodeEntry(loaded))) === 'fenced') throw new Error('fenced')
+      return loaded
+    })
+    this.#learn(facts, n)
   }
 
   async project(msgIds: readonly string[]): Promise<void> {
