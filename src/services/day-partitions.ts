@@ -1,5 +1,6 @@
 import { lowestIdAt } from '../domain/message-ids.ts'
 import { type Database, sqlState, withTransaction } from '../store/database.ts'
+import { dayOf, forgetKindsBefore } from '../store/message-kinds.ts'
 import {
   createPartition,
   dropPartition,
@@ -80,12 +81,16 @@ async function createDays(db: Database, table: PartitionedTable, days: readonly 
   }
 }
 
-/** Drops the partitions whose youngest message is older than the retention: `retentionDays`, or 8 for submissions. */
+/**
+ * Drops the partitions whose youngest message is older than the retention: `retentionDays`, or 8 for submissions. What is
+ * noted of their messages goes with them.
+ */
 export async function dropOldPartitions(db: Database, nowMs: number, retentionDays: number): Promise<void> {
   for (const table of PARTITIONED_TABLES) {
     const days = table === 'submissions' ? SUBMISSION_DAYS : retentionDays
     await dropDaysBefore(db, table, dayName(nowMs - days * DAY_MS))
   }
+  await forgetKindsBefore(db, dayOf(firstKeptId(nowMs, retentionDays)))
 }
 
 async function dropDaysBefore(db: Database, table: PartitionedTable, firstKept: string): Promise<void> {

@@ -124,16 +124,17 @@ export class CommitOutcomeUnknownError extends Error {
 
 /**
  * Runs `work` in one transaction and gives its value after COMMIT; any throw rolls back and is passed on. No network
- * I/O other than this connection's belongs inside.
+ * I/O other than this connection's belongs inside. `settings`: SQL that is sent along with its BEGIN.
  */
 export async function withTransaction<T>(
   db: Database,
   work: (transaction: pg.PoolClient) => Promise<T>,
+  settings: string | null = null,
 ): Promise<T> {
   const client = await db.connect()
   let broken: Error | undefined
   try {
-    await client.query('begin')
+    await client.query(settings === null ? 'begin' : `begin; ${settings}`)
     const value = await work(client)
     await commit(client)
     return value

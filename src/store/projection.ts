@@ -1,6 +1,7 @@
 /** Messages that lived in memory, and whose facts are in the journal, are written into their records. */
-import { type Database, type Queryable, sqlState, withTransaction } from './database.ts'
+import { type Database, type Queryable, sqlState } from './database.ts'
 import { cutJournal, type Lane } from './journal.ts'
+import { type OfAKind, withKindsNoted } from './message-kinds.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 import { NotInLaneError } from './record-changes.ts'
 import { type Projected, writeRecords } from './records.ts'
@@ -17,7 +18,7 @@ export async function projectMessages(
   cut: number,
 ): Promise<'written' | 'fenced'> {
   try {
-    return await withTransaction(db, async (tx) => {
+    return await withKindsNoted(db, projected.map(kindOf), async (tx) => {
       // The row of the lane comes first: an earlier try whose COMMIT is still under way is waited for.
       if (!(await cutJournal(tx, lane, cut))) return 'fenced'
       if (projected.length > 0) await writeRecords(tx, projected, lane.lane)
@@ -28,6 +29,12 @@ export async function projectMessages(
     if (!isThere || !(await areAtRest(db, projected))) throw error
     return (await cutJournal(db, lane, cut)) ? 'written' : 'fenced'
   }
+}
+
+/** What the message is to be listed by. While it is projected nothing changes it. */
+function kindOf({ message: { msgId, accepted, state } }: Projected): OfAKind {
+  const { planId, sender, country } = accepted
+  return { planId, msgId, sender, country, mccmnc: state.mccmnc, status: state.status }
 }
 
 const UNIQUE_VIOLATION = '23505'

@@ -235,7 +235,7 @@ describe('GET /v1/messages/sms', () => {
     const blocker = await slow.db.connect()
     await blocker.query('begin')
     await blocker.query('lock table messages in access exclusive mode')
-    const answer = await slow.get(`/v1/messages/sms?servicePlanId=${PLAN}&status=SENT`)
+    const answer = await slow.get(`/v1/messages/sms?servicePlanId=${PLAN}&to=%2B15551230000`)
     expect([answer.status, answer.json.errorCode]).toEqual([500, 'INTERNAL_ERROR'])
     await blocker.query('rollback')
     blocker.release()

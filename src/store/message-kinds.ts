@@ -1,0 +1,93 @@
+/**
+ * Messages of one sender, country, network and status are of one kind. `message_kinds` has every kind that a plan's messages
+ * of a day are, or were: a list finds in it where messages that few or none match can be at all. A message is never visible
+ * without its kind: who writes messages notes their kinds before, or leaves it to the triggers of `messages`.
+ */
+import type pg from 'pg'
+import { createdAtMs, lowestIdAt } from '../domain/message-ids.ts'
+import type { Status } from '../domain/message-states.ts'
+import { storable } from './copy.ts'
+import { type Database, type Queryable, withTransaction } from './database.ts'
+
+const DAY_MS = 86_400_000
+
+/** What the kind of a message depends on. */
+export interface OfAKind {
+  readonly planId: number
+  readonly msgId: string
+  readonly sender: string
+  readonly country: string | null
+  readonly mccmnc: string | null
+  readonly status: Status
+}
+
+/** Days since 1970. */
+export function dayOf(msgId: string): number {
+  return Math.floor(createdAtMs(msgId) / DAY_MS)
+}
+
+export function firstIdOfDay(day: number): string {
+  return lowestIdAt(day * DAY_MS)
+}
+
+/** Kinds that this process has noted, by what it writes to. Forgotten when there are too many: they are noted again then. */
+const NOTED = new WeakMap<Queryable, Set<string>>()
+const MOST_NOTED = 100_000
+
+const KINDS_ARE_NOTED = `set local aldis.kinds_are_noted = 'on'`
+
+/**
+ * Runs `work` in a transaction that writes these messages and no others: their kinds are noted before it, once for all
+ * batches of this process, and the triggers do nothing.
+ */
+export async function withKindsNoted<T>(
+  db: Database,
+  messages: readonly OfAKind[],
+  work: (transaction: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  try {
+    await noteKinds(db, messages)
+    return await withTransaction(db, work, KINDS_ARE_NOTED)
+  } catch (error) {
+    // Another server may have taken over, and not have what was noted last.
+    NOTED.delete(db)
+    throw error
+  }
+}
+
+/** Most often nothing is new. */
+async function noteKinds(db: Queryable, messages: readonly OfAKind[]): Promise<void> {
+  const noted = notedOf(db)
+  const fresh = new Map<string, object>()
+  for (const { planId, msgId, sender, country, mccmnc, status } of messages) {
+    const kind = { planId, day: dayOf(msgId), sender, country, mccmnc, status }
+    const key = Object.values(kind).join('\n')
+    if (!noted.has(key)) fresh.set(key, { ...kind, sender: storable(sender) })
+  }
+  if (fresh.size === 0) return
+  await db.query({
+    text: `
+      insert into message_kinds (plan_id, day, sender, country, mccmnc, status)
+      select i."planId", i.day, i.sender, coalesce(i.country, ''), coalesce(i.mccmnc, ''), i.status
+      from json_to_recordset($1) as i (
+        "planId" integer, day integer, sender text, country text, mccmnc text, status message_status)
+      where not (select exists (
+        select from message_kinds k
+        where k.plan_id = i."planId" and k.sender = i.sender and k.day = i.day and k.status = i.status
+          and k.country = coalesce(i.country, '') and k.mccmnc = coalesce(i.mccmnc, '')))`,
+    values: [JSON.stringify([...fresh.values()])],
+  })
+  if (noted.size + fresh.size > MOST_NOTED) noted.clear()
+  for (const key of fresh.keys()) noted.add(key)
+}
+
+function notedOf(db: Queryable): Set<string> {
+  const noted = NOTED.get(db) ?? new Set()
+  NOTED.set(db, noted)
+  return noted
+}
+
+/** Forgets the kinds of days that have no messages any more. */
+export async function forgetKindsBefore(db: Queryable, day: number): Promise<void> {
+  await db.query({ text: 'delete from message_kinds where day < $1', values: [day] })
+}
