@@ -53,9 +53,11 @@ export async function listenHttp(
   const { db, reads, directoryService, guard, secretKey, onError, random, registry, links, quality } =
     services
   const { batch: onBatch } = services.counters
+  const messages = messageReads(services)
   const accepter = new GroupAccepter({
     db,
     journal: services.inProgress,
+    messages,
     placement: services.submitter.newMessages,
     secretKey,
     random,
@@ -63,7 +65,6 @@ export async function listenHttp(
     onError,
   })
   const testEvents = startTestEvents(parts, services)
-  const messages = messageReads(services)
   const backlog = new BacklogWatch({
     reads,
     directory: services.directory,

@@ -6,20 +6,29 @@ import { createdAtMs } from '../domain/message-ids.ts'
 import type { Draft, Message } from '../domain/messages.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { countSegments } from '../domain/segments.ts'
-import { type Database, isOutcomeUnknown } from '../store/database.ts'
-import type { Dispatch } from '../store/dispatches.ts'
 import {
-  findByIdempotencyKeys,
-  findOptedOutMessages,
-  insertKeyedMessages,
-  insertMessages,
-  type KeyedMessage,
-  type NewMessage,
-  refuseMessages,
-  settleLostMessages,
-} from '../store/messages.ts'
-import { acceptedFact, asFirstAnswered, dispatchOf, messageOf } from './accepted-messages.ts'
+  CommitOutcomeUnknownError,
+  type Database,
+  isRowFault,
+  type Queryable,
+  withTransaction,
+} from '../store/database.ts'
+import type { Dispatch } from '../store/dispatches.ts'
+import { findIdempotencyKeys, takeIdempotencyKeys } from '../store/idempotency-keys.ts'
+import { refuseMessages, settleLostMessages } from '../store/messages.ts'
+import { findOptOuts, type OptOutPair } from '../store/opt-outs.ts'
+import { writeRecords } from '../store/records.ts'
+import {
+  asFirstAnswered,
+  dispatchOf,
+  failed,
+  type Item,
+  NOT_QUEUED,
+  newRecord,
+  queued,
+} from './accepted-messages.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
+import type { MessageReads } from './read-messages.ts'
 
 export interface AcceptRequest {
   readonly plan: ServicePlan
@@ -29,7 +38,7 @@ export interface AcceptRequest {
 
 export type AcceptOutcome =
   /** Stored and queued: 202. One whose recipient has opted out is FAILED next. */
-  | { readonly kind: 'queued'; readonly message: Message; readonly optedOut: boolean }
+  | { readonly kind: 'queued'; readonly message: Message }
   /** The first record of this Idempotency-Key, as first answered: 202. */
   | { readonly kind: 'replayed'; readonly message: Message }
   /** The key was used with another request: 422. */
@@ -64,22 +73,35 @@ export interface Placement {
   refused(msgId: string): void
 }
 
-export type Acceptance = 'committed' | 'lost' | 'overdue' | 'uncertain'
+/**
+ * `lost`: the lane was taken over, and it is not in there. `retracted`: the database takes nothing now, and it is not in the
+ * journal. `overdue`: nobody can say so far; here nothing comes of it any more. `uncertain`: another node has the lane now,
+ * and may have found it there.
+ */
+export type Acceptance = 'committed' | 'lost' | 'retracted' | 'overdue' | 'uncertain'
+
+/** A message for the memory of this process, as this node. */
+export interface KeptMessage {
+  readonly msgId: string
+  readonly holder: number
+  readonly accepted: Accepted
+}
 
 /** Takes messages into the memory of this process, and their acceptance into its journal. */
 export interface AcceptanceJournal {
   /** Whether it takes any now. */
   readonly isOpen: boolean
-  /**
-   * Answers after COMMIT. `lost`: it is not in the journal. `overdue`: nobody can say so far; here nothing comes of it any
-   * more. `uncertain`: another node has the lane now, and may have found it there.
-   */
-  accept(msgId: string, holder: number, accepted: Accepted): Promise<Acceptance>
+  /** Answers after COMMIT. */
+  accept(message: KeptMessage): Promise<Acceptance>
+  /** Accepts what `decide` returns, together with its statements. Answers for all of them; rejects when nothing is stored. */
+  acceptWith(decide: (tx: Queryable) => Promise<readonly KeptMessage[]>): Promise<Acceptance>
 }
 
 export interface AccepterOptions {
   readonly db: Database
   readonly journal: AcceptanceJournal
+  /** Finds the first messages of keys, wherever they are. */
+  readonly messages: Pick<MessageReads, 'find'>
   readonly placement: Placement
   /** Seals callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
@@ -97,17 +119,15 @@ const LOST_COMMIT_RETRY_MS = 250
 const MAX_BATCH = 200
 /** Refusals still to be written when the database is back. Beyond this the node accepts nothing more. */
 const MAX_REFUSED = 50_000
-/** errorCode of a message that could not be queued. */
-const NOT_QUEUED = '100'
 
-interface Item {
-  readonly row: NewMessage
-  readonly key: { readonly key_hash: string; readonly request_hash: string } | null
-}
+/** `isHere`: this process has it in memory. */
+type Stored = AcceptOutcome & { readonly isHere?: true }
+/** Null: another message was the first with its key. */
+type Write = (items: readonly Item[]) => Promise<readonly (Stored | null)[]>
 
 /**
- * Accepts messages in groups, each answered after its COMMIT: plain ones into the journal, the others with one INSERT round
- * trip for all that arrive together.
+ * Accepts messages in groups, each answered after its COMMIT: those that this node submits into the journal, the others
+ * into the records.
  */
 export class GroupAccepter implements MessageAccepter {
   readonly #db: Database
@@ -115,14 +135,17 @@ export class GroupAccepter implements MessageAccepter {
   readonly #placement: Placement
   readonly #lostCommitMs: number
   readonly #onError: (message: string, error: unknown) => void
+  readonly #onBatch: BatchMeter | undefined
   readonly #journal: AcceptanceJournal
-  readonly #optOuts: Batcher<NewMessage, boolean>
+  readonly #messages: Pick<MessageReads, 'find'>
+  readonly #optOuts: Batcher<Item, boolean>
+  readonly #keyed: Batcher<Item, Stored | null>
+  readonly #records: Batcher<Item, Stored | null>
+  readonly #repeated: Batcher<Item, AcceptOutcome>
   /** What became of them is to be read back. */
   readonly #lost: Batcher<Item, AcceptOutcome>
-  readonly #plain: Batcher<Item, AcceptOutcome>
-  readonly #keyed: Batcher<Item, AcceptOutcome>
   /** Answered 500 with the outcome of their COMMIT unknown: refused in the database as soon as it answers. */
-  #refused: NewMessage[] = []
+  #refused: Item[] = []
   #refusing = false
 
   constructor(options: AccepterOptions) {
@@ -131,195 +154,168 @@ export class GroupAccepter implements MessageAccepter {
     this.#sealUrl = (url) => sealCallbackUrl(options.secretKey, url, () => options.random(12))
     this.#lostCommitMs = options.lostCommitMs ?? LOST_COMMIT_MS
     this.#onError = options.onError ?? (() => undefined)
-    const write = (items: readonly Item[]) => {
-      options.onBatch?.('accept', items.length)
-      return this.#write(items)
-    }
+    this.#onBatch = options.onBatch
     this.#journal = options.journal
-    this.#optOuts = new Batcher({
-      write: (rows) => this.#areOptedOut(rows),
-      maxBatch: MAX_BATCH,
-      maxInFlight: 2,
-    })
-    this.#lost = new Batcher({
-      write: (items) => this.#settleLost(items),
-      maxBatch: MAX_BATCH,
-      maxInFlight: 1,
-    })
-    this.#plain = new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight: 2 })
-    this.#keyed = new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight: 1 })
+    this.#messages = options.messages
+    const batcher = <T>(write: (items: readonly Item[]) => Promise<readonly T[]>, maxInFlight: number) =>
+      new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight })
+    this.#optOuts = batcher((items) => this.#areOptedOut(items), 2)
+    this.#keyed = batcher((items) => this.#write(items, this.#acceptKeyed), 1)
+    this.#records = batcher((items) => this.#write(items, this.#writeRecords), 2)
+    this.#repeated = batcher((items) => this.#answerRepeated(items), 2)
+    this.#lost = batcher((items) => this.#settleLost(items), 1)
   }
 
   async accept({ plan, draft, idempotency }: AcceptRequest): Promise<AcceptOutcome> {
     // All that could fail comes before room is promised.
-    const contents = {
-      plan_id: plan.id,
+    const { segments } = countSegments(draft.body, plan)
+    const callbackUrl = draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl)
+    const { msgId, holder, begun, routeId, chosenCarrierId = 0 } = this.#placement.place(plan, draft)
+    const accepted: Accepted = {
+      kind: 'accepted',
+      planId: plan.id,
       sender: draft.sender,
       recipient: draft.recipient,
       body: draft.body,
-      segments: countSegments(draft.body, plan).segments,
+      segments,
       country: countryOf(draft.recipient),
-      callback_url: draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl),
-    }
-    const { msgId, holder, begun, routeId, chosenCarrierId = 0 } = this.#placement.place(plan, draft)
-    const row: NewMessage = {
-      ...contents,
-      msg_id: msgId,
-      holder,
+      callbackUrl,
+      optedOut: false,
       begun,
-      route_id: routeId,
-      ...(chosenCarrierId !== 0 && { chosen_carrier_id: chosenCarrierId }),
-      created_ms: createdAtMs(msgId),
-      validity_ms: plan.validitySeconds * 1_000,
-      opt_outs: plan.optOut !== null,
+      routeId: routeId ?? 0,
+      expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
     }
-    const key = idempotency && {
-      key_hash: idempotency.keyHash.toString('hex'),
-      request_hash: idempotency.requestHash.toString('hex'),
-    }
-    let outcome: AcceptOutcome & { readonly isElsewhere?: true }
+    let item: Item = { msgId, accepted, holder, chosenCarrierId, key: idempotency }
+    let stored: Stored
     try {
-      if (this.#refused.length >= MAX_REFUSED) throw new Error('too many refusals wait for the database')
-      outcome =
-        holder !== null && this.#isPlain(row, key)
-          ? await this.#acceptInJournal(row, holder)
-          : await (key ? this.#keyed : this.#plain).add({ row, key })
+      const optedOut = plan.optOut !== null && (await this.#optOuts.add(item))
+      if (optedOut) item = { ...item, accepted: { ...accepted, optedOut } }
+      stored = (await this.#store(item)) ?? (await this.#repeated.add(item))
     } catch (error) {
       this.#onError('message not queued', error)
-      outcome = failed(row)
+      stored = failed(item)
     }
-    if (holder !== null) this.#settlePlacement(row, holder, outcome)
+    const { isHere = false, ...outcome } = stored
+    if (holder !== null && isHere) this.#placement.keep(dispatchOf(item, holder))
+    else if (holder !== null) this.#placement.release(msgId)
     return outcome
   }
 
-  /** Anything else goes into the tables at once. PostgreSQL refuses NUL, and should do so before the message is accepted. */
-  #isPlain(row: NewMessage, key: Item['key']): boolean {
-    const isStorable = [row.sender, row.recipient, row.body, row.callback_url].every(
-      (text) => text === null || !text.includes('\0'),
-    )
-    return key === null && isStorable && this.#journal.isOpen
+  async #areOptedOut(items: readonly Item[]): Promise<readonly boolean[]> {
+    const found = new Set((await findOptOuts(this.#db, items.map(pairOf))).map(textOf))
+    return items.map((item) => found.has(textOf(pairOf(item))))
   }
 
-  async #acceptInJournal(
-    row: NewMessage,
-    holder: number,
-  ): Promise<AcceptOutcome & { readonly isElsewhere?: true }> {
-    const optedOut = row.opt_outs && (await this.#optOuts.add(row))
-    const acceptance = await this.#journal.accept(row.msg_id, holder, acceptedFact(row, optedOut))
-    if (acceptance === 'committed') return queued(row, optedOut)
-    if (acceptance === 'uncertain')
-      return { ...(await this.#lost.add({ row, key: null })), isElsewhere: true }
-    if (acceptance === 'overdue') this.#refuseLater([row])
-    return failed(row)
+  async #store(item: Item): Promise<Stored | null> {
+    const { msgId, accepted, holder, key } = item
+    if (this.#refused.length >= MAX_REFUSED) throw new Error('too many refusals wait for the database')
+    const { sender, recipient, body, callbackUrl } = accepted
+    if ([sender, recipient, body, callbackUrl].some((text) => text?.includes('\0')))
+      throw new Error('PostgreSQL stores no NUL')
+    if (holder === null || !this.#journal.isOpen) return await this.#records.add(item)
+    if (key !== null) return await this.#keyed.add(item)
+    return await this.#conclude(item, await this.#journal.accept({ msgId, accepted, holder }))
   }
 
-  async #areOptedOut(rows: readonly NewMessage[]): Promise<readonly boolean[]> {
-    const optedOut = new Set(await findOptedOutMessages(this.#db, rows))
-    return rows.map(({ msg_id }) => optedOut.has(msg_id))
+  async #conclude(item: Item, acceptance: Acceptance): Promise<Stored | null> {
+    if (acceptance === 'committed') return { ...queued(item), isHere: true }
+    if (acceptance === 'lost') return await this.#records.add(item)
+    if (acceptance === 'uncertain') return await this.#lost.add(item)
+    if (acceptance === 'overdue') this.#refuseLater([item])
+    return failed(item)
   }
 
-  #settlePlacement(
-    row: NewMessage,
-    holder: number,
-    { isElsewhere = false, ...outcome }: AcceptOutcome & { readonly isElsewhere?: boolean },
-  ): void {
-    if (outcome.kind === 'queued' && !isElsewhere)
-      this.#placement.keep(dispatchOf(row, holder, outcome.optedOut))
-    else this.#placement.release(row.msg_id)
-  }
-
-  async #write(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
-    const insert = items[0]!.key ? this.#insertKeyed : this.#insertPlain
-    let written = false
-    const write = async (part: readonly Item[]) => {
-      const outcomes = await insert(part)
-      written = true
-      return outcomes
+  /** What the database refuses for what is in it fails alone. Rejects never. */
+  async #write(items: readonly Item[], write: Write): ReturnType<Write> {
+    this.#onBatch?.('accept', items.length)
+    const fail = (item: Item, error: unknown): Stored => {
+      this.#onError('message not queued', error)
+      return failed(item)
     }
-    try {
-      return await writeInHalves(items, write, (item, error) => {
-        this.#onError('message not queued', error)
-        return failed(item.row)
-      })
-    } catch (error) {
-      if (!written && !isOutcomeUnknown(error)) throw error
-      return await this.#settleLost(items)
+    const writePart = async (part: readonly Item[]) => {
+      try {
+        return await write(part)
+      } catch (error) {
+        if (isRowFault(error)) throw error
+        return part.map((item) => fail(item, error))
+      }
     }
+    return await writeInHalves(items, writePart, fail)
   }
 
-  readonly #insertPlain = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
-    const rows = items.map((item) => item.row)
-    const optedOut = new Set(await insertMessages(this.#db, rows))
-    return rows.map((row) => queued(row, optedOut.has(row.msg_id)))
-  }
-
-  readonly #insertKeyed = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
-    const firsts = new Map<string, Item>()
-    for (const item of items) if (!firsts.has(keyOf(item))) firsts.set(keyOf(item), item)
-    // In one order everywhere, so that two nodes with the same keys do not lock each other out.
-    const rows = [...firsts.values()]
-      .map((item): KeyedMessage => ({ ...item.row, ...item.key! }))
-      .sort((a, b) => (a.key_hash < b.key_hash ? -1 : 1))
-    const inserted = await insertKeyedMessages(this.#db, rows, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED)
-    const stored = new Map(inserted.map((row) => [row.msg_id, row.opted_out]))
-    const others = items.filter((item) => !stored.has(item.row.msg_id))
-    const earlier = others.length === 0 ? new Map() : await this.#firstRecords(others)
-    return items.map((item) => {
-      const optedOut = stored.get(item.row.msg_id)
-      if (optedOut !== undefined) return queued(item.row, optedOut)
-      const first = earlier.get(keyOf(item))
-      // Answered 500, and about to be refused: the key's next use after that is a new message.
-      if (first === undefined || this.#isRefused(first.message.msgId)) return failed(item.row)
-      if (first.requestHash !== item.key!.request_hash) return { kind: 'key-reused' }
-      return { kind: 'replayed', message: first.message }
+  readonly #acceptKeyed: Write = async (items) => {
+    let first: readonly Item[] = []
+    const acceptance = await this.#journal.acceptWith(async (tx) => {
+      first = await firstOfKeys(tx, items)
+      return first.map(({ msgId, accepted, holder }) => ({ msgId, accepted, holder: holder! }))
     })
+    // Nothing is stored, not even the keys.
+    if (acceptance === 'lost') return await Promise.all(items.map((item) => this.#records.add(item)))
+    const outcomes = await Promise.all(first.map((item) => this.#conclude(item, acceptance)))
+    return outcomesOf(items, first, outcomes)
   }
 
-  async #firstRecords(
-    items: readonly Item[],
-  ): Promise<Map<string, { message: Message; requestHash: string }>> {
-    const keys = items.map((item) => ({ plan_id: item.row.plan_id, key_hash: item.key!.key_hash }))
-    const found = await findByIdempotencyKeys(this.#db, keys)
-    return new Map(
-      found.map(({ keyHash, requestHash, ...message }) => [
-        `${message.planId}:${keyHash}`,
-        { requestHash, message: asFirstAnswered(message) },
-      ]),
+  readonly #writeRecords: Write = async (items) => {
+    let first: readonly Item[] = []
+    try {
+      await withTransaction(this.#db, async (tx) => {
+        first = await firstOfKeys(tx, items)
+        if (first.length > 0) await writeRecords(tx, first.map(newRecord), null)
+      })
+      return outcomesOf(items, first, first.map(queued))
+    } catch (error) {
+      if (!(error instanceof CommitOutcomeUnknownError)) throw error
+      return outcomesOf(items, first, await this.#settleLost(first))
+    }
+  }
+
+  /** Answers from the first messages of these keys, wherever they are. */
+  async #answerRepeated(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
+    const keys = items.map(({ accepted, key }) => ({ planId: accepted.planId, keyHash: key!.keyHash }))
+    const found = await findIdempotencyKeys(this.#db, keys)
+    const firsts = new Map(found.map((first) => [keyOf(first.planId, first), first]))
+    return await Promise.all(
+      items.map(async (item): Promise<AcceptOutcome> => {
+        const { planId } = item.accepted
+        const first = firsts.get(keyOf(planId, item.key!))
+        // Answered 500, and about to be refused: the key's next use after that is a new message.
+        if (first === undefined || this.#isRefused(first.msgId)) return failed(item)
+        if (!first.requestHash.equals(item.key!.requestHash)) return { kind: 'key-reused' }
+        const message = await this.#messages.find([planId], first.msgId)
+        return message === null ? failed(item) : { kind: 'replayed', message: asFirstAnswered(message) }
+      }),
     )
   }
 
   /** The connection went during COMMIT: asks until the database answers what became of the batch. */
   async #settleLost(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
-    const rows = items.map((item) => item.row)
     const deadlineMs = Date.now() + this.#lostCommitMs
     while (Date.now() < deadlineMs) {
       try {
-        return await writeInHalves(rows, this.#settlePart, failed)
+        return await writeInHalves(items, this.#settlePart, failed)
       } catch (error) {
         this.#onError('outcome of a COMMIT still unknown', error)
         await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS))
       }
     }
-    this.#refuseLater(rows)
-    return rows.map(failed)
+    this.#refuseLater(items)
+    return items.map(failed)
   }
 
-  /** They may be stored: as soon as the database answers they are FAILED there. */
-  #refuseLater(rows: readonly NewMessage[]): void {
-    this.#refused.push(...rows)
-    for (const row of rows) this.#placement.refuse(row.msg_id)
-    void this.#refuse()
-  }
-
-  readonly #settlePart = async (rows: readonly NewMessage[]): Promise<readonly AcceptOutcome[]> => {
-    // Asked first: once they are settled, a second attempt could not tell what the first had refused.
-    const optedOut = new Set(await findOptedOutMessages(this.#db, rows))
-    const refused = new Set(await settleLostMessages(this.#db, rows, NOT_QUEUED))
-    return rows.map((row) => (refused.has(row.msg_id) ? failed(row) : queued(row, optedOut.has(row.msg_id))))
+  readonly #settlePart = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
+    const refused = await settleLostMessages(this.#db, items, NOT_QUEUED)
+    return items.map((item) => (refused.has(item.msgId) ? failed(item) : queued(item)))
   }
 
   #isRefused(msgId: string): boolean {
-    return this.#refused.some((row) => row.msg_id === msgId)
+    return this.#refused.some((item) => item.msgId === msgId)
+  }
+
+  /** They may be stored: as soon as the database answers they are FAILED there. */
+  #refuseLater(items: readonly Item[]): void {
+    this.#refused.push(...items)
+    for (const { msgId } of items) this.#placement.refuse(msgId)
+    void this.#refuse()
   }
 
   /** Sees to it that what was answered 500 is never sent, once the database answers again. */
@@ -327,12 +323,12 @@ export class GroupAccepter implements MessageAccepter {
     if (this.#refusing) return
     this.#refusing = true
     while (this.#refused.length > 0) {
-      const rows = this.#refused.slice(0, MAX_BATCH)
+      const items = this.#refused.slice(0, MAX_BATCH)
       try {
         // A row that the database cannot hold is not there either.
-        await writeInHalves(rows, this.#refusePart, () => true)
-        this.#refused = this.#refused.slice(rows.length)
-        for (const row of rows) this.#placement.refused(row.msg_id)
+        await writeInHalves(items, this.#refusePart, () => true)
+        this.#refused = this.#refused.slice(items.length)
+        for (const { msgId } of items) this.#placement.refused(msgId)
       } catch (error) {
         this.#onError('messages answered 500 still to be refused', error)
         await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS).unref())
@@ -341,20 +337,47 @@ export class GroupAccepter implements MessageAccepter {
     this.#refusing = false
   }
 
-  readonly #refusePart = async (rows: readonly NewMessage[]): Promise<readonly true[]> => {
-    await refuseMessages(this.#db, rows, NOT_QUEUED)
-    return rows.map(() => true)
+  readonly #refusePart = async (items: readonly Item[]): Promise<readonly true[]> => {
+    await refuseMessages(this.#db, items, NOT_QUEUED)
+    return items.map(() => true)
   }
 }
 
-function keyOf(item: Item): string {
-  return `${item.row.plan_id}:${item.key!.key_hash}`
+/** Takes the keys of these. Returns those that are the first with theirs, or have none. */
+async function firstOfKeys(tx: Queryable, items: readonly Item[]): Promise<readonly Item[]> {
+  const firsts = new Map<string, Item>()
+  for (const item of items) {
+    const key = item.key && keyOf(item.accepted.planId, item.key)
+    if (key !== null && !firsts.has(key)) firsts.set(key, item)
+  }
+  if (firsts.size === 0) return items
+  const keys = [...firsts.values()].map(({ msgId, accepted, key }) => ({
+    ...key!,
+    msgId,
+    planId: accepted.planId,
+  }))
+  const taken = await takeIdempotencyKeys(tx, keys, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED)
+  return items.filter(({ msgId, key }) => key === null || taken.has(msgId))
 }
 
-function queued(row: NewMessage, optedOut: boolean): AcceptOutcome {
-  return { kind: 'queued', message: messageOf(row, 'QUEUED', '000'), optedOut }
+/** What became of those that are the first with their keys; null for the others. */
+function outcomesOf(
+  items: readonly Item[],
+  first: readonly Item[],
+  outcomes: readonly (Stored | null)[],
+): readonly (Stored | null)[] {
+  const known = new Map(first.map((item, at) => [item, outcomes[at]!]))
+  return items.map((item) => known.get(item) ?? null)
 }
 
-function failed(row: NewMessage): AcceptOutcome {
-  return { kind: 'failed', message: messageOf(row, 'FAILED', NOT_QUEUED) }
+function pairOf({ accepted: { planId, sender, recipient } }: Item): OptOutPair {
+  return { plan_id: planId, sender, recipient }
+}
+
+function textOf({ plan_id, sender, recipient }: OptOutPair): string {
+  return JSON.stringify([plan_id, sender, recipient])
+}
+
+function keyOf(planId: number, { keyHash }: { readonly keyHash: Buffer }): string {
+  return `${planId}:${keyHash.toString('hex')}`
 }

@@ -2,45 +2,36 @@
 import type { Accepted } from '../domain/journal-entries.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import type { Message } from '../domain/messages.ts'
+import { messageInProgress, messageOf } from '../domain/messages-in-progress.ts'
 import type { Dispatch } from '../store/dispatches.ts'
 import type { NewMessage } from '../store/messages.ts'
+import type { Projected } from '../store/records.ts'
 
-export function acceptedFact(row: NewMessage, optedOut: boolean): Accepted {
-  return {
-    kind: 'accepted',
-    planId: row.plan_id,
-    sender: row.sender,
-    recipient: row.recipient,
-    body: row.body,
-    segments: row.segments,
-    country: row.country,
-    callbackUrl: row.callback_url,
-    optedOut,
-    begun: row.begun,
-    routeId: row.route_id ?? 0,
-    expiresAtMs: row.created_ms + row.validity_ms,
-  }
+export interface Item {
+  readonly msgId: string
+  readonly accepted: Accepted
+  /** This node, which has reserved room for it; null: it waits in the database. */
+  readonly holder: number | null
+  /** Carrier of another node that it is handed to; 0: none. */
+  readonly chosenCarrierId: number
+  /** Of its Idempotency-Key. SHA-256 both. */
+  readonly key: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
 }
 
-export function messageOf(row: NewMessage, status: 'QUEUED' | 'FAILED', errorCode: string): Message {
-  return {
-    planId: row.plan_id,
-    msgId: row.msg_id,
-    status,
-    sender: row.sender,
-    recipient: row.recipient,
-    body: row.body,
-    segments: row.segments,
-    callbackUrl: row.callback_url,
-    country: row.country,
-    mccmnc: null,
-    errorCode,
-    price: null,
-    ptf: null,
-    currency: null,
-    sentAt: null,
-    updatedAt: new Date(row.created_ms),
-  }
+/** errorCode of a message that could not be queued. */
+export const NOT_QUEUED = '100'
+
+interface Answered<Kind> {
+  readonly kind: Kind
+  readonly message: Message
+}
+
+export function queued({ msgId, accepted }: Item): Answered<'queued'> {
+  return { kind: 'queued', message: messageOf(messageInProgress(msgId, accepted)) }
+}
+
+export function failed(item: Item): Answered<'failed'> {
+  return { kind: 'failed', message: { ...queued(item).message, status: 'FAILED', errorCode: NOT_QUEUED } }
 }
 
 /** Everything a later change has added is taken away again. */
@@ -58,15 +49,25 @@ export function asFirstAnswered(message: Message): Message {
   }
 }
 
-export function dispatchOf(row: NewMessage, holder: number, optedOut: boolean): Dispatch {
+/** The record of a message that no node has in memory: it is due at once. */
+export function newRecord({
+  msgId,
+  accepted,
+  chosenCarrierId = 0,
+}: NewMessage & Partial<Pick<Item, 'chosenCarrierId'>>): Projected {
+  const message = messageInProgress(msgId, { ...accepted, begun: false }, chosenCarrierId)
+  return { message, holder: null, delivers: false }
+}
+
+export function dispatchOf({ msgId, accepted }: Item, holder: number): Dispatch {
   return {
     holder,
-    planId: row.plan_id,
-    msgId: row.msg_id,
-    sender: row.sender,
-    recipient: row.recipient,
-    body: row.body,
-    segments: row.segments,
+    planId: accepted.planId,
+    msgId,
+    sender: accepted.sender,
+    recipient: accepted.recipient,
+    body: accepted.body,
+    segments: accepted.segments,
     attempt: 0,
     submittedSegments: 0n,
     cut: null,
@@ -75,7 +76,7 @@ export function dispatchOf(row: NewMessage, holder: number, optedOut: boolean): 
     status: 'QUEUED',
     ambiguous: false,
     carrierId: null,
-    optedOut,
-    expiresAt: new Date(row.created_ms + row.validity_ms),
+    optedOut: accepted.optedOut,
+    expiresAt: new Date(accepted.expiresAtMs),
   }
 }

@@ -5,9 +5,12 @@ import { countryOf } from '../domain/countries.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import { type OptOutRequest, replyTo } from '../domain/opt-outs.ts'
 import { countSegments } from '../domain/segments.ts'
-import type { Queryable } from '../store/database.ts'
-import { insertKeyedMessages, type KeyedMessage } from '../store/messages.ts'
+import type { Queryable, Transaction } from '../store/database.ts'
+import { takeIdempotencyKeys } from '../store/idempotency-keys.ts'
+import type { NewMessage } from '../store/messages.ts'
 import { changeOptOuts, letRepliesOut, type OptOutPair } from '../store/opt-outs.ts'
+import { writeRecords } from '../store/records.ts'
+import { NOT_QUEUED, newRecord } from './accepted-messages.ts'
 
 /** STOP, START or HELP, as a person sent it to one of our numbers. */
 export interface OptOutAsked {
@@ -28,8 +31,6 @@ interface Deps {
  * idempotency key of the answer, so it holds on every node, and is forgotten like those of customers.
  */
 export const REPLY_PAUSE_MS = 3_600_000
-/** errorCode of a refused message, whose key is free again. */
-const NOT_QUEUED = '100'
 
 /** What one person wants of one number: the last of STOP and START counts, and HELP beside it. */
 interface Wish extends OptOutPair {
@@ -52,7 +53,7 @@ interface Answer {
  * cannot be sent to, so nothing is kept of them.
  */
 export async function answerOptOuts(
-  transaction: Queryable,
+  transaction: Transaction,
   deps: Deps,
   asked: readonly OptOutAsked[],
 ): Promise<void> {
@@ -60,14 +61,18 @@ export async function answerOptOuts(
   const answers = [...(await switched(transaction, deps, wishes)), ...helped(deps, wishes)]
   const replies = answers.flatMap(replyOf)
   if (replies.length === 0) return
-  // In one order everywhere, like those of customers.
-  replies.sort((a, b) => (a.key_hash < b.key_hash ? -1 : 1))
-  const stored = await insertKeyedMessages(transaction, replies, REPLY_PAUSE_MS, NOT_QUEUED)
-  const ids = new Set(stored.map(({ msg_id }) => msg_id))
-  const kept = replies.filter(({ msg_id }) => ids.has(msg_id))
+  const keys = replies.map(({ msgId, accepted, keyHash }) => {
+    return { msgId, planId: accepted.planId, keyHash, requestHash: keyHash }
+  })
+  const ids = await takeIdempotencyKeys(transaction, keys, REPLY_PAUSE_MS, NOT_QUEUED)
+  const kept = replies.filter(({ msgId }) => ids.has(msgId))
+  if (kept.length === 0) return
+  await writeRecords(transaction, kept.map(newRecord), null)
   await letRepliesOut(
     transaction,
-    kept.map((reply) => ({ ...pairOf(reply), reply_id: reply.msg_id })),
+    kept.map(({ msgId, accepted: { planId, sender, recipient } }) => {
+      return { plan_id: planId, sender, recipient, reply_id: msgId }
+    }),
   )
 }
 
@@ -112,30 +117,25 @@ function pairOf({ plan_id, sender, recipient }: OptOutPair): OptOutPair {
 }
 
 /** The answer as a message of the plan, which waits in the database; none without a text, or of a plan that cannot send. */
-function replyOf({ wish, request, msgId }: Answer): KeyedMessage[] {
+function replyOf({ wish, request, msgId }: Answer): (NewMessage & { readonly keyHash: Buffer })[] {
   const { plan, sender, recipient } = wish
   const body = plan.optOut && replyTo(request, plan.optOut)
   if (body === null || !plan.active || plan.route === null) return []
   // No Idempotency-Key of a customer has spaces.
-  const key = hash('sha256', `opt-out reply ${request} ${sender} ${recipient}`)
-  return [
-    {
-      plan_id: plan.id,
-      msg_id: msgId,
-      sender,
-      recipient,
-      body,
-      segments: countSegments(body, plan).segments,
-      country: countryOf(recipient),
-      callback_url: null,
-      holder: null,
-      begun: false,
-      route_id: null,
-      created_ms: createdAtMs(msgId),
-      validity_ms: plan.validitySeconds * 1_000,
-      opt_outs: false,
-      key_hash: key,
-      request_hash: key,
-    },
-  ]
+  const keyHash = hash('sha256', `opt-out reply ${request} ${sender} ${recipient}`, 'buffer')
+  const accepted = {
+    planId: plan.id,
+    sender,
+    recipient,
+    body,
+    segments: countSegments(body, plan).segments,
+    country: countryOf(recipient),
+    callbackUrl: null,
+    // It is what tells them that they have.
+    optedOut: false,
+    begun: false,
+    routeId: 0,
+    expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
+  }
+  return [{ msgId, accepted, keyHash }]
 }

@@ -7,7 +7,13 @@ import { decodeInbound, decodeInboundParts } from '../domain/inbound-text.ts'
 import { matchKeyword } from '../domain/keywords.ts'
 import { bucketOf, createdAtMs } from '../domain/message-ids.ts'
 import { type OptOutRequest, optOutRequest } from '../domain/opt-outs.ts'
-import { type Database, isOutcomeUnknown, type Queryable, withTransaction } from '../store/database.ts'
+import {
+  type Database,
+  isOutcomeUnknown,
+  type Queryable,
+  type Transaction,
+  withTransaction,
+} from '../store/database.ts'
 import { insertInboundMessages, type NewInboundMessage, type NewOffers } from '../store/inbound-messages.ts'
 import { countOffers } from '../store/inbound-offers.ts'
 import {
@@ -118,7 +124,7 @@ async function recordSegments(
       contents.push(...joinedContents(await takeFinishedSets(transaction, senders, MAX_PARTS_PER_SENDER)))
     }
     attempt.messages = addressed(deps, contents)
-    return record(transaction, deps, attempt.messages)
+    return recordAndAnswer(transaction, deps, attempt.messages)
   })
 }
 
@@ -169,7 +175,7 @@ async function sweep(
   const received: ReceivedInbound[] = []
   for (let sweeps = 0; sweeps < MAX_SWEEPS; sweeps += 1) {
     const recorded = await withTransaction(deps.db, async (transaction) =>
-      record(transaction, deps, addressed(deps, joinedContents(await take(transaction)))),
+      recordAndAnswer(transaction, deps, addressed(deps, joinedContents(await take(transaction)))),
     )
     if (recorded.received.length + recorded.unowned === 0) break
     received.push(...counted(deps, recorded))
@@ -191,7 +197,22 @@ async function recordSingles(
   const messages = addressed(deps, contents)
   attempt.messages = messages
   if (messages.every(({ request }) => request === null)) return record(deps.db, deps, messages)
-  return withTransaction(deps.db, (transaction) => record(transaction, deps, messages))
+  return withTransaction(deps.db, (transaction) => recordAndAnswer(transaction, deps, messages))
+}
+
+async function recordAndAnswer(
+  transaction: Transaction,
+  deps: InboundDeps,
+  messages: readonly Addressed[],
+): Promise<Recorded> {
+  const recorded = await record(transaction, deps, messages)
+  const asked = messages.flatMap(({ row, owner, request }) =>
+    owner === undefined || request === null
+      ? []
+      : [{ plan: owner.plan, request, number: owner.number, person: row.sender }],
+  )
+  if (asked.length > 0) await answerOptOuts(transaction, deps, asked)
+  return recorded
 }
 
 async function record(db: Queryable, deps: InboundDeps, messages: readonly Addressed[]): Promise<Recorded> {
@@ -199,12 +220,6 @@ async function record(db: Queryable, deps: InboundDeps, messages: readonly Addre
   if (messages.length === 0 && !offers?.offers.length) return { received: [], unowned: 0 }
   const rows = messages.map(({ row }) => row)
   const held = new Set(await insertInboundMessages(db, rows, deps.holder, offers))
-  const asked = messages.flatMap(({ row, owner, request }) =>
-    owner === undefined || request === null
-      ? []
-      : [{ plan: owner.plan, request, number: owner.number, person: row.sender }],
-  )
-  if (asked.length > 0) await answerOptOuts(db, deps, asked)
   return recordedOf(messages, ({ row }) => held.has(row.msg_id))
 }
 

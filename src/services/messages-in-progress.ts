@@ -1,13 +1,7 @@
 import { isUnlearned } from '../domain/carrier-message-ids.ts'
 import type { Directory } from '../domain/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
-import {
-  type Accepted,
-  type EventTaken,
-  type FirstFact,
-  isFirst,
-  type JournalFact,
-} from '../domain/journal-entries.ts'
+import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../domain/journal-entries.ts'
 import { MessagesByPlan } from '../domain/messages-by-plan.ts'
 import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import {
@@ -18,7 +12,7 @@ import {
   type StatusEvent,
 } from '../domain/messages-in-progress.ts'
 import { isPushed } from '../domain/webhook-targets.ts'
-import type { Acceptance, AcceptanceJournal } from '../operations/accept-messages.ts'
+import type { Acceptance, AcceptanceJournal, KeptMessage } from '../operations/accept-messages.ts'
 import type { BatchMeter } from '../operations/batches.ts'
 import type { Database, Queryable } from '../store/database.ts'
 import { closeLane } from '../store/journal.ts'
@@ -29,6 +23,7 @@ import { type Appended, JournalWriter } from './journal-writer.ts'
 import { LostMessages } from './lost-messages.ts'
 import { type Live, newLive, Projector } from './projector.ts'
 import {
+  acceptedItem,
   attemptedFact,
   evidenceOf,
   type JournalItem as Item,
@@ -188,10 +183,18 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   // Facts. Each method says whether the message is here; if not, its record is what counts.
 
-  accept(msgId: string, holder: number, accepted: Accepted): Promise<Acceptance> {
+  accept(message: KeptMessage): Promise<Acceptance> {
     const { promise, resolve } = Promise.withResolvers<Acceptance>()
-    this.#writer.append(journalItem(msgId, accepted, { holder, onAccepted: resolve }))
+    this.#writer.append(acceptedItem(message, resolve))
     return promise
+  }
+
+  async acceptWith(decide: (tx: Queryable) => Promise<readonly KeptMessage[]>): Promise<Acceptance> {
+    const { promise, resolve } = Promise.withResolvers<Acceptance>()
+    const appended = this.#writer.appendWith(async (tx) =>
+      (await decide(tx)).map((message) => acceptedItem(message, resolve)),
+    )
+    return await Promise.race([promise, appended])
   }
 
   /**
@@ -368,7 +371,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   #retracted(items: readonly Item[]): void {
     for (const { live, onAccepted, onRecorded } of items) {
-      onAccepted?.('lost')
+      onAccepted?.('retracted')
       onRecorded?.(false)
       if (live === null) continue
       live.pending -= 1

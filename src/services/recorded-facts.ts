@@ -3,7 +3,7 @@ import type { Directory } from '../domain/directory.ts'
 import type { EventTaken, Evidence, JournalFact, Loaded } from '../domain/journal-entries.ts'
 import type { MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Charge } from '../domain/rates.ts'
-import type { Acceptance } from '../operations/accept-messages.ts'
+import type { Acceptance, KeptMessage } from '../operations/accept-messages.ts'
 import { chargeOfNetwork } from '../operations/price-receipts.ts'
 import type { DeliveryOutcome } from '../outbound/webhook-post.ts'
 import type { WebhookEvent } from '../store/event-deliveries.ts'
@@ -49,6 +49,13 @@ export function journalItem(
     refused = false,
   } = item
   return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onCommitted, outcome, refused }
+}
+
+export function acceptedItem(
+  { msgId, holder, accepted }: KeptMessage,
+  onAccepted: JournalItem['onAccepted'],
+): JournalItem {
+  return journalItem(msgId, accepted, { holder, onAccepted })
 }
 
 /** A message as its record has it. */

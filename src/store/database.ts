@@ -29,6 +29,9 @@ export interface Queryable {
 
 export type Database = pg.Pool
 
+/** A connection in a transaction, for what needs more than statements: COPY. */
+export type Transaction = pg.PoolClient
+
 export interface DatabaseOptions {
   readonly connectionString: string
   /** Most connections held at once. */
@@ -128,7 +131,7 @@ export class CommitOutcomeUnknownError extends Error {
  */
 export async function withTransaction<T>(
   db: Database,
-  work: (transaction: pg.PoolClient) => Promise<T>,
+  work: (transaction: Transaction) => Promise<T>,
   settings: string | null = null,
 ): Promise<T> {
   const client = await db.connect()

@@ -1,4 +1,74 @@
+import { createdAtMs } from '../domain/message-ids.ts'
 import type { Queryable } from './database.ts'
+
+/** An Idempotency-Key, and the message that it stands for. */
+export interface IdempotencyKey {
+  readonly planId: number
+  /** SHA-256, like `requestHash`. */
+  readonly keyHash: Buffer
+  readonly requestHash: Buffer
+  readonly msgId: string
+}
+
+/**
+ * Takes those of these keys that are free, each for the message it comes with. Returns the ids of these messages: the others
+ * met a key that is still live. The key of a message that was refused (`refusedCode`) is free again. Waits for other
+ * transactions that take the same keys.
+ */
+export async function takeIdempotencyKeys(
+  tx: Queryable,
+  keys: readonly IdempotencyKey[],
+  lifetimeMs: number,
+  refusedCode: string,
+): Promise<Set<string>> {
+  const { rows } = await tx.query<{ msgId: string }>({
+    name: 'take_idempotency_keys',
+    // In one order everywhere, so that two nodes with the same keys do not lock each other out.
+    text: `
+      insert into idempotency_keys as k (plan_id, key_hash, request_hash, msg_id, created_at)
+      select "planId", decode("keyHash", 'hex'), decode("requestHash", 'hex'), "msgId",
+             to_timestamp("createdAtMs" / 1000.0)
+      from json_to_recordset($1) as i ("planId" integer, "keyHash" text, "requestHash" text, "msgId" uuid,
+                                       "createdAtMs" bigint)
+      order by "planId", "keyHash"
+      on conflict (plan_id, key_hash) do update
+        set request_hash = excluded.request_hash, msg_id = excluded.msg_id, created_at = excluded.created_at
+        where k.created_at < excluded.created_at - $2 * interval '1 ms'
+           or exists (select from messages m where m.plan_id = k.plan_id and m.msg_id = k.msg_id
+                                               and m.status = 'FAILED' and m.error_code = $3)
+      returning msg_id as "msgId"`,
+    values: [JSON.stringify(keys.map(keyColumns)), lifetimeMs, refusedCode],
+  })
+  return new Set(rows.map(({ msgId }) => msgId))
+}
+
+function keyColumns({ planId, keyHash, requestHash, msgId }: IdempotencyKey) {
+  return {
+    planId,
+    keyHash: keyHash.toString('hex'),
+    requestHash: requestHash.toString('hex'),
+    msgId,
+    createdAtMs: createdAtMs(msgId),
+  }
+}
+
+/** Those of these keys that are live, with the messages that they stand for. */
+export async function findIdempotencyKeys(
+  db: Queryable,
+  keys: readonly Pick<IdempotencyKey, 'planId' | 'keyHash'>[],
+): Promise<IdempotencyKey[]> {
+  const { rows } = await db.query<IdempotencyKey>({
+    name: 'find_idempotency_keys',
+    text: `
+      select k.plan_id as "planId", k.key_hash as "keyHash", k.request_hash as "requestHash", k.msg_id as "msgId"
+      from json_to_recordset($1) as i ("planId" integer, "keyHash" text)
+      join idempotency_keys k on k.plan_id = i."planId" and k.key_hash = decode(i."keyHash", 'hex')`,
+    values: [
+      JSON.stringify(keys.map(({ planId, keyHash }) => ({ planId, keyHash: keyHash.toString('hex') }))),
+    ],
+  })
+  return rows
+}
 
 /** Forgets Idempotency-Keys older than `ageMs`, at most `limit`, oldest first. Gives how many. */
 export async function deleteOldIdempotencyKeys(db: Queryable, ageMs: number, limit: number): Promise<number> {

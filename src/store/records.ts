@@ -2,11 +2,10 @@
  * The records of messages: the rows of a message and of all that belongs to it. The only writer of them, for a message that
  * has none yet and for one that comes back from memory or was changed at rest.
  */
-import type pg from 'pg'
 import { bucketOf } from '../domain/message-ids.ts'
 import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
 import { CopyRows, copyIn, storable } from './copy.ts'
-import type { Queryable } from './database.ts'
+import type { Queryable, Transaction } from './database.ts'
 import { POSITION } from './events.ts'
 import { changesDispatch, updateRecords } from './record-changes.ts'
 
@@ -32,7 +31,7 @@ export interface Projected {
  * @throws NotInLaneError where one of them is another's, or is written already
  */
 export async function writeRecords(
-  tx: pg.PoolClient,
+  tx: Transaction,
   records: readonly Projected[],
   lane: number | null,
 ): Promise<Set<string>> {

@@ -361,7 +361,7 @@ describe('what the metrics say', () => {
     ]
     expect([...labels].filter((name) => ![...CLOSED, ...OWN].includes(name))).toEqual([])
     const statements = [...text.matchAll(/statement="([^"]*)"/g)].map(([, name]) => name!)
-    expect(statements).toContain('insert_messages')
+    expect(statements).toContain('append_entry')
     for (const statement of statements) expect(statement).toMatch(/^[a-z_]+$/)
     const numbers = Array.from({ length: 20 }, (_, n) => `+15559870${100 + n}`)
     await Promise.all(numbers.map((to) => service.sent({ to })))

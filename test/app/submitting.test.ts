@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
-import { insertMessages } from '../../src/store/messages.ts'
 import { eventually, linkState, type Service } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
-import { newMessage } from '../support/stored-messages.ts'
+import { insertMessages, newMessage } from '../support/stored-messages.ts'
 import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 /** 3 segments of the GSM alphabet. */

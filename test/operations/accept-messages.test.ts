@@ -1,80 +1,110 @@
 import { randomBytes } from 'node:crypto'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
 import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
-import type { Database } from '../../src/store/database.ts'
+import { recoverLanes } from '../../src/operations/recover-lanes.ts'
+import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
 import type { Dispatch } from '../../src/store/dispatches.ts'
-import { nothingInProgress } from '../support/in-progress.ts'
+import { takeOverLane } from '../../src/store/journal.ts'
+import { aDirectory } from '../support/directory.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Become, become, gatedDatabase } from '../support/gated-database.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
-import { eventually } from '../support/service.ts'
-import { clearTables, NODE } from '../support/stored-messages.ts'
+import { readsOf } from '../support/message-reads.ts'
+import { clearTables, NOBODY, NODE } from '../support/stored-messages.ts'
 
-const { db, directory, announcedPlan } = await installedDatabase({ poolSize: 6 })
+const { db, directory, announcedPlan } = await installedDatabase({ poolSize: 10 })
+const OTHER = 2
 const plan = directory.planById(announcedPlan)!
-let kept: Dispatch[]
-let released: number
-let refused: Set<string>
+const nodes: Node[] = []
 
-beforeEach(async () => {
-  kept = []
-  released = 0
-  refused = new Set()
-  await clearTables(db, 'messages', 'dispatches', 'idempotency_keys')
+interface Node {
+  readonly group: GroupAccepter
+  readonly inProgress: MessagesInProgress
+  readonly kept: Dispatch[]
+  readonly released: string[]
+  readonly refused: Set<string>
+}
+
+beforeEach(() =>
+  clearTables(db, 'lanes', 'journal', 'messages', 'dispatches', 'idempotency_keys', 'opt_outs'),
+)
+afterEach(async () => {
+  for (const { inProgress } of nodes.splice(0)) await inProgress.stop(5_000)
 })
 
-const PLACEMENT: Placement = {
-  place: () => ({ msgId: newId(Date.now()), holder: NODE, begun: true, routeId: null }),
-  keep: (dispatch) => void kept.push(dispatch),
-  release: () => {
-    released += 1
-  },
-  refuse: (msgId) => void refused.add(msgId),
-  refused: (msgId) => void refused.delete(msgId),
-}
+type Around = <T>(name: string | undefined, run: () => Promise<T>) => Promise<T>
 
-const CONNECTION_LOST = 'Connection terminated unexpectedly'
-
-/** The statements of `db`, of which a test may lose the answer (after) or the statement itself (before). */
-function failing(fault: (text: string) => 'before' | 'after' | null): Database {
-  return new Proxy(db, {
-    get(target, property) {
-      if (property !== 'query') return Reflect.get(target, property, target)
-      return async (statement: { text: string }) => {
-        const when = fault(statement.text)
-        if (when === 'before') throw new Error(CONNECTION_LOST)
-        const result = await target.query(statement as never)
-        if (when === 'after') throw new Error(CONNECTION_LOST)
-        return result
-      }
-    },
+/** A node that accepts into its lane; `keeps` false: it has no room for any message. */
+async function aNode({
+  around = (_, run) => run(),
+  keeps = true,
+  hasLane = keeps,
+  overdueMs = 10_000,
+  lostCommitMs = 2_000,
+}: {
+  around?: Around
+  keeps?: boolean
+  hasLane?: boolean
+  overdueMs?: number
+  lostCommitMs?: number
+} = {}): Promise<Node> {
+  const gated = gatedDatabase(db, around, { inTransactions: true })
+  const inProgress = new MessagesInProgress({
+    db: gated,
+    directory: () => aDirectory(),
+    nowMs: Date.now,
+    eventHolder: () => NOBODY,
+    onChanged: () => undefined,
+    onProjected: () => undefined,
+    onReturned: () => undefined,
+    onError: () => undefined,
+    overdueMs,
   })
-}
-
-function accepter(pool = db, lostCommitMs = 2_000): GroupAccepter {
-  return new GroupAccepter({
-    db: pool,
-    journal: nothingInProgress(pool),
-    placement: PLACEMENT,
+  if (hasLane) await inProgress.register(NODE)
+  const [kept, released, refused]: [Dispatch[], string[], Set<string>] = [[], [], new Set()]
+  const placement: Placement = {
+    place: () => ({ msgId: newId(Date.now()), holder: keeps ? NODE : null, begun: keeps, routeId: 7 }),
+    keep: (dispatch) => void kept.push(dispatch),
+    release: (msgId) => void released.push(msgId),
+    refuse: (msgId) => void refused.add(msgId),
+    refused: (msgId) => void refused.delete(msgId),
+  }
+  const group = new GroupAccepter({
+    db: gated,
+    journal: inProgress,
+    messages: readsOf(db, inProgress),
+    placement,
     secretKey: randomBytes(32),
     random: randomBytes,
     lostCommitMs,
   })
+  const node = { group, inProgress, kept, released, refused }
+  nodes.push(node)
+  return node
+}
+
+/** The first so many of the statements of this name have this outcome. */
+function firstOf(name: string, outcome: Become, count = 1): Around {
+  let left = count
+  return async (given, run) => (given === name && left-- > 0 ? await become(db, outcome, run) : await run())
 }
 
 function accept(
-  to: GroupAccepter,
+  { group }: Pick<Node, 'group'>,
   body = 'hello',
   key: string | null = null,
   as = plan,
 ): Promise<AcceptOutcome> {
   const hash = (text: string) => Buffer.from(text.padEnd(32).slice(0, 32))
-  return to.accept({
+  return group.accept({
     plan: as,
     draft: { planId: plan.id, sender: 'Aldis', recipient: '+15551230000', body, callbackUrl: null },
     idempotency: key === null ? null : { keyHash: hash(key), requestHash: hash(body) },
   })
 }
 
+/** The records of messages, and whether they wait in the tables to be submitted. */
 async function stored(): Promise<{ body: string; status: string; waits: boolean }[]> {
   const { rows } = await db.query(`
     select m.body, m.status, d.msg_id is not null as waits
@@ -82,205 +112,293 @@ async function stored(): Promise<{ body: string; status: string; waits: boolean 
   return rows
 }
 
-describe('accepting', () => {
-  test('many at once: each stored once, with its dispatch, and kept by this node', async () => {
-    const group = accepter()
-    const outcomes = await Promise.all(Array.from({ length: 450 }, (_, n) => accept(group, `body ${n}`)))
-    expect(outcomes.every(({ kind }) => kind === 'queued')).toBe(true)
-    const rows = await stored()
-    expect(rows).toHaveLength(450)
-    expect(rows.every(({ status, waits }) => status === 'QUEUED' && waits)).toBe(true)
-    expect(new Set(kept.map(({ body }) => body)).size).toBe(450)
-    expect(released).toBe(0)
-  })
+const kindsOf = (outcomes: readonly AcceptOutcome[]) => outcomes.map(({ kind }) => kind)
 
-  test('a row that the database refuses fails alone', async () => {
-    const group = accepter()
-    const bodies = Array.from({ length: 20 }, (_, n) => (n === 7 ? 'bad \0' : `good ${n}`))
-    const outcomes = await Promise.all(bodies.map((body) => accept(group, body)))
-    expect(outcomes.map(({ kind }) => kind)).toEqual(bodies.map((_, n) => (n === 7 ? 'failed' : 'queued')))
-    expect(outcomes[7]).toMatchObject({ message: { status: 'FAILED', errorCode: '100' } })
-    expect(await stored()).toHaveLength(19)
-    expect([kept.length, released]).toEqual([19, 1])
-  })
-
-  test('what the database cannot take is failed, not stored, not kept', async () => {
-    const group = accepter()
-    await db.query('alter table dispatches rename to hidden')
-    const outcomes = await Promise.all([accept(group), accept(group, 'keyed', 'key')])
-    await db.query('alter table hidden rename to dispatches')
-    expect(outcomes.map(({ kind }) => kind)).toEqual(['failed', 'failed'])
-    expect(await stored()).toEqual([])
-    expect(await accept(group, 'keyed', 'key')).toMatchObject({ kind: 'queued' })
-  })
-})
-
-describe('an answer to the COMMIT that never comes', () => {
-  test('it stands: queued, once', async () => {
-    let losses = 1
-    const group = accepter(
-      failing((text) => (text.includes('into dispatches') && losses-- > 0 ? 'after' : null)),
+describe('a message that this node keeps', () => {
+  test('is in its lane and has no record, with a key and without', async () => {
+    const node = await aNode()
+    const outcomes = await Promise.all(
+      Array.from({ length: 450 }, (_, n) => accept(node, `body ${n}`, n % 2 === 0 ? null : `key ${n}`)),
     )
-    const outcomes = await Promise.all([accept(group, 'a'), accept(group, 'b')])
-    expect(outcomes.map(({ kind }) => kind)).toEqual(['queued', 'queued'])
+    expect(new Set(kindsOf(outcomes))).toEqual(new Set(['queued']))
+    expect([await stored(), node.inProgress.size, node.released]).toEqual([[], 450, []])
+    expect(new Set(node.kept.map(({ body }) => body)).size).toBe(450)
+    const { rows } = await db.query('select count(*)::integer as keys from idempotency_keys')
+    expect(rows).toEqual([{ keys: 225 }])
+  })
+
+  test('goes into the records where its lane was taken over before', async () => {
+    const node = await aNode()
+    const { rows } = await db.query('select lane, epoch from lanes')
+    await takeOverLane(db, { ...rows[0], nodeId: NODE }, OTHER)
+    const outcomes = await Promise.all([accept(node, 'a'), accept(node, 'b', 'key')])
+    expect(kindsOf(outcomes)).toEqual(['queued', 'queued'])
     expect(await stored()).toEqual([
       { body: 'a', status: 'QUEUED', waits: true },
       { body: 'b', status: 'QUEUED', waits: true },
     ])
-    expect(kept).toHaveLength(2)
+    expect([node.kept.length, node.released.length]).toEqual([0, 2])
+    expect(await accept(node, 'b', 'key')).toEqual({ ...outcomes[1], kind: 'replayed' })
   })
 
-  test('it does not stand: failed, with a FAILED record and no dispatch', async () => {
-    const group = accepter(failing((text) => (text.includes('into dispatches') ? 'before' : null)))
-    expect(await accept(group, 'gone')).toMatchObject({ kind: 'failed', message: { status: 'FAILED' } })
+  test.each([null, 'key'])('is failed where the database takes no entry; key: %s', async (key) => {
+    const node = await aNode({ around: firstOf('append_entry', 'refused') })
+    expect(await accept(node, 'a', key)).toMatchObject({ kind: 'failed', message: { errorCode: '100' } })
+    await eventually(() => node.inProgress.isOpen)
+    expect(await accept(node, 'a', key)).toMatchObject({ kind: 'queued' })
+    expect([await stored(), node.inProgress.size, node.kept.length]).toEqual([[], 1, 1])
+  })
+})
+
+describe('a message that this node does not keep', () => {
+  test('is written into the records, due at once, with a key and without', async () => {
+    const node = await aNode({ keeps: false })
+    const outcomes = await Promise.all(
+      Array.from({ length: 450 }, (_, n) => accept(node, `body ${n}`, n % 2 === 0 ? null : `key ${n}`)),
+    )
+    expect(new Set(kindsOf(outcomes))).toEqual(new Set(['queued']))
+    const rows = await stored()
+    expect(rows).toHaveLength(450)
+    expect(rows.every(({ status, waits }) => status === 'QUEUED' && waits)).toBe(true)
+    const dispatches = await db.query('select distinct holder, begun, route_id from dispatches')
+    expect(dispatches.rows).toEqual([{ holder: null, begun: false, route_id: 7 }])
+    expect(node.kept).toEqual([])
+  })
+
+  test('nor can keep, because it has no lane, gives its room back', async () => {
+    const node = await aNode({ hasLane: false })
+    expect(await accept(node)).toMatchObject({ kind: 'queued' })
+    expect([(await stored()).length, node.kept, node.released.length]).toEqual([1, [], 1])
+  })
+
+  test.each([true, false])('fails alone where the database refuses it; in the journal: %s', async (keeps) => {
+    const node = await aNode({ keeps })
+    const table = keeps ? 'idempotency_keys' : 'messages'
+    const column = keeps ? 'request_hash' : 'body'
+    const bad = keeps ? `'\\x${Buffer.from('bad'.padEnd(32)).toString('hex')}'::bytea` : "'bad'"
+    await db.query(`alter table ${table} add constraint no_bad check (${column} <> ${bad})`)
+    try {
+      const bodies = Array.from({ length: 20 }, (_, n) => (n === 7 ? 'bad' : `good ${n}`))
+      const outcomes = await Promise.all(bodies.map((body) => accept(node, body, keeps ? body : null)))
+      expect(kindsOf(outcomes)).toEqual(bodies.map((body) => (body === 'bad' ? 'failed' : 'queued')))
+      expect(outcomes[7]).toMatchObject({ message: { status: 'FAILED', errorCode: '100' } })
+      expect(node.inProgress.size + (await stored()).length).toBe(19)
+    } finally {
+      await db.query(`alter table ${table} drop constraint no_bad`)
+    }
+  })
+
+  test('is failed where the database cannot take it, and not stored', async () => {
+    const node = await aNode({ keeps: false })
+    await db.query('alter table dispatches rename to hidden')
+    const outcomes = await Promise.all([accept(node), accept(node, 'keyed', 'key')])
+    await db.query('alter table hidden rename to dispatches')
+    expect(kindsOf(outcomes)).toEqual(['failed', 'failed'])
+    expect(await stored()).toEqual([])
+    expect(await accept(node, 'keyed', 'key')).toMatchObject({ kind: 'queued' })
+  })
+})
+
+test.each([true, false])(
+  'a text that PostgreSQL cannot store is refused at once, kept: %s',
+  async (keeps) => {
+    const node = await aNode({ keeps })
+    expect(await accept(node, 'bad \0')).toMatchObject({ kind: 'failed', message: { errorCode: '100' } })
+    expect([await stored(), node.inProgress.size, node.kept]).toEqual([[], 0, []])
+  },
+)
+
+describe('an answer to the COMMIT that never comes', () => {
+  test.each([null, 'key'])('it stands in the journal: queued, once; key: %s', async (key) => {
+    const node = await aNode({ around: firstOf(key === null ? 'append_entry' : 'commit', 'answer lost') })
+    expect(await accept(node, 'a', key)).toMatchObject({ kind: 'queued' })
+    expect([await stored(), node.inProgress.size, node.kept.length]).toEqual([[], 1, 1])
+  })
+
+  test('it does not stand in the journal: failed, and the key is free', async () => {
+    const node = await aNode({ around: firstOf('commit', 'never sent') })
+    expect(await accept(node, 'a', 'key')).toMatchObject({ kind: 'failed' })
+    expect([await stored(), node.inProgress.size, node.released.length]).toEqual([[], 0, 1])
+    expect(await accept(node, 'a', 'key')).toMatchObject({ kind: 'queued' })
+  })
+
+  test('it stands in the records: queued, once', async () => {
+    const node = await aNode({ keeps: false, around: firstOf('commit', 'answer lost') })
+    const outcomes = await Promise.all([accept(node, 'a'), accept(node, 'b', 'key')])
+    expect(kindsOf(outcomes)).toEqual(['queued', 'queued'])
+    expect(await stored()).toEqual([
+      { body: 'a', status: 'QUEUED', waits: true },
+      { body: 'b', status: 'QUEUED', waits: true },
+    ])
+  })
+
+  test('it does not stand in the records: failed, with a FAILED record and no dispatch', async () => {
+    const node = await aNode({ keeps: false, around: firstOf('commit', 'never sent') })
+    expect(await accept(node, 'gone', 'key')).toMatchObject({ kind: 'failed', message: { status: 'FAILED' } })
     expect(await stored()).toEqual([{ body: 'gone', status: 'FAILED', waits: false }])
-    expect([kept.length, released]).toEqual([0, 1])
+    expect(await accept(node, 'gone', 'key')).toMatchObject({ kind: 'queued' })
   })
 
   test('nor that to the question after it: failed all the same', async () => {
     let settled = 0
-    const group = accepter(
-      failing((text) => {
-        if (text.includes('into dispatches')) return 'before'
-        if (text.includes("'FAILED', $2") && settled++ === 0) return 'after'
-        return null
-      }),
-    )
-    expect(await accept(group, 'gone')).toMatchObject({ kind: 'failed' })
-    expect(settled).toBe(2)
-    expect(await stored()).toEqual([{ body: 'gone', status: 'FAILED', waits: false }])
-    expect([kept.length, released]).toEqual([0, 1])
+    const lost = firstOf('commit', 'never sent')
+    const around: Around = async (name, run) => {
+      if (name !== 'settle_lost_messages') return await lost(name, run)
+      settled += 1
+      return settled === 1 ? await become(db, 'answer lost', run) : await run()
+    }
+    const node = await aNode({ keeps: false, around })
+    expect(await accept(node, 'gone')).toMatchObject({ kind: 'failed' })
+    expect([settled, await stored()]).toEqual([2, [{ body: 'gone', status: 'FAILED', waits: false }]])
   })
 
-  test('half of a split batch stands: that half is queued', async () => {
-    let statements = 0
-    const group = accepter(
-      failing((text) => {
-        if (!text.includes('into dispatches')) return null
-        statements += 1
-        return statements === 3 ? 'before' : null
-      }),
-    )
-    // Refused as a whole; the first half is written, the second meets a lost connection.
-    const outcomes = await Promise.all(['a', 'b', 'c', 'bad \0'].map((body) => accept(group, body)))
-    expect(outcomes.map(({ kind }) => kind)).toEqual(['queued', 'queued', 'failed', 'failed'])
-    const rows = await stored()
-    expect(rows.filter(({ waits }) => waits).map(({ body }) => body)).toEqual(['a', 'b'])
-    expect(rows.filter(({ waits }) => !waits).every(({ status }) => status === 'FAILED')).toBe(true)
-  })
+  test.each([true, false])(
+    'the database stays away: failed in time, and refused there as soon as it is back; in the journal: %s',
+    async (keeps) => {
+      const away = { from: keeps ? 'append_entry' : 'commit', now: false }
+      const around: Around = async (name, run) => {
+        if (away.now) return await become(db, 'never sent', run)
+        away.now = name === away.from
+        return await become(db, away.now ? 'answer lost' : 'done', run)
+      }
+      const node = await aNode({ keeps, around, overdueMs: 100, lostCommitMs: 100 })
+      expect(await accept(node, 'too late')).toMatchObject({ kind: 'failed' })
+      // Meanwhile this node must not submit it, should it find the dispatch.
+      expect([node.refused.size, (await stored()).length]).toEqual([1, keeps ? 0 : 1])
+      away.from = 'nothing'
+      away.now = false
+      await eventually(async () => (await stored())[0]?.status === 'FAILED' && node.refused.size === 0)
+      await eventually(() => node.inProgress.pending === 0)
+      expect(await stored()).toEqual([{ body: 'too late', status: 'FAILED', waits: false }])
+      expect([node.kept, node.inProgress.size]).toEqual([[], 0])
+    },
+  )
 
-  test('the database stays away: failed in time, and refused there as soon as it is back', async () => {
-    let away = false
-    const group = accepter(
-      failing((text) => {
-        if (away) return 'before'
-        away = text.includes('into dispatches')
-        return away ? 'after' : null
-      }),
-      100,
-    )
-    expect(await accept(group, 'too late')).toMatchObject({ kind: 'failed' })
-    expect(await stored()).toEqual([{ body: 'too late', status: 'QUEUED', waits: true }])
-    // Meanwhile this node must not submit it, should it find the dispatch.
-    expect(refused.size).toBe(1)
-    away = false
-    await eventually(async () => (await stored())[0]!.status === 'FAILED' && refused.size === 0)
-    expect(await stored()).toEqual([{ body: 'too late', status: 'FAILED', waits: false }])
-    expect(kept).toEqual([])
-  })
+  test.each([null, 'key'])(
+    'the lane is taken over meanwhile: what is in it is queued, for whoever has it now; key: %s',
+    async (key) => {
+      const recovered = Promise.withResolvers<void>()
+      const lost = firstOf(key === null ? 'append_entry' : 'commit', 'answer lost')
+      let isLost = false
+      const around: Around = async (name, run) => {
+        if (isLost) await recovered.promise
+        return await lost(name, run).catch((error) => {
+          isLost = true
+          throw error
+        })
+      }
+      const node = await aNode({ around })
+      const accepting = accept(node, 'a', key)
+      await eventually(() => isLost)
+      await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true })
+      recovered.resolve()
+      expect(await accepting).toMatchObject({ kind: 'queued' })
+      expect(await stored()).toEqual([{ body: 'a', status: 'QUEUED', waits: true }])
+      expect([node.kept.length, node.released.length]).toEqual([0, 1])
+    },
+  )
 })
 
 describe('a recipient who has opted out', () => {
-  const kinds = () => kept.map(({ body, optedOut }) => [body, optedOut]).sort()
+  const listening = { ...plan, optOut: DEFAULT_OPT_OUT }
 
-  beforeEach(async () => {
-    await clearTables(db, 'opt_outs')
-    await db.query(`insert into opt_outs (plan_id, sender, recipient) values ($1, 'Aldis', '+15551230000')`, [
+  beforeEach(() =>
+    db.query(`insert into opt_outs (plan_id, sender, recipient) values ($1, 'Aldis', '+15551230000')`, [
       plan.id,
-    ])
-  })
-  const listening = () => ({ ...plan, optOut: DEFAULT_OPT_OUT })
+    ]),
+  )
 
   test('is told to whom the message is kept for, with a key and without; the caller hears nothing', async () => {
-    const group = accepter()
+    const node = await aNode()
     const outcomes = await Promise.all([
-      accept(group, 'plain', null, listening()),
-      accept(group, 'keyed', 'key', listening()),
-      accept(group, 'not listening'),
+      accept(node, 'plain', null, listening),
+      accept(node, 'keyed', 'key', listening),
+      accept(node, 'not listening'),
     ])
-    expect(outcomes.map(({ kind }) => kind)).toEqual(['queued', 'queued', 'queued'])
-    expect(outcomes).toMatchObject(outcomes.map(() => ({ message: { status: 'QUEUED', errorCode: '000' } })))
-    expect(kinds()).toEqual([
-      ['keyed', true],
-      ['not listening', false],
-      ['plain', true],
-    ])
-    expect(await accept(group, 'keyed', 'key', listening())).toMatchObject({ kind: 'replayed' })
+    expect(outcomes).toMatchObject(
+      outcomes.map(() => ({ kind: 'queued', message: { status: 'QUEUED', errorCode: '000' } })),
+    )
+    expect(new Map(node.kept.map(({ body, optedOut }) => [body, optedOut]))).toEqual(
+      new Map([
+        ['plain', true],
+        ['keyed', true],
+        ['not listening', false],
+      ]),
+    )
+    expect(await accept(node, 'keyed', 'key', listening)).toMatchObject({ kind: 'replayed' })
   })
 
-  test('is found out also where the answer to the COMMIT never came', async () => {
-    let losses = 1
-    const group = accepter(
-      failing((text) => (text.includes('into dispatches') && losses-- > 0 ? 'after' : null)),
-    )
-    await Promise.all([accept(group, 'a', null, listening()), accept(group, 'b')])
-    expect(kinds()).toEqual([
-      ['a', true],
-      ['b', false],
-    ])
+  test('is not asked for where that fails: nothing is accepted', async () => {
+    const node = await aNode({ around: firstOf('find_opt_outs', 'refused') })
+    expect(await accept(node, 'plain', null, listening)).toMatchObject({ kind: 'failed' })
+    expect([node.inProgress.size, node.released.length]).toEqual([0, 1])
   })
 })
 
 describe('Idempotency-Key', () => {
-  test('the same request again gives the first record; another one is told so', async () => {
-    const group = accepter()
-    const first = await accept(group, 'once', 'key')
-    expect(first.kind).toBe('queued')
-    await db.query(
-      `update messages set status = 'DELIVERED', error_code = '000', mccmnc = '310260', sent_at = now()`,
+  test.each([true, false])(
+    'the same request again gives the first record; another one is told so; in the journal: %s',
+    async (keeps) => {
+      const node = await aNode({ keeps })
+      const first = await accept(node, 'once', 'key')
+      expect(first.kind).toBe('queued')
+      const replayed = { kind: 'replayed', message: 'message' in first && first.message }
+      expect(await accept(node, 'once', 'key')).toEqual(replayed)
+      await node.inProgress.project([first].flatMap((one) => ('message' in one ? one.message.msgId : [])))
+      await db.query(
+        `update messages set status = 'DELIVERED', error_code = '000', mccmnc = '310260', sent_at = now()`,
+      )
+      expect(await accept(node, 'once', 'key')).toEqual(replayed)
+      expect(await accept(node, 'other', 'key')).toEqual({ kind: 'key-reused' })
+      expect([(await stored()).length, node.kept.length]).toEqual([1, keeps ? 1 : 0])
+    },
+  )
+
+  test.each([
+    [true, true],
+    [true, false],
+    [false, false],
+  ])('at once on two nodes: one message; in their journals: %s, %s', async (...keep) => {
+    const both = await Promise.all(keep.map((keeps) => aNode({ keeps })))
+    const outcomes = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => accept(both[n % 2]!, 'once', 'key')),
     )
-    const again = await accept(group, 'once', 'key')
-    expect(again).toEqual({ kind: 'replayed', message: 'message' in first && first.message })
-    expect(await accept(group, 'other', 'key')).toEqual({ kind: 'key-reused' })
-    expect(await stored()).toHaveLength(1)
-    expect([kept.length, released]).toEqual([1, 2])
+    expect(kindsOf(outcomes).sort()).toEqual(['queued', ...Array(39).fill('replayed')])
+    const ids = new Set(outcomes.map((outcome) => 'message' in outcome && outcome.message.msgId))
+    expect(ids.size).toBe(1)
+    const inProgress = both.reduce((sum, { inProgress: { size } }) => sum + size, 0)
+    expect(inProgress + (await stored()).length).toBe(1)
   })
 
-  test('at once on two nodes: one message', async () => {
-    const groups = [accepter(), accepter()]
-    const outcomes = await Promise.all(
-      Array.from({ length: 40 }, (_, n) => accept(groups[n % 2]!, 'once', 'key')),
-    )
-    const kinds = outcomes.map(({ kind }) => kind)
-    expect(kinds.filter((kind) => kind === 'queued')).toHaveLength(1)
-    expect(kinds.filter((kind) => kind === 'replayed')).toHaveLength(39)
-    expect(await stored()).toHaveLength(1)
-    expect([kept.length, released]).toEqual([1, 39])
+  test('its first message is in the lane of a node that died', async () => {
+    const [dead, living] = [await aNode(), await aNode()]
+    const first = await accept(dead, 'once', 'key')
+    expect(await accept(living, 'once', 'key')).toEqual({ ...first, kind: 'replayed' })
+    await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true })
+    expect(await accept(living, 'once', 'key')).toEqual({ ...first, kind: 'replayed' })
+  })
+
+  test('the first record cannot be read: failed, and nothing is stored', async () => {
+    const node = await aNode({ around: firstOf('find_idempotency_keys', 'refused') })
+    const outcomes = await Promise.all([accept(node, 'a', 'key'), accept(node, 'a', 'key')])
+    expect(kindsOf(outcomes)).toEqual(['queued', 'failed'])
+    expect([node.inProgress.size, node.kept.length, node.released.length]).toEqual([1, 1, 1])
   })
 
   test('after 24 hours a key is free', async () => {
-    const group = accepter()
-    await accept(group, 'yesterday', 'key')
+    const node = await aNode()
+    await accept(node, 'yesterday', 'key')
     await db.query(`update idempotency_keys set created_at = created_at - interval '24 hours 1 second'`)
-    expect(await accept(group, 'today', 'key')).toMatchObject({ kind: 'queued' })
-    expect(await accept(group, 'today', 'key')).toMatchObject({ kind: 'replayed' })
-  })
-
-  test('a key whose message was answered 500 is free again', async () => {
-    const first = await accept(accepter(), 'refused', 'key')
-    expect(first.kind).toBe('queued')
-    await db.query(`update messages set status = 'FAILED', error_code = '100'`)
-    const again = await accept(accepter(), 'refused', 'key')
-    expect(again.kind).toBe('queued')
-    expect(await stored()).toHaveLength(2)
+    expect(await accept(node, 'today', 'key')).toMatchObject({ kind: 'queued' })
+    expect(await accept(node, 'today', 'key')).toMatchObject({ kind: 'replayed' })
   })
 
   test('different keys in one batch are different messages', async () => {
-    const group = accepter()
+    const node = await aNode()
     const outcomes = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => accept(group, 'same', `key ${n % 10}`)),
+      Array.from({ length: 30 }, (_, n) => accept(node, 'same', `key ${n % 10}`)),
     )
-    expect(outcomes.filter(({ kind }) => kind === 'queued')).toHaveLength(10)
-    expect(await stored()).toHaveLength(10)
+    expect(kindsOf(outcomes).filter((kind) => kind === 'queued')).toHaveLength(10)
+    expect(node.inProgress.size).toBe(10)
   })
 })

@@ -3,11 +3,10 @@ import type { Route, RoutingRule } from '../../src/domain/configuration.ts'
 import type { Directory } from '../../src/domain/directory.ts'
 import { DueDispatches, type DueDispatchesOptions } from '../../src/services/due-dispatches.ts'
 import { HeldMessages } from '../../src/services/held-messages.ts'
-import { insertMessages } from '../../src/store/messages.ts'
 import { aDirectory, aPlan, aRoute } from '../support/directory.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
-import { newMessage } from '../support/stored-messages.ts'
+import { insertMessages, newMessage } from '../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 const [open, closed] = [aRoute({ id: 1 }), aRoute({ id: 2 })]

@@ -81,7 +81,9 @@ afterEach(async () => {
 /** A message in the memory of its owner. */
 async function accept(): Promise<string> {
   const msgId = newId(Date.now())
-  expect(await owner.accept(msgId, NODE, acceptedFact(plan, msgId, { begun: true }))).toBe('committed')
+  expect(
+    await owner.accept({ msgId, holder: NODE, accepted: acceptedFact(plan, msgId, { begun: true }) }),
+  ).toBe('committed')
   return msgId
 }
 

@@ -101,7 +101,7 @@ async function accept({ inProgress }: Node, segments: number, random: () => numb
   for (;;) {
     const msgId = newId(Date.now())
     const accepted = acceptedFact(plan, msgId, { begun: true, segments })
-    if ((await inProgress.accept(msgId, NODE, accepted)) === 'committed') return msgId
+    if ((await inProgress.accept({ msgId, holder: NODE, accepted })) === 'committed') return msgId
     await eventually(() => inProgress.isOpen)
     await turn(random)
   }

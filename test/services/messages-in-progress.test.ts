@@ -75,7 +75,7 @@ async function aNode(changes: Partial<MessagesInProgressOptions> = {}) {
 async function accept(changes: Partial<Accepted> = {}): Promise<string> {
   const msgId = newId(Date.now())
   const accepted = acceptedFact(plan, msgId, { begun: true, ...changes })
-  expect(await node.inProgress.accept(msgId, NODE, accepted)).toBe('committed')
+  expect(await node.inProgress.accept({ msgId, holder: NODE, accepted })).toBe('committed')
   return msgId
 }
 

@@ -4,7 +4,6 @@ import { IdRules } from '../../src/services/id-rules.ts'
 import { Recorder } from '../../src/services/recorder.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Postponement } from '../../src/store/dispatches.ts'
-import { insertMessages } from '../../src/store/messages.ts'
 import { aDirectory } from '../support/directory.ts'
 import { nothingInProgress } from '../support/in-progress.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
@@ -13,6 +12,7 @@ import {
   announced,
   countOf,
   HOLDER,
+  insertMessages,
   NODE,
   newMessage,
   receipt,

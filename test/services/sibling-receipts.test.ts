@@ -60,7 +60,9 @@ function answerTo(worker: SiblingReceipts, row: ReceiptRow): Promise<boolean> {
 
 async function accepted(): Promise<string> {
   const msgId = newId(Date.now())
-  expect(await owner.accept(msgId, NODE, acceptedFact(plan, msgId, { begun: true }))).toBe('committed')
+  expect(
+    await owner.accept({ msgId, holder: NODE, accepted: acceptedFact(plan, msgId, { begun: true }) }),
+  ).toBe('committed')
   return msgId
 }
 

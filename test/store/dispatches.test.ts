@@ -8,11 +8,10 @@ import {
   recordLateSegments,
   releaseDispatches,
 } from '../../src/store/dispatches.ts'
-import { insertMessages } from '../../src/store/messages.ts'
 import { registerNode } from '../../src/store/nodes.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase, newId, otherPool } from '../support/installation.ts'
-import { NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
+import { insertMessages, NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 

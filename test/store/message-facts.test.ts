@@ -2,11 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { InstantSource } from '../../src/domain/instants.ts'
 import { acceptedMessage, applyFact, type MessageState } from '../../src/domain/message-facts.ts'
-import { insertMessages } from '../../src/store/messages.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { CUTS, idOf, MOST_SEGMENTS, recordFacts, stories } from '../support/message-stories.ts'
-import { CARRIER_ID, NOBODY, newMessage } from '../support/stored-messages.ts'
+import { CARRIER_ID, insertMessages, NOBODY, newMessage } from '../support/stored-messages.ts'
 
 /** The statements of the message path decide the same as domain/message-facts.ts, whatever happens in whichever order. */
 

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { lowestIdAt } from '../../src/domain/message-ids.ts'
 import { type SearchPart, searchMessages, searchSubmitted } from '../../src/store/message-search.ts'
-import { insertMessages } from '../../src/store/messages.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { rowsRead } from '../support/rows-read.ts'
-import { CARRIER_ID, newMessage, storeMessage } from '../support/stored-messages.ts'
+import { CARRIER_ID, insertMessages, newMessage, storeMessage } from '../support/stored-messages.ts'
 
 const { db, announcedPlan, silentPlan } = await installedDatabase()
 const NO_FILTERS = {

@@ -1,33 +1,32 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { bucketOf } from '../../src/domain/message-ids.ts'
-import { sqlState } from '../../src/store/database.ts'
-import {
-  findByIdempotencyKeys,
-  findMessage,
-  insertKeyedMessages,
-  insertMessages,
-  refuseMessages,
-  settleLostMessages,
-} from '../../src/store/messages.ts'
+import { sqlState, withTransaction } from '../../src/store/database.ts'
+import { findMessage, refuseMessages, settleLostMessages } from '../../src/store/messages.ts'
+import { writeRecords } from '../../src/store/records.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
-import { installedDatabase, newId, otherPool } from '../support/installation.ts'
-import { HOLDER, NODE, newMessage, sent, statusOf } from '../support/stored-messages.ts'
+import { eventually } from '../support/eventually.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
+import {
+  clearTables,
+  HOLDER,
+  insertMessages,
+  type NewMessage,
+  NODE,
+  newMessage,
+  recordOf,
+  sent,
+  statusOf,
+} from '../support/stored-messages.ts'
 
-const KEY_LIFETIME_MS = 86_400_000
+const { db, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
 
-const { db, connectionString, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
+beforeEach(() => clearTables(db, 'messages', 'dispatches', 'events', 'event_deliveries'))
 
-beforeEach(() => db.query('truncate messages, dispatches, idempotency_keys, events, event_deliveries'))
+const rows = () => [newMessage(plan), newMessage(plan), newMessage(plan), newMessage(plan)] as const
 
-const keyed = (key: string, request = 'request', changes: Parameters<typeof newMessage>[1] = {}) => ({
-  ...newMessage(plan, changes),
-  key_hash: Buffer.from(key.padEnd(32)).toString('hex'),
-  request_hash: Buffer.from(request.padEnd(32)).toString('hex'),
-})
-
-async function insertKeyed(rows: ReturnType<typeof keyed>[], pool = db): Promise<string[]> {
-  const stored = await insertKeyedMessages(pool, rows, KEY_LIFETIME_MS, '100')
-  return stored.map(({ msg_id }) => msg_id)
+const accepted = (row: NewMessage) => {
+  const { msgId, accepted: contents } = recordOf(row).message
+  return { msgId, accepted: contents }
 }
 
 async function dispatched(msgId: string): Promise<boolean> {
@@ -66,16 +65,6 @@ describe('storing', () => {
     expect(Number(rows[0].validity)).toBe(row.validity_ms)
   })
 
-  test('all of a batch or none of it', async () => {
-    const good = newMessage(plan)
-    const bad = newMessage(plan, { body: 'nul \0' })
-    await expect(insertMessages(db, [good, bad])).rejects.toSatisfy((error) =>
-      ['22P05', '22021'].includes(sqlState(error) ?? ''),
-    )
-    expect(await findMessage(db, [plan], good.msg_id)).toBeNull()
-    expect(await dispatched(good.msg_id)).toBe(false)
-  })
-
   test('is found under its own plan alone', async () => {
     const row = newMessage(plan)
     await insertMessages(db, [row])
@@ -86,48 +75,11 @@ describe('storing', () => {
   })
 })
 
-describe('storing under keys', () => {
-  test('a live key is not taken twice; the first message is found by it', async () => {
-    const [first, second, other] = [keyed('a'), keyed('a', 'changed'), keyed('b')]
-    expect(await insertKeyed([first])).toEqual([first.msg_id])
-    expect(await insertKeyed([second, other])).toEqual([other.msg_id])
-    expect(await findMessage(db, [plan], second.msg_id)).toBeNull()
-    expect(await dispatched(second.msg_id)).toBe(false)
-    const found = await findByIdempotencyKeys(db, [second])
-    expect(found).toMatchObject([
-      { msgId: first.msg_id, keyHash: first.key_hash, requestHash: first.request_hash, status: 'QUEUED' },
-    ])
-  })
-
-  test('plans have keys of their own', async () => {
-    const [one, two] = [keyed('same'), { ...keyed('same'), plan_id: otherPlan }]
-    expect(new Set(await insertKeyed([one, two]))).toEqual(new Set([one.msg_id, two.msg_id]))
-  })
-
-  test('an old key is taken over', async () => {
-    const old = keyed('old', 'request', { created_ms: Date.now() - KEY_LIFETIME_MS - 1_000 })
-    const young = keyed('old')
-    await insertKeyed([old])
-    expect(await insertKeyed([young])).toEqual([young.msg_id])
-    expect(await findByIdempotencyKeys(db, [young])).toMatchObject([{ msgId: young.msg_id }])
-  })
-
-  test('of two nodes at once one wins', async () => {
-    await using other = otherPool(connectionString)
-    for (let round = 0; round < 10; round += 1) {
-      const [one, two] = [keyed(`race ${round}`), keyed(`race ${round}`)]
-      const stored = await Promise.all([insertKeyed([one]), insertKeyed([two], other.db)])
-      expect(stored.flat()).toHaveLength(1)
-      expect(await findByIdempotencyKeys(db, [one])).toMatchObject([{ msgId: stored.flat()[0] }])
-    }
-  })
-})
-
 describe('a COMMIT whose answer was lost', () => {
   test('settling: what is there stays, the rest is FAILED and can never be QUEUED', async () => {
     const [there, gone] = [newMessage(plan), newMessage(plan)]
     await insertMessages(db, [there])
-    expect(await settleLostMessages(db, [there, gone], '100')).toEqual([gone.msg_id])
+    expect(await settleLostMessages(db, [there, gone].map(accepted), '100')).toEqual(new Set([gone.msg_id]))
     expect([await statusOf(db, there.msg_id), await statusOf(db, gone.msg_id)]).toEqual(['QUEUED', 'FAILED'])
     expect([await dispatched(there.msg_id), await dispatched(gone.msg_id)]).toEqual([true, false])
     await expect(insertMessages(db, [gone])).rejects.toSatisfy((error) => sqlState(error) === '23505')
@@ -135,31 +87,40 @@ describe('a COMMIT whose answer was lost', () => {
     expect(await findMessage(db, [plan], gone.msg_id)).toMatchObject({ errorCode: '100' })
   })
 
-  test('settling waits for the statement that is still under way', async () => {
+  test('settling waits for the transaction that is still in flight', async () => {
     const row = newMessage(plan)
-    const client = await db.connect()
-    await client.query('begin')
-    await insertMessages(client, [row])
-    const settled = settleLostMessages(db, [row], '100')
-    await client.query('commit')
-    client.release()
-    expect(await settled).toEqual([])
+    const stored = Promise.withResolvers<void>()
+    const committing = Promise.withResolvers<void>()
+    const writing = withTransaction(db, async (tx) => {
+      await writeRecords(tx, [recordOf(row)], null)
+      stored.resolve()
+      await committing.promise
+    })
+    await stored.promise
+    const settled = settleLostMessages(db, [accepted(row)], '100')
+    await eventually(
+      async () => (await db.query("select from pg_stat_activity where wait_event_type = 'Lock'")).rowCount,
+    )
+    committing.resolve()
+    await writing
+    expect(await settled).toEqual(new Set())
     expect(await statusOf(db, row.msg_id)).toBe('QUEUED')
   })
 
   test('refusing: FAILED and not dispatched, stored or not; what has gone on is left', async () => {
-    const [there, gone, beyond] = [newMessage(plan), newMessage(plan), newMessage(plan)]
-    await insertMessages(db, [there, beyond])
+    const [there, gone, beyond, loaded] = rows()
+    await insertMessages(db, [there, beyond, loaded])
+    await db.query('update messages set lane = 1 where msg_id = $1', [loaded.msg_id])
     await recordSubmissions(db, {
       settlements: [sent(plan, beyond.msg_id)],
       submissions: [],
       changedAt: new Date().toISOString(),
       events: HOLDER,
     })
-    await refuseMessages(db, [there, gone, beyond], '100')
-    await refuseMessages(db, [there, gone, beyond], '100')
-    const statuses = [there, gone, beyond].map(({ msg_id }) => statusOf(db, msg_id))
-    expect(await Promise.all(statuses)).toEqual(['FAILED', 'FAILED', 'SENT'])
+    await refuseMessages(db, [there, gone, beyond, loaded].map(accepted), '100')
+    await refuseMessages(db, [there, gone, beyond, loaded].map(accepted), '100')
+    const statuses = [there, gone, beyond, loaded].map(({ msg_id }) => statusOf(db, msg_id))
+    expect(await Promise.all(statuses)).toEqual(['FAILED', 'FAILED', 'SENT', 'QUEUED'])
     expect(await dispatched(there.msg_id)).toBe(false)
   })
 })

@@ -1,12 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { holdDueDispatches } from '../../src/store/dispatches.ts'
 import {
-  findOptedOutMessages,
-  insertKeyedMessages,
-  insertMessages,
-  type NewMessage,
-} from '../../src/store/messages.ts'
-import {
   changeOptOuts,
   deleteOptOut,
   findOptOuts,
@@ -14,11 +8,10 @@ import {
   listOptOuts,
 } from '../../src/store/opt-outs.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
-import { NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
+import { NODE, storeMessage } from '../support/stored-messages.ts'
 
 const SENDER = '+49301234567'
 const PERSON = '+491701234567'
-const VALIDITY_MS = 86_400_000
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 
 const { db, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
@@ -79,38 +72,6 @@ describe('what a person wants', () => {
 })
 
 describe('a message', () => {
-  const message = (changes: Partial<NewMessage> = {}) =>
-    newMessage(plan, { sender: SENDER, recipient: PERSON, opt_outs: true, ...changes })
-
-  test('to somebody who has opted out is told as it is stored', async () => {
-    await change(true)
-    const unwanted = message()
-    const others = [
-      message({ recipient: '+491701234568' }),
-      message({ sender: '12345' }),
-      message({ plan_id: otherPlan }),
-      message({ opt_outs: false }),
-    ]
-    expect(await insertMessages(db, [...others, unwanted])).toEqual([unwanted.msg_id])
-    expect(await findOptedOutMessages(db, [...others, unwanted])).toEqual([unwanted.msg_id])
-    const { rows } = await db.query('select count(*) as n from dispatches')
-    expect(rows[0].n).toBe(5)
-  })
-
-  test('under an Idempotency-Key too', async () => {
-    await change(true)
-    const rows = [message(), message({ opt_outs: false })].map((row, index) => {
-      return { ...row, key_hash: String(index).repeat(64), request_hash: '00' }
-    })
-    const stored = await insertKeyedMessages(db, rows, VALIDITY_MS, '100')
-    expect(new Map(stored.map((row) => [row.msg_id, row.opted_out]))).toEqual(
-      new Map([
-        [rows[0]!.msg_id, true],
-        [rows[1]!.msg_id, false],
-      ]),
-    )
-  })
-
   test('that waited is told as it is taken up, but for the confirmation and where the plan keeps no opt-outs', async () => {
     const waiting = (planId = plan) =>
       storeMessage(db, planId, { sender: SENDER, recipient: PERSON, holder: null })

@@ -53,12 +53,14 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
   const { realGuard, secretKey = randomBytes(32), webhookCaPem, adminRoutes, limits, ...deps } = options
   const { writes = deps.db, clock = Date.now } = deps
   const { testEvents, close } = testEventsOf({ guard: realGuard, secretKey, caPem: webhookCaPem, clock })
+  const messages = readsOf(deps.db)
   const app = await buildServer({
-    messages: readsOf(deps.db),
+    messages,
     writes,
     accepter: new GroupAccepter({
       db: writes,
       journal: nothingInProgress(writes),
+      messages,
       placement: PLACEMENT,
       secretKey,
       random: randomBytes,

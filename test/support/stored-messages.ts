@@ -3,9 +3,10 @@
 import type { EventHolder } from '../../src/domain/events.ts'
 import { InstantSource } from '../../src/domain/instants.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
-import type { Database } from '../../src/store/database.ts'
-import { insertMessages, type NewMessage } from '../../src/store/messages.ts'
+import { messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import { type Database, withTransaction } from '../../src/store/database.ts'
 import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
+import { writeRecords } from '../../src/store/records.ts'
 import { recordSubmissions, type Settlement, type Submission } from '../../src/store/submissions.ts'
 import { newId } from './installation.ts'
 
@@ -20,6 +21,50 @@ export const HOLDER: EventHolder = {
   buckets: Array.from({ length: 256 }, (_, bucket) => bucket),
 }
 export const NOBODY: EventHolder = { holder: null, buckets: [] }
+
+/** A message at rest, in the names of its columns. */
+export interface NewMessage {
+  readonly plan_id: number
+  readonly msg_id: string
+  readonly sender: string
+  readonly recipient: string
+  readonly body: string
+  readonly segments: number
+  readonly country: string | null
+  readonly callback_url: string | null
+  readonly holder: number | null
+  readonly begun: boolean
+  readonly route_id: number | null
+  readonly chosen_carrier_id?: number
+  /** It is due then. */
+  readonly created_ms: number
+  readonly validity_ms: number
+}
+
+/** Stores messages with their dispatches. */
+export async function insertMessages(db: Database, messages: readonly NewMessage[]): Promise<void> {
+  await withTransaction(db, (tx) => writeRecords(tx, messages.map(recordOf), null))
+}
+
+export function recordOf(row: NewMessage) {
+  const accepted = {
+    planId: row.plan_id,
+    sender: row.sender,
+    recipient: row.recipient,
+    body: row.body,
+    segments: row.segments,
+    country: row.country,
+    callbackUrl: row.callback_url,
+    optedOut: false,
+    begun: row.begun,
+    routeId: row.route_id ?? 0,
+    expiresAtMs: row.created_ms + row.validity_ms,
+  }
+  const message = messageInProgress(row.msg_id, accepted, row.chosen_carrier_id)
+  const submission = { ...message.state.submission!, dueAtMs: row.created_ms }
+  message.state = { ...message.state, changedAtMs: row.created_ms, submission }
+  return { message, holder: row.holder, delivers: false }
+}
 
 /** Stores a message held by NODE; gives its id. */
 export async function storeMessage(
@@ -49,7 +94,6 @@ export function newMessage(planId: number, changes: Partial<NewMessage> = {}): N
     route_id: null,
     created_ms: atMs,
     validity_ms: 86_400_000,
-    opt_outs: false,
     ...changes,
   }
 }
