@@ -9,7 +9,7 @@ import type { RawAnswers } from './raw-answers.ts'
  * On every answer: nothing is cached, guessed at, framed, or lent to other origins. What Helmet sets for an API, as a
  * constant: its middleware is built anew for each request, some 5 µs where a whole accept takes 30.
  */
-const ANSWER_HEADERS = {
+export const ANSWER_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',

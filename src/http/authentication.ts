@@ -25,12 +25,18 @@ export function presentedHash(request: FastifyRequest, credentials = BEARER): st
     throw new AppError('UNAUTHENTICATED', { message: 'The Authorization header is missing' })
   }
   const isOne = countHeader(request.raw.rawHeaders, 'authorization') === 1
-  const match = isOne && header.length <= MAX_HEADER_LENGTH ? credentials.exec(header) : null
-  if (match !== null) return hashToken(match[1]!)
+  const hash = isOne ? bearerHash(header, credentials) : null
+  if (hash !== null) return hash
   throw new AppError('UNAUTHENTICATED', {
     message: 'The Authorization header must be "Bearer" and one token',
     headers: { 'www-authenticate': 'Bearer realm="aldis", error="invalid_request"' },
   })
+}
+
+/** SHA-256 (hex) of the token in an Authorization header; null when it has none. */
+export function bearerHash(header: string, credentials = BEARER): string | null {
+  const match = header.length <= MAX_HEADER_LENGTH ? credentials.exec(header) : null
+  return match === null ? null : hashToken(match[1]!)
 }
 
 /** For a token that is unknown, revoked or expired. Which of them it is would tell a thief what he has. */

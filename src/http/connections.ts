@@ -1,4 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { PlainHeads, type PlainRequest } from './plain-heads.ts'
+import type { Answer } from './short-sends.ts'
 
 /** Node's own marks on a connection: that reading is paused, and the parser. */
 type ServerSocket = IncomingMessage['socket'] & {
@@ -21,6 +23,25 @@ interface Connection {
   parse: ((bytes: Buffer) => void) | null
   /** What was read and not parsed yet. */
   unparsed: Buffer
+  /** Whether its requests may take the short way. */
+  short: ShortState | null
+}
+
+interface ShortState {
+  readonly heads: PlainHeads
+  /** Node's parser has had a request: its time-outs for the first one are over. */
+  isKnown: boolean
+  isAnswering: boolean
+  /** What came behind a request that is being answered. */
+  behind: Buffer
+}
+
+/** Answers some requests without Node's parser. */
+export interface ShortWay {
+  /** Method and path of these requests. */
+  readonly target: string
+  /** Null, when it does not answer this one. */
+  readonly answer: (request: PlainRequest) => Promise<Answer | null>
 }
 
 export interface ConnectionLimits {
@@ -60,6 +81,7 @@ const DRAIN_CHECK_MS = 50
 export class Connections {
   readonly #serve: RequestListener
   readonly #limits: ConnectionLimits
+  readonly #shortWay: ShortWay | null
   readonly #connections = new Map<ServerSocket, Connection>()
   /** Those with a request that may begin, whoever began last at the end. */
   readonly #ready = new Set<Connection>()
@@ -67,8 +89,9 @@ export class Connections {
   #draining = false
 
   /** Takes the place of the server's one request listener. */
-  constructor(server: Server, limits: ConnectionLimits) {
+  constructor(server: Server, limits: ConnectionLimits, shortWay: ShortWay | null = null) {
     this.#limits = limits
+    this.#shortWay = shortWay
     const [serve] = server.listeners('request') as RequestListener[]
     this.#serve = serve!
     server.removeListener('request', serve!)
@@ -94,8 +117,10 @@ export class Connections {
       quietAtBytes: 0,
       parse: null,
       unparsed: NOTHING,
+      short: null,
     }
     this.#connections.set(socket, connection)
+    if (this.#shortWay !== null) this.#readFirst(connection, this.#shortWay)
     socket.once('close', () => {
       this.#connections.delete(socket)
       this.#ready.delete(connection)
@@ -106,6 +131,64 @@ export class Connections {
       if (isBusy(connection)) pause(socket)
       else startReading(socket)
     })
+  }
+
+  /**
+   * Reads the socket before Node's parser does, and answers the requests that the short way takes. The parser has the first
+   * one, all that are refused, and from the first read on that is not exactly one plain request everything: so it always
+   * stands between two requests while it is passed by.
+   */
+  #readFirst(connection: Connection, { target, answer }: ShortWay): void {
+    const { socket } = connection
+    const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[]
+    if (parse === undefined) return
+    const short: ShortState = {
+      heads: new PlainHeads(target),
+      isKnown: false,
+      isAnswering: false,
+      behind: NOTHING,
+    }
+    connection.short = short
+    socket.removeListener('data', parse)
+    socket.on('data', (bytes: Buffer) => {
+      if (short.isAnswering) {
+        connection.short = null
+        short.behind = Buffer.concat([short.behind, bytes])
+        pause(socket)
+        return
+      }
+      const isFree = connection.short !== null && connection.outstanding === 0
+      const request = isFree ? short.heads.read(bytes) : null
+      if (request === null) connection.short = null
+      if (request === null || !short.isKnown || this.#draining) {
+        short.isKnown = true
+        parse.call(socket, bytes)
+        return
+      }
+      connection.outstanding += 1
+      short.isAnswering = true
+      const done = (text: Answer | null) => {
+        connection.outstanding -= 1
+        short.isAnswering = false
+        becomeQuiet(connection)
+        if (text !== null) this.#write(connection, text)
+        else parse.call(socket, bytes)
+        if (short.behind.length === 0 || socket.destroyed) return
+        resume(socket)
+        parse.call(socket, short.behind)
+      }
+      // What throws has taken nothing: the ordinary way finds out what is wrong, and says so.
+      answer(request).then(done, () => done(null))
+    })
+  }
+
+  #write(connection: Connection, answer: Answer): void {
+    const { socket } = connection
+    const text = answer(this.#draining)
+    if (socket.writable) socket.write(text)
+    if (!this.#draining) return
+    connection.ended = true
+    socket.destroySoon()
   }
 
   #arrive(request: IncomingMessage, response: ServerResponse): void {

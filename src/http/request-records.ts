@@ -1,4 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
 import { isUuid } from '../domain/message-ids.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { HttpMetrics } from './metrics.ts'
@@ -23,7 +29,7 @@ const UNMATCHED = 'unmatched'
  * stands in one is written, and nothing a caller sends can begin a new line. The message of a send or look-up is named.
  */
 export function recordRequests(app: FastifyInstance, metrics: HttpMetrics): void {
-  const logsRequests = isLogged(app)
+  const logsRequests = isLogged(app.log)
   app.decorateRequest('msgId', null)
   app.decorateRequest('errorCode', null)
   app.decorateRequest('replayed', false)
@@ -52,7 +58,7 @@ function messageNamedBy({ params }: FastifyRequest): string | undefined {
 }
 
 /** Building the line costs more than asking; pino's own level may change while running. */
-function isLogged(app: FastifyInstance): () => boolean {
-  const log = app.log as { isLevelEnabled?: (level: string) => boolean }
-  return () => log.isLevelEnabled?.('info') ?? true
+export function isLogged(log: FastifyBaseLogger): () => boolean {
+  const asked = log as { isLevelEnabled?: (level: string) => boolean }
+  return () => asked.isLevelEnabled?.('info') ?? true
 }

@@ -5,7 +5,7 @@ import { RateLimiter } from '../domain/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { answerUnroutable, checkArrivals } from './arrivals.ts'
 import { authenticateCustomer } from './authentication.ts'
-import { Connections } from './connections.ts'
+import { Connections, type ShortWay } from './connections.ts'
 import { answerError } from './error-answers.ts'
 import { parseJson } from './json-bodies.ts'
 import { buildLazySerializer } from './lazy-serializers.ts'
@@ -23,11 +23,12 @@ import { inboundLookupRoute } from './routes/inbound-lookup.ts'
 import { listRoute } from './routes/message-list.ts'
 import { type LookupDeps, lookupRoutes } from './routes/message-lookups.ts'
 import { metricsRoute } from './routes/metrics.ts'
-import { type SendDeps, sendRoute } from './routes/sendsms.ts'
+import { SEND_PATH, type SendDeps, sendRoute } from './routes/sendsms.ts'
 import { type WebhookActionDeps, webhookEventActions, webhookTestRoute } from './routes/webhook-actions.ts'
 import { webhookDestinationActions, webhookDestinationRoute } from './routes/webhook-destinations.ts'
 import { webhookEventRoutes } from './routes/webhook-events.ts'
 import { inTurns, SharedTurns } from './shared-turns.ts'
+import { ShortSends } from './short-sends.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
   readonly limits: HttpLimits
@@ -91,7 +92,8 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   }) as unknown as FastifyInstance
   raw.attach(app.server as Server)
   app.server.maxConnections = limits.connections
-  drainBeforeClose(app, limits, new Connections(app.server as Server, limits))
+  const shortWay = deps.serves === 'operators' ? null : shortWayOf(deps, metrics, nextRequestId)
+  drainBeforeClose(app, limits, new Connections(app.server as Server, limits, shortWay))
   app.decorateRequest('token', null)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   acceptJsonOnly(app, limits)
@@ -101,6 +103,11 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   await documentRoutes(app, deps.baseUrl)
   await addRoutes(app, deps)
   return app
+}
+
+function shortWayOf(deps: ServerDeps, metrics: HttpMetrics, newRequestId: () => string): ShortWay {
+  const sends = new ShortSends({ ...deps, isOpen: deps.isOpen ?? (() => true), metrics, newRequestId })
+  return { target: `POST ${SEND_PATH}`, answer: (request) => sends.answer(request) }
 }
 
 async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> {

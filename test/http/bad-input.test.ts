@@ -27,7 +27,7 @@ import {
   TOKEN_OTHER,
 } from '../support/http-service.ts'
 import { newId } from '../support/installation.ts'
-import { exchange, type HttpAnswer, requestBytes } from '../support/raw-http.ts'
+import { exchange, exchangeInTurn, type HttpAnswer, requestBytes } from '../support/raw-http.ts'
 import { storeEvent } from '../support/stored-events.ts'
 
 /** What those of the message list say of parameters that both lists have holds for the list of inbound messages. */
@@ -176,6 +176,43 @@ async function answerTo({ request }: Pick<BadInput, 'request'>, from = values): 
   return answer
 }
 
+/** The answer on a connection whose requests were plain sends so far. */
+async function answerBehindSends({ request }: BadInput): Promise<HttpAnswer> {
+  const { method, path } = request
+  const kept = { connection: 'keep-alive' }
+  const headers = Object.entries(request.headers ?? {}).map(([name, value]) => [name, fill(value)])
+  const send = requestBytes({
+    method: 'POST',
+    path,
+    headers: { ...kept, 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
+    body: JSON.stringify({
+      servicePlanId: PLAN,
+      channel: 'SMS',
+      from: SENDER,
+      to: '+15551230001',
+      body: 'hello',
+    }),
+  })
+  const asked = requestBytes({
+    method,
+    path,
+    headers: { ...kept, ...Object.fromEntries(headers) },
+    body: bodyOf(request),
+  })
+  const [first, second, answer] = await exchangeInTurn(service.port, [send, send, asked])
+  expect([first!.status, second!.status]).toEqual([202, 202])
+  return answer!
+}
+
+/** What two answers to the same request have in common. */
+function likeness({ status, headers, text, json }: HttpAnswer): unknown {
+  const own = [json?.requestId, json?.msgId, json?.createdAt].filter((value) => value !== undefined)
+  const body = own.reduce((rest: string, value: string) => rest.replaceAll(value, ''), text)
+  const varying = ['connection', 'keep-alive', 'content-length', 'idempotent-replayed']
+  const names = [...headers.keys()].filter((name) => !varying.includes(name))
+  return { status, names, body }
+}
+
 function expectAnswer(answer: HttpAnswer, { request, expect: wanted }: BadInput): void {
   expect(wanted.status).toContain(answer.status)
   if (request.method === 'HEAD') return
@@ -198,6 +235,9 @@ describe('a client that sends', () => {
       expect(await service.storedMessages()).toBe(before + (answer.status === 202 ? 1 : 0))
       const invariant = INVARIANTS[badInput.id] ?? INVARIANTS[badInput.expect.invariant ?? '']
       await invariant?.(answer, badInput)
+      const { method, path } = badInput.request
+      if (path === '/v1/sendsms' && method !== 'HEAD')
+        expect(likeness(await answerBehindSends(badInput))).toEqual(likeness(answer))
       if (badInput.area === 'unicode' && answer.status === 202) await keepsBody(answer, badInput)
       if (badInput.area === 'query' && answer.status === 200) expect(foreignRows(answer)).toEqual([])
     })

@@ -48,6 +48,36 @@ export async function exchange(port: number, bytes: Uint8Array | string): Promis
   return answer
 }
 
+/** Sends requests over one connection, each when the one before is answered; gives the answers. */
+export async function exchangeInTurn(port: number, requests: readonly Buffer[]): Promise<HttpAnswer[]> {
+  const socket = await openSocket(port)
+  const answers: HttpAnswer[] = []
+  for (const bytes of requests) {
+    const answer = nextAnswer(socket)
+    socket.write(bytes)
+    answers.push(await answer)
+  }
+  socket.destroy()
+  return answers
+}
+
+/** The next answer of a kept connection. Rejects when that ends before. */
+export function nextAnswer(socket: Socket): Promise<HttpAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
+  let bytes: Buffer = Buffer.alloc(0)
+  const onClose = () => reject(new Error('closed without an answer'))
+  const onData = (chunk: Buffer) => {
+    bytes = Buffer.concat([bytes, chunk])
+    const answer = parseAnswer(bytes)
+    if (answer === null || Buffer.byteLength(answer.text) < Number(answer.headers.get('content-length')))
+      return
+    socket.off('data', onData).off('close', onClose)
+    resolve(answer)
+  }
+  socket.on('data', onData).once('close', onClose)
+  return promise
+}
+
 /** Everything a connection still gives, taken as one answer. */
 export async function readToEnd(socket: Socket): Promise<HttpAnswer | null> {
   const chunks: Buffer[] = []

@@ -1,0 +1,163 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { ServicePlan, Token } from '../domain/configuration.ts'
+import { deliveryReceipt } from '../domain/delivery-receipts.ts'
+import { Directory } from '../domain/directory.ts'
+import { planForSending } from '../domain/plan-scopes.ts'
+import {
+  fieldFaults,
+  judgeSender,
+  MAX_BODY_CHARACTERS,
+  recordBytes,
+  type SendRequest,
+} from '../domain/send-requests.ts'
+import type { AcceptOutcome } from '../operations/accept-messages.ts'
+import { ANSWER_HEADERS } from './arrivals.ts'
+import { liveToken } from './authentication.ts'
+import { parseJson } from './json-bodies.ts'
+import type { HttpLimits } from './limits.ts'
+import type { HttpMetrics } from './metrics.ts'
+import type { PlainRequest } from './plain-heads.ts'
+import { isLogged } from './request-records.ts'
+import { SEND_PATH, type SendDeps } from './routes/sendsms.ts'
+
+export interface ShortSendsOptions
+  extends Pick<SendDeps, 'accepter' | 'baseUrl' | 'clock' | 'directory' | 'guard'> {
+  readonly limits: Pick<HttpLimits, 'jsonDepth' | 'keepAliveTimeoutMs' | 'recordBytes'>
+  readonly isOpen: () => boolean
+  readonly metrics: HttpMetrics
+  readonly log: FastifyBaseLogger
+  readonly newRequestId: () => string
+}
+
+/** The text of an answer; `isLast`: the connection is closed behind it. */
+export type Answer = (isLast: boolean) => string
+
+interface Allowed {
+  readonly sms: SendRequest
+  readonly plan: ServicePlan
+  readonly token: Token
+}
+
+const PLAN_ID = /^[a-fA-F0-9]{24}$/
+const FIXED_HEADERS = Object.entries(ANSWER_HEADERS)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('')
+const STATUS_LINES = { 202: 'HTTP/1.1 202 Accepted\r\n', 500: 'HTTP/1.1 500 Internal Server Error\r\n' }
+
+/**
+ * A shorter way for sends that are accepted: no hooks, no schema, no streams. It knows no refusal: whatever it would not
+ * accept takes the ordinary way, from its first byte, and so does whatever has a limit or an Idempotency-Key. Answer, log
+ * line and figures are those of the ordinary way.
+ */
+export class ShortSends {
+  readonly #options: ShortSendsOptions
+  readonly #now = new HttpDate()
+  readonly #isLogged: () => boolean
+
+  constructor(options: ShortSendsOptions) {
+    this.#options = options
+    this.#isLogged = isLogged(options.log)
+  }
+
+  /** Null when the request is to take the ordinary way: nothing has come of it. */
+  async answer(request: PlainRequest): Promise<Answer | null> {
+    const startMs = performance.now()
+    const allowed = this.#allowed(request)
+    if (allowed === null) return null
+    const { sms, plan, token } = allowed
+    const callbackUrl = sms.callbackUrl ?? null
+    if (callbackUrl !== null && !(await this.#options.guard.check(callbackUrl)).ok) return null
+    const draft = { planId: plan.id, sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl }
+    const outcome = await this.#options.accepter.accept({ plan, draft, idempotency: null })
+    return (isLast) => this.#answered(outcome, { plan, token, startMs, isLast })
+  }
+
+  #allowed({ tokenHash, body }: PlainRequest): Allowed | null {
+    const { clock, directory: source, isOpen, limits } = this.#options
+    const directory = isOpen() ? source() : null
+    if (!(directory instanceof Directory)) return null
+    const token = liveToken(directory, tokenHash, clock())
+    if (token === undefined || token.scopes?.has('send') === false || token.account.rateLimit !== null)
+      return null
+    const sms = sendIn(body, limits.jsonDepth)
+    if (sms === null || recordBytes(sms) > limits.recordBytes) return null
+    const plan = planForSending(directory, token, sms.servicePlanId)
+    if (typeof plan === 'string' || plan.rateLimit !== null) return null
+    return judgeSender(directory, plan, sms) === null ? { sms, plan, token } : null
+  }
+
+  #answered(
+    outcome: AcceptOutcome,
+    { plan, token, startMs, isLast }: { plan: ServicePlan; token: Token; startMs: number; isLast: boolean },
+  ): string {
+    const { baseUrl, limits, log, metrics, newRequestId } = this.#options
+    if (outcome.kind === 'key-reused') throw new Error('a send without a key')
+    const receipt = deliveryReceipt(outcome.message, plan)
+    const { msgId } = receipt
+    const isQueued = outcome.kind !== 'failed'
+    const status = isQueued ? 202 : 500
+    const errorCode = isQueued ? undefined : 'INTERNAL_ERROR'
+    const requestId = newRequestId()
+    const elapsedMs = performance.now() - startMs
+    metrics.observe('POST', SEND_PATH, status, elapsedMs / 1_000)
+    metrics.send(errorCode ?? null)
+    if (this.#isLogged()) {
+      const latencyMs = Math.round(elapsedMs * 100) / 100
+      const { accountId } = token.account
+      log.info(
+        { method: 'POST', route: SEND_PATH, status, latencyMs, requestId, accountId, msgId, errorCode },
+        'request',
+      )
+    }
+    const text = JSON.stringify(receipt)
+    const location = isQueued ? `location: ${baseUrl ?? ''}/v1/messages/${msgId}\r\n` : ''
+    const connection = isLast
+      ? 'Connection: close\r\n'
+      : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAliveTimeoutMs / 1_000)}\r\n`
+    return (
+      `${STATUS_LINES[status]}${FIXED_HEADERS}x-request-id: ${requestId}\r\n${location}` +
+      `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\n` +
+      `Date: ${this.#now.text()}\r\n${connection}\r\n${text}`
+    )
+  }
+}
+
+/** The send in a body that has every form which schema and rules ask for; null for any other. */
+function sendIn(bytes: Buffer, jsonDepth: number): SendRequest | null {
+  let parsed: unknown
+  try {
+    parsed = parseJson(bytes, jsonDepth)
+  } catch {
+    return null
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
+  const { servicePlanId, channel, from, to, body, callbackUrl } = parsed as Record<string, unknown>
+  const isFormed =
+    typeof servicePlanId === 'string' &&
+    PLAN_ID.test(servicePlanId) &&
+    channel === 'SMS' &&
+    typeof from === 'string' &&
+    typeof to === 'string' &&
+    typeof body === 'string' &&
+    body.length > 0 &&
+    // Code units: what may be short enough in code points is counted elsewhere.
+    body.length <= MAX_BODY_CHARACTERS &&
+    (callbackUrl === undefined || typeof callbackUrl === 'string') &&
+    fieldFaults({ from, to, body }).length === 0
+  return isFormed ? (parsed as SendRequest) : null
+}
+
+/** The Date of answers (RFC 9110 §6.6.1), written once a second. */
+class HttpDate {
+  #second = 0
+  #text = ''
+
+  text(): string {
+    const second = Math.floor(Date.now() / 1_000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#text = new Date(second * 1_000).toUTCString()
+    }
+    return this.#text
+  }
+}

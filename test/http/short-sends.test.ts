@@ -1,0 +1,201 @@
+import { once } from 'node:events'
+import { afterEach, expect, test, vi } from 'vitest'
+import { type HttpService, startHttpService, TOKEN, validMessage } from '../support/http-service.ts'
+import { exchangeInTurn, nextAnswer, openSocket, requestBytes } from '../support/raw-http.ts'
+
+let service: HttpService
+let served: number
+
+afterEach(() => service[Symbol.asyncDispose]())
+
+/** `served` counts the requests that take the ordinary way. */
+async function start(options: Parameters<typeof startHttpService>[0] = {}): Promise<void> {
+  service = await startHttpService(options)
+  served = 0
+  service.app.server.on('request', () => {
+    served += 1
+  })
+}
+
+function send(fields: object = {}, headers: Record<string, string> = {}): Buffer {
+  return requestBytes({
+    method: 'POST',
+    path: '/v1/sendsms',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${TOKEN}`,
+      connection: 'keep-alive',
+      ...headers,
+    },
+    body: JSON.stringify({ ...validMessage(), ...fields }),
+  })
+}
+
+function lines(): Record<string, unknown>[] {
+  return service.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+}
+
+test('the second send of a connection takes the short way, with the same answer, record, log line and figures', async () => {
+  await start({ baseUrl: 'https://sms.example.com' })
+  const body = 'Grüße \u{1f600} "quoted"'
+  const [ordinary, short] = await exchangeInTurn(service.port, [send({ body }), send({ body })])
+  expect(served).toBe(1)
+  expect([short!.status, [...short!.headers.keys()]]).toEqual([202, [...ordinary!.headers.keys()]])
+  const varying = ['x-request-id', 'location', 'date']
+  const constant = (headers: ReadonlyMap<string, string>) =>
+    [...headers].filter(([name]) => !varying.includes(name))
+  expect(constant(short!.headers)).toEqual(constant(ordinary!.headers))
+  expect(short!.headers.get('location')).toBe(`https://sms.example.com/v1/messages/${short!.json.msgId}`)
+  const { msgId, createdAt, updatedAt } = ordinary!.json
+  expect({ ...short!.json, msgId, createdAt, updatedAt }).toEqual(ordinary!.json)
+  expect(Object.keys(short!.json)).toEqual(Object.keys(ordinary!.json))
+  expect((await service.get(`/v1/messages/${short!.json.msgId}`)).json.body).toBe(body)
+  const [first, second] = lines()
+  expect(Object.keys(second!)).toEqual(Object.keys(first!))
+  const { latencyMs, requestId, time } = second!
+  expect({ ...first, msgId: short!.json.msgId, latencyMs, requestId, time }).toEqual(second)
+  expect(requestId).toBe(short!.headers.get('x-request-id'))
+  const { text } = await service.get('/metrics')
+  expect(text).toContain('aldis_messages_accepted_total 2\n')
+  expect(text).toMatch(
+    /http_request_duration_seconds_count\{method="POST",route="\/v1\/sendsms",status="202"\} 2\n/,
+  )
+})
+
+test('headers in another case and order, and lengths that differ, take it too', async () => {
+  await start()
+  const head = (length: number) =>
+    `POST /v1/sendsms HTTP/1.1\r\nContent-Length:${length}\r\nUser-Agent: a\r\nAUTHORIZATION: bearer ${TOKEN}\r\n` +
+    'content-type:application/json; charset=UTF-8\r\nHost: x\r\n\r\n'
+  const requests = ['a', 'ab', 'a'.repeat(900)].map((body) => {
+    const text = JSON.stringify({ ...validMessage(), body })
+    return Buffer.from(head(text.length) + text)
+  })
+  const answers = await exchangeInTurn(service.port, requests)
+  expect(answers.map(({ status, json }) => [status, json.body.length])).toEqual([
+    [202, 1],
+    [202, 2],
+    [202, 900],
+  ])
+  expect(served).toBe(1)
+})
+
+test.each<[string, Buffer, number]>([
+  ['an Idempotency-Key', send({}, { 'idempotency-key': 'k' }), 202],
+  ['connection: close', send({}, { connection: 'close' }), 202],
+  ['another token', send({}, { authorization: 'Bearer nobody' }), 401],
+  ['a fault', send({ to: '1' }), 400],
+  ['a callback URL that is not public', send({ callbackUrl: 'https://127.0.0.1/' }), 400],
+  ['a sender that is not approved', send({ from: 'Pending' }), 409],
+  ['another type', send({}, { 'content-type': 'text/plain' }), 415],
+  [
+    'another path',
+    requestBytes({ method: 'GET', path: '/livez', headers: { connection: 'keep-alive' } }),
+    200,
+  ],
+])('%s takes the ordinary way, and after it plain sends go on', async (_name, request, status) => {
+  await start()
+  const isLast = request.includes('connection: close')
+  const answers = await exchangeInTurn(service.port, [send(), send(), request, ...(isLast ? [] : [send()])])
+  expect(answers.map((answer) => answer.status)).toEqual([202, 202, status, ...(isLast ? [] : [202])])
+  expect(served).toBeGreaterThanOrEqual(2)
+})
+
+test('one that cannot be queued is answered 500 with its record, as on the ordinary way', async () => {
+  await start()
+  const socket = await openSocket(service.port)
+  const ask = () => {
+    const answer = nextAnswer(socket)
+    socket.write(send())
+    return answer
+  }
+  expect((await ask()).status).toBe(202)
+  await service.db.query('alter table messages rename to messages_away')
+  const short = await ask()
+  expect(served).toBe(1)
+  expect([short.status, short.json]).toEqual([
+    500,
+    expect.objectContaining({ status: 'FAILED', errorCode: '100' }),
+  ])
+  const [ordinary] = await exchangeInTurn(service.port, [send()])
+  expect([...short.headers.keys()]).toEqual([...ordinary!.headers.keys()])
+  expect(lines().map(({ status, errorCode }) => [status, errorCode])).toEqual([
+    [202, undefined],
+    [500, 'INTERNAL_ERROR'],
+    [500, 'INTERNAL_ERROR'],
+  ])
+  socket.destroy()
+})
+
+test('an account that has a limit takes the ordinary way', async () => {
+  await start({ accountRateLimit: { perSecond: 0.001, burst: 2 } })
+  const answers = await exchangeInTurn(service.port, [send(), send(), send()])
+  expect([answers.map(({ status }) => status), served]).toEqual([[202, 202, 429], 3])
+})
+
+test('what comes behind one that is being answered waits for its turn', async () => {
+  let release: () => void = () => undefined
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let asked = 0
+  await start({
+    guard: (real) => ({
+      async check(url) {
+        asked += 1
+        if (asked > 1) await gate
+        return await real.check(url)
+      },
+    }),
+  })
+  const callbackUrl = 'https://hooks.example.com/x'
+  const socket = await openSocket(service.port)
+  const first = nextAnswer(socket)
+  socket.write(send({ callbackUrl }))
+  await first
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.write(send({ body: 'one', callbackUrl }))
+  await vi.waitFor(() => expect(asked).toBe(2))
+  const later = send({ body: 'two' })
+  socket.write(later.subarray(0, 40))
+  socket.write(Buffer.concat([later.subarray(40), send({ body: 'three' }).subarray(0, 60)]))
+  socket.write(send({ body: 'three' }).subarray(60))
+  release()
+  const bodies = () =>
+    [
+      ...Buffer.concat(chunks)
+        .toString()
+        .matchAll(/"body":"(\w+)"/g),
+    ].map(([, body]) => body)
+  await vi.waitFor(() => expect(bodies()).toEqual(['one', 'two', 'three']))
+  socket.destroy()
+})
+
+test('a closing server answers the one under way, and ends its connection with that', async () => {
+  await start()
+  const socket = await openSocket(service.port)
+  const first = nextAnswer(socket)
+  socket.write(send())
+  await first
+  const lock = await service.db.connect()
+  await lock.query('begin')
+  await lock.query('lock table messages in exclusive mode')
+  const gone = once(socket, 'close')
+  const second = nextAnswer(socket)
+  socket.write(send())
+  const { pid } = (await lock.query('select pg_backend_pid() as pid')).rows[0]
+  await vi.waitFor(async () => {
+    const { rows } = await service.db.query('select from pg_locks where not granted and pid <> $1', [pid])
+    expect(rows).toHaveLength(1)
+  })
+  const closed = service.app.close()
+  await vi.waitFor(() => expect(openSocket(service.port)).rejects.toThrow('ECONNREFUSED'))
+  await lock.query('rollback')
+  lock.release()
+  const { status, headers } = await second
+  expect([status, headers.get('connection'), headers.has('keep-alive')]).toEqual([202, 'close', false])
+  await gone
+  await closed
+  expect(served).toBe(1)
+})
