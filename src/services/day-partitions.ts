@@ -1,6 +1,6 @@
 import { lowestIdAt } from '../domain/message-ids.ts'
 import { type Database, sqlState, withTransaction } from '../store/database.ts'
-import { dayOf, forgetKindsBefore } from '../store/message-kinds.ts'
+import { dayOf, forgetKindsBefore, forgetPassedKinds } from '../store/message-kinds.ts'
 import {
   createPartition,
   dropPartition,
@@ -19,6 +19,8 @@ const DAYS_AHEAD = 7
 
 /** Receipts come in until validity (24 h) + 48 h, and change an UNKNOWN for 72 h more: 6 days, and two to spare. */
 const SUBMISSION_DAYS = 8
+/** Days whose messages have just come to their end; more than one, for a service that did not run. */
+const FINISHED_DAYS = [SUBMISSION_DAYS, SUBMISSION_DAYS + 1, SUBMISSION_DAYS + 2]
 
 /** Longest wait for the exclusive lock of a table; what did not get it is tried again later. */
 const LOCK_WAIT_MS = 1_000
@@ -83,7 +85,7 @@ async function createDays(db: Database, table: PartitionedTable, days: readonly 
 
 /**
  * Drops the partitions whose youngest message is older than the retention: `retentionDays`, or 8 for submissions. What is
- * noted of their messages goes with them.
+ * noted of their messages goes with them, and what is noted of finished ones and no longer so.
  */
 export async function dropOldPartitions(db: Database, nowMs: number, retentionDays: number): Promise<void> {
   for (const table of PARTITIONED_TABLES) {
@@ -91,6 +93,8 @@ export async function dropOldPartitions(db: Database, nowMs: number, retentionDa
     await dropDaysBefore(db, table, dayName(nowMs - days * DAY_MS))
   }
   await forgetKindsBefore(db, dayOf(firstKeptId(nowMs, retentionDays)))
+  const today = dayOf(lowestIdAt(nowMs))
+  for (const age of FINISHED_DAYS) await forgetPassedKinds(db, today - age)
 }
 
 async function dropDaysBefore(db: Database, table: PartitionedTable, firstKept: string): Promise<void> {

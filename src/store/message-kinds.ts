@@ -91,3 +91,20 @@ function notedOf(db: Queryable): Set<string> {
 export async function forgetKindsBefore(db: Queryable, day: number): Promise<void> {
   await db.query({ text: 'delete from message_kinds where day < $1', values: [day] })
 }
+
+/**
+ * Forgets what messages of a day were on their way to their end, QUEUED and SENT, where none is any more. For days whose
+ * messages do not change: a kind that is noted meanwhile may go.
+ */
+export async function forgetPassedKinds(db: Queryable, day: number): Promise<void> {
+  await db.query({
+    text: `
+      delete from message_kinds k
+      where k.day = $1 and k.status in ('QUEUED', 'SENT') and not (select exists (
+        select from messages m
+        where m.plan_id = k.plan_id and m.msg_id >= first_msg_id($1) and m.msg_id < first_msg_id($1 + 1)
+          and message_kind(m.sender, m.country, m.mccmnc, m.status)
+            = message_kind(k.sender, nullif(k.country, ''), nullif(k.mccmnc, ''), k.status)))`,
+    values: [day],
+  })
+}

@@ -10,6 +10,7 @@ import {
 } from '../../src/store/inbound-message-list.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { newId } from '../support/installation.ts'
+import { rowsRead } from '../support/rows-read.ts'
 
 const NONE: InboundFilters = { from: null, to: null, keyword: null, fromDate: null, toDate: null }
 const DAY_MS = 86_400_000
@@ -140,4 +141,26 @@ it('tells the operator whose it is and which carrier brought it', async () => {
   expect(await findInboundForOperator(db, newId(FIRST_MS, 0))).toBeUndefined()
   await db.query('delete from carriers')
   expect(await findInboundForOperator(db, ids[0]!)).toMatchObject({ servicePlanId: PLANS[0], carrier: null })
+})
+
+it('finds what few have, or none, without looking at the others', async () => {
+  const many = Array.from({ length: 3_000 }, (_, n) => newId(FIRST_MS + 1_000 + n))
+  await db.query(
+    `insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, keyword, body)
+     select 1, id, 1, '+15551239999', '71239', 'Stop', 'text' from unnest($1::uuid[]) as u (id)`,
+    [many],
+  )
+  const read = (filters: Partial<InboundFilters>) =>
+    rowsRead(db, 'inbound_messages', (explained) =>
+      listInboundMessages(explained, {
+        planId: 1,
+        filters: { ...NONE, ...filters },
+        after: null,
+        limit: 100,
+      }),
+    )
+  expect(await read({ from: '+15551230001' })).toBeLessThan(20)
+  expect(await read({ to: '71232' })).toBeLessThan(20)
+  expect(await read({ keyword: 'JOIN' })).toBeLessThan(20)
+  expect(await read({ keyword: 'never' })).toBe(0)
 })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { MessageFilters } from '../../src/domain/message-filters.ts'
 import { highestIdAt, lowestIdAt, messageId } from '../../src/domain/message-ids.ts'
 import { STATUSES, type Status } from '../../src/domain/message-states.ts'
-import { dropOldPartitions } from '../../src/services/day-partitions.ts'
+import { dropOldPartitions, ensurePartitions } from '../../src/services/day-partitions.ts'
 import { openLane } from '../../src/store/journal.ts'
 import { dayOf, withKindsNoted } from '../../src/store/message-kinds.ts'
 import { listMessages } from '../../src/store/message-list.ts'
@@ -214,6 +214,29 @@ test('a projection notes each kind once, and the kinds of what it changes', asyn
   await expect(withKindsNoted(db, [], (tx) => tx.query('select 1 / 0'))).rejects.toThrow('division by zero')
   await written('FAILED')
   expect(await kinds()).toEqual(['Projected US 310260 FAILED'])
+})
+
+test('that messages were on their way is forgotten some days after they have come to their end', async () => {
+  const statuses = async () =>
+    (
+      await db.query<{ status: string }>(
+        `select status from message_kinds where plan_id = $1 and sender = 'Passed' order by status`,
+        [plan],
+      )
+    ).rows.map(({ status }) => status)
+  await ensurePartitions(db, NOW_MS - 8 * DAY_MS)
+  const of8Days = { ...ROWS[0]!, plan_id: plan, sender: 'Passed' }
+  const messages: Row[] = (['QUEUED', 'SENT', 'SENT', 'UNKNOWN'] as const).map((status, n) => ({
+    ...of8Days,
+    msg_id: newId(NOW_MS - 8 * DAY_MS, n),
+    mccmnc: n < 2 ? '26201' : null,
+    status,
+  }))
+  await insert(messages)
+  await db.query(`update messages set status = 'DELIVERED' where sender = 'Passed' and mccmnc is not null`)
+  expect(await statuses()).toEqual(['QUEUED', 'SENT', 'SENT', 'DELIVERED', 'UNKNOWN'])
+  await dropOldPartitions(db, NOW_MS, 35)
+  expect(await statuses()).toEqual(['SENT', 'DELIVERED', 'UNKNOWN'])
 })
 
 test('what was noted goes with the days that it is of', async () => {

@@ -63,5 +63,10 @@ create trigger other_kind after update on messages for each row
     and current_setting('aldis.kinds_are_noted', true) is distinct from 'on')
   execute function note_message_kind();
 
+-- Inbound messages are few enough for an index of each filter. The key is made again, to be the newest.
+create index inbound_messages_recipient on inbound_messages (plan_id, recipient, msg_id);
+create index inbound_messages_keyword on inbound_messages (plan_id, lower(keyword), msg_id);
+alter table inbound_messages drop constraint inbound_messages_pkey, add primary key (plan_id, msg_id);
+
 -- Down Migration
 -- None: an older Aldis runs on a newer schema only where a release says so.
