@@ -26,6 +26,10 @@ export interface BenchOptions {
   /** Receipts that the carrier holds back, sending a random one for each message. */
   readonly receiptsOutstanding: number
   readonly pastDays: number
+  /** Messages of earlier days that the tables hold, a third of them of the plan that is measured. */
+  readonly records: number
+  /** Over so many days. */
+  readonly recordDays: number
   readonly tls: boolean
   readonly logLevel: string
   readonly json: boolean
@@ -57,6 +61,9 @@ Usage: npm run bench -- [options]
                            limit of --outstanding grows by as many; off at the share of the full rate
   --throughput N           submits the carrier accepts in any second; it answers ESME_RTHROTTLED to more (no limit)
   --past-days N            days the tables have partitions for before today, up to 89; they are empty (0)
+  --records N              messages of earlier days in the tables, a third of them of the plan that sends (0); then its
+                           lists and look-ups are measured too, which takes some five minutes; making them, 20 µs each
+  --record-days N          days over which they are spread; 1: the last 24 hours (89)
   --tls                    receive webhooks over https
   --log-level LEVEL        of the service (info, as in production; its log goes to a file)
   --profile FOLDER         keep a CPU profile of the service and plans of its statements there, and print their sums
@@ -65,6 +72,7 @@ Usage: npm run bench -- [options]
   --help
 
 The webhook part alone: npm run bench -- --seconds 0 --accept-seconds 0
+The lists alone: npm run bench -- --seconds 0 --accept-seconds 0 --webhook-seconds 0 --records 3000000
 
 With DATABASE_URL, a PostgreSQL server on this machine takes the place of the embedded one: a database is made there and
 dropped in the end.
@@ -96,6 +104,8 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
       throughput: { type: 'string' },
       'receipt-delay': { type: 'string', default: '0' },
       'past-days': { type: 'string', default: '0' },
+      records: { type: 'string', default: '0' },
+      'record-days': { type: 'string', default: '89' },
       tls: { type: 'boolean', default: false },
       'log-level': { type: 'string', default: 'info' },
       profile: { type: 'string' },
@@ -127,6 +137,8 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     receiptDelayMs: range('receipt-delay', values['receipt-delay']),
     receiptsOutstanding: whole('receipts-outstanding', values['receipts-outstanding'], 0, 100_000),
     pastDays: whole('past-days', values['past-days'], 0, 89),
+    records: whole('records', values.records, 0, 100_000_000),
+    recordDays: whole('record-days', values['record-days'], 1, 89),
     tls: values.tls,
     logLevel: values['log-level'],
     json: values.json,
@@ -149,7 +161,8 @@ function firstOf(text: string): BenchOptions['first'] {
 
 /** @throws Error for options that exclude each other. */
 function requireFit(options: BenchOptions): void {
-  const { against, seconds, tls, profile, throughput, receiptsOutstanding, workers } = options
+  const { against, seconds, tls, profile, throughput, receiptsOutstanding, workers, records } = options
+  if (records > 0 && against !== null) throw new Error('--records does not go with --against')
   if (workers > 1 && profile !== null) throw new Error('--workers does not go with --profile')
   if (against !== null && (seconds === 0 || tls || profile !== null))
     throw new Error('--against goes with neither --seconds 0 nor --tls nor --profile')

@@ -1,6 +1,7 @@
 import type { Accepts } from './accepts.ts'
 import type { Comparison, Run } from './comparison.ts'
 import { type EndToEnd, type Latencies, type Paced, totalMs } from './end-to-end.ts'
+import type { ListFigure } from './lists/lists.ts'
 import type { BenchOptions } from './options.ts'
 import type { Percentiles } from './percentiles.ts'
 import type { Figures } from './single.ts'
@@ -15,7 +16,7 @@ type Row = [name: string, value: string]
 
 /** The figures as text for people. */
 export function figuresText(figures: Figures): string {
-  const { machine, endToEnd, paced, accepts, checked, options, webhooks } = figures
+  const { machine, endToEnd, paced, accepts, checked, options, webhooks, lists } = figures
   return aligned([
     ...Object.entries(machine),
     ['options', JSON.stringify(options)],
@@ -25,6 +26,7 @@ export function figuresText(figures: Figures): string {
     ...(paced === null ? [] : pacedRows(paced, options)),
     ...(checked === 0 ? [] : totalsRow(checked)),
     ...(webhooks === null ? [] : webhookRows(webhooks)),
+    ...(lists === null ? [] : [['', ''] as Row, ...lists.map(listRow)]),
   ])
 }
 
@@ -204,6 +206,11 @@ function webhookRows({ drain, isolation }: WebhookFigures): Row[] {
     ...isolation.flatMap(isolationRows),
     ['totals', 'each webhook exactly once, in the order of its message'],
   ]
+}
+
+function listRow({ what, count, cpuMs, worst, ...latencies }: ListFigure): Row {
+  const worstText = worst === null ? '' : `; p99 at most: ${worst}`
+  return [what, `${count} asked: ${latency({ count, ...latencies })}, CPU ${ms(cpuMs)}${worstText}`]
 }
 
 function isolationRows(isolation: Isolation): Row[] {

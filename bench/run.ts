@@ -29,10 +29,12 @@ async function measure(options: BenchOptions): Promise<void> {
 
 /** For the progress line; starts and drains by experience. */
 function expectedSeconds(options: BenchOptions): number {
-  const { seconds, warmUpSeconds, acceptSeconds, webhookSeconds, latencySeconds, pairs, against } = options
+  const { seconds, warmUpSeconds, acceptSeconds, webhookSeconds, latencySeconds, pairs, against, records } =
+    options
   const run = 15 + seconds + warmUpSeconds + latencySeconds
   if (against !== null) return 2 * pairs * run
-  return run + 3 * acceptSeconds + (webhookSeconds === 0 ? 0 : 200 + 4 * webhookSeconds)
+  const lists = records === 0 ? 0 : 300 + records / 50_000
+  return run + lists + 3 * acceptSeconds + (webhookSeconds === 0 ? 0 : 200 + 4 * webhookSeconds)
 }
 
 async function main(): Promise<void> {

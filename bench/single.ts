@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { createServerCertificate, createTestAuthority } from '../test/support/certificates.ts'
 import { type Accepts, acceptFigures, runAccepts } from './accepts.ts'
 import { type Aldis, startAldis } from './aldis/aldis.ts'
-import { addPastDays } from './aldis/database.ts'
+import { addPastDays, planIdOf } from './aldis/database.ts'
 import { selfTimesText } from './aldis/profile.ts'
 import { DatabaseActivity } from './aldis/statements.ts'
 import type { Parts } from './end-to-end.ts'
+import { type ListFigure, measureLists } from './lists/lists.ts'
+import { makeRecords } from './lists/records.ts'
 import { describeMachine } from './machine.ts'
 import { type MessageFigures, requireTotals, runMessages, startParts } from './message-run.ts'
 import type { BenchOptions } from './options.ts'
@@ -23,6 +25,7 @@ export interface Figures extends MessageFigures {
   readonly options: BenchOptions
   readonly accepts: Accepts | null
   readonly checked: number
+  readonly lists: readonly ListFigure[] | null
   readonly webhooks: WebhookFigures | null
 }
 
@@ -57,6 +60,7 @@ async function measureWith(rig: Rig, options: BenchOptions): Promise<Figures> {
   )
   const { db, ready } = parts.subject
   await addPastDays(ready.databaseUrl, options.pastDays)
+  if (options.records > 0) await makeEarlierRecords(parts, options)
   const machine = { ...(await describeMachine(db)), tools: tools.description }
   const figures = await (options.profile === null
     ? runMessages(parts, options)
@@ -65,6 +69,7 @@ async function measureWith(rig: Rig, options: BenchOptions): Promise<Figures> {
   // The webhook part alone sends nothing by this load, and has totals of its own.
   const isAlone = options.seconds === 0 && acceptSeconds === 0
   const ledgers = isAlone ? { load: [], receiver: [], carrier: [] } : await requireTotals(parts, true)
+  const lists = options.records === 0 ? null : await measureLists(parts.subject, rig.progress)
   const webhooks = webhookSeconds === 0 ? null : await measureWebhookPart(parts, tools, tls, webhookSeconds)
   return {
     machine,
@@ -72,8 +77,17 @@ async function measureWith(rig: Rig, options: BenchOptions): Promise<Figures> {
     ...figures(ledgers),
     accepts: acceptRun === null ? null : acceptFigures(acceptRun, ledgers),
     checked: acceptedCount(ledgers),
+    lists,
     webhooks,
   }
+}
+
+async function makeEarlierRecords({ rig, subject }: AldisParts, options: BenchOptions): Promise<void> {
+  rig.progress.phase(`${options.records} records of earlier days`)
+  const { db, ready, customer, startedMs } = subject
+  const planId = await planIdOf(db, customer.servicePlanId)
+  const { records, recordDays: days } = options
+  await makeRecords({ databaseUrl: ready.databaseUrl, planId, records, days, nowMs: startedMs })
 }
 
 function measureWebhookPart(

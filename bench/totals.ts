@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { lowestIdAt } from '../src/domain/message-ids.ts'
 import { messageStatuses, queuedRows } from './aldis/database.ts'
 import type { CarrierEntry, Ledgers, LoadEntry, ReceiverEntry } from './tools/ledgers.ts'
 import type { CarrierStats, ReceiverReport } from './tools/tools.ts'
@@ -65,15 +66,19 @@ export function carrierFaults(
   ]
 }
 
-/** The database of Aldis: each accepted message DELIVERED, no other there, nothing queued. */
-export async function databaseFaults(load: readonly LoadEntry[], db: pg.Client): Promise<string[]> {
+/** The database of Aldis: each accepted message DELIVERED, no other there made since, nothing queued. */
+export async function databaseFaults(
+  load: readonly LoadEntry[],
+  db: pg.Client,
+  sinceMs: number,
+): Promise<string[]> {
   // A webhook's row goes shortly after its answer.
   const deadlineMs = performance.now() + SETTLE_TIMEOUT_MS
   while ((await queuedRows(db)) > 0 && performance.now() < deadlineMs)
     await new Promise((wake) => setTimeout(wake, POLL_MS))
   const accepted = load.filter(isAccepted)
   const ids = new Set(accepted.map(({ msgId }) => msgId))
-  const statuses = await messageStatuses(db)
+  const statuses = await messageStatuses(db, lowestIdAt(sinceMs))
   const statusOf = ({ msgId }: LoadEntry) => (msgId === null ? undefined : statuses.get(msgId))
   return [
     ...told(await queuedRows(db), 'rows were left in the queues'),

@@ -43,15 +43,18 @@ export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis
   if (workers > 1) await rig.pause(CONFIGURATION_MS)
   const db = await openDatabase(ready.databaseUrl)
   rig.resources.defer(() => db.end())
-  return new Aldis(child, ready, connection, db, messageForms(ready.port, customer, callbackUrl))
+  return new Aldis(child, ready, connection, db, customer, messageForms(ready.port, customer, callbackUrl))
 }
 
 export class Aldis implements Subject {
   readonly name = 'Aldis'
+  /** Its messages are made later. */
+  readonly startedMs = Date.now()
   readonly child: Child<ServiceReady>
   readonly ready: ServiceReady
   readonly connection: Connection
   readonly db: pg.Client
+  readonly customer: Customer
   readonly forms: readonly string[]
 
   constructor(
@@ -59,12 +62,14 @@ export class Aldis implements Subject {
     ready: ServiceReady,
     connection: Connection,
     db: pg.Client,
+    customer: Customer,
     forms: readonly string[],
   ) {
     this.child = child
     this.ready = ready
     this.connection = connection
     this.db = db
+    this.customer = customer
     this.forms = forms
   }
 
@@ -89,7 +94,7 @@ export class Aldis implements Subject {
   }
 
   faults({ load }: Ledgers): Promise<string[]> {
-    return databaseFaults(load, this.db)
+    return databaseFaults(load, this.db, this.startedMs)
   }
 }
 

@@ -55,12 +55,20 @@ export async function serverFacts(db: pg.Client): Promise<{ version: string; set
   return rows[0]!
 }
 
-/** Every message with its status. */
-export async function messageStatuses(db: pg.Client): Promise<Map<string, string>> {
+/** Every message with its status, but for those of the records that were made before the run. */
+export async function messageStatuses(db: pg.Client, since: string): Promise<Map<string, string>> {
   const { rows } = await db.query<{ id: string; status: string }>(
-    'select msg_id::text as id, status::text as status from messages',
+    'select msg_id::text as id, status::text as status from messages where msg_id >= $1',
+    [since],
   )
   return new Map(rows.map(({ id, status }) => [id, status]))
+}
+
+export async function planIdOf(db: pg.Client, servicePlanId: string): Promise<number> {
+  const { rows } = await db.query<{ id: number }>('select id from service_plans where service_plan_id = $1', [
+    servicePlanId,
+  ])
+  return rows[0]!.id
 }
 
 /** Rows still in the queues: 0 when everything has come to its end. */
