@@ -13,7 +13,6 @@ import {
   reachServer,
   type ServerFacts,
 } from '../store/database-server.ts'
-import { alignFeed } from '../store/events.ts'
 import { migrate } from '../store/migrate.ts'
 import { settingsThatDoNotHold } from '../store/session-check.ts'
 import { type SessionSettings, sessionSettings } from '../store/session-settings.ts'
@@ -83,7 +82,6 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   for (const name of await migrate({ connectionString, log: (line) => log.debug(line) }))
     log.info({ migration: name }, 'schema brought up to date')
   await ensurePartitions(db, Date.now())
-  await alignFeed(db)
 }
 
 function judgeServer(facts: ServerFacts): void {

@@ -1,4 +1,4 @@
-import type { Queryable } from './database.ts'
+import { drawnPositions, positionOf } from './feed-positions.ts'
 
 /** What is given to `announcedEvents`: SQL expressions of the statement it is part of. */
 interface Announcement {
@@ -11,9 +11,6 @@ interface Announcement {
   readonly receipt?: string
 }
 
-/** Place in the feed of what this transaction writes; see `events.position`. */
-export const POSITION = '(select base from feed_base) + pg_current_xact_id()::text::bigint'
-
 /**
  * Part of a statement, after a CTE `changed` of messages as they are now: keeps an event for each whose status changed, and
  * its delivery where there is a URL. A delivery is held only if this node holds every earlier one of its message; it
@@ -23,12 +20,12 @@ export const POSITION = '(select base from feed_base) + pg_current_xact_id()::te
  */
 export function announcedEvents({ changedAt, holder, buckets, receipt = 'null' }: Announcement): string {
   return `
-    told as (
+    ${drawnPositions(`select m.plan_id from changed m where m.updated_at = ${changedAt}`)}, told as (
       insert into events (plan_id, msg_id, seq, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
                           occurred_at, receipt)
-      select m.plan_id, m.msg_id, m.event_seq, ${POSITION}, m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency,
+      select m.plan_id, m.msg_id, m.event_seq, ${positionOf('m')}, m.status, m.error_code, m.mccmnc, m.price, m.ptf, m.currency,
              m.sent_at, m.updated_at, ${receipt}
-      from changed m where m.updated_at = ${changedAt}
+      from changed m cross join drawn where m.updated_at = ${changedAt}
       on conflict do nothing
     ), announced as (
       insert into event_deliveries as n (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
@@ -54,19 +51,4 @@ export function announcedEvents({ changedAt, holder, buckets, receipt = 'null' }
     ), held as materialized (
       select coalesce(jsonb_object_agg(msg_id, behind) filter (where holder is not null), '{}') as ids from announced
     )`
-}
-
-/**
- * Sees to it that what is written from now on comes behind every event in the feeds. It does already, unless the database
- * was restored into a cluster that has had fewer transactions. To be called before anything is written.
- */
-export async function alignFeed(db: Queryable): Promise<void> {
-  await db.query(`
-    update feed_base set base = last.position - pg_current_xact_id()::text::bigint + 1
-    from (
-      select max(newest.position) as position
-      from service_plans p
-      cross join lateral (select position from events where plan_id = p.id order by position desc limit 1) newest
-    ) last
-    where last.position > base + pg_snapshot_xmax(pg_current_snapshot())::text::bigint`)
 }

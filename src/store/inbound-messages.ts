@@ -1,6 +1,6 @@
 import type { EventHolder } from '../domain/events.ts'
 import type { Queryable } from './database.ts'
-import { POSITION } from './events.ts'
+import { drawnPositions, positionOf } from './feed-positions.ts'
 import { type NewOffer, OFFER_COLUMNS } from './inbound-offers.ts'
 
 /** An inbound message and who owns the number it was sent to. */
@@ -53,9 +53,10 @@ export async function insertInboundMessages(
       ), unowned as (
         insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
         select msg_id, carrier_id, sender, recipient, body from input where plan_id is null
-      ), told as (
+      ), ${drawnPositions('select plan_id from input where plan_id is not null')}, told as (
         insert into events (plan_id, msg_id, seq, position, occurred_at)
-        select plan_id, msg_id, 0, ${POSITION}, received_at from input where plan_id is not null
+        select plan_id, msg_id, 0, ${positionOf('input')}, received_at
+        from input cross join drawn where plan_id is not null
       ), announced as (
         insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
         select plan_id, msg_id, 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, received_at,

@@ -3,7 +3,7 @@ import { bucketOf } from '../domain/message-ids.ts'
 import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
 import { storable } from './copy.ts'
 import type { Queryable } from './database.ts'
-import { POSITION } from './events.ts'
+import { drawnPositions, type FeedPositions, positionOf } from './feed-positions.ts'
 
 /** A message was taken out of its record by another lane, or is written there already. */
 export class NotInLaneError extends Error {
@@ -18,8 +18,9 @@ export interface Change {
 }
 
 /**
- * Writes what is new of these. Returns the ids of messages whose deliveries have a holder: those that none of an earlier
- * event waits for. Whether one does is read with the row locked; a lane has known since it took the message.
+ * Writes what is new of these. `held`: ids of messages whose deliveries have a holder, those that none of an earlier event
+ * waits for. Whether one does is read with the row locked; a lane has known since it took the message. `positions`: in
+ * the feeds, for these and for events of `others`, plans, that are yet to be written.
  *
  * @throws NotInLaneError where not all of them are with `lane`; null: at rest
  */
@@ -27,26 +28,27 @@ export async function updateRecords(
   tx: Queryable,
   changes: readonly Change[],
   lane: number | null,
-): Promise<Set<string>> {
+  others: readonly number[],
+): Promise<{ readonly held: ReadonlySet<string>; readonly positions: FeedPositions }> {
   const messages = changes.map(({ message }) => message)
   const changed = messages.filter(({ state, loaded }) => lane !== null || state !== loaded?.state)
-  const held = changed.length === 0 ? [] : await updateMessages(tx, changed, changes, lane)
   // One that a lane has in progress has no row there.
   const waited =
     lane === null ? messages.filter((message) => wasDispatch(message) && changesDispatch(message)) : []
   if (waited.length > 0) await deleteDispatches(tx, waited)
   const particular = messages.filter(hasParticulars)
   if (particular.length > 0) await insertParticulars(tx, particular)
-  return new Set(held)
+  const { held, positions } = await updateMessages(tx, changed, changes, { lane, others })
+  return { held: new Set(held), positions }
 }
 
 async function updateMessages(
   tx: Queryable,
   changed: readonly MessageInProgress[],
   changes: readonly Change[],
-  lane: number | null,
-): Promise<string[]> {
-  const { rows } = await tx.query<{ updated: number; held: string[] }>({
+  { lane, others }: { readonly lane: number | null; readonly others: readonly number[] },
+) {
+  const { rows } = await tx.query<{ updated: number; held: string[]; positions: FeedPositions }>({
     name: 'update_records',
     text: `
       with changed as (
@@ -63,10 +65,14 @@ async function updateMessages(
           route_reason text, cut text)
         where m.plan_id = i.plan_id and m.msg_id = i.msg_id and m.lane is not distinct from $4::integer
         returning 1
-      ), told as (
+      ), ${drawnPositions(`
+        select plan_id from json_to_recordset($2) as i (plan_id integer)
+        -- First the rows of the messages are locked.
+        where (select count(*) from changed) is not null
+        union all select * from unnest($5::integer[])`)}, told as (
         insert into events (plan_id, msg_id, seq, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
           occurred_at, delivered_at, attempts, latency_ms, response_status, response_head, destination, receipt)
-        select i.plan_id, i.msg_id, i.seq, ${POSITION}, i.status, i.error_code, i.mccmnc, i.price, i.ptf, i.currency,
+        select i.plan_id, i.msg_id, i.seq, ${positionOf('i')}, i.status, i.error_code, i.mccmnc, i.price, i.ptf, i.currency,
                i.sent_at, i.occurred_at, i.delivered_at, i.attempts, i.latency_ms, i.response_status, i.response_head,
                i.destination, i.receipt
         from json_to_recordset($2) as i (
@@ -74,6 +80,7 @@ async function updateMessages(
           price numeric, ptf numeric, currency text, sent_at timestamptz, occurred_at timestamptz,
           delivered_at timestamptz, attempts smallint, latency_ms integer, response_status smallint,
           response_head text, destination text, receipt json)
+        cross join drawn
       ), announced as (
         insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
         select i.plan_id, i.msg_id, i.seq, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
@@ -89,17 +96,19 @@ async function updateMessages(
         returning msg_id, holder
       )
       select (select count(*)::integer from changed) as updated,
-             array(select msg_id from announced where holder is not null) as held`,
+             array(select msg_id from announced where holder is not null) as held, drawn.positions
+      from drawn`,
     values: [
       jsonOf(changed.map(rowOf)),
       jsonOf(changes.flatMap(({ message }) => message.events.map((event) => eventRow(message, event)))),
       JSON.stringify(changes.flatMap((change) => deliveryRows(change, lane))),
       lane,
+      others,
     ],
   })
-  const { updated, held } = rows[0]!
+  const { updated, held, positions } = rows[0]!
   if (updated !== changed.length) throw new NotInLaneError(`${changed.length - updated} messages`)
-  return held
+  return { held, positions }
 }
 
 function wasDispatch({ loaded }: MessageInProgress): boolean {

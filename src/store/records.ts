@@ -5,8 +5,8 @@
 import { bucketOf } from '../domain/message-ids.ts'
 import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
 import { CopyRows, copyIn, storable } from './copy.ts'
-import type { Queryable, Transaction } from './database.ts'
-import { POSITION } from './events.ts'
+import type { Transaction } from './database.ts'
+import { drawPositions, type FeedPositions } from './feed-positions.ts'
 import { changesDispatch, updateRecords } from './record-changes.ts'
 
 export interface Projected {
@@ -34,27 +34,25 @@ export async function writeRecords(
   tx: Transaction,
   records: readonly Projected[],
   lane: number | null,
-): Promise<Set<string>> {
+): Promise<ReadonlySet<string>> {
   const fresh = records.filter(({ message }) => message.loaded === null)
   const known = records.filter(({ message }) => message.loaded !== null)
   const changes = known.map((one) => ({ message: one.message, undelivered: undelivered(one) }))
-  const held = changes.length === 0 ? new Set<string>() : await updateRecords(tx, changes, lane)
   const waiting = lane === null ? known.filter(({ message }) => changesDispatch(message)) : known
-  const position = fresh.length === 0 ? 0n : await nextPosition(tx)
-  await copyIn(tx, recordsOf(fresh, [...fresh, ...waiting], position))
+  const announcing = fresh.filter(({ message }) => message.events.length > 0)
+  const plans = [...new Set(announcing.map(({ message }) => message.accepted.planId))]
+  await copyIn(tx, recordsOf(fresh))
+  const { held, positions } =
+    changes.length > 0
+      ? await updateRecords(tx, changes, lane, plans)
+      : { held: NONE_HELD, positions: plans.length > 0 ? await drawPositions(tx, plans) : {} }
+  await copyIn(tx, [...dispatchesOf(waiting), eventsOf(announcing, positions)])
   return held
 }
 
-/** The place of a transaction's events in the feeds. */
-async function nextPosition(tx: Queryable): Promise<bigint> {
-  const { rows } = await tx.query<{ position: string }>({
-    name: 'next_position',
-    text: `select (${POSITION})::text as position`,
-  })
-  return BigInt(rows[0]!.position)
-}
+const NONE_HELD: ReadonlySet<string> = new Set()
 
-function recordsOf(fresh: readonly Projected[], waiting: readonly Projected[], position: bigint): CopyRows[] {
+function recordsOf(fresh: readonly Projected[]): CopyRows[] {
   const to = emptyRecords()
   for (const one of fresh) {
     const { message } = one
@@ -63,11 +61,26 @@ function recordsOf(fresh: readonly Projected[], waiting: readonly Projected[], p
     writeSubmissions(to.submissions, id, message)
     writeAttempts(to.attempts, id, message)
     writeReceipts(to.receipts, id, message)
-    for (const event of message.events) writeEvent(to.events, id, message, event, position)
+    writeDispatch(to.dispatches, id, one)
     writeDeliveries(to.deliveries, id, one)
   }
-  for (const one of waiting) writeDispatch(to.dispatches, hexOf(one.message), one)
   return Object.values(to)
+}
+
+function dispatchesOf(waiting: readonly Projected[]): CopyRows[] {
+  const { dispatches } = emptyRecords()
+  for (const one of waiting) writeDispatch(dispatches, hexOf(one.message), one)
+  return [dispatches]
+}
+
+function eventsOf(announcing: readonly Projected[], positions: FeedPositions): CopyRows {
+  const events = emptyEvents()
+  for (const { message } of announcing) {
+    const { planId } = message.accepted
+    const [id, position] = [hexOf(message), BigInt(positions[planId]!)]
+    for (const event of message.events) writeEvent(events, id, planId, { event, position })
+  }
+  return events
 }
 
 function hexOf({ msgId }: MessageInProgress): string {
@@ -100,13 +113,16 @@ function emptyRecords() {
     receipts: new CopyRows(`
       copy receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
         from stdin (format binary)`),
-    events: new CopyRows(`
-      copy events (plan_id, msg_id, seq, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
-        occurred_at, delivered_at, attempts, latency_ms, response_status, response_head, destination, receipt)
-        from stdin (format binary)`),
     deliveries: new CopyRows(`
       copy event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at) from stdin (format binary)`),
   }
+}
+
+function emptyEvents(): CopyRows {
+  return new CopyRows(`
+    copy events (plan_id, msg_id, seq, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
+      occurred_at, delivered_at, attempts, latency_ms, response_status, response_head, destination, receipt)
+      from stdin (format binary)`)
 }
 
 /**
@@ -215,13 +231,12 @@ function writeReceipts(to: CopyRows, id: string, { receipts }: MessageInProgress
 function writeEvent(
   to: CopyRows,
   id: string,
-  { accepted }: MessageInProgress,
-  event: StatusEvent,
-  position: bigint,
+  planId: number,
+  { event, position }: { readonly event: StatusEvent; readonly position: bigint },
 ): void {
   const { taken } = event
   to.row(19)
-  to.int4(accepted.planId)
+  to.int4(planId)
   to.uuid(id)
   to.int2(event.sequence)
   to.bits(position)

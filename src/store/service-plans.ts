@@ -151,7 +151,10 @@ export async function servicePlanUses(
 
 /** Senders and inbound numbers of the plan are a foreign-key violation. */
 export async function deleteServicePlan(db: Queryable, id: number): Promise<void> {
-  await db.query('delete from service_plans where id = $1', [id])
+  await db.query(
+    'with feed as (delete from feeds where plan_id = $1) delete from service_plans where id = $1',
+    [id],
+  )
 }
 
 /** Keys of those of the given servicePlanIds (lower case) that belong to the account. */

@@ -16,7 +16,6 @@ import { newId } from '../support/installation.ts'
 import { answerFaults, type OpenApi, operationsOf } from '../support/openapi.ts'
 import { freePort } from '../support/process.ts'
 import { exchange, type HttpAnswer } from '../support/raw-http.ts'
-import { eventually } from '../support/service.ts'
 import { storeEvent } from '../support/stored-events.ts'
 
 /** Nobody listens there. */
@@ -92,8 +91,9 @@ describe('answers are as documented', () => {
     await service.db.query(
       `with events as (
          insert into events (plan_id, msg_id, seq, position, status, occurred_at)
-         values (1, $1, 1, pg_current_xact_id()::text::bigint, 'SENT', now()),
-                (1, $2, 0, pg_current_xact_id()::text::bigint, null, now())
+         values (1, $1, 1, 1, 'SENT', now()), (1, $2, 0, 1, null, now())
+       ), feed as (
+         insert into feeds (plan_id, position) values (1, 1)
        ), inbound as (
          insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body)
          values (1, $2, 1, '+15551230001', '71234', 'join')
@@ -102,10 +102,8 @@ describe('answers are as documented', () => {
        values (1, $1, 'SENT', 'Aldis', '+15551230001', 'hello', 1, now())`,
       [sent, received],
     )
-    const answer = await eventually(async () => {
-      const page = await service.get(`/v1/events?servicePlanId=${PLAN}`)
-      return page.json.items.length === 2 && page
-    })
+    const answer = await service.get(`/v1/events?servicePlanId=${PLAN}`)
+    expect(answer.json.items).toHaveLength(2)
     expect(faultsOf('get', '/v1/events', answer)).toEqual([])
     const refused = await service.get(`/v1/events?servicePlanId=${PLAN}&cursor=1`)
     expect(refused.status).toBe(400)

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type FeedPlace, lowestIdWithEventsAt, placeBehind } from '../../src/domain/event-feed.ts'
 import { InstantSource } from '../../src/domain/instants.ts'
-import { type Database, type Queryable, withTransaction } from '../../src/store/database.ts'
+import { type Queryable, withTransaction } from '../../src/store/database.ts'
 import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
+import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
-import { eventually } from '../support/service.ts'
+import { LaneWriter, received, settled } from '../support/lane-writer.ts'
 import { NOBODY, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
 const { db, announcedPlan: plan, silentPlan: other } = await installedDatabase({ poolSize: 6 })
@@ -14,9 +15,13 @@ const instants = new InstantSource()
 
 const ALL = { since: null }
 
-/** Stores an inbound message, which is an event; gives its id. */
-async function receive(to: Queryable = db, planId = plan, atMs = Date.now()): Promise<string> {
-  const message = {
+/** Stores inbound messages by one statement, which are events; gives their ids. */
+async function receiveAll(
+  planIds: readonly number[],
+  to: Queryable = db,
+  atMs = Date.now(),
+): Promise<string[]> {
+  const messages = planIds.map((planId) => ({
     plan_id: planId,
     msg_id: newId(atMs),
     carrier_id: 1,
@@ -26,27 +31,23 @@ async function receive(to: Queryable = db, planId = plan, atMs = Date.now()): Pr
     keyword: null,
     announced: false,
     received_ms: atMs,
-  }
-  await insertInboundMessages(to, [message], NOBODY)
-  return message.msg_id
+  }))
+  await insertInboundMessages(to, messages, NOBODY)
+  return messages.map(({ msg_id }) => msg_id)
 }
 
-/** An end at which the event can be read: transactions of the other tests' databases hold it back as well. */
-function endWith(msgId: string, at: Database = db): Promise<string> {
-  return eventually(async () => {
-    const end = await feedEnd(at)
-    const { rows } = await at.query('select 1 from events where msg_id = $1 and position <= $2', [msgId, end])
-    return rows.length > 0 && end
-  })
+async function receive(to: Queryable = db, planId = plan, atMs = Date.now()): Promise<string> {
+  const [msgId = ''] = await receiveAll([planId], to, atMs)
+  return msgId
 }
 
-async function read(end: string, after: FeedPlace | null = null, filters: { since: number | null } = ALL) {
-  return readFeed(db, { planId: plan, filters, after, limit: 1_000 }, end)
+async function read(after: FeedPlace | null = null, filters: { since: number | null } = ALL) {
+  return readFeed(db, { planId: plan, filters, after, limit: 1_000 }, await feedEnd(db, plan))
 }
 
 /** Behind all there is. */
-async function now(): Promise<FeedPlace> {
-  return placeBehind(await endWith(await receive()), Date.now())
+async function now(planId = plan): Promise<FeedPlace> {
+  return placeBehind(await feedEnd(db, planId), Date.now())
 }
 
 const idsOf = (events: readonly { msgId: string }[]) => events.map(({ msgId }) => msgId)
@@ -56,7 +57,7 @@ describe('the order', () => {
     let place = await now()
     const ids: string[] = []
     for (let n = 0; n < 7; n += 1) ids.push(await receive())
-    const end = await endWith(ids.at(-1)!)
+    const end = await feedEnd(db, plan)
     const pages: string[][] = []
     for (let n = 0; n < 4; n += 1) {
       const events = await readFeed(db, { planId: plan, filters: ALL, after: place, limit: 3 }, end)
@@ -66,63 +67,65 @@ describe('the order', () => {
     expect(pages).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6), []])
   })
 
-  it('of events of one transaction is by message', async () => {
+  it('of events of one statement is by message', async () => {
     const before = await now()
-    const ids = await withTransaction(db, async (transaction) => {
-      const first = await receive(transaction)
-      return [first, await receive(transaction), await receive(transaction)]
-    })
-    const events = await read(await endWith(ids[0]!), before)
+    const ids = await receiveAll([plan, plan, plan])
+    const events = await read(before)
     expect(idsOf(events)).toEqual([...ids].sort())
     expect(new Set(events.map(({ place }) => place.position)).size).toBe(1)
-    const { rows } = await db.query('select 1 from events where position = $1', [events[0]!.place.position])
-    expect(rows).toHaveLength(3)
-    const behindFirst = await read(await endWith(ids[0]!), events[0]!.place)
-    expect(idsOf(behindFirst)).toEqual(idsOf(events).slice(1))
+    expect(idsOf(await read(events[0]!.place))).toEqual(idsOf(events).slice(1))
+  })
+
+  it('of plans is for each its own, without gaps', async () => {
+    const [mine, others] = [await now(), await now(other)]
+    await receiveAll([other, plan, other])
+    await receive()
+    expect(BigInt(await feedEnd(db, plan)) - BigInt(mine.position)).toBe(2n)
+    expect(BigInt(await feedEnd(db, other)) - BigInt(others.position)).toBe(1n)
   })
 })
 
 describe('an open transaction', () => {
-  it('holds back what was written beside it, and nothing is skipped when it commits last', async () => {
+  it('keeps the next writer of the plan waiting, and no reader, nor writers of other plans', async () => {
     const before = await now()
     const early = await db.connect()
-    const late = await db.connect()
     try {
       await early.query('begin')
       const first = await receive(early)
-      await late.query('begin')
-      const second = await receive(late)
-      await late.query('commit')
-      // Committed and seen by everybody, but behind one that is still open.
-      expect(idsOf((await db.query('select msg_id as "msgId" from events')).rows)).toContain(second)
-      const end = await feedEnd(db)
-      expect(await read(end, before)).toEqual([])
-      const place = placeBehind(end, Date.now())
+      let isWritten = false
+      const writing = receive().then((msgId) => {
+        isWritten = true
+        return msgId
+      })
+      await receive(db, other)
+      await eventually(async () => {
+        const { rowCount } = await db.query(
+          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        )
+        return rowCount === 1
+      })
+      expect([isWritten, await read(before)]).toEqual([false, []])
+      const place = await now()
       await early.query('commit')
-      expect(idsOf(await read(await endWith(second), place))).toEqual([first, second])
+      const second = await writing
+      expect(idsOf(await read(place))).toEqual([first, second])
     } finally {
       early.release()
-      late.release()
     }
   })
 
-  it('holds nothing back when it has written nothing, or was rolled back', async () => {
+  it('leaves no gap when it is rolled back', async () => {
     const before = await now()
-    const reader = await db.connect()
     const failing = await db.connect()
     try {
-      await reader.query('begin isolation level repeatable read')
-      await reader.query('select count(*) from events')
       await failing.query('begin')
-      const gone = await receive(failing)
-      const kept = await receive()
+      await receive(failing)
       await failing.query('rollback')
-      const events = idsOf(await read(await endWith(kept), before))
-      expect(events).toEqual([kept])
-      expect(events).not.toContain(gone)
+      const kept = await receive()
+      const events = await read(before)
+      expect(idsOf(events)).toEqual([kept])
+      expect(BigInt(events[0]!.place.position)).toBe(BigInt(before.position) + 1n)
     } finally {
-      await reader.query('rollback')
-      reader.release()
       failing.release()
     }
   })
@@ -132,34 +135,69 @@ describe('an open transaction', () => {
     const written: string[] = []
     const writer = async (n: number) => {
       for (let round = 0; round < 12; round += 1) {
-        written.push(
-          ...(await withTransaction(db, async (transaction) => {
-            const one = await receive(transaction)
-            // Some stay open over the whole life of others.
-            for (let wait = 0; wait < (n * 7 + round * 3) % 11; wait += 1) await transaction.query('select 1')
-            return [one, await receive(transaction)]
-          })),
-        )
+        // Two plans, in either order.
+        const plans = (n + round) % 2 === 0 ? [plan, other, plan] : [other, plan, plan]
+        const ids = await withTransaction(db, async (transaction) => {
+          const stored = await receiveAll(plans, transaction)
+          // Some stay open for longer than others.
+          for (let wait = 0; wait < (n * 7 + round * 3) % 11; wait += 1) await transaction.query('select 1')
+          return stored
+        })
+        written.push(...ids.filter((_, index) => plans[index] === plan))
       }
     }
-    const writing = Promise.all([1, 2, 3, 4].map(writer)).then(() => true)
+    let isDone = false
+    const writing = Promise.all([1, 2, 3, 4].map(writer)).finally(() => (isDone = true))
     const seen: string[] = []
-    const readOn = async () => {
-      const end = await feedEnd(db)
+    for (let isLast = false; !isLast; ) {
+      isLast = isDone
+      const end = await feedEnd(db, plan)
       const events = await readFeed(db, { planId: plan, filters: ALL, after: place, limit: 5 }, end)
       seen.push(...idsOf(events))
       place = events.length === 5 ? events.at(-1)!.place : placeBehind(end, Date.now())
+      isLast &&= events.length < 5
     }
-    let ended = false
-    void writing.then(() => (ended = true))
-    while (!ended) await readOn()
     await writing
-    await eventually(async () => {
-      await readOn()
-      return seen.length >= written.length
-    })
     expect(written).toHaveLength(96)
     expect([...seen].sort()).toEqual([...written].sort())
+  })
+
+  it('nodes that record messages of the same plans wait for each other, and for no lock in a ring', async () => {
+    const before = await Promise.all([plan, other].map(now))
+    const nodes = [await LaneWriter.open(db, 1), await LaneWriter.open(db, 2)]
+    const ids: string[] = []
+    const recording = async (node: LaneWriter, plans: readonly number[]) => {
+      const keys: { planId: number; msgId: string }[] = []
+      for (let round = 0; round < 10; round += 1) {
+        for (const planId of plans) {
+          const [msgId = ''] = await node.accept(planId)
+          keys.push({ planId, msgId })
+        }
+        await node.write([...node.all()].map(({ msgId }) => settled(msgId)))
+        await node.project([...node.all()].map(({ msgId }) => msgId))
+        // Some of these have a record when the next are recorded beside them.
+        const again = keys.slice(-plans.length)
+        await node.load(again)
+        await node.write(again.map(({ msgId }) => received(msgId)))
+      }
+      await node.project([...node.all()].map(({ msgId }) => msgId))
+      ids.push(...keys.map(({ msgId }) => msgId))
+    }
+    await Promise.all([
+      recording(nodes[0]!, [plan, other]),
+      recording(nodes[1]!, [other, plan]),
+      ...[1, 2, 3].map(() => Promise.all(Array.from({ length: 10 }, () => receiveAll([other, plan])))),
+    ])
+    const events = await Promise.all(
+      [plan, other].map(async (planId, index) => {
+        const page = { planId, filters: ALL, after: before[index]!, limit: 1_000 }
+        return readFeed(db, page, await feedEnd(db, planId))
+      }),
+    )
+    const told = events.flat().filter(({ seq }) => seq > 0)
+    expect(told.map(({ msgId, seq }) => `${msgId} ${seq}`).sort()).toEqual(
+      ids.flatMap((msgId) => [`${msgId} 1`, `${msgId} 2`]).sort(),
+    )
   })
 })
 
@@ -177,7 +215,7 @@ describe('an event', () => {
     await settle('SENT')
     await db.query(`update messages set status = 'DELIVERED' where msg_id = $1`, [msgId])
     const inbound = await receive()
-    const [change, arrival, ...more] = await read(await endWith(inbound), before)
+    const [change, arrival, ...more] = await read(before)
     expect(more).toEqual([])
     expect(change).toMatchObject({ msgId, seq: 1 })
     expect(change!.told).toMatchObject({
@@ -201,8 +239,8 @@ describe('an event', () => {
   it('of another plan is not there', async () => {
     const before = await now()
     const mine = await receive()
-    const foreign = await receive(db, other)
-    expect(idsOf(await read(await endWith(foreign), before))).toEqual([mine])
+    await receive(db, other)
+    expect(idsOf(await read(before))).toEqual([mine])
   })
 })
 
@@ -214,7 +252,7 @@ describe('since', () => {
     const { db: own, announcedPlan } = await installedDatabase({ atMs: startMs })
     const ids: string[] = []
     for (let n = 0; n < 60; n += 1) ids.push(await receive(own, announcedPlan, startMs + n * 60_000))
-    const end = await endWith(ids.at(-1)!, own)
+    const end = await feedEnd(own, announcedPlan)
     const since = async (ms: number) =>
       idsOf(
         await readFeed(own, { planId: announcedPlan, filters: { since: ms }, after: null, limit: 100 }, end),

@@ -133,13 +133,17 @@ test('the real migrations, on a database that has rows of the first two', async 
   expect(after[0].version).toBeGreaterThan(before[0].version)
 })
 
+async function migrateBefore(first: string, connectionString: string): Promise<void> {
+  const folder = new URL('../../src/store/migrations/', import.meta.url)
+  const before = readdirSync(folder).filter((name) => name < first)
+  const files = before.map((name): [string, string] => [name, readFileSync(new URL(name, folder), 'utf8')])
+  await migrate({ connectionString, directory: migrationsOf(Object.fromEntries(files)) })
+}
+
 test('0020: carriers under exact, the default, learn their rule, unless messages of theirs are delivered', async () => {
   await using database = await freshDatabase({ state: 'empty' })
   const { connectionString, db } = database
-  const folder = new URL('../../src/store/migrations/', import.meta.url)
-  const before = readdirSync(folder).filter((name) => name < '0020')
-  const files = before.map((name): [string, string] => [name, readFileSync(new URL(name, folder), 'utf8')])
-  await migrate({ connectionString, directory: migrationsOf(Object.fromEntries(files)) })
+  await migrateBefore('0020', connectionString)
   await db.query(`
     insert into carriers (name, host, port, system_id, password, id_rule)
     select name, 'smsc', 2775, 'aldis', 'sealed', rule
@@ -157,6 +161,27 @@ test('0020: carriers under exact, the default, learn their rule, unless messages
     { name: 'delivers', rule: 'exact', read_under: 'exact' },
     { name: 'parks', rule: 'auto', read_under: 'exact' },
     { name: 'set', rule: 'hex-decimal', read_under: 'hex-decimal' },
+  ])
+})
+
+test("0030: a feed goes on behind its plan's last event", async () => {
+  await using database = await freshDatabase({ state: 'empty' })
+  const { connectionString, db } = database
+  await migrateBefore('0030', connectionString)
+  await db.query(`
+    insert into accounts (account_id, name, webhook_secret) values ('64f0c0ffee0123456789abcd', 'Example', 'sealed');
+    insert into routes (name) values ('default');
+    insert into service_plans (service_plan_id, account_id, name, route_id)
+    select repeat(n::text, 24), 1, n, 1 from generate_series(1, 3) n;
+    create table events_day partition of events default;
+    insert into events (plan_id, msg_id, seq, position, occurred_at)
+    select plan_id, '${WAITING}', n, plan_id * 1000 + n, now()
+    from generate_series(1, 2) plan_id, generate_series(1, 3) n`)
+  expect(await migrate({ connectionString })).toContain('0030_feeds')
+  const { rows } = await db.query('select plan_id as id, position from feeds order by plan_id')
+  expect(rows).toEqual([
+    { id: 1, position: 1_003 },
+    { id: 2, position: 2_003 },
   ])
 })
 

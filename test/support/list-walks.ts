@@ -60,7 +60,11 @@ export async function walkWhileProjecting(db: Database, planId: number, reads: n
       const loading = atRest.filter((_, index) => (index + round) % 11 === 0)
       await [node, other][round % 2]!.load(loading.map((msgId) => ({ planId, msgId })))
       seen.loaded += loading.length
-      if (there.length > 5 * KEPT) await forget(db, planId, there.splice(0, KEPT))
+      if (there.length > 5 * KEPT) {
+        const oldest = there.splice(0, KEPT)
+        for (const by of [node, other]) await by.project(oldest)
+        await forget(db, planId, oldest)
+      }
     }
   }
   const walk = async (by: LaneWriter) => {

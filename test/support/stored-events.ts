@@ -43,9 +43,13 @@ export async function storeEvent(db: Database, event: EventToStore): Promise<str
     ? [new Date(occurredAt.getTime() + 2_000), 12, 200, 'ok']
     : [null, null, null, null]
   await db.query(
-    `insert into events (plan_id, msg_id, seq, position, status, occurred_at, delivered_at, attempts, latency_ms,
+    `with feed as (
+       insert into feeds (plan_id, position) values ($1, 1)
+       on conflict (plan_id) do update set position = feeds.position + 1 returning position
+     )
+     insert into events (plan_id, msg_id, seq, position, status, occurred_at, delivered_at, attempts, latency_ms,
                          response_status, response_head, destination)
-     values ($1, $2, $3, pg_current_xact_id()::text::bigint, $4, $5, $6, $7, $8, $9, $10, $11)`,
+     select $1, $2, $3, position, $4, $5, $6, $7, $8, $9, $10, $11 from feed`,
     [
       planId,
       msgId,

@@ -72,7 +72,7 @@ async function read(
   page: Page<FeedFilters, FeedPlace>,
   readAtMs: number,
 ): Promise<{ shown: FeedEvent[]; place: FeedPlace | null }> {
-  const end = await feedEnd(db)
+  const end = await feedEnd(db, page.planId)
   if (page.after !== null && BigInt(page.after.position) > BigInt(end)) {
     const message = 'is from a later state of the database than it has now; begin again with since'
     throw invalid([fault('cursor', 'INVALID_CURSOR', message)])
