@@ -1,30 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
-import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
+import type { AcceptOutcome } from '../../src/operations/accept-messages.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
-import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
-import type { Dispatch } from '../../src/store/dispatches.ts'
 import { takeOverLane } from '../../src/store/journal.ts'
-import { aDirectory } from '../support/directory.ts'
+import { type AcceptingNode, acceptBy, anAcceptingNode } from '../support/accepting-nodes.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Become, become, gatedDatabase } from '../support/gated-database.ts'
-import { installedDatabase, newId } from '../support/installation.ts'
-import { readsOf } from '../support/message-reads.ts'
-import { clearTables, NOBODY, NODE } from '../support/stored-messages.ts'
+import { type Around, type Become, become } from '../support/gated-database.ts'
+import { installedDatabase } from '../support/installation.ts'
+import { clearTables, NODE } from '../support/stored-messages.ts'
 
 const { db, directory, announcedPlan } = await installedDatabase({ poolSize: 10 })
 const OTHER = 2
 const plan = directory.planById(announcedPlan)!
-const nodes: Node[] = []
-
-interface Node {
-  readonly group: GroupAccepter
-  readonly inProgress: MessagesInProgress
-  readonly kept: Dispatch[]
-  readonly released: string[]
-  readonly refused: Set<string>
-}
+const nodes: AcceptingNode[] = []
 
 beforeEach(() =>
   clearTables(db, 'lanes', 'journal', 'messages', 'dispatches', 'idempotency_keys', 'opt_outs'),
@@ -33,53 +21,8 @@ afterEach(async () => {
   for (const { inProgress } of nodes.splice(0)) await inProgress.stop(5_000)
 })
 
-type Around = <T>(name: string | undefined, run: () => Promise<T>) => Promise<T>
-
-/** A node that accepts into its lane; `keeps` false: it has no room for any message. */
-async function aNode({
-  around = (_, run) => run(),
-  keeps = true,
-  hasLane = keeps,
-  overdueMs = 10_000,
-  lostCommitMs = 2_000,
-}: {
-  around?: Around
-  keeps?: boolean
-  hasLane?: boolean
-  overdueMs?: number
-  lostCommitMs?: number
-} = {}): Promise<Node> {
-  const gated = gatedDatabase(db, around, { inTransactions: true })
-  const inProgress = new MessagesInProgress({
-    db: gated,
-    directory: () => aDirectory(),
-    nowMs: Date.now,
-    eventHolder: () => NOBODY,
-    onChanged: () => undefined,
-    onProjected: () => undefined,
-    onReturned: () => undefined,
-    onError: () => undefined,
-    overdueMs,
-  })
-  if (hasLane) await inProgress.register(NODE)
-  const [kept, released, refused]: [Dispatch[], string[], Set<string>] = [[], [], new Set()]
-  const placement: Placement = {
-    place: () => ({ msgId: newId(Date.now()), holder: keeps ? NODE : null, begun: keeps, routeId: 7 }),
-    keep: (dispatch) => void kept.push(dispatch),
-    release: (msgId) => void released.push(msgId),
-    refuse: (msgId) => void refused.add(msgId),
-    refused: (msgId) => void refused.delete(msgId),
-  }
-  const group = new GroupAccepter({
-    db: gated,
-    journal: inProgress,
-    messages: readsOf(db, inProgress),
-    placement,
-    secretKey: randomBytes(32),
-    random: randomBytes,
-    lostCommitMs,
-  })
-  const node = { group, inProgress, kept, released, refused }
+async function aNode(options: Parameters<typeof anAcceptingNode>[1] = {}): Promise<AcceptingNode> {
+  const node = await anAcceptingNode(db, options)
   nodes.push(node)
   return node
 }
@@ -90,19 +33,8 @@ function firstOf(name: string, outcome: Become, count = 1): Around {
   return async (given, run) => (given === name && left-- > 0 ? await become(db, outcome, run) : await run())
 }
 
-function accept(
-  { group }: Pick<Node, 'group'>,
-  body = 'hello',
-  key: string | null = null,
-  as = plan,
-): Promise<AcceptOutcome> {
-  const hash = (text: string) => Buffer.from(text.padEnd(32).slice(0, 32))
-  return group.accept({
-    plan: as,
-    draft: { planId: plan.id, sender: 'Aldis', recipient: '+15551230000', body, callbackUrl: null },
-    idempotency: key === null ? null : { keyHash: hash(key), requestHash: hash(body) },
-  })
-}
+const accept = (node: AcceptingNode, body = 'hello', key: string | null = null, as = plan) =>
+  acceptBy(node, as, { body, key })
 
 /** The records of messages, and whether they wait in the tables to be submitted. */
 async function stored(): Promise<{ body: string; status: string; waits: boolean }[]> {

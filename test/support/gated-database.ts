@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Database } from '../../src/store/database.ts'
 
-type Around = <T>(name: string | undefined, run: () => Promise<T>) => Promise<T>
+export type Around = <T>(name: string | undefined, run: () => Promise<T>) => Promise<T>
 
 /**
  * The database, as somebody has it who decides when its statements run, and whether their answers arrive: `around` is

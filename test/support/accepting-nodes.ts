@@ -1,0 +1,83 @@
+/** Nodes that accept messages, each as far as that goes: nobody submits what they accept. */
+import { randomBytes } from 'node:crypto'
+import type { ServicePlan } from '../../src/domain/configuration.ts'
+import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
+import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
+import type { Database } from '../../src/store/database.ts'
+import type { Dispatch } from '../../src/store/dispatches.ts'
+import { aDirectory } from './directory.ts'
+import { type Around, gatedDatabase } from './gated-database.ts'
+import { newId } from './installation.ts'
+import { readsOf } from './message-reads.ts'
+import { NOBODY, NODE } from './stored-messages.ts'
+
+export interface AcceptingNode {
+  readonly group: GroupAccepter
+  readonly inProgress: MessagesInProgress
+  readonly kept: Dispatch[]
+  readonly released: string[]
+  readonly refused: Set<string>
+}
+
+/** A node that accepts into its lane; `keeps` false: it has no room for any message. */
+export async function anAcceptingNode(
+  db: Database,
+  {
+    around = (_, run) => run(),
+    keeps = true,
+    hasLane = keeps,
+    overdueMs = 10_000,
+    lostCommitMs = 2_000,
+  }: {
+    around?: Around
+    keeps?: boolean
+    hasLane?: boolean
+    overdueMs?: number
+    lostCommitMs?: number
+  } = {},
+): Promise<AcceptingNode> {
+  const gated = gatedDatabase(db, around, { inTransactions: true })
+  const inProgress = new MessagesInProgress({
+    db: gated,
+    directory: () => aDirectory(),
+    nowMs: Date.now,
+    eventHolder: () => NOBODY,
+    onChanged: () => undefined,
+    onProjected: () => undefined,
+    onReturned: () => undefined,
+    onError: () => undefined,
+    overdueMs,
+  })
+  if (hasLane) await inProgress.register(NODE)
+  const [kept, released, refused]: [Dispatch[], string[], Set<string>] = [[], [], new Set()]
+  const placement: Placement = {
+    place: () => ({ msgId: newId(Date.now()), holder: keeps ? NODE : null, begun: keeps, routeId: 7 }),
+    keep: (dispatch) => void kept.push(dispatch),
+    release: (msgId) => void released.push(msgId),
+    refuse: (msgId) => void refused.add(msgId),
+    refused: (msgId) => void refused.delete(msgId),
+  }
+  const group = new GroupAccepter({
+    db: gated,
+    journal: inProgress,
+    messages: readsOf(db, inProgress),
+    placement,
+    secretKey: randomBytes(32),
+    random: randomBytes,
+    lostCommitMs,
+  })
+  return { group, inProgress, kept, released, refused }
+}
+
+export function acceptBy(
+  { group }: Pick<AcceptingNode, 'group'>,
+  plan: ServicePlan,
+  { body, key }: { readonly body: string; readonly key: string | null },
+): Promise<AcceptOutcome> {
+  const hash = (text: string) => Buffer.from(text.padEnd(32).slice(0, 32))
+  return group.accept({
+    plan,
+    draft: { planId: plan.id, sender: 'Aldis', recipient: '+15551230000', body, callbackUrl: null },
+    idempotency: key === null ? null : { keyHash: hash(key), requestHash: hash(body) },
+  })
+}
