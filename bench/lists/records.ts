@@ -71,7 +71,8 @@ interface Row extends OfAKind {
 export async function makeRecords(options: RecordsOptions): Promise<void> {
   const { databaseUrl, records, days, nowMs } = options
   await addPastDays(databaseUrl, days)
-  const db = openDatabase({ connectionString: databaseUrl, poolSize: 2 })
+  // Nothing bounds the last statement: it takes longer the more there is.
+  const db = openDatabase({ connectionString: databaseUrl, poolSize: 2, statementTimeoutMs: 0 })
   const random = new SeededRandom(28)
   const stepMs = (days * DAY_MS) / records
   for (let made = 0; made < records; made += BATCH) {

@@ -51,7 +51,7 @@ async function listByKinds(db: Queryable, page: MessagePage): Promise<Recorded[]
     const days = [...new Set(isCut ? found.filter((day) => day > oldest) : found)]
     const rest = { ...page, limit: page.limit - rows.length }
     // Where so many kinds match, most often many messages do, and some of them are among the newest.
-    const isBroad = found.length === kinds && days.length === 1
+    const isBroad = found.length === kinds && newest === oldest
     const among = isBroad ? await listAmongNewest(db, rest, newest) : []
     rows.push(...(among.length === rest.limit ? among : await listOfKinds(db, rest, days)))
     if (rows.length === page.limit || found.length < kinds) return rows

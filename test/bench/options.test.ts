@@ -27,6 +27,8 @@ it.each([
   ['--workers 65', '--workers must be a whole number from 1 to 64'],
   ['--workers 2 --profile folder', '--workers does not go with --profile'],
   ['--receipts-outstanding 10 --throughput 5', 'does not go with'],
+  ['--records 10 --against kannel', '--records does not go with --against'],
+  ['--record-days 90', '--record-days must be a whole number from 1 to 89'],
 ])('refuses %s', (text, reason) => {
   expect(() => readOptions(text.split(' '))).toThrow(reason)
 })
