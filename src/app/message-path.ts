@@ -102,7 +102,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     await conditions.start()
     submitter.start()
     deliverer.start()
-    startUpkeep(options, parts, base, { lease, inProgress, holdings, recorder, receiver, idRules })
+    startUpkeep(options, parts, base, { lease, holdings, recorder, receiver, idRules })
   }
   return { ...services, dispatcher, start }
 }
@@ -219,7 +219,6 @@ function webhookDestinations(options: AppOptions, { db, onError }: Base): Webhoo
 
 interface Upkept {
   readonly lease: NodeLease
-  readonly inProgress: MessagesInProgress
   readonly holdings: Holdings
   readonly recorder: Recorder
   readonly receiver: Receiver
@@ -231,13 +230,13 @@ function startUpkeep(
   options: AppOptions,
   parts: Parts,
   { clock, db, directory, onError, onUnowned }: Base,
-  { lease, inProgress, holdings, recorder, receiver, idRules }: Upkept,
+  { lease, holdings, recorder, receiver, idRules }: Upkept,
 ): void {
   const foreign = new ForeignReceipts({
     db,
     isAlone: () => lease.isAlone,
     nowMs: clock.nowMs,
-    onParked: (id) => inProgress.receiptParked(id),
+    onParked: (id) => recorder.parked(id),
     onError,
   })
   foreign.start()

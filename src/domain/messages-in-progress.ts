@@ -95,10 +95,14 @@ export function addFact(message: MessageInProgress, fact: LaterFact): StatusEven
   return null
 }
 
+/** An event's time stands for that of its receipt, but where that came so much earlier: then it was parked. */
+const RECEIPT_LAG_MS = 1_000
+
 function addReceipt(message: MessageInProgress, fact: Extract<JournalFact['fact'], { kind: 'receipt' }>) {
   const { evidence, carrierCode } = fact
   const isOnly = message.accepted.segments === 1 && message.submissions.length <= 1
-  const event = change(message, fact, isOnly ? evidence.kept : null)
+  const isParked = fact.atMs - Date.parse(evidence.receivedAt) > RECEIPT_LAG_MS
+  const event = change(message, fact, isOnly && !isParked ? evidence.kept : null)
   if (event === null || event.receipt === null) message.receipts.push(evidence)
   if (isOnly) return event
   for (const segment of message.submissions) {

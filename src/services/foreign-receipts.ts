@@ -1,13 +1,13 @@
 import type { Database } from '../store/database.ts'
-import { findNewParkedReceipts } from '../store/parked-receipts.ts'
+import { findNewParkedReceipts, type ParkedId } from '../store/parked-receipts.ts'
 
 export interface ForeignReceiptsOptions {
   readonly db: Database
   readonly isAlone: () => boolean
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
-  /** A receipt with this id of a carrier was parked, by whatever node. */
-  readonly onParked: (id: { carrier_id: number; carrier_message_id: string }) => void
+  /** A receipt was parked, by whatever node. */
+  readonly onParked: (id: ParkedId) => void
   readonly onError: (message: string, error: unknown) => void
 }
 

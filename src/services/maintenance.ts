@@ -8,12 +8,13 @@ import {
   deliverIncompleteSets,
   type InboundDeps,
 } from '../operations/receive-inbound.ts'
+import { recordFacts } from '../operations/record-facts.ts'
 import type { Database } from '../store/database.ts'
 import { deleteDeliveriesBefore, releaseStranded } from '../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../store/inbound-messages.ts'
 import { deleteOldOffers } from '../store/inbound-offers.ts'
-import { expireOverdueMessages } from '../store/overdue-messages.ts'
+import { findOverdueMessages } from '../store/overdue-messages.ts'
 import {
   deleteOldParkedReceipts,
   findMatchableReceipts,
@@ -190,22 +191,28 @@ export class Maintenance {
    * message to the next, so that times without any take no statements.
    */
   async #expireOverdue(): Promise<void> {
-    const { db, nowMs } = this.#options
+    const { db, directory, nowMs } = this.#options
     const endMs = nowMs() - OVERDUE_AFTER_MS
     this.#overdueFromMs ??= endMs - OVERDUE_LOOKBACK_MS
     await this.#repeat(MAX_OVERDUE_STEPS, async () => {
       const fromMs = this.#overdueFromMs!
       if (fromMs > endMs) return false
       const toMs = Math.min(fromMs + OVERDUE_STEP_MS - 1, endMs)
-      const { found, nextMsgId } = await expireOverdueMessages(db, {
+      const { overdue, nextMsgId } = await findOverdueMessages(db, {
         fromMsgId: lowestIdAt(fromMs),
         toMsgId: highestIdAt(toMs),
         lastMsgId: highestIdAt(endMs),
-        errorCode: NO_RECEIPT,
-        changedAt: new Date(nowMs()).toISOString(),
         limit: BATCH_ROWS,
       })
-      if (found < BATCH_ROWS) this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)
+      const fact = { kind: 'overdue', atMs: nowMs(), errorCode: NO_RECEIPT } as const
+      // The events wait for whoever owns their bucket.
+      await recordFacts(
+        db,
+        overdue.map((key) => ({ ...key, fact })),
+        { directory: directory(), events: { holder: null, buckets: [] } },
+      )
+      if (overdue.length < BATCH_ROWS)
+        this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)
       return true
     })
   }

@@ -14,6 +14,7 @@ import {
 import { isPushed } from '../domain/webhook-targets.ts'
 import type { Acceptance, AcceptanceJournal, KeptMessage } from '../operations/accept-messages.ts'
 import type { BatchMeter } from '../operations/batches.ts'
+import { evidenceOf, receiptFact } from '../operations/receipt-facts.ts'
 import type { Database, Queryable } from '../store/database.ts'
 import { closeLane } from '../store/journal.ts'
 import { projectMessages } from '../store/projection.ts'
@@ -25,7 +26,6 @@ import { type Live, newLive, Projector } from './projector.ts'
 import {
   acceptedItem,
   attemptedFact,
-  evidenceOf,
   type JournalItem as Item,
   isPlainReceipt,
   journalItem,
@@ -33,7 +33,6 @@ import {
   loadedItem,
   type Outcome,
   openSubmissions,
-  receiptFact,
   settledFact,
 } from './recorded-facts.ts'
 import { SubmittedIds } from './submitted-ids.ts'
@@ -255,8 +254,10 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (known === undefined) return []
     if (!isPlainReceipt(row, known)) return known.map((each) => each.live.message.msgId)
     const { directory, nowMs } = this.#options
-    const fact = receiptFact(row, known[0], { directory: directory(), atMs: nowMs() })
-    this.#append(known[0].live, fact, null, { onRecorded })
+    const [{ live, bits: segments, cut }] = known
+    const of = { message: live.message, segments, cut }
+    const fact = receiptFact(row, of, { directory: directory(), atMs: nowMs() })
+    this.#append(live, fact, null, { onRecorded })
     return 'taken'
   }
 

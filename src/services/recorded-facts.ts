@@ -1,13 +1,10 @@
 /** What the path learns, as the journal has it. */
-import type { Directory } from '../domain/directory.ts'
-import type { EventTaken, Evidence, JournalFact, Loaded } from '../domain/journal-entries.ts'
+import type { EventTaken, JournalFact, Loaded } from '../domain/journal-entries.ts'
 import type { MessageInProgress } from '../domain/messages-in-progress.ts'
-import type { Charge } from '../domain/rates.ts'
 import type { Acceptance, KeptMessage } from '../operations/accept-messages.ts'
-import { chargeOfNetwork } from '../operations/price-receipts.ts'
 import type { DeliveryOutcome } from '../outbound/webhook-post.ts'
 import type { WebhookEvent } from '../store/event-deliveries.ts'
-import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
+import type { ReceiptRow } from '../store/receipts.ts'
 import type { NewCut, Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'
 import type { Live } from './projector.ts'
 import type { OfId } from './submitted-ids.ts'
@@ -125,53 +122,6 @@ export function isPlainReceipt(row: ReceiptRow, [{ live }, ...others]: readonly 
     state.status !== 'DELIVERED' &&
     state.status !== 'FAILED'
   )
-}
-
-/** A receipt of segments that were accepted under its id. */
-export function receiptFact(
-  row: ReceiptRow,
-  { live: { message }, bits, cut }: OfId,
-  { directory, atMs }: { readonly directory: Directory; readonly atMs: number },
-): JournalFact['fact'] {
-  return {
-    kind: 'receipt',
-    atMs,
-    outcome: row.outcome,
-    segments: bits,
-    cut,
-    errorCode: row.error_code,
-    carrierCode: row.carrier_code,
-    mccmnc: row.mccmnc,
-    segmentCharge: segmentCharge(message, row.mccmnc, directory),
-    evidence: evidenceOf(row),
-  }
-}
-
-/** Where its receipt names another network than the message has. */
-function segmentCharge(
-  { accepted, state }: MessageInProgress,
-  mccmnc: string | null,
-  directory: Directory,
-): Charge | null {
-  if (mccmnc === null || !directory.hasNetworkRates) return null
-  return chargeOfNetwork(directory, mccmnc, {
-    planId: accepted.planId,
-    recipient: accepted.recipient,
-    country: accepted.country,
-    mccmnc: state.mccmnc ?? directory.mccmncOf(accepted.recipient),
-    isCharged: state.charge !== null,
-  })
-}
-
-export function evidenceOf(row: NotedReceipt): Evidence {
-  return {
-    carrierId: row.carrier_id,
-    carrierMessageId: row.carrier_message_id,
-    receivedAt: row.received_at,
-    outcome: row.outcome,
-    errorCode: row.error_code,
-    kept: row.receipt,
-  }
 }
 
 /** The segments of a message whose receipts still count. */

@@ -2,11 +2,9 @@ import type { Directory } from '../domain/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
 import { InstantSource } from '../domain/instants.ts'
 import { highestIdAt } from '../domain/message-ids.ts'
-import { UNKNOWN_REVERSIBLE_MS } from '../domain/message-states.ts'
 import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import { type BatchMeter, writeInHalves } from '../operations/batches.ts'
-import { priceReceipts } from '../operations/price-receipts.ts'
-import { recordReceipts } from '../operations/record-receipts.ts'
+import { noteReceipts, recordReceipts } from '../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../store/database.ts'
 import {
   type LateSegments,
@@ -14,8 +12,8 @@ import {
   postponeDispatches,
   recordLateSegments,
 } from '../store/dispatches.ts'
-import { findParkedReceipts } from '../store/parked-receipts.ts'
-import { type NotedReceipt, noteReceipts, type ReceiptRow } from '../store/receipts.ts'
+import { findParkedReceipts, type ParkedId } from '../store/parked-receipts.ts'
+import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
 import {
   type NewCut,
   recordSubmissions,
@@ -25,6 +23,7 @@ import {
 } from '../store/submissions.ts'
 import type { IdRules } from './id-rules.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
+import { oneForEachId, type ReceiptItem } from './receipt-items.ts'
 import type { Outcome } from './recorded-facts.ts'
 
 export interface RecorderOptions {
@@ -40,12 +39,6 @@ export interface RecorderOptions {
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
   readonly onBatch?: BatchMeter
   readonly onError: (message: string, error: unknown) => void
-}
-
-/** A receipt, and what to do when it is recorded (true) or cannot be (false): its deliver_sm_resp. */
-export interface ReceiptItem {
-  readonly row: ReceiptRow
-  readonly done: ((recorded: boolean) => void) | null
 }
 
 const MAX_BATCH = 500
@@ -71,7 +64,7 @@ export class Recorder {
   #submissions: Submission[] = []
   #newCuts: NewCut[] = []
   /** Recorded, and not yet looked for among the parked receipts. */
-  #unparked: Submission[] = []
+  #unparked: Pick<Submission, 'carrier_id' | 'carrier_message_id'>[] = []
   #postponements: Postponement[] = []
   #lateSegments: LateSegments[] = []
   #receipts: ReceiptItem[] = []
@@ -133,6 +126,15 @@ export class Recorder {
   recorded(submissions: readonly Submission[]): void {
     this.#unparked.push(...submissions)
     this.#wake()
+  }
+
+  /** A receipt was parked: where its message is in progress here, it is recorded, so that they meet. */
+  parked({ msg_id, ...id }: ParkedId): void {
+    if (msg_id === null) this.#options.inProgress.receiptParked(id)
+    else if (this.#options.inProgress.has(msg_id)) {
+      this.#unparked.push(id)
+      this.#record(msg_id)
+    }
   }
 
   /** Before the segments of that cut are given. */
@@ -298,31 +300,41 @@ export class Recorder {
     await this.#depart()
     if (this.#receipts.length === 0) return
     const items = this.#receipts.slice(0, MAX_BATCH)
-    const events = this.#options.eventHolder()
-    const write = async (rows: readonly ReceiptRow[]): Promise<readonly boolean[]> => {
-      const { db, directory, idRules, onBatch, onChanged } = this.#options
-      onBatch?.('receipts', rows.length)
-      await recordReceipts(db, {
-        receipts: await priceReceipts(db, directory(), await idRules.read(rows)),
-        changedAt: () => this.#instants.next(this.#options.nowMs()),
-        unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-        events,
-        newestMsgId: highestIdAt(this.#options.nowMs() + CLOCK_SKEW_MS),
-        onChanged,
-      })
-      return rows.map(() => true)
-    }
-    const { rows, repeated, dropped } = oneForEachId(items)
-    const recorded = await writeInHalves(rows, write, (_row, error) => {
-      this.#options.onError('receipt refused by the database', error)
-      return true
-    })
+    const { first, repeated, dropped } = oneForEachId(items)
+    const recorded = await writeInHalves<ReceiptItem, ReceiptItem | null>(
+      first,
+      (part) => this.#applyReceipts(part),
+      (_item, error) => {
+        this.#options.onError('receipt refused by the database', error)
+        return null
+      },
+    )
     this.#receipts = this.#receipts.slice(items.length)
+    const waiting = recorded.filter((item) => item !== null)
     // Later receipts of an id follow in a batch of their own when the first was not final.
-    this.#receipts.unshift(...repeated)
-    for (const row of dropped) this.note(row)
-    const again = new Set(repeated)
-    for (const item of items) if (!again.has(item)) item.done?.(recorded.length > 0)
+    this.#receipts.unshift(...waiting, ...repeated)
+    for (const { row } of dropped) this.note(row)
+    for (const [index, item] of first.entries()) if (recorded[index] === null) item.done?.(true)
+    for (const item of dropped) item.done?.(true)
+  }
+
+  /** Gives for each null, or what is to be tried again, when its message is on record. */
+  async #applyReceipts(items: readonly ReceiptItem[]): Promise<readonly (ReceiptItem | null)[]> {
+    const { db, directory, eventHolder, idRules, inProgress, nowMs, onBatch, onChanged } = this.#options
+    onBatch?.('receipts', items.length)
+    const rows = await idRules.read(items.map(({ row }) => row))
+    const { changed, here } = await recordReceipts(db, rows, {
+      directory: directory(),
+      events: eventHolder(),
+      atMs: nowMs(),
+      newestMsgId: highestIdAt(nowMs() + CLOCK_SKEW_MS),
+      isHere: (msgId, place) => items[place]!.hasWaited === undefined && inProgress.has(msgId),
+    })
+    onChanged(changed)
+    for (const msgId of here.values()) this.#departing.add(msgId)
+    return items.map(({ done }, place) =>
+      here.has(place) ? { row: rows[place]!, done, hasWaited: true } : null,
+    )
   }
 
   async #recordPostponements(): Promise<void> {
@@ -353,7 +365,9 @@ export class Recorder {
     if (this.#notes.length === 0) return
     const batch = this.#notes.slice()
     const write = async (rows: readonly NotedReceipt[]) => {
-      await noteReceipts(this.#options.db, rows, highestIdAt(this.#options.nowMs() + CLOCK_SKEW_MS))
+      const { db, directory, eventHolder, nowMs } = this.#options
+      const newestMsgId = highestIdAt(nowMs() + CLOCK_SKEW_MS)
+      await noteReceipts(db, rows, { directory: directory(), events: eventHolder(), newestMsgId })
       return rows
     }
     await writeInHalves(batch, write, (row, error) => {
@@ -362,28 +376,4 @@ export class Recorder {
     })
     this.#notes = this.#notes.slice(batch.length)
   }
-}
-
-/**
- * The first receipt of each id and recipient (which tells messages apart whose carrier gives an id again); later ones are
- * `repeated` where they may still change something, that is after an UNKNOWN, and dropped after a final one (first final
- * wins). Those are `dropped`, and only kept.
- */
-function oneForEachId(items: readonly ReceiptItem[]): {
-  rows: ReceiptRow[]
-  repeated: ReceiptItem[]
-  dropped: ReceiptRow[]
-} {
-  const first = new Map<string, ReceiptRow>()
-  const repeated: ReceiptItem[] = []
-  const dropped: ReceiptRow[] = []
-  for (const item of items) {
-    const { carrier_id, carrier_message_id, addresses } = item.row
-    const key = `${carrier_id}:${carrier_message_id}:${addresses.join()}`
-    const earlier = first.get(key)
-    if (earlier === undefined) first.set(key, item.row)
-    else if (earlier.outcome === 'UNKNOWN' || item.row.parked_id !== null) repeated.push(item)
-    else dropped.push(item.row)
-  }
-  return { rows: [...first.values()], repeated, dropped }
 }

@@ -1,7 +1,8 @@
 import { Batcher } from '../operations/batches.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
-import type { ReceiptItem, Recorder } from './recorder.ts'
+import type { ReceiptItem } from './receipt-items.ts'
+import type { Recorder } from './recorder.ts'
 
 /** What became of a receipt at another worker; `unknown`: no message there has its id. */
 export type HandedReceipt = 'recorded' | 'refused' | 'unknown'

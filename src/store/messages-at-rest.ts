@@ -13,8 +13,8 @@ export interface MessageKey {
   readonly msgId: string
 }
 
-/** A row of messages, with that of dispatches where there is one. */
-interface RecordRow {
+/** A row of messages, with that of dispatches where there is one, and where it was asked for. */
+export interface RecordRow {
   readonly planId: number
   readonly msgId: string
   readonly lane: number | null
@@ -40,8 +40,8 @@ interface RecordRow {
   readonly price: string | null
   readonly ptf: string | null
   readonly currency: string | null
-  readonly hasWaitingEvents: boolean
-  readonly dispatch: DispatchColumns | null
+  readonly hasWaitingEvents?: boolean
+  readonly dispatch?: DispatchColumns | null
 }
 
 /** What is left to be submitted, as JSON. */
@@ -58,13 +58,16 @@ interface DispatchColumns {
   readonly chosenCarrierId: number
 }
 
-/** The columns of a RecordRow but `dispatch`; `m` is the message. */
-const RECORD_COLUMNS = `
+/** The columns of a RecordRow; `m` is the message. */
+export const RECORD_COLUMNS = `
   m.plan_id as "planId", m.msg_id as "msgId", m.lane, m.sender, m.recipient, m.body, m.segments, m.country,
   m.callback_url as "callbackUrl", m.status, m.event_seq as sequence, m.updated_at as "changedAt",
   m.sent_at as "sentAt", m.error_code as "errorCode", m.carrier_code as "carrierCode", m.carrier_id as "carrierId",
   m.route_id as "routeId", m.route_reason as "routeReason", m.cut, m.delivered_segments::text as "deliveredSegments",
-  m.unknown_segments::text as "unknownSegments", m.mccmnc, m.price, m.ptf, m.currency,
+  m.unknown_segments::text as "unknownSegments", m.mccmnc, m.price, m.ptf, m.currency`
+
+/** A RecordRow's `hasWaitingEvents`. */
+const HAS_WAITING_EVENTS = `
   exists (select from event_deliveries e
           where e.plan_id = any (array[m.plan_id]) and e.msg_id = m.msg_id and e.state <> 'failed') as "hasWaitingEvents"`
 
@@ -76,12 +79,12 @@ const DISPATCH_COLUMNS = `json_build_object(
   'expiresAtMs', floor(extract(epoch from d.expires_at) * 1000)::bigint)`
 
 /** `optedOut`: its recipient wants nothing more from its sender. */
-function messageOfRow(row: RecordRow, optedOut = false): MessageInProgress {
+export function messageOfRow(row: RecordRow, optedOut = false): MessageInProgress {
   return loadedMessage(row.msgId, loadedOf(row, optedOut))
 }
 
 function loadedOf(row: RecordRow, optedOut: boolean): Omit<Loaded, 'kind'> {
-  const { dispatch } = row
+  const { dispatch = null, hasWaitingEvents = false } = row
   const accepted = {
     planId: row.planId,
     sender: row.sender,
@@ -95,11 +98,11 @@ function loadedOf(row: RecordRow, optedOut: boolean): Omit<Loaded, 'kind'> {
     routeId: dispatch?.routeId ?? 0,
     expiresAtMs: dispatch?.expiresAtMs ?? 0,
   }
-  return { accepted, state: stateOf(row), hasWaitingEvents: row.hasWaitingEvents }
+  return { accepted, state: stateOf(row), hasWaitingEvents }
 }
 
 function stateOf(row: RecordRow): MessageState {
-  const { price, ptf, currency, dispatch } = row
+  const { price, ptf, currency, dispatch = null } = row
   return {
     status: row.status,
     sequence: row.sequence,
@@ -152,7 +155,7 @@ export async function lockMessages(
   const { rows } = await tx.query<RecordRow>({
     name: 'read_locked_messages',
     text: `
-      select ${RECORD_COLUMNS}, case when d.msg_id is not null then ${DISPATCH_COLUMNS} end as dispatch
+      select ${RECORD_COLUMNS}, ${HAS_WAITING_EVENTS}, case when d.msg_id is not null then ${DISPATCH_COLUMNS} end as dispatch
       from json_to_recordset($1) as i ("planId" integer, "msgId" uuid)
       cross join lateral (select * from messages where plan_id = i."planId" and msg_id = i."msgId" limit 1) m
       left join lateral (

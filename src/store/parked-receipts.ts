@@ -4,6 +4,41 @@ import type { ReceiptRow } from './receipts.ts'
 
 /** Receipts without a message, or whose id cannot be read yet: kept, and looked at again, for 72 h. */
 
+/** A receipt to be parked. */
+export interface ParkedReceipt extends ReceiptRow {
+  /** Its message, where a process has that in progress; null: not known. */
+  readonly msg_id: string | null
+}
+
+export async function parkReceipts(db: Queryable, receipts: readonly ParkedReceipt[]): Promise<void> {
+  await db.query({
+    name: 'park_receipts',
+    text: `
+      insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc,
+                                   received_at, unread, receipted_id, id_rule, receipt, msg_id)
+      select * from json_to_recordset($1) as i (
+        carrier_id integer, carrier_message_id text, addresses text[], outcome message_status, error_code text,
+        carrier_code text, mccmnc text, received_at timestamptz, unread boolean, receipted_id text, id_rule text,
+        receipt json, msg_id uuid)`,
+    values: [JSON.stringify(receipts)],
+  })
+}
+
+/** Ends these where they are parked. */
+export async function unparkReceipts(
+  db: Queryable,
+  receipts: readonly Pick<ReceiptRow, 'carrier_id' | 'carrier_message_id' | 'parked_id'>[],
+): Promise<void> {
+  await db.query({
+    name: 'unpark_receipts',
+    text: `
+      delete from parked_receipts p
+      using json_to_recordset($1) as i (carrier_id integer, carrier_message_id text, parked_id bigint)
+      where p.carrier_id = i.carrier_id and p.carrier_message_id = i.carrier_message_id and p.id = i.parked_id`,
+    values: [JSON.stringify(receipts)],
+  })
+}
+
 const PARKED_COLUMNS = `p.carrier_id, p.carrier_message_id, p.addresses, p.outcome, p.error_code, p.carrier_code,
   p.mccmnc, p.received_at, p.id as parked_id, p.unread, p.receipted_id, p.id_rule, p.receipt`
 
@@ -38,16 +73,19 @@ export async function findParkedReceipts(
   return rows.map(receiptOf)
 }
 
-/** Ids of receipts that have been parked since then (ISO 8601), the newest. */
+/** The id of a parked receipt, and its message where that was in progress. */
+export type ParkedId = Pick<ParkedReceipt, 'carrier_id' | 'carrier_message_id' | 'msg_id'>
+
+/** Of the newest receipts that have been parked since then (ISO 8601). */
 export async function findNewParkedReceipts(
   db: Queryable,
   since: string,
   limit: number,
-): Promise<{ carrier_id: number; carrier_message_id: string }[]> {
-  const { rows } = await db.query<{ carrier_id: number; carrier_message_id: string }>({
+): Promise<ParkedId[]> {
+  const { rows } = await db.query<ParkedId>({
     name: 'find_new_parked_receipts',
     text: `
-      select carrier_id, carrier_message_id from parked_receipts
+      select carrier_id, carrier_message_id, msg_id from parked_receipts
       where received_at >= $1 order by received_at desc limit $2`,
     values: [since, limit],
   })

@@ -50,6 +50,7 @@ async function updateMessages(
 ) {
   const { rows } = await tx.query<{ updated: number; held: string[]; positions: FeedPositions }>({
     name: 'update_records',
+    // By its key alone (docs/adr/0006): with the lane as a condition beside it each message was compared with each row.
     text: `
       with changed as (
         update messages m
@@ -63,7 +64,7 @@ async function updateMessages(
           unknown bigint, carrier_id integer, sent_at timestamptz, updated_at timestamptz, mccmnc text,
           error_code text, carrier_code text, price numeric, ptf numeric, currency text, route_id integer,
           route_reason text, cut text)
-        where m.plan_id = i.plan_id and m.msg_id = i.msg_id and m.lane is not distinct from $4::integer
+        where m.plan_id = any (array[i.plan_id]) and m.msg_id = i.msg_id and m.lane is not distinct from $4::integer
         returning 1
       ), ${drawnPositions(`
         select plan_id from json_to_recordset($2) as i (plan_id integer)
@@ -120,6 +121,7 @@ export function changesDispatch({ loaded, state }: MessageInProgress): boolean {
   return state.submission !== loaded?.state.submission
 }
 
+/** What is absent is NULL: half of the columns most often are. */
 function rowOf({ msgId, accepted, state }: MessageInProgress) {
   return {
     plan_id: accepted.planId,
@@ -129,18 +131,16 @@ function rowOf({ msgId, accepted, state }: MessageInProgress) {
     segments: state.segments,
     delivered: String(BigInt.asIntN(64, state.deliveredSegments)),
     unknown: String(BigInt.asIntN(64, state.unknownSegments)),
-    carrier_id: state.carrierId,
-    sent_at: state.sentAtMs === null ? null : new Date(state.sentAtMs).toISOString(),
-    updated_at: new Date(state.changedAtMs).toISOString(),
-    mccmnc: state.mccmnc,
+    carrier_id: state.carrierId ?? undefined,
+    sent_at: instantOf(state.sentAtMs),
+    updated_at: instantOf(state.changedAtMs),
+    mccmnc: state.mccmnc ?? undefined,
     error_code: state.errorCode,
-    carrier_code: state.carrierCode,
-    price: state.charge?.price ?? null,
-    ptf: state.charge?.ptf ?? null,
-    currency: state.charge?.currency ?? null,
-    route_id: state.routeId,
-    route_reason: state.routeReason,
-    cut: state.cut,
+    carrier_code: state.carrierCode ?? undefined,
+    ...state.charge,
+    route_id: state.routeId ?? undefined,
+    route_reason: state.routeReason ?? undefined,
+    cut: state.cut ?? undefined,
   }
 }
 
@@ -152,19 +152,19 @@ function eventRow({ msgId, accepted }: MessageInProgress, event: StatusEvent) {
     seq: event.sequence,
     status: event.status,
     error_code: event.errorCode,
-    mccmnc: event.mccmnc,
-    price: charge?.price ?? null,
-    ptf: charge?.ptf ?? null,
-    currency: charge?.currency ?? null,
-    sent_at: event.sentAtMs === null ? null : new Date(event.sentAtMs).toISOString(),
-    occurred_at: new Date(event.occurredAtMs).toISOString(),
-    delivered_at: taken && new Date(taken.attemptedAtMs + taken.latencyMs).toISOString(),
-    attempts: taken && 1,
-    latency_ms: taken?.latencyMs ?? null,
-    response_status: taken?.responseStatus ?? null,
-    response_head: taken?.responseHead ?? null,
-    destination: taken?.destination ?? null,
-    receipt: event.receipt,
+    mccmnc: event.mccmnc ?? undefined,
+    ...charge,
+    sent_at: instantOf(event.sentAtMs),
+    occurred_at: instantOf(event.occurredAtMs),
+    receipt: event.receipt ?? undefined,
+    ...(taken && {
+      delivered_at: instantOf(taken.attemptedAtMs + taken.latencyMs),
+      attempts: 1,
+      latency_ms: taken.latencyMs,
+      response_status: taken.responseStatus,
+      response_head: taken.responseHead,
+      destination: taken.destination,
+    }),
   }
 }
 
@@ -174,10 +174,14 @@ function deliveryRows({ message: { msgId, accepted, loaded }, undelivered }: Cha
     msg_id: msgId,
     seq: event.sequence,
     bucket: bucketOf(msgId),
-    holder,
-    waits: lane === null ? null : (loaded?.hasWaitingEvents ?? false),
-    occurred_at: new Date(event.occurredAtMs).toISOString(),
+    holder: holder ?? undefined,
+    waits: lane === null ? undefined : (loaded?.hasWaitingEvents ?? false),
+    occurred_at: instantOf(event.occurredAtMs),
   }))
+}
+
+function instantOf(atMs: number | null): string | undefined {
+  return atMs === null ? undefined : new Date(atMs).toISOString()
 }
 
 async function deleteDispatches(tx: Queryable, messages: readonly MessageInProgress[]): Promise<void> {
@@ -279,8 +283,10 @@ function receiptRows({ msgId, receipts }: MessageInProgress) {
   }))
 }
 
-/** PostgreSQL stores no NUL in a text, and no half of a surrogate pair. */
+/** PostgreSQL stores no NUL in a text, and no half of a surrogate pair. Both are escaped as JSON has them. */
 function jsonOf(rows: readonly object[]): string {
+  const text = JSON.stringify(rows)
+  if (!/\\u(?:0000|d[89a-f])/.test(text)) return text
   return JSON.stringify(rows, (_, value) =>
     typeof value === 'string' ? storable(value).toWellFormed() : value,
   )

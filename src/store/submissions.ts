@@ -70,7 +70,7 @@ export interface NewCut {
 }
 
 /** The columns of a ChangedMessage: `m` is the message, `held.ids` has the ids of the events that are held. */
-export const CHANGED_COLUMNS = `${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId",
+const CHANGED_COLUMNS = `${MESSAGE_COLUMNS}, m.event_seq as seq, m.carrier_id as "carrierId",
   m.route_id as "routeId", held.ids ? m.msg_id::text as held,
   held.ids ->> m.msg_id::text is not distinct from 'true' as behind`
 

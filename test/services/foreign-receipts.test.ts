@@ -3,12 +3,15 @@ import { ForeignReceipts } from '../../src/services/foreign-receipts.ts'
 import { IdRules } from '../../src/services/id-rules.ts'
 import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
 import { Recorder } from '../../src/services/recorder.ts'
+import { withTransaction } from '../../src/store/database.ts'
+import { lockMessages } from '../../src/store/messages-at-rest.ts'
+import { writeRecords } from '../../src/store/records.ts'
 import { aDirectory, aPlan } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { gatedDatabase } from '../support/gated-database.ts'
 import { nothingInProgress } from '../support/in-progress.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
-import { acceptedFact } from '../support/messages-in-memory.ts'
+import { acceptedFact, inMemory, projected, submittedFact } from '../support/messages-in-memory.ts'
 import {
   announced,
   CARRIER_ID,
@@ -67,7 +70,7 @@ beforeEach(async () => {
     ...shared,
     db: watched,
     isAlone: () => isAlone,
-    onParked: (id) => owner.receiptParked(id),
+    onParked: (id) => ofOwner.parked(id),
   })
   foreign.start()
 })
@@ -133,4 +136,54 @@ test('a node that is alone reads none', async () => {
   await owner.project([msgId])
   await eventually(async () => (await announced(db, msgId)).at(-1) === 'DELIVERED')
   expect(looks.slice(seen + 1)).toEqual([])
+})
+
+/** A message of two segments that its owner has taken out of its record to submit the second. */
+async function loadHalfSubmitted(): Promise<string> {
+  const message = inMemory(plan, (id) => [submittedFact(`${id}/0`)], { segments: 2 })
+  const { msgId } = message
+  await withTransaction(db, (tx) => writeRecords(tx, [projected(message)], null))
+  await owner.load(NODE, async (tx) => {
+    const { messages } = await lockMessages(tx, [{ planId: plan, msgId }])
+    const { accepted, loaded } = messages.get(msgId)!
+    await tx.query('update messages set lane = $2 where msg_id = $1', [msgId, owner.lane])
+    await tx.query('delete from dispatches where msg_id = $1', [msgId])
+    return [{ msgId, accepted, ...loaded! }]
+  })
+  return msgId
+}
+
+async function deliveredSegments(msgId: string): Promise<string | undefined> {
+  const { rows } = await db.query(
+    'select delivered_segments::text as bits from messages where msg_id = $1 and lane is null',
+    [msgId],
+  )
+  return rows[0]?.bits
+}
+
+test('a segment that was accepted before its message was taken out of its record is known by that record', async () => {
+  const msgId = await loadHalfSubmitted()
+  const row = receipt(`${msgId}/0`, 'DELIVERED')
+  const recorded = new Promise((done) => ofOwner.receipt({ row, done }))
+  expect([await recorded, await deliveredSegments(msgId), owner.has(msgId)]).toEqual([true, '1', false])
+  expect(await countOf(db, 'parked_receipts')).toBe(0)
+})
+
+test('and by what another node parks for it', async () => {
+  const msgId = await loadHalfSubmitted()
+  expect(await received(`${msgId}/0`)).toBe(true)
+  await eventually(async () => (await deliveredSegments(msgId)) === '1')
+  await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
+})
+
+test('intermediate receipts of it are kept wherever they come', async () => {
+  const msgId = await loadHalfSubmitted()
+  for (const [index, recorder] of [ofOwner, ofOther].entries()) {
+    const received_at = new Date(Date.now() - index).toISOString()
+    recorder.note({ ...receipt(`${msgId}/0`, 'UNKNOWN', { received_at }), outcome: 'SENT' })
+  }
+  const kept = async () =>
+    (await db.query('select outcome from receipts where msg_id = $1', [msgId])).rows.length
+  await eventually(async () => (await kept()) === 2)
+  expect(await deliveredSegments(msgId)).toBeUndefined()
 })

@@ -209,11 +209,9 @@ describe('the service', () => {
     const failures: string[] = []
     await maintenance({
       onError: (job) => failures.push(job),
-      directory: () => {
-        throw new Error('not loaded')
-      },
+      readReceipts: () => Promise.reject(new Error('not read')),
     }).runOnce()
-    expect(failures).toEqual(['complete inbound messages', 'incomplete inbound messages'])
+    expect(failures).toEqual(['parked receipts'])
     expect((await messageRow(msgId)).status).toBe('UNKNOWN')
   })
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
-import type { ReceiptItem } from '../../src/services/recorder.ts'
+import type { ReceiptItem } from '../../src/services/receipt-items.ts'
 import { type HandedReceipt, SiblingReceipts } from '../../src/services/sibling-receipts.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
 import { aDirectory, aPlan } from '../support/directory.ts'

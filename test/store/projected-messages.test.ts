@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { InstantSource } from '../../src/domain/instants.ts'
-import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { holdDueDispatches, postponeDispatches } from '../../src/store/dispatches.ts'
@@ -9,7 +8,6 @@ import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { openLane } from '../../src/store/journal.ts'
 import { findMessageForOperator } from '../../src/store/messages-admin.ts'
 import { projectMessages } from '../../src/store/projection.ts'
-import { recordReceipts as recordAnyReceipts } from '../../src/store/receipts.ts'
 import type { Projected } from '../../src/store/records.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase } from '../support/installation.ts'
@@ -21,15 +19,14 @@ import {
   receiptFact,
   settledFact,
   submittedFact,
-  takenFact,
 } from '../support/messages-in-memory.ts'
 import {
   clearTables,
   eventsOf,
   HOLDER,
-  NEWEST,
   NODE,
   receipt,
+  receiptOptions,
   sent,
   statusOf,
   storeDelivered,
@@ -120,15 +117,10 @@ describe('a message that is to be submitted', () => {
 })
 
 describe('a message that waits for its receipts', () => {
-  const how = { unknownReversibleMs: UNKNOWN_REVERSIBLE_MS, newestMsgId: NEWEST, events: HOLDER }
-
   async function receive(...ids: string[]): Promise<string[]> {
-    const changed: string[] = []
-    await recordReceipts(db, {
-      ...{ receipts: ids.map((id) => receipt(id, 'DELIVERED')), changedAt, ...how },
-      onChanged: (messages) => changed.push(...messages.map(({ msgId, seq }) => `${msgId} ${seq}`)),
-    })
-    return changed
+    const receipts = ids.map((id) => receipt(id, 'DELIVERED'))
+    const { changed } = await recordReceipts(db, receipts, receiptOptions())
+    return changed.map(({ msgId, seq }) => `${msgId} ${seq}`)
   }
 
   test('gets them', async () => {
@@ -137,7 +129,7 @@ describe('a message that waits for its receipts', () => {
     expect(await statusOf(db, msgId)).toBe('DELIVERED')
     expect(await eventsOf(db, msgId)).toEqual([
       { seq: 1, status: 'SENT', holder: NODE },
-      { seq: 2, status: 'DELIVERED', holder: NODE },
+      { seq: 2, status: 'DELIVERED', holder: null },
     ])
   })
 
@@ -156,25 +148,6 @@ describe('a message that waits for its receipts', () => {
     )
     expect(await receive(`${msgId}/0`, `${msgId}/2`)).toEqual([])
     expect(await receive(`${msgId}/1`)).toEqual([`${msgId} 2`])
-  })
-
-  test('is not announced again by a batch of the instant of its last change', async () => {
-    const message = inMemory(
-      plan,
-      (id, atMs) => [
-        ...[0, 1].map((segment) => submittedFact(`${id}/${segment}`, segment)),
-        settledFact(atMs),
-        takenFact(1, atMs),
-      ],
-      { segments: 2 },
-    )
-    const msgId = await project(message)
-    const changed = await recordAnyReceipts(db, {
-      ...{ receipts: [receipt(`${msgId}/0`, 'DELIVERED')], ...how },
-      changedAt: new Date(message.state.changedAtMs).toISOString(),
-    })
-    expect(changed).toEqual([])
-    expect(await eventsOf(db, msgId)).toEqual([{ seq: 1, status: 'SENT', holder: null }])
   })
 })
 

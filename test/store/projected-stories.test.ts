@@ -6,7 +6,7 @@ import { openLane } from '../../src/store/journal.ts'
 import { projectMessages } from '../../src/store/projection.ts'
 import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
-import { recordFacts, stories } from '../support/message-stories.ts'
+import { recordFacts, stories, withoutPrice } from '../support/message-stories.ts'
 import { projected } from '../support/messages-in-memory.ts'
 import { CARRIER_ID, insertMessages, NOBODY, NODE, newMessage } from '../support/stored-messages.ts'
 import { HOUR_MS, journaled, newInMemory, possible, rowsOf, submissionsOf } from '../support/story-rows.ts'
@@ -45,7 +45,7 @@ test('stories of messages leave the same rows, whether told to the tables or pro
       for (const [step, hours] of hoursBetween.entries()) {
         atMs += hours * HOUR_MS + 1
         const facts = pairs.flatMap(({ told, chances, segments, message }) => {
-          const fact = possible(chances[step]!(message.state, atMs), segments)
+          const fact = possible(withoutPrice(chances[step]!(message.state, atMs)), segments)
           return fact === null ? [] : [{ told, message, fact }]
         })
         await recordFacts(

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { lowestIdAt } from '../../src/domain/message-ids.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { noteReceipts } from '../../src/operations/record-receipts.ts'
 import {
   deleteOldParkedReceipts,
   findMatchableReceipts,
   findParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
 import { createPartition } from '../../src/store/partitions.ts'
-import { noteReceipts } from '../../src/store/receipts.ts'
 import { newId, otherPool } from '../support/installation.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
@@ -16,10 +16,10 @@ import {
   countOf,
   deliveriesOf,
   eventsOf,
-  NEWEST,
   NOBODY,
   NODE,
   receipt,
+  receiptOptions,
   sent,
   statusOf,
   storeMessage,
@@ -44,8 +44,7 @@ describe('one segment', () => {
         planId: plan,
         status: outcome,
         seq: 2,
-
-        held: true,
+        held: false,
         errorCode,
         mccmnc: '310260',
       },
@@ -117,7 +116,7 @@ test('receipts of a message that is no longer kept, but its submission is, chang
   const msgId = await submitted(2)
   const late = receipt('too late', 'DELIVERED')
   expect(await apply([late, receipt(`${msgId}/0`, 'FAILED')])).toMatchObject([{ msgId, status: 'FAILED' }])
-  await noteReceipts(db, [late, receipt(`${msgId}/1`, 'UNKNOWN')], NEWEST)
+  await noteReceipts(db, [late, receipt(`${msgId}/1`, 'UNKNOWN')], receiptOptions())
   const { rows } = await db.query('select msg_id, outcome from receipts where msg_id = $1 or msg_id < $2', [
     msgId,
     day.toMsgId,
@@ -218,15 +217,17 @@ describe('matching', () => {
 })
 
 describe('who delivers the event', () => {
-  test('this node, when it holds the one before', async () => {
+  test('this node, when the one before is delivered', async () => {
     const msgId = await submitted()
+    await db.query('delete from event_deliveries where msg_id = $1', [msgId])
     expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ held: true }])
-    expect(await eventsOf(db, msgId)).toMatchObject([{ holder: NODE }, { holder: NODE }])
+    expect((await eventsOf(db, msgId))[1]).toMatchObject({ status: 'DELIVERED', holder: NODE })
   })
 
   test.each([
     ['the one before waits in the database', 'holder = null'],
     ['another node has the one before', 'holder = 77'],
+    ['this node has the one before', `holder = ${NODE}`],
   ])('nobody yet, when %s', async (_name, change) => {
     const msgId = await submitted()
     await db.query(`update event_deliveries set ${change} where msg_id = $1`, [msgId])

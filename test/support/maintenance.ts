@@ -1,10 +1,10 @@
 /** A database that has been in use for some days, and the maintenance of it. */
-import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { ensurePartitions } from '../../src/services/day-partitions.ts'
 import { Maintenance, type MaintenanceOptions } from '../../src/services/maintenance.ts'
-import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
+import type { ReceiptRow } from '../../src/store/receipts.ts'
 import { installedDatabase, newId } from './installation.ts'
-import { NEWEST } from './stored-messages.ts'
+import { NOBODY, receiptOptions } from './stored-messages.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
@@ -44,13 +44,7 @@ export async function maintainedDatabase() {
 
   async function apply(receipts: readonly ReceiptRow[]): Promise<void> {
     changes += 1
-    await recordReceipts(db, {
-      receipts,
-      changedAt: new Date(NOW_MS + changes).toISOString(),
-      unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-      newestMsgId: NEWEST,
-      events: { holder: null, buckets: [] },
-    })
+    await recordReceipts(db, receipts, receiptOptions({ atMs: NOW_MS + changes, events: NOBODY }))
   }
 
   async function addMessages(rows: readonly NewRow[]): Promise<void> {

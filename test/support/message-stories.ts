@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import type { Evidence } from '../../src/domain/journal-entries.ts'
 import type { Fact, MessageState, Receipt } from '../../src/domain/message-facts.ts'
-import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { recordFacts as recordAtRest } from '../../src/operations/record-facts.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Database } from '../../src/store/database.ts'
 import { type Postponement, postponeDispatches, recordLateSegments } from '../../src/store/dispatches.ts'
-import { expireOverdueMessages } from '../../src/store/overdue-messages.ts'
 import { recordSubmissions, startOver } from '../../src/store/submissions.ts'
-import { CARRIER_ID, NEWEST, NOBODY, NODE, receipt, sent } from './stored-messages.ts'
+import { aDirectory } from './directory.ts'
+import { CARRIER_ID, NOBODY, NODE, receipt, receiptOptions, sent } from './stored-messages.ts'
 
 export const MOST_SEGMENTS = 3
 export const CUTS = [null, 'tlv gsm7 3']
@@ -151,22 +151,19 @@ export async function recordFacts(
     changedAt: changedAt(),
     events: NOBODY,
   })
-  await recordReceipts(db, {
-    receipts: ofKind('receipt').map(({ msgId, fact }) =>
+  const atMs = Date.parse(changedAt())
+  await recordReceipts(
+    db,
+    ofKind('receipt').map(({ msgId, fact }) =>
       receipt(idOf(msgId, fact.cut, fact.segments), fact.outcome, {
         error_code: fact.errorCode,
         carrier_code: fact.carrierCode,
         mccmnc: fact.mccmnc,
         ...(fact.evidence && { received_at: fact.evidence.receivedAt, receipt: fact.evidence.kept }),
-        ...(fact.segmentCharge !== null && { charges: { [msgId]: fact.segmentCharge } }),
       }),
     ),
-    changedAt,
-    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-    events: NOBODY,
-    newestMsgId: NEWEST,
-    onChanged: () => undefined,
-  })
+    receiptOptions({ atMs, events: NOBODY }),
+  )
   await db.query('update dispatches set holder = $1', [NODE])
   await postponeDispatches(
     db,
@@ -195,16 +192,16 @@ export async function recordFacts(
       segments: String(fact.parts),
     })),
   )
-  for (const { msgId, fact } of ofKind('overdue')) {
-    await expireOverdueMessages(db, {
-      fromMsgId: msgId,
-      toMsgId: msgId,
-      lastMsgId: msgId,
-      errorCode: fact.errorCode,
-      changedAt: changedAt(),
-      limit: 1,
-    })
-  }
+  await recordAtRest(
+    db,
+    ofKind('overdue').map(({ msgId, fact }) => ({ planId: plan, msgId, fact })),
+    { directory: aDirectory(), events: NOBODY },
+  )
+}
+
+/** As the tables learn it: they find the price themselves. */
+export function withoutPrice<F extends Fact>(fact: F): F {
+  return fact.kind === 'receipt' ? { ...fact, segmentCharge: null } : fact
 }
 
 /** The carrier's id of a segment. */

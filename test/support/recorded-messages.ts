@@ -2,14 +2,13 @@
 
 import type { EventHolder } from '../../src/domain/events.ts'
 import { InstantSource } from '../../src/domain/instants.ts'
-import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
-import { recordReceipts } from '../../src/operations/record-receipts.ts'
+import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
 import { recordSubmissions, type Settlement, type Submission } from '../../src/store/submissions.ts'
 import { installedDatabase } from './installation.ts'
-import { HOLDER, NEWEST, sent, storeMessage, submission } from './stored-messages.ts'
+import { HOLDER, receiptOptions, sent, storeMessage, submission } from './stored-messages.ts'
 
 /** A database for all tests of a file, made outside of any. Everything happens to its announced plan, `plan`. */
 export async function recordedMessages() {
@@ -44,19 +43,10 @@ export async function recordedMessages() {
   /** What changed. `inMs`: at a later time. */
   async function apply(
     receipts: readonly ReceiptRow[],
-    { pool = db, events = HOLDER, inMs = 0 }: { pool?: Database; events?: EventHolder; inMs?: number } = {},
-  ): Promise<ChangedMessage[]> {
-    const source = inMs === 0 ? instants : new InstantSource()
-    const changed: ChangedMessage[] = []
-    await recordReceipts(pool, {
-      receipts,
-      changedAt: () => source.next(Date.now() + inMs),
-      unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-      newestMsgId: NEWEST,
-      events,
-      onChanged: (messages) => changed.push(...messages),
-    })
-    return changed
+    { pool = db, inMs = 0, ...changes }: Partial<ReceiptOptions> & { pool?: Database; inMs?: number } = {},
+  ): Promise<readonly ChangedMessage[]> {
+    const options = receiptOptions({ atMs: Date.now() + inMs, ...changes })
+    return (await recordReceipts(pool, receipts, options)).changed
   }
 
   async function columns(msgId: string) {

@@ -2,18 +2,19 @@
 
 import type { EventHolder } from '../../src/domain/events.ts'
 import { InstantSource } from '../../src/domain/instants.ts'
-import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
-import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
+import type { ReceiptRow } from '../../src/store/receipts.ts'
 import { writeRecords } from '../../src/store/records.ts'
 import { recordSubmissions, type Settlement, type Submission } from '../../src/store/submissions.ts'
+import { aDirectory } from './directory.ts'
 import { newId } from './installation.ts'
 
 export const NODE = 1
 export const CARRIER_ID = 1
 /** Above every id a test makes. */
-export const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** The node that holds every event. */
 export const HOLDER: EventHolder = {
@@ -155,6 +156,18 @@ export function receipt(
 
 const instants = new InstantSource()
 
+/** Of a process that has no message in progress. */
+export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOptions {
+  return {
+    directory: aDirectory(),
+    events: HOLDER,
+    atMs: Date.now(),
+    newestMsgId: NEWEST,
+    isHere: () => false,
+    ...changes,
+  }
+}
+
 /** A message with the events SENT and DELIVERED, both waiting. Gives its id. */
 export async function storeDelivered(
   db: Database,
@@ -168,13 +181,7 @@ export async function storeDelivered(
     changedAt: instants.next(Date.now()),
     events: NOBODY,
   })
-  await recordReceipts(db, {
-    receipts: [receipt(msgId, 'DELIVERED')],
-    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-    newestMsgId: NEWEST,
-    changedAt: instants.next(Date.now()),
-    events: NOBODY,
-  })
+  await recordReceipts(db, [receipt(msgId, 'DELIVERED')], receiptOptions({ events: NOBODY }))
   return msgId
 }
 

@@ -1,23 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Rate } from '../../src/domain/configuration.ts'
 import type { Directory } from '../../src/domain/directory.ts'
-import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
-import { priceReceipts } from '../../src/operations/price-receipts.ts'
-import { type ReceiptRow, recordReceipts } from '../../src/store/receipts.ts'
+import type { ReceiptRow } from '../../src/store/receipts.ts'
 import type { Settlement } from '../../src/store/submissions.ts'
 import { aDirectory } from '../support/directory.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
-import {
-  announced,
-  HOLDER,
-  NEWEST,
-  receipt,
-  sent,
-  storeMessage,
-  submission,
-} from '../support/stored-messages.ts'
+import { announced, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
-const { db, plan, changedAt, record, submitted } = await recordedMessages()
+const recorded = await recordedMessages()
+const { db, plan, record, submitted } = recorded
 
 const rate = (fields: Partial<Rate>): Rate => ({
   id: 1,
@@ -40,15 +31,8 @@ const PRICED = { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' }
 const priced = (segments = 1, settlement: Partial<Settlement> = {}) =>
   submitted(segments, {}, { ...PRICED, ...settlement })
 
-async function apply(receipts: readonly ReceiptRow[], directory: Directory = RATES): Promise<void> {
-  await recordReceipts(db, {
-    receipts: await priceReceipts(db, directory, receipts),
-    changedAt: changedAt(),
-    unknownReversibleMs: UNKNOWN_REVERSIBLE_MS,
-    newestMsgId: NEWEST,
-    events: HOLDER,
-  })
-}
+const apply = (receipts: readonly ReceiptRow[], directory: Directory = RATES) =>
+  recorded.apply(receipts, { directory })
 
 async function charged(msgId: string): Promise<string> {
   const { rows } = await db.query(
@@ -134,20 +118,17 @@ test('a repeated receipt, or one after the end, corrects nothing', async () => {
 
 test.each([
   ['310260', '310410', '310410 0.018 0.006 USD'],
-  ['310410', '310260', '310410 0.018 0.006 USD'],
+  ['310410', '310260', '310260 0.015 0 USD'],
   ['310410', '311480', '311480 0.015 0 USD'],
-])(
-  'receipts of one batch name %s and %s: the price is that of the network in the record',
-  async (...names) => {
-    const [first, second, charge] = names
-    const msgId = await priced(2, { price: '0.015' })
-    await apply([
-      receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: first }),
-      receipt(`${msgId}/1`, 'DELIVERED', { mccmnc: second }),
-    ])
-    expect(await charged(msgId)).toBe(charge)
-  },
-)
+])('receipts of one batch name %s, then %s: the price is that of the last', async (...names) => {
+  const [first, second, charge] = names
+  const msgId = await priced(2, { price: '0.015' })
+  await apply([
+    receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: first }),
+    receipt(`${msgId}/1`, 'DELIVERED', { mccmnc: second }),
+  ])
+  expect(await charged(msgId)).toBe(charge)
+})
 
 describe('a receipt before the message is settled', () => {
   const settlement = { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' }
@@ -187,15 +168,6 @@ describe('a receipt before the message is settled', () => {
   })
 })
 
-test('a receipt is priced by the segments its message has when it is recorded', async () => {
-  const msgId = await storeMessage(db, plan, { segments: 2 })
-  await record([], [submission(plan, msgId, `${msgId}/0`, 0)])
-  const priced = await priceReceipts(db, RATES, [receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
-  await record([sent(plan, msgId, { segments: 3 })])
-  await apply(priced, aDirectory())
-  expect(await charged(msgId)).toBe('310410 0.027 0.009 USD')
-})
-
 test('UNKNOWN, then DELIVERED by another network', async () => {
   const msgId = await priced()
   await apply([receipt(`${msgId}/0`, 'UNKNOWN', { mccmnc: null })])
@@ -214,11 +186,4 @@ test('the rate of its own plan, and no message of another plan is touched', asyn
   )
   expect(await charged(msgId)).toBe('310410 1 0 EUR')
   expect(await charged(other)).toBe('310260 0.0075 0 USD')
-})
-
-test('without a rate of a network the receipts are passed on as they are', async () => {
-  const receipts = [receipt('any', 'DELIVERED', { mccmnc: '310410' })]
-  expect(await priceReceipts(db, aDirectory({ rates: [rate({})] }), receipts)).toBe(receipts)
-  const silent = [receipt('any', 'DELIVERED', { mccmnc: null })]
-  expect(await priceReceipts(db, RATES, silent)).toBe(silent)
 })

@@ -1,0 +1,64 @@
+/** A receipt as a fact of its message. */
+import type { Directory } from '../domain/directory.ts'
+import type { Evidence, RecordedReceipt } from '../domain/journal-entries.ts'
+import type { MessageInProgress } from '../domain/messages-in-progress.ts'
+import { type Charge, chargeFor } from '../domain/rates.ts'
+import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
+
+/** Of which segments of a message a receipt is. */
+export interface ReceiptOf {
+  readonly message: MessageInProgress
+  /** Bits of the segments. */
+  readonly segments: bigint
+  /** How these were cut. */
+  readonly cut: string | null
+}
+
+export function receiptFact(
+  row: ReceiptRow,
+  { message, segments, cut }: ReceiptOf,
+  { directory, atMs }: { readonly directory: Directory; readonly atMs: number },
+): RecordedReceipt {
+  return {
+    kind: 'receipt',
+    atMs,
+    outcome: row.outcome,
+    segments,
+    cut,
+    errorCode: row.error_code,
+    carrierCode: row.carrier_code,
+    mccmnc: row.mccmnc,
+    segmentCharge: segmentCharge(message, row.mccmnc, directory),
+    evidence: evidenceOf(row),
+  }
+}
+
+export function evidenceOf(row: NotedReceipt): Evidence {
+  return {
+    carrierId: row.carrier_id,
+    carrierMessageId: row.carrier_message_id,
+    receivedAt: row.received_at,
+    outcome: row.outcome,
+    errorCode: row.error_code,
+    kept: row.receipt,
+  }
+}
+
+/**
+ * What a segment of the message costs where its receipt names another network than the message has (a ported number, or
+ * one of no known range). Null where no rate fits, or the same as for the network before: the message keeps what it was
+ * charged, even if that rate was changed since.
+ */
+function segmentCharge(
+  { accepted, state }: MessageInProgress,
+  mccmnc: string | null,
+  directory: Directory,
+): Charge | null {
+  if (mccmnc === null || !directory.hasNetworkRates) return null
+  const { planId, recipient, country } = accepted
+  const before = { planId, recipient, country, mccmnc: state.mccmnc ?? directory.mccmncOf(recipient) }
+  if (before.mccmnc === mccmnc) return null
+  const rate = directory.rateFor({ ...before, mccmnc })
+  if (rate === null || (state.charge !== null && rate === directory.rateFor(before))) return null
+  return chargeFor(rate, 1)
+}

@@ -1,0 +1,76 @@
+/** The facts of messages at rest: `addFact` decides what they do, as it does for those in memory. */
+import type pg from 'pg'
+import type { Directory } from '../domain/directory.ts'
+import type { EventHolder } from '../domain/events.ts'
+import type { LaterFact } from '../domain/journal-entries.ts'
+import { bucketOf } from '../domain/message-ids.ts'
+import {
+  addFact,
+  type ChangedMessage,
+  changedMessage,
+  type MessageInProgress,
+} from '../domain/messages-in-progress.ts'
+import { isPushed } from '../domain/webhook-targets.ts'
+import { type Database, withTransaction } from '../store/database.ts'
+import { lockMessages, type MessageKey } from '../store/messages-at-rest.ts'
+import { writeRecords } from '../store/records.ts'
+
+/** Who is told of what changes. */
+export interface Announcing {
+  readonly directory: Directory
+  readonly events: EventHolder
+}
+
+/**
+ * Adds facts to messages at rest, in the order given, in one transaction. Gives the messages whose status changed, and the
+ * ids of those that a lane has in progress: nothing is changed of these. Facts of messages that are not known, or no longer
+ * kept, are dropped. Repeated, receipts and settlements change nothing.
+ */
+export async function recordFacts(
+  db: Database,
+  facts: readonly (MessageKey & { readonly fact: LaterFact })[],
+  announcing: Announcing,
+): Promise<{ readonly changed: readonly ChangedMessage[]; readonly elsewhere: ReadonlySet<string> }> {
+  if (facts.length === 0) return { changed: [], elsewhere: new Set() }
+  const keys = new Map(facts.map(({ planId, msgId }) => [msgId, { planId, msgId }]))
+  return withTransaction(db, async (tx) => {
+    const { messages, elsewhere } = await lockMessages(tx, [...keys.values()])
+    const changes = new ChangesAtRest(announcing)
+    for (const { msgId, fact } of facts) {
+      const message = messages.get(msgId)
+      if (message !== undefined) changes.add(message, fact)
+    }
+    return { changed: await changes.write(tx), elsewhere }
+  })
+}
+
+/** What facts change of messages that a transaction has locked. */
+export class ChangesAtRest {
+  readonly #announcing: Announcing
+  readonly #messages = new Set<MessageInProgress>()
+  readonly #changed: ChangedMessage[] = []
+
+  constructor(announcing: Announcing) {
+    this.#announcing = announcing
+  }
+
+  add(message: MessageInProgress, fact: LaterFact): void {
+    this.#messages.add(message)
+    const event = addFact(message, fact)
+    if (event !== null) this.#changed.push(changedMessage(message, event, false))
+  }
+
+  /** Writes them into the records. Gives those whose status changed, each as it was announced. */
+  async write(tx: pg.PoolClient): Promise<readonly ChangedMessage[]> {
+    if (this.#messages.size === 0) return []
+    const { directory, events } = this.#announcing
+    const buckets = new Set(events.buckets)
+    const records = Array.from(this.#messages, (message) => ({
+      message,
+      holder: buckets.has(bucketOf(message.msgId)) ? events.holder : null,
+      delivers: isPushed(message.accepted.callbackUrl, directory.planById(message.accepted.planId)),
+    }))
+    const held = await writeRecords(tx, records, null)
+    return this.#changed.map((message) => ({ ...message, held: held.has(message.msgId) }))
+  }
+}
