@@ -281,8 +281,8 @@ export class MessagesInProgress implements AcceptanceJournal {
     return 'taken'
   }
 
-  /** An event's first attempt was answered 2xx. Who waits for that to be committed is told, also where it never is. */
-  eventTaken(msgId: string, taken: EventTaken, onCommitted: (() => void) | null = null): boolean {
+  /** An event's first attempt was answered 2xx; `onCommitted` as of `begin`. */
+  eventTaken(msgId: string, taken: EventTaken, onCommitted: Item['onCommitted'] = null): boolean {
     const live = this.#usable(msgId)
     if (live === null) return false
     this.#append(live, taken, null, { onCommitted })

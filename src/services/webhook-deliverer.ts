@@ -259,14 +259,13 @@ export class WebhookDeliverer {
     const { inProgress, onAttempt } = this.#options
     onAttempt?.(outcome.kind === 'success' ? 'delivered' : 'failed')
     const decided = this.#decide(delivery, outcome)
-    const isFirst = event.earlierAttempts + event.attempt === 0
-    const isPlain = isFirst && decided.outcome === 'delivered'
-    const followUp = () => this.#followUp(event, 'delivered', 0)
+    const isPlain = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
+    const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
     // If the node died before this is known, a next one that went out already would be seen before this one again.
     const onCommitted = this.#chains.hasNext(event.msgId) ? followUp : null
     const taken = () => eventTakenFact(delivery, outcome, attemptedAtMs)
     if (isPlain && inProgress.eventTaken(event.msgId, taken(), onCommitted)) {
-      if (onCommitted === null) followUp()
+      if (onCommitted === null) followUp(true)
     } else void this.#record(delivery, attemptRow(delivery, outcome, { ...decided, attemptedAtMs }))
   }
 
@@ -307,7 +306,9 @@ export class WebhookDeliverer {
     return beganAtMs + SCHEDULE_MS - (this.#options.clock ?? Date.now)()
   }
 
-  #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'], delayMs: number | null): void {
+  /** `lost`: with its lane, whose new owner delivers the next ones, and perhaps this one before them. */
+  #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost', delayMs: number | null): void {
+    if (outcome === 'lost') this.#chains.take(event.msgId)
     if (outcome === 'again' || outcome === 'parked') {
       this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), delayMs)
       return

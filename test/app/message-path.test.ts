@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { CARRIER, eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 import { acknowledge, type WebhookExchange } from '../support/webhook-receiver.ts'
@@ -135,6 +136,28 @@ describe('a message that is delivered', () => {
       service.receiver.answerWith(acknowledge, '/held')
     })
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+  })
+
+  test('nor is the next one sent where the lane is lost meanwhile: its new owner tells both, in their order', async () => {
+    const held: WebhookExchange[] = []
+    service.receiver.answerWith((exchange) => held.push(exchange), '/lost')
+    const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/lost` })
+    await service.until(msgId, 'DELIVERED')
+    await eventually(() => held.length === 1)
+    await withTransaction(service.db, async (transaction) => {
+      await transaction.query('lock table journal in share mode')
+      acknowledge(held[0]!)
+      await eventually(async () => {
+        const { rows } = await service.db.query(
+          `select 1 from pg_locks where relation = 'journal'::regclass and not granted`,
+        )
+        return rows.length > 0
+      })
+      service.receiver.answerWith(acknowledge, '/lost')
+      await service.db.query('update lanes set epoch = epoch + 1, node_id = 0')
+    })
+    await recoverLanes(service.db, { nodeId: 0, ambiguityWaitMs: 1_000, delivers: () => true })
+    await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
   })
 
   test('the queue is empty afterwards', async () => {
