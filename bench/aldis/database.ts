@@ -74,7 +74,8 @@ export async function planIdOf(db: pg.Client, servicePlanId: string): Promise<nu
 /** Rows still in the queues: 0 when everything has come to its end. */
 export async function queuedRows(db: pg.Client): Promise<number> {
   const { rows } = await db.query<{ n: number }>(
-    'select ((select count(*) from dispatches) + (select count(*) from event_deliveries))::integer as n',
+    `select ((select count(*) from dispatches) + (select count(*) from messages where lane is not null)
+             + (select count(*) from event_deliveries))::integer as n`,
   )
   return rows[0]!.n
 }

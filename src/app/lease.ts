@@ -1,6 +1,4 @@
 import { NodeLease } from '../services/node-lease.ts'
-import { AMBIGUITY_WAIT_MS } from '../services/submitter.ts'
-import { releaseDispatches } from '../store/dispatches.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
 import type { Base } from './base.ts'
 import type { AppOptions } from './options.ts'
@@ -11,7 +9,6 @@ export function nodeLease(
   { db, beats, clock, onError }: Base,
   { onRegistered, onDead }: { onRegistered: (nodeId: number) => Promise<void>; onDead: () => void },
 ): NodeLease {
-  const waitMs = options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS
   const lease = new NodeLease({
     db: beats,
     name: options.nodeName,
@@ -19,9 +16,8 @@ export function nodeLease(
     onRegistered,
     onTaken: async (buckets, nodeId) => {
       onDead()
-      const messages = await releaseDispatches(db, { nodeId, buckets, waitMs })
       const events = await releaseEvents(db, { nodeId, buckets })
-      options.log.info({ buckets: buckets.length, messages, events }, 'took over buckets')
+      options.log.info({ buckets: buckets.length, events }, 'took over buckets')
     },
     onReplaced: () => {
       options.log.fatal('another node has taken the place of this one')

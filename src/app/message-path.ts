@@ -39,7 +39,11 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const shared = { db, directory, nowMs, lease, random, onError, onBatch: base.counters.batch }
   const offers = inboundOffers(base, lease)
   parts.add('inbound offers', () => offers.stop())
-  const receipts = new SiblingReceipts({ inProgress, recorder, ask: options.worker?.siblings.receipts })
+  const receipts = new SiblingReceipts({
+    inProgress: inProgress.receipts,
+    recorder,
+    ask: options.worker?.siblings.receipts,
+  })
   const receiver = new Receiver({
     ...shared,
     recorder,
@@ -63,20 +67,12 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   })
   parts.add('binds', () => binds.stop())
   parts.add('carrier links', () => links.stop())
-  const holdings = new Holdings({
-    ...shared,
-    inProgress,
-    submitter,
-    recorder,
-    deliverer,
-    intervalMs: options.holdingsMs,
-  })
-  parts.add('messages taken without an answer', () => holdings.giveUp())
+  inProgress.onLeft((msgIds) => submitter.left(msgIds))
+  const holdings = new Holdings({ ...shared, deliverer, intervalMs: options.holdingsMs })
   parts.add('submitter', () => submitter.stop(options.drainTimeoutMs * DRAIN.submits))
   parts.add('carrier conditions', () => conditions.stop())
   lease.onExpired(() => {
     submitter.giveBackAll()
-    holdings.leaseEnded(lease.nodeId)
     inProgress.release((msgId) => deliverer.holds(msgId))
   })
   const services = {

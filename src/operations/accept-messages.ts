@@ -13,20 +13,11 @@ import {
   type Queryable,
   withTransaction,
 } from '../store/database.ts'
-import type { Dispatch } from '../store/dispatches.ts'
 import { findIdempotencyKeys, takeIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { refuseMessages, settleLostMessages } from '../store/messages.ts'
 import { findOptOuts, type OptOutPair } from '../store/opt-outs.ts'
 import { writeRecords } from '../store/records.ts'
-import {
-  asFirstAnswered,
-  dispatchOf,
-  failed,
-  type Item,
-  NOT_QUEUED,
-  newRecord,
-  queued,
-} from './accepted-messages.ts'
+import { asFirstAnswered, failed, type Item, NOT_QUEUED, newRecord, queued } from './accepted-messages.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
 import type { MessageReads } from './read-messages.ts'
 
@@ -65,7 +56,7 @@ export interface Place {
 
 export interface Placement {
   place(plan: ServicePlan, draft: Draft): Place
-  keep(dispatch: Dispatch): void
+  keep(msgId: string): void
   release(msgId: string): void
   /** Answered 500, yet perhaps stored: never to be submitted. */
   refuse(msgId: string): void
@@ -196,7 +187,7 @@ export class GroupAccepter implements MessageAccepter {
       stored = failed(item)
     }
     const { isHere = false, ...outcome } = stored
-    if (holder !== null && isHere) this.#placement.keep(dispatchOf(item, holder))
+    if (holder !== null && isHere) this.#placement.keep(msgId)
     else if (holder !== null) this.#placement.release(msgId)
     return outcome
   }

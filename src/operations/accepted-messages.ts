@@ -3,7 +3,6 @@ import type { Accepted } from '../domain/journal-entries.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import type { Message } from '../domain/messages.ts'
 import { messageInProgress, messageOf } from '../domain/messages-in-progress.ts'
-import type { Dispatch } from '../store/dispatches.ts'
 import type { NewMessage } from '../store/messages.ts'
 import type { Projected } from '../store/records.ts'
 
@@ -57,26 +56,4 @@ export function newRecord({
 }: NewMessage & Partial<Pick<Item, 'chosenCarrierId'>>): Projected {
   const message = messageInProgress(msgId, { ...accepted, begun: false }, chosenCarrierId)
   return { message, holder: null, delivers: false }
-}
-
-export function dispatchOf({ msgId, accepted }: Item, holder: number): Dispatch {
-  return {
-    holder,
-    planId: accepted.planId,
-    msgId,
-    sender: accepted.sender,
-    recipient: accepted.recipient,
-    body: accepted.body,
-    segments: accepted.segments,
-    attempt: 0,
-    submittedSegments: 0n,
-    cut: null,
-    startedOver: false,
-    deliveredSegments: 0n,
-    status: 'QUEUED',
-    ambiguous: false,
-    carrierId: null,
-    optedOut: accepted.optedOut,
-    expiresAt: new Date(accepted.expiresAtMs),
-  }
 }

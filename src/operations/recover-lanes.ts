@@ -6,7 +6,6 @@ import { decodeEntry, type FirstFact, isFirst, type JournalFact } from '../domai
 import { BUCKETS } from '../domain/message-ids.ts'
 import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Database } from '../store/database.ts'
-import { releaseDispatches } from '../store/dispatches.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
 import {
   type DeadLane,
@@ -48,19 +47,12 @@ export async function recoverLanes(db: Database, recovery: Recovery): Promise<nu
 
 const ALL_BUCKETS = Array.from({ length: BUCKETS }, (_, bucket) => bucket)
 
-/**
- * A projection that was under way when its node was taken for dead may be committed later than what that node held was
- * released. Not later than its lane is taken over, which waits for it.
- */
-async function releaseRecords(db: Database, { nodeId, ambiguityWaitMs: waitMs }: Recovery): Promise<void> {
-  await releaseDispatches(db, { nodeId, buckets: ALL_BUCKETS, waitMs })
-  await releaseEvents(db, { nodeId, buckets: ALL_BUCKETS })
-}
-
 async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Promise<number> {
   const held = await takeOverLane(db, dead, recovery.nodeId)
   if (held === null) return 0
-  await releaseRecords(db, recovery)
+  // A projection that was under way when its node was taken for dead may be committed later than its events were released.
+  // Not later than its lane is taken over, which waits for it.
+  await releaseEvents(db, { nodeId: recovery.nodeId, buckets: ALL_BUCKETS })
   const unprojected = new Unprojected(held.lane)
   let last = held.cut
   for (;;) {
@@ -124,14 +116,13 @@ async function writeMessages(
   db: Database,
   held: Lane & { readonly cut: number },
   messages: readonly MessageInProgress[],
-  { of: { nodeId, foundAtMs }, ambiguityWaitMs, delivers, onError }: Recovery & { readonly of: DeadLane },
+  { of: { foundAtMs }, ambiguityWaitMs, delivers, onError }: Recovery & { readonly of: DeadLane },
 ): Promise<{ written: number; isComplete: boolean }> {
   let written = 0
   for (let at = 0; at < messages.length; at += MESSAGES_OF_CHUNK) {
     const chunk = messages.slice(at, at + MESSAGES_OF_CHUNK).map((message) => {
-      const begun = message.state.submission?.begun === true
       addFact(message, { kind: 'orphaned', atMs: foundAtMs, ambiguityWaitMs })
-      return { message, holder: null, delivers: delivers(message), ...(begun && { releasedFrom: nodeId }) }
+      return { message, holder: null, delivers: delivers(message) }
     })
     const outcomes = await writeInHalves(
       chunk,

@@ -1,5 +1,6 @@
 import type { Route, ServicePlan } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
+import type { Dispatch } from '../domain/dispatches.ts'
 import { drawOf } from '../domain/message-ids.ts'
 import {
   type CarrierCondition,
@@ -8,7 +9,6 @@ import {
   chooseCarrier,
   type Routed,
 } from '../domain/routing.ts'
-import type { Dispatch } from '../store/dispatches.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 import { type SubmitJob, type SubmitToken, submitJob } from './submit-job.ts'

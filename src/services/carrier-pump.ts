@@ -61,7 +61,7 @@ function mayGo(
   { nowMs: clockMs, begin, expire, putOff }: Pumping,
 ): boolean {
   const { dispatch, progress, startedAtMs } = job
-  if (progress.isIdle && dispatch.expiresAt.getTime() <= clockMs()) {
+  if (progress.isIdle && dispatch.expiresAtMs <= clockMs()) {
     queue.remove(job)
     expire(job)
     return false

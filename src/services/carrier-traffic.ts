@@ -1,4 +1,5 @@
 import type { Directory } from '../domain/directory.ts'
+import type { Database } from '../store/database.ts'
 import { BindLeases } from './bind-leases.ts'
 import { CarrierConditions } from './carrier-conditions.ts'
 import type { LinkLog, LinkTimings } from './carrier-link.ts'
@@ -10,6 +11,7 @@ import { Submitter, type SubmitterOptions } from './submitter.ts'
 export interface CarrierTrafficOptions
   extends Omit<SubmitterOptions, 'links' | 'conditions' | 'outOfUse'>,
     Pick<LinkListeners, 'quality' | 'receiver' | 'onAnomaly'> {
+  readonly db: Database
   readonly timings: LinkTimings
   readonly log: LinkLog
 }

@@ -1,15 +1,15 @@
 import type { Route } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
-import { BUCKETS } from '../domain/message-ids.ts'
-import type { Database } from '../store/database.ts'
-import { type Dispatch, type DispatchWish, holdDueDispatches, type PlanWish } from '../store/dispatches.ts'
+import type { MessageInProgress } from '../domain/messages-in-progress.ts'
+import { type DispatchWish, type PlanWish, takeDueDispatches } from '../store/dispatches.ts'
 import { MAX_BACKLOG } from './carrier-pump.ts'
 import type { HeldMessages } from './held-messages.ts'
+import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { NodeLease } from './node-lease.ts'
 import type { Recorder } from './recorder.ts'
 
 export interface DueDispatchesOptions {
-  readonly db: Database
+  readonly inProgress: Pick<MessagesInProgress, 'load'>
   readonly directory: () => Directory
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
   readonly recorder: Pick<Recorder, 'failing' | 'backlog'>
@@ -18,7 +18,7 @@ export interface DueDispatchesOptions {
   readonly isOpen: (route: Route) => boolean
   /** Carriers that this node submits to, and those that it leaves to other nodes. */
   readonly carriers: () => { readonly here: readonly number[]; readonly elsewhere: readonly number[] }
-  readonly take: (dispatch: Dispatch) => void
+  readonly take: (message: MessageInProgress) => void
   readonly onError: (message: string, error: unknown) => void
   readonly pollMs?: number | undefined
   /** Default 60 s. */
@@ -86,38 +86,38 @@ export class DueDispatches {
 
   /** One look; how many messages it took. */
   async runOnce(): Promise<number> {
-    const { db, held, recorder, take } = this.#options
-    const wish = this.#wish()
+    const { held, inProgress, lease, recorder, take } = this.#options
+    const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
+    const wish = this.#wish(expired)
     const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG
     if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return 0
-    const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
     if (!expired && wish.plans.size === 0) return 0
     if (expired) this.#expiredAtMs = performance.now()
-    const overdueMs = wish.buckets.length < BUCKETS ? OVERDUE_MS : null
     held.reserved = wish.limit
     try {
-      const dispatches = await holdDueDispatches(db, { ...wish, expired, overdueMs })
+      const messages = await inProgress.load(lease.nodeId, (tx, lane) => takeDueDispatches(tx, lane, wish))
       // Room that was reserved becomes theirs.
       held.reserved = 0
-      for (const dispatch of dispatches) take(dispatch)
-      return dispatches.length
+      for (const message of messages) take(message)
+      return messages.length
     } finally {
       held.reserved = 0
     }
   }
 
-  #wish(): DispatchWish {
+  #wish(expired: boolean): DispatchWish {
     const { carriers, directory, held, isOpen, lease } = this.#options
     const { here, elsewhere } = carriers()
     const rechecks = performance.now() < this.#recheckUntilMs
     const closed = directory().contents.routes.filter((route) => !isOpen(route))
     return {
-      nodeId: lease.nodeId,
       buckets: lease.buckets,
       plans: this.#plans(new Set(closed), new Set(here), new Set(elsewhere)),
       closedRoutes: rechecks ? [] : closed.map(({ id }) => id),
       carriers: here,
       limit: Math.min(held.room, MAX_TAKEN),
+      expired,
+      overdueMs: OVERDUE_MS,
     }
   }
 

@@ -13,7 +13,7 @@ export class HeldMessages {
   /** The job of each; its flow while it has none. */
   readonly #messages = new Map<string, SubmitJob | number>()
   readonly #byFlow = new Map<number, number>()
-  /** Those that the database knows, or is being told, to be on their way to a carrier. */
+  /** Those that the journal knows, or is being told, to be on their way to a carrier. */
   readonly #begun = new Set<string>()
   /** Room for what is being read from the database. */
   reserved = 0
@@ -72,6 +72,13 @@ export class HeldMessages {
     if (held !== undefined) this.#count(flowIn(held), -1)
     this.#count(flowIn(job), 1)
     this.#messages.set(msgId, job)
+  }
+
+  /** It is to wait in the database, and takes its room until it does. */
+  leave(msgId: string): void {
+    const held = this.#messages.get(msgId)
+    if (held !== undefined) this.#messages.set(msgId, flowIn(held))
+    this.#begun.delete(msgId)
   }
 
   delete(msgId: string): void {

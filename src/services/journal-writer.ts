@@ -4,7 +4,7 @@ import {
   CommitOutcomeUnknownError,
   type Database,
   isOutcomeUnknown,
-  type Queryable,
+  type Transaction,
   withTransaction,
 } from '../store/database.ts'
 import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane, settleEntry } from '../store/journal.ts'
@@ -28,7 +28,7 @@ export interface JournalWriterOptions<Item extends JournalFact> {
 }
 
 /** Runs statements in the transaction of an entry, and decides on its facts. Where there are none, there is no entry. */
-type Prepare<Item> = (tx: Queryable) => Promise<readonly Item[]>
+type Prepare<Item> = (tx: Transaction) => Promise<readonly Item[]>
 
 /** `lost`: the lane was taken over, and nothing is stored. `uncertain`: the new owner may have found the entry in it. */
 export type Appended = 'committed' | 'lost' | 'uncertain'
@@ -203,7 +203,7 @@ export class JournalWriter<Item extends JournalFact> {
     entry: Entry<Item>,
     lane: Lane,
     { isNext }: OwnTransaction,
-    tx: Queryable,
+    tx: Transaction,
   ): Promise<void> {
     const data = encodeEntry(entry.items)
     if (this.#lane !== lane) throw new LaneLostError()

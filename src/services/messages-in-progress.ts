@@ -1,8 +1,7 @@
-import { isUnlearned } from '../domain/carrier-message-ids.ts'
 import type { Directory } from '../domain/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
 import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../domain/journal-entries.ts'
-import { MessagesByPlan } from '../domain/messages-by-plan.ts'
+import type { Postponed } from '../domain/message-facts.ts'
 import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import {
   addFact,
@@ -14,28 +13,31 @@ import {
 import { isPushed } from '../domain/webhook-targets.ts'
 import type { Acceptance, AcceptanceJournal, KeptMessage } from '../operations/accept-messages.ts'
 import type { BatchMeter } from '../operations/batches.ts'
-import { evidenceOf, receiptFact } from '../operations/receipt-facts.ts'
-import type { Database, Queryable } from '../store/database.ts'
+import type { Database, Transaction } from '../store/database.ts'
 import { closeLane } from '../store/journal.ts'
+import type { LoadedMessage } from '../store/messages-at-rest.ts'
 import { projectMessages } from '../store/projection.ts'
-import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
-import type { NewCut, Settlement, Submission } from '../store/submissions.ts'
-import { type Appended, JournalWriter } from './journal-writer.ts'
+import { writeRecords } from '../store/records.ts'
+import type { NewCut, Settlement, Submission, SubmissionId, SubmitAttempt } from '../store/submissions.ts'
+import { JournalWriter } from './journal-writer.ts'
+import { beginAnew, type Live, Lives, newLive } from './lives.ts'
 import { LostMessages } from './lost-messages.ts'
-import { type Live, newLive, Projector } from './projector.ts'
+import { Projector, projectionOf } from './projector.ts'
+import { ReceiptsInProgress } from './receipts-in-progress.ts'
 import {
   acceptedItem,
   attemptedFact,
+  givenBack,
   type JournalItem as Item,
-  isPlainReceipt,
+  isNews,
   journalItem,
-  type LoadedMessage,
   loadedItem,
   type Outcome,
   openSubmissions,
+  refuseOverdue,
+  renewedItem,
   settledFact,
 } from './recorded-facts.ts'
-import { SubmittedIds } from './submitted-ids.ts'
 
 export interface MessagesInProgressOptions {
   readonly db: Database
@@ -46,7 +48,7 @@ export interface MessagesInProgressOptions {
   readonly eventHolder: () => EventHolder
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
   /** Segments of these have their rows now: receipts that came before are looked for. */
-  readonly onProjected: (submissions: readonly Submission[]) => void
+  readonly onProjected: (submissions: readonly SubmissionId[]) => void
   /** Not in the journal, whose lane was lost. */
   readonly onReturned: (outcome: Outcome) => void
   readonly onError: (message: string, error: unknown) => void
@@ -64,17 +66,22 @@ const MOST_LIVES = 100_000
  */
 export class MessagesInProgress implements AcceptanceJournal {
   readonly #options: MessagesInProgressOptions
-  readonly #lives = new Map<string, Live>()
-  /** The same, for those who read. */
-  readonly #byPlan = new MessagesByPlan()
-  readonly #ids = new SubmittedIds()
+  readonly #lives = new Lives()
+  readonly receipts: ReceiptsInProgress
   readonly #writer: JournalWriter<Item>
   readonly #projector: Projector
   readonly #lostMessages: LostMessages
+  #onLeft: (msgIds: readonly string[]) => void = () => undefined
 
   constructor(options: MessagesInProgressOptions) {
     this.#options = options
     this.#lostMessages = new LostMessages(options)
+    this.receipts = new ReceiptsInProgress({
+      ...options,
+      lives: this.#lives,
+      append: (live, fact, waiting) => this.#append(live, fact, waiting),
+      urge: (live) => this.#projector.urge(live),
+    })
     const { db, onError, onBatch, overdueMs, ageMs } = options
     this.#writer = new JournalWriter<Item>({
       db,
@@ -88,7 +95,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       isRetractable: ({ onAccepted, onRecorded }) => onAccepted !== null || onRecorded !== null,
       onRetracted: (items) => this.#retracted(items),
       onLost: (items, uncertain) => this.#lost(items, uncertain),
-      onOverdue: (items) => this.#overdue(items),
+      onOverdue: refuseOverdue,
     })
     this.#projector = new Projector({
       db,
@@ -99,6 +106,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       lane: () => this.#writer.lane,
       committed: () => this.#writer.committed,
       onProjected: (lives) => this.#projected(lives),
+      renew: (lives) => this.#renew(lives),
       onFenced: () => this.#writer.lose(),
     })
   }
@@ -116,7 +124,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   all(planId: number | null): Iterable<MessageInProgress> {
-    return this.#byPlan.of(planId)
+    return this.#lives.of(planId)
   }
 
   isLeaving(msgId: string): boolean {
@@ -125,7 +133,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** Whether the message has no record here yet: `project` waits for it. */
   has(msgId: string): boolean {
-    return this.#lives.has(msgId) || this.#lostMessages.has(msgId)
+    return this.get(msgId) !== undefined || this.#lostMessages.has(msgId)
   }
 
   /** Facts that are not committed yet. */
@@ -143,6 +151,11 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.#writer.isOpen && this.#lives.size < MOST_LIVES
   }
 
+  /** Tells of those that are not here any more: they are in their records, or in a lane that was lost. */
+  onLeft(listener: (msgIds: readonly string[]) => void): void {
+    this.#onLeft = listener
+  }
+
   start(): void {
     this.#projector.start()
   }
@@ -152,7 +165,10 @@ export class MessagesInProgress implements AcceptanceJournal {
     await this.#writer.register(nodeId)
   }
 
-  /** Resolves when these are in the records and not in memory; rejects when records cannot be written now. */
+  /**
+   * Resolves when these are in the records, and only what is being submitted goes on in memory; rejects when records cannot
+   * be written now.
+   */
   async project(msgIds: readonly string[]): Promise<void> {
     await this.#projector.leave(msgIds.flatMap((msgId) => this.#lives.get(msgId) ?? []))
     await this.#lostMessages.untilRecorded(msgIds)
@@ -160,8 +176,9 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** The lease is over: what is not under way here is left to whoever owns it next. `isDelivering`: its events are. */
   release(isDelivering: (msgId: string) => boolean): void {
-    for (const [msgId, live] of this.#lives) {
-      if (!isDelivering(msgId)) live.released = new Set(live.message.events.map(({ sequence }) => sequence))
+    for (const live of this.#lives.values()) {
+      if (!isDelivering(live.message.msgId))
+        live.released = new Set(live.message.events.map(({ sequence }) => sequence))
       this.#projector.urge(live)
     }
   }
@@ -169,7 +186,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   /** Writes everything into the records, and ends the lane; what cannot be is found in the journal by another node. */
   async stop(timeoutMs: number): Promise<void> {
     const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())
-    await Promise.race([this.project([...this.#lives.keys()]), late]).catch((error) =>
+    await Promise.race([this.project(this.#msgIds()), late]).catch((error) =>
       this.#options.onError('messages left in the journal', error),
     )
     await this.#projector.stop()
@@ -188,7 +205,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     return promise
   }
 
-  async acceptWith(decide: (tx: Queryable) => Promise<readonly KeptMessage[]>): Promise<Acceptance> {
+  async acceptWith(decide: (tx: Transaction) => Promise<readonly KeptMessage[]>): Promise<Acceptance> {
     const { promise, resolve } = Promise.withResolvers<Acceptance>()
     const appended = this.#writer.appendWith(async (tx) =>
       (await decide(tx)).map((message) => acceptedItem(message, resolve)),
@@ -197,112 +214,108 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /**
-   * Takes messages out of the records: `take` does so in the transaction that appends them to the journal. Resolves when
-   * they are here. Rejects when they are still in the records.
+   * Takes messages out of the records: `take` does so for a lane, in the transaction that appends them to it. Resolves to
+   * those that are here then. Rejects when they are still in the records.
    */
-  load(holder: number, take: (tx: Queryable) => Promise<readonly LoadedMessage[]>): Promise<Appended> {
-    return this.#writer.appendWith(async (tx) => (await take(tx)).map((one) => loadedItem(one, holder)))
+  async load(
+    holder: number,
+    take: (tx: Transaction, lane: number) => Promise<readonly LoadedMessage[]>,
+  ): Promise<MessageInProgress[]> {
+    let taken: readonly LoadedMessage[] = []
+    await this.#writer.appendWith(async (tx) => {
+      taken = this.lane === null ? [] : await take(tx, this.lane)
+      // Whether its record is written is still to be asked again, as long as it is here.
+      if (taken.some(({ msgId }) => this.get(msgId) !== undefined))
+        throw new Error('a message was taken that has not left yet')
+      return taken.map((one) => loadedItem(one, holder))
+    })
+    return taken.flatMap(({ msgId }) => this.get(msgId) ?? [])
+  }
+
+  /** Records these, which go on here, and appends them again, as they are. */
+  async #renew(lives: readonly Live[]): Promise<void> {
+    await this.#writer.appendWith(async (tx) => {
+      if (this.lane !== null)
+        await writeRecords(tx, lives.filter(isNews).map(projectionOf), this.lane, { stays: true })
+      return lives.map(renewedItem)
+    })
   }
 
   /** It is about to be sent; `onCommitted` is told when that is committed, or that its lane was lost before. */
   begin(msgId: string, onCommitted: (begun: boolean) => void): boolean {
-    const live = this.#usable(msgId)
-    if (live === null) return false
-    this.#append(live, { kind: 'begun', atMs: this.#options.nowMs() }, null, { onCommitted })
-    return true
+    return this.#tell(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
+  }
+
+  /** It is not submitted now, but when it is due: it leaves memory, for whoever takes it out of its record then. */
+  postpone(msgId: string, postponed: Postponed, attempt: SubmitAttempt | null): boolean {
+    return this.#tell(msgId, [...(attempt === null ? [] : [attemptedFact(attempt)]), postponed])
+  }
+
+  /** A carrier turns out to have taken these parts. */
+  partAccepted(msgId: string, parts: bigint, cut: string): boolean {
+    return this.#tell(msgId, [{ kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut }])
   }
 
   /** Before the segments of that cut are given: a receipt of one of them counts from then on. */
   startOver(newCut: NewCut): boolean {
-    const live = this.#usable(newCut.msg_id)
-    if (live === null) return false
-    this.#append(live, { kind: 'started-over', atMs: this.#options.nowMs(), cut: newCut.cut }, { newCut })
-    return true
+    const { msg_id: msgId, cut } = newCut
+    return this.#tell(msgId, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut }], {
+      outcome: { newCut },
+    })
   }
 
   submitted(submission: Submission): boolean {
-    const live = this.#usable(submission.msg_id)
+    const live = this.#lives.usable(submission.msg_id)
     if (live === null) return false
     const { carrier_id: carrierId, carrier_message_id: carrierMessageId, segment, cut } = submission
-    this.#append(live, { kind: 'submitted', carrierId, carrierMessageId, segment, cut }, { submission })
-    for (const special of this.#ids.add(live, submission)) this.#projector.urge(special)
-    const carrier = this.#options.directory().carrierById(carrierId)
-    // Its receipt may be written under another id: the records have what it takes to find out.
-    if (carrier && isUnlearned(carrier)) {
-      this.#ids.addUnlearned(live, carrierId)
-      this.#projector.urge(live)
-    }
+    this.#append(
+      live,
+      { kind: 'submitted', carrierId, carrierMessageId, segment, cut },
+      { outcome: { submission } },
+    )
+    this.receipts.expect(live, submission)
     return true
   }
 
   settle(settlement: Settlement): boolean {
     const { attempt } = settlement
-    const live = this.#usable(settlement.msg_id)
-    if (live === null) return false
-    if (attempt !== null) this.#append(live, attemptedFact(attempt))
-    this.#append(live, settledFact(settlement, this.#options.nowMs()), { settlement })
-    return true
-  }
-
-  /**
-   * A receipt of a segment that is known here. Otherwise the messages whose records have to be written before it can be
-   * matched with one; most often none.
-   */
-  receipt(row: ReceiptRow, onRecorded: ((recorded: boolean) => void) | null): 'taken' | readonly string[] {
-    if (row.unread) return Array.from(this.#ids.unlearned(row.carrier_id), ({ message }) => message.msgId)
-    const known = row.parked_id === null ? this.#ids.find(row) : this.#ids.of(row)
-    if (known === undefined) return []
-    if (!isPlainReceipt(row, known)) return known.map((each) => each.live.message.msgId)
-    const { directory, nowMs } = this.#options
-    const [{ live, bits: segments, cut }] = known
-    const of = { message: live.message, segments, cut }
-    const fact = receiptFact(row, of, { directory: directory(), atMs: nowMs() })
-    this.#append(live, fact, null, { onRecorded })
-    return 'taken'
-  }
-
-  /** The messages here that have this id of a carrier. */
-  namesakes(id: Pick<Submission, 'carrier_id' | 'carrier_message_id'>): string[] {
-    return (this.#ids.of(id) ?? []).map(({ live }) => live.message.msgId)
-  }
-
-  /** A receipt waits among the parked ones: its message, where it is here, is recorded, so that they meet. */
-  receiptParked(id: Pick<Submission, 'carrier_id' | 'carrier_message_id'>): void {
-    for (const { live } of this.#ids.find(id) ?? []) this.#projector.urge(live)
-  }
-
-  /** A receipt that changes nothing, like `receipt`. */
-  note(row: NotedReceipt): 'taken' | readonly string[] {
-    const known = this.#ids.find(row)
-    if (known === undefined) return []
-    const [{ live }] = known
-    if (known.length > 1 || live.leaving) return known.map((each) => each.live.message.msgId)
-    this.#append(live, { kind: 'noted', evidence: evidenceOf(row) })
-    return 'taken'
+    const settled = settledFact(settlement, this.#options.nowMs())
+    const facts = attempt === null ? [settled] : [attemptedFact(attempt), settled]
+    return this.#tell(settlement.msg_id, facts, { outcome: { settlement } })
   }
 
   /** An event's first attempt was answered 2xx; `onCommitted` as of `begin`. */
   eventTaken(msgId: string, taken: EventTaken, onCommitted: Item['onCommitted'] = null): boolean {
-    const live = this.#usable(msgId)
-    if (live === null) return false
-    this.#append(live, taken, null, { onCommitted })
+    const live = this.#lives.usable(msgId)
+    // An event that is recorded is delivered by its row.
+    const isHere = live?.message.events.some(({ sequence }) => sequence === taken.sequence) === true
+    if (live === null || !isHere || live.deferred !== null) return false
+    this.#append(live, taken, { onCommitted })
     return true
   }
 
-  #usable(msgId: string): Live | null {
-    const live = this.#lives.get(msgId)
-    return live === undefined || live.leaving ? null : live
+  /** False where it is not here. `waiting`: who waits for the last of these facts, or gets it back. */
+  #tell(msgId: string, facts: readonly JournalFact['fact'][], waiting: Partial<Item> = {}): boolean {
+    const live = this.#lives.usable(msgId)
+    if (live === null) return false
+    for (const fact of facts) this.#append(live, fact, fact === facts.at(-1) ? waiting : {})
+    return true
   }
 
-  #append(
-    live: Live,
-    fact: JournalFact['fact'],
-    outcome: Outcome | null = null,
-    waiting: Partial<Pick<Item, 'onRecorded' | 'onCommitted'>> = {},
-  ): void {
+  #append(live: Live, fact: JournalFact['fact'], waiting: Partial<Item> = {}): void {
     live.pending += 1
-    const { message, holder } = live
-    this.#writer.append(journalItem(message.msgId, fact, { ...waiting, live, holder, outcome }))
+    const { msgId } = live.message
+    const item = journalItem(msgId, fact, { ...waiting, live, holder: live.holder })
+    if (live.deferred === null) this.#writer.append(item)
+    else
+      live.deferred.push(() => {
+        if (this.#lives.get(msgId) === live) this.#writer.append(item)
+        else for (const given of givenBack([item], false)) this.#options.onReturned(given)
+      })
+  }
+
+  #msgIds(): string[] {
+    return Array.from(this.#lives.values(), ({ message }) => message.msgId)
   }
 
   // What follows.
@@ -315,6 +328,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       if (isFirst(fact)) this.#begin(item, fact, n)
       else if (live !== null) {
         live.pending -= 1
+        if (fact.kind === 'postponed') this.#projector.postponed(live)
         const event = addFact(live.message, fact)
         if (event !== null) changed.push(this.#announce(live, event, holder))
         item.onRecorded?.(true)
@@ -325,12 +339,11 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (changed.length > 0) this.#options.onChanged(changed)
   }
 
-  #begin({ msgId, holder, refused, onAccepted }: Item, first: FirstFact, n: number): void {
+  #begin({ msgId, holder, live, refused, onAccepted }: Item, first: FirstFact, n: number): void {
     // It is, or will be, FAILED by its record.
     if (refused) return
-    const message = begunBy(msgId, first)
-    this.#byPlan.add(message)
-    this.#lives.set(msgId, newLive(message, { holder, entry: n }))
+    const begun = begunBy(msgId, first)
+    this.#lives.add(live === null ? newLive(begun, { holder, entry: n }) : beginAnew(live, begun, n))
     onAccepted?.('committed')
   }
 
@@ -352,22 +365,13 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   #projected(lives: readonly Live[]): void {
     for (const live of lives) {
-      const { message, gone } = live
-      this.#lives.delete(message.msgId)
-      this.#byPlan.delete(message.msgId)
-      this.#ids.remove(live)
-      gone?.resolve()
+      this.#lives.delete(live)
+      this.receipts.left(live)
+      live.gone?.resolve()
     }
-    const open = lives.flatMap(({ message }) => openSubmissions(message))
+    this.#onLeft(lives.map(({ message }) => message.msgId))
+    const open = lives.flatMap(({ message, parked }) => [...openSubmissions(message), ...parked])
     if (open.length > 0) this.#options.onProjected(open)
-  }
-
-  #overdue(items: readonly Item[]): void {
-    for (const item of items) {
-      if (item.onAccepted === null) continue
-      item.refused = true
-      item.onAccepted('overdue')
-    }
   }
 
   #retracted(items: readonly Item[]): void {
@@ -381,20 +385,16 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   #lost(items: readonly Item[], uncertain: boolean): void {
-    for (const [msgId, { message, gone }] of this.#lives) {
-      this.#lostMessages.add(msgId, message.accepted.planId)
+    const left = this.#msgIds()
+    for (const { message, gone } of this.#lives.values()) {
+      this.#lostMessages.add(message.msgId, message.accepted.planId)
       gone?.resolve()
     }
     // In the turn in which the lane is gone: who reads finds them in that lane from now on.
     this.#lives.clear()
-    this.#byPlan.clear()
-    this.#ids.clear()
+    this.receipts.clear()
     this.#projector.reset()
-    for (const { outcome, onAccepted, onRecorded, onCommitted } of items) {
-      onCommitted?.(false)
-      onAccepted?.(uncertain ? 'uncertain' : 'lost')
-      onRecorded?.(false)
-      if (outcome !== null) this.#options.onReturned(outcome)
-    }
+    this.#onLeft(left)
+    for (const outcome of givenBack(items, uncertain)) this.#options.onReturned(outcome)
   }
 }

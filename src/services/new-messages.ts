@@ -3,7 +3,6 @@ import type { Directory } from '../domain/directory.ts'
 import { messageId } from '../domain/message-ids.ts'
 import type { Draft } from '../domain/messages.ts'
 import type { Place, Placement } from '../operations/accept-messages.ts'
-import type { Dispatch } from '../store/dispatches.ts'
 import type { CarrierChoice } from './carrier-choice.ts'
 import type { HeldMessages } from './held-messages.ts'
 import type { NodeLease } from './node-lease.ts'
@@ -20,8 +19,8 @@ export interface NewMessagesOptions {
   readonly choice: CarrierChoice
   /** How many PDUs may be on their way to carriers. */
   readonly windows: () => number
-  /** It is stored, and this node is its holder. */
-  readonly keep: (dispatch: Dispatch) => void
+  /** It is in progress here. */
+  readonly keep: (msgId: string) => void
   readonly isStopped: () => boolean
 }
 
@@ -56,8 +55,8 @@ export class NewMessages implements Placement {
     return { msgId, holder: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }
 
-  keep(dispatch: Dispatch): void {
-    this.#options.keep(dispatch)
+  keep(msgId: string): void {
+    this.#options.keep(msgId)
   }
 
   release(msgId: string): void {

@@ -1,59 +1,20 @@
-import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
-import type { BatchMeter } from '../operations/batches.ts'
+import type { StatusEvent } from '../domain/messages-in-progress.ts'
+import { type BatchMeter, writeInHalves } from '../operations/batches.ts'
 import { type Database, isRowFault } from '../store/database.ts'
 import type { Lane } from '../store/journal.ts'
 import { projectMessages } from '../store/projection.ts'
-
-/** A message in this process's memory that has no record yet. */
-export interface Live {
-  readonly message: MessageInProgress
-  /** The node that accepted it: this process, or what it was before its lease was lost. */
-  readonly holder: number
-  /** The entry that has its acceptance. */
-  readonly entry: number
-  /** When that was committed, by the monotonic clock. */
-  readonly sinceMs: number
-  /** Facts of it that are not committed yet. */
-  pending: number
-  /** It is being written: from now on its record is what counts. */
-  leaving: boolean
-  /** Its events go to a URL. */
-  delivers: boolean
-  /** The last event that was pushed nowhere: there was no URL; 0: none. */
-  unpushed: number
-  /** Events that are not in memory for delivery; null: all that are not taken are. */
-  released: Set<number> | null
-  /** Under what ids its segments are known here. */
-  readonly ids: string[]
-  /** Somebody waits for its record. */
-  gone: PromiseWithResolvers<void> | null
-}
-
-/** A message that has just been accepted, by this entry. */
-export function newLive(message: MessageInProgress, by: Pick<Live, 'holder' | 'entry'>): Live {
-  return {
-    ...by,
-    message,
-    sinceMs: performance.now(),
-    pending: 0,
-    leaving: false,
-    delivers: false,
-    unpushed: 0,
-    released: null,
-    ids: [],
-    gone: null,
-  }
-}
+import { isOpen, type Live, type Lives } from './lives.ts'
 
 export interface ProjectorOptions {
   readonly db: Database
-  /** In the order in which they were accepted. */
-  readonly lives: Map<string, Live>
+  readonly lives: Pick<Lives, 'values'>
   readonly lane: () => Lane | null
   /** The last entry that is committed. */
   readonly committed: () => number
   /** They have left memory; their records are committed. */
   readonly onProjected: (lives: readonly Live[]) => void
+  /** Records these, and has them begin anew in the journal. Rejects where they are as before. */
+  readonly renew: (lives: readonly Live[]) => Promise<unknown>
   /** The lane was taken over. */
   readonly onFenced: () => void
   readonly onError: (message: string, error: unknown) => void
@@ -70,7 +31,10 @@ const RETRY_MS = 500
 const REFUSED_MS = 60_000
 const MAX_BATCH = 500
 
-/** Writes messages into the records: those that are done soon, the others when they are asked for or have waited long. */
+/**
+ * Writes messages into the records: those that are done soon, the others when they are asked for or have waited long. What
+ * is still to be submitted goes on in memory then, and in a later entry of the journal, so that the earlier ones can go.
+ */
 export class Projector {
   readonly #options: ProjectorOptions
   readonly #done = new Set<Live>()
@@ -98,6 +62,12 @@ export class Projector {
     else if (isDone(live)) this.#done.add(live)
   }
 
+  /** It is submitted later. */
+  postponed(live: Live): void {
+    live.postponed = true
+    this.urge(live)
+  }
+
   /** It is to leave memory as soon as what is said of it is committed. */
   urge(live: Live): void {
     if (live.leaving) return
@@ -105,7 +75,10 @@ export class Projector {
     this.#wake()
   }
 
-  /** Resolves when none of these is in memory, but what the database refuses; rejects when records cannot be written now. */
+  /**
+   * Resolves when these have their records, but for what the database refuses; rejects when records cannot be written now.
+   * Only those that are to be submitted are in memory then.
+   */
   async leave(lives: readonly Live[]): Promise<void> {
     const accepted = lives.filter((live) => !this.#isRefused(live))
     if (accepted.length === 0) return
@@ -143,7 +116,7 @@ export class Projector {
     if (this.#running !== null || this.#stopped) return
     this.#running = this.#run().finally(() => {
       this.#running = null
-      if (this.#urgent.values().some((live) => this.#isFree(live))) this.#wake()
+      if (this.#urgent.values().some((live) => this.#isFree(live) || this.#isNeeded(live))) this.#wake()
     })
   }
 
@@ -151,7 +124,14 @@ export class Projector {
   async #run(): Promise<void> {
     // What comes together in this turn is written together.
     await new Promise((resolve) => setImmediate(resolve))
-    for (let batch = this.#next(); batch.length > 0; batch = this.#next()) await this.#write(batch)
+    for (;;) {
+      const leaving = this.#next()
+      if (leaving.length > 0) await this.#write(leaving)
+      // Chosen in the turn in which their facts begin to wait.
+      const staying = this.#nextStaying()
+      if (staying.length > 0) await this.#renew(staying)
+      if (leaving.length + staying.length === 0) return
+    }
   }
 
   #next(): Live[] {
@@ -164,15 +144,37 @@ export class Projector {
     }
     for (const from of [this.#urgent, this.#done])
       for (const live of from) if (batch.length < MAX_BATCH && this.#isFree(live)) take(live)
-    const old = performance.now() - (this.#options.ageMs ?? AGE_MS)
-    for (const live of this.#options.lives.values()) {
-      if (batch.length >= MAX_BATCH || live.sinceMs > old) break
+    for (const live of this.#old()) {
+      if (batch.length >= MAX_BATCH) break
       if (this.#isFree(live)) take(live)
     }
     return batch
   }
 
+  /** Those still to be submitted that somebody needs a record of, or for which the journal is kept. */
+  #nextStaying(): Live[] {
+    const needed = this.#urgent.values().filter((live) => this.#isNeeded(live))
+    const old = this.#old().filter((live) => isOpen(live) && this.#isWritable(live))
+    return [...new Set([...needed, ...old].slice(0, MAX_BATCH))]
+  }
+
+  *#old(): Generator<Live, undefined> {
+    const old = performance.now() - (this.#options.ageMs ?? AGE_MS)
+    for (const live of this.#options.lives.values()) {
+      if (live.sinceMs > old) return
+      yield live
+    }
+  }
+
   #isFree(live: Live): boolean {
+    return !isOpen(live) && this.#isWritable(live)
+  }
+
+  #isNeeded(live: Live): boolean {
+    return live.gone !== null && isOpen(live) && this.#isWritable(live)
+  }
+
+  #isWritable(live: Live): boolean {
     return !live.leaving && live.pending === 0 && !this.#isRefused(live)
   }
 
@@ -205,6 +207,35 @@ export class Projector {
     for (const live of refused) this.#stay(live)
   }
 
+  /** What happens to them meanwhile comes behind what they begin anew with. */
+  async #renew(batch: readonly Live[]): Promise<void> {
+    const { onBatch, onError, renew } = this.#options
+    onBatch?.('projection', batch.length)
+    for (const live of batch) live.deferred = []
+    let failed = false
+    try {
+      await writeInHalves(
+        batch,
+        async (part) => {
+          await renew(part)
+          return part.map(() => null)
+        },
+        (live, error) => this.#refuse(live, error),
+      )
+      for (const live of batch) this.#stay(live)
+    } catch (error) {
+      failed = true
+      onError('messages not recorded yet', error)
+      this.failed(error)
+    }
+    for (const live of batch) {
+      const deferred = live.deferred ?? []
+      live.deferred = null
+      for (const append of deferred) append()
+    }
+    if (failed && !this.#stopped) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  }
+
   /** It lives on: what is learned of it is in the journal, and in its record once that is written. */
   #stay(live: Live): void {
     live.leaving = false
@@ -219,14 +250,19 @@ export class Projector {
     } catch (error) {
       if (!isRowFault(error)) throw error
       if (batch.length === 1) {
-        this.#options.onError('message refused by the database: it has no record', error)
-        this.#refused.set(batch[0]!, performance.now() + (this.#options.refusedMs ?? REFUSED_MS))
+        this.#refuse(batch[0]!, error)
         return 'written'
       }
       const half = batch.length >> 1
       const first = await this.#project(lane, batch.slice(0, half))
       return first === 'fenced' ? first : await this.#project(lane, batch.slice(half))
     }
+  }
+
+  #refuse(live: Live, error: unknown): null {
+    this.#options.onError('message refused by the database: its record is not written', error)
+    this.#refused.set(live, performance.now() + (this.#options.refusedMs ?? REFUSED_MS))
+    return null
   }
 
   /** The journal is needed from the first message on that is neither recorded nor of this batch. */
@@ -244,6 +280,6 @@ function isDone({ message: { state, events }, delivers, unpushed }: Live): boole
   return hasEnded && (!delivers || events.every(isToldOf))
 }
 
-function projectionOf({ message, holder, delivers, unpushed, released }: Live) {
+export function projectionOf({ message, holder, delivers, unpushed, released }: Live) {
   return { message, holder, delivers, unpushed, ...(released !== null && { released }) }
 }

@@ -1,12 +1,14 @@
 /** What the path learns, as the journal has it. */
-import type { EventTaken, JournalFact, Loaded } from '../domain/journal-entries.ts'
+import type { EventTaken, JournalFact } from '../domain/journal-entries.ts'
+import type { MessageState } from '../domain/message-facts.ts'
 import type { MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Acceptance, KeptMessage } from '../operations/accept-messages.ts'
 import type { DeliveryOutcome } from '../outbound/webhook-post.ts'
 import type { WebhookEvent } from '../store/event-deliveries.ts'
+import type { LoadedMessage } from '../store/messages-at-rest.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
 import type { NewCut, Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'
-import type { Live } from './projector.ts'
+import type { Live } from './lives.ts'
 import type { OfId } from './submitted-ids.ts'
 
 /** What a carrier said of a message. */
@@ -17,7 +19,7 @@ export type Outcome =
 
 /** A fact on its way into the journal, and who waits for it. */
 export interface JournalItem extends JournalFact {
-  /** Null: it is being accepted. */
+  /** Null: it is being accepted, or taken out of its record. */
   readonly live: Live | null
   /** The node that accepted it. */
   readonly holder: number
@@ -55,13 +57,48 @@ export function acceptedItem(
   return journalItem(msgId, accepted, { holder, onAccepted })
 }
 
-/** A message as its record has it. */
-export interface LoadedMessage extends Omit<Loaded, 'kind'> {
-  readonly msgId: string
-}
-
 export function loadedItem({ msgId, ...loaded }: LoadedMessage, holder: number): JournalItem {
   return journalItem(msgId, { kind: 'loaded', ...loaded }, { holder })
+}
+
+/** Whether something of it is not in its record, but for what is left to be submitted. */
+export function isNews({
+  message: { loaded, state, submissions, attempts, receipts, events },
+}: Live): boolean {
+  const isNew = (field: string) =>
+    field !== 'submission' &&
+    state[field as keyof MessageState] !== loaded?.state[field as keyof MessageState]
+  const isOpen = submissions.some(({ isRecorded }) => isRecorded !== true)
+  return isOpen || attempts.length + receipts.length + events.length > 0 || Object.keys(state).some(isNew)
+}
+
+/** A message that is recorded and goes on here: as if it had been taken out of its record again. */
+export function renewedItem(live: Live): JournalItem {
+  const { msgId, accepted, loaded, state, events } = live.message
+  const isWaiting =
+    live.delivers && events.some(({ sequence, taken }) => taken === null && sequence > live.unpushed)
+  const hasWaitingEvents = isWaiting || (loaded?.hasWaitingEvents ?? false)
+  const fact = { kind: 'loaded', accepted, state, hasWaitingEvents } as const
+  return journalItem(msgId, fact, { holder: live.holder, live })
+}
+
+/** Nobody can say so far whether they are committed: what is being accepted is answered 500. */
+export function refuseOverdue(items: readonly JournalItem[]): void {
+  for (const item of items) {
+    if (item.onAccepted === null) continue
+    item.refused = true
+    item.onAccepted('overdue')
+  }
+}
+
+/** They are not in the journal: who waits is told. Returns what is to be written into records instead. */
+export function givenBack(items: readonly JournalItem[], uncertain: boolean): Outcome[] {
+  for (const { onAccepted, onRecorded, onCommitted } of items) {
+    onCommitted?.(false)
+    onAccepted?.(uncertain ? 'uncertain' : 'lost')
+    onRecorded?.(false)
+  }
+  return items.flatMap(({ outcome }) => outcome ?? [])
 }
 
 export function attemptedFact(attempt: SubmitAttempt): JournalFact['fact'] {

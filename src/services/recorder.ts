@@ -6,12 +6,7 @@ import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import { type BatchMeter, writeInHalves } from '../operations/batches.ts'
 import { noteReceipts, recordReceipts } from '../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../store/database.ts'
-import {
-  type LateSegments,
-  type Postponement,
-  postponeDispatches,
-  recordLateSegments,
-} from '../store/dispatches.ts'
+import { type LateSegments, recordLateSegments } from '../store/dispatches.ts'
 import { findParkedReceipts, type ParkedId } from '../store/parked-receipts.ts'
 import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
 import {
@@ -19,6 +14,7 @@ import {
   recordSubmissions,
   type Settlement,
   type Submission,
+  type SubmissionId,
   startOver,
 } from '../store/submissions.ts'
 import type { IdRules } from './id-rules.ts'
@@ -64,8 +60,7 @@ export class Recorder {
   #submissions: Submission[] = []
   #newCuts: NewCut[] = []
   /** Recorded, and not yet looked for among the parked receipts. */
-  #unparked: Pick<Submission, 'carrier_id' | 'carrier_message_id'>[] = []
-  #postponements: Postponement[] = []
+  #unparked: SubmissionId[] = []
   #lateSegments: LateSegments[] = []
   #receipts: ReceiptItem[] = []
   #notes: NotedReceipt[] = []
@@ -85,16 +80,10 @@ export class Recorder {
       this.#settlements.length +
       this.#submissions.length +
       this.#newCuts.length +
-      this.#postponements.length +
       this.#lateSegments.length +
       this.#receipts.length +
       this.#notes.length
     )
-  }
-
-  /** Messages whose outcome is known here and not yet in the database. */
-  unwrittenMessages(): Set<string> {
-    return new Set([...this.#settlements, ...this.#postponements].map((row) => row.msg_id))
   }
 
   /** True while the database does not take what is recorded: nothing new should be sent then. */
@@ -118,19 +107,20 @@ export class Recorder {
   submitted(submission: Submission): void {
     if (this.#options.inProgress.submitted(submission)) return
     this.#submissions.push(submission)
-    for (const msgId of this.#options.inProgress.namesakes(submission)) this.#departing.add(msgId)
+    for (const msgId of this.#options.inProgress.receipts.namesakes(submission)) this.#departing.add(msgId)
     this.#record(submission.msg_id)
   }
 
   /** These have their rows: receipts that were quicker are looked for. */
-  recorded(submissions: readonly Submission[]): void {
+  recorded(submissions: readonly SubmissionId[]): void {
     this.#unparked.push(...submissions)
     this.#wake()
   }
 
   /** A receipt was parked: where its message is in progress here, it is recorded, so that they meet. */
   parked({ msg_id, ...id }: ParkedId): void {
-    if (msg_id === null) this.#options.inProgress.receiptParked(id)
+    if (msg_id === null) this.#options.inProgress.receipts.parked(id)
+    else if (this.#options.inProgress.receipts.waitsFor(msg_id, id)) return
     else if (this.#options.inProgress.has(msg_id)) {
       this.#unparked.push(id)
       this.#record(msg_id)
@@ -144,19 +134,15 @@ export class Recorder {
     this.#record(newCut.msg_id)
   }
 
-  postpone(postponement: Postponement): void {
-    this.#postponements.push(postponement)
-    this.#record(postponement.msg_id)
-  }
-
   /** A segment of a message that was postponed turns out to have been accepted. */
   acceptedLate(late: LateSegments): void {
+    if (this.#options.inProgress.partAccepted(late.msg_id, BigInt(late.segments), late.cut)) return
     this.#lateSegments.push(late)
     this.#record(late.msg_id)
   }
 
   receipt(item: ReceiptItem): void {
-    const departing = this.#options.inProgress.receipt(item.row, item.done)
+    const departing = this.#options.inProgress.receipts.receipt(item.row, item.done)
     if (departing === 'taken') return
     for (const msgId of departing) this.#departing.add(msgId)
     if (this.#receipts.length >= MAX_RECEIPTS) {
@@ -169,7 +155,7 @@ export class Recorder {
 
   /** Keeps a receipt that changes nothing, for the story of its message. */
   note(row: NotedReceipt): void {
-    const departing = this.#options.inProgress.note(row)
+    const departing = this.#options.inProgress.receipts.note(row)
     if (departing === 'taken') return
     for (const msgId of departing) this.#departing.add(msgId)
     if (this.#notes.length >= MAX_NOTES) return
@@ -221,7 +207,7 @@ export class Recorder {
       if (this.#failing && this.backlog === 0) await ping(this.#options.db)
       await this.#recordSubmissions()
       await this.#recordReceipts()
-      await this.#recordPostponements()
+      await this.#recordLateSegments()
       await this.#recordNotes()
       this.#failing = false
     } catch (error) {
@@ -328,7 +314,10 @@ export class Recorder {
       events: eventHolder(),
       atMs: nowMs(),
       newestMsgId: highestIdAt(nowMs() + CLOCK_SKEW_MS),
-      isHere: (msgId, place) => items[place]!.hasWaited === undefined && inProgress.has(msgId),
+      isHere: (msgId, place) =>
+        items[place]!.hasWaited === undefined &&
+        !inProgress.receipts.waitsFor(msgId, rows[place]!) &&
+        inProgress.has(msgId),
     })
     onChanged(changed)
     for (const msgId of here.values()) this.#departing.add(msgId)
@@ -337,24 +326,9 @@ export class Recorder {
     )
   }
 
-  async #recordPostponements(): Promise<void> {
+  async #recordLateSegments(): Promise<void> {
     await this.#depart()
-    const batch = this.#postponements.slice(0, MAX_BATCH)
-    const write = async (rows: readonly Postponement[]) => {
-      await postponeDispatches(this.#options.db, rows)
-      return rows
-    }
-    if (batch.length > 0) {
-      // What is refused stays held, and is freed by the comparison of holdings.
-      await writeInHalves(batch, write, (row, error) => {
-        this.#options.onError('postponement refused by the database', error)
-        return row
-      })
-    }
-    this.#postponements = this.#postponements.slice(batch.length)
-    await this.#depart()
-    // A postponement of the same message that is still to be written would take it back.
-    if (this.#postponements.length > 0 || this.#lateSegments.length === 0) return
+    if (this.#lateSegments.length === 0) return
     const late = this.#lateSegments.slice(0, MAX_BATCH)
     await recordLateSegments(this.#options.db, late)
     this.#lateSegments = this.#lateSegments.slice(late.length)

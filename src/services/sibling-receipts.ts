@@ -1,14 +1,14 @@
 import { Batcher } from '../operations/batches.ts'
 import type { ReceiptRow } from '../store/receipts.ts'
-import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { ReceiptItem } from './receipt-items.ts'
+import type { ReceiptsInProgress } from './receipts-in-progress.ts'
 import type { Recorder } from './recorder.ts'
 
 /** What became of a receipt at another worker; `unknown`: no message there has its id. */
 export type HandedReceipt = 'recorded' | 'refused' | 'unknown'
 
 export interface SiblingReceiptsOptions {
-  readonly inProgress: Pick<MessagesInProgress, 'receipt' | 'namesakes'>
+  readonly inProgress: Pick<ReceiptsInProgress, 'receipt' | 'isKnown'>
   readonly recorder: Pick<Recorder, 'receipt'>
   /** Asks the other workers; resolves with what those say that answer in time. Absent: there are none. */
   readonly ask?: ((rows: readonly ReceiptRow[]) => Promise<readonly (readonly HandedReceipt[])[]>) | undefined
@@ -37,7 +37,7 @@ export class SiblingReceipts {
     const { ask, inProgress, recorder } = this.#options
     const { row, done } = item
     const isOffered = ask !== undefined && !row.unread && this.#offers.waiting < MOST_WAITING
-    if (!isOffered || inProgress.namesakes(row).length > 0) {
+    if (!isOffered || inProgress.isKnown(row)) {
       recorder.receipt(item)
       return
     }
@@ -55,11 +55,11 @@ export class SiblingReceipts {
   async #take(row: ReceiptRow): Promise<HandedReceipt> {
     const { inProgress, recorder } = this.#options
     // The answer to its submit_sm was sent before it, perhaps: what has come by now is read first.
-    if (inProgress.namesakes(row).length === 0) await behindPoll()
+    if (!inProgress.isKnown(row)) await behindPoll()
     const { promise, resolve } = Promise.withResolvers<HandedReceipt>()
     const done = (recorded: boolean) => resolve(recorded ? 'recorded' : 'refused')
     const known = inProgress.receipt(row, done)
-    if (known !== 'taken' && known.length === 0) return 'unknown'
+    if (known !== 'taken' && known.length === 0 && !inProgress.isKnown(row)) return 'unknown'
     if (known !== 'taken') recorder.receipt({ row, done })
     return await promise
   }

@@ -1,11 +1,11 @@
 import { toCarrierAddress } from '../domain/addresses.ts'
 import type { Carrier } from '../domain/configuration.ts'
+import type { Dispatch } from '../domain/dispatches.ts'
 import { type SegmentedText, segmentText } from '../domain/segments.ts'
 import { SubmissionProgress } from '../domain/submission-progress.ts'
 import { PLAIN_TEXT, type TextSettings } from '../domain/writings.ts'
 import type { RequestInput } from '../smpp/pdu.ts'
 import { absoluteTime, relativePeriod } from '../smpp/validity-period.ts'
-import type { Dispatch } from '../store/dispatches.ts'
 
 /** One PDU under way: the token its response comes back with. */
 export interface SubmitToken {
@@ -105,7 +105,7 @@ export function submitSm({ dispatch, carrier, text }: SubmitJob, index: number, 
     dest_addr_npi: destination.npi,
     destination_addr: destination.address,
     esm_class: esmClass,
-    validity_period: validityPeriod(carrier, dispatch.expiresAt.getTime(), nowMs),
+    validity_period: validityPeriod(carrier, dispatch.expiresAtMs, nowMs),
     registered_delivery: REGISTERED_DELIVERY,
     data_coding: text.dataCoding,
     short_message: shortMessage,

@@ -1,9 +1,10 @@
 import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
 import type { Directory } from '../domain/directory.ts'
+import type { Dispatch } from '../domain/dispatches.ts'
+import type { Postponed } from '../domain/message-facts.ts'
 import { chargeFor } from '../domain/rates.ts'
 import { formatCommandStatus } from '../domain/settings.ts'
-import type { Dispatch, Postponement } from '../store/dispatches.ts'
 import type { Settlement, Submission, SubmitAttempt } from '../store/submissions.ts'
 import type { SubmitJob } from './submit-job.ts'
 
@@ -30,7 +31,7 @@ const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' } as const
 
 /** What ends a message before it is submitted, or again; null: nothing does. `policy`, `isRouted`: of its plan, now. */
 export function endBeforeSubmit(
-  { ambiguous, expiresAt, optedOut, status }: Dispatch,
+  { ambiguous, expiresAtMs, optedOut, status }: Dispatch,
   {
     policy,
     isRouted,
@@ -39,7 +40,7 @@ export function endBeforeSubmit(
 ): Ending | null {
   // A receipt was quicker than the answer: a carrier has it.
   if (status !== 'QUEUED') return { status: status === 'FAILED' ? 'FAILED' : 'SENT' }
-  const isOver = expiresAt.getTime() <= nowMs
+  const isOver = expiresAtMs <= nowMs
   if (ambiguous && (isOver || optedOut || policy === 'unknown')) return IN_DOUBT
   if (optedOut) return { status: 'FAILED', errorCode: '307' }
   return isOver ? { status: 'FAILED', errorCode: isRouted ? '501' : '101' } : null
@@ -99,37 +100,33 @@ export function submissionsOf(job: SubmitJob, index: number, carrierMessageId: s
   }))
 }
 
-/** A dispatch that was not tried, given back to the database. */
-export function postponementOf(dispatch: Dispatch, change: DispatchChange): Postponement {
+/** A message that was not tried, and is to be taken up again when it is due. */
+export function postponementOf(dispatch: Dispatch, change: DispatchChange, nowMs: number): Postponed {
   return {
-    msg_id: dispatch.msgId,
-    holder: dispatch.holder,
+    kind: 'postponed',
+    atMs: nowMs,
+    dueAtMs: nowMs + Math.ceil(change.delayMs),
     attempt: change.attempt ?? dispatch.attempt,
-    submitted_segments: String(dispatch.submittedSegments),
+    acceptedParts: dispatch.submittedSegments,
     cut: dispatch.cut,
-    started_over: dispatch.startedOver,
+    startedOver: dispatch.startedOver,
     ambiguous: change.ambiguous ?? dispatch.ambiguous,
-    carrier_id: dispatch.carrierId,
-    route_id: change.routeId ?? null,
-    chosen_carrier_id: change.chosenCarrierId ?? 0,
-    delay_ms: change.delayMs,
-    attempt_made: null,
+    carrierId: dispatch.carrierId,
+    routeId: change.routeId ?? null,
+    chosenCarrierId: change.chosenCarrierId ?? 0,
   }
 }
 
-/** One that was on its way to a carrier; `attempt`: it was tried. Parts that another carrier has are still there. */
+/** One that was on its way to a carrier; `wasTried`: an attempt was made. Parts that another carrier has are still there. */
 export function postponementOfJob(
   job: SubmitJob,
   change: DispatchChange,
-  attempt: SubmitAttempt | null = null,
-): Postponement {
+  { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
+): Postponed {
   const rest = restOf(job)
-  const isLast = job.progress.accepted !== 0n || (attempt !== null && rest.submittedSegments === 0n)
-  return {
-    ...postponementOf(rest, { routeId: job.route.id, ...change }),
-    ...(isLast && { carrier_id: job.carrier.id }),
-    attempt_made: attempt,
-  }
+  const isLast = job.progress.accepted !== 0n || (wasTried && rest.submittedSegments === 0n)
+  const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
+  return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
 
 /** The attempt that a job is, for the message's timeline; null for a first one that was simply accepted. */
@@ -162,5 +159,5 @@ export function restOf({ dispatch, carrier, cut, progress, startedOver }: Submit
 
 /** Not after its validity, so that it is seen when that is over. */
 export function withinValidity({ dispatch }: SubmitJob, delayMs: number, nowMs: number): number {
-  return Math.ceil(Math.min(delayMs, dispatch.expiresAt.getTime() - nowMs))
+  return Math.ceil(Math.min(delayMs, dispatch.expiresAtMs - nowMs))
 }

@@ -1,5 +1,5 @@
 import type { Submission } from '../store/submissions.ts'
-import type { Live } from './projector.ts'
+import type { Live } from './lives.ts'
 
 /** The segments of a message that were accepted under one id. */
 export interface OfId {

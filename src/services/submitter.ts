@@ -1,43 +1,42 @@
 import type { HeldGroup } from '../domain/backlog.ts'
 import { canonicalId, idRuleOf } from '../domain/carrier-message-ids.ts'
 import type { Carrier, ServicePlan } from '../domain/configuration.ts'
+import { type Dispatch, dispatchOf } from '../domain/dispatches.ts'
 import { fromSubmitStatus } from '../domain/error-codes.ts'
 import type { LinkCondition } from '../domain/link-conditions.ts'
+import type { MessageInProgress } from '../domain/messages-in-progress.ts'
 import { RebindCounts } from '../domain/rebind-counts.ts'
 import type { CarrierCondition, Routed } from '../domain/routing.ts'
 import { ambiguityWaitMs, nextTryMs } from '../domain/submit-outcomes.ts'
 import type { ResponsePdu } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'
-import type { Dispatch } from '../store/dispatches.ts'
-import type { SubmitAttempt } from '../store/submissions.ts'
-import { Beginnings, type BeginningsOptions } from './beginnings.ts'
+import { Beginnings } from './beginnings.ts'
 import { CarrierChoice } from './carrier-choice.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
 import type { CarrierLink } from './carrier-link.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
+import { Departures } from './departures.ts'
 import { DueDispatches } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
+import type { MessagesInProgress } from './messages-in-progress.ts'
 import { NewMessages, type NewMessagesOptions } from './new-messages.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
 import {
   attemptOf,
-  type DispatchChange,
   type Ending,
   endBeforeSubmit,
-  postponementOf,
-  postponementOfJob,
   refusalOf,
   restOf,
-  settlementOf,
   submissionsOf,
   withinValidity,
 } from './submit-results.ts'
 
 export interface SubmitterOptions
-  extends Pick<BeginningsOptions, 'db' | 'inProgress' | 'onError'>,
-    Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'> {
+  extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'> {
+  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'load' | 'postpone'>
+  readonly onError: (message: string, error: unknown) => void
   readonly links: () => CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
   /** Whether the carrier's figures in this route are below its floor. Default: never. */
@@ -58,6 +57,7 @@ export class Submitter {
   readonly #held = new HeldMessages()
   readonly #due: DueDispatches
   readonly #choice: CarrierChoice
+  readonly #departures: Departures
   readonly #pumping: Pumping
   /** What is being accepted. */
   readonly newMessages: NewMessages
@@ -67,12 +67,13 @@ export class Submitter {
   constructor(options: SubmitterOptions) {
     this.#options = options
     this.#choice = new CarrierChoice(options)
+    this.#departures = new Departures({ ...options, held: this.#held })
     this.newMessages = new NewMessages({
       ...options,
       held: this.#held,
       choice: this.#choice,
       windows: () => options.links().windows,
-      keep: (dispatch) => this.#enqueue(dispatch, true),
+      keep: (msgId) => this.#keep(msgId),
       isStopped: () => this.#stopped,
     })
     const pump = (carrierId: number) => this.#pump(carrierId)
@@ -81,7 +82,7 @@ export class Submitter {
       ...options,
       begin: (job, queue) => beginnings.begin(job, queue),
       expire: (job) => this.#enqueue(restOf(job)),
-      putOff: (job, delayMs) => this.#putOff(job, delayMs),
+      putOff: (job, delayMs) => this.#departures.putOff(job, delayMs),
       answered: (job) => this.#advance(job),
     }
     this.#due = new DueDispatches({
@@ -89,9 +90,7 @@ export class Submitter {
       held: this.#held,
       isOpen: (route) => this.#choice.isOpen(route),
       carriers: () => options.conditions.places(),
-      take: (dispatch) => {
-        if (!this.newMessages.isRefused(dispatch.msgId)) this.#enqueue(dispatch)
-      },
+      take: (message) => this.#take(message),
     })
   }
 
@@ -108,9 +107,14 @@ export class Submitter {
     this.#due.start()
   }
 
-  /** Whether the message is in memory, or is never to be submitted. */
-  holds(msgId: string): boolean {
-    return this.#held.has(msgId) || this.newMessages.isRefused(msgId)
+  /** These are in their records, or another node's: they are not submitted from here. */
+  left(msgIds: readonly string[]): void {
+    for (const msgId of msgIds) {
+      const job = this.#held.jobOf(msgId)
+      if (job !== null) this.#queue(job.carrier).remove(job)
+      // What was sent is answered, or lost.
+      if (job === null || job.progress.isIdle) this.#held.delete(msgId)
+    }
   }
 
   /** Messages wait that were handed to carriers of this node. */
@@ -133,14 +137,14 @@ export class Submitter {
 
   /** The lease was lost: gives back what is not in flight, for another node, or this one, to take up. */
   giveBackAll(): void {
-    for (const queue of this.#queues.values()) this.#giveBackIdle(queue.drain())
+    for (const queue of this.#queues.values()) this.#departures.giveBackIdle(queue.drain())
   }
 
   /** Stops taking work, waits for what is under way, gives back what was not sent. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     await this.#due.stop()
-    for (const queue of this.#queues.values()) this.#giveBackIdle(queue.stop())
+    for (const queue of this.#queues.values()) this.#departures.giveBackIdle(queue.stop())
     const deadlineMs = performance.now() + timeoutMs
     while (this.held > 0 && performance.now() < deadlineMs)
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -232,6 +236,25 @@ export class Submitter {
 
   // Sending.
 
+  /** It has just been accepted. */
+  #keep(msgId: string): void {
+    const message = this.#options.inProgress.get(msgId)
+    const dispatch = message === undefined ? null : dispatchOf(message)
+    if (dispatch === null) this.#held.delete(msgId)
+    else this.#enqueue(dispatch, true)
+  }
+
+  /** It was taken out of its record. */
+  #take(message: MessageInProgress): void {
+    const dispatch = dispatchOf(message)
+    if (dispatch === null) return
+    this.#held.add(dispatch.msgId, dispatch.planId)
+    // Answered 500, and to be refused where it is recorded.
+    if (this.newMessages.isRefused(dispatch.msgId))
+      this.#departures.postpone(dispatch, { delayMs: NO_CARRIER_MS })
+    else this.#enqueue(dispatch)
+  }
+
   /** `isNew`: it has just been accepted, so others of its sender may be waiting before it. */
   #enqueue(dispatch: Dispatch, isNew = false): void {
     const { msgId, planId, sender, recipient } = dispatch
@@ -241,12 +264,12 @@ export class Submitter {
     const routed = plan ? directory.routeFor(plan, sender, recipient) : null
     const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: this.#options.nowMs() }
     const ending = endBeforeSubmit(dispatch, now)
-    // Taken, or accepted, under a lease that was lost since: another node may have it soon.
-    if (dispatch.holder !== this.#options.lease.nodeId) this.#postpone(dispatch, { delayMs: 0 })
+    // Its lane was lost: it is another node's.
+    if (!this.#isHere(msgId)) this.#held.delete(msgId)
     else if (ending !== null) this.#settle(dispatch, null, ending)
     else if (plan && routed && !this.#stopped) this.#queueRouted(dispatch, { plan, routed, isNew })
     else
-      this.#postpone(dispatch, {
+      this.#departures.postpone(dispatch, {
         delayMs: this.#stopped ? 0 : NO_CARRIER_MS,
         routeId: routed?.route.id ?? null,
       })
@@ -259,11 +282,15 @@ export class Submitter {
     const { route } = routed
     const choice = this.#choice.choose(dispatch, routed)
     if (choice !== null && !choice.isHere) {
-      this.#postpone(dispatch, { delayMs: 0, routeId: route.id, chosenCarrierId: choice.carrierId })
+      this.#departures.postpone(dispatch, {
+        delayMs: 0,
+        routeId: route.id,
+        chosenCarrierId: choice.carrierId,
+      })
       return
     }
     const job = choice === null ? null : this.#choice.jobFor(dispatch, plan, route, choice)
-    if (job === null) this.#postpone(dispatch, { delayMs: NO_CARRIER_MS, routeId: route.id })
+    if (job === null) this.#departures.postpone(dispatch, { delayMs: NO_CARRIER_MS, routeId: route.id })
     else this.#queueJob(job, isNew)
   }
 
@@ -276,7 +303,7 @@ export class Submitter {
     }
     const delayMs = isNew ? (queue.lanes?.delayMs(job.dispatch, performance.now()) ?? null) : null
     if (delayMs !== null) {
-      this.#putOff(job, delayMs)
+      this.#departures.putOff(job, delayMs)
       return
     }
     queue.push(job)
@@ -330,15 +357,15 @@ export class Submitter {
         attempt: attempt + 1,
         ambiguous: true,
       }
-      this.#postponeJob(job, change, attemptOf(job, 'no-answer'))
+      this.#departures.postponeJob(job, change, attemptOf(job, 'no-answer'))
     }
   }
 
   /** Back to the front of the queue: throttled, or interrupted by a rebind. */
   #resume(job: SubmitJob): void {
-    const isHolder = job.dispatch.holder === this.#options.lease.nodeId
-    if (this.#stopped) this.#giveBack(job)
-    else if (isHolder && this.#options.links().canSubmit(job.carrier.id)) this.#queue(job.carrier).resume(job)
+    if (this.#stopped) this.#departures.giveBack(job)
+    else if (this.#isHere(job.dispatch.msgId) && this.#options.links().canSubmit(job.carrier.id))
+      this.#queue(job.carrier).resume(job)
     else {
       this.#queue(job.carrier).remove(job)
       this.#enqueue(restOf(job))
@@ -347,14 +374,14 @@ export class Submitter {
 
   #retry(job: SubmitJob, { limited, commandStatus }: { limited: boolean; commandStatus: number }): void {
     const attempt = job.dispatch.attempt + 1
-    const leftMs = job.dispatch.expiresAt.getTime() - this.#options.nowMs()
+    const leftMs = job.dispatch.expiresAtMs - this.#options.nowMs()
     const kind = limited ? 'limited-retry' : 'retry'
     const delayMs = nextTryMs(kind, { attempt, leftMs, jitter: Math.random() })
     // Its queue is full: more for the same recipient would only be refused too.
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
     if (delayMs !== null) {
-      this.#postponeJob(job, { delayMs, attempt }, attemptOf(job, 'retry', commandStatus))
+      this.#departures.postponeJob(job, { delayMs, attempt }, attemptOf(job, 'retry', commandStatus))
       return
     }
     const errorCode = limited ? fromSubmitStatus(commandStatus).errorCode : '501'
@@ -362,33 +389,11 @@ export class Submitter {
   }
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
-    this.#held.delete(dispatch.msgId)
     this.#rebinds.forget(dispatch.msgId)
-    this.#options.recorder.settle(settlementOf(dispatch, job, ending, this.#options.directory()))
+    this.#departures.settle(dispatch, job, ending)
   }
 
-  /** Those with a segment in flight follow when it is answered, or lost. */
-  #giveBackIdle(jobs: readonly SubmitJob[]): void {
-    for (const job of jobs) if (job.progress.isIdle) this.#giveBack(job)
-  }
-
-  #giveBack(job: SubmitJob): void {
-    this.#postponeJob(job, { delayMs: 0 })
-  }
-
-  #putOff(job: SubmitJob, delayMs: number): void {
-    this.#postponeJob(job, { delayMs: withinValidity(job, delayMs, this.#options.nowMs()) })
-  }
-
-  /** Another node may own its bucket: named for its carrier, it comes back to a node that has that. */
-  #postponeJob(job: SubmitJob, change: DispatchChange, attempt: SubmitAttempt | null = null): void {
-    this.#held.delete(job.dispatch.msgId)
-    const chosenCarrierId = this.#options.conditions.isAlone ? 0 : job.carrier.id
-    this.#options.recorder.postpone(postponementOfJob(job, { chosenCarrierId, ...change }, attempt))
-  }
-
-  #postpone(dispatch: Dispatch, change: DispatchChange): void {
-    this.#held.delete(dispatch.msgId)
-    this.#options.recorder.postpone(postponementOf(dispatch, change))
+  #isHere(msgId: string): boolean {
+    return this.#options.inProgress.get(msgId) !== undefined
   }
 }

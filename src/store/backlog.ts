@@ -20,20 +20,19 @@ export interface CountedMessages {
   readonly more: boolean
 }
 
-/** Messages that no node holds, in groups that are alike. */
+/** Messages that wait to be submitted, in groups that are alike. */
 export async function countWaitingMessages(db: Queryable): Promise<CountedMessages> {
   const { rows } = await db.query<WaitingGroup & { chosenCarrierId: number; share: number; pairs: number }>({
     name: 'count_waiting_messages',
     text: `
       with recursive waiting as (
-        (select plan_id, route_id, chosen_carrier_id, 1 as number from dispatches where holder is null
+        (select plan_id, route_id, chosen_carrier_id, 1 as number from dispatches
          order by plan_id, route_id, chosen_carrier_id limit 1)
         union all
         select n.plan_id, n.route_id, n.chosen_carrier_id, w.number + 1
         from waiting w cross join lateral (
           select d.plan_id, d.route_id, d.chosen_carrier_id from dispatches d
-          where d.holder is null
-            and (d.plan_id, d.route_id, d.chosen_carrier_id) > (w.plan_id, w.route_id, w.chosen_carrier_id)
+          where (d.plan_id, d.route_id, d.chosen_carrier_id) > (w.plan_id, w.route_id, w.chosen_carrier_id)
           order by d.plan_id, d.route_id, d.chosen_carrier_id limit 1) n
         where w.number < $1
       ), shares as (
@@ -47,14 +46,14 @@ export async function countWaitingMessages(db: Queryable): Promise<CountedMessag
              min(d.msg_id::text collate "C") as "oldestMsgId", s.share::integer, s.pairs::integer
       from shares s
       cross join lateral (
-        (select carrier_id, ambiguous or released_from is not null as ambiguous, attempt, msg_id, true as due
+        (select carrier_id, ambiguous, attempt, msg_id, true as due
          from dispatches
-         where holder is null and plan_id = s.plan_id and route_id = s.route_id
+         where plan_id = s.plan_id and route_id = s.route_id
            and chosen_carrier_id = s.chosen_carrier_id and due_at <= now()
          order by due_at limit s.share)
         union all
-        (select carrier_id, ambiguous or released_from is not null, attempt, msg_id, false from dispatches
-         where holder is null and plan_id = s.plan_id and route_id = s.route_id
+        (select carrier_id, ambiguous, attempt, msg_id, false from dispatches
+         where plan_id = s.plan_id and route_id = s.route_id
            and chosen_carrier_id = s.chosen_carrier_id and due_at > now()
          order by due_at limit s.share)
       ) d

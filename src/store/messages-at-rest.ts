@@ -72,19 +72,24 @@ const HAS_WAITING_EVENTS = `
           where e.plan_id = any (array[m.plan_id]) and e.msg_id = m.msg_id and e.state <> 'failed') as "hasWaitingEvents"`
 
 /** Of a row `d` of dispatches: a RecordRow's `dispatch`. */
-const DISPATCH_COLUMNS = `json_build_object(
+export const DISPATCH_COLUMNS = `json_build_object(
   'attempt', d.attempt, 'carrierId', d.carrier_id, 'submittedSegments', d.submitted_segments::text, 'cut', d.cut,
   'startedOver', d.started_over, 'ambiguous', d.ambiguous, 'routeId', d.route_id,
   'chosenCarrierId', d.chosen_carrier_id, 'dueAtMs', floor(extract(epoch from d.due_at) * 1000)::bigint,
   'expiresAtMs', floor(extract(epoch from d.expires_at) * 1000)::bigint)`
 
-/** `optedOut`: its recipient wants nothing more from its sender. */
-export function messageOfRow(row: RecordRow, optedOut = false): MessageInProgress {
-  return loadedMessage(row.msgId, loadedOf(row, optedOut))
+/** A message as its record has it. */
+export interface LoadedMessage extends Omit<Loaded, 'kind'> {
+  readonly msgId: string
 }
 
-function loadedOf(row: RecordRow, optedOut: boolean): Omit<Loaded, 'kind'> {
-  const { dispatch = null, hasWaitingEvents = false } = row
+export function messageOfRow(row: RecordRow): MessageInProgress {
+  return loadedMessage(row.msgId, loadedOf(row, false))
+}
+
+/** `optedOut`: its recipient wants nothing more from its sender. */
+export function loadedOf(row: RecordRow, optedOut: boolean): LoadedMessage {
+  const { dispatch = null, msgId, hasWaitingEvents = false } = row
   const accepted = {
     planId: row.planId,
     sender: row.sender,
@@ -98,7 +103,7 @@ function loadedOf(row: RecordRow, optedOut: boolean): Omit<Loaded, 'kind'> {
     routeId: dispatch?.routeId ?? 0,
     expiresAtMs: dispatch?.expiresAtMs ?? 0,
   }
-  return { accepted, state: stateOf(row), hasWaitingEvents }
+  return { msgId, accepted, state: stateOf(row), hasWaitingEvents }
 }
 
 function stateOf(row: RecordRow): MessageState {
@@ -165,7 +170,7 @@ export async function lockMessages(
   })
   const atRest = rows.filter(({ lane }) => lane === null)
   return {
-    messages: new Map(atRest.map((row) => [row.msgId, messageOfRow(row)])),
+    messages: new Map(atRest.map((row) => [row.msgId, loadedMessage(row.msgId, loadedOf(row, false))])),
     elsewhere: new Set(rows.flatMap(({ lane, msgId }) => (lane === null ? [] : [msgId]))),
   }
 }

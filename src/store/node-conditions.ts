@@ -31,7 +31,7 @@ export async function readOtherNodes(
                select from unnest($3::integer[]) as c (id)
                cross join lateral (
                  select from dispatches
-                 where holder is null and chosen_carrier_id <> 0 and chosen_carrier_id = c.id and due_at <= now()
+                 where chosen_carrier_id <> 0 and chosen_carrier_id = c.id and due_at <= now()
                  order by due_at limit 1) d
              ) as handed`,
     values: [nodeId, leftMs, carriers],

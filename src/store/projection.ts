@@ -26,7 +26,7 @@ export async function projectMessages(
     })
   } catch (error) {
     const isThere = sqlState(error) === UNIQUE_VIOLATION || error instanceof NotInLaneError
-    if (!isThere || !(await areAtRest(db, projected))) throw error
+    if (!isThere || !(await areWritten(db, lane, projected))) throw error
     return (await cutJournal(db, lane, cut)) ? 'written' : 'fenced'
   }
 }
@@ -39,9 +39,11 @@ function kindOf({ message: { msgId, accepted, state } }: Projected): OfAKind {
 
 const UNIQUE_VIOLATION = '23505'
 
-async function areAtRest(db: Queryable, projected: readonly Projected[]): Promise<boolean> {
+/** By an earlier try: the lane has none of them any more. Another may have taken them since. */
+async function areWritten(db: Queryable, { lane }: Lane, projected: readonly Projected[]): Promise<boolean> {
   const ids = projected.map(({ message: { msgId, accepted } }) => ({ planId: accepted.planId, msgId }))
-  return (await findAtRest(db, ids)).size === ids.length
+  const recorded = await findRecorded(db, ids)
+  return recorded.size === ids.length && recorded.values().every((holder) => holder !== lane)
 }
 
 /** Ids of those of these messages whose record is what they are. */

@@ -17,17 +17,23 @@ export interface Change {
   readonly undelivered: readonly { readonly event: StatusEvent; readonly holder: number | null }[]
 }
 
+/** The lane that has them; null: they are at rest. `stays`: it goes on with them. */
+interface InLane {
+  readonly lane: number | null
+  readonly stays: boolean
+}
+
 /**
  * Writes what is new of these. `held`: ids of messages whose deliveries have a holder, those that none of an earlier event
  * waits for. Whether one does is read with the row locked; a lane has known since it took the message. `positions`: in
  * the feeds, for these and for events of `others`, plans, that are yet to be written.
  *
- * @throws NotInLaneError where not all of them are with `lane`; null: at rest
+ * @throws NotInLaneError where not all of them are with `lane`, or at rest
  */
 export async function updateRecords(
   tx: Queryable,
   changes: readonly Change[],
-  lane: number | null,
+  { lane, stays }: InLane,
   others: readonly number[],
 ): Promise<{ readonly held: ReadonlySet<string>; readonly positions: FeedPositions }> {
   const messages = changes.map(({ message }) => message)
@@ -38,7 +44,7 @@ export async function updateRecords(
   if (waited.length > 0) await deleteDispatches(tx, waited)
   const particular = messages.filter(hasParticulars)
   if (particular.length > 0) await insertParticulars(tx, particular)
-  const { held, positions } = await updateMessages(tx, changed, changes, { lane, others })
+  const { held, positions } = await updateMessages(tx, changed, changes, { lane, stays, others })
   return { held: new Set(held), positions }
 }
 
@@ -46,7 +52,7 @@ async function updateMessages(
   tx: Queryable,
   changed: readonly MessageInProgress[],
   changes: readonly Change[],
-  { lane, others }: { readonly lane: number | null; readonly others: readonly number[] },
+  { lane, stays, others }: InLane & { readonly others: readonly number[] },
 ) {
   const { rows } = await tx.query<{ updated: number; held: string[]; positions: FeedPositions }>({
     name: 'update_records',
@@ -54,7 +60,7 @@ async function updateMessages(
     text: `
       with changed as (
         update messages m
-        set lane = null, status = i.status, event_seq = i.sequence, segments = i.segments,
+        set lane = $6::integer, status = i.status, event_seq = i.sequence, segments = i.segments,
             delivered_segments = i.delivered, unknown_segments = i.unknown, carrier_id = i.carrier_id,
             sent_at = i.sent_at, updated_at = i.updated_at, mccmnc = i.mccmnc, error_code = i.error_code,
             carrier_code = i.carrier_code, price = i.price, ptf = i.ptf, currency = i.currency, route_id = i.route_id,
@@ -105,6 +111,7 @@ async function updateMessages(
       JSON.stringify(changes.flatMap((change) => deliveryRows(change, lane))),
       lane,
       others,
+      stays ? lane : null,
     ],
   })
   const { updated, held, positions } = rows[0]!

@@ -11,10 +11,8 @@ import { changesDispatch, updateRecords } from './record-changes.ts'
 
 export interface Projected {
   readonly message: MessageInProgress
-  /** Node that goes on with it from memory; null: none does, so that it is due. */
+  /** Node that has its events in memory, to deliver them; null: none has. */
   readonly holder: number | null
-  /** The node that had begun to submit it: until it is taken up that one may tell what became of it; then it is in doubt. */
-  readonly releasedFrom?: number
   /** Its events go to a URL. Those that are not taken get a delivery. */
   readonly delivers: boolean
   /** The last event that gets none all the same: it was made when there was no URL. Default: none is. */
@@ -25,7 +23,7 @@ export interface Projected {
 
 /**
  * Writes these messages, in the transaction `tx`. Those that were taken out of their records are written only where the
- * record says that `lane` has them; null: they are at rest, and locked by `tx`. Returns the ids of those with a record
+ * record says that `lane` has them; null: they are at rest, and locked by `tx`. `stays`: `lane` goes on with them. Returns the ids of those with a record
  * whose new deliveries have a holder.
  *
  * @throws NotInLaneError where one of them is another's, or is written already
@@ -34,6 +32,7 @@ export async function writeRecords(
   tx: Transaction,
   records: readonly Projected[],
   lane: number | null,
+  { stays = false }: { readonly stays?: boolean } = {},
 ): Promise<ReadonlySet<string>> {
   const fresh = records.filter(({ message }) => message.loaded === null)
   const known = records.filter(({ message }) => message.loaded !== null)
@@ -41,27 +40,28 @@ export async function writeRecords(
   const waiting = lane === null ? known.filter(({ message }) => changesDispatch(message)) : known
   const announcing = fresh.filter(({ message }) => message.events.length > 0)
   const plans = [...new Set(announcing.map(({ message }) => message.accepted.planId))]
-  await copyIn(tx, recordsOf(fresh))
+  await copyIn(tx, recordsOf(fresh, stays ? lane : null))
   const { held, positions } =
     changes.length > 0
-      ? await updateRecords(tx, changes, lane, plans)
+      ? await updateRecords(tx, changes, { lane, stays }, plans)
       : { held: NONE_HELD, positions: plans.length > 0 ? await drawPositions(tx, plans) : {} }
-  await copyIn(tx, [...dispatchesOf(waiting), eventsOf(announcing, positions)])
+  const queued = stays ? [] : dispatchesOf([...fresh, ...waiting])
+  await copyIn(tx, [...queued, eventsOf(announcing, positions)])
   return held
 }
 
 const NONE_HELD: ReadonlySet<string> = new Set()
 
-function recordsOf(fresh: readonly Projected[]): CopyRows[] {
+/** `lane`: has them in progress from now on. */
+function recordsOf(fresh: readonly Projected[], lane: number | null): CopyRows[] {
   const to = emptyRecords()
   for (const one of fresh) {
     const { message } = one
     const id = hexOf(message)
-    writeMessage(to.messages, id, message)
+    writeMessage(to.messages, id, message, lane)
     writeSubmissions(to.submissions, id, message)
     writeAttempts(to.attempts, id, message)
     writeReceipts(to.receipts, id, message)
-    writeDispatch(to.dispatches, id, one)
     writeDeliveries(to.deliveries, id, one)
   }
   return Object.values(to)
@@ -100,10 +100,10 @@ function emptyRecords() {
     messages: new CopyRows(`
       copy messages (plan_id, msg_id, status, event_seq, segments, delivered_segments, unknown_segments, carrier_id,
         sent_at, updated_at, sender, recipient, body, callback_url, country, mccmnc, error_code, carrier_code, price,
-        ptf, currency, route_id, route_reason, cut) from stdin (format binary)`),
+        ptf, currency, route_id, route_reason, cut, lane) from stdin (format binary)`),
     dispatches: new CopyRows(`
-      copy dispatches (bucket, msg_id, plan_id, holder, attempt, submitted_segments, ambiguous, due_at, expires_at,
-        route_id, chosen_carrier_id, carrier_id, cut, started_over, released_from, begun) from stdin (format binary)`),
+      copy dispatches (bucket, msg_id, plan_id, attempt, submitted_segments, ambiguous, due_at, expires_at, route_id,
+        chosen_carrier_id, carrier_id, cut, started_over) from stdin (format binary)`),
     submissions: new CopyRows(`
       copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, outcome, error_code, carrier_code,
         receipt_at, cut) from stdin (format binary)`),
@@ -131,8 +131,13 @@ function emptyEvents(): CopyRows {
  */
 const MICROSECONDS_OF_NO_BATCH = 999
 
-function writeMessage(to: CopyRows, id: string, { accepted, state }: MessageInProgress): void {
-  to.row(24)
+function writeMessage(
+  to: CopyRows,
+  id: string,
+  { accepted, state }: MessageInProgress,
+  lane: number | null,
+): void {
+  to.row(25)
   to.int4(accepted.planId)
   to.uuid(id)
   to.text(state.status)
@@ -157,20 +162,20 @@ function writeMessage(to: CopyRows, id: string, { accepted, state }: MessageInPr
   to.int4(state.routeId)
   to.text(state.routeReason)
   to.text(state.cut)
+  to.int4(lane)
 }
 
-function writeDispatch(to: CopyRows, id: string, { message, holder, releasedFrom }: Projected): void {
+function writeDispatch(to: CopyRows, id: string, { message }: Projected): void {
   const { msgId, accepted, state } = message
   const { submission } = state
   if (submission === null) return
-  to.row(16)
+  to.row(13)
   to.int2(bucketOf(msgId))
   to.uuid(id)
   to.int4(accepted.planId)
-  to.int4(holder)
   to.int2(submission.attempt)
   to.bits(submission.acceptedParts)
-  to.bool(submission.ambiguous && releasedFrom === undefined)
+  to.bool(submission.ambiguous)
   to.timestamptz(submission.dueAtMs)
   to.timestamptz(accepted.expiresAtMs)
   to.int4(submission.routeId)
@@ -178,8 +183,6 @@ function writeDispatch(to: CopyRows, id: string, { message, holder, releasedFrom
   to.int4(submission.carrierId)
   to.text(submission.cut)
   to.bool(submission.startedOver)
-  to.int4(releasedFrom ?? null)
-  to.bool(submission.begun)
 }
 
 function writeSubmissions(to: CopyRows, id: string, { accepted, submissions }: MessageInProgress): void {

@@ -43,7 +43,7 @@ export interface SubmitAttempt {
 }
 
 /** Part of a statement: keeps the attempts of a JSON parameter. */
-export function insertAttempts(parameter: string): string {
+function insertAttempts(parameter: string): string {
   return `insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
     select * from json_to_recordset(${parameter}) as a (
       msg_id uuid, attempted_at timestamptz, carrier_id integer, outcome attempt_outcome, command_status bigint,
@@ -51,10 +51,14 @@ export function insertAttempts(parameter: string): string {
     on conflict do nothing`
 }
 
-/** A segment the carrier accepted, under the id its receipt will name. */
-export interface Submission {
+/** What a receipt names. */
+export interface SubmissionId {
   readonly carrier_id: number
   readonly carrier_message_id: string
+}
+
+/** A segment the carrier accepted, under the id its receipt will name. */
+export interface Submission extends SubmissionId {
   readonly msg_id: string
   readonly plan_id: number
   readonly segment: number
@@ -139,7 +143,8 @@ export async function recordSubmissions(
                      m.ptf * coalesce(i.segments, m.segments) / m.segments, m.currency
               where m.price is not null and not (i.status = 'FAILED' and m.status = 'QUEUED'))
         from input i
-        where m.plan_id = i.plan_id and m.msg_id = i.msg_id
+        -- What a lane has in progress changes there.
+        where m.plan_id = i.plan_id and m.msg_id = i.msg_id and m.lane is null
           and (m.status = 'QUEUED' or m.carrier_id is null and (i.carrier_id is not null or i.status = 'SENT'))
         returning m.*
       ), ${announcedEvents({ changedAt: '$3::timestamptz', holder: '$4::integer', buckets: '$5::smallint[]' })}
@@ -165,7 +170,7 @@ export async function startOver(db: Queryable, rows: readonly NewCut[]): Promise
       update messages m set cut = i.cut, delivered_segments = 0, unknown_segments = 0
       from (select distinct * from json_to_recordset($1) as i (plan_id integer, msg_id uuid, cut text)) i
       where m.plan_id = i.plan_id and m.msg_id = i.msg_id and m.status in ('QUEUED', 'UNKNOWN')
-        and m.cut is distinct from i.cut`,
+        and m.cut is distinct from i.cut and m.lane is null`,
     values: [JSON.stringify(rows)],
   })
 }

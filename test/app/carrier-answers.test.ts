@@ -69,7 +69,7 @@ interface Waiting {
 /** The dispatch row, once it waits in the database. */
 async function postponed(msgId: string): Promise<Waiting | undefined> {
   const { rows } = await service.db.query<Waiting>(
-    'select attempt, ambiguous from dispatches where msg_id = $1 and holder is null',
+    'select attempt, ambiguous from dispatches where msg_id = $1',
     [msgId],
   )
   return rows[0]

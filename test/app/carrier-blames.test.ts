@@ -23,6 +23,7 @@ tenantPerTest(
 )
 
 async function attempts(msgId: string) {
+  await service.recorded(msgId)
   const { rows } = await service.db.query<{ outcome: string; resubmission: boolean; carrier: string }>(
     `select a.outcome, a.resubmission, c.name as carrier
      from submit_attempts a join carriers c on c.id = a.carrier_id where a.msg_id = $1 order by a.attempted_at`,

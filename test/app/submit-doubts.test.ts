@@ -21,7 +21,7 @@ tenantPerTest(
 async function dispatch(msgId: string) {
   const { rows } = await service.db.query(
     `select attempt, ambiguous, extract(epoch from due_at - now())::integer as wait_s
-     from dispatches where msg_id = $1 and holder is null`,
+     from dispatches where msg_id = $1`,
     [msgId],
   )
   return rows[0]
@@ -31,6 +31,7 @@ async function dispatch(msgId: string) {
 const inDoubt = (msgId: string) => eventually(async () => (await dispatch(msgId))?.ambiguous)
 
 async function attempts(msgId: string) {
+  await service.recorded(msgId)
   const { rows } = await service.db.query(
     'select outcome, resubmission from submit_attempts where msg_id = $1 order by attempted_at',
     [msgId],
@@ -42,7 +43,6 @@ async function attempts(msgId: string) {
 async function waiting(columns: string, message = ''): Promise<string> {
   const due = Date.now() + 60_000
   const msgId = await storeMessage(service.db, await service.planKey(), {
-    holder: null,
     callback_url: null,
     created_ms: due,
   })

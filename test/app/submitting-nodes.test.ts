@@ -73,7 +73,7 @@ describe('a node without a bind', () => {
     const there = Array.from({ length: 30 }, (_, count) => sentAt(node, `there ${count}`))
     const ids = await Promise.all(there)
     const { rows } = await service.db.query(
-      `select 1 from dispatches d join nodes n on n.node_id = d.holder where n.name = 'node-b'`,
+      `select 1 from messages m join lanes l using (lane) join nodes n using (node_id) where n.name = 'node-b'`,
     )
     expect(rows).toEqual([])
     for (const msgId of ids) await service.until(msgId, 'SENT')
@@ -91,10 +91,7 @@ describe('a node without a bind', () => {
     const theirs = await sentAt(node, 'there')
     const plan = await service.planKey()
     await eventually(async () => {
-      const { rows } = await service.db.query(
-        'select 1 from dispatches where plan_id = $1 and holder is null',
-        [plan],
-      )
+      const { rows } = await service.db.query('select 1 from dispatches where plan_id = $1', [plan])
       return rows.length === 0
     })
     smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
@@ -125,7 +122,7 @@ test('what a node merely held is never in doubt, though its lease lapsed and ano
     return rows[0].count === 46
   })
   const plan = await service.planKey()
-  const inDoubt = `select attempt, ambiguous from dispatches where plan_id = $1 and holder is null and attempt > 0`
+  const inDoubt = `select attempt, ambiguous from dispatches where plan_id = $1 and attempt > 0`
   const { rows } = await eventually(async () => {
     const found = await service.db.query(inDoubt, [plan])
     return found.rows.length === 10 && found

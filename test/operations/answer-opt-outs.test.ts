@@ -42,7 +42,7 @@ async function answer(...requests: (OptOutRequest | OptOutAsked)[]): Promise<voi
 /** Texts of the answers so far, by person, as they wait to be sent. */
 async function replies(person = PERSON): Promise<string[]> {
   const { rows } = await db.query(
-    `select m.body from messages m join dispatches d on d.msg_id = m.msg_id and d.holder is null
+    `select m.body from messages m join dispatches d on d.msg_id = m.msg_id
      where m.sender = $1 and m.recipient = $2 order by m.msg_id`,
     [NUMBER, person],
   )

@@ -3,7 +3,8 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { encodeEntry, type JournalFact, type LaterFact } from '../../src/domain/journal-entries.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { type Recovery, recoverLanes } from '../../src/operations/recover-lanes.ts'
-import type { Database } from '../../src/store/database.ts'
+import { type Database, withTransaction } from '../../src/store/database.ts'
+import { takeDueDispatches } from '../../src/store/dispatches.ts'
 import { appendEntry, closeLane, cutJournal, MOST_APPENDS, openLane } from '../../src/store/journal.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { projectMessages } from '../../src/store/projection.ts'
@@ -18,7 +19,8 @@ import {
   submittedFact,
   takenFact,
 } from '../support/messages-in-memory.ts'
-import { clearTables, eventsOf, statusOf } from '../support/stored-messages.ts'
+import { clearTables, eventsOf, statusOf, storeMessage } from '../support/stored-messages.ts'
+import { wishFor } from '../support/taken.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
 const NOW_MS = Date.now()
@@ -47,6 +49,15 @@ async function laneOf(nodeId: number) {
       n += 1
       return appendEntry(db, lane, n, encodeEntry(facts))
     },
+    /** A message that was tried twice, and taken out of its record with an entry. */
+    async taken() {
+      const msgId = await storeMessage(db, plan, { msg_id: newId(NOW_MS - 1_000) })
+      await db.query('update dispatches set attempt = 2 where msg_id = $1', [msgId])
+      const [loaded] = await withTransaction(db, (tx) => takeDueDispatches(tx, lane.lane, wishFor(plan)))
+      const { msgId: _, ...fact } = loaded!
+      await this.append([{ msgId, fact: { kind: 'loaded', ...fact } }])
+      return msgId
+    },
     /** An entry for what was accepted, and one for each fact after it. Gives the message's id. */
     async tell(facts: (msgId: string, atMs: number) => readonly LaterFact[] = () => [], begun = false) {
       const msgId = newId(NOW_MS - 1_000)
@@ -59,7 +70,7 @@ async function laneOf(nodeId: number) {
 
 async function dispatchOf(msgId: string) {
   const { rows } = await db.query(
-    `select holder, ambiguous, released_from as "releasedFrom", due_at as due from dispatches where msg_id = $1 and bucket = 7`,
+    'select attempt, ambiguous, due_at as due from dispatches where msg_id = $1 and bucket = 7',
     [msgId],
   )
   return rows[0]
@@ -80,31 +91,43 @@ async function recoverAll(changes: Partial<Recovery> = {}): Promise<void> {
   })
 }
 
-test('what was not begun is due now; what was begun waits for its node, and is in doubt when it is taken up', async () => {
+test('what was not begun is due now; what was begun is in doubt, and due later', async () => {
   const lane = await laneOf(dead!)
   const waiting = await lane.tell()
   const begun = await lane.tell(() => [], true)
   const begunLater = await lane.tell((_, atMs) => [{ kind: 'begun', atMs }])
   expect(await recover()).toBe(3)
-  const idle = { holder: null, ambiguous: false }
-  const inDoubt = { ...idle, releasedFrom: dead, due: expect.any(Date) }
-  expect(await dispatchOf(waiting)).toEqual({ ...idle, releasedFrom: null, due: new Date(NOW_MS - 1_000) })
+  const inDoubt = { attempt: 0, ambiguous: true, due: expect.any(Date) }
+  expect(await dispatchOf(waiting)).toEqual({ attempt: 0, ambiguous: false, due: new Date(NOW_MS - 1_000) })
   expect(await dispatchOf(begun)).toEqual(inDoubt)
   expect(await dispatchOf(begunLater)).toEqual(inDoubt)
 })
 
+test('what was taken out of its record is written back, unless it is with another lane by now', async () => {
+  const [first, second] = [await laneOf(dead!), await laneOf(dead!)]
+  const [idle, begun] = [await first.taken(), await first.taken()]
+  const [moved, returned] = [await first.taken(), await first.taken()]
+  await first.append([{ msgId: begun, fact: { kind: 'begun', atMs: NOW_MS } }])
+  await first.append([{ msgId: returned, fact: { kind: 'begun', atMs: NOW_MS } }])
+  await db.query('update messages set lane = $2 where msg_id = $1', [moved, second.lane])
+  await db.query('update messages set lane = null where msg_id = $1', [returned])
+  expect(await recover()).toBe(2)
+  const lanes = await db.query('select msg_id, lane from messages order by msg_id')
+  expect(lanes.rows).toEqual(
+    [idle, begun, moved, returned]
+      .sort()
+      .map((msg_id) => ({ msg_id, lane: msg_id === moved ? second.lane : null })),
+  )
+  expect(await dispatchOf(idle)).toMatchObject({ attempt: 2, ambiguous: false })
+  expect(await dispatchOf(begun)).toMatchObject({ attempt: 2, ambiguous: true })
+  expect([await dispatchOf(moved), await dispatchOf(returned)]).toEqual([undefined, undefined])
+})
+
 test('what a dead node wrote into the records after its buckets were taken is released, too', async () => {
   const lane = await openLane(db, dead!)
-  const queued = inMemory(plan)
   const told = inMemory(plan, (id, atMs) => [submittedFact(id), settledFact(atMs)])
-  await projectMessages(
-    db,
-    lane,
-    [projected(queued, { holder: dead! }), projected(told, { holder: dead! })],
-    0,
-  )
+  await projectMessages(db, lane, [projected(told, { holder: dead! })], 0)
   await recover()
-  expect(await dispatchOf(queued.msgId)).toMatchObject({ holder: null, releasedFrom: null })
   const { rows } = await db.query('select holder from event_deliveries where msg_id = $1', [told.msgId])
   expect(rows).toEqual([{ holder: null }])
 })
@@ -263,7 +286,8 @@ test.each(['before', 'after'] as const)(
     for (let statement = 1; ; statement += 1) {
       const dies = await registerNode(db, `dies-${when}-${statement}`)
       const lane = await laneOf(dead!)
-      const [waiting, sent] = [
+      const [taken, waiting, sent] = [
+        await lane.taken(),
         await lane.tell(),
         await lane.tell((id, atMs) => [submittedFact(id), settledFact(atMs)]),
       ]
@@ -274,9 +298,14 @@ test.each(['before', 'after'] as const)(
       await recoverAll()
       expect([await statusOf(db, waiting), await statusOf(db, sent)]).toEqual(['QUEUED', 'SENT'])
       expect(await dispatchOf(waiting)).toMatchObject({ ambiguous: false })
+      expect(await dispatchOf(taken)).toMatchObject({ attempt: 2, ambiguous: false })
+      const { rows } = await db.query(
+        'delete from dispatches returning (select lane from messages m where m.msg_id = dispatches.msg_id)',
+      )
+      expect(rows).toEqual([{ lane: null }, { lane: null }])
       expect(await eventsOf(db, sent)).toEqual([{ seq: 1, status: 'SENT', holder: null }])
       expect(await leftOver()).toEqual({ lanes: 0, entries: 0 })
-      if (outcome === 2) {
+      if (outcome === 3) {
         expect(statement).toBeGreaterThan(10)
         break
       }

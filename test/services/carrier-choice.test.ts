@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { Dispatch } from '../../src/domain/dispatches.ts'
 import type { LinkCondition } from '../../src/domain/link-conditions.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { CarrierChoice } from '../../src/services/carrier-choice.ts'
 import { CarrierLink, type LinkEvents } from '../../src/services/carrier-link.ts'
 import type { SubmitJob, SubmitToken } from '../../src/services/submit-job.ts'
-import type { Dispatch } from '../../src/store/dispatches.ts'
 import { aCarrier, aDirectory, aPlan, aRoute } from '../support/directory.ts'
 import { aDispatch } from '../support/submit-jobs.ts'
 

@@ -124,7 +124,7 @@ describe('two nodes', () => {
   test('are told that messages wait which were handed to a carrier of theirs', async () => {
     const [one, two] = [await node('one', { 1: 'usable' }), await node('two', { 2: 'usable' })]
     await exchange(one, two)
-    await storeMessage(db, plan, { holder: null, chosen_carrier_id: 2 })
+    await storeMessage(db, plan, { chosen_carrier_id: 2 })
     await exchange(one, two)
     expect([one.handed, two.handed]).toEqual([0, 2])
   })

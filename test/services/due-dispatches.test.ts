@@ -1,8 +1,10 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Route, RoutingRule } from '../../src/domain/configuration.ts'
 import type { Directory } from '../../src/domain/directory.ts'
+import { loadedMessage } from '../../src/domain/messages-in-progress.ts'
 import { DueDispatches, type DueDispatchesOptions } from '../../src/services/due-dispatches.ts'
 import { HeldMessages } from '../../src/services/held-messages.ts'
+import { withTransaction } from '../../src/store/database.ts'
 import { aDirectory, aPlan, aRoute } from '../support/directory.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { eventually } from '../support/service.ts'
@@ -38,17 +40,23 @@ function directoryOf(prefixes: readonly string[], active = true): Directory {
   return aDirectory({ plans, routes: [open, closed], routingRules: rules })
 }
 
+/** Takes without a journal. */
+const loading = (pool: typeof db): DueDispatchesOptions['inProgress'] => ({
+  load: async (lane, load) =>
+    (await withTransaction(pool, (tx) => load(tx, lane))).map((one) => loadedMessage(one.msgId, one)),
+})
+
 function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> = {}): DueDispatches {
   return new DueDispatches({
-    db,
+    inProgress: loading(db),
     directory,
     lease: { nodeId: 1, buckets: ALL },
     recorder: { failing: false, backlog: 0 },
     held,
     isOpen: (route: Route) => route.id === open.id,
     carriers: () => ({ here: [], elsewhere: [] }),
-    take: ({ msgId, planId }) => {
-      held.add(msgId, planId)
+    take: ({ msgId, accepted }) => {
+      held.add(msgId, accepted.planId)
       taken.push(msgId)
     },
     onError: (message, error) => expect.unreachable(`${message}: ${error}`),
@@ -58,7 +66,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
 
 async function store(count: number, route_id: number): Promise<void> {
   const created_ms = Date.now() - 1_000
-  const rows = Array.from({ length: count }, () => newMessage(plan, { holder: null, route_id, created_ms }))
+  const rows = Array.from({ length: count }, () => newMessage(plan, { route_id, created_ms }))
   await insertMessages(db, rows)
 }
 
@@ -120,11 +128,16 @@ test('closed routes are told once; of routes only those whose room is not that o
     wishes.push({ ...JSON.parse(values[2]!)[plan], closed: values[6] })
     return { rows: [] }
   }
-  const db = { query } as unknown as DueDispatchesOptions['db']
-  const trusting = due(() => directoryOf(['+44']), { db, recheckMs: 60_000 })
+  const inProgress: DueDispatchesOptions['inProgress'] = {
+    async load(lane, load) {
+      await load({ query } as never, lane)
+      return []
+    },
+  }
+  const trusting = due(() => directoryOf(['+44']), { inProgress, recheckMs: 60_000 })
   trusting.follow()
   await trusting.runOnce()
-  await due(() => directoryOf(['+44']), { db, recheckMs: 0 }).runOnce()
+  await due(() => directoryOf(['+44']), { inProgress, recheckMs: 0 }).runOnce()
   expect(wishes).toEqual([
     { room: 1_000, routes: {}, closed: [] },
     { room: 1_000, routes: {}, closed: [closed.id] },
@@ -133,7 +146,7 @@ test('closed routes are told once; of routes only those whose room is not that o
 
 test('what was handed to a carrier of this node is taken although its route is closed', async () => {
   const rows = [5, 6, 0].map((chosen_carrier_id) =>
-    newMessage(plan, { holder: null, route_id: closed.id, chosen_carrier_id }),
+    newMessage(plan, { route_id: closed.id, chosen_carrier_id }),
   )
   await insertMessages(db, rows)
   const route = aRoute({ ...closed, carriers: [{ carrierId: 5, priority: 1, weight: 1 }] })
@@ -145,7 +158,7 @@ test('what was handed to a carrier of this node is taken although its route is c
 })
 
 test('what was handed to a carrier of another node is left to it while a route of the plan has the carrier', async () => {
-  const row = newMessage(plan, { holder: null, route_id: open.id, chosen_carrier_id: 6 })
+  const row = newMessage(plan, { route_id: open.id, chosen_carrier_id: 6 })
   await insertMessages(db, [row])
   const look = (carrierIds: readonly number[]) => {
     const carriers = carrierIds.map((carrierId, priority) => ({ carrierId, priority, weight: 1 }))

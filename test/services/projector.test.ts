@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { encodeEntry } from '../../src/domain/journal-entries.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
-import { type Live, newLive, Projector, type ProjectorOptions } from '../../src/services/projector.ts'
+import { type Live, newLive } from '../../src/services/lives.ts'
+import { Projector, type ProjectorOptions } from '../../src/services/projector.ts'
 import { appendEntry, type Lane, openLane, takeOverLane } from '../../src/store/journal.ts'
 import { findAtRest } from '../../src/store/projection.ts'
 import { eventually } from '../support/eventually.ts'
@@ -39,6 +40,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
         live.gone?.resolve()
       }
     },
+    renew: async () => undefined,
     onFenced: () => {
       told.fenced += 1
       held = null
@@ -55,7 +57,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
 }
 
 function aLive(message: MessageInProgress, entry: number): Live {
-  return { ...newLive(message, { holder: NODE, entry }), delivers: true }
+  return { ...newLive(message, { holder: NODE, entry }), delivers: true, postponed: true }
 }
 
 const waiting = (count: number) => Array.from({ length: count }, () => inMemory(plan))
@@ -189,6 +191,7 @@ async function waitingProjector(statement: (lane: Lane) => string) {
     onProjected(written) {
       held.projected += written.length
     },
+    renew: async () => undefined,
     onFenced() {
       held.fenced += 1
     },

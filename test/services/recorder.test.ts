@@ -3,7 +3,6 @@ import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
 import { IdRules } from '../../src/services/id-rules.ts'
 import { Recorder } from '../../src/services/recorder.ts'
 import type { Database } from '../../src/store/database.ts'
-import type { Postponement } from '../../src/store/dispatches.ts'
 import { aDirectory } from '../support/directory.ts'
 import { nothingInProgress } from '../support/in-progress.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
@@ -13,7 +12,6 @@ import {
   countOf,
   HOLDER,
   insertMessages,
-  NODE,
   newMessage,
   receipt,
   sent,
@@ -195,47 +193,5 @@ describe('submissions and receipts', () => {
     expect(answers).toEqual([false])
     await recorder.drain(20_000)
     expect(answers).toHaveLength(20_001)
-  })
-})
-
-describe('postponements', () => {
-  const accepted = 2n ** 48n - 1n
-  const postponed = (msgId: string, changes: Partial<Postponement> = {}): Postponement => ({
-    msg_id: msgId,
-    holder: NODE,
-    attempt: 2,
-    submitted_segments: String(accepted),
-    cut: 'udh GSM7 48',
-    started_over: false,
-    ambiguous: true,
-    carrier_id: null,
-    route_id: null,
-    chosen_carrier_id: 0,
-    delay_ms: 60_000,
-    attempt_made: null,
-    ...changes,
-  })
-
-  test('a bad one does not hold up the others', async () => {
-    const [bad, good] = [await storeMessage(database.db, plan), await storeMessage(database.db, plan)]
-    recorder.postpone(postponed(bad, { attempt: 40_000 }))
-    recorder.postpone(postponed(good))
-    await recorder.drain(2_000)
-    expect(recorder.failing).toBe(false)
-    expect(errors).toEqual(['postponement refused by the database'])
-    const { rows } = await database.db.query('select msg_id from dispatches where holder is null')
-    expect(rows).toContainEqual({ msg_id: good })
-  })
-
-  test('are written, with all 64 bits of the segments', async () => {
-    const msgId = await storeMessage(database.db, plan)
-    recorder.postpone(postponed(msgId))
-    await recorder.drain(5_000)
-    const { rows } = await database.db.query(
-      `select holder, attempt, submitted_segments::text as bits, ambiguous, due_at > now() + interval '50 s' as later
-       from dispatches where msg_id = $1`,
-      [msgId],
-    )
-    expect(rows).toEqual([{ holder: null, attempt: 2, bits: String(accepted), ambiguous: true, later: true }])
   })
 })

@@ -40,7 +40,7 @@ type Ask = (rows: readonly ReceiptRow[]) => Promise<readonly (readonly HandedRec
 /** A worker that has no messages, and the owner beside it. */
 function workers() {
   const recorder = { receipt: (item: ReceiptItem) => void recorded.push(item) }
-  const atOwner = new SiblingReceipts({ inProgress: owner, recorder })
+  const atOwner = new SiblingReceipts({ inProgress: owner.receipts, recorder })
   const asked: number[] = []
   const ask: Ask = async (rows) => {
     asked.push(rows.length)
@@ -51,7 +51,7 @@ function workers() {
 
 function workerThatAsks(ask: Ask): SiblingReceipts {
   const recorder = { receipt: (item: ReceiptItem) => void recorded.push(item) }
-  return new SiblingReceipts({ inProgress: nothingInProgress(db), recorder, ask })
+  return new SiblingReceipts({ inProgress: nothingInProgress(db).receipts, recorder, ask })
 }
 
 function answerTo(worker: SiblingReceipts, row: ReceiptRow): Promise<boolean> {

@@ -60,7 +60,7 @@ test('the parts of a message have the same reference whenever they are cut, and 
 
 describe('validity_period is what is left of the message', () => {
   const period = (leftMs: number, carrier = aCarrier()) =>
-    (submitSm(aJob({ expiresAt: new Date(NOW_MS + leftMs) }, carrier), 0, NOW_MS) as PduInput<'submit_sm'>)
+    (submitSm(aJob({ expiresAtMs: NOW_MS + leftMs }, carrier), 0, NOW_MS) as PduInput<'submit_sm'>)
       .validity_period
 
   test.each([

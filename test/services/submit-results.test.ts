@@ -70,7 +70,7 @@ describe('the end of a message', () => {
 
 describe('what ends a message before it is sent', () => {
   const nowMs = Date.now()
-  const over = { expiresAt: new Date(nowMs) }
+  const over = { expiresAtMs: nowMs }
   const FAILED = { status: 'FAILED' }
   const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' }
   test.each([
@@ -137,17 +137,19 @@ describe('an attempt', () => {
 })
 
 describe('what is given back', () => {
+  const UNTRIED = { wasTried: false, nowMs: 1_000 }
+  const TRIED = { wasTried: true, nowMs: 1_000 }
+
   test('without an attempt names no carrier, unless that has parts of the message', () => {
     const job = aJob({ body: 'part '.repeat(80) })
-    expect(postponementOfJob(job, { delayMs: 5 })).toMatchObject({
-      carrier_id: null,
-      route_id: 1,
-      submitted_segments: '0',
-      delay_ms: 5,
-      attempt_made: null,
+    expect(postponementOfJob(job, { delayMs: 5 }, UNTRIED)).toMatchObject({
+      carrierId: null,
+      routeId: 1,
+      acceptedParts: 0n,
+      dueAtMs: UNTRIED.nowMs + 5,
     })
     job.progress.acceptedEarlier(1)
-    expect(postponementOfJob(job, { delayMs: 0 })).toMatchObject({ carrier_id: 1, submitted_segments: '2' })
+    expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({ carrierId: 1, acceptedParts: 2n })
     expect(restOf(job)).toMatchObject({ carrierId: 1, submittedSegments: 2n })
   })
 
@@ -157,11 +159,11 @@ describe('what is given back', () => {
     const job = aJob(dispatch, aCarrier({ id: 2, longMessages: 'sar' }))
     expect(job).toMatchObject({ startedOver: true, isResubmission: true })
     expect(restOf(job)).toMatchObject({ ...begun, startedOver: false })
-    expect(postponementOfJob(job, { delayMs: 0 }, attemptOf(job, 'retry', 0x14))).toMatchObject({
-      submitted_segments: '1',
+    expect(postponementOfJob(job, { delayMs: 0 }, TRIED)).toMatchObject({
+      acceptedParts: 1n,
       cut: 'udh GSM7 3',
-      started_over: false,
-      carrier_id: 1,
+      startedOver: false,
+      carrierId: 1,
     })
     job.progress.acceptedEarlier(2)
     const rest = restOf(job)
@@ -171,11 +173,11 @@ describe('what is given back', () => {
       startedOver: true,
       carrierId: 2,
     })
-    expect(postponementOfJob(job, { delayMs: 0 })).toMatchObject({
-      submitted_segments: '4',
+    expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({
+      acceptedParts: 4n,
       cut: 'sar GSM7 3',
-      started_over: true,
-      carrier_id: 2,
+      startedOver: true,
+      carrierId: 2,
     })
     // Wherever it goes on from there, it is flagged.
     expect(aJob(rest, aCarrier({ longMessages: 'sar' }))).toMatchObject({ isResubmission: true })
@@ -184,19 +186,18 @@ describe('what is given back', () => {
   test('after an attempt has what it changed', () => {
     const job = aJob()
     const change = { delayMs: 5_000, attempt: 1 }
-    expect(postponementOfJob(job, change, attemptOf(job, 'retry', 0x14))).toMatchObject({
+    expect(postponementOfJob(job, change, TRIED)).toMatchObject({
       attempt: 1,
       ambiguous: false,
-      carrier_id: 1,
-      attempt_made: { outcome: 'retry', command_status: 0x14 },
+      carrierId: 1,
     })
     expect(
-      postponementOf(aDispatch({ attempt: 2 }), { delayMs: 0, ambiguous: true, routeId: 7 }),
+      postponementOf(aDispatch({ attempt: 2 }), { delayMs: 0, ambiguous: true, routeId: 7 }, 1),
     ).toMatchObject({
       attempt: 2,
       ambiguous: true,
-      route_id: 7,
-      carrier_id: null,
+      routeId: 7,
+      carrierId: null,
     })
   })
 })

@@ -19,10 +19,7 @@ tenantPerTest(
 )
 
 async function isAmbiguous(msgId: string): Promise<boolean> {
-  const { rows } = await service.db.query(
-    'select ambiguous from dispatches where msg_id = $1 and holder is null',
-    [msgId],
-  )
+  const { rows } = await service.db.query('select ambiguous from dispatches where msg_id = $1', [msgId])
   return rows[0]?.ambiguous === true
 }
 
@@ -35,7 +32,6 @@ describe('what waits in the database', () => {
       const created_ms = Date.now() - age * 1_000
       ids.push(
         await storeMessage(service.db, plan, {
-          holder: null,
           created_ms,
           body: `age ${age}`,
           callback_url: null,
@@ -57,7 +53,7 @@ describe('what waits in the database', () => {
     const store = (changes: Parameters<typeof storeMessage>[2]) => {
       age -= 1_000
       const created_ms = Date.now() - age
-      return storeMessage(service.db, plan, { holder: null, callback_url: null, created_ms, ...changes })
+      return storeMessage(service.db, plan, { callback_url: null, created_ms, ...changes })
     }
     const parts = { body: TWO_PARTS, segments: 2 }
     const sender = 'far longer than twenty characters'
@@ -120,10 +116,7 @@ describe('an answer that names no message', () => {
     const msgId = await service.sent()
     for (const attempt of [1, 2]) {
       await eventually(async () => {
-        const { rows } = await service.db.query(
-          'select attempt from dispatches where msg_id = $1 and holder is null',
-          [msgId],
-        )
+        const { rows } = await service.db.query('select attempt from dispatches where msg_id = $1', [msgId])
         return rows[0]?.attempt === attempt
       })
       await service.makeDue()

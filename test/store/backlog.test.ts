@@ -11,20 +11,19 @@ beforeEach(async () => {
 
 /** Messages that wait, `count` alike. */
 async function waiting(count: number, values: Record<string, unknown> = {}): Promise<void> {
-  const { planId = plan, routeId = 1, dueInS = -1, holder = null, ambiguous = false, attempt = 0 } = values
+  const { planId = plan, routeId = 1, dueInS = -1, ambiguous = false, attempt = 0 } = values
   await db.query(
-    `insert into dispatches (bucket, msg_id, plan_id, route_id, due_at, holder, ambiguous, attempt, expires_at)
-     select n % 256, overlay(gen_random_uuid()::text placing 'ffff' from 1)::uuid, $2, $3, now() + $4 * interval '1 s', $5, $6, $7, now() from generate_series(1, $1) n`,
-    [count, planId, routeId, dueInS, holder, ambiguous, attempt],
+    `insert into dispatches (bucket, msg_id, plan_id, route_id, due_at, ambiguous, attempt, expires_at)
+     select n % 256, overlay(gen_random_uuid()::text placing 'ffff' from 1)::uuid, $2, $3, now() + $4 * interval '1 s', $5, $6, now() from generate_series(1, $1) n`,
+    [count, planId, routeId, dueInS, ambiguous, attempt],
   )
 }
 
 describe('messages', () => {
-  test('are counted by plan, route and what tells the cause; held ones are not', async () => {
+  test('are counted by plan, route and what tells the cause', async () => {
     await waiting(3)
     await waiting(2, { planId: other, routeId: 2, dueInS: 60, attempt: 1 })
     await waiting(1, { dueInS: 60, ambiguous: true })
-    await waiting(4, { holder: 1 })
     const oldest = newId(Date.UTC(2026, 0, 1))
     await db.query(
       `insert into dispatches (bucket, msg_id, plan_id, route_id, due_at, expires_at)

@@ -11,7 +11,6 @@ import {
   HOLDER,
   insertMessages,
   type NewMessage,
-  NODE,
   newMessage,
   recordOf,
   sent,
@@ -57,11 +56,11 @@ describe('storing', () => {
       lane: null,
     })
     const { rows } = await db.query(
-      `select bucket, holder, attempt, ambiguous, extract(epoch from expires_at - due_at) * 1000 as validity
+      `select bucket, attempt, ambiguous, extract(epoch from expires_at - due_at) * 1000 as validity
        from dispatches where msg_id = $1`,
       [row.msg_id],
     )
-    expect(rows).toMatchObject([{ bucket: bucketOf(row.msg_id), holder: NODE, attempt: 0, ambiguous: false }])
+    expect(rows).toMatchObject([{ bucket: bucketOf(row.msg_id), attempt: 0, ambiguous: false }])
     expect(Number(rows[0].validity)).toBe(row.validity_ms)
   })
 

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { holdDueDispatches } from '../../src/store/dispatches.ts'
 import {
   changeOptOuts,
   deleteOptOut,
@@ -8,12 +7,11 @@ import {
   listOptOuts,
 } from '../../src/store/opt-outs.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
-import { NODE, storeMessage } from '../support/stored-messages.ts'
+import { storeMessage } from '../support/stored-messages.ts'
+import { take, wishFor } from '../support/taken.ts'
 
 const SENDER = '+49301234567'
 const PERSON = '+491701234567'
-const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
-
 const { db, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
 
 beforeEach(async () => {
@@ -73,23 +71,13 @@ describe('what a person wants', () => {
 
 describe('a message', () => {
   test('that waited is told as it is taken up, but for the confirmation and where the plan keeps no opt-outs', async () => {
-    const waiting = (planId = plan) =>
-      storeMessage(db, planId, { sender: SENDER, recipient: PERSON, holder: null })
+    const waiting = (planId = plan) => storeMessage(db, planId, { sender: SENDER, recipient: PERSON })
     const [unwanted, confirmation, elsewhere] = [await waiting(), await waiting(), await waiting(otherPlan)]
     await changeOptOuts(db, [
       { ...pair(), opts_out: true, reply_id: confirmation },
       { ...pair({ plan_id: otherPlan }), opts_out: true, reply_id: newId(Date.now()) },
     ])
-    const taken = await holdDueDispatches(db, {
-      nodeId: NODE,
-      buckets: ALL,
-      plans: new Map([plan, otherPlan].map((id) => [id, { room: 100, routes: {} }])),
-      closedRoutes: [],
-      carriers: [],
-      expired: false,
-      overdueMs: null,
-      limit: 10,
-    })
+    const taken = await take(db, wishFor(plan, otherPlan))
     expect(new Map(taken.map((dispatch) => [dispatch.msgId, dispatch.optedOut]))).toEqual(
       new Map([
         [unwanted, true],

@@ -1,15 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { InstantSource } from '../../src/domain/instants.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
-import { holdDueDispatches, postponeDispatches } from '../../src/store/dispatches.ts'
 import { type AttemptRow, holdDueEvents, recordAttempts } from '../../src/store/event-deliveries.ts'
 import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { openLane } from '../../src/store/journal.ts'
 import { findMessageForOperator } from '../../src/store/messages-admin.ts'
 import { projectMessages } from '../../src/store/projection.ts'
 import type { Projected } from '../../src/store/records.ts'
-import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase } from '../support/installation.ts'
 import {
   deliveredFacts,
@@ -27,18 +24,15 @@ import {
   NODE,
   receipt,
   receiptOptions,
-  sent,
   statusOf,
   storeDelivered,
-  submission,
 } from '../support/stored-messages.ts'
+import { take, wishFor } from '../support/taken.ts'
 
 /** What was written from memory, the statements of the tables go on with. */
 
 const { db, announcedPlan: plan } = await installedDatabase()
 const lane = await openLane(db, NODE)
-const instants = new InstantSource()
-const changedAt = () => instants.next(Date.now())
 
 beforeEach(() => clearTables(db, 'dispatches', 'event_deliveries'))
 
@@ -51,13 +45,7 @@ async function project(message: MessageInProgress, changes: Partial<Projected> =
 const sentFacts = (msgId: string, atMs: number) => [submittedFact(msgId), settledFact(atMs)]
 
 describe('a message that is to be submitted', () => {
-  const hold = () =>
-    holdDueDispatches(db, {
-      ...{ nodeId: NODE, buckets: HOLDER.buckets, plans: new Map([[plan, { room: 9, routes: {} }]]) },
-      ...{ closedRoutes: [], carriers: [], limit: 9, expired: false, overdueMs: null },
-    })
-
-  test('is taken up where nobody has it', async () => {
+  test('is taken up', async () => {
     const msgId = await project(
       inMemory(plan, (_, atMs) => [
         {
@@ -75,44 +63,12 @@ describe('a message that is to be submitted', () => {
         },
       ]),
     )
-    await project(inMemory(plan), { holder: NODE })
-    expect(await hold()).toEqual([
+    expect(await take(db, wishFor(plan))).toEqual([
       expect.objectContaining({
         ...{ msgId, attempt: 2, submittedSegments: 5n, cut: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
         ...{ planId: plan, sender: 'Aldis', recipient: '+15551230000', body: 'hello', status: 'QUEUED' },
       }),
     ])
-  })
-
-  test('is settled by the node that has it, and not before', async () => {
-    const msgId = await project(inMemory(plan), { holder: NODE })
-    const changed = await recordSubmissions(db, {
-      settlements: [sent(plan, msgId)],
-      submissions: [submission(plan, msgId, msgId)],
-      changedAt: changedAt(),
-      events: HOLDER,
-    })
-    expect(changed).toMatchObject([{ msgId, status: 'SENT', seq: 1, held: true, behind: false }])
-    expect((await db.query('select from dispatches')).rowCount).toBe(0)
-  })
-
-  test('is given back by the node that has it', async () => {
-    const msgId = await project(inMemory(plan), { holder: NODE })
-    await postponeDispatches(db, [
-      {
-        ...{
-          msg_id: msgId,
-          holder: NODE,
-          attempt: 1,
-          submitted_segments: '0',
-          cut: null,
-          started_over: false,
-        },
-        ...{ ambiguous: false, carrier_id: 1, route_id: null, chosen_carrier_id: 0, delay_ms: 0 },
-        attempt_made: null,
-      },
-    ])
-    expect(await hold()).toMatchObject([{ msgId, attempt: 1, carrierId: 1 }])
   })
 })
 

@@ -27,9 +27,7 @@ test('stories of messages leave the same rows, whether told to the tables or pro
       })
       await insertMessages(
         db,
-        pairs.map(({ told, segments }) =>
-          newMessage(plan, { msg_id: told, segments, created_ms: atMs, holder: null }),
-        ),
+        pairs.map(({ told, segments }) => newMessage(plan, { msg_id: told, segments, created_ms: atMs })),
       )
       await recordSubmissions(db, {
         settlements: [],

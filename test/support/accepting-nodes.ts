@@ -4,7 +4,6 @@ import type { ServicePlan } from '../../src/domain/configuration.ts'
 import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
 import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
 import type { Database } from '../../src/store/database.ts'
-import type { Dispatch } from '../../src/store/dispatches.ts'
 import { aDirectory } from './directory.ts'
 import { type Around, gatedDatabase } from './gated-database.ts'
 import { newId } from './installation.ts'
@@ -14,7 +13,7 @@ import { NOBODY, NODE } from './stored-messages.ts'
 export interface AcceptingNode {
   readonly group: GroupAccepter
   readonly inProgress: MessagesInProgress
-  readonly kept: Dispatch[]
+  readonly kept: string[]
   readonly released: string[]
   readonly refused: Set<string>
 }
@@ -49,10 +48,10 @@ export async function anAcceptingNode(
     overdueMs,
   })
   if (hasLane) await inProgress.register(NODE)
-  const [kept, released, refused]: [Dispatch[], string[], Set<string>] = [[], [], new Set()]
+  const [kept, released, refused]: [string[], string[], Set<string>] = [[], [], new Set()]
   const placement: Placement = {
     place: () => ({ msgId: newId(Date.now()), holder: keeps ? NODE : null, begun: keeps, routeId: 7 }),
-    keep: (dispatch) => void kept.push(dispatch),
+    keep: (msgId) => void kept.push(msgId),
     release: (msgId) => void released.push(msgId),
     refuse: (msgId) => void refused.add(msgId),
     refused: (msgId) => void refused.delete(msgId),

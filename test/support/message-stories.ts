@@ -5,10 +5,10 @@ import type { Fact, MessageState, Receipt } from '../../src/domain/message-facts
 import { recordFacts as recordAtRest } from '../../src/operations/record-facts.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Database } from '../../src/store/database.ts'
-import { type Postponement, postponeDispatches, recordLateSegments } from '../../src/store/dispatches.ts'
+import { recordLateSegments } from '../../src/store/dispatches.ts'
 import { recordSubmissions, startOver } from '../../src/store/submissions.ts'
 import { aDirectory } from './directory.ts'
-import { CARRIER_ID, NOBODY, NODE, receipt, receiptOptions, sent } from './stored-messages.ts'
+import { CARRIER_ID, NOBODY, receipt, receiptOptions, sent } from './stored-messages.ts'
 
 export const MOST_SEGMENTS = 3
 export const CUTS = [null, 'tlv gsm7 3']
@@ -164,26 +164,6 @@ export async function recordFacts(
     ),
     receiptOptions({ atMs, events: NOBODY }),
   )
-  await db.query('update dispatches set holder = $1', [NODE])
-  await postponeDispatches(
-    db,
-    ofKind('postponed').map(
-      ({ msgId, fact }): Postponement => ({
-        msg_id: msgId,
-        holder: NODE,
-        attempt: fact.attempt,
-        submitted_segments: String(fact.acceptedParts),
-        cut: fact.cut,
-        started_over: fact.startedOver,
-        ambiguous: fact.ambiguous,
-        carrier_id: fact.carrierId,
-        route_id: null,
-        chosen_carrier_id: 0,
-        delay_ms: 0,
-        attempt_made: null,
-      }),
-    ),
-  )
   await recordLateSegments(
     db,
     ofKind('part-accepted').map(({ msgId, fact }) => ({
@@ -194,7 +174,7 @@ export async function recordFacts(
   )
   await recordAtRest(
     db,
-    ofKind('overdue').map(({ msgId, fact }) => ({ planId: plan, msgId, fact })),
+    [...ofKind('postponed'), ...ofKind('overdue')].map(({ msgId, fact }) => ({ planId: plan, msgId, fact })),
     { directory: aDirectory(), events: NOBODY },
   )
 }

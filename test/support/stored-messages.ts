@@ -33,8 +33,6 @@ export interface NewMessage {
   readonly segments: number
   readonly country: string | null
   readonly callback_url: string | null
-  readonly holder: number | null
-  readonly begun: boolean
   readonly route_id: number | null
   readonly chosen_carrier_id?: number
   /** It is due then. */
@@ -57,17 +55,17 @@ export function recordOf(row: NewMessage) {
     country: row.country,
     callbackUrl: row.callback_url,
     optedOut: false,
-    begun: row.begun,
+    begun: false,
     routeId: row.route_id ?? 0,
     expiresAtMs: row.created_ms + row.validity_ms,
   }
   const message = messageInProgress(row.msg_id, accepted, row.chosen_carrier_id)
   const submission = { ...message.state.submission!, dueAtMs: row.created_ms }
   message.state = { ...message.state, changedAtMs: row.created_ms, submission }
-  return { message, holder: row.holder, delivers: false }
+  return { message, holder: null, delivers: false }
 }
 
-/** Stores a message held by NODE; gives its id. */
+/** Stores a message that waits to be submitted; gives its id. */
 export async function storeMessage(
   db: Database,
   planId: number,
@@ -90,8 +88,6 @@ export function newMessage(planId: number, changes: Partial<NewMessage> = {}): N
     segments: 1,
     country: 'US',
     callback_url: 'https://example.com/dlr',
-    holder: NODE,
-    begun: true,
     route_id: null,
     created_ms: atMs,
     validity_ms: 86_400_000,

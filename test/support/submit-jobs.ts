@@ -1,14 +1,13 @@
 /** Messages on their way to a carrier, without a database. */
 import { randomBytes } from 'node:crypto'
 import type { Carrier } from '../../src/domain/configuration.ts'
+import type { Dispatch } from '../../src/domain/dispatches.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
 import { type SubmitJob, submitJob } from '../../src/services/submit-job.ts'
-import type { Dispatch } from '../../src/store/dispatches.ts'
 import { aCarrier } from './directory.ts'
 
 export function aDispatch(changes: Partial<Dispatch> = {}): Dispatch {
   return {
-    holder: 1,
     planId: 1,
     msgId: messageId(Date.now(), randomBytes(9), 0),
     sender: 'Aldis',
@@ -24,7 +23,7 @@ export function aDispatch(changes: Partial<Dispatch> = {}): Dispatch {
     ambiguous: false,
     carrierId: null,
     optedOut: false,
-    expiresAt: new Date(Date.now() + 86_400_000),
+    expiresAtMs: Date.now() + 86_400_000,
     ...changes,
   }
 }

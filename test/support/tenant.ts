@@ -247,7 +247,7 @@ function observations(
     },
     async makeDue() {
       const plan = await planKey()
-      await db.query('update dispatches set due_at = now() where plan_id = $1 and holder is null', [plan])
+      await db.query('update dispatches set due_at = now() where plan_id = $1', [plan])
       await db.query(
         `update event_deliveries set due_at = now() where ctid in (
            select ctid from event_deliveries

@@ -1,0 +1,27 @@
+/** What a node takes to submit it, without the service. */
+import { dispatchOf } from '../../src/domain/dispatches.ts'
+import { loadedMessage } from '../../src/domain/messages-in-progress.ts'
+import { type Database, withTransaction } from '../../src/store/database.ts'
+import { type DispatchWish, takeDueDispatches } from '../../src/store/dispatches.ts'
+import { NODE } from './stored-messages.ts'
+
+export const EVERY_BUCKET = Array.from({ length: 256 }, (_, bucket) => bucket)
+
+/** Room for 1,000 of each plan, over any route. */
+export function wishFor(...plans: readonly number[]): DispatchWish {
+  return {
+    buckets: EVERY_BUCKET,
+    plans: new Map(plans.map((plan) => [plan, { room: 1_000, routes: {} }])),
+    closedRoutes: [],
+    carriers: [],
+    limit: 100,
+    expired: false,
+    overdueMs: 2_000,
+  }
+}
+
+/** What this lane takes, as the submitter has it. */
+export async function take(db: Database, wish: DispatchWish, lane = NODE) {
+  const loaded = await withTransaction(db, (tx) => takeDueDispatches(tx, lane, wish))
+  return loaded.map((one) => dispatchOf(loadedMessage(one.msgId, one))!)
+}
