@@ -183,8 +183,9 @@ test('and by what another node parks for it', async () => {
 
 test('intermediate receipts of it are kept wherever they come', async () => {
   const msgId = await loadHalfSubmitted()
+  const atMs = Date.now()
   for (const [index, recorder] of [ofOwner, ofOther].entries()) {
-    const received_at = new Date(Date.now() - index).toISOString()
+    const received_at = new Date(atMs - index).toISOString()
     recorder.note({ ...receipt(`${msgId}/0`, 'UNKNOWN', { received_at }), outcome: 'SENT' })
   }
   const kept = async () =>
