@@ -1,7 +1,7 @@
 /**
  * What happens to an MT message, and what it does to it: the rule for messages in memory and at rest, pure and total over
- * (status, fact). Every other part learns facts, and announces what `applyFact` changed. Statements of store/ still do the
- * same for submissions of messages at rest; test/store/message-facts.test.ts compares the two. The table is printed in docs/message-states.md.
+ * (status, fact). Every other part learns facts, and announces what `applyFact` changed. The
+ * table is printed in docs/message-states.md.
  */
 import { formatAmount, parseAmount } from './amounts.ts'
 import { type Status, UNKNOWN_REVERSIBLE_MS } from './message-states.ts'

@@ -147,8 +147,6 @@ export interface ChangedMessage extends Message {
   readonly seq: number
   /** The event is this node's to deliver from memory. */
   readonly held: boolean
-  /** It is held, and so is an earlier one of its message that is not done. */
-  readonly behind: boolean
   readonly carrierId: number | null
   readonly routeId: number | null
 }
@@ -160,7 +158,7 @@ export function changedMessage(
   held: boolean,
 ): ChangedMessage {
   const { carrierId, routeId } = message.state
-  return { ...messageOf(message), seq: sequence, held, behind: false, carrierId, routeId }
+  return { ...messageOf(message), seq: sequence, held, carrierId, routeId }
 }
 
 /** As it is answered. */

@@ -15,6 +15,11 @@ import { type Database, withTransaction } from '../store/database.ts'
 import { lockMessages, type MessageKey } from '../store/messages-at-rest.ts'
 import { writeRecords } from '../store/records.ts'
 
+/** What happened to a message. */
+export interface FactAtRest extends MessageKey {
+  readonly fact: LaterFact
+}
+
 /** Who is told of what changes. */
 export interface Announcing {
   readonly directory: Directory
@@ -28,7 +33,7 @@ export interface Announcing {
  */
 export async function recordFacts(
   db: Database,
-  facts: readonly (MessageKey & { readonly fact: LaterFact })[],
+  facts: readonly FactAtRest[],
   announcing: Announcing,
 ): Promise<{ readonly changed: readonly ChangedMessage[]; readonly elsewhere: ReadonlySet<string> }> {
   if (facts.length === 0) return { changed: [], elsewhere: new Set() }

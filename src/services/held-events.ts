@@ -11,7 +11,6 @@ export function heldEvents(messages: readonly ChangedMessage[], holder: number):
     .map((message) => ({
       ...fresh(message, message.seq, holder, { direction: 'MT', message }),
       beganAtMs: message.updatedAt.getTime(),
-      behind: message.behind,
     }))
 }
 

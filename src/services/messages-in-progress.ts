@@ -37,6 +37,7 @@ import {
   refuseOverdue,
   renewedItem,
   settledFact,
+  submittedFact,
 } from './recorded-facts.ts'
 
 export interface MessagesInProgressOptions {
@@ -267,12 +268,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   submitted(submission: Submission): boolean {
     const live = this.#lives.usable(submission.msg_id)
     if (live === null) return false
-    const { carrier_id: carrierId, carrier_message_id: carrierMessageId, segment, cut } = submission
-    this.#append(
-      live,
-      { kind: 'submitted', carrierId, carrierMessageId, segment, cut },
-      { outcome: { submission } },
-    )
+    this.#append(live, submittedFact(submission), { outcome: { submission } })
     this.receipts.expect(live, submission)
     return true
   }

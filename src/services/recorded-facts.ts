@@ -1,5 +1,5 @@
 /** What the path learns, as the journal has it. */
-import type { EventTaken, JournalFact } from '../domain/journal-entries.ts'
+import type { EventTaken, JournalFact, LaterFact, Submitted } from '../domain/journal-entries.ts'
 import type { MessageState } from '../domain/message-facts.ts'
 import type { MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Acceptance, KeptMessage } from '../operations/accept-messages.ts'
@@ -101,7 +101,7 @@ export function givenBack(items: readonly JournalItem[], uncertain: boolean): Ou
   return items.flatMap(({ outcome }) => outcome ?? [])
 }
 
-export function attemptedFact(attempt: SubmitAttempt): JournalFact['fact'] {
+export function attemptedFact(attempt: SubmitAttempt): LaterFact {
   return {
     kind: 'attempted',
     atMs: Date.parse(attempt.attempted_at),
@@ -110,6 +110,16 @@ export function attemptedFact(attempt: SubmitAttempt): JournalFact['fact'] {
     commandStatus: attempt.command_status,
     resubmission: attempt.resubmission,
     reason: attempt.reason,
+  }
+}
+
+export function submittedFact({ carrier_id, carrier_message_id, segment, cut }: Submission): Submitted {
+  return {
+    kind: 'submitted',
+    carrierId: carrier_id,
+    carrierMessageId: carrier_message_id,
+    segment,
+    cut,
   }
 }
 
@@ -130,7 +140,7 @@ export function eventTakenFact(
   }
 }
 
-export function settledFact(settlement: Settlement, atMs: number): JournalFact['fact'] {
+export function settledFact(settlement: Settlement, atMs: number): LaterFact {
   const { price, ptf, currency } = settlement
   return {
     kind: 'settled',

@@ -1,26 +1,20 @@
 import type { Directory } from '../domain/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
-import { InstantSource } from '../domain/instants.ts'
+import type { LaterFact, Submitted } from '../domain/journal-entries.ts'
 import { highestIdAt } from '../domain/message-ids.ts'
 import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import { type BatchMeter, writeInHalves } from '../operations/batches.ts'
+import { type FactAtRest as Fact, recordFacts } from '../operations/record-facts.ts'
 import { noteReceipts, recordReceipts } from '../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../store/database.ts'
 import { type LateSegments, recordLateSegments } from '../store/dispatches.ts'
 import { findParkedReceipts, type ParkedId } from '../store/parked-receipts.ts'
 import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
-import {
-  type NewCut,
-  recordSubmissions,
-  type Settlement,
-  type Submission,
-  type SubmissionId,
-  startOver,
-} from '../store/submissions.ts'
+import type { NewCut, Settlement, Submission, SubmissionId } from '../store/submissions.ts'
 import type { IdRules } from './id-rules.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 import { oneForEachId, type ReceiptItem } from './receipt-items.ts'
-import type { Outcome } from './recorded-facts.ts'
+import { attemptedFact, type Outcome, settledFact, submittedFact } from './recorded-facts.ts'
 
 export interface RecorderOptions {
   readonly db: Database
@@ -37,6 +31,13 @@ export interface RecorderOptions {
   readonly onError: (message: string, error: unknown) => void
 }
 
+type MessageRef = Pick<Submission, 'plan_id' | 'msg_id'>
+
+interface FactAtRest extends Fact {
+  /** Its message has been in progress elsewhere since then, by the monotonic clock. */
+  readonly sinceMs?: number
+}
+
 const MAX_BATCH = 500
 /** Receipts waiting beyond this are refused at once, so that the carrier keeps them (ESME_RX_T_APPN). */
 const MAX_RECEIPTS = 20_000
@@ -44,6 +45,9 @@ const MAX_RECEIPTS = 20_000
 const MAX_NOTES = 1_000
 const RETRY_MS = 500
 const DRAIN_POLL_MS = 10
+/** So long an answer waits for a message that another process has in progress. */
+const MOST_WAIT_MS = 60_000
+const WAIT_MS = 100
 /** How far the clock of another node may be ahead. */
 const CLOCK_SKEW_MS = 60_000
 
@@ -55,10 +59,8 @@ const CLOCK_SKEW_MS = 60_000
  */
 export class Recorder {
   readonly #options: RecorderOptions
-  readonly #instants = new InstantSource()
-  #settlements: Settlement[] = []
-  #submissions: Submission[] = []
-  #newCuts: NewCut[] = []
+  /** What carriers have answered, in its order. */
+  #facts: FactAtRest[] = []
   /** Recorded, and not yet looked for among the parked receipts. */
   #unparked: SubmissionId[] = []
   #lateSegments: LateSegments[] = []
@@ -76,14 +78,7 @@ export class Recorder {
 
   /** Everything that is not yet in the tables. Facts on their way into the journal are not counted. */
   get backlog(): number {
-    return (
-      this.#settlements.length +
-      this.#submissions.length +
-      this.#newCuts.length +
-      this.#lateSegments.length +
-      this.#receipts.length +
-      this.#notes.length
-    )
+    return this.#facts.length + this.#lateSegments.length + this.#receipts.length + this.#notes.length
   }
 
   /** True while the database does not take what is recorded: nothing new should be sent then. */
@@ -100,15 +95,14 @@ export class Recorder {
 
   settle(settlement: Settlement): void {
     if (this.#options.inProgress.settle(settlement)) return
-    this.#settlements.push(settlement)
-    this.#record(settlement.msg_id)
+    if (settlement.attempt !== null) this.#add(settlement, attemptedFact(settlement.attempt))
+    this.#add(settlement, settledFact(settlement, this.#options.nowMs()))
   }
 
   submitted(submission: Submission): void {
     if (this.#options.inProgress.submitted(submission)) return
-    this.#submissions.push(submission)
     for (const msgId of this.#options.inProgress.receipts.namesakes(submission)) this.#departing.add(msgId)
-    this.#record(submission.msg_id)
+    this.#add(submission, submittedFact(submission))
   }
 
   /** These have their rows: receipts that were quicker are looked for. */
@@ -130,8 +124,7 @@ export class Recorder {
   /** Before the segments of that cut are given. */
   startOver(newCut: NewCut): void {
     if (this.#options.inProgress.startOver(newCut)) return
-    this.#newCuts.push(newCut)
-    this.#record(newCut.msg_id)
+    this.#add(newCut, { kind: 'started-over', atMs: this.#options.nowMs(), cut: newCut.cut })
   }
 
   /** A segment of a message that was postponed turns out to have been accepted. */
@@ -183,6 +176,11 @@ export class Recorder {
     this.#ended = true
   }
 
+  #add({ plan_id: planId, msg_id: msgId }: MessageRef, fact: LaterFact): void {
+    this.#facts.push({ planId, msgId, fact })
+    this.#record(msgId)
+  }
+
   /** Something is to be written of a message, whose record has to be there first. */
   #record(msgId: string): void {
     if (this.#options.inProgress.has(msgId)) this.#departing.add(msgId)
@@ -205,11 +203,13 @@ export class Recorder {
     try {
       // While it fails nothing new comes in that would show whether the database is back.
       if (this.#failing && this.backlog === 0) await ping(this.#options.db)
-      await this.#recordSubmissions()
+      await this.#recordFacts()
       await this.#recordReceipts()
       await this.#recordLateSegments()
       await this.#recordNotes()
       this.#failing = false
+      if (this.#facts.some(({ sinceMs }) => sinceMs !== undefined))
+        await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
     } catch (error) {
       if (isConflict(error)) return
       this.#failing = true
@@ -229,57 +229,60 @@ export class Recorder {
     }
   }
 
-  /**
-   * Every settlement that is there, before any receipt: SENT is announced first, however long the queue. The submissions of
-   * a message are written with its settlement, where that is there, or before: another node may have its receipt already.
-   */
-  async #recordSubmissions(): Promise<void> {
+  /** Every answer that is there, before any receipt: SENT is announced first, however long the queue. */
+  async #recordFacts(): Promise<void> {
     await this.#depart()
-    const settlements = this.#settlements.slice()
-    const batchOf = new Map(settlements.map(({ msg_id }, index) => [msg_id, Math.floor(index / MAX_BATCH)]))
-    const submissions = Map.groupBy(this.#submissions, ({ msg_id }) => batchOf.get(msg_id) ?? 0)
-    const newCuts = this.#newCuts.slice()
-    if (newCuts.length > 0) await startOver(this.#options.db, newCuts)
-    this.#newCuts = this.#newCuts.slice(newCuts.length)
-    const batches = Math.max(Math.ceil(settlements.length / MAX_BATCH), Math.min(submissions.size, 1))
-    for (let batch = 0; batch < batches; batch += 1) {
-      const start = batch * MAX_BATCH
-      await this.#settle(submissions.get(batch) ?? [], settlements.slice(start, start + MAX_BATCH))
+    for (let left = this.#facts.length; left > 0; ) {
+      const facts = this.#nextFacts()
+      left -= facts.length
+      const written = await writeInHalves(
+        facts,
+        (part) => this.#addFacts(part),
+        (_fact, error) => {
+          this.#options.onError('submission refused by the database', error)
+          return false
+        },
+      )
+      const done = new Set(facts)
+      this.#facts = this.#facts.filter((fact) => !done.has(fact))
+      for (const [index, { fact }] of facts.entries())
+        if (written[index] && fact.kind === 'submitted') this.#unparked.push(idOf(fact))
     }
     if (this.#unparked.length === 0) return
     const parked = await findParkedReceipts(
       this.#options.db,
-      this.#unparked.flatMap((submission) => this.#options.idRules.parkedUnder(submission)),
+      this.#unparked.flatMap((id) => this.#options.idRules.parkedUnder(id)),
     )
     this.#unparked = []
     this.#receipts = [...parked.map((row) => ({ row, done: null })), ...this.#receipts]
   }
 
-  /** Writes these submissions and settlements, the next ones. */
-  async #settle(submissions: readonly Submission[], settlements: readonly Settlement[]): Promise<void> {
-    const items = [
-      ...submissions.map((submission) => ({ submission })),
-      ...settlements.map((settlement) => ({ settlement })),
-    ]
-    const write = async (part: readonly (typeof items)[number][]): Promise<readonly true[]> => {
-      this.#options.onBatch?.('submissions', part.length)
-      const changed = await recordSubmissions(this.#options.db, {
-        submissions: part.flatMap((item) => ('submission' in item ? [item.submission] : [])),
-        settlements: part.flatMap((item) => ('settlement' in item ? [item.settlement] : [])),
-        changedAt: this.#instants.next(this.#options.nowMs()),
-        events: this.#options.eventHolder(),
-      })
-      this.#options.onChanged(changed)
-      return part.map(() => true)
-    }
-    const written = await writeInHalves<(typeof items)[number], boolean>(items, write, (_item, error) => {
-      this.#options.onError('submission refused by the database', error)
-      return false
+  /** All that there is of some messages: what is known of one is seen at once, for another node may have its receipt. */
+  #nextFacts(): FactAtRest[] {
+    const msgIds = new Set(this.#facts.slice(0, MAX_BATCH).map(({ msgId }) => msgId))
+    return this.#facts.filter(({ msgId }) => msgIds.has(msgId))
+  }
+
+  /** Gives for each whether it is written. What is of a message in progress goes to the end, and waits for its record. */
+  async #addFacts(facts: readonly FactAtRest[]): Promise<readonly boolean[]> {
+    const { db, directory, eventHolder, onBatch, onChanged, onError } = this.#options
+    onBatch?.('submissions', facts.length)
+    const { changed, elsewhere } = await recordFacts(db, facts, {
+      directory: directory(),
+      events: eventHolder(),
     })
-    this.#settlements = this.#settlements.slice(settlements.length)
-    const done = new Set(submissions)
-    this.#submissions = this.#submissions.filter((submission) => !done.has(submission))
-    this.#unparked = this.#unparked.concat(submissions.filter((_, index) => written[index]))
+    onChanged(changed)
+    if (elsewhere.size === 0) return facts.map(() => true)
+    const nowMs = performance.now()
+    for (const one of facts) {
+      if (!elsewhere.has(one.msgId)) continue
+      const { sinceMs = nowMs } = one
+      if (nowMs - sinceMs > MOST_WAIT_MS)
+        onError('answer not recorded', new Error('another process has had its message for long'))
+      else this.#facts.push({ ...one, sinceMs })
+      if (this.#options.inProgress.has(one.msgId)) this.#departing.add(one.msgId)
+    }
+    return facts.map(({ msgId }) => !elsewhere.has(msgId))
   }
 
   async #recordReceipts(): Promise<void> {
@@ -350,4 +353,11 @@ export class Recorder {
     })
     this.#notes = this.#notes.slice(batch.length)
   }
+}
+
+function idOf({
+  carrierId,
+  carrierMessageId,
+}: Submitted): Pick<Submission, 'carrier_id' | 'carrier_message_id'> {
+  return { carrier_id: carrierId, carrier_message_id: carrierMessageId }
 }

@@ -109,11 +109,8 @@ export class WebhookDeliverer {
   /** Takes events that are committed, in the journal or as rows, and are this node's to deliver. */
   enqueue(events: readonly WebhookEvent[]): void {
     for (const event of events) {
-      // The earlier one has just ended, or the answer that would have brought it was lost: the database has them in order.
-      const isAlone = event.behind === true && !this.#chains.has(event.msgId)
-      const next = isAlone ? 'alone' : this.#chains.add(event, performance.now())
+      const next = this.#chains.add(event, performance.now())
       if (next === 'start') this.#assign(event)
-      else if (next === 'alone') this.#giveBack([event], 0)
       else if (next === 'refuse') this.#giveBack([event], UNREADY_DELAY_MS)
     }
     this.#pump()

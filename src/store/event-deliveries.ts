@@ -15,8 +15,6 @@ export interface WebhookEvent {
   /** Attempts made before its schedule began anew. */
   readonly earlierAttempts: number
   readonly beganAtMs: number
-  /** An earlier one of its message was in memory here when it was written down. */
-  readonly behind?: boolean
   /** It came out of the table: later events of its message may wait there for its end. */
   readonly waited: boolean
   readonly told: Told

@@ -1,4 +1,5 @@
 import type { RuleInForce } from '../domain/carrier-message-ids.ts'
+import { storable } from './copy.ts'
 import type { Queryable } from './database.ts'
 import type { ReceiptRow } from './receipts.ts'
 
@@ -68,9 +69,13 @@ export async function findParkedReceipts(
         where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id order by id limit $2
       ) p
       order by p.id`,
-    values: [JSON.stringify(ids), MAX_PARKED_OF_ID],
+    values: [JSON.stringify(ids.map(asStored)), MAX_PARKED_OF_ID],
   })
   return rows.map(receiptOf)
+}
+
+function asStored(id: { carrier_id: number; carrier_message_id: string }) {
+  return { ...id, carrier_message_id: storable(id.carrier_message_id).toWellFormed() }
 }
 
 /** The id of a parked receipt, and its message where that was in progress. */

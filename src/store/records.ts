@@ -125,12 +125,6 @@ function emptyEvents(): CopyRows {
       from stdin (format binary)`)
 }
 
-/**
- * Batches of the other statements know their changes by `updated_at`, and count its microseconds from 0: none has a
- * message's as it is written here.
- */
-const MICROSECONDS_OF_NO_BATCH = 999
-
 function writeMessage(
   to: CopyRows,
   id: string,
@@ -147,7 +141,7 @@ function writeMessage(
   to.bits(state.unknownSegments)
   to.int4(state.carrierId)
   to.timestamptz(state.sentAtMs)
-  to.timestamptz(state.changedAtMs, MICROSECONDS_OF_NO_BATCH)
+  to.timestamptz(state.changedAtMs)
   to.text(accepted.sender)
   to.text(accepted.recipient)
   to.text(accepted.body)

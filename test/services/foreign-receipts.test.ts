@@ -193,3 +193,17 @@ test('intermediate receipts of it are kept wherever they come', async () => {
   await eventually(async () => (await kept()) === 2)
   expect(await deliveredSegments(msgId)).toBeUndefined()
 })
+
+test('an answer to a message that another process has in progress waits for its record', async () => {
+  const msgId = await loadHalfSubmitted()
+  ofOther.submitted(submission(plan, msgId, `${msgId}/1`, 1))
+  ofOther.settle(sent(plan, msgId))
+  expect(ofOther.backlog).toBe(2)
+  expect(await received(`${msgId}/0`)).toBe(true)
+  expect(await deliveredSegments(msgId)).toBeUndefined()
+  ofOwner.settle(sent(plan, msgId))
+  await owner.project([msgId])
+  await eventually(() => ofOther.backlog === 0)
+  const { rows } = await db.query('select segment from submissions where msg_id = $1 order by 1', [msgId])
+  expect(rows).toEqual([{ segment: 0 }, { segment: 1 }])
+})

@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { type FeedPlace, lowestIdWithEventsAt, placeBehind } from '../../src/domain/event-feed.ts'
-import { InstantSource } from '../../src/domain/instants.ts'
 import { type Queryable, withTransaction } from '../../src/store/database.ts'
 import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
-import { recordSubmissions } from '../../src/store/submissions.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { LaneWriter, received, settled } from '../support/lane-writer.ts'
-import { NOBODY, sent, storeMessage, submission } from '../support/stored-messages.ts'
+import { NOBODY, recordSubmissions, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
 const { db, announcedPlan: plan, silentPlan: other } = await installedDatabase({ poolSize: 6 })
-const instants = new InstantSource()
 
 const ALL = { since: null }
 
@@ -209,7 +206,6 @@ describe('an event', () => {
       recordSubmissions(db, {
         settlements: [sent(plan, msgId, { status })],
         submissions: [submission(plan, msgId, msgId)],
-        changedAt: instants.next(Date.now()),
         events: NOBODY,
       })
     await settle('SENT')

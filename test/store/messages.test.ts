@@ -3,7 +3,6 @@ import { bucketOf } from '../../src/domain/message-ids.ts'
 import { sqlState, withTransaction } from '../../src/store/database.ts'
 import { findMessage, refuseMessages, settleLostMessages } from '../../src/store/messages.ts'
 import { writeRecords } from '../../src/store/records.ts'
-import { recordSubmissions } from '../../src/store/submissions.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import {
@@ -13,6 +12,7 @@ import {
   type NewMessage,
   newMessage,
   recordOf,
+  recordSubmissions,
   sent,
   statusOf,
 } from '../support/stored-messages.ts'
@@ -113,7 +113,6 @@ describe('a COMMIT whose answer was lost', () => {
     await recordSubmissions(db, {
       settlements: [sent(plan, beyond.msg_id)],
       submissions: [],
-      changedAt: new Date().toISOString(),
       events: HOLDER,
     })
     await refuseMessages(db, [there, gone, beyond, loaded].map(accepted), '100')

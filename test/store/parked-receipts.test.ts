@@ -9,9 +9,15 @@ import {
   type ParkedPosition,
   readParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
-import { recordSubmissions } from '../../src/store/submissions.ts'
 import { installedDatabase } from '../support/installation.ts'
-import { CARRIER_ID, HOLDER, sent, storeMessage, submission } from '../support/stored-messages.ts'
+import {
+  CARRIER_ID,
+  HOLDER,
+  recordSubmissions,
+  sent,
+  storeMessage,
+  submission,
+} from '../support/stored-messages.ts'
 
 const OLDEST: ParkedPosition = { received_at: new Date(0).toISOString(), parked_id: 0 }
 const { db, announcedPlan: plan } = await installedDatabase()
@@ -35,7 +41,6 @@ async function submitted(id: string, changes: Parameters<typeof storeMessage>[2]
   await recordSubmissions(db, {
     settlements: [sent(plan, msgId)],
     submissions: [submission(plan, msgId, id)],
-    changedAt: new Date().toISOString(),
     events: HOLDER,
   })
   return msgId
@@ -145,7 +150,6 @@ test('candidates: the messages of each spelling, each once, and whether the addr
   await recordSubmissions(db, {
     settlements: [sent(plan, third)],
     submissions: [submission(plan, third, '1280', 0), submission(plan, third, '1280', 1)],
-    changedAt: new Date().toISOString(),
     events: HOLDER,
   })
   const asked = (place: number, id: string) => ({

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { findParkedReceipts } from '../../src/store/parked-receipts.ts'
-import { startOver } from '../../src/store/submissions.ts'
 import { newId } from '../support/installation.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
@@ -9,6 +8,7 @@ import {
   countOf,
   receipt,
   sent,
+  startOver,
   statusOf,
   storeMessage,
   submission,

@@ -1,14 +1,7 @@
-/** Random stories of messages, and the statements of the tables that record them. */
+/** Random stories of messages. */
 import fc from 'fast-check'
-import type { Evidence } from '../../src/domain/journal-entries.ts'
-import type { Fact, MessageState, Receipt } from '../../src/domain/message-facts.ts'
-import { recordFacts as recordAtRest } from '../../src/operations/record-facts.ts'
-import { recordReceipts } from '../../src/operations/record-receipts.ts'
-import type { Database } from '../../src/store/database.ts'
-import { recordLateSegments } from '../../src/store/dispatches.ts'
-import { recordSubmissions, startOver } from '../../src/store/submissions.ts'
-import { aDirectory } from './directory.ts'
-import { CARRIER_ID, NOBODY, receipt, receiptOptions, sent } from './stored-messages.ts'
+import type { Fact, MessageState } from '../../src/domain/message-facts.ts'
+import { CARRIER_ID } from './stored-messages.ts'
 
 export const MOST_SEGMENTS = 3
 export const CUTS = [null, 'tlv gsm7 3']
@@ -110,79 +103,6 @@ export const stories = fc.record({
   each: fc.array(story, { minLength: 40, maxLength: 40 }),
   hoursBetween: fc.array(fc.constantFrom(0, 1, 71, 73), { minLength: 6, maxLength: 6 }),
 })
-
-interface Told {
-  readonly msgId: string
-  readonly fact: Exclude<Fact, { kind: 'receipt' }> | (Receipt & { readonly evidence?: Evidence })
-}
-
-/** The fact's statement, for many messages at once. */
-export async function recordFacts(
-  db: Database,
-  plan: number,
-  told: readonly Told[],
-  changedAt: () => string,
-): Promise<void> {
-  const ofKind = <K extends Fact['kind']>(kind: K) =>
-    told.flatMap(({ msgId, fact }) =>
-      fact.kind === kind ? [{ msgId, fact: fact as Extract<Told['fact'], { kind: K }> }] : [],
-    )
-  await startOver(
-    db,
-    ofKind('started-over').map(({ msgId, fact }) => ({ plan_id: plan, msg_id: msgId, cut: fact.cut })),
-  )
-  await recordSubmissions(db, {
-    settlements: ofKind('settled').map(({ msgId, fact }) => ({
-      ...sent(plan, msgId),
-      status: fact.status,
-      carrier_id: fact.carrierId,
-      error_code: fact.errorCode,
-      carrier_code: fact.carrierCode,
-      route_id: fact.routeId,
-      route_reason: fact.routeReason,
-      segments: fact.segments,
-      cut: fact.cut,
-      mccmnc: fact.mccmnc,
-      price: fact.charge?.price ?? null,
-      ptf: fact.charge?.ptf ?? null,
-      currency: fact.charge?.currency ?? null,
-    })),
-    submissions: [],
-    changedAt: changedAt(),
-    events: NOBODY,
-  })
-  const atMs = Date.parse(changedAt())
-  await recordReceipts(
-    db,
-    ofKind('receipt').map(({ msgId, fact }) =>
-      receipt(idOf(msgId, fact.cut, fact.segments), fact.outcome, {
-        error_code: fact.errorCode,
-        carrier_code: fact.carrierCode,
-        mccmnc: fact.mccmnc,
-        ...(fact.evidence && { received_at: fact.evidence.receivedAt, receipt: fact.evidence.kept }),
-      }),
-    ),
-    receiptOptions({ atMs, events: NOBODY }),
-  )
-  await recordLateSegments(
-    db,
-    ofKind('part-accepted').map(({ msgId, fact }) => ({
-      msg_id: msgId,
-      cut: fact.cut,
-      segments: String(fact.parts),
-    })),
-  )
-  await recordAtRest(
-    db,
-    [...ofKind('postponed'), ...ofKind('overdue')].map(({ msgId, fact }) => ({ planId: plan, msgId, fact })),
-    { directory: aDirectory(), events: NOBODY },
-  )
-}
-
-/** As the tables learn it: they find the price themselves. */
-export function withoutPrice<F extends Fact>(fact: F): F {
-  return fact.kind === 'receipt' ? { ...fact, segmentCharge: null } : fact
-}
 
 /** The carrier's id of a segment. */
 export function idOf(msgId: string, cut: string | null, bit: bigint): string {

@@ -1,29 +1,33 @@
 /** Messages that a carrier has answered, and what its receipts say of them. */
 
 import type { EventHolder } from '../../src/domain/events.ts'
-import { InstantSource } from '../../src/domain/instants.ts'
 import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
-import { recordSubmissions, type Settlement, type Submission } from '../../src/store/submissions.ts'
+import type { Settlement, Submission } from '../../src/store/submissions.ts'
 import { installedDatabase } from './installation.ts'
-import { HOLDER, receiptOptions, sent, storeMessage, submission } from './stored-messages.ts'
+import {
+  HOLDER,
+  receiptOptions,
+  recordSubmissions,
+  sent,
+  storeMessage,
+  submission,
+} from './stored-messages.ts'
 
 /** A database for all tests of a file, made outside of any. Everything happens to its announced plan, `plan`. */
 export async function recordedMessages() {
   const installed = await installedDatabase()
   const { db, announcedPlan: plan } = installed
-  const instants = new InstantSource()
-  const changedAt = () => instants.next(Date.now())
 
   function record(
     settlements: readonly Settlement[],
     submissions: readonly Submission[] = [],
     pool: Database = db,
     events: EventHolder = HOLDER,
-  ): Promise<ChangedMessage[]> {
-    return recordSubmissions(pool, { settlements, submissions, changedAt: changedAt(), events })
+  ): Promise<readonly ChangedMessage[]> {
+    return recordSubmissions(pool, { settlements, submissions, events })
   }
 
   /** A message whose segments were accepted under the ids `<msgId>/<segment>`. */
@@ -58,5 +62,5 @@ export async function recordedMessages() {
     return rows[0]
   }
 
-  return { ...installed, plan, changedAt, record, submitted, apply, columns }
+  return { ...installed, plan, record, submitted, apply, columns }
 }

@@ -1,13 +1,14 @@
 /** Messages in the database without the service: stored as if accepted, and what became of them. */
 
 import type { EventHolder } from '../../src/domain/events.ts'
-import { InstantSource } from '../../src/domain/instants.ts'
-import { messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import { type ChangedMessage, messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import { recordFacts } from '../../src/operations/record-facts.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
+import { attemptedFact, settledFact, submittedFact } from '../../src/services/recorded-facts.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
 import { writeRecords } from '../../src/store/records.ts'
-import { recordSubmissions, type Settlement, type Submission } from '../../src/store/submissions.ts'
+import type { NewCut, Settlement, Submission } from '../../src/store/submissions.ts'
 import { aDirectory } from './directory.ts'
 import { newId } from './installation.ts'
 
@@ -150,8 +151,6 @@ export function receipt(
   }
 }
 
-const instants = new InstantSource()
-
 /** Of a process that has no message in progress. */
 export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOptions {
   return {
@@ -164,6 +163,38 @@ export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOp
   }
 }
 
+/** What a carrier has answered, as facts of messages at rest. Gives what changed. */
+export async function recordSubmissions(
+  db: Database,
+  answers: {
+    settlements: readonly Settlement[]
+    submissions: readonly Submission[]
+    events?: EventHolder
+  },
+): Promise<readonly ChangedMessage[]> {
+  const { settlements, submissions, events = HOLDER } = answers
+  const keyOf = ({ plan_id: planId, msg_id: msgId }: { plan_id: number; msg_id: string }) => ({
+    planId,
+    msgId,
+  })
+  const facts = [
+    ...submissions.map((one) => ({ ...keyOf(one), fact: submittedFact(one) })),
+    ...settlements.flatMap((one) => [
+      ...(one.attempt === null ? [] : [{ ...keyOf(one), fact: attemptedFact(one.attempt) }]),
+      { ...keyOf(one), fact: settledFact(one, Date.now()) },
+    ]),
+  ]
+  return (await recordFacts(db, facts, { directory: aDirectory(), events })).changed
+}
+
+/** From now on only segments of these cuts count. */
+export async function startOver(db: Database, rows: readonly NewCut[]): Promise<void> {
+  const facts = rows.map(({ plan_id: planId, msg_id: msgId, cut }) => {
+    return { planId, msgId, fact: { kind: 'started-over', atMs: Date.now(), cut } as const }
+  })
+  await recordFacts(db, facts, { directory: aDirectory(), events: NOBODY })
+}
+
 /** A message with the events SENT and DELIVERED, both waiting. Gives its id. */
 export async function storeDelivered(
   db: Database,
@@ -174,7 +205,6 @@ export async function storeDelivered(
   await recordSubmissions(db, {
     settlements: [sent(planId, msgId)],
     submissions: [submission(planId, msgId, msgId)],
-    changedAt: instants.next(Date.now()),
     events: NOBODY,
   })
   await recordReceipts(db, [receipt(msgId, 'DELIVERED')], receiptOptions({ events: NOBODY }))

@@ -37,7 +37,7 @@ function inMs(row: string): string {
 }
 
 /** The segments that a carrier has accepted before the story begins. */
-export function submissionsOf(msgId: string, segments: number) {
+function submissionsOf(msgId: string, segments: number) {
   return segments === 1
     ? [{ carrierMessageId: idOf(msgId, null, 1n), segment: 0, cut: null }]
     : CUTS.flatMap((cut) =>
@@ -48,8 +48,8 @@ export function submissionsOf(msgId: string, segments: number) {
 }
 
 /**
- * The fact as it can be of a message whose segments stay as they were accepted; null: it cannot. How it is counted anew is
- * compared in message-facts.test.ts; which table keeps its receipts depends on when it was.
+ * The fact as it can be of a message whose segments stay as they were accepted; null: it cannot. Where it is
+ * counted anew, which table keeps its receipts depends on when that was.
  */
 export function possible(fact: Fact, segments: number): Fact | null {
   if (fact.kind === 'settled') return { ...fact, segments: null }
