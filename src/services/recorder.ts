@@ -7,7 +7,6 @@ import { type BatchMeter, writeInHalves } from '../operations/batches.ts'
 import { type FactAtRest as Fact, recordFacts } from '../operations/record-facts.ts'
 import { noteReceipts, recordReceipts } from '../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../store/database.ts'
-import { type LateSegments, recordLateSegments } from '../store/dispatches.ts'
 import { findParkedReceipts, type ParkedId } from '../store/parked-receipts.ts'
 import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
 import type { NewCut, Settlement, Submission, SubmissionId } from '../store/submissions.ts'
@@ -32,6 +31,13 @@ export interface RecorderOptions {
 }
 
 type MessageRef = Pick<Submission, 'plan_id' | 'msg_id'>
+
+/** A segment that a carrier accepted after the time-out of its answer. */
+interface LatePart extends MessageRef {
+  /** Its bit. */
+  readonly parts: bigint
+  readonly cut: string
+}
 
 interface FactAtRest extends Fact {
   /** Its message has been in progress elsewhere since then, by the monotonic clock. */
@@ -63,7 +69,6 @@ export class Recorder {
   #facts: FactAtRest[] = []
   /** Recorded, and not yet looked for among the parked receipts. */
   #unparked: SubmissionId[] = []
-  #lateSegments: LateSegments[] = []
   #receipts: ReceiptItem[] = []
   #notes: NotedReceipt[] = []
   /** Messages in memory whose records are needed before anything is written of them. */
@@ -78,7 +83,7 @@ export class Recorder {
 
   /** Everything that is not yet in the tables. Facts on their way into the journal are not counted. */
   get backlog(): number {
-    return this.#facts.length + this.#lateSegments.length + this.#receipts.length + this.#notes.length
+    return this.#facts.length + this.#receipts.length + this.#notes.length
   }
 
   /** True while the database does not take what is recorded: nothing new should be sent then. */
@@ -128,10 +133,10 @@ export class Recorder {
   }
 
   /** A segment of a message that was postponed turns out to have been accepted. */
-  acceptedLate(late: LateSegments): void {
-    if (this.#options.inProgress.partAccepted(late.msg_id, BigInt(late.segments), late.cut)) return
-    this.#lateSegments.push(late)
-    this.#record(late.msg_id)
+  acceptedLate(late: LatePart): void {
+    const { msg_id: msgId, parts, cut } = late
+    if (this.#options.inProgress.partAccepted(msgId, parts, cut)) return
+    this.#add(late, { kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut })
   }
 
   receipt(item: ReceiptItem): void {
@@ -205,7 +210,6 @@ export class Recorder {
       if (this.#failing && this.backlog === 0) await ping(this.#options.db)
       await this.#recordFacts()
       await this.#recordReceipts()
-      await this.#recordLateSegments()
       await this.#recordNotes()
       this.#failing = false
       if (this.#facts.some(({ sinceMs }) => sinceMs !== undefined))
@@ -327,14 +331,6 @@ export class Recorder {
     return items.map(({ done }, place) =>
       here.has(place) ? { row: rows[place]!, done, hasWaited: true } : null,
     )
-  }
-
-  async #recordLateSegments(): Promise<void> {
-    await this.#depart()
-    if (this.#lateSegments.length === 0) return
-    const late = this.#lateSegments.slice(0, MAX_BATCH)
-    await recordLateSegments(this.#options.db, late)
-    this.#lateSegments = this.#lateSegments.slice(late.length)
   }
 
   async #recordNotes(): Promise<void> {

@@ -201,14 +201,14 @@ export class Submitter {
   /** The message was postponed as ambiguous; now its fate is known, and a waiting dispatch ends with the settlement. */
   onLateResponse({ job, segment }: SubmitToken, pdu: ResponsePdu): void {
     if (pdu.status !== 0 || pdu.command === 'generic_nack') return
-    const { msgId } = job.dispatch
+    const { planId, msgId } = job.dispatch
     this.#accepted(job, segment, pdu)
     job.progress.acceptedEarlier(segment)
     const again = this.#held.jobOf(msgId)
     if (again !== null && again !== job && again.cut === job.cut) again.progress.acceptedEarlier(segment)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
-      const segments = String(1n << BigInt(segment))
-      this.#options.recorder.acceptedLate({ msg_id: msgId, cut: job.cut, segments })
+      const parts = 1n << BigInt(segment)
+      this.#options.recorder.acceptedLate({ plan_id: planId, msg_id: msgId, parts, cut: job.cut })
       return
     }
     // Queued again meanwhile: it need not be sent any more. What is under way again is answered, and settles nothing.

@@ -145,25 +145,3 @@ export async function takeDueDispatches(
   })
   return rows.map((row) => loadedOf(row, row.optedOut))
 }
-
-/** Segments that a carrier accepted of a message that waits. */
-export interface LateSegments {
-  readonly msg_id: string
-  readonly cut: string
-  /** Decimal; bit n: segment n. */
-  readonly segments: string
-}
-
-/** Where the message has segments on record that were cut otherwise, those stay the ones it goes on after. */
-export async function recordLateSegments(db: Queryable, rows: readonly LateSegments[]): Promise<void> {
-  await db.query({
-    name: 'record_late_segments',
-    text: `
-      update dispatches d set submitted_segments = d.submitted_segments | i.segments, cut = i.cut
-      from (select msg_id, cut, bit_or(segments) as segments
-            from json_to_recordset($1) as i (msg_id uuid, cut text, segments bigint) group by msg_id, cut) i
-      where d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id
-        and (d.submitted_segments = 0 or d.cut = i.cut)`,
-    values: [JSON.stringify(rows)],
-  })
-}

@@ -156,6 +156,24 @@ describe('submissions and receipts', () => {
     expect(await statusOf(database.db, msgId)).toBe('DELIVERED')
   })
 
+  test('parts accepted late are written, but for those that are cut otherwise', async () => {
+    const msgId = await storeMessage(database.db, plan, { segments: 3 })
+    const late = (parts: bigint, cut: string) =>
+      recorder.acceptedLate({ plan_id: plan, msg_id: msgId, parts, cut })
+    late(1n, 'udh GSM7 63')
+    late(2n, 'udh16 GSM7 64')
+    expect(recorder.backlog).toBe(2)
+    await eventually(() => recorder.backlog === 0)
+    late(1n << 62n, 'udh GSM7 63')
+    await eventually(() => recorder.backlog === 0)
+    const { rows } = await database.db.query(
+      'select submitted_segments::text as parts, cut from dispatches where msg_id = $1',
+      [msgId],
+    )
+    expect(rows).toEqual([{ parts: String((1n << 62n) + 1n), cut: 'udh GSM7 63' }])
+    expect(await announced(database.db, msgId)).toEqual([])
+  })
+
   test('a bad row among receipts is dropped alone, and answered so that it does not come again', async () => {
     const msgId = await storeMessage(database.db, plan)
     recorder.submitted(submission(plan, msgId, `good-${msgId}`))

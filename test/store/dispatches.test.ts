@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { addFact } from '../../src/domain/messages-in-progress.ts'
 import { withTransaction } from '../../src/store/database.ts'
-import { type DispatchWish, recordLateSegments, takeDueDispatches } from '../../src/store/dispatches.ts'
+import { type DispatchWish, takeDueDispatches } from '../../src/store/dispatches.ts'
+import { refuseMessages } from '../../src/store/messages.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'
+import { writeRecords } from '../../src/store/records.ts'
 import { installedDatabase, newId, otherPool } from '../support/installation.ts'
 import { insertMessages, NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
 import { EVERY_BUCKET as ALL, take, wishFor } from '../support/taken.ts'
@@ -241,36 +244,28 @@ test('what is taken is still there when its transaction fails', async () => {
   expect(await hold()).toMatchObject([{ msgId }])
 })
 
-test('a segment accepted late is written down', async () => {
-  const msgId = await storeMessage(db, plan)
-  const cut = 'udh GSM7 63'
-  await recordLateSegments(db, [
-    { msg_id: msgId, cut, segments: '1' },
-    { msg_id: msgId, cut, segments: String(1n << 62n) },
-  ])
-  expect(await row(msgId)).toMatchObject({ segments: String((1n << 62n) + 1n) })
-})
-
-test('segments of a message that goes on after others, cut otherwise, do not count with them', async () => {
-  const msgId = await storeMessage(db, plan)
-  await recordLateSegments(db, [{ msg_id: msgId, cut: 'udh GSM7 3', segments: '1' }])
-  await recordLateSegments(db, [{ msg_id: msgId, cut: 'udh16 GSM7 4', segments: '2' }])
-  await recordLateSegments(db, [{ msg_id: msgId, cut: 'udh GSM7 3', segments: '4' }])
-  expect(await hold()).toMatchObject([{ msgId, cut: 'udh GSM7 3', submittedSegments: 0b101n }])
-})
-
 test('a queue that was analyzed while it was empty is still looked up by its key', async () => {
   await db.query('analyze dispatches')
+  const key = { planId: plan, msgId: await storeMessage(db, plan) }
   const plans: string[] = []
-  const explaining = {
-    async query({ text, values }: { text: string; values: unknown[] }) {
-      const { rows } = await db.query(`explain ${text}`, values)
-      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
-      return { rows: [] }
-    },
-  } as never
-  await recordLateSegments(explaining, [])
-  expect(plans).toHaveLength(1)
+  await withTransaction(db, async (tx) => {
+    const explained = async (statement: { text?: string; values: unknown[] }) => {
+      if (statement.text?.includes('bucket = any')) {
+        const { rows } = await tx.query(`explain ${statement.text}`, statement.values)
+        plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
+      }
+      return tx.query(statement as never)
+    }
+    const explaining = new Proxy(tx, {
+      get: (client, key) => (key === 'query' ? explained : client[key as keyof typeof client]),
+    })
+    const { messages } = await lockMessages(explaining, [key])
+    const message = messages.get(key.msgId)!
+    addFact(message, { kind: 'part-accepted', atMs: Date.now(), parts: 1n, cut: 'udh GSM7 3' })
+    await writeRecords(explaining, [{ message, holder: null, delivers: false }], null)
+    await refuseMessages(explaining, [], '100')
+  })
+  expect(plans).toHaveLength(3)
   for (const found of plans)
     expect(found).toMatch(/dispatches_pkey[^\n]*\n +Index Cond: \(\(bucket = ANY[^\n]* AND \(msg_id = /)
 })
