@@ -122,10 +122,9 @@ test('what a node merely held is never in doubt, though its lease lapsed and ano
     return rows[0].count === 46
   })
   const plan = await service.planKey()
-  const inDoubt = `select attempt, ambiguous from dispatches where plan_id = $1 and attempt > 0`
-  const { rows } = await eventually(async () => {
-    const found = await service.db.query(inDoubt, [plan])
-    return found.rows.length === 10 && found
+  // Those that were on their way, whether that node could still say that they were not answered or not.
+  await eventually(async () => {
+    const { rows } = await service.db.query('select ambiguous from dispatches where plan_id = $1', [plan])
+    return rows.length === 10 && rows.every(({ ambiguous }) => ambiguous)
   })
-  expect(rows).toEqual(Array(10).fill({ attempt: 1, ambiguous: true }))
 })
