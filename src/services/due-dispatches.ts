@@ -6,6 +6,7 @@ import { MAX_BACKLOG } from './carrier-pump.ts'
 import type { HeldMessages } from './held-messages.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { NodeLease } from './node-lease.ts'
+import { PeriodicTask } from './periodic-task.ts'
 import type { Recorder } from './recorder.ts'
 
 export interface DueDispatchesOptions {
@@ -42,8 +43,7 @@ const OVERDUE_MS = 2_000
 /** Takes what is due from the database into memory, as far as there is room and a carrier for it. */
 export class DueDispatches {
   readonly #options: DueDispatchesOptions
-  #timer: NodeJS.Timeout | null = null
-  #running: Promise<void> = Promise.resolve()
+  readonly #task: PeriodicTask
   #expiredAtMs = Number.NEGATIVE_INFINITY
   #recheckUntilMs = Number.NEGATIVE_INFINITY
   /** Null: at the start nobody knows by which rules rows got their labels. */
@@ -51,15 +51,19 @@ export class DueDispatches {
   #isWoken = false
   /** Until then nothing wakes it: what it was woken for before found no room. */
   #restUntilMs = Number.NEGATIVE_INFINITY
-  #stopped = false
 
   constructor(options: DueDispatchesOptions) {
     this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.#look(),
+      intervalMs: options.pollMs ?? POLL_MS,
+      onError: (error) => options.onError('due messages not read', error),
+    })
   }
 
   start(): void {
     this.follow()
-    this.#schedule(this.#options.pollMs ?? POLL_MS)
+    this.#task.start()
   }
 
   /** Configuration has changed. */
@@ -71,17 +75,14 @@ export class DueDispatches {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#running
+    await this.#task.stop()
   }
 
   /** Messages were handed to carriers of this node: looks at once, unless the look before found no room for them. */
   wake(): void {
-    if (this.#timer === null || performance.now() < this.#restUntilMs) return
-    clearTimeout(this.#timer)
+    if (performance.now() < this.#restUntilMs) return
     this.#isWoken = true
-    this.#schedule(0)
+    this.#task.wake()
   }
 
   /** One look; how many messages it took. */
@@ -154,27 +155,14 @@ export class DueDispatches {
     return plans
   }
 
-  #schedule(delayMs: number): void {
-    if (this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#timer = null
-      this.#running = this.#look().then((nextMs) => this.#schedule(nextMs))
-    }, delayMs)
-  }
-
   /** Returns when the next look is due. */
   async #look(): Promise<number> {
     const pollMs = this.#options.pollMs ?? POLL_MS
     const wasWoken = this.#isWoken
     this.#isWoken = false
-    try {
-      const taken = await this.runOnce()
-      if (wasWoken && taken === 0) this.#restUntilMs = performance.now() + pollMs
-      return taken >= MIN_TAKEN ? 0 : pollMs
-    } catch (error) {
-      this.#options.onError('due messages not read', error)
-      return pollMs
-    }
+    const taken = await this.runOnce()
+    if (wasWoken && taken === 0) this.#restUntilMs = performance.now() + pollMs
+    return taken >= MIN_TAKEN ? 0 : pollMs
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from '../store/database.ts'
 import { findNewParkedReceipts, type ParkedId } from '../store/parked-receipts.ts'
+import { PeriodicTask } from './periodic-task.ts'
 
 export interface ForeignReceiptsOptions {
   readonly db: Database
@@ -22,27 +23,23 @@ const MAX_READ = 1_000
  */
 export class ForeignReceipts {
   readonly #options: ForeignReceiptsOptions
-  #timer: NodeJS.Timeout | null = null
-  #running: Promise<void> = Promise.resolve()
-  #stopped = false
+  readonly #task: PeriodicTask
 
   constructor(options: ForeignReceiptsOptions) {
     this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.#look(),
+      intervalMs: POLL_MS,
+      onError: (error) => options.onError('parked receipts not read', error),
+    })
   }
 
   start(): void {
-    if (this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#running = this.#look()
-        .catch((error) => this.#options.onError('parked receipts not read', error))
-        .then(() => this.start())
-    }, POLL_MS)
+    this.#task.start()
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#running
+    await this.#task.stop()
   }
 
   async #look(): Promise<void> {
