@@ -4,7 +4,7 @@ import { makeMessagePath } from './app/message-path.ts'
 import type { AppOptions } from './app/options.ts'
 import type { Metrics } from './http/metrics.ts'
 import { Parts } from './parts.ts'
-import type { SiblingReceipts } from './services/sibling-receipts.ts'
+import type { SiblingReceipts } from './services/receiving/sibling-receipts.ts'
 
 export type { AppOptions } from './app/options.ts'
 

@@ -60,8 +60,44 @@ function layerOf(path: string): string {
   return path.split('/')[1]!.replace(/\.ts$/, '')
 }
 
+/** Folder of services -> those it may import. They are read in the order a message takes. */
+const ROOMS: Record<string, readonly string[]> = {
+  node: [],
+  quality: ['node'],
+  links: ['node'],
+  messages: ['node'],
+  receiving: ['messages', 'node'],
+  webhooks: ['messages', 'node'],
+  sending: ['links', 'receiving', 'quality', 'messages', 'node'],
+  upkeep: ['sending', 'webhooks', 'receiving', 'links', 'messages', 'quality', 'node'],
+}
+
+function roomOf(path: string): string {
+  return path.split('/')[2]!
+}
+
 describe('imports go one way', () => {
   const seen = new Set(SRC.map(({ path }) => layerOf(path)))
+
+  it('services have no file outside their folders', () => {
+    const services = SRC.filter(({ path }) => layerOf(path) === 'services')
+    expect(services.filter(({ path }) => ROOMS[roomOf(path)] === undefined).map(({ path }) => path)).toEqual(
+      [],
+    )
+  })
+
+  it.each(Object.keys(ROOMS))('services/%s', (room) => {
+    const wrong: string[] = []
+    for (const { path, text } of SRC.filter(({ path }) => path.startsWith(`src/services/${room}/`))) {
+      for (const [, target] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
+        const imported = relative(ROOT, join(ROOT, path, '..', target!))
+        const isService = imported.startsWith('src/services/')
+        if (isService && roomOf(imported) !== room && !ROOMS[room]!.includes(roomOf(imported)))
+          wrong.push(`${path} -> ${target}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
 
   it('knows every layer', () => {
     expect([...seen].filter((layer) => LAYERS[layer] === undefined)).toEqual([])

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { openDatabase as openPool } from '../../src/store/database.ts'
 import { type Percentiles, percentiles } from '../percentiles.ts'
 

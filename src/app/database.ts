@@ -1,4 +1,4 @@
-import { ensurePartitions } from '../services/day-partitions.ts'
+import { ensurePartitions } from '../services/upkeep/day-partitions.ts'
 import {
   checkDurability,
   connectionLimit,

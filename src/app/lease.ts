@@ -1,4 +1,4 @@
-import { NodeLease } from '../services/node-lease.ts'
+import { NodeLease } from '../services/node/node-lease.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
 import type { Base } from './base.ts'
 import type { AppOptions } from './options.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { messageId } from '../../src/domain/message-ids.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile, createPlan } from '../support/admin-server.ts'
 import { runAldis } from '../support/cli.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { type AdminServer, createPlan, startAdminServer } from '../support/admin-server.ts'
 import { runAldis } from '../support/cli.ts'
 import { newId } from '../support/installation.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { RECEIPT_GRACE_MS } from '../../src/domain/message-states.ts'
 import { VALIDITY_MS } from '../../src/domain/submit-outcomes.ts'
-import { Maintenance } from '../../src/services/maintenance.ts'
+import { Maintenance } from '../../src/services/upkeep/maintenance.ts'
 import { readDirectory } from '../../src/store/directory.ts'
 import type { Service } from '../support/service.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { lowestIdAt } from '../../src/domain/message-ids.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import {
   deleteUnownedBefore,
   insertInboundMessages,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ServicePlan } from '../../src/domain/configuration.ts'
 import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
-import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
+import { MessagesInProgress } from '../../src/services/messages/messages-in-progress.ts'
 import type { Database } from '../../src/store/database.ts'
 import { aDirectory } from './directory.ts'
 import { type Around, gatedDatabase } from './gated-database.ts'

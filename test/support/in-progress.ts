@@ -1,4 +1,4 @@
-import { MessagesInProgress } from '../../src/services/messages-in-progress.ts'
+import { MessagesInProgress } from '../../src/services/messages/messages-in-progress.ts'
 import type { Database } from '../../src/store/database.ts'
 import { aDirectory } from './directory.ts'
 

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Directory } from '../../src/domain/directory.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
+import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import type { Database } from '../../src/store/database.ts'
 import { readDirectory } from '../../src/store/directory.ts'
 import { databaseOfFile, type FreshDatabase, openAgain } from './database.ts'

@@ -1,7 +1,7 @@
 /** A database that has been in use for some days, and the maintenance of it. */
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
-import { ensurePartitions } from '../../src/services/day-partitions.ts'
-import { Maintenance, type MaintenanceOptions } from '../../src/services/maintenance.ts'
+import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
+import { Maintenance, type MaintenanceOptions } from '../../src/services/upkeep/maintenance.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
 import { installedDatabase, newId } from './installation.ts'
 import { NOBODY, receiptOptions } from './stored-messages.ts'

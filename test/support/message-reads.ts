@@ -3,7 +3,7 @@ import {
   type MessageReadsOptions,
   type OwnMessages,
 } from '../../src/operations/read-messages.ts'
-import { LaneFollower, type LaneFollowerOptions } from '../../src/services/lane-follower.ts'
+import { LaneFollower, type LaneFollowerOptions } from '../../src/services/messages/lane-follower.ts'
 import type { Queryable } from '../../src/store/database.ts'
 
 /** Of a process that has none, and writes no lane. */

@@ -13,7 +13,7 @@ import {
 } from '../../../../src/domain/secrets.ts'
 import { rotateWebhookSecret } from '../../../../src/operations/manage-accounts.ts'
 import { resealSecrets } from '../../../../src/operations/reseal-secrets.ts'
-import { DirectoryService } from '../../../../src/services/directory.ts'
+import { DirectoryService } from '../../../../src/services/node/directory.ts'
 import { withTransaction } from '../../../../src/store/database.ts'
 import { readDirectory } from '../../../../src/store/directory.ts'
 import { adminServerOfFile, CARRIER, createPlan, startAdminServer } from '../../../support/admin-server.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ensurePartitions } from '../../../../src/services/day-partitions.ts'
+import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 import { DESTINATION, storeEvent } from '../../../support/stored-events.ts'
 

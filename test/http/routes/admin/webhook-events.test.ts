@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createdAtMs } from '../../../../src/domain/message-ids.ts'
-import { ensurePartitions } from '../../../../src/services/day-partitions.ts'
+import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 import { newId } from '../../../support/installation.ts'
 import { DESTINATION, storeEvent } from '../../../support/stored-events.ts'

@@ -1,0 +1,128 @@
+import { shareOut } from '../../domain/bind-shares.ts'
+import type { Directory } from '../../domain/directory.ts'
+import { type CarrierBind, readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'
+import type { Database } from '../../store/database.ts'
+import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
+import type { CarrierLinks } from './carrier-links.ts'
+
+export interface BindLeasesOptions {
+  readonly db: Database
+  readonly lease: NodeLease
+  readonly directory: () => Directory
+  readonly links: () => Pick<CarrierLinks<unknown>, 'follow' | 'drop' | 'unbound'>
+  readonly onError: (message: string, error: unknown) => void
+  readonly log: (message: string, details: object) => void
+}
+
+/** Sessions are over this long before another node may make them. */
+const SPARE_MS = 1_000
+/** How often binds are looked for that another node is to give up. */
+const AWAITED_MS = 500
+
+type Bind = Pick<CarrierBind, 'carrierId' | 'bind'>
+
+/**
+ * Which binds of the carriers are this node's. Carriers allow a fixed number of sessions, so each bind is one node's at a
+ * time: it is taken when no living node has it, given up when its sessions are over, and dropped with the lease.
+ */
+export class BindLeases {
+  readonly #options: BindLeasesOptions
+  #held: ReadonlySet<string> = new Set()
+  /** Given up, with sessions still on their way down. */
+  readonly #leaving = new Map<string, Promise<void>>()
+  #running: Promise<void> = Promise.resolve()
+  #queued = false
+  #timer: NodeJS.Timeout | null = null
+  #stopped = false
+  #unlisten: () => void = () => undefined
+
+  constructor(options: BindLeasesOptions) {
+    this.#options = options
+  }
+
+  /** Whether this node may have sessions of the bind. */
+  holds(carrierId: number, bind: number): boolean {
+    return this.#held.has(keyOf({ carrierId, bind }))
+  }
+
+  /** Resolves after the first round; one that fails is followed by the next heartbeat's. */
+  start(): Promise<void> {
+    this.#unlisten = this.#options.lease.onChange(() => this.refresh())
+    this.refresh()
+    return this.#running
+  }
+
+  /** The lease, or the configuration, has changed. */
+  refresh(): void {
+    if (!this.#options.lease.alive) this.#drop()
+    // One that waits sees everything that has changed until it begins.
+    if (this.#queued || this.#stopped) return
+    this.#queued = true
+    this.#running = this.#running
+      .then(() => {
+        this.#queued = false
+        return this.runOnce()
+      })
+      .catch((error) => this.#options.onError('binds not shared out', error))
+  }
+
+  /** Takes what is free and to be this node's, and gives up what is to be another's. */
+  async runOnce(): Promise<void> {
+    const { db, lease, directory, links } = this.#options
+    const { nodeId } = lease
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    if (!lease.alive) return
+    // Before the read: one that is given up meanwhile still looks like this node's.
+    const leaving = new Set(this.#leaving.keys())
+    const { binds, nodes } = await readBinds(db)
+    const living = new Set(nodes)
+    const mine = new Set(
+      shareOut(binds, nodes).flatMap((share) => (share.nodeId === nodeId ? keyOf(share) : [])),
+    )
+    const isFree = (bind: CarrierBind) => bind.nodeId === null || !living.has(bind.nodeId)
+    const free = binds.filter((bind) => mine.has(keyOf(bind)) && isFree(bind))
+    const taken = free.length === 0 ? [] : await takeBinds(db, nodeId, free)
+    // Lost, and perhaps begun anew, meanwhile: what was read is of the former one.
+    if (!lease.alive || lease.nodeId !== nodeId) return
+    const present = binds.filter((bind) => bind.nodeId === nodeId && living.has(nodeId))
+    const kept = present.filter((bind) => mine.has(keyOf(bind)) && !leaving.has(keyOf(bind)))
+    this.#held = new Set([...kept, ...taken].map(keyOf))
+    links().follow(directory())
+    for (const bind of present) if (!mine.has(keyOf(bind))) this.#leave(bind, nodeId)
+    if (this.#held.size < mine.size) this.#timer = setTimeout(() => this.refresh(), AWAITED_MS)
+  }
+
+  /** Once the links are stopped: nothing is taken any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#unlisten()
+    await this.#running
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await Promise.all(this.#leaving.values())
+  }
+
+  /** Another node may soon have them. */
+  #drop(): void {
+    if (this.#held.size > 0)
+      this.#options.log('the lease of this node is over: it unbinds', { binds: this.#held.size })
+    this.#held = new Set()
+    void this.#options.links().drop(SAFETY_MS - SPARE_MS)
+  }
+
+  /** What is in flight is answered first; then the other node may bind. */
+  #leave(bind: Bind, nodeId: number): void {
+    const key = keyOf(bind)
+    if (this.#leaving.has(key)) return
+    const { db, links, onError } = this.#options
+    const left = links()
+      .unbound(bind.carrierId, bind.bind)
+      .then(() => releaseBind(db, nodeId, bind))
+      .catch((error) => onError('bind not given up', error))
+      .finally(() => this.#leaving.delete(key))
+    this.#leaving.set(key, left)
+  }
+}
+
+function keyOf({ carrierId, bind }: Bind): string {
+  return `${carrierId}/${bind}`
+}

@@ -1,0 +1,353 @@
+import type { Carrier } from '../../domain/configuration.ts'
+import { CONFIRMED_AFTER_MS } from '../../domain/inbound-offers.ts'
+import { type Connection, connect } from '../../smpp/connection.ts'
+import type { Pdu, RequestPdu, ResponsePdu } from '../../smpp/pdu.ts'
+import type { Anomaly, CloseReason } from '../../smpp/session-handlers.ts'
+import { statusName } from '../../smpp/statuses.ts'
+
+export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver'
+
+/** What a link tells the submitter and the receiver. `Token` is theirs. */
+export interface LinkEvents<Token> {
+  /** Bound, or its window has room again after the bind. */
+  onReady(link: CarrierLink<Token>): void
+  /** `latencyMs` after the request was sent. */
+  onResponse(token: Token, pdu: ResponsePdu, link: CarrierLink<Token>, latencyMs: number): void
+  /** No answer in time: the carrier may have the message. */
+  onTimeout(token: Token): void
+  onLateResponse(token: Token, pdu: ResponsePdu): void
+  /** The session is over; what these tokens stand for may have reached the carrier. */
+  onLost(tokens: Token[], link: CarrierLink<Token>): void
+  onRequest(pdu: RequestPdu, connection: Connection<Token>, carrier: Carrier): void
+  /** The carrier did something that SMPP does not allow. `pdu` is null where it was no PDU. */
+  onAnomaly?(anomaly: Anomaly, carrier: Carrier, pdu: Pdu | null): void
+}
+
+export interface LinkTimings {
+  readonly responseTimeoutMs?: number
+  readonly enquireLinkIntervalMs?: number
+  readonly enquireLinkTimeoutMs?: number
+  readonly bindTimeoutMs?: number
+  readonly pduReadTimeoutMs?: number
+  /** How long the end of a link waits for what is in flight when it is in a hurry, then for unbind_resp. */
+  readonly unbindTimeoutMs?: number
+  /** How long it waits for what is in flight when nothing presses: it was stopped, or its settings have changed. */
+  readonly answersTimeoutMs?: number
+  /** First pause before a new connection; it doubles up to MAX_BACKOFF_MS. */
+  readonly backoffMs?: number
+}
+
+const FIRST_BACKOFF_MS = 1_000
+const MAX_BACKOFF_MS = 60_000
+/** A carrier that refuses our credentials is asked again for ever, but seldom. */
+const MAX_REJECTED_BACKOFF_MS = 300_000
+
+/** A session that the carrier ends sooner was as good as refused: the pause before the next goes on growing. */
+const STEADY_MS = 1_000
+/** The same of one that we ended because the carrier said that it was not in order. */
+const STEADY_REBOUND_MS = 10_000
+/** A session made anew less long ago that has taken a message is in order, whatever is answered to others. */
+const REBIND_EVERY_MS = 20_000
+/** Submits in a row without an answer after which a session may be cut. */
+const MIN_SILENT_SUBMITS = 3
+/** Later than what proves an answer read: an answer is noted a little after it is written. */
+const CONFIRM_ANSWERS_MS = CONFIRMED_AFTER_MS + 250
+/** What has no answer by then has probably none: better to wait than to make it ambiguous. */
+const ANSWERS_TIMEOUT_MS = 15_000
+
+/** Bound on the reason of a close as it is shown. */
+const MAX_REASON_CHARACTERS = 200
+
+export interface LinkStatus {
+  /** Which of the carrier's binds, from 0. */
+  readonly number: number
+  readonly bind: BindCommand
+  readonly state: string
+  readonly boundSince: Date | null
+  readonly lastClose: string | null
+  readonly unanswered: number
+}
+
+export interface CarrierLinkOptions<Token> {
+  readonly carrier: Carrier
+  readonly number: number
+  readonly bind: BindCommand
+  readonly events: LinkEvents<Token>
+  readonly timings: LinkTimings
+  readonly log: LinkLog
+}
+
+export type LinkLog = (message: string, details: object, level: 'info' | 'warn') => void
+
+/** One bind to a carrier, made anew for as long as the link is not stopped. */
+export class CarrierLink<Token> {
+  /** Its present settings: those a bind is not made with may change under the session. */
+  carrier: Carrier
+  readonly number: number
+  readonly bind: BindCommand
+  readonly #options: CarrierLinkOptions<Token>
+  #connection: Connection<Token> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #failures = 0
+  #stopped = false
+  #boundSince: Date | null = null
+  #boundAtMs = Number.POSITIVE_INFINITY
+  #lastClose: string | null = null
+  /** When the carrier last said that the session was not in order. */
+  #reboundAtMs = Number.NEGATIVE_INFINITY
+  /** This session has taken a message. */
+  #hasAccepted = false
+  /** Submits without an answer since the last answer, or since the bind. */
+  #silentSubmits = 0
+  /** It was cut for its silence, and has answered no submit since. */
+  #isDoubtful = false
+
+  constructor(options: CarrierLinkOptions<Token>) {
+    this.carrier = options.carrier
+    this.number = options.number
+    this.bind = options.bind
+    this.#options = options
+  }
+
+  /** Whether its session is one that submits; the state of the carrier is not asked. */
+  get canSubmit(): boolean {
+    return this.bind !== 'bind_receiver' && this.#boundSince !== null
+  }
+
+  get windowFree(): number {
+    if (!this.canSubmit) return 0
+    return Math.max(0, Math.min(this.#connection?.windowFree ?? 0, this.#places - this.unanswered))
+  }
+
+  /** It was cut because it answered no submit, and has answered none since: what goes over it is a trial. */
+  get isDoubtful(): boolean {
+    return this.#isDoubtful
+  }
+
+  /** A submit without an answer takes its place with it until one is answered; a link in doubt has one place. */
+  get #places(): number {
+    if (this.#isSilent) return 0
+    return this.#isDoubtful ? 1 : Math.max(1, this.carrier.window - this.#silentSubmits)
+  }
+
+  /** It answers no submit, though it may answer enquire_link. */
+  get #isSilent(): boolean {
+    const most = this.#isDoubtful ? 1 : Math.max(MIN_SILENT_SUBMITS, this.carrier.window)
+    return this.#silentSubmits >= most
+  }
+
+  get unanswered(): number {
+    return this.#connection?.unanswered ?? 0
+  }
+
+  get status(): LinkStatus {
+    return {
+      number: this.number,
+      bind: this.bind,
+      state: this.#connection?.state ?? 'CLOSED',
+      boundSince: this.#boundSince,
+      lastClose: this.#lastClose,
+      unanswered: this.unanswered,
+    }
+  }
+
+  start(): void {
+    if (this.#stopped) return
+    const { carrier } = this
+    const { events, timings } = this.#options
+    const { backoffMs: _, answersTimeoutMs: __, ...sessionTimings } = timings
+    try {
+      this.#connection = connect<Token>(
+        {
+          host: carrier.host,
+          port: carrier.port,
+          ...(carrier.tls && { tls: tlsOf(carrier) }),
+          bind: {
+            command: this.bind,
+            system_id: carrier.systemId,
+            password: carrier.password,
+            system_type: carrier.systemType,
+          },
+          windowSize: carrier.window,
+          confirmAnswersMs: CONFIRM_ANSWERS_MS,
+          ...sessionTimings,
+        },
+        {
+          onBound: () => this.#bound(),
+          onRequest: (pdu, connection) => events.onRequest(pdu, connection, this.carrier),
+          onResponse: (token, pdu, _connection, latencyMs) => {
+            this.#answered(pdu)
+            events.onResponse(token, pdu, this, latencyMs)
+          },
+          onTimeout: (token) => {
+            this.#silentSubmits += 1
+            events.onTimeout(token)
+            // What is under way over it would have no answer either; other carriers of the route do better.
+            if (this.#isSilent) void this.#connection?.close({ code: 'submits_unanswered' })
+          },
+          onAnomaly: (anomaly, pdu) => events.onAnomaly?.(anomaly, this.carrier, pdu),
+          onLateResponse: (token, pdu) => {
+            const places = this.#places
+            this.#answered(pdu)
+            events.onLateResponse(token, pdu)
+            if (this.#places > places) events.onReady(this)
+          },
+          onClose: (reason, tokens) => this.#closed(reason, tokens),
+        },
+      )
+    } catch (error) {
+      // A bind field that does not fit the PDU: settings that cannot work until they are changed.
+      this.#closed({ code: 'connect_failed', error: error as Error }, [])
+    }
+  }
+
+  /** Sends a request; false when the window is full or the link is not bound. @throws RangeError a field does not fit. */
+  submit(pdu: Parameters<Connection<Token>['send']>[0], token: Token): boolean {
+    return this.#connection !== null && this.#connection.send(pdu, token) > 0
+  }
+
+  /** Tells one session of the link from the next; null: it is not bound. */
+  get session(): object | null {
+    return this.#boundSince
+  }
+
+  /**
+   * The carrier says that our session is not in order: ends it, and binds again. False when that cannot be: it is new, and
+   * has taken a message.
+   */
+  rebind(): boolean {
+    if (this.#connection?.state === 'UNBINDING') return true
+    const nowMs = performance.now()
+    if (this.#hasAccepted && nowMs - this.#reboundAtMs < REBIND_EVERY_MS) return false
+    this.#reboundAtMs = nowMs
+    void this.#connection?.unbind()
+    return true
+  }
+
+  /** Unbinds, when what is in flight is answered, and stays down. */
+  async stop(): Promise<void> {
+    await this.#end(this.#options.timings.answersTimeoutMs ?? ANSWERS_TIMEOUT_MS)
+  }
+
+  /** The same in a hurry; what is not over after `mostMs` is cut. Also hastens a `stop` under way. */
+  async drop(mostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+    const connection = this.#connection
+    const cut = Number.isFinite(mostMs) ? setTimeout(() => connection?.destroy(), mostMs) : null
+    await this.#end()
+    if (cut !== null) clearTimeout(cut)
+  }
+
+  async #end(waitMs?: number): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#connection?.unbind(waitMs)
+  }
+
+  #answered({ command, status }: ResponsePdu): void {
+    this.#silentSubmits = 0
+    this.#isDoubtful = false
+    if (command === 'submit_sm_resp' && status === 0) this.#hasAccepted = true
+  }
+
+  #bound(): void {
+    this.#boundSince = new Date()
+    this.#hasAccepted = false
+    this.#silentSubmits = 0
+    this.#boundAtMs = performance.now()
+    const { carrier, bind, number } = this
+    this.#options.log('carrier bound', { carrier: carrier.name, bind, number }, 'info')
+    this.#options.events.onReady(this)
+  }
+
+  #closed(reason: CloseReason, tokens: Token[]): void {
+    if (reason.code === 'submits_unanswered') this.#isDoubtful = true
+    const steadyMs = reason.code === 'unbound' ? STEADY_REBOUND_MS : STEADY_MS
+    if (!this.#isDoubtful && performance.now() - this.#boundAtMs >= steadyMs) this.#failures = 0
+    this.#connection = null
+    this.#boundSince = null
+    this.#boundAtMs = Number.POSITIVE_INFINITY
+    this.#lastClose = reasonText(reason)
+    this.#logClose(reason, tokens.length)
+    // First: whatever becomes of the tokens, the link comes back.
+    if (!this.#stopped) this.#startLater(reason)
+    try {
+      this.#options.events.onLost(tokens, this)
+    } catch (error) {
+      const details = { carrier: this.carrier.name, error: (error as Error).message }
+      this.#options.log('failed to process the in-flight messages of a closed link', details, 'warn')
+    }
+  }
+
+  /** What only the settings, here or at the carrier, can mend is a warning. */
+  #logClose({ code, status, error }: CloseReason, unanswered: number): void {
+    const details = {
+      carrier: this.carrier.name,
+      bind: this.bind,
+      number: this.number,
+      reason: code,
+      status: status === undefined ? undefined : statusName(status),
+      error: error === undefined ? undefined : faultText(error),
+      unanswered,
+    }
+    if (code === 'bind_rejected')
+      this.#options.log('the carrier refused the bind', { command: this.bind, ...details }, 'warn')
+    else this.#options.log('carrier link closed', details, tlsAdvice(error) === null ? 'info' : 'warn')
+  }
+
+  #startLater(reason: CloseReason): void {
+    const firstMs = this.#options.timings.backoffMs ?? FIRST_BACKOFF_MS
+    const pauseMs = bindBackoffMs(reason, { failures: this.#failures, firstMs, jitter: Math.random() })
+    this.#failures += 1
+    this.#timer = setTimeout(() => this.start(), pauseMs)
+  }
+}
+
+/** Pause before the next bind: 1 s, doubled with each failure, ±20 %; at most 60 s, 5 min while the bind is refused. */
+export function bindBackoffMs(
+  reason: CloseReason,
+  { failures, firstMs, jitter }: { failures: number; firstMs: number; jitter: number },
+): number {
+  const cap = reason.code === 'bind_rejected' ? MAX_REJECTED_BACKOFF_MS : MAX_BACKOFF_MS
+  return Math.min(Math.min(firstMs * 2 ** Math.min(failures, 20), cap) * (0.8 + 0.4 * jitter), cap)
+}
+
+/** The certificate is judged by the carrier's own authorities, or the default ones; its name by tlsServerName, or the host. */
+function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servername?: string } {
+  return {
+    ...(tlsCa !== null && { ca: tlsCa }),
+    ...(tlsServerName !== null && { servername: tlsServerName }),
+  }
+}
+
+/** The code, and what more is known: `bind_rejected: ESME_RINVPASWD`, `connect_failed: certificate has expired`. */
+function reasonText({ code, status, error }: CloseReason): string {
+  const detail = status !== undefined ? statusName(status) : error && faultText(error)
+  return detail ? `${code}: ${detail}`.slice(0, MAX_REASON_CHARACTERS) : code
+}
+
+/** The message of an error; of a TLS fault also the setting that mends it. */
+function faultText(error: Error & { code?: string }): string {
+  const advice = tlsAdvice(error)
+  const text = error.message || error.code || ''
+  return advice === null ? text : `${text.slice(0, MAX_FAULT_CHARACTERS)}; ${advice}`
+}
+
+const MAX_FAULT_CHARACTERS = 100
+
+const TLS_ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'name the certificate must have: --tls-server-name'],
+  [
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUSTED|INVALID_CA/,
+    "give its authority's certificate with --tls-ca",
+  ],
+  [
+    /WRONG_VERSION_NUMBER|^ERR_SSL_PACKET_LENGTH/,
+    'the carrier answers without TLS on this port: another --port, or --no-tls',
+  ],
+]
+
+/** What an operator can set against a fault of TLS; null where it is no such fault. */
+function tlsAdvice(error: (Error & { code?: string }) | undefined): string | null {
+  const code = error?.code ?? ''
+  return TLS_ADVICE.find(([fault]) => fault.test(code))?.[1] ?? null
+}

@@ -1,0 +1,253 @@
+import type { Carrier } from '../../domain/configuration.ts'
+import type { Directory } from '../../domain/directory.ts'
+import {
+  type BindCommand,
+  CarrierLink,
+  type LinkEvents,
+  type LinkLog,
+  type LinkStatus,
+  type LinkTimings,
+} from './carrier-link.ts'
+
+export interface CarrierLinksOptions<Token> {
+  readonly events: LinkEvents<Token>
+  readonly timings?: LinkTimings
+  readonly log: LinkLog
+  /** Whether the bind is this node's to make; default: every bind is. When that changes, `follow` again. */
+  readonly holds?: (carrierId: number, number: number) => boolean
+}
+
+/** What an operator sees of a carrier's links on one node. */
+export interface LinkSummary {
+  readonly state: string
+  /** ISO 8601; when the last of them was bound. Null unless all are. */
+  readonly since: string | null
+  readonly lastError: string | null
+  readonly unanswered: number
+  readonly links: (Omit<LinkStatus, 'boundSince'> & { readonly boundSince: string | null })[]
+}
+
+/** Messages per second that this node may submit to a carrier. */
+export type CarrierRates = Pick<Carrier, 'messagesPerSecond' | 'senderMessagesPerSecond'>
+
+interface LinkedCarrier<Token> {
+  readonly carrier: Carrier
+  readonly links: readonly CarrierLink<Token>[]
+  /** Null without links. */
+  readonly rates: CarrierRates | null
+}
+
+/** The n-th bind of a carrier is one session of each of these. */
+const BINDS: Record<Carrier['bindMode'], readonly BindCommand[]> = {
+  transceiver: ['bind_transceiver'],
+  transmitter: ['bind_transmitter'],
+  receiver: ['bind_receiver'],
+  'transmitter+receiver': ['bind_transmitter', 'bind_receiver'],
+}
+
+/** SMPP 3.4 §5.2.2, without the NUL. Longer ones are sent whole, as many carriers issue them. */
+const STANDARD_PASSWORD_LENGTH = 8
+
+/** What a session is made with: a change of it makes the session anew, and of nothing else. */
+function sessionKey(carrier: Carrier): string {
+  const { host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window } = carrier
+  return JSON.stringify([host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window])
+}
+
+/** The links of every carrier that is not stopped, as far as this node holds their binds; they follow the directory. */
+export class CarrierLinks<Token> {
+  readonly #options: CarrierLinksOptions<Token>
+  readonly #carriers = new Map<number, LinkedCarrier<Token>>()
+  /** Binds whose sessions are on their way down, by carrier and number. */
+  readonly #ending = new Map<string, Promise<void>>()
+  /** These sessions. */
+  readonly #leaving = new Set<CarrierLink<Token>>()
+  #stopped = false
+
+  constructor(options: CarrierLinksOptions<Token>) {
+    this.#options = options
+  }
+
+  /** Makes the links those of this directory. Sessions whose own settings are as before go on, under the new ones. */
+  follow(directory: Directory): void {
+    if (this.#stopped) return
+    const wanted = new Map(
+      directory.contents.carriers
+        .filter((carrier) => carrier.state !== 'stopped')
+        .map((carrier) => [carrier.id, carrier]),
+    )
+    for (const [id, { links }] of this.#carriers) {
+      if (wanted.has(id)) continue
+      this.#carriers.delete(id)
+      for (const link of links) this.#stopLink(link)
+    }
+    for (const carrier of wanted.values()) this.#followCarrier(carrier)
+  }
+
+  /** Whether a message could be submitted to the carrier now, or as soon as its window has room. */
+  canSubmit(carrierId: number): boolean {
+    const entry = this.#carriers.get(carrierId)
+    return entry?.carrier.state === 'started' && entry.links.some((link) => link.canSubmit)
+  }
+
+  /** Whether none of its sessions that submit is known to answer: each takes one message at a time, as a trial. */
+  isDoubtful(carrierId: number): boolean {
+    const links = this.#carriers.get(carrierId)?.links ?? []
+    return links.some((link) => link.isDoubtful) && !links.some((link) => link.canSubmit && !link.isDoubtful)
+  }
+
+  /** The link of the carrier with most room, or null when nothing can be submitted now. */
+  freest(carrierId: number): CarrierLink<Token> | null {
+    const entry = this.#carriers.get(carrierId)
+    if (entry?.carrier.state !== 'started') return null
+    let best: CarrierLink<Token> | null = null
+    for (const link of entry.links) {
+      if (link.windowFree > (best?.windowFree ?? 0)) best = link
+    }
+    return best
+  }
+
+  /** How many PDUs may be under way to all carriers together. */
+  get windows(): number {
+    let sum = 0
+    for (const { carrier, links } of this.#carriers.values())
+      for (const link of links) if (link.canSubmit) sum += carrier.window
+    return sum
+  }
+
+  /** How many PDUs may be sent to the carrier now. */
+  windowFree(carrierId: number): number {
+    let sum = 0
+    for (const link of this.#carriers.get(carrierId)?.links ?? []) sum += link.windowFree
+    return sum
+  }
+
+  /**
+   * The carrier's limits hold for the whole installation: a node that has some of its binds has that part of its rates.
+   * Null when it has none.
+   */
+  rates(carrierId: number): CarrierRates | null {
+    return this.#carriers.get(carrierId)?.rates ?? null
+  }
+
+  /** When no session of the bind is left. The bind must be none that this node holds. */
+  async unbound(carrierId: number, number: number): Promise<void> {
+    await this.#ending.get(endingKey(carrierId, number))
+  }
+
+  status(carrierId: number): readonly LinkStatus[] {
+    return this.#carriers.get(carrierId)?.links.map((link) => link.status) ?? []
+  }
+
+  /** Null when the carrier has no link here. */
+  summary(carrierId: number): LinkSummary | null {
+    const links = this.status(carrierId)
+    if (links.length === 0) return null
+    const boundSince = links.map((link) => link.boundSince?.toISOString() ?? null)
+    return {
+      state: statesText(links.map((link) => link.state)),
+      since: boundSince.includes(null) ? null : (boundSince.toSorted().at(-1) ?? null),
+      lastError: links.map((link) => link.lastClose).find((close) => close !== null) ?? null,
+      unanswered: links.reduce((sum, link) => sum + link.unanswered, 0),
+      links: links.map((link, index) => ({ ...link, boundSince: boundSince[index]! })),
+    }
+  }
+
+  /** Requests on all links that still wait for their response. */
+  get unanswered(): number {
+    let sum = 0
+    for (const { links } of this.#carriers.values()) for (const link of links) sum += link.unanswered
+    return sum
+  }
+
+  /**
+   * Takes every link down, soon, until `follow` is called again; a session that is not over after `mostMs` is cut, also one
+   * that was on its way down already.
+   */
+  async drop(mostMs?: number): Promise<void> {
+    for (const { links } of this.#carriers.values()) for (const link of links) this.#stopLink(link)
+    this.#carriers.clear()
+    for (const link of this.#leaving) void link.drop(mostMs)
+    await Promise.all(this.#ending.values())
+  }
+
+  stop(): Promise<void> {
+    this.#stopped = true
+    return this.drop()
+  }
+
+  #followCarrier(carrier: Carrier): void {
+    const { holds = () => true } = this.#options
+    const before = this.#carriers.get(carrier.id)
+    const commands = BINDS[carrier.bindMode]
+    const same = before !== undefined && sessionKey(before.carrier) === sessionKey(carrier)
+    if (!same && carrier.password.length > STANDARD_PASSWORD_LENGTH)
+      this.#options.log(
+        'the password of the carrier is longer than SMPP 3.4 allows',
+        { carrier: carrier.name },
+        'warn',
+      )
+    const held = (number: number) => number < carrier.binds && holds(carrier.id, number)
+    const links: CarrierLink<Token>[] = []
+    for (const link of before?.links ?? []) {
+      link.carrier = carrier
+      if (same && commands.includes(link.bind) && held(link.number)) links.push(link)
+      else this.#stopLink(link)
+    }
+    const going = links.length
+    for (let number = 0; number < carrier.binds; number += 1) {
+      if (!held(number)) continue
+      for (const bind of commands) {
+        if (!links.some((link) => link.number === number && link.bind === bind))
+          links.push(this.#startLink(carrier, number, bind))
+      }
+    }
+    links.sort((a, b) => a.number - b.number)
+    this.#carriers.set(carrier.id, { carrier, links, rates: ratesOf(carrier, links) })
+    // What waited while it was draining goes on.
+    if (going > 0 && before?.carrier.state === 'draining' && carrier.state === 'started') {
+      for (const link of links) if (link.canSubmit) this.#options.events.onReady(link)
+    }
+  }
+
+  /** Carriers allow a fixed number of sessions: a new one begins when the one it replaces is over. */
+  #startLink(carrier: Carrier, number: number, bind: BindCommand): CarrierLink<Token> {
+    const { events, timings = {}, log } = this.#options
+    const link = new CarrierLink({ carrier, number, bind, events, timings, log })
+    const ending = this.#ending.get(endingKey(carrier.id, number))
+    if (ending === undefined) link.start()
+    else void ending.then(() => link.start())
+    return link
+  }
+
+  #stopLink(link: CarrierLink<Token>): void {
+    const key = endingKey(link.carrier.id, link.number)
+    this.#leaving.add(link)
+    const stopped = link.stop().then(() => void this.#leaving.delete(link))
+    const ending = Promise.all([this.#ending.get(key), stopped]).then(() => {
+      if (this.#ending.get(key) === ending) this.#ending.delete(key)
+    })
+    this.#ending.set(key, ending)
+  }
+}
+
+function ratesOf(carrier: Carrier, links: readonly { number: number }[]): CarrierRates | null {
+  if (links.length === 0) return null
+  const part = new Set(links.map((link) => link.number)).size / carrier.binds
+  const { messagesPerSecond, senderMessagesPerSecond } = carrier
+  return {
+    messagesPerSecond: messagesPerSecond === null ? null : messagesPerSecond * part,
+    senderMessagesPerSecond: senderMessagesPerSecond === null ? null : senderMessagesPerSecond * part,
+  }
+}
+
+function endingKey(carrierId: number, number: number): string {
+  return `${carrierId}/${number}`
+}
+
+/** `BOUND_TRX x3, CLOSED` */
+function statesText(states: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const state of states) counts.set(state, (counts.get(state) ?? 0) + 1)
+  return [...counts].map(([state, count]) => (count === 1 ? state : `${state} x${count}`)).join(', ')
+}

@@ -1,0 +1,51 @@
+import type { Database } from '../../store/database.ts'
+import { findNewParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
+
+export interface ForeignReceiptsOptions {
+  readonly db: Database
+  readonly isAlone: () => boolean
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
+  /** A receipt was parked, by whatever node. */
+  readonly onParked: (id: ParkedId) => void
+  readonly onError: (message: string, error: unknown) => void
+}
+
+const POLL_MS = 100
+/** Receipts may be committed so long after the instant that they bear. */
+const OVERLAP_MS = 2_000
+const MAX_READ = 1_000
+
+/**
+ * A receipt that comes over another node's link finds no message in its tables while this node has that in memory, and is
+ * parked there: seen here, it is applied once the message is on record.
+ */
+export class ForeignReceipts {
+  readonly #options: ForeignReceiptsOptions
+  readonly #task: PeriodicTask
+
+  constructor(options: ForeignReceiptsOptions) {
+    this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.#look(),
+      intervalMs: POLL_MS,
+      onError: (error) => options.onError('parked receipts not read', error),
+    })
+  }
+
+  start(): void {
+    this.#task.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#task.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { db, isAlone, nowMs, onParked } = this.#options
+    if (isAlone()) return
+    const since = new Date(nowMs() - OVERLAP_MS).toISOString()
+    for (const id of await findNewParkedReceipts(db, since, MAX_READ)) onParked(id)
+  }
+}

@@ -1,0 +1,191 @@
+import {
+  canonicalId,
+  ENOUGH_MATCHES,
+  type IdRule,
+  idRuleOf,
+  isUnlearned,
+  type RuleEvidence,
+  ruleInForce,
+  rulesBefore,
+  ruleTold,
+  spellings,
+  storedForms,
+  withMatch,
+} from '../../domain/carrier-message-ids.ts'
+import type { Carrier } from '../../domain/configuration.ts'
+import type { Directory } from '../../domain/directory.ts'
+import { learnIdRule } from '../../store/carriers.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  type Candidate,
+  findCandidates,
+  findReceiptsReadUnder,
+  type Reading,
+  readParkedReceipts,
+} from '../../store/parked-receipts.ts'
+import type { ReceiptRow } from '../../store/receipts.ts'
+
+export interface IdRulesOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+  /** Parked receipts read at once. Default 500. */
+  readonly batch?: number
+  /** A carrier's rule is known from now on. */
+  readonly onLearned: (carrier: Carrier, rule: IdRule) => void
+}
+
+const BATCH = 500
+/** How long a receipt of an unlearned carrier is looked at again although no submission of this node asks for it. */
+const RECENT_MS = 120_000
+
+/**
+ * Reads receipts of carriers whose id rule is `auto` and not learned yet: each is looked up under every spelling its id
+ * may have, and what is found tells the rule. Rules that messages have agreed on are stored, for all nodes.
+ */
+export class IdRules {
+  readonly #options: IdRulesOptions
+  readonly #evidence = new Map<number, RuleEvidence>()
+
+  constructor(options: IdRulesOptions) {
+    this.#options = options
+  }
+
+  /** The ids under which receipts of this submission may be parked. */
+  parkedUnder(submission: { carrier_id: number; carrier_message_id: string }): {
+    carrier_id: number
+    carrier_message_id: string
+  }[] {
+    const { carrier_id, carrier_message_id } = submission
+    const carrier = this.#options.directory().carrierById(carrier_id)
+    // Spelling works both ways: what a receipt may mean by a submission's id is what that id may be in a receipt.
+    const ids = carrier && isUnlearned(carrier) ? spellings(carrier_message_id) : [carrier_message_id]
+    return ids.map((id) => ({ carrier_id, carrier_message_id: id }))
+  }
+
+  /** The same receipts; the unread ones that can only mean one id have it now. */
+  async read(receipts: readonly ReceiptRow[]): Promise<readonly ReceiptRow[]> {
+    if (!receipts.some(({ unread }) => unread)) return receipts
+    const found = await this.#matches(receipts, ({ unread }) => unread)
+    const read = receipts.map((receipt, place) => {
+      const match = found[place]
+      return match ? { ...receipt, carrier_message_id: match.carrierMessageId, unread: false } : receipt
+    })
+    await this.#keep(receipts, read)
+    await this.#learn(receipts, found)
+    return read
+  }
+
+  /**
+   * Parked receipts to look at again: those read under another rule than the one in force now, which was learned or set
+   * since, and recent ones of carriers whose rule is not learned.
+   */
+  async readParked(): Promise<{ receipts: readonly ReceiptRow[]; more: boolean }> {
+    const { db, directory, nowMs, batch: limit = BATCH } = this.#options
+    const carriers = directory().contents.carriers
+    const outdated = carriers.map((carrier) => ({
+      carrier_id: carrier.id,
+      id_rules: rulesBefore(ruleInForce(carrier)),
+    }))
+    const stale = await findReceiptsReadUnder(db, outdated, {
+      since: new Date(0).toISOString(),
+      limit,
+    })
+    const read = await this.#readAnew(stale)
+    const more = stale.length === limit
+    const unlearned = carriers.filter(isUnlearned)
+    if (more || unlearned.length === 0) return { receipts: read, more }
+    const recent = await findReceiptsReadUnder(
+      db,
+      unlearned.map(({ id }) => ({ carrier_id: id, id_rules: ['auto'] })),
+      { since: new Date(nowMs() - RECENT_MS).toISOString(), limit },
+    )
+    return { receipts: [...read, ...recent], more }
+  }
+
+  /** Reads ids under the rule in force. Where that is not learned they are unread again, for `read` to look up. */
+  async #readAnew(stale: readonly ReceiptRow[]): Promise<readonly ReceiptRow[]> {
+    if (stale.length === 0) return stale
+    const { directory } = this.#options
+    const asked = stale.map((row) => {
+      const carrier = directory().carrierById(row.carrier_id)!
+      const read_as = canonicalId(receiptedId(row), idRuleOf(carrier), 'receipt')
+      return {
+        ...row,
+        carrier_message_id: read_as,
+        id_rule: ruleInForce(carrier),
+        unread: isUnlearned(carrier),
+      }
+    })
+    const found = await this.#matches(asked, ({ unread }) => !unread)
+    const read = asked.map((row, place) => {
+      const match = found[place]
+      return match ? { ...row, carrier_message_id: match.carrierMessageId } : row
+    })
+    await this.#keep(stale, read)
+    return read
+  }
+
+  /** Of each receipt a message with the only id that it may mean, or null. */
+  async #matches(
+    receipts: readonly ReceiptRow[],
+    isAsked: (receipt: ReceiptRow) => boolean,
+  ): Promise<readonly (Candidate | null)[]> {
+    const asked = receipts.flatMap((row, place) => {
+      const { carrier_id, addresses, id_rule } = row
+      return (isAsked(row) ? storedForms(receiptedId(row), id_rule) : []).map((carrier_message_id) => ({
+        place,
+        carrier_id,
+        carrier_message_id,
+        addresses,
+      }))
+    })
+    const candidates = Map.groupBy(await findCandidates(this.#options.db, asked), ({ place }) => place)
+    return receipts.map((_, place) => theOne(candidates.get(place) ?? []))
+  }
+
+  /** Parked ones get the id they are read as, so that they end where they are parked once they are applied. */
+  async #keep(before: readonly ReceiptRow[], read: readonly ReceiptRow[]): Promise<void> {
+    const readings = read.flatMap(({ carrier_message_id: read_as, id_rule, unread }, place): Reading[] => {
+      const { carrier_id, carrier_message_id, parked_id, id_rule: earlier } = before[place]!
+      const isChanged =
+        read_as !== carrier_message_id || id_rule !== earlier || unread !== before[place]!.unread
+      return parked_id === null || !isChanged
+        ? []
+        : [{ carrier_id, carrier_message_id, parked_id, read_as, id_rule, unread }]
+    })
+    if (readings.length > 0) await readParkedReceipts(this.#options.db, readings)
+  }
+
+  async #learn(receipts: readonly ReceiptRow[], found: readonly (Candidate | null)[]): Promise<void> {
+    const { db, directory, onLearned } = this.#options
+    for (const [place, match] of found.entries()) {
+      const { carrier_id, carrier_message_id } = receipts[place]!
+      const rule =
+        match && ruleTold(canonicalId(match.carrierMessageId, 'normalised', 'submit'), carrier_message_id)
+      if (!rule) continue
+      const evidence = withMatch(this.#evidence.get(carrier_id), rule, match.msgId)
+      this.#evidence.set(carrier_id, evidence)
+      if (evidence.msgIds.length < ENOUGH_MATCHES) continue
+      this.#evidence.delete(carrier_id)
+      const carrier = directory().carrierById(carrier_id)
+      if (carrier && (await learnIdRule(db, carrier_id, rule))) onLearned(carrier, rule)
+    }
+  }
+}
+
+/**
+ * The newest of the candidates, where all have one id: which of several messages under that id the receipt is of is decided
+ * as for any other receipt. Where some went to an address of the receipt, the others do not count.
+ */
+function theOne(candidates: readonly Candidate[]): Candidate | null {
+  const fitting = candidates.filter(({ fits }) => fits)
+  const left = fitting.length > 0 ? fitting : candidates
+  const isOneId = left.every(({ carrierMessageId }) => carrierMessageId === left[0]!.carrierMessageId)
+  return isOneId ? (left[0] ?? null) : null
+}
+
+function receiptedId({ receipted_id, carrier_message_id }: ReceiptRow): string {
+  return receipted_id ?? carrier_message_id
+}

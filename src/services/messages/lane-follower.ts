@@ -1,0 +1,183 @@
+import { decodeEntry, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
+import { MessagesByPlan } from '../../domain/messages-by-plan.ts'
+import { addFact, begunBy, type MessageInProgress } from '../../domain/messages-in-progress.ts'
+import { isInProgress, keyOf, type OtherMessages } from '../../operations/read-messages.ts'
+import type { Queryable } from '../../store/database.ts'
+import { type LaneBounds, type LaneNews, readLanes } from '../../store/followed-lanes.ts'
+import { findRecorded } from '../../store/projection.ts'
+
+export interface LaneFollowerOptions {
+  readonly db: Queryable
+  /** The lane of this process, which is not read: it knows better. Null: it has none. */
+  readonly ownLane: () => number | null
+  readonly onError: (message: string, error: unknown) => void
+  /** What is read of a lane at once. */
+  readonly bounds?: LaneBounds
+  /** When so many messages are followed, those that are not in progress by now are forgotten. */
+  readonly manyMessages?: number
+}
+
+/** A lane as far as it was read. */
+interface FollowedLane {
+  /** The last entry read; NO_FURTHER: it has ended, or cannot be read. */
+  n: number
+  readonly messages: MessagesByPlan
+  /** By message the entry that it begins with, in their order. */
+  readonly entries: Map<string, number>
+}
+
+const NO_FURTHER = Number.MAX_SAFE_INTEGER
+/** Some 1,000 facts: about 5 ms of work. */
+const BOUNDS: LaneBounds = { entries: 256, octets: 64 * 1024 }
+const MANY_MESSAGES = 20_000
+/** Looked for among the records in one statement. */
+const BATCH = 1_000
+
+/**
+ * What the lanes of the other processes say: their messages in progress, built from the same facts as theirs. Read on only
+ * when somebody asks. It keeps as many as the others have in progress, which they bound, and of each what answers need.
+ */
+export class LaneFollower implements OtherMessages {
+  readonly #options: LaneFollowerOptions
+  readonly #lanes = new Map<number, FollowedLane>()
+  #many: number
+  /** The catch-up that began last, and the one that begins after it. */
+  #running: Promise<void> | null = null
+  #next: Promise<void> | null = null
+
+  constructor(options: LaneFollowerOptions) {
+    this.#options = options
+    this.#many = options.manyMessages ?? MANY_MESSAGES
+  }
+
+  /**
+   * Resolves when everything that is committed in the other lanes now is known here, or is in the records. Whoever asks
+   * while one is under way shares the next: what is under way may have read before. Rejects when the database does.
+   */
+  catchUp(): Promise<void> {
+    this.#next ??= this.#readAfter(this.#running)
+    return this.#next
+  }
+
+  get(msgId: string, lane: number | null): MessageInProgress | undefined {
+    if (lane !== null) return this.#lanes.get(lane)?.messages.get(msgId)
+    for (const { messages } of this.#lanes.values()) {
+      const message = messages.get(msgId)
+      if (message !== undefined) return message
+    }
+    return undefined
+  }
+
+  all(planId: number | null): Iterable<MessageInProgress>[] {
+    return Array.from(this.#lanes.values(), ({ messages }) => messages.of(planId))
+  }
+
+  get size(): number {
+    return this.#lanes.values().reduce((sum, { messages }) => sum + messages.size, 0)
+  }
+
+  forget(messages: Iterable<MessageInProgress>): void {
+    for (const message of messages)
+      for (const followed of this.#lanes.values())
+        if (followed.messages.get(message.msgId) === message) drop(followed, message.msgId)
+  }
+
+  async #readAfter(running: Promise<void> | null): Promise<void> {
+    await running?.catch(() => undefined)
+    this.#running = this.#next
+    this.#next = null
+    await this.#readOn()
+  }
+
+  async #readOn(): Promise<void> {
+    const { db, ownLane, bounds = BOUNDS } = this.#options
+    for (let isWhole = false; !isWhole; ) {
+      const positions = [...this.#lanes].map(([lane, { n }]) => ({ lane, n }))
+      const news = await readLanes(db, positions, ownLane(), bounds)
+      this.#dropGone(news)
+      for (const lane of news) this.#follow(lane)
+      isWhole = !news.some((lane) => isFull(lane, bounds))
+    }
+    if (this.size >= this.#many) await this.#forgetRecorded()
+  }
+
+  #dropGone(news: readonly LaneNews[]): void {
+    const there = new Set(news.map(({ lane }) => lane))
+    for (const lane of this.#lanes.keys()) {
+      if (!there.has(lane)) this.#lanes.delete(lane)
+    }
+  }
+
+  #follow({ lane, cut, entries }: LaneNews): void {
+    const followed = this.#lanes.get(lane) ?? { n: cut, messages: new MessagesByPlan(), entries: new Map() }
+    this.#lanes.set(lane, followed)
+    dropUpTo(followed, cut)
+    for (const { n, data } of entries) {
+      const isFence = data.length === 0
+      const facts = isFence ? null : this.#decode(lane, data)
+      followed.n = facts === null ? NO_FURTHER : n
+      // What is known of its messages grows old from here on: their records are the better answer.
+      if (facts === null && !isFence) dropUpTo(followed, NO_FURTHER)
+      if (facts === null) return
+      for (const fact of facts) this.#learn(followed, fact)
+    }
+  }
+
+  /** Facts of messages that began elsewhere, or are at rest, are not for here. One may be loaded by its lane again. */
+  #learn({ n, messages, entries }: FollowedLane, { msgId, fact }: JournalFact): void {
+    if (isFirst(fact)) {
+      messages.add(begunBy(msgId, fact))
+      entries.delete(msgId)
+      entries.set(msgId, n)
+      return
+    }
+    const message = messages.get(msgId)
+    // What no answer shows is not kept: attempts, webhooks, receipts.
+    if (message === undefined || fact.kind === 'attempted' || fact.kind === 'event-taken') return
+    if (fact.kind === 'noted') return
+    addFact(message, fact)
+    message.events.length = 0
+    message.receipts.length = 0
+  }
+
+  /** Null: written by a version that is newer than this one. Said once: nothing more of the lane is read. */
+  #decode(lane: number, data: Buffer): JournalFact[] | null {
+    try {
+      return decodeEntry(data)
+    } catch (error) {
+      this.#options.onError(
+        `journal lane ${lane} cannot be read: its messages are answered from the records`,
+        error,
+      )
+      return null
+    }
+  }
+
+  async #forgetRecorded(): Promise<void> {
+    const messages = this.all(null).flatMap((each) => [...each])
+    for (let from = 0; from < messages.length; from += BATCH) {
+      const batch = messages.slice(from, from + BATCH)
+      const recorded = await findRecorded(this.#options.db, batch.map(keyOf))
+      this.forget(batch.filter((message) => !isInProgress(this, message, recorded)))
+    }
+    this.#many = Math.max(this.#options.manyMessages ?? MANY_MESSAGES, 2 * this.size)
+  }
+}
+
+/** What began up to this entry is in the records, or began again behind it. */
+function dropUpTo(followed: FollowedLane, cut: number): void {
+  for (const [msgId, n] of followed.entries) {
+    if (n > cut) return
+    drop(followed, msgId)
+  }
+}
+
+function drop({ messages, entries }: FollowedLane, msgId: string): void {
+  messages.delete(msgId)
+  entries.delete(msgId)
+}
+
+function isFull({ entries }: LaneNews, bounds: LaneBounds): boolean {
+  const octets = entries.reduce((sum, { data }) => sum + data.length, 0)
+  return entries.length >= bounds.entries || octets >= bounds.octets
+}

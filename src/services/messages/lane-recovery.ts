@@ -1,0 +1,60 @@
+import type { Directory } from '../../domain/directory.ts'
+import { isPushed } from '../../domain/webhook-targets.ts'
+import { recoverLanes } from '../../operations/recover-lanes.ts'
+import type { Database } from '../../store/database.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
+
+export interface LaneRecoveryOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly nodeId: () => number
+  /** How long a message whose attempt was under way waits for news of it. */
+  readonly ambiguityWaitMs: number
+  readonly onRecovered: (messages: number) => void
+  readonly onError: (message: string, error: unknown) => void
+}
+
+/** A lane that was recovered goes when nobody can append to it any more. */
+const INTERVAL_MS = 10_000
+
+/**
+ * Writes into the records what dead nodes had in memory. Beside the heartbeats, which cannot wait for it: what a busy node
+ * leaves takes some seconds.
+ */
+export class LaneRecovery {
+  readonly #options: LaneRecoveryOptions
+  readonly #task: PeriodicTask
+
+  constructor(options: LaneRecoveryOptions) {
+    this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.#run(),
+      intervalMs: INTERVAL_MS,
+      onError: (error) => options.onError('lanes of dead nodes not recovered', error),
+    })
+  }
+
+  start(): void {
+    this.#task.start()
+  }
+
+  /** A node may have died. */
+  wake(): void {
+    this.#task.wake()
+  }
+
+  async stop(): Promise<void> {
+    await this.#task.stop()
+  }
+
+  async #run(): Promise<void> {
+    const { db, directory, nodeId, ambiguityWaitMs, onRecovered, onError } = this.#options
+    const messages = await recoverLanes(db, {
+      nodeId: nodeId(),
+      ambiguityWaitMs,
+      delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
+      onError: (error) => onError('messages left in the journal', error),
+    })
+    if (messages > 0) onRecovered(messages)
+  }
+}

@@ -1,0 +1,117 @@
+import { MessagesByPlan } from '../../domain/messages-by-plan.ts'
+import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
+import type { SubmissionId } from '../../store/submissions.ts'
+
+/** A message in this process's memory. */
+export interface Live {
+  message: MessageInProgress
+  /** The node that accepted or took it: this process, or what it was before its lease was lost. */
+  readonly holder: number
+  /** The entry with which it begins in the journal. */
+  entry: number
+  /** When that was committed, by the monotonic clock. */
+  sinceMs: number
+  /** Facts of it that are not committed yet. */
+  pending: number
+  /** It is being written: from now on its record is what counts. */
+  leaving: boolean
+  /** It is submitted later, by whoever takes it out of its record. */
+  postponed: boolean
+  /** While its record is written with which it goes on here: facts of it, to be appended then. */
+  deferred: (() => void)[] | null
+  /** Its events go to a URL. */
+  delivers: boolean
+  /** The last event that was pushed nowhere: there was no URL; 0: none. */
+  unpushed: number
+  /** Events that are not in memory for delivery; null: all that are not taken are. */
+  released: Set<number> | null
+  /** Under what ids its segments are known here. */
+  readonly ids: string[]
+  /** Receipts of these ids of carriers wait among the parked ones until it has left. */
+  readonly parked: SubmissionId[]
+  /** Somebody waits for its record. */
+  gone: PromiseWithResolvers<void> | null
+}
+
+/** A message that has just been accepted, or taken out of its record, by this entry. */
+export function newLive(message: MessageInProgress, by: Pick<Live, 'holder' | 'entry'>): Live {
+  return {
+    ...by,
+    message,
+    sinceMs: performance.now(),
+    pending: 0,
+    leaving: false,
+    postponed: false,
+    deferred: null,
+    delivers: false,
+    unpushed: 0,
+    // Behind events that wait in the records new ones wait there too.
+    released: message.loaded?.hasWaitingEvents === true ? new Set() : null,
+    ids: [],
+    parked: [],
+    gone: null,
+  }
+}
+
+/** It was recorded, and goes on from what this entry has of it. */
+export function beginAnew(live: Live, message: MessageInProgress, entry: number): Live {
+  const submissions = live.message.submissions.map((one) => ({ ...one, isRecorded: true as const }))
+  live.message = { ...message, submissions }
+  live.entry = entry
+  live.sinceMs = performance.now()
+  if (message.loaded?.hasWaitingEvents) live.released ??= new Set()
+  return live
+}
+
+/** It is being submitted here, or is about to be: nobody else may take it up. */
+export function isOpen({ message, postponed }: Live): boolean {
+  return message.state.submission !== null && !postponed
+}
+
+/** The messages in this process's memory. */
+export class Lives {
+  readonly #byId = new Map<string, Live>()
+  /** The same, for those who read. */
+  readonly #byPlan = new MessagesByPlan()
+
+  get size(): number {
+    return this.#byId.size
+  }
+
+  get(msgId: string): Live | undefined {
+    return this.#byId.get(msgId)
+  }
+
+  /** Null where it takes no more facts. */
+  usable(msgId: string): Live | null {
+    const live = this.#byId.get(msgId)
+    return live === undefined || live.leaving ? null : live
+  }
+
+  /** In the order of the entries with which they begin. */
+  values(): IteratorObject<Live> {
+    return this.#byId.values()
+  }
+
+  of(planId: number | null): Iterable<MessageInProgress> {
+    return this.#byPlan.of(planId)
+  }
+
+  /** Behind all others, as the one that begins with the newest entry. */
+  add(live: Live): void {
+    const { msgId } = live.message
+    this.#byPlan.add(live.message)
+    this.#byId.delete(msgId)
+    this.#byId.set(msgId, live)
+  }
+
+  delete({ message: { msgId } }: Live): void {
+    this.#byId.delete(msgId)
+    this.#byPlan.delete(msgId)
+  }
+
+  clear(): void {
+    this.#byId.clear()
+    this.#byPlan.clear()
+  }
+}

@@ -1,0 +1,396 @@
+import type { Directory } from '../../domain/directory.ts'
+import type { EventHolder } from '../../domain/events.ts'
+import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
+import type { Postponed } from '../../domain/message-facts.ts'
+import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
+import {
+  addFact,
+  begunBy,
+  changedMessage,
+  type MessageInProgress,
+  type StatusEvent,
+} from '../../domain/messages-in-progress.ts'
+import { isPushed } from '../../domain/webhook-targets.ts'
+import type { Acceptance, AcceptanceJournal, KeptMessage } from '../../operations/accept-messages.ts'
+import type { BatchMeter } from '../../operations/batches.ts'
+import type { Database, Transaction } from '../../store/database.ts'
+import { closeLane } from '../../store/journal.ts'
+import type { LoadedMessage } from '../../store/messages-at-rest.ts'
+import { projectMessages } from '../../store/projection.ts'
+import { writeRecords } from '../../store/records.ts'
+import type { NewCut, Settlement, Submission, SubmissionId, SubmitAttempt } from '../../store/submissions.ts'
+import { JournalWriter } from './journal-writer.ts'
+import { beginAnew, type Live, Lives, newLive } from './lives.ts'
+import { LostMessages } from './lost-messages.ts'
+import { Projector, projectionOf } from './projector.ts'
+import { ReceiptsInProgress } from './receipts-in-progress.ts'
+import {
+  acceptedItem,
+  attemptedFact,
+  givenBack,
+  type JournalItem as Item,
+  isNews,
+  journalItem,
+  loadedItem,
+  type Outcome,
+  openSubmissions,
+  refuseOverdue,
+  renewedItem,
+  settledFact,
+  submittedFact,
+} from './recorded-facts.ts'
+
+export interface MessagesInProgressOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
+  /** Who delivers the events of the next batch. */
+  readonly eventHolder: () => EventHolder
+  readonly onChanged: (messages: readonly ChangedMessage[]) => void
+  /** Segments of these have their rows now: receipts that came before are looked for. */
+  readonly onProjected: (submissions: readonly SubmissionId[]) => void
+  /** Not in the journal, whose lane was lost. */
+  readonly onReturned: (outcome: Outcome) => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly onBatch?: BatchMeter | undefined
+  readonly ageMs?: number | undefined
+  readonly overdueMs?: number | undefined
+}
+
+/** Far more than come in the time that one waits for its receipt: beyond, new ones go into the tables at once. */
+const MOST_LIVES = 100_000
+
+/**
+ * The messages that live in this process: their facts go into the journal, and what follows from them is told when they
+ * are committed there. Everything unusual is left to the records: `project` first, then the statements of store/.
+ */
+export class MessagesInProgress implements AcceptanceJournal {
+  readonly #options: MessagesInProgressOptions
+  readonly #lives = new Lives()
+  readonly receipts: ReceiptsInProgress
+  readonly #writer: JournalWriter<Item>
+  readonly #projector: Projector
+  readonly #lostMessages: LostMessages
+  #onLeft: (msgIds: readonly string[]) => void = () => undefined
+
+  constructor(options: MessagesInProgressOptions) {
+    this.#options = options
+    this.#lostMessages = new LostMessages(options)
+    this.receipts = new ReceiptsInProgress({
+      ...options,
+      lives: this.#lives,
+      append: (live, fact, waiting) => this.#append(live, fact, waiting),
+      urge: (live) => this.#projector.urge(live),
+    })
+    const { db, onError, onBatch, overdueMs, ageMs } = options
+    this.#writer = new JournalWriter<Item>({
+      db,
+      onError: (message, error) => {
+        onError(message, error)
+        this.#projector.failed(error)
+      },
+      onBatch,
+      overdueMs,
+      onCommitted: (items, n) => this.#committed(items, n),
+      isRetractable: ({ onAccepted, onRecorded }) => onAccepted !== null || onRecorded !== null,
+      onRetracted: (items) => this.#retracted(items),
+      onLost: (items, uncertain) => this.#lost(items, uncertain),
+      onOverdue: refuseOverdue,
+    })
+    this.#projector = new Projector({
+      db,
+      onError,
+      onBatch,
+      ageMs,
+      lives: this.#lives,
+      lane: () => this.#writer.lane,
+      committed: () => this.#writer.committed,
+      onProjected: (lives) => this.#projected(lives),
+      renew: (lives) => this.#renew(lives),
+      onFenced: () => this.#writer.lose(),
+    })
+  }
+
+  get size(): number {
+    return this.#lives.size
+  }
+
+  get lane(): number | null {
+    return this.#writer.lane?.lane ?? null
+  }
+
+  get(msgId: string): MessageInProgress | undefined {
+    return this.#lives.get(msgId)?.message
+  }
+
+  all(planId: number | null): Iterable<MessageInProgress> {
+    return this.#lives.of(planId)
+  }
+
+  isLeaving(msgId: string): boolean {
+    return this.#lives.get(msgId)?.leaving ?? false
+  }
+
+  /** Whether the message has no record here yet: `project` waits for it. */
+  has(msgId: string): boolean {
+    return this.get(msgId) !== undefined || this.#lostMessages.has(msgId)
+  }
+
+  /** Facts that are not committed yet. */
+  get pending(): number {
+    return this.#writer.pending
+  }
+
+  /** Nothing new should be begun: the database takes no facts, or there are too many messages without a record. */
+  get failing(): boolean {
+    return this.#writer.isStalled || this.#lives.size >= MOST_LIVES
+  }
+
+  /** Whether messages can be accepted here. */
+  get isOpen(): boolean {
+    return this.#writer.isOpen && this.#lives.size < MOST_LIVES
+  }
+
+  /** Tells of those that are not here any more: they are in their records, or in a lane that was lost. */
+  onLeft(listener: (msgIds: readonly string[]) => void): void {
+    this.#onLeft = listener
+  }
+
+  start(): void {
+    this.#projector.start()
+  }
+
+  /** This process is this node from now on. */
+  async register(nodeId: number): Promise<void> {
+    await this.#writer.register(nodeId)
+  }
+
+  /**
+   * Resolves when these are in the records, and only what is being submitted goes on in memory; rejects when records cannot
+   * be written now.
+   */
+  async project(msgIds: readonly string[]): Promise<void> {
+    await this.#projector.leave(msgIds.flatMap((msgId) => this.#lives.get(msgId) ?? []))
+    await this.#lostMessages.untilRecorded(msgIds)
+  }
+
+  /** The lease is over: what is not under way here is left to whoever owns it next. `isDelivering`: its events are. */
+  release(isDelivering: (msgId: string) => boolean): void {
+    for (const live of this.#lives.values()) {
+      if (!isDelivering(live.message.msgId))
+        live.released = new Set(live.message.events.map(({ sequence }) => sequence))
+      this.#projector.urge(live)
+    }
+  }
+
+  /** Writes everything into the records, and ends the lane; what cannot be is found in the journal by another node. */
+  async stop(timeoutMs: number): Promise<void> {
+    const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())
+    await Promise.race([this.project(this.#msgIds()), late]).catch((error) =>
+      this.#options.onError('messages left in the journal', error),
+    )
+    await this.#projector.stop()
+    const { committed } = this.#writer
+    const lane = this.#writer.end()
+    if (lane === null || this.#lives.size > 0) return
+    const { db } = this.#options
+    if ((await projectMessages(db, lane, [], committed)) === 'written') await closeLane(db, lane)
+  }
+
+  // Facts. Each method says whether the message is here; if not, its record is what counts.
+
+  accept(message: KeptMessage): Promise<Acceptance> {
+    const { promise, resolve } = Promise.withResolvers<Acceptance>()
+    this.#writer.append(acceptedItem(message, resolve))
+    return promise
+  }
+
+  async acceptWith(decide: (tx: Transaction) => Promise<readonly KeptMessage[]>): Promise<Acceptance> {
+    const { promise, resolve } = Promise.withResolvers<Acceptance>()
+    const appended = this.#writer.appendWith(async (tx) =>
+      (await decide(tx)).map((message) => acceptedItem(message, resolve)),
+    )
+    return await Promise.race([promise, appended])
+  }
+
+  /**
+   * Takes messages out of the records: `take` does so for a lane, in the transaction that appends them to it. Resolves to
+   * those that are here then. Rejects when they are still in the records.
+   */
+  async load(
+    holder: number,
+    take: (tx: Transaction, lane: number) => Promise<readonly LoadedMessage[]>,
+  ): Promise<MessageInProgress[]> {
+    let taken: readonly LoadedMessage[] = []
+    await this.#writer.appendWith(async (tx) => {
+      taken = this.lane === null ? [] : await take(tx, this.lane)
+      // Whether its record is written is still to be asked again, as long as it is here.
+      if (taken.some(({ msgId }) => this.get(msgId) !== undefined))
+        throw new Error('a message was taken that has not left yet')
+      return taken.map((one) => loadedItem(one, holder))
+    })
+    return taken.flatMap(({ msgId }) => this.get(msgId) ?? [])
+  }
+
+  /** Records these, which go on here, and appends them again, as they are. */
+  async #renew(lives: readonly Live[]): Promise<void> {
+    await this.#writer.appendWith(async (tx) => {
+      if (this.lane !== null)
+        await writeRecords(tx, lives.filter(isNews).map(projectionOf), this.lane, { stays: true })
+      return lives.map(renewedItem)
+    })
+  }
+
+  /** It is about to be sent; `onCommitted` is told when that is committed, or that its lane was lost before. */
+  begin(msgId: string, onCommitted: (begun: boolean) => void): boolean {
+    return this.#tell(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
+  }
+
+  /** It is not submitted now, but when it is due: it leaves memory, for whoever takes it out of its record then. */
+  postpone(msgId: string, postponed: Postponed, attempt: SubmitAttempt | null): boolean {
+    return this.#tell(msgId, [...(attempt === null ? [] : [attemptedFact(attempt)]), postponed])
+  }
+
+  /** A carrier turns out to have taken these parts. */
+  partAccepted(msgId: string, parts: bigint, cut: string): boolean {
+    return this.#tell(msgId, [{ kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut }])
+  }
+
+  /** Before the segments of that cut are given: a receipt of one of them counts from then on. */
+  startOver(newCut: NewCut): boolean {
+    const { msg_id: msgId, cut } = newCut
+    return this.#tell(msgId, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut }], {
+      outcome: { newCut },
+    })
+  }
+
+  submitted(submission: Submission): boolean {
+    const live = this.#lives.usable(submission.msg_id)
+    if (live === null) return false
+    this.#append(live, submittedFact(submission), { outcome: { submission } })
+    this.receipts.expect(live, submission)
+    return true
+  }
+
+  settle(settlement: Settlement): boolean {
+    const { attempt } = settlement
+    const settled = settledFact(settlement, this.#options.nowMs())
+    const facts = attempt === null ? [settled] : [attemptedFact(attempt), settled]
+    return this.#tell(settlement.msg_id, facts, { outcome: { settlement } })
+  }
+
+  /** An event's first attempt was answered 2xx; `onCommitted` as of `begin`. */
+  eventTaken(msgId: string, taken: EventTaken, onCommitted: Item['onCommitted'] = null): boolean {
+    const live = this.#lives.usable(msgId)
+    // An event that is recorded is delivered by its row.
+    const isHere = live?.message.events.some(({ sequence }) => sequence === taken.sequence) === true
+    if (live === null || !isHere || live.deferred !== null) return false
+    this.#append(live, taken, { onCommitted })
+    return true
+  }
+
+  /** False where it is not here. `waiting`: who waits for the last of these facts, or gets it back. */
+  #tell(msgId: string, facts: readonly JournalFact['fact'][], waiting: Partial<Item> = {}): boolean {
+    const live = this.#lives.usable(msgId)
+    if (live === null) return false
+    for (const fact of facts) this.#append(live, fact, fact === facts.at(-1) ? waiting : {})
+    return true
+  }
+
+  #append(live: Live, fact: JournalFact['fact'], waiting: Partial<Item> = {}): void {
+    live.pending += 1
+    const { msgId } = live.message
+    const item = journalItem(msgId, fact, { ...waiting, live, holder: live.holder })
+    if (live.deferred === null) this.#writer.append(item)
+    else
+      live.deferred.push(() => {
+        if (this.#lives.get(msgId) === live) this.#writer.append(item)
+        else for (const given of givenBack([item], false)) this.#options.onReturned(given)
+      })
+  }
+
+  #msgIds(): string[] {
+    return Array.from(this.#lives.values(), ({ message }) => message.msgId)
+  }
+
+  // What follows.
+
+  #committed(items: readonly Item[], n: number): void {
+    const changed: ChangedMessage[] = []
+    const { holder } = this.#options.eventHolder()
+    for (const item of items) {
+      const { fact, live } = item
+      if (isFirst(fact)) this.#begin(item, fact, n)
+      else if (live !== null) {
+        live.pending -= 1
+        if (fact.kind === 'postponed') this.#projector.postponed(live)
+        const event = addFact(live.message, fact)
+        if (event !== null) changed.push(this.#announce(live, event, holder))
+        item.onRecorded?.(true)
+        item.onCommitted?.(true)
+        this.#projector.changed(live)
+      }
+    }
+    if (changed.length > 0) this.#options.onChanged(changed)
+  }
+
+  #begin({ msgId, holder, live, refused, onAccepted }: Item, first: FirstFact, n: number): void {
+    // It is, or will be, FAILED by its record.
+    if (refused) return
+    const begun = begunBy(msgId, first)
+    this.#lives.add(live === null ? newLive(begun, { holder, entry: n }) : beginAnew(live, begun, n))
+    onAccepted?.('committed')
+  }
+
+  #announce(live: Live, event: StatusEvent, holder: number | null): ChangedMessage {
+    const { message } = live
+    const { sequence } = event
+    const { callbackUrl, planId } = message.accepted
+    live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId))
+    if (!live.delivers) live.unpushed = sequence
+    // Behind one that waits in the records it waits there too; and so it does where its record will name another holder.
+    const held = live.delivers && holder === live.holder && live.released === null
+    if (live.delivers && !held) {
+      live.released ??= new Set()
+      live.released.add(sequence)
+      this.#projector.urge(live)
+    }
+    return changedMessage(message, event, held)
+  }
+
+  #projected(lives: readonly Live[]): void {
+    for (const live of lives) {
+      this.#lives.delete(live)
+      this.receipts.left(live)
+      live.gone?.resolve()
+    }
+    this.#onLeft(lives.map(({ message }) => message.msgId))
+    const open = lives.flatMap(({ message, parked }) => [...openSubmissions(message), ...parked])
+    if (open.length > 0) this.#options.onProjected(open)
+  }
+
+  #retracted(items: readonly Item[]): void {
+    for (const { live, onAccepted, onRecorded } of items) {
+      onAccepted?.('retracted')
+      onRecorded?.(false)
+      if (live === null) continue
+      live.pending -= 1
+      this.#projector.changed(live)
+    }
+  }
+
+  #lost(items: readonly Item[], uncertain: boolean): void {
+    const left = this.#msgIds()
+    for (const { message, gone } of this.#lives.values()) {
+      this.#lostMessages.add(message.msgId, message.accepted.planId)
+      gone?.resolve()
+    }
+    // In the turn in which the lane is gone: who reads finds them in that lane from now on.
+    this.#lives.clear()
+    this.receipts.clear()
+    this.#projector.reset()
+    this.#onLeft(left)
+    for (const outcome of givenBack(items, uncertain)) this.#options.onReturned(outcome)
+  }
+}

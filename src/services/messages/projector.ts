@@ -1,0 +1,285 @@
+import type { StatusEvent } from '../../domain/messages-in-progress.ts'
+import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
+import { type Database, isRowFault } from '../../store/database.ts'
+import type { Lane } from '../../store/journal.ts'
+import { projectMessages } from '../../store/projection.ts'
+import { isOpen, type Live, type Lives } from './lives.ts'
+
+export interface ProjectorOptions {
+  readonly db: Database
+  readonly lives: Pick<Lives, 'values'>
+  readonly lane: () => Lane | null
+  /** The last entry that is committed. */
+  readonly committed: () => number
+  /** They have left memory; their records are committed. */
+  readonly onProjected: (lives: readonly Live[]) => void
+  /** Records these, and has them begin anew in the journal. Rejects where they are as before. */
+  readonly renew: (lives: readonly Live[]) => Promise<unknown>
+  /** The lane was taken over. */
+  readonly onFenced: () => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly onBatch?: BatchMeter | undefined
+  /** So long a message waits here for its receipt. Default 10 s. */
+  readonly ageMs?: number | undefined
+  /** So long one stays here that the database refuses, before it is tried again. Default 60 s. */
+  readonly refusedMs?: number | undefined
+}
+
+const AGE_MS = 10_000
+const ROUND_MS = 200
+const RETRY_MS = 500
+const REFUSED_MS = 60_000
+const MAX_BATCH = 500
+
+/**
+ * Writes messages into the records: those that are done soon, the others when they are asked for or have waited long. What
+ * is still to be submitted goes on in memory then, and in a later entry of the journal, so that the earlier ones can go.
+ */
+export class Projector {
+  readonly #options: ProjectorOptions
+  readonly #done = new Set<Live>()
+  readonly #urgent = new Set<Live>()
+  /** When those are tried again that the database refused for what is in them, which the operator is told of. */
+  readonly #refused = new Map<Live, number>()
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> | null = null
+  #failure = Promise.withResolvers<never>()
+  #stopped = false
+
+  constructor(options: ProjectorOptions) {
+    this.#options = options
+    this.#failure.promise.catch(() => undefined)
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#wake(), ROUND_MS)
+  }
+
+  /** The message has changed. */
+  changed(live: Live): void {
+    if (live.leaving || live.pending > 0) return
+    if (this.#urgent.has(live)) this.#wake()
+    else if (isDone(live)) this.#done.add(live)
+  }
+
+  /** It is submitted later. */
+  postponed(live: Live): void {
+    live.postponed = true
+    this.urge(live)
+  }
+
+  /** It is to leave memory as soon as what is said of it is committed. */
+  urge(live: Live): void {
+    if (live.leaving) return
+    this.#urgent.add(live)
+    this.#wake()
+  }
+
+  /**
+   * Resolves when these have their records, but for what the database refuses; rejects when records cannot be written now.
+   * Only those that are to be submitted are in memory then.
+   */
+  async leave(lives: readonly Live[]): Promise<void> {
+    const accepted = lives.filter((live) => !this.#isRefused(live))
+    if (accepted.length === 0) return
+    const gone = accepted.map((live) => {
+      live.gone ??= Promise.withResolvers()
+      this.urge(live)
+      return live.gone.promise
+    })
+    await Promise.race([Promise.all(gone), this.#failure.promise])
+  }
+
+  /** The database does not take what messages wait for to leave. */
+  failed(error: unknown): void {
+    const failure = this.#failure
+    this.#failure = Promise.withResolvers()
+    this.#failure.promise.catch(() => undefined)
+    failure.reject(error)
+  }
+
+  /** Memory was given up. */
+  reset(): void {
+    this.#done.clear()
+    this.#urgent.clear()
+    this.#refused.clear()
+  }
+
+  /** What the database does not take now stays in the journal. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearInterval(this.#timer)
+    await this.#running
+  }
+
+  #wake(): void {
+    if (this.#running !== null || this.#stopped) return
+    this.#running = this.#run().finally(() => {
+      this.#running = null
+      if (this.#urgent.values().some((live) => this.#isFree(live) || this.#isNeeded(live))) this.#wake()
+    })
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    // What comes together in this turn is written together.
+    await new Promise((resolve) => setImmediate(resolve))
+    for (;;) {
+      const leaving = this.#next()
+      if (leaving.length > 0) await this.#write(leaving)
+      // Chosen in the turn in which their facts begin to wait.
+      const staying = this.#nextStaying()
+      if (staying.length > 0) await this.#renew(staying)
+      if (leaving.length + staying.length === 0) return
+    }
+  }
+
+  #next(): Live[] {
+    const batch: Live[] = []
+    const take = (live: Live) => {
+      live.leaving = true
+      batch.push(live)
+      this.#urgent.delete(live)
+      this.#done.delete(live)
+    }
+    for (const from of [this.#urgent, this.#done])
+      for (const live of from) if (batch.length < MAX_BATCH && this.#isFree(live)) take(live)
+    for (const live of this.#old()) {
+      if (batch.length >= MAX_BATCH) break
+      if (this.#isFree(live)) take(live)
+    }
+    return batch
+  }
+
+  /** Those still to be submitted that somebody needs a record of, or for which the journal is kept. */
+  #nextStaying(): Live[] {
+    const needed = this.#urgent.values().filter((live) => this.#isNeeded(live))
+    const old = this.#old().filter((live) => isOpen(live) && this.#isWritable(live))
+    return [...new Set([...needed, ...old].slice(0, MAX_BATCH))]
+  }
+
+  *#old(): Generator<Live, undefined> {
+    const old = performance.now() - (this.#options.ageMs ?? AGE_MS)
+    for (const live of this.#options.lives.values()) {
+      if (live.sinceMs > old) return
+      yield live
+    }
+  }
+
+  #isFree(live: Live): boolean {
+    return !isOpen(live) && this.#isWritable(live)
+  }
+
+  #isNeeded(live: Live): boolean {
+    return live.gone !== null && isOpen(live) && this.#isWritable(live)
+  }
+
+  #isWritable(live: Live): boolean {
+    return !live.leaving && live.pending === 0 && !this.#isRefused(live)
+  }
+
+  #isRefused(live: Live): boolean {
+    return (this.#refused.get(live) ?? 0) > performance.now()
+  }
+
+  /** Tries until they are written, the lane is another's, or nobody waits any more. */
+  async #write(batch: readonly Live[]): Promise<void> {
+    const { onError, onBatch, onFenced, onProjected, lane } = this.#options
+    onBatch?.('projection', batch.length)
+    const held = lane()
+    for (const live of batch) this.#refused.delete(live)
+    for (let isWritten = false; !isWritten; ) {
+      // Of a lane that is another's they are recorded by that one, also where this process has its next lane by now.
+      if (held === null || lane() !== held) return
+      try {
+        // Repeated with the same messages it writes them once, also where the answer to the first try was lost.
+        isWritten = (await this.#project(held, batch)) === 'written'
+        if (!isWritten && lane() === held) onFenced()
+      } catch (error) {
+        onError('messages not recorded yet', error)
+        this.failed(error)
+        if (this.#stopped) return
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+    const refused = new Set(batch.filter((live) => this.#refused.has(live)))
+    onProjected(batch.filter((live) => !refused.has(live)))
+    for (const live of refused) this.#stay(live)
+  }
+
+  /** What happens to them meanwhile comes behind what they begin anew with. */
+  async #renew(batch: readonly Live[]): Promise<void> {
+    const { onBatch, onError, renew } = this.#options
+    onBatch?.('projection', batch.length)
+    for (const live of batch) live.deferred = []
+    let failed = false
+    try {
+      await writeInHalves(
+        batch,
+        async (part) => {
+          await renew(part)
+          return part.map(() => null)
+        },
+        (live, error) => this.#refuse(live, error),
+      )
+      for (const live of batch) this.#stay(live)
+    } catch (error) {
+      failed = true
+      onError('messages not recorded yet', error)
+      this.failed(error)
+    }
+    for (const live of batch) {
+      const deferred = live.deferred ?? []
+      live.deferred = null
+      for (const append of deferred) append()
+    }
+    if (failed && !this.#stopped) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  }
+
+  /** It lives on: what is learned of it is in the journal, and in its record once that is written. */
+  #stay(live: Live): void {
+    live.leaving = false
+    live.gone?.resolve()
+    live.gone = null
+  }
+
+  /** Where the database refuses one for what is in it, the others are written, and it stays here and in the journal. */
+  async #project(lane: Lane, batch: readonly Live[]): Promise<'written' | 'fenced'> {
+    try {
+      return await projectMessages(this.#options.db, lane, batch.map(projectionOf), this.#cut(batch))
+    } catch (error) {
+      if (!isRowFault(error)) throw error
+      if (batch.length === 1) {
+        this.#refuse(batch[0]!, error)
+        return 'written'
+      }
+      const half = batch.length >> 1
+      const first = await this.#project(lane, batch.slice(0, half))
+      return first === 'fenced' ? first : await this.#project(lane, batch.slice(half))
+    }
+  }
+
+  #refuse(live: Live, error: unknown): null {
+    this.#options.onError('message refused by the database: its record is not written', error)
+    this.#refused.set(live, performance.now() + (this.#options.refusedMs ?? REFUSED_MS))
+    return null
+  }
+
+  /** The journal is needed from the first message on that is neither recorded nor of this batch. */
+  #cut(batch: readonly Live[]): number {
+    const written = new Set(batch)
+    for (const live of this.#options.lives.values()) if (!written.has(live)) return live.entry - 1
+    return this.#options.committed()
+  }
+}
+
+/** Nothing more is expected of it: it has ended, and its receiver has taken all events. */
+function isDone({ message: { state, events }, delivers, unpushed }: Live): boolean {
+  const hasEnded = state.submission === null && state.status !== 'QUEUED' && state.status !== 'SENT'
+  const isToldOf = ({ taken, sequence }: StatusEvent) => taken !== null || sequence <= unpushed
+  return hasEnded && (!delivers || events.every(isToldOf))
+}
+
+export function projectionOf({ message, holder, delivers, unpushed, released }: Live) {
+  return { message, holder, delivers, unpushed, ...(released !== null && { released }) }
+}

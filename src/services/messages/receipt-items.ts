@@ -1,0 +1,33 @@
+import type { ReceiptRow } from '../../store/receipts.ts'
+
+/** A receipt, and what to do when it is recorded (true) or cannot be (false): its deliver_sm_resp. */
+export interface ReceiptItem {
+  readonly row: ReceiptRow
+  readonly done: ((recorded: boolean) => void) | null
+  /** Its message was in progress here, and has been waited for. */
+  readonly hasWaited?: true
+}
+
+/**
+ * The first receipt of each id and recipient (which tells messages apart whose carrier gives an id again); later ones are
+ * `repeated` where they may still change something, that is after an UNKNOWN, and dropped after a final one (first final
+ * wins). Those are `dropped`, and only kept.
+ */
+export function oneForEachId(items: readonly ReceiptItem[]): {
+  first: ReceiptItem[]
+  repeated: ReceiptItem[]
+  dropped: ReceiptItem[]
+} {
+  const first = new Map<string, ReceiptItem>()
+  const repeated: ReceiptItem[] = []
+  const dropped: ReceiptItem[] = []
+  for (const item of items) {
+    const { carrier_id, carrier_message_id, addresses, parked_id } = item.row
+    const key = `${carrier_id}:${carrier_message_id}:${addresses.join()}`
+    const earlier = first.get(key)
+    if (earlier === undefined) first.set(key, item)
+    else if (earlier.row.outcome === 'UNKNOWN' || parked_id !== null) repeated.push(item)
+    else dropped.push(item)
+  }
+  return { first: [...first.values()], repeated, dropped }
+}

@@ -1,0 +1,105 @@
+import { isUnlearned } from '../../domain/carrier-message-ids.ts'
+import type { Directory } from '../../domain/directory.ts'
+import { evidenceOf, receiptFact } from '../../operations/receipt-facts.ts'
+import type { NotedReceipt, ReceiptRow } from '../../store/receipts.ts'
+import type { Submission, SubmissionId } from '../../store/submissions.ts'
+import { isOpen, type Live, type Lives } from './lives.ts'
+import { isPlainReceipt, type JournalItem } from './recorded-facts.ts'
+import { SubmittedIds } from './submitted-ids.ts'
+
+export interface ReceiptsInProgressOptions {
+  readonly directory: () => Directory
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
+  readonly append: (live: Live, fact: JournalItem['fact'], waiting?: Partial<JournalItem>) => void
+  readonly lives: Pick<Lives, 'get'>
+  /** The message is to leave memory as soon as it can. */
+  readonly urge: (live: Live) => void
+}
+
+/** Matches receipts with the messages in this process's memory. What is not plain is left to their records. */
+export class ReceiptsInProgress {
+  readonly #options: ReceiptsInProgressOptions
+  readonly #ids = new SubmittedIds()
+
+  constructor(options: ReceiptsInProgressOptions) {
+    this.#options = options
+  }
+
+  /** A segment was accepted: its receipt will name this id. */
+  expect(live: Live, submission: Submission): void {
+    const { directory, urge } = this.#options
+    for (const special of this.#ids.add(live, submission)) urge(special)
+    const carrier = directory().carrierById(submission.carrier_id)
+    // Its receipt may be written under another id: the records have what it takes to find out.
+    if (carrier && isUnlearned(carrier)) {
+      this.#ids.addUnlearned(live, submission.carrier_id)
+      urge(live)
+    }
+  }
+
+  /**
+   * A receipt of a segment that is known here. Otherwise the messages whose records have to be written before it can be
+   * matched with one; most often none. It is parked where they are still being submitted.
+   */
+  receipt(row: ReceiptRow, onRecorded: ((recorded: boolean) => void) | null): 'taken' | readonly string[] {
+    if (row.unread) return this.#departing(this.#ids.unlearned(row.carrier_id))
+    const known = row.parked_id === null ? this.#ids.find(row) : this.#ids.of(row)
+    if (known === undefined) return []
+    if (!isPlainReceipt(row, known)) return this.#departing(known.map(({ live }) => live))
+    const { append, directory, nowMs } = this.#options
+    const [{ live, bits: segments, cut }] = known
+    const of = { message: live.message, segments, cut }
+    append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onRecorded })
+    return 'taken'
+  }
+
+  /** A receipt that changes nothing, like `receipt`. */
+  note(row: NotedReceipt): 'taken' | readonly string[] {
+    const known = this.#ids.find(row)
+    if (known === undefined) return []
+    const [{ live }] = known
+    if (known.length > 1 || live.leaving) return this.#departing(known.map((each) => each.live))
+    this.#options.append(live, { kind: 'noted', evidence: evidenceOf(row) })
+    return 'taken'
+  }
+
+  isKnown(id: SubmissionId): boolean {
+    return this.#ids.of(id) !== undefined
+  }
+
+  /** A message that is not here has this id of a carrier, too: those whose records have to be written, as of `receipt`. */
+  namesakes(id: SubmissionId): readonly string[] {
+    return this.#departing((this.#ids.of(id) ?? []).map(({ live }) => live))
+  }
+
+  /** A receipt waits among the parked ones: its message, where it is here, is recorded, so that they meet. */
+  parked(id: SubmissionId): void {
+    for (const { live } of this.#ids.find(id) ?? []) this.#options.urge(live)
+  }
+
+  /** Whether the message is being submitted here: a receipt of it that is parked is looked for when it has left. */
+  waitsFor(msgId: string, { carrier_id, carrier_message_id }: SubmissionId): boolean {
+    const live = this.#options.lives.get(msgId)
+    if (live === undefined || !isOpen(live)) return false
+    live.parked.push({ carrier_id, carrier_message_id })
+    this.#options.urge(live)
+    return true
+  }
+
+  /** The message is not here any more. */
+  left(live: Live): void {
+    this.#ids.remove(live)
+  }
+
+  clear(): void {
+    this.#ids.clear()
+  }
+
+  /** Those that can leave, as soon as they have; the others leave when they are submitted. */
+  #departing(lives: Iterable<Live>): string[] {
+    const all = [...lives]
+    for (const live of all) this.#options.urge(live)
+    return all.filter((live) => !isOpen(live)).map(({ message }) => message.msgId)
+  }
+}

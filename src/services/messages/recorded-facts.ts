@@ -1,0 +1,181 @@
+/** What the path learns, as the journal has it. */
+import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/journal-entries.ts'
+import type { MessageState } from '../../domain/message-facts.ts'
+import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
+import type { Acceptance, KeptMessage } from '../../operations/accept-messages.ts'
+import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
+import type { WebhookEvent } from '../../store/event-deliveries.ts'
+import type { LoadedMessage } from '../../store/messages-at-rest.ts'
+import type { ReceiptRow } from '../../store/receipts.ts'
+import type { NewCut, Settlement, Submission, SubmitAttempt } from '../../store/submissions.ts'
+import type { Live } from './lives.ts'
+import type { OfId } from './submitted-ids.ts'
+
+/** What a carrier said of a message. */
+export type Outcome =
+  | { readonly settlement: Settlement }
+  | { readonly submission: Submission }
+  | { readonly newCut: NewCut }
+
+/** A fact on its way into the journal, and who waits for it. */
+export interface JournalItem extends JournalFact {
+  /** Null: it is being accepted, or taken out of its record. */
+  readonly live: Live | null
+  /** The node that accepted it. */
+  readonly holder: number
+  readonly onAccepted: ((acceptance: Acceptance) => void) | null
+  /** Of a receipt: it is recorded, or the carrier is to keep it. */
+  readonly onRecorded: ((recorded: boolean) => void) | null
+  /** It is committed, or its lane was lost before. */
+  readonly onCommitted: ((committed: boolean) => void) | null
+  /** To be written into the message's record where it does not come into the journal. */
+  readonly outcome: Outcome | null
+  /** It was answered 500. */
+  refused: boolean
+}
+
+export function journalItem(
+  msgId: string,
+  fact: JournalFact['fact'],
+  item: Pick<JournalItem, 'holder'> & Partial<JournalItem>,
+): JournalItem {
+  const {
+    live = null,
+    onAccepted = null,
+    onRecorded = null,
+    onCommitted = null,
+    outcome = null,
+    refused = false,
+  } = item
+  return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onCommitted, outcome, refused }
+}
+
+export function acceptedItem(
+  { msgId, holder, accepted }: KeptMessage,
+  onAccepted: JournalItem['onAccepted'],
+): JournalItem {
+  return journalItem(msgId, accepted, { holder, onAccepted })
+}
+
+export function loadedItem({ msgId, ...loaded }: LoadedMessage, holder: number): JournalItem {
+  return journalItem(msgId, { kind: 'loaded', ...loaded }, { holder })
+}
+
+/** Whether something of it is not in its record, but for what is left to be submitted. */
+export function isNews({
+  message: { loaded, state, submissions, attempts, receipts, events },
+}: Live): boolean {
+  const isNew = (field: string) =>
+    field !== 'submission' &&
+    state[field as keyof MessageState] !== loaded?.state[field as keyof MessageState]
+  const isOpen = submissions.some(({ isRecorded }) => isRecorded !== true)
+  return isOpen || attempts.length + receipts.length + events.length > 0 || Object.keys(state).some(isNew)
+}
+
+/** A message that is recorded and goes on here: as if it had been taken out of its record again. */
+export function renewedItem(live: Live): JournalItem {
+  const { msgId, accepted, loaded, state, events } = live.message
+  const isWaiting =
+    live.delivers && events.some(({ sequence, taken }) => taken === null && sequence > live.unpushed)
+  const hasWaitingEvents = isWaiting || (loaded?.hasWaitingEvents ?? false)
+  const fact = { kind: 'loaded', accepted, state, hasWaitingEvents } as const
+  return journalItem(msgId, fact, { holder: live.holder, live })
+}
+
+/** Nobody can say so far whether they are committed: what is being accepted is answered 500. */
+export function refuseOverdue(items: readonly JournalItem[]): void {
+  for (const item of items) {
+    if (item.onAccepted === null) continue
+    item.refused = true
+    item.onAccepted('overdue')
+  }
+}
+
+/** They are not in the journal: who waits is told. Returns what is to be written into records instead. */
+export function givenBack(items: readonly JournalItem[], uncertain: boolean): Outcome[] {
+  for (const { onAccepted, onRecorded, onCommitted } of items) {
+    onCommitted?.(false)
+    onAccepted?.(uncertain ? 'uncertain' : 'lost')
+    onRecorded?.(false)
+  }
+  return items.flatMap(({ outcome }) => outcome ?? [])
+}
+
+export function attemptedFact(attempt: SubmitAttempt): LaterFact {
+  return {
+    kind: 'attempted',
+    atMs: Date.parse(attempt.attempted_at),
+    carrierId: attempt.carrier_id,
+    outcome: attempt.outcome,
+    commandStatus: attempt.command_status,
+    resubmission: attempt.resubmission,
+    reason: attempt.reason,
+  }
+}
+
+export function submittedFact({ carrier_id, carrier_message_id, segment, cut }: Submission): Submitted {
+  return {
+    kind: 'submitted',
+    carrierId: carrier_id,
+    carrierMessageId: carrier_message_id,
+    segment,
+    cut,
+  }
+}
+
+/** A first attempt that was answered 2xx. */
+export function eventTakenFact(
+  { event, destination }: { readonly event: WebhookEvent; readonly destination: string },
+  { latencyMs, status, responseHead }: DeliveryOutcome,
+  attemptedAtMs: number,
+): EventTaken {
+  return {
+    kind: 'event-taken',
+    sequence: event.seq,
+    attemptedAtMs,
+    latencyMs,
+    responseStatus: status,
+    responseHead: responseHead === '' ? null : responseHead,
+    destination,
+  }
+}
+
+export function settledFact(settlement: Settlement, atMs: number): LaterFact {
+  const { price, ptf, currency } = settlement
+  return {
+    kind: 'settled',
+    atMs,
+    status: settlement.status,
+    errorCode: settlement.error_code,
+    carrierCode: settlement.carrier_code,
+    carrierId: settlement.carrier_id,
+    routeId: settlement.route_id,
+    routeReason: settlement.route_reason,
+    segments: settlement.segments,
+    cut: settlement.cut,
+    mccmnc: settlement.mccmnc,
+    charge: price === null || ptf === null || currency === null ? null : { price, ptf, currency },
+  }
+}
+
+/** Whether it is of one message alone, which it may still change here. */
+export function isPlainReceipt(row: ReceiptRow, [{ live }, ...others]: readonly [OfId, ...OfId[]]): boolean {
+  const { accepted, state } = live.message
+  return (
+    row.parked_id === null &&
+    others.length === 0 &&
+    !live.leaving &&
+    row.addresses.includes(accepted.recipient.slice(1)) &&
+    state.status !== 'DELIVERED' &&
+    state.status !== 'FAILED'
+  )
+}
+
+/** The segments of a message whose receipts still count. */
+export function openSubmissions({ msgId, accepted, state, submissions }: MessageInProgress): Submission[] {
+  if (state.status === 'DELIVERED' || state.status === 'FAILED') return []
+  return submissions.map(({ carrierId, carrierMessageId, segment, cut }) => {
+    const id = { carrier_id: carrierId, carrier_message_id: carrierMessageId }
+    return { ...id, msg_id: msgId, plan_id: accepted.planId, segment, cut }
+  })
+}

@@ -1,0 +1,173 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Directory } from '../../domain/directory.ts'
+import { openSecret, type SecretKeys } from '../../domain/secrets.ts'
+import type { Queryable } from '../../store/database.ts'
+import { readDirectory, readDirectoryVersion } from '../../store/directory.ts'
+import { PeriodicTask } from './periodic-task.ts'
+
+export interface DirectoryServiceOptions {
+  readonly db: Queryable
+  /** Opens carrier passwords and webhook secrets (`deriveKey(masterKey, 'secrets')`). */
+  readonly secretKey: SecretKeys
+  /** Milliseconds that only ever go forward (`performance.now`). */
+  readonly clock: () => number
+  /** Told of a failed poll, once per run of failures. */
+  readonly onError: (error: unknown) => void
+  /** How long `fresh` waits at most. */
+  readonly freshWaitMs?: number
+  /** Calls of `fresh` that wait at once. */
+  readonly maxFreshWaits?: number
+}
+
+type Listener = (directory: Directory) => void
+
+/**
+ * How often the version is read, and how old knowledge may get before it is called stale. Together with the time-out
+ * of a request being answered, a revoked token is refused everywhere within 5 s.
+ */
+const POLL_INTERVAL_MS = 1_000
+const STALE_AFTER_MS = 4_000
+/** Long enough for a database that is restarted, short enough for a client that waits. */
+const FRESH_WAIT_MS = 2_000
+/** A refresh that failed is repeated after this, as long as somebody waits for it. */
+const FRESH_RETRY_MS = 100
+const MAX_FRESH_WAITS = 1_000
+
+/** Keeps the configuration of the whole installation in memory, at most seconds old. */
+export class DirectoryService {
+  readonly #options: DirectoryServiceOptions
+  readonly #listeners = new Set<Listener>()
+  #directory: Directory | null = null
+  #confirmedAtMs = Number.NEGATIVE_INFINITY
+  #running: Promise<void> | null = null
+  #queued: Promise<void> | null = null
+  #freshening: Promise<Directory | null> | null = null
+  #freshWaits = 0
+  readonly #poll: PeriodicTask
+
+  constructor(options: DirectoryServiceOptions) {
+    this.#options = options
+    const { onError } = options
+    this.#poll = new PeriodicTask({ run: () => this.refresh(), intervalMs: POLL_INTERVAL_MS, onError })
+  }
+
+  /** Loads for the first time, then polls. Rejects, and does not poll, when the first load fails. */
+  async start(): Promise<void> {
+    await this.refresh()
+    this.#poll.start()
+  }
+
+  /** No poll begins after this; resolves when the one under way has ended. */
+  async stop(): Promise<void> {
+    await this.#poll.stop()
+    await (this.#queued ?? this.#running)?.catch(() => undefined)
+  }
+
+  /** One poll: reads the version, and everything when it has changed. */
+  runOnce(): Promise<void> {
+    return this.refresh()
+  }
+
+  /**
+   * Resolves when the snapshot holds everything committed before the call. A poll under way may have read before
+   * that, so it is waited for and another follows; callers that come together share that one.
+   */
+  refresh(): Promise<void> {
+    if (this.#queued !== null) return this.#queued
+    if (this.#running === null) return this.#run()
+    this.#queued = this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#queued = null
+        return this.#run()
+      })
+    return this.#queued
+  }
+
+  /** The snapshot. Throws before the first load. */
+  current(): Directory {
+    if (this.#directory === null) throw new Error('the directory is not loaded yet')
+    return this.#directory
+  }
+
+  /** True when the snapshot was not confirmed for 4 s: what it allows may have been revoked since. */
+  stale(): boolean {
+    return this.#options.clock() - this.#confirmedAtMs > STALE_AFTER_MS
+  }
+
+  /**
+   * The snapshot while it is not stale. After a pause of the process or an outage of the database it is refreshed first,
+   * once for all who wait. Null when that takes longer than 2 s, or when too many wait already.
+   */
+  fresh(): Directory | Promise<Directory | null> {
+    if (!this.stale()) return this.current()
+    const { maxFreshWaits = MAX_FRESH_WAITS } = this.#options
+    if (this.#freshWaits >= maxFreshWaits) return Promise.resolve(null)
+    this.#freshWaits += 1
+    this.#freshening ??= this.#freshen().finally(() => {
+      this.#freshening = null
+      this.#freshWaits = 0
+    })
+    return this.#freshening
+  }
+
+  /** Calls `listener` after every change of the snapshot, the first load included. Gives what ends that. */
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async #freshen(): Promise<Directory | null> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    let inTime = true
+    const timer = setTimeout(() => {
+      inTime = false
+      resolve()
+    }, this.#options.freshWaitMs ?? FRESH_WAIT_MS)
+    try {
+      while (inTime && this.stale()) {
+        const failed = await Promise.race([
+          this.refresh().then(
+            () => false,
+            () => true,
+          ),
+          late,
+        ])
+        if (failed) await Promise.race([wait(FRESH_RETRY_MS), late])
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+    return this.stale() ? null : this.current()
+  }
+
+  #run(): Promise<void> {
+    const run = this.#load().finally(() => {
+      if (this.#running === run) this.#running = null
+    })
+    this.#running = run
+    return run
+  }
+
+  async #load(): Promise<void> {
+    const { db, secretKey, clock } = this.#options
+    const beganAtMs = clock()
+    const version = await readDirectoryVersion(db)
+    if (version !== this.#directory?.contents.version) {
+      const open = (sealed: string, context: string) => openSecret(secretKey, sealed, context)
+      const directory = await readDirectory(db, open, this.#directory)
+      this.#directory = directory
+      for (const listener of this.#listeners) this.#tell(listener, directory)
+    }
+    this.#confirmedAtMs = beganAtMs
+  }
+
+  /** A listener that throws must fail neither the others nor the admin request that caused the change. */
+  #tell(listener: Listener, directory: Directory): void {
+    try {
+      listener(directory)
+    } catch (error) {
+      this.#options.onError(error)
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import type { DatabaseClock } from '../../domain/database-clock.ts'
+import { BUCKETS } from '../../domain/message-ids.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  heartbeat,
+  LEASE_MS,
+  registerNode,
+  registerNodeAgain,
+  releaseBuckets,
+  removeNode,
+  takeBuckets,
+} from '../../store/nodes.ts'
+import { PeriodicTask } from './periodic-task.ts'
+
+export interface NodeLeaseOptions {
+  readonly db: Database
+  /** A node that starts under the name of another takes its work over at once. */
+  readonly name: string
+  /** This process is this node, and goes on being it: told at each heartbeat, before anything is taken over. */
+  readonly onRegistered: (nodeId: number) => Promise<void>
+  /** What dead nodes held of these buckets must be released before this node works on them. */
+  readonly onTaken: (buckets: readonly number[], nodeId: number) => Promise<void>
+  /** Another process has this name: this one must stop. */
+  readonly onReplaced: () => void
+  /** Of a run of heartbeats that fail, the first is told. */
+  readonly onError: (message: string, error: unknown) => void
+  /** Set by each heartbeat. */
+  readonly clock?: DatabaseClock
+  readonly heartbeatMs?: number
+}
+
+/** With LEASE_MS: the work of a node that dies is another's within 15 s (docs/adr/0008). */
+const HEARTBEAT_MS = 3_000
+/** Pause after a heartbeat that failed. */
+const RETRY_MS = 500
+/** Work stops this long before the lease ends, so that what was begun ends within it. */
+export const SAFETY_MS = 4_000
+
+/**
+ * This node's share of the buckets. Every node owns an equal part of the live ones; the work of a dead node is taken
+ * over at the first heartbeat of another after its lease is over.
+ */
+export class NodeLease {
+  readonly #options: NodeLeaseOptions
+  #nodeId = 0
+  #buckets: readonly number[] = []
+  #nodes: readonly number[] = []
+  #next = 0
+  #renewedAtMs = Number.NEGATIVE_INFINITY
+  readonly #listeners = new Set<() => void>()
+  readonly #expiredListeners = new Set<() => void>()
+  readonly #task: PeriodicTask
+  #lapse: NodeJS.Timeout | null = null
+
+  constructor(options: NodeLeaseOptions) {
+    this.#options = options
+    const { heartbeatMs = HEARTBEAT_MS, onError } = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: heartbeatMs,
+      // Soon: the lease goes on running out.
+      retryMs: Math.min(RETRY_MS, heartbeatMs),
+      onError: (error) => onError('heartbeat failed', error),
+    })
+  }
+
+  get nodeId(): number {
+    return this.#nodeId
+  }
+
+  /** Buckets this node owns, or none while its lease may be over: then nothing may be sent. */
+  get buckets(): readonly number[] {
+    return this.alive ? this.#buckets : []
+  }
+
+  /** Whether no other node was alive at the last heartbeat. */
+  get isAlone(): boolean {
+    return this.#nodes.length <= 1
+  }
+
+  /** Judged by a monotonic clock: a process that was stopped for longer than its lease knows it here. */
+  get alive(): boolean {
+    return performance.now() - this.#renewedAtMs < LEASE_MS - SAFETY_MS
+  }
+
+  /** A bucket for a new id: the owned ones in turn; any bucket while none is owned. */
+  nextBucket(): number {
+    const owned = this.#buckets
+    this.#next += 1
+    return owned.length === 0 ? this.#next % BUCKETS : owned[this.#next % owned.length]!
+  }
+
+  /** Calls `listener` whenever the lease is renewed, is over by this node's clock, or was lost. Gives what ends that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Calls `listener` when the lease was over: what this node holds may be another's, and it registers anew. */
+  onExpired(listener: () => void): void {
+    this.#expiredListeners.add(listener)
+  }
+
+  async start(): Promise<void> {
+    this.#nodeId = await registerNode(this.#options.db, this.#options.name)
+    await this.runOnce()
+    this.#task.start()
+  }
+
+  /** One heartbeat: renews the lease and evens out the shares. */
+  async runOnce(): Promise<void> {
+    const { db, name, clock, onRegistered, onTaken } = this.#options
+    const startedAtMs = performance.now()
+    const { state, nodes, databaseMs } = await heartbeat(db, this.#nodeId, name)
+    clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs: performance.now() })
+    if (state !== 'alive') {
+      await this.#lost(state)
+      return
+    }
+    await onRegistered(this.#nodeId)
+    this.#renewed(startedAtMs)
+    const share = Math.ceil(BUCKETS / nodes.length)
+    const { owned, taken } = await takeBuckets(db, this.#nodeId, share)
+    // A node that died may have held work of buckets that it had given up before, to this one.
+    const released = this.#nodes.every((id) => nodes.includes(id)) ? taken : owned
+    if (released.length > 0) await onTaken(released, this.#nodeId)
+    this.#nodes = nodes
+    this.#buckets = owned
+    if (owned.length > share) await this.#giveUp(owned.slice(share))
+  }
+
+  async stop(): Promise<void> {
+    await this.#task.stop()
+    if (this.#lapse !== null) clearTimeout(this.#lapse)
+    this.#buckets = []
+    // Never started: there is nothing to give up.
+    if (this.#nodeId === 0) return
+    await removeNode(this.#options.db, this.#nodeId)
+  }
+
+  /** A lease that was over is begun anew, as another node; under a name that another process has taken, never. */
+  async #lost(state: 'expired' | 'replaced'): Promise<void> {
+    const { db, name, onReplaced } = this.#options
+    this.#buckets = []
+    this.#renewedAtMs = Number.NEGATIVE_INFINITY
+    this.#tell()
+    if (state === 'expired') for (const listener of this.#expiredListeners) listener()
+    const nodeId = state === 'expired' ? await registerNodeAgain(db, name) : null
+    if (nodeId === null) {
+      // Not waited for: it is this run that finds it out.
+      void this.#task.stop()
+      onReplaced()
+      return
+    }
+    this.#nodeId = nodeId
+    await this.runOnce()
+  }
+
+  #renewed(startedAtMs: number): void {
+    this.#renewedAtMs = startedAtMs
+    this.#watch()
+    this.#tell()
+  }
+
+  /** Tells when the lease is over by this node's clock. A timer may fire a little early. */
+  #watch(): void {
+    if (this.#lapse !== null) clearTimeout(this.#lapse)
+    const leftMs = this.#renewedAtMs + LEASE_MS - SAFETY_MS - performance.now()
+    this.#lapse = setTimeout(() => (this.alive ? this.#watch() : this.#tell()), Math.max(leftMs, 0) + 1)
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** What is in memory of a bucket given up stays held by this node until it is recorded; new work goes elsewhere. */
+  async #giveUp(buckets: readonly number[]): Promise<void> {
+    const surplus = new Set(buckets)
+    this.#buckets = this.#buckets.filter((bucket) => !surplus.has(bucket))
+    await releaseBuckets(this.#options.db, this.#nodeId, buckets)
+  }
+}

@@ -1,0 +1,89 @@
+import { Counter, Histogram, type Registry } from 'prom-client'
+import {
+  FINAL_RESULTS,
+  type FinalResult,
+  RECEIPT_LATENCY_BOUNDS_MS,
+  SUBMIT_LATENCY_BOUNDS_MS,
+  SUBMIT_RESULTS,
+  type SubmitResult,
+} from '../../domain/quality.ts'
+import type { QualityMeters } from './quality-watch.ts'
+
+/** Series of one carrier, looked up once and not for every message. */
+interface CarrierSeries {
+  readonly submits: Readonly<Record<SubmitResult, { inc(): void }>>
+  readonly receipts: Readonly<Record<FinalResult, { inc(): void }>>
+  readonly submitLatency: { observe(seconds: number): void }
+  readonly receiptLatency: { observe(seconds: number): void }
+}
+
+/** How each carrier does, seen by this node. Labels: carriers of the configuration, and results from a closed list. */
+export function qualityMeters(registry: Registry): QualityMeters {
+  const common = { labelNames: ['carrier', 'result'] as const, registers: [registry] }
+  const submits = new Counter({
+    name: 'aldis_submits_total',
+    help: 'submit_sm by what came of them',
+    ...common,
+  })
+  const receipts = new Counter({
+    name: 'aldis_final_receipts_total',
+    help: 'messages by their status after SENT',
+    ...common,
+  })
+  const latency = (name: string, help: string, boundsMs: readonly number[]) =>
+    new Histogram({
+      name,
+      help,
+      labelNames: ['carrier'] as const,
+      buckets: boundsMs.map((ms) => ms / 1_000),
+      registers: [registry],
+    })
+  const submitLatency = latency(
+    'aldis_submit_latency_seconds',
+    'from submit_sm to its response',
+    SUBMIT_LATENCY_BOUNDS_MS,
+  )
+  const receiptLatency = latency(
+    'aldis_receipt_latency_seconds',
+    'from SENT to the status that followed',
+    RECEIPT_LATENCY_BOUNDS_MS,
+  )
+  // A counter is there from 0 on, so that its first increase shows.
+  const fromNone = (counter: Counter<'carrier' | 'result'>, labels: { carrier: string; result: string }) => {
+    counter.inc(labels, 0)
+    return counter.labels(labels)
+  }
+  const known = new Map<string, CarrierSeries>()
+  const seriesOf = (carrier: string): CarrierSeries => {
+    let series = known.get(carrier)
+    if (series === undefined) {
+      series = {
+        submits: byResult(SUBMIT_RESULTS, (result) => fromNone(submits, { carrier, result })),
+        receipts: byResult(FINAL_RESULTS, (result) => fromNone(receipts, { carrier, result })),
+        submitLatency: submitLatency.labels({ carrier }),
+        receiptLatency: receiptLatency.labels({ carrier }),
+      }
+      known.set(carrier, series)
+    }
+    return series
+  }
+  return {
+    submitted(carrier, result, latencyMs) {
+      const series = seriesOf(carrier)
+      series.submits[result].inc()
+      if (latencyMs !== null) series.submitLatency.observe(latencyMs / 1_000)
+    },
+    finished(carrier, result, latencyMs) {
+      const series = seriesOf(carrier)
+      series.receipts[result].inc()
+      series.receiptLatency.observe(latencyMs / 1_000)
+    },
+  }
+}
+
+function byResult<Result extends string, Value>(
+  results: readonly Result[],
+  make: (result: Result) => Value,
+): Record<Result, Value> {
+  return Object.fromEntries(results.map((result) => [result, make(result)])) as Record<Result, Value>
+}

@@ -1,0 +1,209 @@
+import type { Directory } from '../../domain/directory.ts'
+import { RECEIPT_GRACE_MS } from '../../domain/message-states.ts'
+import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
+import {
+  belowFloor,
+  type FinalResult,
+  MISSING_AFTER_MINUTES,
+  minuteOf,
+  type SubmitResult,
+} from '../../domain/quality.ts'
+import { QualityTallies, type RouteCarrier } from '../../domain/quality-tallies.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  addQualityMinutes,
+  type CarrierPause,
+  listPauses,
+  missingReceipts,
+  pauseCarriers,
+  readFloorFigures,
+} from '../../store/quality.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
+
+/** What is told of each event beside the table: the metrics. Names a carrier of the directory. */
+export interface QualityMeters {
+  /** `latencyMs` null: no answer came. */
+  submitted(carrier: string, result: SubmitResult, latencyMs: number | null): void
+  finished(carrier: string, result: FinalResult, latencyMs: number): void
+}
+
+export interface QualityWatchOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly meters: QualityMeters
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  readonly log: (message: string, details: object) => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly intervalMs?: number | undefined
+}
+
+/** One submit_sm and what came of it. */
+export interface SubmitObservation {
+  readonly carrierId: number
+  readonly routeId: number
+  readonly result: SubmitResult
+  /** From submit_sm to its response; null: none came. */
+  readonly latencyMs: number | null
+}
+
+const INTERVAL_MS = 10_000
+const MINUTE_MS = 60_000
+const MAX_BATCH = 1_000
+const FINALS: Readonly<Record<string, FinalResult>> = {
+  DELIVERED: 'delivered',
+  FAILED: 'failed',
+  UNKNOWN: 'unknown',
+}
+/** event_seq of a status that follows SENT; beyond it the message was UNKNOWN between, by a receipt or being overdue. */
+const SEQ_AFTER_SENT = 2
+
+/**
+ * Counts how carriers do in each route, and takes those out of use that fall below the route's floor. Counts are kept in
+ * memory and added to the table every 10 s, so a crash loses that much of them and no more. Every node judges by the
+ * sums of all; what is out of use is in the database, the same for all and after a restart.
+ */
+export class QualityWatch {
+  readonly #options: QualityWatchOptions
+  readonly #tallies = new QualityTallies()
+  /** By route. */
+  #pauses: ReadonlyMap<number, readonly CarrierPause[]> = new Map()
+  readonly #task: PeriodicTask
+
+  constructor(options: QualityWatchOptions) {
+    this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: options.intervalMs ?? INTERVAL_MS,
+      onError: (error) => options.onError('quality watch failed', error),
+    })
+  }
+
+  submitted({ carrierId, routeId, result, latencyMs }: SubmitObservation): void {
+    const { clock, directory, meters } = this.#options
+    const carrier = directory().carrierById(carrierId)
+    if (carrier === undefined) return
+    meters.submitted(carrier.name, result, latencyMs)
+    this.#tallies.submitted(clock(), { carrierId, routeId }, result, latencyMs)
+  }
+
+  /** Statuses as they were recorded. A message that no carrier accepted whole, by an answer of its own, is not counted. */
+  changed(messages: readonly ChangedMessage[]): void {
+    const { directory, meters } = this.#options
+    for (const { status, sentAt, updatedAt, carrierId, routeId, seq } of messages) {
+      const carrier = carrierId === null ? undefined : directory().carrierById(carrierId)
+      if (carrier === undefined || sentAt === null) continue
+      const sentAtMs = sentAt.getTime()
+      const pair = routeId === null ? null : { carrierId: carrier.id, routeId }
+      const result = FINALS[status]
+      if (result === undefined) {
+        if (pair !== null) this.#tallies.sent(sentAtMs, pair)
+        continue
+      }
+      const latencyMs = Math.max(updatedAt.getTime() - sentAtMs, 0)
+      meters.finished(carrier.name, result, latencyMs)
+      // Sent within its validity, it was not overdue before: so what it was before was counted.
+      const again = seq > SEQ_AFTER_SENT && latencyMs < RECEIPT_GRACE_MS
+      if (pair !== null) this.#tallies.finished(sentAtMs, pair, result, latencyMs, again)
+    }
+  }
+
+  /** Whether the carrier is out of use in this route, as far as this node knows. */
+  outOfUse(routeId: number, carrierId: number): boolean {
+    const pause = this.#pauses.get(routeId)?.find((one) => one.carrierId === carrierId)
+    return pause !== undefined && pause.until.getTime() > this.nowMs()
+  }
+
+  /** In how many routes each carrier, by name, is out of use. */
+  outOfUseRoutes(): Map<string, number> {
+    const nowMs = this.nowMs()
+    const routes = new Map<string, number>()
+    for (const { carrier, until } of [...this.#pauses.values()].flat())
+      if (until.getTime() > nowMs) routes.set(carrier, (routes.get(carrier) ?? 0) + 1)
+    return routes
+  }
+
+  /** Messages without a final receipt, by the name of their carrier: of the hour before those that may still have theirs. */
+  async missingReceipts(): Promise<Map<string, number>> {
+    const beforeMs = minuteOf(this.nowMs()) - MISSING_AFTER_MINUTES * MINUTE_MS
+    const hour = { from: new Date(beforeMs - 60 * MINUTE_MS), before: new Date(beforeMs) }
+    const rows = await missingReceipts(this.#options.db, hour)
+    return new Map(rows.map(({ carrier, missing }) => [carrier, missing]))
+  }
+
+  nowMs(): number {
+    return this.#options.clock()
+  }
+
+  /** Rejects when the database does not answer: a node must not begin by using what is out of use. */
+  async start(): Promise<void> {
+    await this.refresh()
+    this.#task.start()
+  }
+
+  /** Writes down what was counted. Never rejects. */
+  async stop(): Promise<void> {
+    await this.#task.stop()
+    await this.#flush().catch((error) => this.#options.onError('quality counts lost', error))
+  }
+
+  /** Writes, judges, and reads what is out of use. */
+  async runOnce(): Promise<void> {
+    await this.#flush()
+    await this.#judge()
+    await this.refresh()
+  }
+
+  /** Reads what is out of use. */
+  async refresh(): Promise<void> {
+    const pauses = await listPauses(this.#options.db, new Date(this.nowMs()))
+    this.#pauses = Map.groupBy(pauses, (pause) => pause.routeId)
+  }
+
+  async #flush(): Promise<void> {
+    const { db, log } = this.#options
+    const dropped = this.#tallies.takeDropped()
+    if (dropped > 0) log('quality watch: more was counted than there is room for', { dropped })
+    const minutes = this.#tallies.take()
+    try {
+      while (minutes.length > 0) {
+        await addQualityMinutes(db, minutes.slice(-MAX_BATCH))
+        minutes.splice(-MAX_BATCH)
+      }
+    } finally {
+      this.#tallies.giveBack(minutes)
+    }
+  }
+
+  async #judge(): Promise<void> {
+    const { db, directory, log } = this.#options
+    const floors = new Map(
+      directory().contents.routes.flatMap(({ id, qualityFloor }) =>
+        qualityFloor === null ? [] : [[id, qualityFloor] as const],
+      ),
+    )
+    if (floors.size === 0) return
+    const now = new Date(this.nowMs())
+    const windows = [...floors].map(([routeId, { windowMinutes }]) => ({ routeId, windowMinutes }))
+    const pauses = (await readFloorFigures(db, windows, now)).flatMap(({ routeId, carrierId, ...counts }) => {
+      const floor = floors.get(routeId)!
+      const reason = belowFloor(counts, floor)
+      return reason === null ? [] : [{ routeId, carrierId, minutes: floor.pauseMinutes, reason }]
+    })
+    if (pauses.length === 0) return
+    for (const pair of await pauseCarriers(db, pauses, now)) {
+      const { minutes, reason } = pauses.find((pause) => isSamePair(pause, pair))!
+      log('carrier out of use in a route: below its quality floor', { ...this.#names(pair), minutes, reason })
+    }
+  }
+
+  #names({ routeId, carrierId }: RouteCarrier): { carrier: string | undefined; route: string | undefined } {
+    const directory = this.#options.directory()
+    const route = directory.contents.routes.find(({ id }) => id === routeId)
+    return { carrier: directory.carrierById(carrierId)?.name, route: route?.name }
+  }
+}
+
+function isSamePair(a: RouteCarrier, b: RouteCarrier): boolean {
+  return a.routeId === b.routeId && a.carrierId === b.carrierId
+}

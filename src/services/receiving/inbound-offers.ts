@@ -1,0 +1,309 @@
+import { createHash } from 'node:crypto'
+import {
+  type EarlierOffer,
+  isAnsweredLate,
+  isAnswerRead,
+  isOfferedAgain,
+} from '../../domain/inbound-offers.ts'
+import type { Connection } from '../../smpp/connection.ts'
+import type { PduOf } from '../../smpp/pdu.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  deleteOffers,
+  findOffers,
+  type NewOffer,
+  type OfferKey,
+  type RecordedOffer,
+  releaseOffers,
+  takeOverOffers,
+} from '../../store/inbound-offers.ts'
+import type { NodeLease } from '../node/node-lease.ts'
+
+export interface InboundOffersOptions {
+  readonly db: Database
+  readonly lease: Pick<NodeLease, 'nodeId'>
+  readonly newOfferId: () => string
+  /** Milliseconds of a monotonic clock. */
+  readonly clock: () => number
+  readonly onError: (message: string, error: unknown) => void
+}
+
+/** The session a PDU came over, as far as it tells what became of the answer. */
+export type OfferingLink = Pick<Connection, 'lastReceivedMs' | 'closed' | 'whenClosed'>
+
+/** A PDU of a carrier, until its answer is known to have arrived. */
+export interface Offer {
+  readonly carrierId: number
+  readonly fingerprint: string
+  readonly arrivedAtMs: number
+  readonly link: OfferingLink
+  /** That of the earlier PDU which it repeats, once that is known. */
+  offerId: string
+  /** Where it is new: behind every PDU with the same contents that was known when it was judged. */
+  turn: number
+  /** What it repeats is recorded already. */
+  isRepeat: boolean
+  answer: EarlierOffer['answer']
+  answeredAtMs: number | null
+}
+
+/** new: to be recorded; again: recorded already; unclear: another node knows the answer to the same contents. */
+export type OfferVerdict = 'new' | 'again' | 'unclear'
+
+/** How long a carrier that had no answer, or was refused, may take to offer a PDU again. */
+export const OFFERED_AGAIN_WITHIN_MS = 15 * 60_000
+/** How long a COMMIT whose answer was lost may still be under way. */
+const LATE_COMMIT_MS = 30_000
+const CHECK_MS = 1_000
+/** Answers that are not known to have arrived; beyond this the oldest count as arrived. */
+const MAX_UNCONFIRMED = 20_000
+const MAX_BATCH = 1_000
+
+/**
+ * Knows inbound PDUs that a carrier offers again, by this node and others (docs/adr/0017). What was recorded is in
+ * inbound_offers until its answer has arrived; the node whose link it came over knows the answer.
+ */
+export class InboundOffers {
+  readonly #options: InboundOffersOptions
+  /** By offer_id: recorded here, the row not yet deleted or released. */
+  readonly #known = new Map<string, Offer>()
+  /** Answered ESME_ROK; in order of the answer. */
+  readonly #unconfirmed = new Set<Offer>()
+  readonly #confirmed = new Set<Offer>()
+  /** To be released in the database, until when; and since when. */
+  readonly #doubtful = new Map<Offer, { readonly sinceMs: number; readonly untilMs: number }>()
+  /** In order of arrival. */
+  readonly #unanswered = new Set<Offer>()
+  readonly #watched = new WeakSet<OfferingLink>()
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> | null = null
+  #stopped = false
+
+  constructor(options: InboundOffersOptions) {
+    this.#options = options
+  }
+
+  arrived(pdu: PduOf<'deliver_sm' | 'data_sm'>, carrierId: number, link: OfferingLink): Offer {
+    if (!this.#watched.has(link)) {
+      this.#watched.add(link)
+      void link.whenClosed().then(() => this.#check())
+    }
+    const offer: Offer = {
+      carrierId,
+      fingerprint: fingerprintOf(pdu),
+      arrivedAtMs: this.#options.clock(),
+      link,
+      offerId: this.#options.newOfferId(),
+      turn: 0,
+      isRepeat: false,
+      answer: null,
+      answeredAtMs: null,
+    }
+    this.#unanswered.add(offer)
+    return offer
+  }
+
+  /** Of each offer, in order, what it is. Those that are `again` stand for the earlier one from now on. */
+  async judge(offers: readonly Offer[]): Promise<readonly OfferVerdict[]> {
+    const { db } = this.#options
+    const asked = offers.map(({ carrierId, fingerprint }, place) => ({
+      place,
+      carrier_id: carrierId,
+      fingerprint,
+    }))
+    const { recorded: rows, lastTurns } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
+    const recorded = Map.groupBy(rows, ({ place }) => place)
+    const spent = new Set<string>()
+    const fresh: RecordedOffer[] = []
+    const earlier = offers.map((offer, place) => {
+      // Of those before it in the batch too: they may have waited for the database for long.
+      const alike = fresh.filter(
+        (row) => row.fingerprint === offer.fingerprint && row.carrier_id === offer.carrierId,
+      )
+      const found = this.#earlierOf(offer, [...(recorded.get(place) ?? []), ...alike], spent)
+      if (found === 'new') {
+        offer.turn = lastTurns[place]! + alike.length + 1
+        this.#known.set(offer.offerId, offer)
+        fresh.push({ ...this.keyOf(offer), place, isHeld: true })
+      } else if (found !== 'unclear') spent.add(found.offer_id)
+      return found
+    })
+    const mine = await this.#takeOver(earlier.filter((found) => typeof found !== 'string'))
+    return offers.map((offer, place) => {
+      const found = earlier[place]!
+      if (typeof found === 'string') return found
+      return mine.has(found.offer_id) ? this.#repeats(offer, found.offer_id) : 'unclear'
+    })
+  }
+
+  keyOf({ carrierId, fingerprint, offerId, turn }: Offer): NewOffer {
+    return { carrier_id: carrierId, fingerprint, offer_id: offerId, turn }
+  }
+
+  /** `isWritten`: the session took the answer. A refused one may be recorded all the same (`mayBeRecorded`). */
+  answered(
+    offer: Offer,
+    answer: 'taken' | 'refused',
+    { isWritten = true, mayBeRecorded = true }: { isWritten?: boolean; mayBeRecorded?: boolean } = {},
+  ): void {
+    this.#unanswered.delete(offer)
+    if (isWritten) {
+      offer.answer = answer
+      offer.answeredAtMs = this.#options.clock()
+    }
+    // One that has been offered again meanwhile decides nothing any more.
+    if (this.#known.get(offer.offerId) !== offer) return
+    if (answer === 'refused' && !mayBeRecorded && !offer.isRepeat) this.#known.delete(offer.offerId)
+    else if (answer === 'refused') this.#doubt(offer, LATE_COMMIT_MS)
+    else if (!isWritten || isAnsweredLate(offer)) this.#doubt(offer, 0)
+    else this.#unconfirmed.add(offer)
+    if (this.#unconfirmed.size > MAX_UNCONFIRMED) this.#confirm(this.#unconfirmed.values().next().value!)
+    this.#schedule()
+  }
+
+  /** Writes what is known of the answers; what cannot be written is in doubt when this node is gone. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#running
+    await this.#work()
+  }
+
+  /** The recorded PDU that this one repeats; `new` when there is none. */
+  #earlierOf(
+    offer: Offer,
+    recorded: readonly RecordedOffer[],
+    spent: ReadonlySet<string>,
+  ): RecordedOffer | 'new' | 'unclear' {
+    let verdict: 'new' | 'unclear' = 'new'
+    for (const row of recorded) {
+      if (spent.has(row.offer_id)) continue
+      const known = this.#known.get(row.offer_id)
+      if (known === undefined && row.isHeld) verdict = 'unclear'
+      if (known === undefined ? !row.isHeld : this.#isAgain(known, offer)) return row
+    }
+    return verdict
+  }
+
+  #isAgain(known: Offer, offer: Offer): boolean {
+    return !this.#confirmed.has(known) && isOfferedAgain(known, offer.arrivedAtMs)
+  }
+
+  /** Ids of those that are this node's now. */
+  async #takeOver(found: readonly RecordedOffer[]): Promise<ReadonlySet<string>> {
+    const { db, lease } = this.#options
+    const isMine = ({ offer_id }: RecordedOffer) => {
+      const known = this.#known.get(offer_id)
+      // One in doubt may have been released, and another node may have it.
+      return known !== undefined && !this.#doubtful.has(known)
+    }
+    const known = found.filter(isMine)
+    const others = found.filter((row) => !isMine(row))
+    const taken = others.length === 0 ? [] : await takeOverOffers(db, others, lease.nodeId)
+    return new Set([...known.map(({ offer_id }) => offer_id), ...taken])
+  }
+
+  #repeats(offer: Offer, offerId: string): 'again' {
+    const before = this.#known.get(offerId)
+    if (before !== undefined) {
+      this.#unconfirmed.delete(before)
+      this.#doubtful.delete(before)
+    }
+    offer.offerId = offerId
+    offer.isRepeat = true
+    this.#known.set(offerId, offer)
+    return 'again'
+  }
+
+  #doubt(offer: Offer, forMs: number): void {
+    this.#unconfirmed.delete(offer)
+    const sinceMs = this.#options.clock()
+    this.#doubtful.set(offer, { sinceMs, untilMs: sinceMs + forMs })
+  }
+
+  #confirm(offer: Offer): void {
+    this.#unconfirmed.delete(offer)
+    this.#confirmed.add(offer)
+  }
+
+  #schedule(delayMs = CHECK_MS): void {
+    if (this.#timer !== null || this.#stopped) return
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      this.#check()
+    }, delayMs).unref()
+  }
+
+  #check(): void {
+    if (this.#stopped || this.#running !== null) return
+    this.#running = this.#work().then(() => {
+      this.#running = null
+      if (this.#known.size > 0) this.#schedule()
+    })
+  }
+
+  async #work(): Promise<void> {
+    for (const offer of this.#unconfirmed) {
+      if (isAnswerRead(offer)) this.#confirm(offer)
+      else if (offer.link.closed !== null) this.#doubt(offer, 0)
+    }
+    try {
+      await this.#write([...this.#confirmed], deleteOffers, (offer) => this.#confirmed.delete(offer))
+      await this.#write([...this.#doubtful.keys()], releaseOffers, (offer) => this.#isSettled(offer))
+    } catch (error) {
+      this.#options.onError('answers to inbound messages not noted yet', error)
+    }
+  }
+
+  /** In doubt for long enough. What had arrived before is judged first: only this node knows that it cannot be a repeat. */
+  #isSettled(offer: Offer): boolean {
+    const doubt = this.#doubtful.get(offer)
+    const [oldest] = this.#unanswered
+    if (doubt === undefined || doubt.untilMs > this.#options.clock()) return false
+    if (oldest !== undefined && oldest.arrivedAtMs < doubt.sinceMs) return false
+    return this.#doubtful.delete(offer)
+  }
+
+  async #write(
+    offers: readonly Offer[],
+    write: (db: Database, keys: readonly OfferKey[], nodeId: number) => Promise<void>,
+    done: (offer: Offer) => boolean,
+  ): Promise<void> {
+    for (let start = 0; start < offers.length; start += MAX_BATCH) {
+      const batch = offers.slice(start, start + MAX_BATCH)
+      await write(
+        this.#options.db,
+        batch.map((offer) => this.keyOf(offer)),
+        this.#options.lease.nodeId,
+      )
+      // One that was offered again meanwhile stands for another answer.
+      for (const offer of batch)
+        if (done(offer) && this.#known.get(offer.offerId) === offer) this.#known.delete(offer.offerId)
+    }
+  }
+}
+
+/** Parameters that tell of the moment and not of the message. */
+const OF_THE_MOMENT = new Set(['more_messages_to_send', 'number_of_messages', 'ms_availability_status'])
+const FINGERPRINT_DIGITS = 32
+
+/** What a carrier repeats when it offers a PDU again: everything but the sequence number. */
+function fingerprintOf(pdu: PduOf<'deliver_sm' | 'data_sm'>): string {
+  const hash = createHash('sha256')
+  const add = (value: string | number | boolean | Buffer) => {
+    const octets = Buffer.isBuffer(value) ? value : Buffer.from(String(value), 'latin1')
+    hash.update(`${octets.length}:`).update(octets)
+  }
+  for (const value of [pdu.command, pdu.esm_class, pdu.data_coding]) add(value)
+  for (const value of [pdu.source_addr_ton, pdu.source_addr, pdu.dest_addr_ton, pdu.destination_addr])
+    add(value)
+  if (pdu.command === 'deliver_sm') add(pdu.short_message)
+  const tlvs = Object.entries(pdu.tlvs).filter(([name]) => !OF_THE_MOMENT.has(name))
+  for (const [name, value] of [...tlvs, ...pdu.unknownTlvs].sort(([a], [b]) =>
+    String(a) < String(b) ? -1 : 1,
+  )) {
+    add(name)
+    add(value)
+  }
+  return hash.digest('hex').slice(0, FINGERPRINT_DIGITS)
+}

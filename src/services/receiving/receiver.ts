@@ -1,0 +1,229 @@
+import { dialledDigits, fromCarrierAddress } from '../../domain/addresses.ts'
+import { canonicalId, idRuleOf, isUnlearned, ruleInForce } from '../../domain/carrier-message-ids.ts'
+import { parseUserData } from '../../domain/concatenation.ts'
+import type { Carrier } from '../../domain/configuration.ts'
+import type { Directory } from '../../domain/directory.ts'
+import { fromReceipt } from '../../domain/error-codes.ts'
+import type { EventHolder } from '../../domain/events.ts'
+import { InstantSource } from '../../domain/instants.ts'
+import { type KeptReceipt, keptReceipt } from '../../domain/kept-receipts.ts'
+import { messageId } from '../../domain/message-ids.ts'
+import { statusOf } from '../../domain/message-states.ts'
+import { isReceipt, parseReceipt, type Receipt, receiptText } from '../../domain/receipts.ts'
+import { Batcher, type BatchMeter } from '../../operations/batches.ts'
+import {
+  type InboundSegment,
+  type ReceivedInbound,
+  receiveInbound,
+} from '../../operations/receive-inbound.ts'
+import type { Connection } from '../../smpp/connection.ts'
+import type { PduOf, RequestPdu } from '../../smpp/pdu.ts'
+import { STATUSES } from '../../smpp/statuses.ts'
+import { type Database, isOutcomeUnknown } from '../../store/database.ts'
+import { isTurnTaken } from '../../store/inbound-offers.ts'
+import type { ReceiptRow } from '../../store/receipts.ts'
+import type { Recorder } from '../messages/recorder.ts'
+import type { NodeLease } from '../node/node-lease.ts'
+import type { InboundOffers, Offer } from './inbound-offers.ts'
+import type { SiblingReceipts } from './sibling-receipts.ts'
+
+export interface ReceiverOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly lease: NodeLease
+  readonly recorder: Recorder
+  readonly receipts: Pick<SiblingReceipts, 'receipt'>
+  readonly offers: InboundOffers
+  readonly eventHolder: () => EventHolder
+  readonly random: (bytes: number) => Uint8Array
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
+  readonly onReceived: (received: readonly ReceivedInbound[]) => void
+  readonly onBatch?: BatchMeter
+  /** Messages to numbers that nobody owns were kept for the operator. */
+  readonly onUnowned: (count: number) => void
+  /** The carrier sent what nobody can use; it was answered all the same. */
+  readonly onAnomaly: (kind: 'receipt_without_id', carrier: Carrier, pdu: RequestPdu) => void
+  readonly onError: (message: string, error: unknown) => void
+}
+
+type Incoming = PduOf<'deliver_sm' | 'data_sm'>
+
+/** An inbound PDU, and what tells whether it has been offered before. */
+interface InboundItem {
+  readonly segment: InboundSegment
+  readonly offer: Offer
+}
+
+const MAX_BATCH = 100
+/** A batch is judged so often while other nodes record PDUs of it. */
+const MAX_ROUNDS = 3
+
+/** Takes what carriers send: receipts to the recorder, MO messages into the database. Answered only after COMMIT. */
+export class Receiver {
+  readonly #options: ReceiverOptions
+  /** Two receipts of one id are told apart by when they came. */
+  readonly #instants = new InstantSource()
+  readonly #inbound: Batcher<InboundItem, boolean>
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options
+    this.#inbound = new Batcher({
+      write: (items) => this.#receive(items),
+      maxBatch: MAX_BATCH,
+      maxInFlight: 1,
+    })
+  }
+
+  /** An id in a bucket of this node. */
+  newMessageId(): string {
+    const { lease, nowMs, random } = this.#options
+    return messageId(nowMs(), random(9), lease.nextBucket())
+  }
+
+  onRequest(pdu: RequestPdu, connection: Connection<unknown>, carrier: Carrier): void {
+    if (pdu.command !== 'deliver_sm' && pdu.command !== 'data_sm') {
+      connection.respond(pdu, STATUSES.ESME_RINVCMDID)
+      return
+    }
+    const answer = (recorded: boolean) =>
+      connection.respond(pdu, recorded ? STATUSES.ESME_ROK : STATUSES.ESME_RX_T_APPN)
+    if (this.#options.recorder.failing) answer(false)
+    else if (isReceipt(pdu.esm_class) || pdu.tlvs.receipted_message_id !== undefined)
+      this.#onReceipt(pdu, carrier, answer)
+    else
+      this.#onInbound(pdu, carrier, {
+        offer: this.#options.offers.arrived(pdu, carrier.id, connection),
+        answer,
+      })
+  }
+
+  #onReceipt(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => unknown): void {
+    const text = receiptText(userDataOf(pdu).payload)
+    const receipt = parseReceipt(text, {
+      receipted_message_id: pdu.tlvs.receipted_message_id,
+      message_state: pdu.tlvs.message_state,
+      network_error_code: pdu.tlvs.network_error_code,
+    })
+    if (receipt?.carrierMessageId == null) {
+      // Nothing to match it with, now or ever; refusing it would only bring it back.
+      this.#options.onAnomaly('receipt_without_id', carrier, pdu)
+      answer(true)
+      return
+    }
+    const outcome = statusOf(receipt.state)
+    if (outcome === 'SENT') {
+      // On its way: a message whose receipt this is was submitted, so it is SENT already. Lost, it would change nothing.
+      this.#options.recorder.note({ ...this.#row(receipt, carrier, keptOf(text, pdu)), outcome })
+      answer(true)
+      return
+    }
+    const addresses = [pdu.source_addr, pdu.destination_addr].map(dialledDigits)
+    const row = {
+      ...this.#row(receipt, carrier, keptOf(text, pdu)),
+      outcome,
+      addresses: addresses.filter((digits) => digits !== ''),
+    }
+    this.#options.receipts.receipt({ row, done: answer })
+  }
+
+  #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<ReceiptRow, 'outcome' | 'addresses'> {
+    // As it is set now, and not when the link was made: its id rule may have been learned since.
+    const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
+    const receipted = canonicalId(receipt.carrierMessageId!, 'exact', 'receipt')
+    const read = canonicalId(receipted, idRuleOf(carrier), 'receipt')
+    const word = receipt.vendorState ?? receipt.state
+    return {
+      carrier_id: carrier.id,
+      carrier_message_id: read,
+      receipted_id: receipted === read ? null : receipted,
+      id_rule: ruleInForce(carrier),
+      error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
+      carrier_code: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
+      mccmnc: receipt.mccmnc,
+      received_at: this.#instants.next(this.#options.nowMs()),
+      parked_id: null,
+      unread: isUnlearned(carrier),
+      receipt: kept,
+    }
+  }
+
+  #onInbound(
+    pdu: Incoming,
+    carrier: Carrier,
+    { offer, answer }: { offer: Offer; answer: (recorded: boolean) => boolean },
+  ): void {
+    const { payload, part, language } = userDataOf(pdu)
+    const segment: InboundSegment = {
+      carrierId: carrier.id,
+      sender: fromCarrierAddress(pdu.source_addr, pdu.source_addr_ton),
+      recipient: fromCarrierAddress(pdu.destination_addr, pdu.dest_addr_ton),
+      dataCoding: pdu.data_coding,
+      payload,
+      part,
+      language,
+      receivedAtMs: this.#options.nowMs(),
+    }
+    const { offers, onError } = this.#options
+    this.#inbound.add({ segment, offer }).then(
+      (recorded) => offers.answered(offer, recorded ? 'taken' : 'refused', { isWritten: answer(recorded) }),
+      (error) => {
+        onError('inbound message not recorded', error)
+        answer(false)
+        offers.answered(offer, 'refused', { mayBeRecorded: isOutcomeUnknown(error) })
+      },
+    )
+  }
+
+  /** False for those whose carrier is to offer them again, when another node knows what became of them. */
+  async #receive(items: readonly InboundItem[], rounds = MAX_ROUNDS): Promise<readonly boolean[]> {
+    const { offers, onBatch } = this.#options
+    onBatch?.('inbound', items.length)
+    const verdicts = await offers.judge(items.map(({ offer }) => offer))
+    const fresh = items.filter((_, place) => verdicts[place] === 'new')
+    const isTaken = new Set(items.filter((_, place) => verdicts[place] !== 'unclear'))
+    try {
+      if (fresh.length > 0) await this.#record(fresh)
+    } catch (error) {
+      if (rounds === 1 || !isTurnTaken(error)) throw error
+      // Another node was offered one of them too, and was quicker: it is there to be found now.
+      const taken = await this.#receive(fresh, rounds - 1)
+      for (const [place, item] of fresh.entries()) if (!taken[place]) isTaken.delete(item)
+    }
+    return items.map((item) => isTaken.has(item))
+  }
+
+  async #record(fresh: readonly InboundItem[]): Promise<void> {
+    const { db, directory, lease, eventHolder, offers, onUnowned, onReceived } = this.#options
+    const received = await receiveInbound(
+      {
+        db,
+        directory: directory(),
+        newMessageId: () => this.newMessageId(),
+        holder: eventHolder(),
+        onUnowned,
+        offers: { offers: fresh.map(({ offer }) => offers.keyOf(offer)), nodeId: lease.nodeId },
+      },
+      fresh.map(({ segment }) => segment),
+    )
+    onReceived(received)
+  }
+}
+
+function userDataOf(pdu: Incoming): ReturnType<typeof parseUserData> {
+  return parseUserData({
+    esmClass: pdu.esm_class,
+    shortMessage: pdu.command === 'deliver_sm' ? pdu.short_message : Buffer.alloc(0),
+    tlvs: pdu.tlvs,
+  })
+}
+
+/** What is kept of a receipt: its text, and its TLVs but for the one that may have carried the text. */
+function keptOf(text: string, { tlvs, unknownTlvs }: Incoming): KeptReceipt {
+  const named = Object.entries(tlvs).filter(([name]) => name !== 'message_payload')
+  const numbered = Array.from(
+    unknownTlvs,
+    ([tag, value]) => [`0x${tag.toString(16).padStart(4, '0')}`, value] as const,
+  )
+  return keptReceipt(text, [...named, ...numbered])
+}

@@ -1,0 +1,80 @@
+import { Batcher } from '../../operations/batches.ts'
+import type { ReceiptRow } from '../../store/receipts.ts'
+import type { ReceiptItem } from '../messages/receipt-items.ts'
+import type { ReceiptsInProgress } from '../messages/receipts-in-progress.ts'
+import type { Recorder } from '../messages/recorder.ts'
+
+/** What became of a receipt at another worker; `unknown`: no message there has its id. */
+export type HandedReceipt = 'recorded' | 'refused' | 'unknown'
+
+export interface SiblingReceiptsOptions {
+  readonly inProgress: Pick<ReceiptsInProgress, 'receipt' | 'isKnown'>
+  readonly recorder: Pick<Recorder, 'receipt'>
+  /** Asks the other workers; resolves with what those say that answer in time. Absent: there are none. */
+  readonly ask?: ((rows: readonly ReceiptRow[]) => Promise<readonly (readonly HandedReceipt[])[]>) | undefined
+}
+
+/** Receipts that wait to be offered; beyond this they take the way through the tables. */
+const MOST_WAITING = 5_000
+const MAX_BATCH = 500
+
+/**
+ * Receipts that come over one worker's bind, of messages that are in progress in another. The workers of one parent hand
+ * them to each other: through the tables, where they are parked until the message has its record, they cost four times as
+ * much. A receipt is answered when its owner has committed it.
+ */
+export class SiblingReceipts {
+  readonly #options: SiblingReceiptsOptions
+  readonly #offers: Batcher<ReceiptRow, HandedReceipt>
+
+  constructor(options: SiblingReceiptsOptions) {
+    this.#options = options
+    this.#offers = new Batcher({ write: (rows) => this.#offer(rows), maxBatch: MAX_BATCH, maxInFlight: 4 })
+  }
+
+  /** Takes a receipt that came over a bind of this process. */
+  receipt(item: ReceiptItem): void {
+    const { ask, inProgress, recorder } = this.#options
+    const { row, done } = item
+    const isOffered = ask !== undefined && !row.unread && this.#offers.waiting < MOST_WAITING
+    if (!isOffered || inProgress.isKnown(row)) {
+      recorder.receipt(item)
+      return
+    }
+    void this.#offers.add(row).then((answer) => {
+      if (answer === 'unknown') recorder.receipt(item)
+      else done?.(answer === 'recorded')
+    })
+  }
+
+  /** Takes receipts that another worker was sent. Resolves when those of messages in progress here are committed. */
+  take(rows: readonly ReceiptRow[]): Promise<HandedReceipt[]> {
+    return Promise.all(rows.map((row) => this.#take(row)))
+  }
+
+  async #take(row: ReceiptRow): Promise<HandedReceipt> {
+    const { inProgress, recorder } = this.#options
+    // The answer to its submit_sm was sent before it, perhaps: what has come by now is read first.
+    if (!inProgress.isKnown(row)) await behindPoll()
+    const { promise, resolve } = Promise.withResolvers<HandedReceipt>()
+    const done = (recorded: boolean) => resolve(recorded ? 'recorded' : 'refused')
+    const known = inProgress.receipt(row, done)
+    if (known !== 'taken' && known.length === 0 && !inProgress.isKnown(row)) return 'unknown'
+    if (known !== 'taken') recorder.receipt({ row, done })
+    return await promise
+  }
+
+  /** One that has it is enough: no two have the same message. */
+  async #offer(rows: readonly ReceiptRow[]): Promise<readonly HandedReceipt[]> {
+    const answers = await this.#options.ask!(rows)
+    return rows.map(
+      (_, place) => answers.map((of) => of[place]).find((answer) => answer !== 'unknown') ?? 'unknown',
+    )
+  }
+}
+
+/** When the event loop has polled the sockets once more. */
+async function behindPoll(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setImmediate(resolve))
+}

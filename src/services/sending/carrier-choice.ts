@@ -1,0 +1,124 @@
+import type { Route, ServicePlan } from '../../domain/configuration.ts'
+import type { Directory } from '../../domain/directory.ts'
+import type { Dispatch } from '../../domain/dispatches.ts'
+import { drawOf } from '../../domain/message-ids.ts'
+import {
+  type CarrierCondition,
+  type Choice,
+  candidateCarriers,
+  chooseCarrier,
+  type Routed,
+} from '../../domain/routing.ts'
+import type { CarrierLinks } from '../links/carrier-links.ts'
+import type { CarrierConditions } from './carrier-conditions.ts'
+import { type SubmitJob, type SubmitToken, submitJob } from './submit-job.ts'
+
+export interface CarrierChoiceOptions {
+  readonly directory: () => Directory
+  readonly links: () => Pick<CarrierLinks<SubmitToken>, 'canSubmit' | 'freest'>
+  readonly conditions: Pick<CarrierConditions, 'isAlone' | 'of' | 'isHere' | 'isTrialDue' | 'tried'>
+  readonly outOfUse?: (routeId: number, carrierId: number) => boolean
+}
+
+/** What the choice depends on of a message. */
+type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'submittedSegments' | 'carrierId'>
+
+/** Whether this node keeps a new message to submit it, or else the carrier of another node that it is handed to (0: none). */
+interface Place {
+  readonly isKept: boolean
+  readonly chosenCarrierId: number
+}
+
+const KEPT: Place = { isKept: true, chosenCarrierId: 0 }
+const WAITING: Place = { isKept: false, chosenCarrierId: 0 }
+const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, submittedSegments: 0n, carrierId: null }
+
+/**
+ * Which carrier a message goes to now. Every node comes to the same choice: it depends on the message's id, and on what the
+ * carriers can do on any node.
+ */
+export class CarrierChoice {
+  readonly #options: CarrierChoiceOptions
+
+  constructor(options: CarrierChoiceOptions) {
+    this.#options = options
+  }
+
+  /** Whether messages of the route that have no carrier yet may be this node's to submit. */
+  isOpen(route: Route): boolean {
+    const { conditions, links } = this.#options
+    // Nobody else could: no need to ask which one is the first.
+    if (conditions.isAlone) return route.carriers.some(({ carrierId }) => links().canSubmit(carrierId))
+    const candidates = candidateCarriers(route, (carrierId) => this.conditionOf(carrierId, route.id))
+    return candidates.some((carrierId) => conditions.isHere(carrierId))
+  }
+
+  /** As every node judges it. */
+  conditionOf(carrierId: number, routeId: number): CarrierCondition {
+    return this.#conditionOf(carrierId, routeId, false)
+  }
+
+  /** Of a message that is being accepted. */
+  placeOf(msgId: string, routed: Routed): Place {
+    if (this.#options.conditions.isAlone) return this.isOpen(routed.route) ? KEPT : WAITING
+    const choice = this.choose({ ...NEW, msgId }, routed)
+    if (choice === null) return WAITING
+    return choice.isHere ? KEPT : { isKept: false, chosenCarrierId: choice.carrierId }
+  }
+
+  /** `isHere`: this node submits to it. Null when no carrier of the route can be used on any node. */
+  choose(dispatch: Chosen, routed: Routed): (Choice & { readonly isHere: boolean }) | null {
+    const { conditions } = this.#options
+    const choice =
+      this.#withParts(dispatch, routed.route) ??
+      chooseCarrier(
+        routed,
+        (carrierId) => this.#conditionOf(carrierId, routed.route.id, !dispatch.ambiguous),
+        drawOf(dispatch.msgId, dispatch.attempt),
+      )
+    if (choice === null) return null
+    const isHere = conditions.isHere(choice.carrierId)
+    if (!isHere && conditions.of(choice.carrierId) === 'silent') conditions.tried(choice.carrierId)
+    return { ...choice, isHere }
+  }
+
+  /** Null when the configuration has no such carrier any more. */
+  jobFor(dispatch: Dispatch, settings: ServicePlan, route: Route, choice: Choice): SubmitJob | null {
+    const carrier = this.#options.directory().carrierById(choice.carrierId)
+    if (carrier === undefined) return null
+    return submitJob(dispatch, { carrier, route: { id: route.id, reason: choice.reason }, settings })
+  }
+
+  /** The carrier that has parts of the message already, where it can be used. */
+  #withParts({ submittedSegments, carrierId }: Chosen, route: Route): Choice | null {
+    if (submittedSegments === 0n || carrierId === null) return null
+    if (!route.carriers.some((carrier) => carrier.carrierId === carrierId)) return null
+    const condition = this.#sessionsOf(carrierId)
+    return condition === 'usable' || condition === 'throttled'
+      ? { carrierId, reason: 'has parts of the message' }
+      : null
+  }
+
+  /** `mayTry`: a message may go to a carrier that was silent, to find out; one at a time, which nobody waits behind. */
+  #conditionOf(carrierId: number, routeId: number, mayTry: boolean): CarrierCondition {
+    const condition = this.#sessionsOf(carrierId)
+    const isTrial = condition === 'silent' && mayTry && this.#canTry(carrierId)
+    if (condition !== 'usable' && condition !== 'throttled' && !isTrial) return condition
+    if (this.#options.outOfUse?.(routeId, carrierId)) return 'out-of-use'
+    return condition === 'throttled' ? condition : 'usable'
+  }
+
+  /** Of the carrier whatever the route: what its sessions can do, unless the operator says that it is not to be used. */
+  #sessionsOf(carrierId: number): Exclude<CarrierCondition, 'out-of-use'> {
+    const { conditions, directory } = this.#options
+    const state = directory().carrierById(carrierId)?.state ?? 'stopped'
+    return state === 'started' ? conditions.of(carrierId) : state
+  }
+
+  #canTry(carrierId: number): boolean {
+    const { conditions, links } = this.#options
+    return conditions.isHere(carrierId)
+      ? links().freest(carrierId) !== null
+      : conditions.isTrialDue(carrierId)
+  }
+}

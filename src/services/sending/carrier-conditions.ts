@@ -1,0 +1,132 @@
+import type { Directory } from '../../domain/directory.ts'
+import {
+  bestConditions,
+  isAsGood,
+  type LinkCondition,
+  type LinkConditions,
+} from '../../domain/link-conditions.ts'
+import type { Database } from '../../store/database.ts'
+import { publishConditions, readOtherNodes } from '../../store/node-conditions.ts'
+import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
+
+export interface CarrierConditionsOptions {
+  readonly db: Database
+  readonly lease: Pick<NodeLease, 'nodeId' | 'alive' | 'isAlone'>
+  readonly directory: () => Directory
+  /** What this node's sessions can do now. */
+  readonly here: (carrierId: number) => LinkCondition
+  /** Messages wait that others have handed to carriers of this node. */
+  readonly onHanded: () => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly pollMs?: number | undefined
+}
+
+/** So long a handed message waits at most before its node looks, and a change of a carrier before others know it. */
+const POLL_MS = 50
+/** Pause while this node is alone: then it only looks whether its own conditions have changed, and asks nobody. */
+const ALONE_MS = 200
+/** How often a message may go to a silent carrier of another node, to find out whether it answers again. */
+const TRIAL_EVERY_MS = 10_000
+
+/**
+ * What each carrier can do on any living node. A node writes down what its own sessions can do whenever that changes, and
+ * reads what the others have written; a node that is alone reads nothing. Others count as long as they may send: as
+ * NodeLease.alive judges it, and no longer.
+ */
+export class CarrierConditions {
+  readonly #options: CarrierConditionsOptions
+  readonly #triedAtMs = new Map<number, number>()
+  #others: LinkConditions = new Map()
+  /** What was written last, and under which node id. */
+  #published = ''
+  readonly #task: PeriodicTask
+  #stopped = false
+
+  constructor(options: CarrierConditionsOptions) {
+    this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: () => (this.isAlone ? ALONE_MS : (options.pollMs ?? POLL_MS)),
+      onError: (error) => options.onError('conditions of carriers not exchanged', error),
+    })
+  }
+
+  get isAlone(): boolean {
+    return this.#options.lease.isAlone
+  }
+
+  /** On any living node. */
+  of(carrierId: number): LinkCondition {
+    const [here, others] = [this.#here(carrierId), this.#others.get(carrierId) ?? 'unbound']
+    return isAsGood(here, others) ? here : others
+  }
+
+  /** Whether this node can submit to the carrier, and no other node can do better. */
+  isHere(carrierId: number): boolean {
+    const here = this.#here(carrierId)
+    return here !== 'unbound' && isAsGood(here, this.#others.get(carrierId) ?? 'unbound')
+  }
+
+  /** Whether a message may be handed to a silent carrier of another node, as a trial. */
+  isTrialDue(carrierId: number): boolean {
+    const triedAtMs = this.#triedAtMs.get(carrierId) ?? Number.NEGATIVE_INFINITY
+    return performance.now() - triedAtMs >= TRIAL_EVERY_MS
+  }
+
+  /** A message was handed to a silent carrier. */
+  tried(carrierId: number): void {
+    this.#triedAtMs.set(carrierId, performance.now())
+  }
+
+  /** Carriers that this node submits to, and those that it leaves to others. */
+  places(): { here: number[]; elsewhere: number[] } {
+    const ids = this.#options.directory().contents.carriers.map(({ id }) => id)
+    const bound = ids.filter((id) => this.of(id) !== 'unbound')
+    return {
+      here: bound.filter((id) => this.isHere(id)),
+      elsewhere: bound.filter((id) => !this.isHere(id)),
+    }
+  }
+
+  /** Resolves after the first exchange, also when that has failed: it is repeated. */
+  async start(): Promise<void> {
+    await this.#task.startNow()
+  }
+
+  async runOnce(): Promise<void> {
+    const { db, lease, onHanded } = this.#options
+    await this.#publish()
+    if (lease.isAlone || this.#stopped) {
+      this.#others = new Map()
+      return
+    }
+    const { here } = this.places()
+    const found = await readOtherNodes(db, { nodeId: lease.nodeId, leftMs: SAFETY_MS, carriers: here })
+    this.#others = bestConditions(found.others)
+    if (found.handed) onHanded()
+  }
+
+  /** Tells the others that nothing is to be handed to this node any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#task.stop()
+    if (this.#published !== '') await this.#publish()
+  }
+
+  #here(carrierId: number): LinkCondition {
+    return this.#stopped ? 'unbound' : this.#options.here(carrierId)
+  }
+
+  async #publish(): Promise<void> {
+    const { db, lease, directory } = this.#options
+    const { nodeId } = lease
+    const conditions = directory()
+      .contents.carriers.map(({ id }) => [id, this.#here(id)] as const)
+      .filter(([, condition]) => condition !== 'unbound')
+    const text = JSON.stringify(Object.fromEntries(conditions))
+    if (`${nodeId} ${text}` === this.#published) return
+    await publishConditions(db, nodeId, text)
+    this.#published = `${nodeId} ${text}`
+  }
+}

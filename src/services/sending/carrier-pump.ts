@@ -1,0 +1,103 @@
+import { STATUSES } from '../../smpp/statuses.ts'
+import type { CarrierLink } from '../links/carrier-link.ts'
+import type { CarrierLinks } from '../links/carrier-links.ts'
+import type { Recorder } from '../messages/recorder.ts'
+import type { NodeLease } from '../node/node-lease.ts'
+import type { CarrierQueue } from './carrier-queue.ts'
+import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
+
+/** What sending depends on, and what becomes of jobs that leave their queue unsent. */
+export interface Pumping {
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
+  readonly lease: NodeLease
+  readonly links: () => CarrierLinks<SubmitToken>
+  readonly recorder: Recorder
+  readonly onError: (message: string, error: unknown) => void
+  readonly expire: (job: SubmitJob) => void
+  readonly putOff: (job: SubmitJob, delayMs: number) => void
+  /** Whether the message may be sent: the database knows that it is on its way. If not, it leaves its queue to be told. */
+  readonly begin: (job: SubmitJob, queue: CarrierQueue) => boolean
+  /** A segment was answered: by ourselves, since no PDU can carry it. */
+  readonly answered: (job: SubmitJob) => void
+}
+
+/** Pause while outcomes cannot be written, or the lease may be over. */
+const HOLD_MS = 200
+/** Outcomes not yet written beyond which nothing more is sent, or read to be sent. */
+export const MAX_BACKLOG = 5_000
+
+/** Sends as much as window, rates and recorder allow. */
+export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
+  const { lease, links, recorder } = pumping
+  const rates = links().rates(carrierId)
+  if (rates === null || queue.isPaused) return
+  queue.follow(rates)
+  for (let job = queue.head(); job !== null; job = queue.head()) {
+    if (job.progress.next === null) {
+      queue.takeHead()
+      continue
+    }
+    const link = links().freest(carrierId)
+    if (link === null) return
+    const nowMs = performance.now()
+    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG || !lease.alive
+    const waitMs = isHeldUp ? HOLD_MS : queue.throttle.waitMs(nowMs)
+    if (waitMs > 0) {
+      queue.pauseFor(waitMs)
+      return
+    }
+    // Those that the database is being told of have taken the room that there is.
+    if (queue.beginning >= links().windowFree(carrierId)) return
+    if (mayGo(queue, job, nowMs, pumping) && !sendNext(queue, job, { link, nowMs, pumping })) return
+  }
+}
+
+/** False when it was not begun and must not be now: then it has left the queue. */
+function mayGo(
+  queue: CarrierQueue,
+  job: SubmitJob,
+  nowMs: number,
+  { nowMs: clockMs, begin, expire, putOff }: Pumping,
+): boolean {
+  const { dispatch, progress, startedAtMs } = job
+  if (progress.isIdle && dispatch.expiresAtMs <= clockMs()) {
+    queue.remove(job)
+    expire(job)
+    return false
+  }
+  if (startedAtMs !== null) return true
+  // One that was tried before has had its pause.
+  const backOffMs = dispatch.attempt > 0 ? 0 : queue.backOffs.leftMs(dispatch.recipient, nowMs)
+  if (backOffMs > 0) {
+    queue.remove(job)
+    putOff(job, backOffMs)
+    return false
+  }
+  const admission = queue.lanes?.admit(job, nowMs)
+  if (admission === undefined || admission.kind === 'go') return begin(job, queue)
+  queue.stepAside(job)
+  if (admission.kind === 'put-off') putOff(job, admission.delayMs)
+  return false
+}
+
+/** False when the link has no room. */
+function sendNext(
+  queue: CarrierQueue,
+  job: SubmitJob,
+  { link, nowMs, pumping }: { link: CarrierLink<SubmitToken>; nowMs: number; pumping: Pumping },
+): boolean {
+  const segment = job.progress.next as number
+  try {
+    if (!link.submit(submitSm(job, segment, pumping.nowMs()), { job, segment, sentAtMs: nowMs })) return false
+  } catch (error) {
+    pumping.onError('message does not fit a PDU', error)
+    job.progress.unsendable(STATUSES.ESME_RINVMSGLEN)
+    pumping.answered(job)
+    return true
+  }
+  job.progress.sent()
+  queue.sent(job, nowMs)
+  job.startedAtMs ??= pumping.nowMs()
+  return true
+}

@@ -1,0 +1,74 @@
+import type { Directory } from '../../domain/directory.ts'
+import type { Dispatch } from '../../domain/dispatches.ts'
+import type { Postponed } from '../../domain/message-facts.ts'
+import type { SubmitAttempt } from '../../store/submissions.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
+import type { Recorder } from '../messages/recorder.ts'
+import type { CarrierConditions } from './carrier-conditions.ts'
+import type { HeldMessages } from './held-messages.ts'
+import type { SubmitJob } from './submit-job.ts'
+import {
+  type DispatchChange,
+  type Ending,
+  postponementOf,
+  postponementOfJob,
+  settlementOf,
+  withinValidity,
+} from './submit-results.ts'
+
+export interface DeparturesOptions {
+  readonly directory: () => Directory
+  readonly conditions: Pick<CarrierConditions, 'isAlone'>
+  readonly inProgress: Pick<MessagesInProgress, 'postpone'>
+  readonly recorder: Pick<Recorder, 'settle'>
+  readonly held: HeldMessages
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
+}
+
+/** How messages leave the submitter: their submission has ended, or they are to be taken up again when they are due. */
+export class Departures {
+  readonly #options: DeparturesOptions
+
+  constructor(options: DeparturesOptions) {
+    this.#options = options
+  }
+
+  settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
+    const { directory, held, recorder } = this.#options
+    held.delete(dispatch.msgId)
+    recorder.settle(settlementOf(dispatch, job, ending, directory()))
+  }
+
+  /** Those with a segment in flight follow when it is answered, or lost. */
+  giveBackIdle(jobs: readonly SubmitJob[]): void {
+    for (const job of jobs) if (job.progress.isIdle) this.giveBack(job)
+  }
+
+  giveBack(job: SubmitJob): void {
+    this.postponeJob(job, { delayMs: 0 })
+  }
+
+  putOff(job: SubmitJob, delayMs: number): void {
+    this.postponeJob(job, { delayMs: withinValidity(job, delayMs, this.#options.nowMs()) })
+  }
+
+  /** Another node may own its bucket: named for its carrier, it comes back to a node that has that. */
+  postponeJob(job: SubmitJob, change: DispatchChange, attempt: SubmitAttempt | null = null): void {
+    const { conditions, nowMs } = this.#options
+    const chosenCarrierId = conditions.isAlone ? 0 : job.carrier.id
+    const how = { wasTried: attempt !== null, nowMs: nowMs() }
+    this.#leave(job.dispatch.msgId, postponementOfJob(job, { chosenCarrierId, ...change }, how), attempt)
+  }
+
+  postpone(dispatch: Dispatch, change: DispatchChange): void {
+    this.#leave(dispatch.msgId, postponementOf(dispatch, change, this.#options.nowMs()), null)
+  }
+
+  #leave(msgId: string, postponed: Postponed, attempt: SubmitAttempt | null): void {
+    const { held, inProgress } = this.#options
+    held.leave(msgId)
+    // In a lane that was lost it is in doubt, or due.
+    if (!inProgress.postpone(msgId, postponed, attempt)) held.delete(msgId)
+  }
+}

@@ -1,0 +1,181 @@
+import type { Route } from '../../domain/configuration.ts'
+import type { Directory } from '../../domain/directory.ts'
+import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
+import { type DispatchWish, type PlanWish, takeDueDispatches } from '../../store/dispatches.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
+import type { Recorder } from '../messages/recorder.ts'
+import type { NodeLease } from '../node/node-lease.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
+import { MAX_BACKLOG } from './carrier-pump.ts'
+import type { HeldMessages } from './held-messages.ts'
+
+export interface DueDispatchesOptions {
+  readonly inProgress: Pick<MessagesInProgress, 'load'>
+  readonly directory: () => Directory
+  readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
+  readonly recorder: Pick<Recorder, 'failing' | 'backlog'>
+  readonly held: HeldMessages
+  /** Whether messages of the route that have no carrier yet may be this node's to submit. */
+  readonly isOpen: (route: Route) => boolean
+  /** Carriers that this node submits to, and those that it leaves to other nodes. */
+  readonly carriers: () => { readonly here: readonly number[]; readonly elsewhere: readonly number[] }
+  readonly take: (message: MessageInProgress) => void
+  readonly onError: (message: string, error: unknown) => void
+  readonly pollMs?: number | undefined
+  /** Default 60 s. */
+  readonly recheckMs?: number | undefined
+}
+
+const POLL_MS = 200
+/** Messages taken from the database at once; fewer than the least are not worth the statement. */
+const MAX_TAKEN = 1_000
+const MIN_TAKEN = 100
+/** How often messages are looked for whose validity ended while no carrier of theirs was there. */
+const EXPIRED_MS = 5_000
+/**
+ * So long after rules have changed, and after the start, also what waits for closed routes is looked at, a limit at a
+ * time: its route may be another now.
+ */
+const RECHECK_MS = 60_000
+/** So long a node leaves it to others to take what is in their buckets. */
+const OVERDUE_MS = 2_000
+
+/** Takes what is due from the database into memory, as far as there is room and a carrier for it. */
+export class DueDispatches {
+  readonly #options: DueDispatchesOptions
+  readonly #task: PeriodicTask
+  #expiredAtMs = Number.NEGATIVE_INFINITY
+  #recheckUntilMs = Number.NEGATIVE_INFINITY
+  /** Null: at the start nobody knows by which rules rows got their labels. */
+  #rules: string | null = null
+  #isWoken = false
+  /** Until then nothing wakes it: what it was woken for before found no room. */
+  #restUntilMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: DueDispatchesOptions) {
+    this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.#look(),
+      intervalMs: options.pollMs ?? POLL_MS,
+      onError: (error) => options.onError('due messages not read', error),
+    })
+  }
+
+  start(): void {
+    this.follow()
+    this.#task.start()
+  }
+
+  /** Configuration has changed. */
+  follow(): void {
+    const rules = describeRules(this.#options.directory())
+    if (rules !== this.#rules)
+      this.#recheckUntilMs = performance.now() + (this.#options.recheckMs ?? RECHECK_MS)
+    this.#rules = rules
+  }
+
+  async stop(): Promise<void> {
+    await this.#task.stop()
+  }
+
+  /** Messages were handed to carriers of this node: looks at once, unless the look before found no room for them. */
+  wake(): void {
+    if (performance.now() < this.#restUntilMs) return
+    this.#isWoken = true
+    this.#task.wake()
+  }
+
+  /** One look; how many messages it took. */
+  async runOnce(): Promise<number> {
+    const { held, inProgress, lease, recorder, take } = this.#options
+    const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
+    const wish = this.#wish(expired)
+    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG
+    if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return 0
+    if (!expired && wish.plans.size === 0) return 0
+    if (expired) this.#expiredAtMs = performance.now()
+    held.reserved = wish.limit
+    try {
+      const messages = await inProgress.load(lease.nodeId, (tx, lane) => takeDueDispatches(tx, lane, wish))
+      // Room that was reserved becomes theirs.
+      held.reserved = 0
+      for (const message of messages) take(message)
+      return messages.length
+    } finally {
+      held.reserved = 0
+    }
+  }
+
+  #wish(expired: boolean): DispatchWish {
+    const { carriers, directory, held, isOpen, lease } = this.#options
+    const { here, elsewhere } = carriers()
+    const rechecks = performance.now() < this.#recheckUntilMs
+    const closed = directory().contents.routes.filter((route) => !isOpen(route))
+    return {
+      buckets: lease.buckets,
+      plans: this.#plans(new Set(closed), new Set(here), new Set(elsewhere)),
+      closedRoutes: rechecks ? [] : closed.map(({ id }) => id),
+      carriers: here,
+      limit: Math.min(held.room, MAX_TAKEN),
+      expired,
+      overdueMs: OVERDUE_MS,
+    }
+  }
+
+  /** Plans that may send over this node, and the room for each of their routes. */
+  #plans(
+    closed: ReadonlySet<Route>,
+    here: ReadonlySet<number>,
+    elsewhere: ReadonlySet<number>,
+  ): DispatchWish['plans'] {
+    const { directory, held } = this.#options
+    const isReached = (route: Route) => route.carriers.some(({ carrierId }) => here.has(carrierId))
+    const plans = new Map<number, PlanWish>()
+    for (const plan of directory().contents.plans) {
+      const routes = plan.active ? [...directory().routesOf(plan)] : []
+      if (!routes.some((route) => !closed.has(route) || isReached(route))) continue
+      const roomOf = (routeId: number) => {
+        const room = held.roomFor(plan.id, routeId)
+        return room >= MIN_TAKEN || held.of(plan.id, routeId) < MIN_TAKEN
+          ? Math.min(Math.max(room, 0), MAX_TAKEN)
+          : 0
+      }
+      const rooms = routes.map((route) => roomOf(route.id))
+      // What has no label yet may turn out to be for any of them.
+      const room = Math.min(...routes.map((route, index) => (closed.has(route) ? MAX_TAKEN : rooms[index]!)))
+      // Only what differs is told: 5,000 plans with 50 routes each would be 4 MB in every look.
+      const others = routes.flatMap(({ id }, index) => (rooms[index] === room ? [] : [[id, rooms[index]!]]))
+      const left = elsewhere.size === 0 ? [] : carriersAmong(elsewhere, routes)
+      plans.set(plan.id, {
+        room,
+        routes: Object.fromEntries(others),
+        ...(left.length > 0 && { elsewhere: left }),
+      })
+    }
+    return plans
+  }
+
+  /** Returns when the next look is due. */
+  async #look(): Promise<number> {
+    const pollMs = this.#options.pollMs ?? POLL_MS
+    const wasWoken = this.#isWoken
+    this.#isWoken = false
+    const taken = await this.runOnce()
+    if (wasWoken && taken === 0) this.#restUntilMs = performance.now() + pollMs
+    return taken >= MIN_TAKEN ? 0 : pollMs
+  }
+}
+
+/** Those of the carriers that are of one of these routes. */
+function carriersAmong(carriers: ReadonlySet<number>, routes: readonly Route[]): number[] {
+  const ofRoutes = new Set(routes.flatMap((route) => route.carriers.map(({ carrierId }) => carrierId)))
+  return [...carriers].filter((carrierId) => ofRoutes.has(carrierId))
+}
+
+function describeRules({ contents }: Directory): string {
+  return contents.routingRules
+    .map(({ planId, sender, prefix, country, mccmnc, route }) =>
+      [planId, sender, prefix, country, mccmnc, route.id].join(),
+    )
+    .join(';')
+}

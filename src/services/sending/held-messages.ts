@@ -1,0 +1,121 @@
+import type { HeldCause, HeldGroup } from '../../domain/backlog.ts'
+import type { SubmitJob } from './submit-job.ts'
+
+/** Messages in memory; those beyond stay in the database, in the order they became due. */
+const MAX_HELD = 10_000
+
+/**
+ * The messages this node has in memory: promised room, queued or under way. Those of a plan for one route may fill what
+ * the others leave free (a dynamic threshold: Choudhury and Hahne 1998). So one flow alone fills half, and one that comes
+ * new always finds room: neither another plan nor a slow carrier of the same plan stands before it.
+ */
+export class HeldMessages {
+  /** The job of each; its flow while it has none. */
+  readonly #messages = new Map<string, SubmitJob | number>()
+  readonly #byFlow = new Map<number, number>()
+  /** Those that the journal knows, or is being told, to be on their way to a carrier. */
+  readonly #begun = new Set<string>()
+  /** Room for what is being read from the database. */
+  reserved = 0
+
+  get size(): number {
+    return this.#messages.size + this.reserved
+  }
+
+  /** How many more there is room for. */
+  get room(): number {
+    return MAX_HELD - this.size
+  }
+
+  of(planId: number, routeId: number): number {
+    return this.#byFlow.get(flowOf(planId, routeId)) ?? 0
+  }
+
+  /** How many more of the plan there is room for on the route: with them it has no more than is free then. */
+  roomFor(planId: number, routeId: number): number {
+    return Math.ceil((this.room - this.of(planId, routeId)) / 2)
+  }
+
+  get begun(): number {
+    return this.#begun.size
+  }
+
+  isBegun(msgId: string): boolean {
+    return this.#begun.has(msgId)
+  }
+
+  begin(msgId: string): void {
+    this.#begun.add(msgId)
+  }
+
+  has(msgId: string): boolean {
+    return this.#messages.has(msgId)
+  }
+
+  jobOf(msgId: string): SubmitJob | null {
+    const held = this.#messages.get(msgId)
+    return typeof held === 'object' ? held : null
+  }
+
+  /** A message without a job, or no longer with one. `routeId` 0: not known yet. */
+  add(msgId: string, planId: number, routeId = 0): void {
+    const held = this.#messages.get(msgId)
+    const flow = held === undefined ? flowOf(planId, routeId) : flowIn(held)
+    if (held === undefined) this.#count(flow, 1)
+    this.#messages.set(msgId, flow)
+  }
+
+  /** Of a message that was added. */
+  setJob(job: SubmitJob): void {
+    const { msgId } = job.dispatch
+    const held = this.#messages.get(msgId)
+    if (held !== undefined) this.#count(flowIn(held), -1)
+    this.#count(flowIn(job), 1)
+    this.#messages.set(msgId, job)
+  }
+
+  /** It is to wait in the database, and takes its room until it does. */
+  leave(msgId: string): void {
+    const held = this.#messages.get(msgId)
+    if (held !== undefined) this.#messages.set(msgId, flowIn(held))
+    this.#begun.delete(msgId)
+  }
+
+  delete(msgId: string): void {
+    this.#begun.delete(msgId)
+    const held = this.#messages.get(msgId)
+    if (held === undefined) return
+    this.#messages.delete(msgId)
+    this.#count(flowIn(held), -1)
+  }
+
+  /** Messages with a job, in groups that wait for the same. */
+  groups(causeOf: (job: SubmitJob) => HeldCause): HeldGroup[] {
+    const groups = new Map<string, HeldGroup>()
+    for (const [msgId, job] of this.#messages) {
+      if (typeof job === 'number') continue
+      const [routeId, carrierId, cause] = [job.route.id, job.carrier.id, causeOf(job)]
+      const key = `${routeId} ${carrierId} ${cause}`
+      const known = groups.get(key)
+      // Ids begin with the time.
+      const oldestMsgId = known === undefined || msgId < known.oldestMsgId ? msgId : known.oldestMsgId
+      groups.set(key, { routeId, carrierId, cause, count: (known?.count ?? 0) + 1, oldestMsgId })
+    }
+    return [...groups.values()]
+  }
+
+  #count(flow: number, change: number): void {
+    const count = (this.#byFlow.get(flow) ?? 0) + change
+    if (count > 0) this.#byFlow.set(flow, count)
+    else this.#byFlow.delete(flow)
+  }
+}
+
+/** Two ids in one number: those of routes stay far below 2^22, those of plans are 31 bits. */
+function flowOf(planId: number, routeId: number): number {
+  return planId * 2 ** 22 + routeId
+}
+
+function flowIn(held: SubmitJob | number): number {
+  return typeof held === 'number' ? held : flowOf(held.dispatch.planId, held.route.id)
+}

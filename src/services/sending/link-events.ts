@@ -1,0 +1,47 @@
+import type { Carrier } from '../../domain/configuration.ts'
+import type { SubmitResult } from '../../domain/quality.ts'
+import { submitOutcome } from '../../domain/submit-outcomes.ts'
+import type { ResponsePdu } from '../../smpp/pdu.ts'
+import type { LinkEvents } from '../links/carrier-link.ts'
+import type { QualityWatch } from '../quality/quality-watch.ts'
+import type { Receiver } from '../receiving/receiver.ts'
+import type { SubmitToken } from './submit-job.ts'
+import type { Submitter } from './submitter.ts'
+
+export interface LinkListeners {
+  readonly submitter: Submitter
+  readonly receiver: Receiver
+  readonly quality: QualityWatch
+  readonly onAnomaly: NonNullable<LinkEvents<SubmitToken>['onAnomaly']>
+}
+
+/** Who hears what of the links. What came of a submit_sm is counted first; an answer too late was counted as none. */
+export function linkEvents(listeners: LinkListeners): LinkEvents<SubmitToken> {
+  const { submitter, receiver, quality, onAnomaly } = listeners
+  const count = ({ job }: SubmitToken, result: SubmitResult, latencyMs: number | null) =>
+    quality.submitted({ carrierId: job.carrier.id, routeId: job.route.id, result, latencyMs })
+  return {
+    onReady: (link) => submitter.onReady(link),
+    onResponse(token, pdu, link, latencyMs) {
+      count(token, resultOf(pdu, token.job.carrier), latencyMs)
+      submitter.onResponse(token, pdu, link)
+    },
+    onTimeout(token) {
+      count(token, 'noAnswer', null)
+      submitter.onTimeout(token)
+    },
+    onLateResponse: (token, pdu) => submitter.onLateResponse(token, pdu),
+    onLost(tokens, link) {
+      for (const token of tokens) count(token, 'noAnswer', null)
+      submitter.onLost(tokens, link)
+    },
+    onRequest: (pdu, connection, carrier) => receiver.onRequest(pdu, connection, carrier),
+    onAnomaly,
+  }
+}
+
+function resultOf(pdu: ResponsePdu, carrier: Carrier): SubmitResult {
+  if (pdu.command === 'generic_nack' && pdu.status === 0) return 'refused'
+  const { kind } = submitOutcome(pdu.status, carrier.submitOutcomes)
+  return kind === 'accepted' || kind === 'throttled' ? kind : 'refused'
+}

@@ -1,0 +1,77 @@
+import type { ServicePlan } from '../../domain/configuration.ts'
+import type { Directory } from '../../domain/directory.ts'
+import { messageId } from '../../domain/message-ids.ts'
+import type { Draft } from '../../domain/messages.ts'
+import type { Place, Placement } from '../../operations/accept-messages.ts'
+import type { Recorder } from '../messages/recorder.ts'
+import type { NodeLease } from '../node/node-lease.ts'
+import type { CarrierChoice } from './carrier-choice.ts'
+import type { HeldMessages } from './held-messages.ts'
+
+export interface NewMessagesOptions {
+  readonly directory: () => Directory
+  readonly lease: NodeLease
+  readonly recorder: Recorder
+  readonly random: (bytes: number) => Uint8Array
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
+  readonly held: HeldMessages
+  readonly choice: CarrierChoice
+  /** How many PDUs may be on their way to carriers. */
+  readonly windows: () => number
+  /** It is in progress here. */
+  readonly keep: (msgId: string) => void
+  readonly isStopped: () => boolean
+}
+
+/** Decides for each message that is accepted whether this node keeps it in memory, and reserves the room for it. */
+export class NewMessages implements Placement {
+  readonly #options: NewMessagesOptions
+  /** Answered 500, and perhaps in the database until the accepter has refused them there. */
+  readonly #refused = new Set<string>()
+
+  constructor(options: NewMessagesOptions) {
+    this.#options = options
+  }
+
+  place(plan: ServicePlan, { sender, recipient }: Pick<Draft, 'sender' | 'recipient'>): Place {
+    const { choice, directory, held, isStopped, lease, nowMs, random, recorder, windows } = this.#options
+    const msgId = messageId(nowMs(), random(9), lease.nextBucket())
+    const routed = directory().routeFor(plan, sender, recipient)
+    if (routed === null) return { msgId, holder: null, begun: false, routeId: null }
+    const routeId = routed.route.id
+    const { isKept, chosenCarrierId } = choice.placeOf(msgId, routed)
+    const holds =
+      isKept &&
+      !isStopped() &&
+      plan.active &&
+      held.roomFor(plan.id, routeId) > 0 &&
+      lease.buckets.length > 0 &&
+      !recorder.failing
+    if (holds) held.add(msgId, plan.id, routeId)
+    // What its recipient has refused is never sent, and so never in doubt.
+    const begun = holds && plan.optOut === null && held.begun < windows()
+    if (begun) held.begin(msgId)
+    return { msgId, holder: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
+  }
+
+  keep(msgId: string): void {
+    this.#options.keep(msgId)
+  }
+
+  release(msgId: string): void {
+    this.#options.held.delete(msgId)
+  }
+
+  refuse(msgId: string): void {
+    this.#refused.add(msgId)
+  }
+
+  refused(msgId: string): void {
+    this.#refused.delete(msgId)
+  }
+
+  isRefused(msgId: string): boolean {
+    return this.#refused.has(msgId)
+  }
+}

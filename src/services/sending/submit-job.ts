@@ -1,0 +1,122 @@
+import { toCarrierAddress } from '../../domain/addresses.ts'
+import type { Carrier } from '../../domain/configuration.ts'
+import type { Dispatch } from '../../domain/dispatches.ts'
+import { type SegmentedText, segmentText } from '../../domain/segments.ts'
+import { SubmissionProgress } from '../../domain/submission-progress.ts'
+import { PLAIN_TEXT, type TextSettings } from '../../domain/writings.ts'
+import type { RequestInput } from '../../smpp/pdu.ts'
+import { absoluteTime, relativePeriod } from '../../smpp/validity-period.ts'
+
+/** One PDU under way: the token its response comes back with. */
+export interface SubmitToken {
+  readonly job: SubmitJob
+  /** Index among the PDUs of the text. */
+  readonly segment: number
+  /** By the monotonic clock. */
+  readonly sentAtMs: number
+}
+
+/** The way of a message: its route, and why this carrier of it. */
+interface ChosenRoute {
+  readonly id: number
+  readonly reason: string
+}
+
+export interface SubmitJob {
+  readonly dispatch: Dispatch
+  readonly carrier: Carrier
+  readonly route: ChosenRoute
+  readonly text: SegmentedText
+  /** How the text is cut: parts of two messages cut alike fit together. */
+  readonly cut: string
+  readonly progress: SubmissionProgress
+  /** Cut otherwise than parts of it that were accepted before, now or earlier. */
+  readonly startedOver: boolean
+  /** A carrier may have it, or parts of it, already. */
+  readonly isResubmission: boolean
+  /** When its first PDU was sent, Unix ms; null: none was yet. */
+  startedAtMs: number | null
+}
+
+/** How a message is to be sent. */
+export interface SubmitPlan {
+  readonly carrier: Carrier
+  readonly route: ChosenRoute
+  readonly settings?: TextSettings
+}
+
+/**
+ * A message on its way to a carrier. The reference of its parts follows from its id, so that it survives a crash. Parts
+ * that were accepted are not sent again, unless it is cut otherwise now: then it starts over. Nor is anything, when all of
+ * it is delivered.
+ */
+export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
+  const { carrier, route, settings = PLAIN_TEXT } = plan
+  const text = segmentText(dispatch.body, referenceOf(dispatch.msgId), {
+    settings,
+    form: carrier.longMessages,
+  })
+  const cut = `${carrier.longMessages} ${text.encoding} ${text.segments}`
+  const { submittedSegments, deliveredSegments } = dispatch
+  const startsOver = submittedSegments !== 0n && dispatch.cut !== cut
+  const startedOver = dispatch.startedOver || startsOver
+  // Of parts that were cut otherwise delivery says nothing.
+  const isDelivered = !startedOver && deliveredSegments === allOf(text.segments)
+  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : submittedSegments
+  return {
+    dispatch,
+    carrier,
+    route,
+    text,
+    cut,
+    progress: new SubmissionProgress(text.pdus.length, accepted, carrier.submitOutcomes),
+    startedOver,
+    isResubmission: dispatch.ambiguous || startedOver,
+    startedAtMs: null,
+  }
+}
+
+/** Bits of so many segments. */
+function allOf(count: number): bigint {
+  return (1n << BigInt(count)) - 1n
+}
+
+/** Random bits of the id. */
+function referenceOf(msgId: string): number {
+  return Number.parseInt(msgId.slice(24, 28), 16)
+}
+
+const REGISTERED_DELIVERY = 1
+
+/**
+ * One of the submit_sm of a message (SMPP 3.4 §4.4.1), with a receipt asked for. `nowMs`, Unix: the carrier is told how long
+ * the message is still of use, so that it delivers nothing stale.
+ */
+export function submitSm({ dispatch, carrier, text }: SubmitJob, index: number, nowMs: number): RequestInput {
+  const { esmClass, shortMessage, tlvs } = text.pdus[index]!
+  const source = toCarrierAddress(dispatch.sender)
+  const destination = toCarrierAddress(dispatch.recipient)
+  return {
+    command: 'submit_sm',
+    source_addr_ton: source.ton,
+    source_addr_npi: source.npi,
+    source_addr: source.address,
+    dest_addr_ton: destination.ton,
+    dest_addr_npi: destination.npi,
+    destination_addr: destination.address,
+    esm_class: esmClass,
+    validity_period: validityPeriod(carrier, dispatch.expiresAtMs, nowMs),
+    registered_delivery: REGISTERED_DELIVERY,
+    data_coding: text.dataCoding,
+    short_message: shortMessage,
+    tlvs,
+  }
+}
+
+/** At least a second: parts of a message that has begun to go out still go when its end has come. */
+function validityPeriod({ validityFormat, validitySeconds }: Carrier, endMs: number, nowMs: number): string {
+  if (validityFormat === 'none') return ''
+  const leftSeconds = Math.max(1, Math.floor((endMs - nowMs) / 1_000))
+  const seconds = Math.min(leftSeconds, validitySeconds ?? leftSeconds)
+  return validityFormat === 'relative' ? relativePeriod(seconds) : absoluteTime(nowMs + seconds * 1_000)
+}

@@ -1,0 +1,163 @@
+import type { ServicePlan } from '../../domain/configuration.ts'
+import { countryOf } from '../../domain/countries.ts'
+import type { Directory } from '../../domain/directory.ts'
+import type { Dispatch } from '../../domain/dispatches.ts'
+import type { Postponed } from '../../domain/message-facts.ts'
+import { chargeFor } from '../../domain/rates.ts'
+import { formatCommandStatus } from '../../domain/settings.ts'
+import type { Settlement, Submission, SubmitAttempt } from '../../store/submissions.ts'
+import type { SubmitJob } from './submit-job.ts'
+
+/** How a submission ended. */
+export interface Ending {
+  readonly status: 'SENT' | 'FAILED' | 'UNKNOWN'
+  readonly errorCode?: string
+  readonly commandStatus?: number
+  readonly attempt?: SubmitAttempt | null
+}
+
+/** What an attempt that did not end the submission has changed; what is not given stays. */
+export interface DispatchChange {
+  readonly delayMs: number
+  readonly attempt?: number
+  readonly ambiguous?: boolean
+  readonly routeId?: number | null
+  /** The carrier whose node is to take it up. Default: none. */
+  readonly chosenCarrierId?: number
+}
+
+/** Whether it arrived is not known, and not to be tried any more. */
+const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' } as const
+
+/** What ends a message before it is submitted, or again; null: nothing does. `policy`, `isRouted`: of its plan, now. */
+export function endBeforeSubmit(
+  { ambiguous, expiresAtMs, optedOut, status }: Dispatch,
+  {
+    policy,
+    isRouted,
+    nowMs,
+  }: { policy: ServicePlan['ambiguousSubmits'] | undefined; isRouted: boolean; nowMs: number },
+): Ending | null {
+  // A receipt was quicker than the answer: a carrier has it.
+  if (status !== 'QUEUED') return { status: status === 'FAILED' ? 'FAILED' : 'SENT' }
+  const isOver = expiresAtMs <= nowMs
+  if (ambiguous && (isOver || optedOut || policy === 'unknown')) return IN_DOUBT
+  if (optedOut) return { status: 'FAILED', errorCode: '307' }
+  return isOver ? { status: 'FAILED', errorCode: isRouted ? '501' : '101' } : null
+}
+
+/** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have come through. */
+export function refusalOf(job: SubmitJob, errorCode: string, commandStatus: number): Ending {
+  const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)
+  return { ...end, commandStatus, attempt: attemptOf(job, 'refused', commandStatus) }
+}
+
+/** The end of a message, with what it costs when it is SENT. `job` null: it ended before a carrier was chosen. */
+export function settlementOf(
+  dispatch: Dispatch,
+  job: SubmitJob | null,
+  { status, errorCode = '000', commandStatus, attempt = null }: Ending,
+  directory: Directory,
+): Settlement {
+  const { planId, msgId, recipient } = dispatch
+  const segments = job?.text.segments ?? null
+  const charged = segments ?? dispatch.segments
+  const mccmnc = directory.mccmncOf(recipient)
+  const rate =
+    status === 'SENT' && directory.contents.rates.length > 0
+      ? directory.rateFor({ planId, recipient, country: countryOf(recipient), mccmnc })
+      : null
+  const charge = rate === null ? null : chargeFor(rate, charged)
+  return {
+    plan_id: planId,
+    msg_id: msgId,
+    status,
+    carrier_id: job?.carrier.id ?? null,
+    error_code: errorCode,
+    carrier_code: commandStatus === undefined ? null : formatCommandStatus(commandStatus),
+    route_id: job?.route.id ?? null,
+    route_reason: job?.route.reason ?? null,
+    segments,
+    cut: job?.startedOver ? job.cut : null,
+    mccmnc,
+    price: charge?.price ?? null,
+    ptf: charge?.ptf ?? null,
+    currency: charge?.currency ?? null,
+    attempt,
+  }
+}
+
+/** What the carrier accepted with one PDU: it stands for all segments that it carries, under its one id. */
+export function submissionsOf(job: SubmitJob, index: number, carrierMessageId: string): Submission[] {
+  const { firstSegment, segmentCount } = job.text.pdus[index]!
+  return Array.from({ length: segmentCount }, (_, n) => ({
+    carrier_id: job.carrier.id,
+    carrier_message_id: carrierMessageId,
+    msg_id: job.dispatch.msgId,
+    plan_id: job.dispatch.planId,
+    segment: firstSegment + n,
+    cut: job.startedOver ? job.cut : null,
+  }))
+}
+
+/** A message that was not tried, and is to be taken up again when it is due. */
+export function postponementOf(dispatch: Dispatch, change: DispatchChange, nowMs: number): Postponed {
+  return {
+    kind: 'postponed',
+    atMs: nowMs,
+    dueAtMs: nowMs + Math.ceil(change.delayMs),
+    attempt: change.attempt ?? dispatch.attempt,
+    acceptedParts: dispatch.submittedSegments,
+    cut: dispatch.cut,
+    startedOver: dispatch.startedOver,
+    ambiguous: change.ambiguous ?? dispatch.ambiguous,
+    carrierId: dispatch.carrierId,
+    routeId: change.routeId ?? null,
+    chosenCarrierId: change.chosenCarrierId ?? 0,
+  }
+}
+
+/** One that was on its way to a carrier; `wasTried`: an attempt was made. Parts that another carrier has are still there. */
+export function postponementOfJob(
+  job: SubmitJob,
+  change: DispatchChange,
+  { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
+): Postponed {
+  const rest = restOf(job)
+  const isLast = job.progress.accepted !== 0n || (wasTried && rest.submittedSegments === 0n)
+  const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
+  return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
+}
+
+/** The attempt that a job is, for the message's timeline; null for a first one that was simply accepted. */
+export function attemptOf(
+  job: SubmitJob,
+  outcome: SubmitAttempt['outcome'],
+  commandStatus: number | null = null,
+  reason: string = job.route.reason,
+): SubmitAttempt | null {
+  const { dispatch, isResubmission, startedAtMs } = job
+  const isFirst = dispatch.attempt === 0 && dispatch.carrierId === null
+  if (outcome === 'accepted' && isFirst && !isResubmission) return null
+  return {
+    msg_id: dispatch.msgId,
+    attempted_at: new Date(startedAtMs ?? Date.now()).toISOString(),
+    carrier_id: job.carrier.id,
+    outcome,
+    command_status: commandStatus,
+    resubmission: isResubmission,
+    reason,
+  }
+}
+
+/** What is left of a job that another carrier is to have; the same as before when nothing of it was accepted. */
+export function restOf({ dispatch, carrier, cut, progress, startedOver }: SubmitJob): Dispatch {
+  const { accepted } = progress
+  if (accepted === 0n) return dispatch
+  return { ...dispatch, submittedSegments: accepted, cut, startedOver, carrierId: carrier.id }
+}
+
+/** Not after its validity, so that it is seen when that is over. */
+export function withinValidity({ dispatch }: SubmitJob, delayMs: number, nowMs: number): number {
+  return Math.ceil(Math.min(delayMs, dispatch.expiresAtMs - nowMs))
+}

@@ -1,0 +1,399 @@
+import type { HeldGroup } from '../../domain/backlog.ts'
+import { canonicalId, idRuleOf } from '../../domain/carrier-message-ids.ts'
+import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
+import { type Dispatch, dispatchOf } from '../../domain/dispatches.ts'
+import { fromSubmitStatus } from '../../domain/error-codes.ts'
+import type { LinkCondition } from '../../domain/link-conditions.ts'
+import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
+import { RebindCounts } from '../../domain/rebind-counts.ts'
+import type { CarrierCondition, Routed } from '../../domain/routing.ts'
+import { ambiguityWaitMs, nextTryMs } from '../../domain/submit-outcomes.ts'
+import type { ResponsePdu } from '../../smpp/pdu.ts'
+import { STATUSES } from '../../smpp/statuses.ts'
+import type { CarrierLink } from '../links/carrier-link.ts'
+import type { CarrierLinks } from '../links/carrier-links.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
+import { Beginnings } from './beginnings.ts'
+import { CarrierChoice } from './carrier-choice.ts'
+import type { CarrierConditions } from './carrier-conditions.ts'
+import { type Pumping, pump } from './carrier-pump.ts'
+import { CarrierQueue } from './carrier-queue.ts'
+import { Departures } from './departures.ts'
+import { DueDispatches } from './due-dispatches.ts'
+import { HeldMessages } from './held-messages.ts'
+import { NewMessages, type NewMessagesOptions } from './new-messages.ts'
+import type { SubmitJob, SubmitToken } from './submit-job.ts'
+import {
+  attemptOf,
+  type Ending,
+  endBeforeSubmit,
+  refusalOf,
+  restOf,
+  submissionsOf,
+  withinValidity,
+} from './submit-results.ts'
+
+export interface SubmitterOptions
+  extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'> {
+  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'load' | 'postpone'>
+  readonly onError: (message: string, error: unknown) => void
+  readonly links: () => CarrierLinks<SubmitToken>
+  readonly conditions: CarrierConditions
+  /** Whether the carrier's figures in this route are below its floor. Default: never. */
+  readonly outOfUse?: (routeId: number, carrierId: number) => boolean
+  /** How long an ambiguous submit waits for news before it is decided. Default 120 s. */
+  readonly ambiguityWaitMs?: number
+  readonly pollMs?: number
+}
+
+export const AMBIGUITY_WAIT_MS = 120_000
+/** Pause before a message whose carriers are all down is looked at again. */
+const NO_CARRIER_MS = 1_000
+
+/** Sends held messages to their carriers as fast as windows and limits allow, and hands every outcome to the recorder. */
+export class Submitter {
+  readonly #options: SubmitterOptions
+  readonly #queues = new Map<number, CarrierQueue>()
+  readonly #held = new HeldMessages()
+  readonly #due: DueDispatches
+  readonly #choice: CarrierChoice
+  readonly #departures: Departures
+  readonly #pumping: Pumping
+  /** What is being accepted. */
+  readonly newMessages: NewMessages
+  readonly #rebinds = new RebindCounts()
+  #stopped = false
+
+  constructor(options: SubmitterOptions) {
+    this.#options = options
+    this.#choice = new CarrierChoice(options)
+    this.#departures = new Departures({ ...options, held: this.#held })
+    this.newMessages = new NewMessages({
+      ...options,
+      held: this.#held,
+      choice: this.#choice,
+      windows: () => options.links().windows,
+      keep: (msgId) => this.#keep(msgId),
+      isStopped: () => this.#stopped,
+    })
+    const pump = (carrierId: number) => this.#pump(carrierId)
+    const beginnings = new Beginnings({ ...options, held: this.#held, pump })
+    this.#pumping = {
+      ...options,
+      begin: (job, queue) => beginnings.begin(job, queue),
+      expire: (job) => this.#enqueue(restOf(job)),
+      putOff: (job, delayMs) => this.#departures.putOff(job, delayMs),
+      answered: (job) => this.#advance(job),
+    }
+    this.#due = new DueDispatches({
+      ...options,
+      held: this.#held,
+      isOpen: (route) => this.#choice.isOpen(route),
+      carriers: () => options.conditions.places(),
+      take: (message) => this.#take(message),
+    })
+  }
+
+  get held(): number {
+    return this.#held.size
+  }
+
+  /** What is in memory, and why. */
+  backlog(): HeldGroup[] {
+    return this.#held.groups((job) => this.#queue(job.carrier).causeOf(job))
+  }
+
+  start(): void {
+    this.#due.start()
+  }
+
+  /** These are in their records, or another node's: they are not submitted from here. */
+  left(msgIds: readonly string[]): void {
+    for (const msgId of msgIds) {
+      const job = this.#held.jobOf(msgId)
+      if (job !== null) this.#queue(job.carrier).remove(job)
+      // What was sent is answered, or lost.
+      if (job === null || job.progress.isIdle) this.#held.delete(msgId)
+    }
+  }
+
+  /** Messages wait that were handed to carriers of this node. */
+  takeHanded(): void {
+    this.#due.wake()
+  }
+
+  /** What this node's sessions can do. */
+  linkCondition(carrierId: number): LinkCondition {
+    const links = this.#options.links()
+    if (this.#stopped || !links.canSubmit(carrierId)) return 'unbound'
+    if (links.isDoubtful(carrierId)) return 'silent'
+    return this.#queues.get(carrierId)?.isCongested ? 'throttled' : 'usable'
+  }
+
+  /** Whether the carrier can be used in the route now, on any node. */
+  conditionOf(carrierId: number, routeId: number): CarrierCondition {
+    return this.#choice.conditionOf(carrierId, routeId)
+  }
+
+  /** The lease was lost: gives back what is not in flight, for another node, or this one, to take up. */
+  giveBackAll(): void {
+    for (const queue of this.#queues.values()) this.#departures.giveBackIdle(queue.drain())
+  }
+
+  /** Stops taking work, waits for what is under way, gives back what was not sent. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#stopped = true
+    await this.#due.stop()
+    for (const queue of this.#queues.values()) this.#departures.giveBackIdle(queue.stop())
+    const deadlineMs = performance.now() + timeoutMs
+    while (this.held > 0 && performance.now() < deadlineMs)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  // What links and operators tell.
+
+  /** Configuration has changed: what waits for a carrier that is not to be used any more goes to another. */
+  follow(): void {
+    this.#due.follow()
+    for (const carrierId of this.#queues.keys()) {
+      if (this.#options.links().canSubmit(carrierId)) this.#pump(carrierId)
+      else this.#rehome(carrierId)
+    }
+  }
+
+  onReady(link: CarrierLink<SubmitToken>): void {
+    this.#pump(link.carrier.id)
+  }
+
+  onResponse(
+    { job, segment, sentAtMs }: SubmitToken,
+    pdu: ResponsePdu,
+    link: CarrierLink<SubmitToken>,
+  ): void {
+    // A generic_nack without a reason is still no acceptance.
+    const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
+    const kind = job.progress.answered(segment, status)
+    const { backOffs, throttle } = this.#queue(job.carrier)
+    if (kind === 'accepted') {
+      throttle.accepted(performance.now())
+      backOffs.clear(job.dispatch.recipient)
+      const { planId: plan_id, msgId: msg_id } = job.dispatch
+      if (job.startedOver) this.#options.recorder.startOver({ plan_id, msg_id, cut: job.cut })
+      this.#accepted(job, segment, pdu)
+    }
+    if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
+    if (kind === 'rebind' && !this.#isLinksFault(job, link)) job.progress.refusedItself(status)
+    this.#advance(job)
+    this.#pump(job.carrier.id)
+  }
+
+  /** The link is bound anew then. A message that is always answered so must not keep it from others. */
+  #isLinksFault({ dispatch }: SubmitJob, link: CarrierLink<SubmitToken>): boolean {
+    return this.#rebinds.blamesLink(dispatch.msgId, link.session) && link.rebind()
+  }
+
+  onTimeout({ job }: SubmitToken): void {
+    job.progress.lost()
+    this.#advance(job)
+    this.#pump(job.carrier.id)
+  }
+
+  /** The message was postponed as ambiguous; now its fate is known, and a waiting dispatch ends with the settlement. */
+  onLateResponse({ job, segment }: SubmitToken, pdu: ResponsePdu): void {
+    if (pdu.status !== 0 || pdu.command === 'generic_nack') return
+    const { planId, msgId } = job.dispatch
+    this.#accepted(job, segment, pdu)
+    job.progress.acceptedEarlier(segment)
+    const again = this.#held.jobOf(msgId)
+    if (again !== null && again !== job && again.cut === job.cut) again.progress.acceptedEarlier(segment)
+    if (!job.progress.isComplete && !again?.progress.isComplete) {
+      const parts = 1n << BigInt(segment)
+      this.#options.recorder.acceptedLate({ plan_id: planId, msg_id: msgId, parts, cut: job.cut })
+      return
+    }
+    // Queued again meanwhile: it need not be sent any more. What is under way again is answered, and settles nothing.
+    if (again?.progress.isIdle) this.#queue(again.carrier).remove(again)
+    else if (again !== null && !job.progress.isComplete) return
+    this.#settle(job.dispatch, job, {
+      status: 'SENT',
+      attempt: attemptOf(job, 'accepted', 0, 'answered late'),
+    })
+  }
+
+  onLost(tokens: SubmitToken[], link: CarrierLink<SubmitToken>): void {
+    for (const { job } of tokens) job.progress.lost()
+    for (const job of new Set(tokens.map((token) => token.job))) this.#advance(job)
+    if (!this.#options.links().canSubmit(link.carrier.id)) this.#rehome(link.carrier.id)
+  }
+
+  /** The carrier cannot be used: its messages go to another of their route, or wait in the database. */
+  #rehome(carrierId: number): void {
+    for (const job of this.#queues.get(carrierId)?.drain() ?? []) {
+      // One with a segment under way follows when that is answered, or lost.
+      if (job.progress.isIdle) this.#enqueue(restOf(job))
+    }
+  }
+
+  // Sending.
+
+  /** It has just been accepted. */
+  #keep(msgId: string): void {
+    const message = this.#options.inProgress.get(msgId)
+    const dispatch = message === undefined ? null : dispatchOf(message)
+    if (dispatch === null) this.#held.delete(msgId)
+    else this.#enqueue(dispatch, true)
+  }
+
+  /** It was taken out of its record. */
+  #take(message: MessageInProgress): void {
+    const dispatch = dispatchOf(message)
+    if (dispatch === null) return
+    this.#held.add(dispatch.msgId, dispatch.planId)
+    // Answered 500, and to be refused where it is recorded.
+    if (this.newMessages.isRefused(dispatch.msgId))
+      this.#departures.postpone(dispatch, { delayMs: NO_CARRIER_MS })
+    else this.#enqueue(dispatch)
+  }
+
+  /** `isNew`: it has just been accepted, so others of its sender may be waiting before it. */
+  #enqueue(dispatch: Dispatch, isNew = false): void {
+    const { msgId, planId, sender, recipient } = dispatch
+    this.#held.add(msgId, planId)
+    const directory = this.#options.directory()
+    const plan = directory.planById(planId)
+    const routed = plan ? directory.routeFor(plan, sender, recipient) : null
+    const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: this.#options.nowMs() }
+    const ending = endBeforeSubmit(dispatch, now)
+    // Its lane was lost: it is another node's.
+    if (!this.#isHere(msgId)) this.#held.delete(msgId)
+    else if (ending !== null) this.#settle(dispatch, null, ending)
+    else if (plan && routed && !this.#stopped) this.#queueRouted(dispatch, { plan, routed, isNew })
+    else
+      this.#departures.postpone(dispatch, {
+        delayMs: this.#stopped ? 0 : NO_CARRIER_MS,
+        routeId: routed?.route.id ?? null,
+      })
+  }
+
+  #queueRouted(
+    dispatch: Dispatch,
+    { plan, routed, isNew }: { plan: ServicePlan; routed: Routed; isNew: boolean },
+  ): void {
+    const { route } = routed
+    const choice = this.#choice.choose(dispatch, routed)
+    if (choice !== null && !choice.isHere) {
+      this.#departures.postpone(dispatch, {
+        delayMs: 0,
+        routeId: route.id,
+        chosenCarrierId: choice.carrierId,
+      })
+      return
+    }
+    const job = choice === null ? null : this.#choice.jobFor(dispatch, plan, route, choice)
+    if (job === null) this.#departures.postpone(dispatch, { delayMs: NO_CARRIER_MS, routeId: route.id })
+    else this.#queueJob(job, isNew)
+  }
+
+  #queueJob(job: SubmitJob, isNew: boolean): void {
+    const queue = this.#queue(job.carrier)
+    this.#held.setJob(job)
+    if (job.progress.isComplete) {
+      this.#settle(job.dispatch, job, { status: 'SENT' })
+      return
+    }
+    const delayMs = isNew ? (queue.lanes?.delayMs(job.dispatch, performance.now()) ?? null) : null
+    if (delayMs !== null) {
+      this.#departures.putOff(job, delayMs)
+      return
+    }
+    queue.push(job)
+    this.#pump(job.carrier.id)
+  }
+
+  #queue(carrier: Carrier): CarrierQueue {
+    const known = this.#queues.get(carrier.id)
+    if (known !== undefined) return known
+    const queue = new CarrierQueue(() => this.#pump(carrier.id))
+    this.#queues.set(carrier.id, queue)
+    queue.follow(carrier)
+    return queue
+  }
+
+  #pump(carrierId: number): void {
+    const queue = this.#queues.get(carrierId)
+    if (queue !== undefined) pump(queue, carrierId, this.#pumping)
+  }
+
+  // Outcomes.
+
+  #accepted(job: SubmitJob, index: number, pdu: ResponsePdu): void {
+    const { directory, recorder } = this.#options
+    const id = pdu.command === 'submit_sm_resp' ? pdu.message_id : ''
+    if (id === '') return
+    const rule = idRuleOf(directory().carrierById(job.carrier.id) ?? job.carrier)
+    for (const row of submissionsOf(job, index, canonicalId(id, rule, 'submit'))) recorder.submitted(row)
+  }
+
+  /** Draws the consequence when no segment of the message is under way. */
+  #advance(job: SubmitJob): void {
+    const { end } = job.progress
+    if (end === null) return
+    if (end.kind === 'unfinished') {
+      this.#resume(job)
+      return
+    }
+    this.#queue(job.carrier).remove(job)
+    if (end.kind === 'sent') {
+      this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, 'accepted', 0) })
+    } else if (end.kind === 'failed') {
+      this.#settle(job.dispatch, job, refusalOf(job, end.errorCode, end.commandStatus))
+    } else if (end.kind === 'retry') {
+      this.#retry(job, end)
+    } else {
+      const { attempt } = job.dispatch
+      const waitMs = ambiguityWaitMs(this.#options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS, attempt)
+      const change = {
+        delayMs: withinValidity(job, waitMs, this.#options.nowMs()),
+        attempt: attempt + 1,
+        ambiguous: true,
+      }
+      this.#departures.postponeJob(job, change, attemptOf(job, 'no-answer'))
+    }
+  }
+
+  /** Back to the front of the queue: throttled, or interrupted by a rebind. */
+  #resume(job: SubmitJob): void {
+    if (this.#stopped) this.#departures.giveBack(job)
+    else if (this.#isHere(job.dispatch.msgId) && this.#options.links().canSubmit(job.carrier.id))
+      this.#queue(job.carrier).resume(job)
+    else {
+      this.#queue(job.carrier).remove(job)
+      this.#enqueue(restOf(job))
+    }
+  }
+
+  #retry(job: SubmitJob, { limited, commandStatus }: { limited: boolean; commandStatus: number }): void {
+    const attempt = job.dispatch.attempt + 1
+    const leftMs = job.dispatch.expiresAtMs - this.#options.nowMs()
+    const kind = limited ? 'limited-retry' : 'retry'
+    const delayMs = nextTryMs(kind, { attempt, leftMs, jitter: Math.random() })
+    // Its queue is full: more for the same recipient would only be refused too.
+    if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
+      this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
+    if (delayMs !== null) {
+      this.#departures.postponeJob(job, { delayMs, attempt }, attemptOf(job, 'retry', commandStatus))
+      return
+    }
+    const errorCode = limited ? fromSubmitStatus(commandStatus).errorCode : '501'
+    this.#settle(job.dispatch, job, refusalOf(job, errorCode, commandStatus))
+  }
+
+  #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
+    this.#rebinds.forget(dispatch.msgId)
+    this.#departures.settle(dispatch, job, ending)
+  }
+
+  #isHere(msgId: string): boolean {
+    return this.#options.inProgress.get(msgId) !== undefined
+  }
+}

@@ -1,0 +1,93 @@
+import { Gauge, type Registry } from 'prom-client'
+import { type Backlog, type WaitingMessages, WEBHOOK_CAUSES } from '../../domain/backlog.ts'
+import type { BacklogWatch } from './backlog-watch.ts'
+import { readForScrape } from './scrapes.ts'
+
+const OF_ALL = 'of all nodes, the same on each; at most some 20,000 due and 20,000 later ones are counted'
+
+/**
+ * Gauges of what waits. Labels: routes and carriers of the configuration, at most 200 series and the rest as `other`, and
+ * causes from closed lists. What is in the database is counted at most every 10 s; there is no series while it cannot be.
+ */
+export function backlogMetrics(registry: Registry, watch: BacklogWatch): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'aldis_messages_in_memory',
+    help: 'messages in the memory of this node, by why they are there',
+    labelNames: ['route', 'carrier', 'cause'] as const,
+    registers,
+    collect() {
+      showMessages(this, watch.held())
+    },
+  })
+  const ofDatabase = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    show: (gauge: Gauge<Label>, backlog: Backlog) => void,
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      async collect() {
+        const backlog = await readForScrape(watch.read())
+        this.reset()
+        if (backlog !== null) show(this, backlog)
+      },
+    })
+  ofDatabase(
+    'aldis_messages_waiting',
+    `messages in the database, ${OF_ALL}`,
+    ['route', 'carrier', 'cause'],
+    (gauge, { waiting }) => showMessages(gauge, waiting),
+  )
+  ofDatabase(
+    'aldis_messages_oldest_seconds',
+    'age of the oldest message in the memory of this node, and among those counted in the database',
+    ['place'],
+    (gauge, { held, waiting }) => {
+      gauge.set({ place: 'memory' }, oldestSeconds(held))
+      gauge.set({ place: 'database' }, oldestSeconds(waiting))
+    },
+  )
+  ofDatabase(
+    'aldis_webhooks_waiting',
+    `webhook events in the database, ${OF_ALL}`,
+    ['cause'],
+    (gauge, { webhooks }) => {
+      for (const cause of WEBHOOK_CAUSES)
+        gauge.set({ cause }, webhooks.find((row) => row.cause === cause)?.count ?? 0)
+    },
+  )
+  ofDatabase(
+    'aldis_webhooks_oldest_seconds',
+    'time since the oldest of these was first to be delivered',
+    ['cause'],
+    (gauge, { webhooks }) => {
+      for (const cause of WEBHOOK_CAUSES)
+        gauge.set({ cause }, oldestSeconds(webhooks.filter((row) => row.cause === cause)))
+    },
+  )
+  ofDatabase(
+    'aldis_backlog_truncated',
+    '1 where more wait in the database than were counted',
+    ['what'],
+    (gauge, { more }) => {
+      gauge.set({ what: 'messages' }, Number(more.messages))
+      gauge.set({ what: 'webhooks' }, Number(more.webhooks))
+    },
+  )
+}
+
+function showMessages(gauge: Gauge<'route' | 'carrier' | 'cause'>, rows: readonly WaitingMessages[]): void {
+  gauge.reset()
+  for (const { route, carrier, cause, count } of rows)
+    gauge.set({ route: route ?? '', carrier: carrier ?? '', cause }, count)
+}
+
+/** 0 where nothing waits. A clock that was set back makes no negative age. */
+function oldestSeconds(rows: readonly { readonly oldestMs: number }[]): number {
+  return Math.max(0, ...rows.map(({ oldestMs }) => (Date.now() - oldestMs) / 1_000))
+}

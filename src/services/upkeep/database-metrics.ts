@@ -1,0 +1,54 @@
+import { Gauge, Histogram, type Registry } from 'prom-client'
+import type { Database } from '../../store/database.ts'
+import { watchPool } from '../../store/pool-watch.ts'
+
+/** From 1 ms to 10 s. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** Statements without a name of their own: BEGIN, COMMIT, and what administration asks. */
+const UNNAMED = 'unnamed'
+
+/** How the database answers this node. Labels: names of statements and pools, constants of the code. */
+export function databaseMetrics(registry: Registry, pools: Readonly<Record<string, Database>>): void {
+  const registers = [registry]
+  const statements = new Histogram({
+    name: 'aldis_statement_seconds',
+    help: 'statements by name, from when they are sent to their answer',
+    labelNames: ['statement'] as const,
+    buckets: BUCKETS,
+    registers,
+  })
+  const waits = new Histogram({
+    name: 'aldis_pool_wait_seconds',
+    help: 'how long a connection was waited for, by pool',
+    labelNames: ['pool'] as const,
+    buckets: BUCKETS,
+    registers,
+  })
+  // The labels are hashed once, not for every statement.
+  const known = new Map<string, { observe(seconds: number): void }>()
+  const seriesOf = (statement: string) => {
+    const series = known.get(statement) ?? statements.labels({ statement })
+    known.set(statement, series)
+    return series
+  }
+  for (const [pool, db] of Object.entries(pools)) {
+    const wait = waits.labels({ pool })
+    watchPool(db, {
+      statement: (name, seconds) => seriesOf(name ?? UNNAMED).observe(seconds),
+      waited: (seconds) => wait.observe(seconds),
+    })
+  }
+  const gauge = (name: string, help: string, read: (db: Database) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['pool'] as const,
+      registers,
+      collect() {
+        for (const [pool, db] of Object.entries(pools)) this.set({ pool }, read(db))
+      },
+    })
+  gauge('aldis_pool_connections', 'connections that are open, by pool', (db) => db.totalCount)
+  gauge('aldis_pool_busy', 'connections in use, by pool', (db) => db.totalCount - db.idleCount)
+  gauge('aldis_pool_waiting', 'statements that wait for a connection, by pool', (db) => db.waitingCount)
+}

@@ -1,0 +1,148 @@
+import { lowestIdAt } from '../../domain/message-ids.ts'
+import { type Database, sqlState, withTransaction } from '../../store/database.ts'
+import { dayOf, forgetKindsBefore, forgetPassedKinds } from '../../store/message-kinds.ts'
+import {
+  createPartition,
+  dropPartition,
+  listPartitions,
+  PARTITIONED_TABLES,
+  type PartitionedTable,
+} from '../../store/partitions.ts'
+import { limitLockWait } from '../../store/retention.ts'
+
+const DAY_MS = 86_400_000
+
+/** Days before today that get a partition: a node's clock may be behind at midnight. */
+const DAYS_BEHIND = 1
+/** Days ahead: for so long nodes may fail to make any. */
+const DAYS_AHEAD = 7
+
+/** Receipts come in until validity (24 h) + 48 h, and change an UNKNOWN for 72 h more: 6 days, and two to spare. */
+const SUBMISSION_DAYS = 8
+/** Days whose messages have just come to their end; more than one, for a service that did not run. */
+const FINISHED_DAYS = [SUBMISSION_DAYS, SUBMISSION_DAYS + 1, SUBMISSION_DAYS + 2]
+
+/** Longest wait for the exclusive lock of a table; what did not get it is tried again later. */
+const LOCK_WAIT_MS = 1_000
+/** Lost races before it is a failure. */
+const TRIES = 10
+
+/** What creating says when another node was faster, or was at it; looked at again, the partition is there. */
+const CREATE_RACES = new Set([
+  '42P07', // duplicate_table
+  '23505', // unique_violation, in the system catalogue
+  '42710', // duplicate_object: the row type of the table
+  '42P17', // invalid_object_definition: would overlap the other's
+  '40P01', // deadlock_detected
+  '55P03', // lock_not_available
+  'XX000', // tuple concurrently updated
+])
+
+/**
+ * What dropping says when another node has just dropped it. Not a lock that was not had: trying at once again would hold
+ * everybody up once more.
+ */
+const DROP_RACES = new Set([
+  '42P01', // undefined_table
+  '40P01', // deadlock_detected
+  'XX000', // could not find tuple for parent of relation
+])
+
+/**
+ * Makes sure every partitioned table has the partitions of yesterday to a week from now (UTC). To be called before
+ * anything is inserted; several nodes may call it at once.
+ */
+export async function ensurePartitions(db: Database, nowMs: number): Promise<void> {
+  for (const table of PARTITIONED_TABLES) await ensureDays(db, table, nowMs)
+}
+
+async function ensureDays(db: Database, table: PartitionedTable, nowMs: number): Promise<void> {
+  let failure: unknown
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const present = new Set(await listPartitions(db, table))
+    const missing = daysAround(nowMs).filter(({ name }) => !present.has(name))
+    if (missing.length === 0) return
+    failure = await createDays(db, table, missing)
+  }
+  throw failure
+}
+
+/** Gives the error of a race that was lost, or undefined; throws any other. */
+async function createDays(db: Database, table: PartitionedTable, days: readonly Day[]): Promise<unknown> {
+  try {
+    for (const day of days) {
+      await withTransaction(db, async (transaction) => {
+        await limitLockWait(transaction, LOCK_WAIT_MS)
+        await createPartition(transaction, table, day)
+      })
+    }
+    return undefined
+  } catch (error) {
+    if (!CREATE_RACES.has(sqlState(error) ?? '')) throw error
+    return error
+  }
+}
+
+/**
+ * Drops the partitions whose youngest message is older than the retention: `retentionDays`, or 8 for submissions. What is
+ * noted of their messages goes with them, and what is noted of finished ones and no longer so.
+ */
+export async function dropOldPartitions(db: Database, nowMs: number, retentionDays: number): Promise<void> {
+  for (const table of PARTITIONED_TABLES) {
+    const days = table === 'submissions' ? SUBMISSION_DAYS : retentionDays
+    await dropDaysBefore(db, table, dayName(nowMs - days * DAY_MS))
+  }
+  await forgetKindsBefore(db, dayOf(firstKeptId(nowMs, retentionDays)))
+  const today = dayOf(lowestIdAt(nowMs))
+  for (const age of FINISHED_DAYS) await forgetPassedKinds(db, today - age)
+}
+
+async function dropDaysBefore(db: Database, table: PartitionedTable, firstKept: string): Promise<void> {
+  let failure: unknown
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const old = (await listPartitions(db, table)).filter((day) => day < firstKept)
+    if (old.length === 0) return
+    try {
+      for (const day of old) await dropDay(db, table, day)
+    } catch (error) {
+      if (!DROP_RACES.has(sqlState(error) ?? '')) throw error
+      failure = error
+    }
+  }
+  throw failure
+}
+
+async function dropDay(db: Database, table: PartitionedTable, day: string): Promise<void> {
+  await withTransaction(db, async (transaction) => {
+    await limitLockWait(transaction, LOCK_WAIT_MS)
+    await dropPartition(transaction, table, day)
+  })
+}
+
+/** First id of the oldest day whose messages are kept. */
+export function firstKeptId(nowMs: number, retentionDays: number): string {
+  return lowestIdAt(startOfDay(nowMs - retentionDays * DAY_MS))
+}
+
+interface Day {
+  readonly name: string
+  readonly fromMsgId: string
+  readonly toMsgId: string
+}
+
+function daysAround(nowMs: number): Day[] {
+  const first = startOfDay(nowMs) - DAYS_BEHIND * DAY_MS
+  return Array.from({ length: DAYS_BEHIND + 1 + DAYS_AHEAD }, (_, index) => {
+    const startMs = first + index * DAY_MS
+    return { name: dayName(startMs), fromMsgId: lowestIdAt(startMs), toMsgId: lowestIdAt(startMs + DAY_MS) }
+  })
+}
+
+function startOfDay(ms: number): number {
+  return ms - (ms % DAY_MS)
+}
+
+/** YYYYMMDD in UTC. */
+function dayName(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')
+}

@@ -1,0 +1,291 @@
+import type { Directory } from '../../domain/directory.ts'
+import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/message-ids.ts'
+import { RECEIPT_GRACE_MS } from '../../domain/message-states.ts'
+import { VALIDITY_MS } from '../../domain/submit-outcomes.ts'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/accept-messages.ts'
+import {
+  deliverCompleteSets,
+  deliverIncompleteSets,
+  type InboundDeps,
+} from '../../operations/receive-inbound.ts'
+import { recordFacts } from '../../operations/record-facts.ts'
+import type { Database } from '../../store/database.ts'
+import { deleteDeliveriesBefore, releaseStranded } from '../../store/event-deliveries.ts'
+import { deleteOldIdempotencyKeys } from '../../store/idempotency-keys.ts'
+import { deleteUnownedBefore } from '../../store/inbound-messages.ts'
+import { deleteOldOffers } from '../../store/inbound-offers.ts'
+import { findOverdueMessages } from '../../store/overdue-messages.ts'
+import {
+  deleteOldParkedReceipts,
+  findMatchableReceipts,
+  type ParkedPosition,
+} from '../../store/parked-receipts.ts'
+import { deleteOldQualityMinutes } from '../../store/quality.ts'
+import type { ReceiptRow } from '../../store/receipts.ts'
+import { releaseStray } from '../../store/webhook-destinations.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
+import { OFFERED_AGAIN_WITHIN_MS } from '../receiving/inbound-offers.ts'
+import { CROWDED_MS } from '../webhooks/webhook-deliverer.ts'
+import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
+
+export interface MaintenanceOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly newMessageId: () => string
+  /** Days that messages, inbound messages and webhook attempts are kept. */
+  readonly retentionDays: number
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+  /** Applies parked receipts, at most one per (carrier, id); resolves when that is recorded. */
+  readonly applyReceipts: (receipts: readonly ReceiptRow[]) => Promise<unknown>
+  /** Parked receipts whose id can be read, or looked up, by now; `more` when these were not all. */
+  readonly readReceipts: () => Promise<{ receipts: readonly ReceiptRow[]; more: boolean }>
+  /** Told of a job that failed; it runs again after its interval. */
+  readonly onError: (job: string, error: unknown) => void
+  readonly onUnowned?: (count: number) => void
+}
+
+interface Job {
+  readonly name: string
+  readonly intervalMs: number
+  readonly run: () => Promise<void>
+}
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** First runs after the start, one after the other. */
+const STAGGER_MS = 250
+
+/** Rows changed in one statement, and statements in one run of a job. */
+const BATCH_ROWS = 1_000
+/** 200,000 rows each minute: more than keys can be added in a minute. */
+const MAX_BATCHES = 200
+
+const RECEIPT_BATCH = 500
+const MAX_RECEIPT_BATCHES = 10
+/** Parked receipts this young are looked at in every run: their submission may just have been recorded elsewhere. */
+const RECENT_MS = 2 * MINUTE_MS
+const OLDEST: ParkedPosition = { received_at: new Date(0).toISOString(), parked_id: 0 }
+/** How long a receipt without a submission waits for one. */
+const PARKED_LIFETIME_MS = 72 * HOUR_MS
+/** As long as submissions: no receipt is matched later, so that older minutes no longer change. */
+const QUALITY_LIFETIME_MS = 8 * 24 * HOUR_MS
+
+/** errorCode of a message whose receipt did not come in time. */
+const NO_RECEIPT = '601'
+const OVERDUE_AFTER_MS = VALIDITY_MS + RECEIPT_GRACE_MS
+/** Messages are looked through in the order of their creation, this much at a time. */
+const OVERDUE_STEP_MS = 10 * MINUTE_MS
+/** How far back a node begins when it starts: a week-end on which nothing ran is made up for. */
+const OVERDUE_LOOKBACK_MS = 72 * HOUR_MS
+/** Enough for a look back over hours that all have messages, and for 50,000 messages of one step. */
+const MAX_OVERDUE_STEPS = OVERDUE_LOOKBACK_MS / OVERDUE_STEP_MS + 50
+
+/**
+ * The housekeeping of the database. It runs on every node at once without any agreement between them: each job is made
+ * of statements that find nothing to do where another node was first. Ages of queued rows are by the database's clock,
+ * days and message ids by `nowMs`.
+ */
+export class Maintenance {
+  readonly #options: MaintenanceOptions
+  readonly #jobs: readonly Job[]
+  readonly #tasks: readonly PeriodicTask[]
+  #stopping = false
+  /** How far the older parked receipts are looked through. */
+  #lookedTo = OLDEST
+  /** Messages created before this are known not to be overdue, or are UNKNOWN by now. */
+  #overdueFromMs: number | null = null
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options
+    this.#jobs = [
+      { name: 'partitions', intervalMs: HOUR_MS, run: () => ensurePartitions(options.db, options.nowMs()) },
+      { name: 'parked receipts', intervalMs: 5 * SECOND_MS, run: () => this.#applyParkedReceipts() },
+      { name: 'complete inbound messages', intervalMs: 10 * SECOND_MS, run: () => this.#deliverComplete() },
+      { name: 'incomplete inbound messages', intervalMs: MINUTE_MS, run: () => this.#deliverIncomplete() },
+      { name: 'overdue messages', intervalMs: MINUTE_MS, run: () => this.#expireOverdue() },
+      { name: 'idempotency keys', intervalMs: MINUTE_MS, run: () => this.#forgetKeys() },
+      { name: 'old parked receipts', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetReceipts() },
+      { name: 'old inbound offers', intervalMs: MINUTE_MS, run: () => this.#forgetOffers() },
+      { name: 'old quality minutes', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetQuality() },
+      { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#releaseStray() },
+      { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
+    ]
+    this.#tasks = this.#jobs.map(
+      ({ name, ...job }) => new PeriodicTask({ ...job, onError: (error) => options.onError(name, error) }),
+    )
+  }
+
+  /** Every job runs soon, then again after its interval. `ensurePartitions` is to be called before. */
+  start(): void {
+    this.#stopping = false
+    for (const [index, task] of this.#tasks.entries()) task.start((index + 1) * STAGGER_MS)
+  }
+
+  /** Nothing begins after this; resolves when the statements under way have ended. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await Promise.all(this.#tasks.map((task) => task.stop()))
+  }
+
+  /** Runs every job once, one after the other. Never rejects: failures go to `onError`. */
+  async runOnce(): Promise<void> {
+    for (const { name, run } of this.#jobs)
+      await run().catch((error: unknown) => this.#options.onError(name, error))
+  }
+
+  /** Recent ones in every run; of the others a batch, in turn: a million are looked at within three hours. */
+  async #applyParkedReceipts(): Promise<void> {
+    await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
+      const { receipts, more } = await this.#options.readReceipts()
+      await this.#apply(receipts)
+      return more
+    })
+    let from: ParkedPosition = {
+      received_at: new Date(this.#options.nowMs() - RECENT_MS).toISOString(),
+      parked_id: 0,
+    }
+    await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
+      const last = await this.#applyBehind(from)
+      from = last ?? from
+      return last !== null
+    })
+    await this.#repeat(1, async () => {
+      this.#lookedTo = (await this.#applyBehind(this.#lookedTo)) ?? OLDEST
+      return false
+    })
+  }
+
+  async #applyBehind(position: ParkedPosition): Promise<ParkedPosition | null> {
+    const { receipts, last } = await findMatchableReceipts(this.#options.db, position, RECEIPT_BATCH)
+    await this.#apply(receipts)
+    return last
+  }
+
+  /** Of one id one after the other: the second counts after the effect of the first. */
+  async #apply(receipts: readonly ReceiptRow[]): Promise<void> {
+    const ofIds = [...Map.groupBy(receipts, receiptKey).values()]
+    for (let round = 0; ofIds.some((own) => own.length > round); round += 1)
+      await this.#options.applyReceipts(ofIds.flatMap((own) => own[round] ?? []))
+  }
+
+  async #deliverComplete(): Promise<void> {
+    await deliverCompleteSets(this.#inboundDeps())
+  }
+
+  async #deliverIncomplete(): Promise<void> {
+    await deliverIncompleteSets(this.#inboundDeps())
+  }
+
+  /** The events are left to the owners of their buckets: nothing here waits for them. */
+  #inboundDeps(): InboundDeps {
+    const { db, directory, newMessageId, onUnowned } = this.#options
+    const holder = { holder: null, buckets: [] }
+    return { db, directory: directory(), newMessageId, holder, ...(onUnowned ? { onUnowned } : {}) }
+  }
+
+  /**
+   * Goes on where the last run ended, so every message is looked at once and not a whole day each minute, and from one
+   * message to the next, so that times without any take no statements.
+   */
+  async #expireOverdue(): Promise<void> {
+    const { db, directory, nowMs } = this.#options
+    const endMs = nowMs() - OVERDUE_AFTER_MS
+    this.#overdueFromMs ??= endMs - OVERDUE_LOOKBACK_MS
+    await this.#repeat(MAX_OVERDUE_STEPS, async () => {
+      const fromMs = this.#overdueFromMs!
+      if (fromMs > endMs) return false
+      const toMs = Math.min(fromMs + OVERDUE_STEP_MS - 1, endMs)
+      const { overdue, nextMsgId } = await findOverdueMessages(db, {
+        fromMsgId: lowestIdAt(fromMs),
+        toMsgId: highestIdAt(toMs),
+        lastMsgId: highestIdAt(endMs),
+        limit: BATCH_ROWS,
+      })
+      const fact = { kind: 'overdue', atMs: nowMs(), errorCode: NO_RECEIPT } as const
+      // The events wait for whoever owns their bucket.
+      await recordFacts(
+        db,
+        overdue.map((key) => ({ ...key, fact })),
+        { directory: directory(), events: { holder: null, buckets: [] } },
+      )
+      if (overdue.length < BATCH_ROWS)
+        this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)
+      return true
+    })
+  }
+
+  async #forgetKeys(): Promise<void> {
+    await this.#repeat(MAX_BATCHES, async () => {
+      const gone = await deleteOldIdempotencyKeys(this.#options.db, IDEMPOTENCY_LIFETIME_MS, BATCH_ROWS)
+      return gone === BATCH_ROWS
+    })
+  }
+
+  async #forgetReceipts(): Promise<void> {
+    await this.#repeat(
+      MAX_BATCHES,
+      async () =>
+        (await deleteOldParkedReceipts(this.#options.db, PARKED_LIFETIME_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
+  }
+
+  async #forgetQuality(): Promise<void> {
+    await this.#repeat(
+      MAX_BATCHES,
+      async () =>
+        (await deleteOldQualityMinutes(this.#options.db, QUALITY_LIFETIME_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
+  }
+
+  async #forgetOffers(): Promise<void> {
+    await this.#repeat(
+      MAX_BATCHES,
+      async () =>
+        (await deleteOldOffers(this.#options.db, OFFERED_AGAIN_WITHIN_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
+  }
+
+  /** Events first: one must never be found without its message. */
+  async #enforceRetention(): Promise<void> {
+    const { db, nowMs, retentionDays } = this.#options
+    const now = nowMs()
+    const keptId = firstKeptId(now, retentionDays)
+    await this.#repeat(
+      MAX_BATCHES,
+      async () => (await deleteUnownedBefore(db, keptId, BATCH_ROWS)) === BATCH_ROWS,
+    )
+    const eventsGone = await this.#repeat(
+      MAX_BATCHES,
+      async () => (await deleteDeliveriesBefore(db, keptId, BATCH_ROWS)) === BATCH_ROWS,
+    )
+    if (eventsGone) await dropOldPartitions(db, now, retentionDays)
+  }
+
+  async #releaseStray(): Promise<void> {
+    const { db } = this.#options
+    await this.#repeat(
+      MAX_BATCHES,
+      async () => (await releaseStray(db, CROWDED_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
+    await this.#repeat(
+      MAX_BATCHES,
+      async () => (await releaseStranded(db, CROWDED_MS, BATCH_ROWS)) === BATCH_ROWS,
+    )
+  }
+
+  /** Repeats `step` while it gives true, at most `times`, not beyond a stop. True when there was nothing more to do. */
+  async #repeat(times: number, step: () => Promise<boolean>): Promise<boolean> {
+    for (let round = 0; round < times; round += 1) {
+      if (this.#stopping) return false
+      if (!(await step())) return true
+    }
+    return false
+  }
+}
+
+function receiptKey({ carrier_id, carrier_message_id }: ReceiptRow): string {
+  return `${carrier_id}:${carrier_message_id}`
+}

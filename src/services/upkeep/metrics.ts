@@ -1,0 +1,156 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Carrier } from '../../domain/configuration.ts'
+import type { Directory } from '../../domain/directory.ts'
+import { BATCHES, type BatchMeter } from '../../operations/batches.ts'
+import type { Database } from '../../store/database.ts'
+import { countParkedReceipts } from '../../store/parked-receipts.ts'
+import type { CarrierLinks } from '../links/carrier-links.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
+import type { Recorder } from '../messages/recorder.ts'
+import type { QualityWatch } from '../quality/quality-watch.ts'
+import type { SubmitToken } from '../sending/submit-job.ts'
+import type { Submitter } from '../sending/submitter.ts'
+import type { WebhookDeliverer } from '../webhooks/webhook-deliverer.ts'
+import type { WebhookDestinations } from '../webhooks/webhook-destinations.ts'
+import { readForScrape } from './scrapes.ts'
+
+const DESTINATION_STATES = ['open', 'paused', 'recovering'] as const
+/** Up to the largest batch there is. */
+const BATCH_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+/** Counting more would cost more than it tells. */
+const MOST_COUNTED = 10_000
+
+export interface MeasuredServices {
+  /** The pool of look-ups. */
+  readonly reads: Database
+  readonly submitter: Submitter
+  readonly inProgress: MessagesInProgress
+  readonly recorder: Recorder
+  readonly deliverer: WebhookDeliverer
+  readonly destinations: WebhookDestinations
+  readonly links: CarrierLinks<SubmitToken>
+  readonly quality: QualityWatch
+  readonly directory: () => Directory
+}
+
+type ByCarrier = ReadonlyMap<string, number>
+
+export interface EventCounters {
+  anomaly(kind: string, carrier: Carrier): void
+  unowned(count: number): void
+  webhookAttempt(outcome: 'delivered' | 'failed'): void
+  readonly batch: BatchMeter
+}
+
+/** Counted as it happens. Labels: carriers of the configuration, and kinds from closed lists. */
+export function eventCounters(registry: Registry): EventCounters {
+  const anomalies = new Counter({
+    name: 'aldis_smpp_anomalies_total',
+    help: 'what carriers sent that SMPP does not allow, or that nobody asked for',
+    labelNames: ['carrier', 'kind'] as const,
+    registers: [registry],
+  })
+  const unowned = new Counter({
+    name: 'aldis_inbound_unowned_total',
+    help: 'inbound messages to numbers that nobody owns; they are kept for the operator',
+    registers: [registry],
+  })
+  const attempts = new Counter({
+    name: 'aldis_webhook_attempts_total',
+    help: 'attempts to deliver a webhook event: answered 2xx, or not',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  })
+  // The labels are hashed once, not for every attempt.
+  const [delivered, failed] = [attempts.labels('delivered'), attempts.labels('failed')]
+  const batches = new Histogram({
+    name: 'aldis_batch_size',
+    help: 'how many items are written by one statement',
+    labelNames: ['batch'] as const,
+    buckets: BATCH_BOUNDS,
+    registers: [registry],
+  })
+  const sizes = new Map(BATCHES.map((batch) => [batch, batches.labels({ batch })]))
+  return {
+    batch: (batch, size) => sizes.get(batch)?.observe(size),
+    webhookAttempt: (outcome) => (outcome === 'delivered' ? delivered : failed).inc(),
+    anomaly: (kind, carrier) => anomalies.inc({ carrier: carrier.name, kind }),
+    unowned: (count) => unowned.inc(count),
+  }
+}
+
+/** Gauges of what this node holds, read when they are scraped. No label names a number, a message or a tenant. */
+export function serviceMetrics(registry: Registry, services: MeasuredServices): void {
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(await read())
+      },
+    })
+  const { reads, inProgress, submitter, recorder, deliverer, destinations, links, quality, directory } =
+    services
+  gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, async () => {
+    const count = await readForScrape(countParkedReceipts(reads, MOST_COUNTED))
+    return count ?? Number.NaN
+  })
+  gauge('aldis_messages_held', 'messages in memory, to be submitted or under way', () => submitter.held)
+  gauge(
+    'aldis_messages_in_progress',
+    'messages in memory and journal that have no record yet',
+    () => inProgress.size,
+  )
+  gauge(
+    'aldis_record_backlog',
+    'what was learned of messages and is not yet in journal or tables',
+    () => recorder.backlog + inProgress.pending,
+  )
+  gauge('aldis_webhook_events_held', 'webhook events in memory, waiting or under way', () => deliverer.held)
+  gauge(
+    'aldis_webhook_requests_under_way',
+    'webhook requests whose answer is awaited',
+    () => deliverer.underWay,
+  )
+  new Gauge({
+    name: 'aldis_webhook_destinations',
+    help: 'destinations of a plan in trouble, of all nodes: open, paused or recovering',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    collect() {
+      for (const state of DESTINATION_STATES) this.set({ state }, destinations.count(state))
+    },
+  })
+  gauge('aldis_submits_unanswered', 'submits whose response is awaited', () => links.unanswered)
+  /** One value for each carrier: 0 where its name is not told, no series while nothing can be told. */
+  const carrierGauge = (name: string, help: string, read: () => ByCarrier | Promise<ByCarrier | null>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['carrier'] as const,
+      registers: [registry],
+      async collect() {
+        this.reset()
+        const values = await read()
+        if (values === null) return
+        for (const { name: carrier } of directory().contents.carriers)
+          this.set({ carrier }, values.get(carrier) ?? 0)
+      },
+    })
+  carrierGauge('aldis_carrier_bound', '1 when the carrier has a bound link on this node', () => {
+    const isBound = ({ id }: Carrier) => links.status(id).some((link) => link.boundSince !== null)
+    const bound = directory().contents.carriers.filter(isBound)
+    return new Map(bound.map((carrier) => [carrier.name, 1]))
+  })
+  carrierGauge(
+    'aldis_carrier_out_of_use',
+    'routes in which the carrier is out of use by their quality floor',
+    () => quality.outOfUseRoutes(),
+  )
+  carrierGauge(
+    'aldis_receipts_missing',
+    'messages sent in the hour before the last 10 minutes that have no final receipt, of all nodes',
+    () => readForScrape(quality.missingReceipts()),
+  )
+}

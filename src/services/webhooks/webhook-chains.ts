@@ -1,0 +1,75 @@
+import type { WebhookEvent } from '../../store/event-deliveries.ts'
+
+/** How long a postponed message refuses later events: far longer than a batch that did not yet see it takes to commit. */
+const REFUSE_MS = 60_000
+const MAX_POSTPONED = 50_000
+
+/**
+ * The events in memory, one chain for each message. Only the first of a chain is delivered, so a receiver sees a
+ * message's events in order. A message whose event failed is postponed: its later events wait in the database behind it.
+ */
+export class WebhookChains {
+  readonly #chains = new Map<string, WebhookEvent[]>()
+  readonly #postponed = new Map<string, number>()
+
+  /** Messages. One has at most a few events, and the later ones take no room that another message could have. */
+  get size(): number {
+    return this.#chains.size
+  }
+
+  has(msgId: string): boolean {
+    return this.#chains.has(msgId)
+  }
+
+  /** `start`: deliver it now; `wait`: an earlier one comes first; `refuse`: an earlier one is postponed. */
+  add(event: WebhookEvent, nowMs: number): 'start' | 'wait' | 'refuse' {
+    const refusedUntilMs = this.#postponed.get(event.msgId)
+    if (refusedUntilMs !== undefined && nowMs < refusedUntilMs) return 'refuse'
+    const chain = this.#chains.get(event.msgId)
+    if (chain === undefined) {
+      this.#chains.set(event.msgId, [event])
+      return 'start'
+    }
+    chain.push(event)
+    return 'wait'
+  }
+
+  /** Whether another event waits behind the first of its message. */
+  hasNext(msgId: string): boolean {
+    return (this.#chains.get(msgId)?.length ?? 0) > 1
+  }
+
+  /** The first event of a message is done; gives the next. */
+  advance(msgId: string): WebhookEvent | null {
+    const chain = this.#chains.get(msgId)
+    if (chain === undefined) return null
+    chain.shift()
+    if (chain.length === 0) this.#chains.delete(msgId)
+    return chain[0] ?? null
+  }
+
+  /**
+   * Takes a message's events out, because the first has failed or there is no room. Until the database gives one of them
+   * again, later events of the message are refused: a batch that is being written may still think they can follow.
+   */
+  postpone(msgId: string, nowMs: number): WebhookEvent[] {
+    if (this.#postponed.size >= MAX_POSTPONED) {
+      const oldest = this.#postponed.keys().next()
+      if (!oldest.done) this.#postponed.delete(oldest.value)
+    }
+    this.#postponed.set(msgId, nowMs + REFUSE_MS)
+    return this.take(msgId)
+  }
+
+  /** Takes a message's events out, for good. */
+  take(msgId: string): WebhookEvent[] {
+    const chain = this.#chains.get(msgId) ?? []
+    this.#chains.delete(msgId)
+    return chain
+  }
+
+  /** The database gave an event of this message: nothing earlier waits there. */
+  forget(msgId: string): void {
+    this.#postponed.delete(msgId)
+  }
+}

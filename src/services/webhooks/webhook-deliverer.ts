@@ -1,0 +1,397 @@
+import type { ServicePlan } from '../../domain/configuration.ts'
+import { DeliveryLanes, type LaneLimits } from '../../domain/delivery-lanes.ts'
+import type { Directory } from '../../domain/directory.ts'
+import type { EventHolder } from '../../domain/events.ts'
+import { eventBody, eventId } from '../../domain/events.ts'
+import type { Lane } from '../../domain/lanes.ts'
+import type { SecretKeys } from '../../domain/secrets.ts'
+import { webhookRequest } from '../../domain/webhook-requests.ts'
+import { afterAttempt, SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
+import { type WebhookTarget, webhookTarget } from '../../domain/webhook-targets.ts'
+import type { BatchMeter } from '../../operations/batches.ts'
+import type { WebhookDispatcher } from '../../outbound/dispatcher.ts'
+import { type DeliveryOutcome, postWebhook } from '../../outbound/webhook-post.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  type AttemptRow,
+  holdDueEvents,
+  holdParkedEvents,
+  holdProbes,
+  type ReturnedEvent,
+  type WebhookEvent,
+} from '../../store/event-deliveries.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
+import { eventTakenFact } from '../messages/recorded-facts.ts'
+import type { NodeLease } from '../node/node-lease.ts'
+import { WebhookChains } from './webhook-chains.ts'
+import type { WebhookDestinations } from './webhook-destinations.ts'
+import { WebhookMemory } from './webhook-memory.ts'
+import { attemptRow, keyRowOf, WebhookOutcomes } from './webhook-outcomes.ts'
+
+export interface WebhookDelivererOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly lease: NodeLease
+  readonly dispatcher: WebhookDispatcher
+  readonly destinations: WebhookDestinations
+  readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
+  /** Opens callback URLs that carry credentials. */
+  readonly secretKey: SecretKeys
+  readonly onError: (message: string, error: unknown) => void
+  readonly pollMs?: number
+  readonly limits?: LaneLimits
+  /** Events in memory. */
+  readonly maxHeld?: number | undefined
+  /** Told of each attempt: a 2xx, or anything else. */
+  readonly onAttempt?: (outcome: 'delivered' | 'failed') => void
+  readonly onBatch?: BatchMeter
+  /** Unix milliseconds; Date.now when absent. */
+  readonly clock?: (() => number) | undefined
+}
+
+const POLL_MS = 250
+/** While there is more for a lane: small claims soon after each other hold up others' events less than large ones. */
+const EAGER_POLL_MS = 50
+/** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
+const UNREADY_DELAY_MS = 5_000
+/** Events taken from the database at once. */
+const MAX_CLAIM = 1_000
+const MAX_PROBES = 100
+/** What finds no room waits in the database until its lane fetches it, or for so long: its node may be gone by then. */
+export const CROWDED_MS = 600_000
+
+interface Delivery extends Lane, WebhookTarget {
+  readonly event: WebhookEvent
+  readonly plan: ServicePlan
+  /** It is sent to find out whether its destination has recovered. */
+  readonly probes: boolean
+}
+
+/** Delivers webhook events, in order for each message, and hands what became of each attempt to the database. */
+export class WebhookDeliverer {
+  readonly #options: WebhookDelivererOptions
+  readonly #chains = new WebhookChains()
+  readonly #lanes: DeliveryLanes<Delivery>
+  readonly #outcomes: WebhookOutcomes
+  readonly #memory: WebhookMemory
+  readonly #abort = new AbortController()
+  #timer: NodeJS.Timeout | null = null
+  #claiming: Promise<void> = Promise.resolve()
+  #eager = false
+  #stopped = false
+
+  constructor(options: WebhookDelivererOptions) {
+    this.#options = options
+    const { destinations, maxHeld } = options
+    this.#lanes = new DeliveryLanes(options.limits)
+    this.#memory = new WebhookMemory({ lanes: this.#lanes, destinations, held: () => this.held, maxHeld })
+    this.#outcomes = new WebhookOutcomes(options)
+  }
+
+  /** Events in memory. */
+  get held(): number {
+    return this.#chains.size
+  }
+
+  /** Requests under way. */
+  get underWay(): number {
+    return this.#lanes.underWay
+  }
+
+  /** Whether events written now are delivered from memory by this node, or found in the database later. */
+  holder(): EventHolder {
+    const { lease } = this.#options
+    const holds =
+      !this.#stopped && !this.#outcomes.failing && this.#memory.free > 0 && lease.buckets.length > 0
+    return { holder: holds ? lease.nodeId : null, buckets: lease.buckets }
+  }
+
+  /** Takes events that are committed, in the journal or as rows, and are this node's to deliver. */
+  enqueue(events: readonly WebhookEvent[]): void {
+    for (const event of events) {
+      const next = this.#chains.add(event, performance.now())
+      if (next === 'start') this.#assign(event)
+      else if (next === 'refuse') this.#giveBack([event], UNREADY_DELAY_MS)
+    }
+    this.#pump()
+  }
+
+  start(): void {
+    this.#schedule()
+  }
+
+  /** Takes from the database what is due, what its destination has room for again, and probes; as far as there is room. */
+  async runOnce(): Promise<void> {
+    const { db, lease } = this.#options
+    const { buckets, nodeId } = lease
+    this.#eager = false
+    this.#clearTroubled()
+    const room = () => Math.min(this.#memory.free, MAX_CLAIM)
+    if (room() < 1 || buckets.length === 0 || this.#outcomes.failing) return
+    this.#take(await holdDueEvents(db, { nodeId, buckets, limit: room() }))
+    for (const { probe, destination } of await this.#probes()) {
+      this.#take([probe], { planId: probe.planId, destination })
+    }
+    for (const { lane, limit } of this.#memory.hungry()) {
+      const events = await holdParkedEvents(db, { nodeId, buckets, limit }, lane)
+      if (events.length < limit) this.#memory.emptied(lane)
+      else this.#eager = true
+      this.#take(events)
+    }
+  }
+
+  /** Whether events of the message are in memory. */
+  holds(msgId: string): boolean {
+    return this.#chains.has(msgId)
+  }
+
+  /** Drops what is not under way: after a lost lease it is another node's, or will be read again. */
+  forget(): void {
+    for (const { event } of this.#lanes.takeAll()) this.#chains.take(event.msgId)
+  }
+
+  /** Gives events back that the table says are here, but are not. */
+  disown(events: readonly Pick<ReturnedEvent, 'plan_id' | 'msg_id' | 'seq' | 'holder'>[]): void {
+    this.#outcomes.giveBack(events.map((event) => ({ ...event, delay_ms: 0, destination: null })))
+  }
+
+  /** Ends what is under way, within `timeoutMs`, and gives everything else back. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#claiming
+    for (const { event } of this.#lanes.takeAll()) this.#release(event.msgId, 0)
+    const deadlineMs = performance.now() + timeoutMs
+    while (this.held > 0 && performance.now() < deadlineMs)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    this.#abort.abort()
+    this.#outcomes.end()
+    while (this.held > 0 && performance.now() < deadlineMs + 1_000)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  /** Takes what this node has just become the holder of. `probed`: the lane it is to probe. */
+  #take(events: readonly WebhookEvent[], probed?: Lane): void {
+    for (const event of events) {
+      this.#chains.forget(event.msgId)
+      if (this.#chains.add(event, performance.now()) === 'start') this.#assign(event, probed)
+    }
+    this.#pump()
+  }
+
+  async #probes(): Promise<{ probe: WebhookEvent; destination: string }[]> {
+    const { db, lease, destinations } = this.#options
+    if (destinations.count('open') === 0) return []
+    const hold = { nodeId: lease.nodeId, buckets: lease.buckets, limit: MAX_PROBES }
+    return holdProbes(db, hold, destinations.probeMs)
+  }
+
+  /** Puts the first event of its message into its lane, or away. `probed`: it was taken to probe this lane. */
+  #assign(event: WebhookEvent, probed?: Lane): void {
+    const { destinations, directory } = this.#options
+    const plan = directory().planById(event.planId)
+    if (plan === undefined) {
+      // Made by a node that knew of a change before this one.
+      this.#release(event.msgId, UNREADY_DELAY_MS)
+      return
+    }
+    const target = this.#targetOf(event, plan)
+    const probes = probed !== undefined && probed.destination === target?.destination
+    // The URL has changed since it was parked: what is parked there goes elsewhere too, or finds out anew.
+    if (probed !== undefined && !probes) destinations.close(probed)
+    if (target === null) {
+      void this.#keep(event)
+      return
+    }
+    const lane = { planId: plan.id, destination: target.destination }
+    const state = destinations.stateOf(lane)
+    const leftMs = this.#leftMs(event)
+    if (this.#stopped) this.#release(event.msgId, 0)
+    else if (state === 'paused') this.#release(event.msgId, null, lane.destination)
+    else if (state === 'open' && !probes && leftMs > 0) this.#release(event.msgId, leftMs, lane.destination)
+    else if (this.#memory.admits(lane))
+      this.#lanes.add(lane.planId, lane.destination, { ...lane, event, plan, ...target, probes })
+    else this.#release(event.msgId, CROWDED_MS, lane.destination)
+  }
+
+  /** Starts whatever may. */
+  #pump(): void {
+    for (let start = this.#lanes.next(); start !== null; start = this.#lanes.next())
+      void this.#deliver(start.item)
+  }
+
+  /** Never rejects. */
+  async #deliver(delivery: Delivery): Promise<void> {
+    const { event, planId, destination } = delivery
+    const attemptedAtMs = (this.#options.clock ?? Date.now)()
+    let outcome: DeliveryOutcome | null = null
+    try {
+      outcome = await this.#post(delivery)
+    } catch (error) {
+      this.#options.onError('webhook event not put together', error)
+    }
+    this.#lanes.ended(planId, destination)
+    if (outcome === null || outcome.error === 'ABORTED')
+      this.#release(event.msgId, outcome === null ? UNREADY_DELAY_MS : 0)
+    else this.#conclude(delivery, outcome, attemptedAtMs)
+    this.#pump()
+  }
+
+  #post({ event, plan, url }: Delivery): Promise<DeliveryOutcome> {
+    const { dispatcher, clock } = this.#options
+    const contents = {
+      eventId: eventId(event),
+      attempt: event.earlierAttempts + event.attempt + 1,
+      sequence: event.seq,
+      body: eventBody(event.told, plan),
+    }
+    const request = webhookRequest(contents, (clock ?? Date.now)(), plan.account.webhookSecrets)
+    const { webhookHeaders: accountHeaders } = plan.account
+    return postWebhook(dispatcher, { url, ...request, accountHeaders, signal: this.#abort.signal })
+  }
+
+  /** What follows from an attempt: most often nobody waits where its message is in memory and all went well. */
+  #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): void {
+    const { event } = delivery
+    const { inProgress, onAttempt } = this.#options
+    onAttempt?.(outcome.kind === 'success' ? 'delivered' : 'failed')
+    const decided = this.#decide(delivery, outcome)
+    const isPlain = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
+    const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
+    // If the node died before this is known, a next one that went out already would be seen before this one again.
+    const onCommitted = this.#chains.hasNext(event.msgId) ? followUp : null
+    const taken = () => eventTakenFact(delivery, outcome, attemptedAtMs)
+    if (isPlain && inProgress.eventTaken(event.msgId, taken(), onCommitted)) {
+      if (onCommitted === null) followUp(true)
+    } else void this.#record(delivery, attemptRow(delivery, outcome, { ...decided, attemptedAtMs }))
+  }
+
+  /** Written down, then the message's next event follows. */
+  async #record(delivery: Delivery, attempt: AttemptRow): Promise<void> {
+    await this.#outcomes.record(attempt)
+    // Written while its breaker opened, it may have come too late to be parked with the others.
+    const { destinations } = this.#options
+    if (attempt.outcome === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
+    this.#followUp(delivery.event, attempt.outcome, attempt.delay_ms)
+  }
+
+  /** Tells its destination of the outcome, and decides by both. */
+  #decide(
+    delivery: Delivery,
+    outcome: DeliveryOutcome,
+  ): Pick<AttemptRow, 'outcome'> & { delayMs: number | null } {
+    const { destinations } = this.#options
+    const { event, own } = delivery
+    const { gone, retryAfterMs } = outcome
+    const ok = outcome.kind === 'success'
+    // The destination answers, and with an answer that ends the event.
+    const ends = ok || (gone && own)
+    if (ends) destinations.succeeded(delivery)
+    const troubled = !ends && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', gone)
+    if (troubled) this.#clear(delivery)
+    const leftMs = this.#leftMs(event)
+    const circumstances = { own, leftMs, random: Math.random() }
+    const decision = afterAttempt(event.attempt, { ok, gone, retryAfterMs }, circumstances)
+    if (!troubled)
+      return { outcome: decision.kind, delayMs: decision.kind === 'again' ? decision.delayMs : 0 }
+    if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
+    return leftMs > 0 ? { outcome: 'parked', delayMs: leftMs } : { outcome: 'failed', delayMs: 0 }
+  }
+
+  /** Until the end of its schedule. */
+  #leftMs({ beganAtMs }: WebhookEvent): number {
+    return beganAtMs + SCHEDULE_MS - (this.#options.clock ?? Date.now)()
+  }
+
+  /** `lost`: with its lane, whose new owner delivers the next ones, and perhaps this one before them. */
+  #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost', delayMs: number | null): void {
+    if (outcome === 'lost') this.#chains.take(event.msgId)
+    if (outcome === 'again' || outcome === 'parked') {
+      this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), delayMs)
+      return
+    }
+    const next = this.#chains.advance(event.msgId)
+    if (next !== null) this.#assign(next)
+    this.#pump()
+  }
+
+  /** What waits in memory for a destination in trouble is parked. */
+  #clear(lane: Lane): void {
+    for (const { event, probes } of this.#lanes.takeLane(lane.planId, lane.destination))
+      this.#assign(event, probes ? lane : undefined)
+  }
+
+  /** Another node, or somebody, has put destinations into trouble meanwhile. */
+  #clearTroubled(): void {
+    const { destinations } = this.#options
+    for (const state of ['open', 'paused'] as const)
+      for (const lane of destinations.inState(state))
+        if (this.#lanes.waiting(lane.planId, lane.destination) > 0) this.#clear(lane)
+  }
+
+  /** There is no URL any more: the event is kept, and can be delivered when there is one. */
+  async #keep(event: WebhookEvent): Promise<void> {
+    await this.#outcomes.record({
+      ...keyRowOf(event),
+      attempt: event.attempt,
+      number: event.earlierAttempts + event.attempt,
+      attempted_at: new Date().toISOString(),
+      latency_ms: 0,
+      response_status: null,
+      error: null,
+      response_head: null,
+      destination: null,
+      waited: event.waited,
+      outcome: 'kept',
+      delay_ms: 0,
+    })
+    this.#followUp(event, 'kept', 0)
+  }
+
+  /** Gives a message's events back to the database, none of them attempted; the first is parked where a destination is named. */
+  #release(msgId: string, delayMs: number | null, destination: string | null = null): void {
+    const [first, ...behind] = this.#chains.postpone(msgId, performance.now())
+    if (first === undefined) return
+    // Written in this order: the first one's end makes those behind it due, as far as they have been given back.
+    this.#giveBack(behind, delayMs)
+    this.#giveBack([first], delayMs, destination)
+  }
+
+  #giveBack(
+    events: readonly WebhookEvent[],
+    delayMs: number | null,
+    destination: string | null = null,
+  ): void {
+    this.#outcomes.giveBack(
+      events.map(({ planId, msgId, seq, holder }) => ({
+        plan_id: planId,
+        msg_id: msgId,
+        seq,
+        holder,
+        delay_ms: delayMs,
+        destination,
+      })),
+    )
+  }
+
+  #targetOf({ told }: WebhookEvent, plan: ServicePlan): WebhookTarget | null {
+    try {
+      return webhookTarget(told, plan, this.#options.secretKey)
+    } catch (error) {
+      this.#options.onError('callback URL cannot be opened', error)
+      return null
+    }
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(
+      () => {
+        this.#claiming = this.runOnce()
+          .catch((error) => this.#options.onError('due webhook events not read', error))
+          .then(() => this.#schedule())
+      },
+      this.#eager ? EAGER_POLL_MS : (this.#options.pollMs ?? POLL_MS),
+    )
+  }
+}

@@ -1,0 +1,167 @@
+import { BREAKER_THRESHOLD, FailureCounts, PROBE_INTERVAL_MS } from '../../domain/breakers.ts'
+import { type Lane, laneKey } from '../../domain/lanes.ts'
+import { SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  closeBreaker,
+  forgetRecovered,
+  listTroubledDestinations,
+  MAX_TROUBLED_OF_PLAN,
+  openBreaker,
+  parkWaiting,
+  type TroubledDestination,
+} from '../../store/webhook-destinations.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
+
+export interface WebhookDestinationsOptions {
+  readonly db: Database
+  readonly onError: (message: string, error: unknown) => void
+  /** Told of breakers that this node opens and closes. */
+  readonly onChange?: (change: 'opened' | 'closed', details: { destination: string; error?: string }) => void
+  readonly pollMs?: number | undefined
+  readonly probeMs?: number | undefined
+}
+
+const POLL_MS = 1_000
+/** Long after every node has read that a destination recovers. */
+const QUIET_MS = 30_000
+const PARK_BATCH = 1_000
+/** 1,000,000 deliveries of one destination; what is left is parked when it is due, or with the next probe. */
+const MAX_PARK_BATCHES = 1_000
+
+/**
+ * Which destinations are in trouble: breakers, opened here by what this node sees and shared through the database, and
+ * pauses. What a node knows of the others is at most a poll old.
+ */
+export class WebhookDestinations {
+  readonly #options: WebhookDestinationsOptions
+  readonly #failures = new FailureCounts()
+  #troubled = new Map<string, TroubledDestination>()
+  /** One statement after the other, so that no reading is older than what was written here. */
+  #work: Promise<void> = Promise.resolve()
+  #parking: Promise<void> = Promise.resolve()
+  readonly #task: PeriodicTask
+  #stopped = false
+
+  constructor(options: WebhookDestinationsOptions) {
+    this.#options = options
+    const { pollMs = POLL_MS, onError } = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: pollMs,
+      onError: (error) => onError('webhook destinations not read', error),
+    })
+  }
+
+  get probeMs(): number {
+    return this.#options.probeMs ?? PROBE_INTERVAL_MS
+  }
+
+  /** Reads what is known before anything is delivered, then goes on reading. */
+  async start(): Promise<void> {
+    await this.runOnce()
+    this.#task.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#task.stop()
+    await this.#work
+    await this.#parking
+  }
+
+  async runOnce(): Promise<void> {
+    await this.#enqueue(async () => {
+      await forgetRecovered(this.#options.db, QUIET_MS)
+      await this.#read()
+    })
+  }
+
+  /** Null: in no trouble. */
+  stateOf(lane: Lane): TroubledDestination['state'] | null {
+    return this.#troubled.get(laneKey(lane))?.state ?? null
+  }
+
+  inState(state: TroubledDestination['state']): Lane[] {
+    return [...this.#troubled.values()].filter((one) => one.state === state)
+  }
+
+  /** How many there are of a state. */
+  count(state: TroubledDestination['state']): number {
+    return this.inState(state).length
+  }
+
+  succeeded(lane: Lane): void {
+    this.#failures.succeeded(lane.planId, lane.destination)
+    if (this.stateOf(lane) === 'open') this.close(lane)
+  }
+
+  /** Counts a failure; `atOnce` opens the breaker with the first. True when it is open or paused now. */
+  failed(lane: Lane, error: string, atOnce: boolean): boolean {
+    const { planId, destination } = lane
+    const failures = this.#failures.failed(planId, destination)
+    const state = this.stateOf(lane)
+    if (state === 'open') this.park(lane)
+    if (state === 'open' || state === 'paused') return true
+    if (!atOnce && failures < BREAKER_THRESHOLD) return false
+    if (state === null && this.#countOf(planId) >= MAX_TROUBLED_OF_PLAN) return false
+    this.#troubled.set(laneKey(lane), {
+      ...lane,
+      state: 'open',
+      since: new Date(),
+      error,
+      pausedBy: null,
+    })
+    this.#options.onChange?.('opened', { destination, error })
+    void this.#enqueue(async () => {
+      await openBreaker(this.#options.db, { ...lane, error, probeAfterMs: this.probeMs })
+      await this.#read()
+    })
+    this.park(lane)
+    return true
+  }
+
+  /** What is parked there is to be delivered now. */
+  close(lane: Lane): void {
+    const key = laneKey(lane)
+    const troubled = this.#troubled.get(key)
+    if (troubled?.state !== 'open') return
+    this.#failures.succeeded(lane.planId, lane.destination)
+    this.#troubled.set(key, { ...troubled, state: 'recovering' })
+    this.#options.onChange?.('closed', { destination: lane.destination })
+    void this.#enqueue(async () => {
+      await closeBreaker(this.#options.db, lane)
+      await this.#read()
+    })
+  }
+
+  #countOf(planId: number): number {
+    return this.#troubled.values().reduce((sum, one) => sum + (one.planId === planId ? 1 : 0), 0)
+  }
+
+  async #read(): Promise<void> {
+    const rows = await listTroubledDestinations(this.#options.db)
+    this.#troubled = new Map(rows.map((row) => [laneKey(row), row]))
+  }
+
+  /** Never rejects. */
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work
+      .then(work)
+      .catch((error) => this.#options.onError('webhook destinations not read or written', error))
+    return this.#work
+  }
+
+  /** What waits there for its next attempt waits for a probe instead. */
+  park({ planId, destination }: Lane): void {
+    const lane = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
+    this.#parking = this.#parking
+      .then(async () => {
+        for (let batch = 0; batch < MAX_PARK_BATCHES && !this.#stopped; batch += 1) {
+          if (this.stateOf(lane) !== 'open') return
+          if ((await parkWaiting(this.#options.db, lane)) < PARK_BATCH) return
+        }
+      })
+      .catch((error) => this.#options.onError('webhook events not parked', error))
+  }
+}

@@ -1,0 +1,78 @@
+import type { DeliveryLanes } from '../../domain/delivery-lanes.ts'
+import { type Lane, laneKey } from '../../domain/lanes.ts'
+import type { WebhookDestinations } from './webhook-destinations.ts'
+
+/** Some 1 KiB each; events beyond stay in the database. */
+const MAX_HELD = 20_000
+/** Lanes remembered as crowded. What waits for others comes when it is due. */
+const MAX_CROWDED = 10_000
+/** A lane with fewer events in memory is given more of those that are parked for it, this many at once. */
+const LOW_LANE = 128
+const LANE_CLAIM = 125
+/** Lanes looked after in one round; each round begins where the last one ended. */
+const LANES_A_ROUND = 16
+
+export interface WebhookMemoryOptions {
+  readonly lanes: DeliveryLanes<unknown>
+  readonly destinations: Pick<WebhookDestinations, 'inState' | 'stateOf'>
+  /** Events in memory. */
+  readonly held: () => number
+  readonly maxHeld?: number | undefined
+}
+
+/**
+ * Which events have room in memory. As with requests under way (see DeliveryLanes), at each level one may take what is then
+ * left free: a plan in the node, a lane in half of it. So one that is slow leaves as much to the next as it has.
+ */
+export class WebhookMemory {
+  readonly #options: WebhookMemoryOptions
+  readonly #most: number
+  /** Lanes of which something found no room. */
+  readonly #crowded = new Map<string, Lane>()
+  #turn = 0
+
+  constructor(options: WebhookMemoryOptions) {
+    this.#options = options
+    this.#most = options.maxHeld ?? MAX_HELD
+  }
+
+  get free(): number {
+    return this.#most - this.#options.held()
+  }
+
+  /** Whether an event of the lane may wait in memory; one that may not is fetched when there is room again. */
+  admits(lane: Lane): boolean {
+    if (this.#spare(lane) > 0) return true
+    if (this.#crowded.size < MAX_CROWDED) this.#crowded.set(laneKey(lane), lane)
+    return false
+  }
+
+  /** Lanes that have room for what is parked for them, and for how much; some at a time. */
+  hungry(): { lane: Lane; limit: number }[] {
+    const { destinations, lanes } = this.#options
+    const wanting = new Map(destinations.inState('recovering').map((lane) => [laneKey(lane), lane]))
+    for (const [key, lane] of this.#crowded) if (destinations.stateOf(lane) === null) wanting.set(key, lane)
+    const hungry = [...wanting.values()]
+      .filter(({ planId, destination }) => lanes.waiting(planId, destination) < LOW_LANE)
+      .map((lane) => ({ lane, limit: Math.min(Math.floor(this.#spare(lane) / 3), LANE_CLAIM) }))
+      .filter(({ limit }) => limit > 0)
+    if (hungry.length <= LANES_A_ROUND) return hungry
+    this.#turn = (this.#turn + LANES_A_ROUND) % hungry.length
+    return [...hungry.slice(this.#turn), ...hungry.slice(0, this.#turn)].slice(0, LANES_A_ROUND)
+  }
+
+  /** Everything that was parked for the lane has been fetched. */
+  emptied(lane: Lane): void {
+    this.#crowded.delete(laneKey(lane))
+  }
+
+  /**
+   * Left to the lane while it leaves others of its plan as much as it has, and its plan the node. An event that it takes
+   * costs it three: it has more, so has its plan, and less is free.
+   */
+  #spare({ planId, destination }: Lane): number {
+    const { lanes } = this.#options
+    const ofPlan = Math.min(this.free, this.#most / 2)
+    return ofPlan - lanes.waitingInPlan(planId) - lanes.waiting(planId, destination)
+  }
+}

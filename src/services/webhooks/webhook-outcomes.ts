@@ -1,0 +1,118 @@
+import { Batcher, type BatchMeter, writeInHalves } from '../../operations/batches.ts'
+import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  type AttemptRow,
+  type ReturnedEvent,
+  recordAttempts,
+  returnEvents,
+  type WebhookEvent,
+} from '../../store/event-deliveries.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
+
+export interface WebhookOutcomesOptions {
+  readonly db: Database
+  readonly inProgress: Pick<MessagesInProgress, 'project'>
+  readonly onBatch?: BatchMeter | undefined
+  readonly onError: (message: string, error: unknown) => void
+}
+
+const RETRY_MS = 500
+const MAX_BATCH = 500
+
+/** Writes down what became of deliveries, in batches, and keeps trying: what is not written would be done again, or by nobody. */
+export class WebhookOutcomes {
+  readonly #options: WebhookOutcomesOptions
+  readonly #attempts: Batcher<AttemptRow, true>
+  readonly #returns: Batcher<ReturnedEvent, true>
+  #failing = false
+  #ended = false
+
+  constructor(options: WebhookOutcomesOptions) {
+    this.#options = options
+    const { db, onBatch } = options
+    const limits = { maxBatch: MAX_BATCH, maxInFlight: 1 }
+    this.#attempts = new Batcher({
+      ...limits,
+      write: (rows) => {
+        onBatch?.('webhook-attempts', rows.length)
+        return this.#write(rows, (attempts) => recordAttempts(db, attempts))
+      },
+    })
+    this.#returns = new Batcher({
+      ...limits,
+      write: (rows) => this.#write(rows, (events) => returnEvents(db, events)),
+    })
+  }
+
+  /** While the database does not take what is written. */
+  get failing(): boolean {
+    return this.#failing
+  }
+
+  /** Resolves when it is written, or given up for good. */
+  record(attempt: AttemptRow): Promise<true> {
+    return this.#attempts.add(attempt)
+  }
+
+  giveBack(events: readonly ReturnedEvent[]): void {
+    for (const event of events) void this.#returns.add(event)
+  }
+
+  /** What cannot be written now is given up. */
+  end(): void {
+    this.#ended = true
+  }
+
+  async #write<Row extends { readonly msg_id: string }>(
+    rows: readonly Row[],
+    write: (rows: readonly Row[]) => Promise<void>,
+  ): Promise<readonly true[]> {
+    const all = async (part: readonly Row[]) => {
+      await write(part)
+      return part.map((): true => true)
+    }
+    for (;;) {
+      try {
+        await this.#options.inProgress.project(rows.map(({ msg_id }) => msg_id))
+        const written = await writeInHalves(rows, all, (_row, error): true => {
+          this.#options.onError('webhook outcome refused by the database', error)
+          return true
+        })
+        this.#failing = false
+        return written
+      } catch (error) {
+        this.#failing = true
+        this.#options.onError('webhook outcomes not recorded yet', error)
+        if (this.#ended) return rows.map(() => true)
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+  }
+}
+
+export function keyRowOf({ planId, msgId, seq, holder }: WebhookEvent) {
+  return { plan_id: planId, msg_id: msgId, seq, holder }
+}
+
+/** An attempt that was made, and what was decided then. */
+export function attemptRow(
+  { event, destination }: { readonly event: WebhookEvent; readonly destination: string },
+  { latencyMs, status, error, responseHead }: DeliveryOutcome,
+  decided: Pick<AttemptRow, 'outcome'> & { readonly delayMs: number | null; readonly attemptedAtMs: number },
+): AttemptRow {
+  return {
+    ...keyRowOf(event),
+    attempt: event.attempt + 1,
+    number: event.earlierAttempts + event.attempt + 1,
+    attempted_at: new Date(decided.attemptedAtMs).toISOString(),
+    latency_ms: latencyMs,
+    response_status: status,
+    error,
+    response_head: responseHead === '' ? null : responseHead,
+    destination,
+    waited: event.waited,
+    outcome: decided.outcome,
+    delay_ms: decided.delayMs,
+  }
+}

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ForeignReceipts } from '../../../src/services/messages/foreign-receipts.ts'
+import { IdRules } from '../../../src/services/messages/id-rules.ts'
+import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
+import { Recorder } from '../../../src/services/messages/recorder.ts'
+import { withTransaction } from '../../../src/store/database.ts'
+import { lockMessages } from '../../../src/store/messages-at-rest.ts'
+import { writeRecords } from '../../../src/store/records.ts'
+import { aDirectory, aPlan } from '../../support/directory.ts'
+import { eventually } from '../../support/eventually.ts'
+import { gatedDatabase } from '../../support/gated-database.ts'
+import { nothingInProgress } from '../../support/in-progress.ts'
+import { installedDatabase, newId } from '../../support/installation.ts'
+import { acceptedFact, inMemory, projected, submittedFact } from '../../support/messages-in-memory.ts'
+import {
+  announced,
+  CARRIER_ID,
+  clearTables,
+  countOf,
+  HOLDER,
+  NOBODY,
+  NODE,
+  receipt,
+  sent,
+  submission,
+} from '../../support/stored-messages.ts'
+
+const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
+const directory = aDirectory({ plans: [aPlan({ id: plan })] })
+const idRules = new IdRules({
+  db,
+  directory: () => directory,
+  nowMs: Date.now,
+  onLearned: () => undefined,
+})
+const shared = {
+  ...{ db, idRules, directory: () => directory, nowMs: Date.now, onChanged: () => undefined },
+  onError: (message: string, error: unknown) => {
+    throw new Error(message, { cause: error })
+  },
+}
+
+let isAlone: boolean
+let looks: string[]
+let owner: MessagesInProgress
+let ofOwner: Recorder
+let foreign: ForeignReceipts
+/** Another node, over whose link the receipts come. */
+const ofOther = new Recorder({ ...shared, inProgress: nothingInProgress(db), eventHolder: () => NOBODY })
+
+beforeEach(async () => {
+  await clearTables(db, 'messages', 'submissions', 'events', 'event_deliveries', 'parked_receipts')
+  isAlone = false
+  looks = []
+  owner = new MessagesInProgress({
+    ...shared,
+    eventHolder: () => HOLDER,
+    onProjected: (submissions) => ofOwner.recorded(submissions),
+    onReturned: () => undefined,
+    ageMs: 3_600_000,
+  })
+  ofOwner = new Recorder({ ...shared, inProgress: owner, eventHolder: () => HOLDER })
+  await owner.register(NODE)
+  owner.start()
+  const watched = gatedDatabase(db, (name, run) => {
+    looks.push(name ?? '')
+    return run()
+  })
+  foreign = new ForeignReceipts({
+    ...shared,
+    db: watched,
+    isAlone: () => isAlone,
+    onParked: (id) => ofOwner.parked(id),
+  })
+  foreign.start()
+})
+
+afterEach(async () => {
+  await foreign.stop()
+  await ofOwner.drain(1_000)
+  await owner.stop(1_000)
+})
+
+/** A message in the memory of its owner. */
+async function accept(): Promise<string> {
+  const msgId = newId(Date.now())
+  expect(
+    await owner.accept({ msgId, holder: NODE, accepted: acceptedFact(plan, msgId, { begun: true }) }),
+  ).toBe('committed')
+  return msgId
+}
+
+function submit(msgId: string): void {
+  ofOwner.submitted(submission(plan, msgId, msgId))
+  ofOwner.settle(sent(plan, msgId))
+}
+
+const received = (msgId: string) =>
+  new Promise((done) => ofOther.receipt({ row: receipt(msgId, 'DELIVERED'), done }))
+
+test('a receipt over the link of another node delivers a message that its owner has in memory', async () => {
+  const msgId = await accept()
+  submit(msgId)
+  expect(await received(msgId)).toBe(true)
+  await eventually(async () => (await announced(db, msgId)).at(-1) === 'DELIVERED')
+  expect([await announced(db, msgId), await countOf(db, 'parked_receipts')]).toEqual([
+    ['SENT', 'DELIVERED'],
+    0,
+  ])
+})
+
+test('so does one that comes before the answer to the submit', async () => {
+  const msgId = await accept()
+  expect(await received(msgId)).toBe(true)
+  const seen = looks.length
+  await eventually(() => looks.length > seen + 1)
+  submit(msgId)
+  await eventually(async () => (await announced(db, msgId)).at(-1) === 'DELIVERED')
+})
+
+test('what has been parked for a message that is not here is left alone', async () => {
+  const msgId = newId(Date.now())
+  await received(msgId)
+  const seen = looks.length
+  await eventually(() => looks.length > seen + 1)
+  expect(await countOf(db, 'parked_receipts')).toBe(1)
+  expect(owner.receipts.isKnown({ carrier_id: CARRIER_ID, carrier_message_id: msgId })).toBe(false)
+})
+
+test('a node that is alone reads none', async () => {
+  isAlone = true
+  const seen = looks.length
+  const msgId = await accept()
+  await received(msgId)
+  submit(msgId)
+  await owner.project([msgId])
+  await eventually(async () => (await announced(db, msgId)).at(-1) === 'DELIVERED')
+  expect(looks.slice(seen + 1)).toEqual([])
+})
+
+/** A message of two segments that its owner has taken out of its record to submit the second. */
+async function loadHalfSubmitted(): Promise<string> {
+  const message = inMemory(plan, (id) => [submittedFact(`${id}/0`)], { segments: 2 })
+  const { msgId } = message
+  await withTransaction(db, (tx) => writeRecords(tx, [projected(message)], null))
+  await owner.load(NODE, async (tx) => {
+    const { messages } = await lockMessages(tx, [{ planId: plan, msgId }])
+    const { accepted, loaded } = messages.get(msgId)!
+    await tx.query('update messages set lane = $2 where msg_id = $1', [msgId, owner.lane])
+    await tx.query('delete from dispatches where msg_id = $1', [msgId])
+    return [{ msgId, accepted, ...loaded! }]
+  })
+  return msgId
+}
+
+async function deliveredSegments(msgId: string): Promise<string | undefined> {
+  const { rows } = await db.query(
+    'select delivered_segments::text as bits from messages where msg_id = $1 and lane is null',
+    [msgId],
+  )
+  return rows[0]?.bits
+}
+
+test('a segment that was accepted before its message was taken out of its record is known when that has its end', async () => {
+  const msgId = await loadHalfSubmitted()
+  const row = receipt(`${msgId}/0`, 'DELIVERED')
+  expect(await new Promise((done) => ofOwner.receipt({ row, done }))).toBe(true)
+  expect(await countOf(db, 'parked_receipts')).toBe(1)
+  ofOwner.settle(sent(plan, msgId))
+  await eventually(async () => (await deliveredSegments(msgId)) === '1')
+  await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
+})
+
+test('and by what another node parks for it', async () => {
+  const msgId = await loadHalfSubmitted()
+  expect(await received(`${msgId}/0`)).toBe(true)
+  const seen = looks.length
+  await eventually(() => looks.length > seen + 1)
+  ofOwner.settle(sent(plan, msgId))
+  await eventually(async () => (await deliveredSegments(msgId)) === '1')
+  await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
+})
+
+test('intermediate receipts of it are kept wherever they come', async () => {
+  const msgId = await loadHalfSubmitted()
+  const atMs = Date.now()
+  for (const [index, recorder] of [ofOwner, ofOther].entries()) {
+    const received_at = new Date(atMs - index).toISOString()
+    recorder.note({ ...receipt(`${msgId}/0`, 'UNKNOWN', { received_at }), outcome: 'SENT' })
+  }
+  const kept = async () =>
+    (await db.query('select outcome from receipts where msg_id = $1', [msgId])).rows.length
+  await eventually(async () => (await kept()) === 2)
+  expect(await deliveredSegments(msgId)).toBeUndefined()
+})
+
+test('an answer to a message that another process has in progress waits for its record', async () => {
+  const msgId = await loadHalfSubmitted()
+  ofOther.submitted(submission(plan, msgId, `${msgId}/1`, 1))
+  ofOther.settle(sent(plan, msgId))
+  expect(ofOther.backlog).toBe(2)
+  expect(await received(`${msgId}/0`)).toBe(true)
+  expect(await deliveredSegments(msgId)).toBeUndefined()
+  ofOwner.settle(sent(plan, msgId))
+  await owner.project([msgId])
+  await eventually(() => ofOther.backlog === 0)
+  const { rows } = await db.query('select segment from submissions where msg_id = $1 order by 1', [msgId])
+  expect(rows).toEqual([{ segment: 0 }, { segment: 1 }])
+})

@@ -1,0 +1,246 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { JournalWriterOptions } from '../../../src/services/messages/journal-writer.ts'
+import { cutJournal, takeOverLane } from '../../../src/store/journal.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type Become, become, gatedDatabase } from '../../support/gated-database.ts'
+import { installedDatabase } from '../../support/installation.ts'
+import { aToldWriter, namedFact as fact, type NamedFact, writtenNames } from '../../support/named-facts.ts'
+import { clearTables } from '../../support/stored-messages.ts'
+
+const { db } = await installedDatabase({ poolSize: 6 })
+const [NODE, OTHER] = [1, 2]
+
+type Around = <T>(name: string | undefined, run: () => Promise<T>) => Promise<T>
+
+beforeEach(() => clearTables(db, 'lanes', 'journal'))
+
+async function aWriter(
+  around: Around = (_, run) => run(),
+  changes: Partial<JournalWriterOptions<NamedFact>> = {},
+) {
+  const { writer, told } = aToldWriter({ db: gatedDatabase(db, around), ...changes })
+  await writer.register(NODE)
+  return { writer, told, [Symbol.dispose]: () => void writer.end() }
+}
+
+const written = (lane: number) => writtenNames(db, lane)
+
+/** Statements of this name wait until they are let go, each with what is to become of it. */
+function gate(name: string) {
+  const waiting: ((become: Become) => void)[] = []
+  const around: Around = async (given, run) => {
+    if (given !== name) return await run()
+    return await become(db, await new Promise<Become>((resolve) => waiting.push(resolve)), run)
+  }
+  return { waiting, around, next: () => eventually(() => waiting.shift()) }
+}
+
+/** Lets the turns of the event loop pass in which entries are begun. */
+const turns = () => eventually(() => true)
+
+describe('group commit', () => {
+  test('facts of one turn are one entry, and are told when it is committed', async () => {
+    using it = await aWriter()
+    for (const name of ['a', 'b', 'c']) it.writer.append(fact(name))
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['committed a,b,c 1'])
+    expect(await written(it.writer.lane!.lane)).toEqual(['a,b,c'])
+    expect([it.writer.pending, it.writer.committed]).toEqual([0, 1])
+  })
+
+  test('of three entries in flight that are answered in reverse, each is told after those before it', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    const going: ((become: Become) => void)[] = []
+    for (const name of ['a', 'b', 'c']) {
+      it.writer.append(fact(name))
+      going.push(await appends.next())
+    }
+    it.writer.append(fact('d'))
+    await turns()
+    expect(appends.waiting).toHaveLength(0)
+    const { lane } = it.writer.lane!
+    for (const at of [2, 1]) {
+      going[at]!('done')
+      await eventually(async () => (await db.query('select from journal where n = $1', [at + 1])).rowCount)
+    }
+    expect([it.told, await written(lane)]).toEqual([[], []])
+    going[0]!('done')
+    ;(await appends.next())('done')
+    await eventually(() => it.told.length === 4)
+    expect(it.told).toEqual(['committed a 1', 'committed b 2', 'committed c 3', 'committed d 4'])
+  })
+
+  test('an entry has at most a thousand facts', async () => {
+    using it = await aWriter()
+    for (let each = 0; each < 2_001; each += 1) it.writer.append(fact('x'))
+    await eventually(() => it.writer.pending === 0)
+    expect((await written(it.writer.lane!.lane)).map((names) => names.split(',').length)).toEqual([
+      1_000, 1_000, 1,
+    ])
+  })
+})
+
+describe('an answer that is lost', () => {
+  test.each(['answer lost', 'never sent'] as const)(
+    'is asked for again, once or more often: %s',
+    async (end) => {
+      const appends = gate('append_entry')
+      using it = await aWriter(appends.around)
+      it.writer.append(fact('a', true))
+      for (const become of [end, end, 'done'] as const) (await appends.next())(become)
+      await eventually(() => it.told.length > 0)
+      expect([it.told, await written(it.writer.lane!.lane)]).toEqual([['committed a 1'], ['a']])
+    },
+  )
+
+  test('keeps what may be committed, and gives back what waits behind it', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    it.writer.append(fact('a', true))
+    const first = await appends.next()
+    for (const name of ['b', 'c']) {
+      it.writer.append(fact(name))
+      await appends.next()
+    }
+    it.writer.append(fact('d', true))
+    it.writer.append(fact('e'))
+    first('answer lost')
+    await eventually(() => it.told.length > 0)
+    expect([it.told, it.writer.isOpen, it.writer.isStalled]).toEqual([['retracted d'], false, true])
+  })
+
+  test('is overdue after its time, with all that waits behind it, and is still tried', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around, { overdueMs: 1 })
+    it.writer.append(fact('a', true))
+    await eventually(() => it.told.includes('overdue a'))
+    ;(await appends.next())('done')
+    await eventually(() => it.told.at(-1) === 'committed a 1')
+  })
+})
+
+test('what was answered while the process stood still is not overdue when it wakes', async () => {
+  const appends = gate('append_entry')
+  using it = await aWriter(appends.around, { overdueMs: 600 })
+  it.writer.append(fact('a', true))
+  ;(await appends.next())('done')
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
+  await eventually(() => it.told.length > 0)
+  expect(it.told).toEqual(['committed a 1'])
+})
+
+describe('a database that refuses', () => {
+  test('has what can be given back at once, and the rest when it takes facts again', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    it.writer.append(fact('a', true))
+    it.writer.append(fact('b'))
+    ;(await appends.next())('refused')
+    await eventually(() => it.told.length > 0)
+    expect([it.told, it.writer.isOpen, it.writer.isStalled]).toEqual([['retracted a'], false, true])
+    ;(await appends.next())('done')
+    await eventually(() => it.told.length > 1)
+    expect([it.told, it.writer.isOpen]).toEqual([['retracted a', 'committed b 1'], true])
+    expect(await written(it.writer.lane!.lane)).toEqual(['b'])
+  })
+})
+
+describe('the lane', () => {
+  const takeOver = async (lane: number, epoch: number) =>
+    takeOverLane(db, { lane, epoch, nodeId: NODE }, OTHER)
+
+  test('that was taken over takes nothing more: nothing of what was in flight or waits is in it', async () => {
+    using it = await aWriter()
+    const { lane, epoch } = it.writer.lane!
+    await takeOver(lane, epoch)
+    it.writer.append(fact('a'))
+    await eventually(() => it.told.length > 0)
+    expect([it.told, it.writer.lane, await written(lane)]).toEqual([['lost a false'], null, []])
+  })
+
+  test('that was taken over while an answer was lost may have what was in flight', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    const { lane, epoch } = it.writer.lane!
+    it.writer.append(fact('a'))
+    ;(await appends.next())('never sent')
+    await takeOver(lane, epoch)
+    ;(await appends.next())('done')
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['lost a true'])
+  })
+
+  test('that was cut meanwhile may have had what was committed behind an answer that was lost', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    const { lane, epoch } = it.writer.lane!
+    it.writer.append(fact('a'))
+    const first = await appends.next()
+    it.writer.append(fact('b'))
+    ;(await appends.next())('done')
+    first('answer lost')
+    const again = await appends.next()
+    const held = (await takeOver(lane, epoch))!
+    await cutJournal(db, held, 2)
+    again('done')
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['lost a true', 'lost b true'])
+  })
+
+  test('goes with a process that is another node, which begins a new one where it was taken over', async () => {
+    using it = await aWriter()
+    const first = it.writer.lane!
+    await it.writer.register(OTHER)
+    expect(it.writer.lane).toEqual(first)
+    await takeOverLane(db, { ...first, nodeId: OTHER }, NODE)
+    await it.writer.register(3)
+    it.writer.append(fact('a'))
+    await eventually(() => it.told.length > 0)
+    const { lane } = it.writer.lane!
+    expect([lane === first.lane, it.told, await written(lane)]).toEqual([false, ['committed a 1'], ['a']])
+  })
+
+  test('is not taken over by who found it dead before its writer moved it', async () => {
+    using it = await aWriter()
+    const { lane, epoch } = it.writer.lane!
+    await it.writer.register(OTHER)
+    expect(await takeOver(lane, epoch)).toBeNull()
+  })
+
+  test('is begun anew by the same node where it was lost meanwhile', async () => {
+    using it = await aWriter()
+    it.writer.lose()
+    await it.writer.register(NODE)
+    it.writer.append(fact('a'))
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['committed a 1'])
+  })
+
+  test('that is lost while the database refuses leaves the next one open', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    it.writer.append(fact('a'))
+    ;(await appends.next())('refused')
+    await eventually(() => !it.writer.isOpen)
+    it.writer.lose()
+    await it.writer.register(NODE)
+    expect([it.told, it.writer.isOpen, it.writer.isStalled]).toEqual([['lost a true'], true, false])
+  })
+
+  test('that is not there loses at once what is given', async () => {
+    using it = await aWriter()
+    it.writer.lose()
+    it.writer.append(fact('a'))
+    expect([it.told, it.writer.pending]).toEqual([['lost a false'], 0])
+  })
+
+  test('is not begun anew once it has ended', async () => {
+    using it = await aWriter()
+    it.writer.end()
+    await it.writer.register(OTHER)
+    const { rows } = await db.query('select node_id as node from lanes')
+    expect([it.writer.lane, rows]).toEqual([null, [{ node: NODE }]])
+  })
+})

@@ -1,0 +1,220 @@
+import { expect, test } from 'vitest'
+import type { ChangedMessage } from '../../../src/domain/messages-in-progress.ts'
+import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
+import { IdRules } from '../../../src/services/messages/id-rules.ts'
+import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
+import { Recorder } from '../../../src/services/messages/recorder.ts'
+import { Maintenance } from '../../../src/services/upkeep/maintenance.ts'
+import { WebhookOutcomes } from '../../../src/services/webhooks/webhook-outcomes.ts'
+import { registerNode, removeNode } from '../../../src/store/nodes.ts'
+import { aDirectory, aPlan } from '../../support/directory.ts'
+import { eventually } from '../../support/eventually.ts'
+import { gatedDatabase, lostAnswer, refusedByServer } from '../../support/gated-database.ts'
+import { installedDatabase, newId } from '../../support/installation.ts'
+import { acceptedFact } from '../../support/messages-in-memory.ts'
+import { HOLDER, NOBODY, NODE, receipt, sent, submission } from '../../support/stored-messages.ts'
+
+const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 8 })
+const directory = aDirectory({ plans: [aPlan({ id: plan })] })
+
+/** Numbers below 1 in an order that the seed tells (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** A node whose database now and then refuses what it is asked, or keeps its answer. */
+async function aNode(random: () => number) {
+  const told: { msgId: string; seq: number }[] = []
+  let fails = false
+  const around = async <T>(name: string | undefined, run: () => Promise<T>): Promise<T> => {
+    const chance = fails ? random() : 1
+    if (chance < 0.02) return await refusedByServer(db)
+    const answer = await run()
+    // A connection that somebody waits for is his, or there is none.
+    if (chance < 0.04 && name !== 'connect') throw lostAnswer()
+    return answer
+  }
+  const gated = gatedDatabase(db, around)
+  const shared = {
+    db: gated,
+    nowMs: Date.now,
+    directory: () => directory,
+    onError: () => undefined,
+  }
+  const eventHolder = () => (random() < 0.9 ? HOLDER : NOBODY)
+  const onChanged = (changes: readonly ChangedMessage[]) => {
+    for (const { msgId, seq, held } of changes) {
+      told.push({ msgId, seq })
+      if (held) void deliver(msgId, seq)
+    }
+  }
+  const inProgress: MessagesInProgress = new MessagesInProgress({
+    ...shared,
+    eventHolder,
+    onChanged,
+    onProjected: (submissions) => recorder.recorded(submissions),
+    onReturned: (outcome) => recorder.returned(outcome),
+    ageMs: 50,
+  })
+  const idRules = new IdRules({ db, directory: () => directory, nowMs: Date.now, onLearned: () => undefined })
+  const recorder: Recorder = new Recorder({ ...shared, inProgress, idRules, eventHolder, onChanged })
+  const outcomes = new WebhookOutcomes({ ...shared, inProgress })
+  const deliver = async (msgId: string, seq: number) => {
+    if (random() < 0.1) await turn(random)
+    await outcomes.record({
+      ...{ plan_id: plan, msg_id: msgId, seq, holder: NODE, attempt: 1, number: 1, latency_ms: 5 },
+      ...{ response_status: 200, error: null, response_head: null, destination: 'https://example.com' },
+      ...{ attempted_at: new Date().toISOString(), waited: false, outcome: 'delivered', delay_ms: 0 },
+    })
+  }
+  await inProgress.register(NODE)
+  inProgress.start()
+  fails = true
+  return { inProgress, recorder, told, heal: () => (fails = false) }
+}
+
+type Node = Awaited<ReturnType<typeof aNode>>
+
+/** A moment in which anything else may happen: some statements long. */
+async function turn(random: () => number): Promise<void> {
+  for (let left = random() * 12; left > 1; left -= 1) await db.query('select')
+}
+
+/** As a carrier that keeps a receipt until it is acknowledged. */
+async function receive({ recorder }: Node, id: string, random: () => number): Promise<void> {
+  for (;;) {
+    const row = receipt(id, 'DELIVERED', { mccmnc: null })
+    if (await new Promise<boolean>((done) => recorder.receipt({ row, done }))) return
+    await eventually(() => !recorder.failing)
+    await turn(random)
+  }
+}
+
+/** As a customer who sends again what was answered 500. */
+async function accept({ inProgress }: Node, segments: number, random: () => number): Promise<string> {
+  for (;;) {
+    const msgId = newId(Date.now())
+    const accepted = acceptedFact(plan, msgId, { begun: true, segments })
+    if ((await inProgress.accept({ msgId, holder: NODE, accepted })) === 'committed') return msgId
+    await eventually(() => inProgress.isOpen)
+    await turn(random)
+  }
+}
+
+async function story(node: Node, random: () => number): Promise<string> {
+  const { inProgress, recorder } = node
+  const segments = random() < 0.5 ? 1 : 2
+  const cut = random() < 0.2 ? 'udh gsm7 2' : null
+  const msgId = await accept(node, segments, random)
+  const receipts: Promise<void>[] = []
+  const interfere = async () => {
+    if (random() < 0.5) await turn(random)
+    if (random() < 0.15) inProgress.project([msgId]).catch(() => undefined)
+  }
+  for (let segment = 0; segment < segments; segment += 1) {
+    await interfere()
+    const id = `${msgId}-${segment}`
+    if (random() < 0.1) receipts.push(receive(node, id, random))
+    else receipts.push(interfere().then(() => receive(node, id, random)))
+    if (cut !== null) recorder.startOver({ plan_id: plan, msg_id: msgId, cut })
+    recorder.submitted({ ...submission(plan, msgId, id, segment), cut })
+  }
+  await interfere()
+  recorder.settle(sent(plan, msgId, { segments, cut }))
+  await Promise.all(receipts)
+  return msgId
+}
+
+/** What was left undone is done: facts and outcomes that wait, and receipts that are still parked. */
+async function settled(node: Node, msgIds: readonly string[]): Promise<void> {
+  const { inProgress, recorder } = node
+  node.heal()
+  await eventually(() => recorder.backlog === 0 && inProgress.pending === 0)
+  await eventually(() => msgIds.every((msgId) => inProgress.get(msgId) === undefined))
+  await new Maintenance({
+    db,
+    directory: () => directory,
+    newMessageId: () => newId(Date.now()),
+    retentionDays: 90,
+    nowMs: Date.now,
+    applyReceipts: (receipts) => recorder.applyParked(receipts),
+    readReceipts: async () => ({ receipts: [], more: false }),
+    onError: (_job, error) => {
+      throw error
+    },
+  }).runOnce()
+}
+
+/** The events of each message, as its record has them. */
+async function recorded(msgIds: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ events: string }>(
+    `select string_agg(e.status::text || ' ' || e.seq, ', ' order by e.seq) as events
+     from messages m left join events e using (plan_id, msg_id)
+     where msg_id = any ($1) and m.status = 'DELIVERED' group by msg_id`,
+    [msgIds],
+  )
+  return rows.map(({ events }) => events)
+}
+
+/** Stories that begin one after the other, so that they overlap; gives their messages. */
+async function tellStories(node: Node, random: () => number): Promise<string[]> {
+  const stories: Promise<string>[] = []
+  while (stories.length < 120) {
+    stories.push(story(node, random))
+    await turn(random)
+  }
+  return await Promise.all(stories)
+}
+
+/** A receipt of the only segment may be quicker than the settlement. */
+const WHOLE_STORIES = new Set(['SENT 1, DELIVERED 2', 'DELIVERED 1'])
+
+test.each([1, 2])(
+  'whatever comes between, a message is told of each change once, in order: %i',
+  async (seed) => {
+    const random = randomOf(seed)
+    const node = await aNode(random)
+    const msgIds = await tellStories(node, random)
+    await settled(node, msgIds)
+    const events = await recorded(msgIds)
+    expect(events.filter((told) => !WHOLE_STORIES.has(told))).toEqual([])
+    expect(events).toHaveLength(msgIds.length)
+    const told = Map.groupBy(node.told, ({ msgId }) => msgId)
+    // A change whose answer was lost is told by nobody: its event is found in the table.
+    const sequences = [...told.values()].map((changes) => changes.map(({ seq }) => seq).join())
+    expect(sequences.filter((seqs) => !['1,2', '1', '2'].includes(seqs))).toEqual([])
+    await node.inProgress.stop(5_000)
+  },
+)
+
+test.each([3, 4])(
+  'so it is where the lane is lost meanwhile, and recovered by another node: %i',
+  async (seed) => {
+    const random = randomOf(seed)
+    const node = await aNode(random)
+    const stories = tellStories(node, random)
+    await eventually(() => node.told.length > 10)
+    const living = await registerNode(db, `living ${seed}`)
+    const recovery = { nodeId: living, nowMs: Date.now(), ambiguityWaitMs: 60_000, delivers: () => true }
+    await recoverLanes(db, recovery)
+    await eventually(() =>
+      node.inProgress.register(NODE + seed).then(
+        () => true,
+        () => false,
+      ),
+    )
+    const msgIds = await stories
+    await settled(node, msgIds)
+    const events = await recorded(msgIds)
+    expect(events.filter((told) => !WHOLE_STORIES.has(told))).toEqual([])
+    expect(events).toHaveLength(msgIds.length)
+    await node.inProgress.stop(5_000)
+    await removeNode(db, living)
+  },
+)

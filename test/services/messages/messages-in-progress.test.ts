@@ -1,0 +1,337 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Directory } from '../../../src/domain/directory.ts'
+import type { EventHolder } from '../../../src/domain/events.ts'
+import type { Accepted, EventTaken } from '../../../src/domain/journal-entries.ts'
+import type { ChangedMessage } from '../../../src/domain/messages-in-progress.ts'
+import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
+import {
+  MessagesInProgress,
+  type MessagesInProgressOptions,
+} from '../../../src/services/messages/messages-in-progress.ts'
+import { takeOverLane } from '../../../src/store/journal.ts'
+import { registerNode, removeNode } from '../../../src/store/nodes.ts'
+import { aCarrier, aDirectory, anAccount, aPlan } from '../../support/directory.ts'
+import { eventually } from '../../support/eventually.ts'
+import { gatedDatabase, refusedByServer } from '../../support/gated-database.ts'
+import { installedDatabase, newId } from '../../support/installation.ts'
+import { acceptedFact, inMemory } from '../../support/messages-in-memory.ts'
+import {
+  CARRIER_ID,
+  clearTables,
+  eventsOf,
+  HOLDER,
+  NOBODY,
+  NODE,
+  receipt,
+  sent,
+  statusOf,
+  submission,
+} from '../../support/stored-messages.ts'
+
+const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
+const OTHER = 2
+const TABLES = ['lanes', 'journal', 'messages', 'dispatches', 'submissions', 'events', 'event_deliveries']
+
+let directory: Directory
+let holder: EventHolder
+let node: Node
+
+type Node = Awaited<ReturnType<typeof aNode>>
+
+beforeEach(async () => {
+  await clearTables(db, ...TABLES)
+  directory = aDirectory({ plans: [aPlan({ id: plan })] })
+  holder = HOLDER
+  node = await aNode()
+})
+
+afterEach(() => node.inProgress.stop(1_000))
+
+/** Messages in progress of a node, and what is told of them. */
+async function aNode(changes: Partial<MessagesInProgressOptions> = {}) {
+  const told = {
+    changed: [] as ChangedMessage[],
+    projected: [] as string[],
+    returned: [] as string[],
+    errors: [] as string[],
+  }
+  const inProgress = new MessagesInProgress({
+    db,
+    directory: () => directory,
+    nowMs: Date.now,
+    eventHolder: () => holder,
+    onChanged: (messages) => told.changed.push(...messages),
+    onProjected: (submissions) =>
+      told.projected.push(...submissions.map(({ carrier_message_id }) => carrier_message_id)),
+    onReturned: (outcome) => told.returned.push(...Object.keys(outcome)),
+    onError: (message) => told.errors.push(message),
+    ageMs: 3_600_000,
+    ...changes,
+  })
+  await inProgress.register(NODE)
+  inProgress.start()
+  return { inProgress, ...told }
+}
+
+async function accept(changes: Partial<Accepted> = {}): Promise<string> {
+  const msgId = newId(Date.now())
+  const accepted = acceptedFact(plan, msgId, { begun: true, ...changes })
+  expect(await node.inProgress.accept({ msgId, holder: NODE, accepted })).toBe('committed')
+  return msgId
+}
+
+/** A message that a carrier has under its own id. */
+async function acceptedByCarrier(changes: Partial<Accepted> = {}): Promise<string> {
+  const msgId = await accept(changes)
+  expect(node.inProgress.submitted(submission(plan, msgId, msgId))).toBe(true)
+  expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
+  await told(1, msgId)
+  return msgId
+}
+
+/** Resolves when so many changes of the message were told; gives them. */
+function told(count: number, msgId: string): Promise<ChangedMessage[]> {
+  return eventually(() => {
+    const changes = node.changed.filter((change) => change.msgId === msgId)
+    return changes.length >= count && changes
+  })
+}
+
+/** What the carrier is answered. */
+function delivered(id: string, changes: Parameters<typeof receipt>[2] = {}): Promise<boolean> {
+  return new Promise((done, fail) => {
+    const row = receipt(id, 'DELIVERED', { mccmnc: null, ...changes })
+    if (node.inProgress.receipts.receipt(row, done) !== 'taken') fail(new Error('the receipt was not taken'))
+  })
+}
+
+function taken(sequence: number): EventTaken {
+  const answer = { latencyMs: 5, responseStatus: 200, responseHead: null }
+  const destination = 'https://example.com'
+  return { kind: 'event-taken', sequence, attemptedAtMs: Date.now(), ...answer, destination }
+}
+
+const gone = (msgId: string) => eventually(() => node.inProgress.get(msgId) === undefined)
+
+describe('the facts of a message', () => {
+  test('are told as they are committed, and become its record when its receiver has all events', async () => {
+    const msgId = await acceptedByCarrier()
+    expect(await delivered(msgId)).toBe(true)
+    const changes = await told(2, msgId)
+    expect(changes.map(({ status, seq, held }) => [status, seq, held])).toEqual([
+      ['SENT', 1, true],
+      ['DELIVERED', 2, true],
+    ])
+    expect(await statusOf(db, msgId)).toBeUndefined()
+    for (const seq of [1, 2]) expect(node.inProgress.eventTaken(msgId, taken(seq))).toBe(true)
+    await gone(msgId)
+    expect([await statusOf(db, msgId), await eventsOf(db, msgId)]).toEqual([
+      'DELIVERED',
+      [
+        { seq: 1, status: 'SENT', holder: null },
+        { seq: 2, status: 'DELIVERED', holder: null },
+      ],
+    ])
+  })
+
+  test('go on from its record, where it is taken out of there in one transaction', async () => {
+    const msgId = newId(Date.now())
+    const { accepted, state } = inMemory(plan, () => [], {}, msgId)
+    const load = (fails: boolean) =>
+      node.inProgress.load(NODE, async (tx) => {
+        await tx.query('insert into lanes (node_id) values (77)')
+        if (fails) throw new Error('not now')
+        return [{ msgId, accepted, state, hasWaitingEvents: false }]
+      })
+    await expect(load(true)).rejects.toThrow('not now')
+    expect(node.inProgress.get(msgId)).toBeUndefined()
+    expect(await load(false)).toMatchObject([{ msgId }])
+    expect(node.inProgress.get(msgId)).toMatchObject({ accepted, state })
+    const { rowCount } = await db.query('select from lanes where node_id = 77')
+    expect(rowCount).toBe(1)
+    expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
+    expect(await told(1, msgId)).toMatchObject([{ status: 'SENT', seq: 1 }])
+  })
+
+  test('are left to its record once that is being written', async () => {
+    await node.inProgress.stop(1_000)
+    const going = Promise.withResolvers<void>()
+    const around = async <T>(name: string | undefined, run: () => Promise<T>) => {
+      if (name === 'connect') await going.promise
+      return await run()
+    }
+    node = await aNode({ db: gatedDatabase(db, around) })
+    const msgId = await acceptedByCarrier()
+    const projected = node.inProgress.project([msgId])
+    await eventually(() => node.inProgress.isLeaving(msgId))
+    const { inProgress } = node
+    expect(inProgress.settle(sent(plan, msgId))).toBe(false)
+    expect(inProgress.submitted(submission(plan, msgId, 'another'))).toBe(false)
+    expect(inProgress.eventTaken(msgId, taken(1))).toBe(false)
+    expect(inProgress.receipts.receipt(receipt(msgId, 'DELIVERED'), null)).toEqual([msgId])
+    going.resolve()
+    await projected
+    expect([inProgress.has(msgId), await statusOf(db, msgId), node.projected]).toEqual([
+      false,
+      'SENT',
+      [msgId],
+    ])
+  })
+
+  test('of one that starts over count by its new cut, also before its submission has ended', async () => {
+    const msgId = await accept({ segments: 2 })
+    const { inProgress } = node
+    const cut = 'udh gsm7 2'
+    expect(inProgress.startOver({ plan_id: plan, msg_id: msgId, cut })).toBe(true)
+    for (const segment of [0, 1])
+      inProgress.submitted({ ...submission(plan, msgId, `${msgId}-${segment}`, segment), cut })
+    await delivered(`${msgId}-0`)
+    inProgress.settle(sent(plan, msgId, { segments: 2, cut }))
+    await delivered(`${msgId}-1`)
+    expect((await told(2, msgId)).map(({ status }) => status)).toEqual(['SENT', 'DELIVERED'])
+  })
+})
+
+describe('a receipt', () => {
+  test('that came before its answer has the message recorded, so that both are found there', async () => {
+    const msgId = await accept()
+    expect(node.inProgress.receipts.receipt(receipt(msgId, 'DELIVERED'), null)).toEqual([])
+    node.inProgress.submitted(submission(plan, msgId, msgId))
+    node.inProgress.settle(sent(plan, msgId))
+    await gone(msgId)
+    expect(node.projected).toEqual([msgId])
+  })
+
+  test('that another node has parked does so, too', async () => {
+    const msgId = await acceptedByCarrier()
+    node.inProgress.receipts.parked({ carrier_id: CARRIER_ID, carrier_message_id: msgId })
+    await gone(msgId)
+    expect(node.projected).toEqual([msgId])
+  })
+
+  test('that comes again, or to another number, is left to the record', async () => {
+    const msgId = await acceptedByCarrier()
+    const other = receipt(msgId, 'DELIVERED', { addresses: ['4930'] })
+    expect(node.inProgress.receipts.receipt(other, null)).toEqual([msgId])
+    await delivered(msgId)
+    expect(node.inProgress.receipts.receipt(receipt(msgId, 'FAILED'), null)).toEqual([msgId])
+  })
+
+  test('of an id that two messages have is left to their records, where they go at once', async () => {
+    const [one, other] = [await accept(), await accept()]
+    const known = { carrier_id: CARRIER_ID, carrier_message_id: 'twice' }
+    for (const msgId of [one, other]) node.inProgress.submitted(submission(plan, msgId, 'twice'))
+    // As long as they are being submitted the receipt waits for them.
+    expect(node.inProgress.receipts.namesakes(known)).toEqual([])
+    expect(node.inProgress.receipts.receipt(receipt('twice', 'DELIVERED'), null)).toEqual([])
+    for (const msgId of [one, other]) node.inProgress.settle(sent(plan, msgId))
+    await Promise.all([one, other].map(gone))
+    expect(node.inProgress.receipts.namesakes(known)).toEqual([])
+  })
+
+  test('of a carrier whose id rule is not learned is left to the records of all that it has', async () => {
+    directory = aDirectory({
+      carriers: [aCarrier({ id: CARRIER_ID, idRule: 'auto', learnedIdRule: null })],
+      plans: [aPlan({ id: plan })],
+    })
+    const msgId = await accept()
+    node.inProgress.submitted(submission(plan, msgId, msgId))
+    expect(node.inProgress.receipts.receipt(receipt('0AF', 'DELIVERED', { unread: true }), null)).toEqual([])
+    node.inProgress.settle(sent(plan, msgId))
+    await gone(msgId)
+    expect(node.projected).toEqual([msgId])
+  })
+})
+
+describe('an event', () => {
+  test('that finds no room in memory is due in its record, and so are those behind it', async () => {
+    holder = NOBODY
+    const msgId = await accept()
+    node.inProgress.submitted(submission(plan, msgId, msgId))
+    node.inProgress.settle(sent(plan, msgId))
+    const [first] = await told(1, msgId)
+    await gone(msgId)
+    expect(first!.held).toBe(false)
+    expect(await eventsOf(db, msgId)).toEqual([{ seq: 1, status: 'SENT', holder: null }])
+  })
+
+  test('of a message that was accepted under a lease before is not held: its record names that node', async () => {
+    const msgId = await acceptedByCarrier()
+    holder = { ...HOLDER, holder: OTHER }
+    await delivered(msgId)
+    expect((await told(2, msgId)).map(({ held }) => held)).toEqual([true, false])
+    await gone(msgId)
+    expect((await eventsOf(db, msgId)).map((event) => event.holder)).toEqual([NODE, null])
+  })
+
+  test('from before there was a URL is not delivered when there is one', async () => {
+    const msgId = await acceptedByCarrier({ callbackUrl: null })
+    directory = aDirectory({
+      plans: [aPlan({ id: plan, account: anAccount({ defaultDlrUrl: 'https://example.com/all' }) })],
+    })
+    await delivered(msgId)
+    expect((await told(2, msgId)).map(({ held }) => held)).toEqual([false, true])
+    expect(node.inProgress.eventTaken(msgId, taken(2))).toBe(true)
+    await gone(msgId)
+    const { rows } = await db.query('select seq from event_deliveries where msg_id = $1', [msgId])
+    expect([await eventsOf(db, msgId), rows]).toEqual([
+      [
+        { seq: 1, status: 'SENT', holder: null },
+        { seq: 2, status: 'DELIVERED', holder: null },
+      ],
+      [],
+    ])
+  })
+
+  test('is due in its record when the lease is over, but where it is under way', async () => {
+    const [idle, underWay] = [await acceptedByCarrier(), await acceptedByCarrier()]
+    node.inProgress.release((msgId) => msgId === underWay)
+    await Promise.all([idle, underWay].map(gone))
+    const holders = async (msgId: string) => (await eventsOf(db, msgId)).map((event) => event.holder)
+    expect([await holders(idle), await holders(underWay)]).toEqual([[null], [NODE]])
+  })
+})
+
+describe('the end', () => {
+  test('leaves everything in the records, and no lane', async () => {
+    const msgId = await acceptedByCarrier()
+    await node.inProgress.stop(5_000)
+    const { rows } = await db.query('select from lanes')
+    expect([await statusOf(db, msgId), rows.length]).toEqual(['SENT', 0])
+  })
+
+  test('comes also while the database takes no records, and leaves them in the journal', async () => {
+    await node.inProgress.stop(1_000)
+    const around = <T>(name: string | undefined, run: () => Promise<T>) =>
+      name === 'connect' ? refusedByServer(db) : run()
+    node = await aNode({ db: gatedDatabase(db, around) })
+    const msgId = await acceptedByCarrier()
+    await node.inProgress.stop(5_000)
+    const { rows } = await db.query('select lane from lanes')
+    expect([await statusOf(db, msgId), rows.length]).toEqual([undefined, 1])
+  })
+})
+
+describe('a lane that is lost', () => {
+  test('gives back what is not in it, and its messages are waited for until another node has recorded them', async () => {
+    const [dead, living] = await Promise.all(['dead', 'living'].map((name) => registerNode(db, name)))
+    await removeNode(db, dead!)
+    await node.inProgress.register(dead!)
+    const msgId = await acceptedByCarrier()
+    const held = { lane: node.inProgress.lane!, epoch: 1, nodeId: dead! }
+    await takeOverLane(db, held, living!)
+    expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
+    await eventually(() => node.returned.length > 0)
+    const { inProgress } = node
+    expect([inProgress.get(msgId), inProgress.has(msgId), node.returned]).toEqual([
+      undefined,
+      true,
+      ['settlement'],
+    ])
+    const projected = inProgress.project([msgId])
+    const recovery = { nodeId: living!, ambiguityWaitMs: 60_000, delivers: () => true }
+    await eventually(async () => (await recoverLanes(db, recovery)) > 0)
+    await projected
+    expect([inProgress.has(msgId), await statusOf(db, msgId)]).toEqual([false, 'SENT'])
+  })
+})

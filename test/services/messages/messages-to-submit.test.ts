@@ -1,0 +1,242 @@
+/** Messages in memory that are still to be submitted: taken out of their records, put off, and kept for long. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Postponed } from '../../../src/domain/message-facts.ts'
+import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
+import {
+  MessagesInProgress,
+  type MessagesInProgressOptions,
+} from '../../../src/services/messages/messages-in-progress.ts'
+import { takeDueDispatches } from '../../../src/store/dispatches.ts'
+import { registerNode, removeNode } from '../../../src/store/nodes.ts'
+import { aDirectory, aPlan } from '../../support/directory.ts'
+import { eventually } from '../../support/eventually.ts'
+import { gatedDatabase } from '../../support/gated-database.ts'
+import { installedDatabase, newId } from '../../support/installation.ts'
+import { acceptedFact } from '../../support/messages-in-memory.ts'
+import {
+  CARRIER_ID,
+  clearTables,
+  eventsOf,
+  HOLDER,
+  receipt,
+  sent,
+  storeMessage,
+  submission,
+} from '../../support/stored-messages.ts'
+import { wishFor } from '../../support/taken.ts'
+
+const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
+const directory = aDirectory({ plans: [aPlan({ id: plan })] })
+const TABLES = ['lanes', 'journal', 'messages', 'dispatches', 'submissions', 'events', 'event_deliveries']
+const LATE_MS = 3_600_000
+
+let nodeId: number
+let inProgress: MessagesInProgress
+let left: string[]
+
+beforeEach(async () => {
+  await clearTables(db, ...TABLES)
+  nodeId = await registerNode(db, 'a')
+})
+
+afterEach(async () => {
+  await inProgress.stop(1_000)
+  await removeNode(db, nodeId)
+})
+
+async function start(changes: Partial<MessagesInProgressOptions> = {}): Promise<void> {
+  left = []
+  inProgress = new MessagesInProgress({
+    db,
+    directory: () => directory,
+    nowMs: Date.now,
+    eventHolder: () => ({ ...HOLDER, holder: nodeId }),
+    onChanged: () => undefined,
+    onProjected: () => undefined,
+    onReturned: () => undefined,
+    onError: () => undefined,
+    ageMs: LATE_MS,
+    ...changes,
+  })
+  inProgress.onLeft((msgIds) => left.push(...msgIds))
+  await inProgress.register(nodeId)
+  inProgress.start()
+}
+
+const take = () =>
+  inProgress.load(nodeId, (tx, lane) => takeDueDispatches(tx, lane, { ...wishFor(plan), overdueMs: 0 }))
+
+async function accept(segments = 1): Promise<string> {
+  const msgId = newId(Date.now())
+  const accepted = acceptedFact(plan, msgId, { segments })
+  expect(await inProgress.accept({ msgId, holder: nodeId, accepted })).toBe('committed')
+  return msgId
+}
+
+function postponed(changes: Partial<Postponed> = {}): Postponed {
+  const atMs = Date.now()
+  return {
+    ...{ atMs, dueAtMs: atMs, attempt: 1, carrierId: CARRIER_ID, acceptedParts: 0n },
+    kind: 'postponed',
+    ...{ cut: null, startedOver: false, ambiguous: false, routeId: 7, chosenCarrierId: 0 },
+    ...changes,
+  }
+}
+
+/** The lane that the record says has it, and what waits. */
+async function recordOf(msgId: string) {
+  const { rows } = await db.query(
+    `select m.lane, m.status, d.attempt from messages m left join dispatches d using (msg_id) where msg_id = $1`,
+    [msgId],
+  )
+  return rows[0]
+}
+
+async function cut(): Promise<number> {
+  const { rows } = await db.query('select cut from lanes where lane = $1', [inProgress.lane])
+  return rows[0].cut
+}
+
+/** As another node finds it when this one dies now. */
+async function recoveredState(msgId: string) {
+  await db.query('delete from nodes where node_id = $1', [nodeId])
+  await recoverLanes(db, { nodeId: -1, ambiguityWaitMs: 60_000, delivers: () => true })
+  const { rows } = await db.query(
+    `select m.status, m.lane, d.attempt, d.ambiguous from messages m left join dispatches d using (msg_id)
+     where msg_id = $1`,
+    [msgId],
+  )
+  return rows
+}
+
+describe('a message that waited', () => {
+  test('is taken, put off and taken again: it is either in the lane or in the queue', async () => {
+    await start()
+    const msgId = await storeMessage(db, plan)
+    expect(await take()).toMatchObject([{ msgId, state: { status: 'QUEUED', submission: { attempt: 0 } } }])
+    expect(await recordOf(msgId)).toMatchObject({ lane: inProgress.lane, attempt: null })
+    expect(await take()).toEqual([])
+    const attempt = {
+      ...{ msg_id: msgId, attempted_at: new Date().toISOString(), carrier_id: CARRIER_ID },
+      ...{ command_status: 20, resubmission: false, reason: 'only carrier' },
+      outcome: 'retry' as const,
+    }
+    expect(inProgress.postpone(msgId, postponed(), attempt)).toBe(true)
+    await eventually(() => left.includes(msgId))
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', attempt: 1 })
+    const { rows } = await db.query('select outcome from submit_attempts where msg_id = $1', [msgId])
+    expect(rows).toEqual([{ outcome: 'retry' }])
+    expect(await take()).toMatchObject([{ msgId, state: { submission: { attempt: 1, routeId: 7 } } }])
+  })
+
+  test('becomes its record once more when it is settled', async () => {
+    await start()
+    const msgId = await storeMessage(db, plan, { callback_url: null })
+    await take()
+    inProgress.submitted(submission(plan, msgId, msgId))
+    inProgress.settle(sent(plan, msgId))
+    await eventually(() => inProgress.get(msgId)?.state.status === 'SENT')
+    await inProgress.project([msgId])
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
+  })
+
+  test('is not taken while its former record may still be asked about', async () => {
+    const answer = Promise.withResolvers<void>()
+    let isCommitted = false
+    const around = async <T>(name: string | undefined, run: () => Promise<T>) => {
+      const result = await run()
+      if (name === 'commit' && !isCommitted && left.length === 0 && inProgress?.isLeaving(msgId)) {
+        isCommitted = true
+        await answer.promise
+      }
+      return result
+    }
+    await start({ db: gatedDatabase(db, around, { inTransactions: true }) })
+    const msgId = await accept()
+    inProgress.postpone(msgId, postponed(), null)
+    await eventually(() => isCommitted)
+    await expect(take()).rejects.toThrow('has not left yet')
+    expect(await recordOf(msgId)).toMatchObject({ lane: null, attempt: 1 })
+    answer.resolve()
+    await eventually(() => left.includes(msgId))
+    expect(await take()).toMatchObject([{ msgId }])
+  })
+})
+
+describe('a message that is being submitted', () => {
+  test('is recorded when it is old and goes on here, so that the journal can be cut', async () => {
+    await start({ ageMs: 0 })
+    const msgId = await accept()
+    await eventually(async () => (await recordOf(msgId))?.lane === inProgress.lane)
+    expect(await recordOf(msgId)).toEqual({ lane: inProgress.lane, status: 'QUEUED', attempt: null })
+    // It is appended again and again, and is no obstacle to a cut, which the next projection makes.
+    const other = await storeMessage(db, plan, { callback_url: null })
+    await eventually(async () => {
+      await take()
+      inProgress.settle(sent(plan, other, { status: 'FAILED', error_code: '101' }))
+      return (await cut()) > 1
+    })
+    expect(inProgress.get(msgId)).toMatchObject({ state: { status: 'QUEUED' } })
+    inProgress.settle(sent(plan, msgId))
+    await eventually(async () => (await recordOf(msgId)).lane === null)
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
+  })
+
+  test('is recorded when that is needed; what happens meanwhile comes behind', async () => {
+    await start()
+    const msgId = await accept()
+    const blocker = await db.connect()
+    await blocker.query('begin; lock table messages in share mode')
+    const needed = inProgress.project([msgId])
+    await eventually(async () => {
+      const { rows } = await db.query(
+        `select from pg_locks where relation = 'messages'::regclass and not granted`,
+      )
+      return rows.length > 0
+    })
+    const begun = new Promise((told) => inProgress.begin(msgId, told))
+    expect(inProgress.postpone(msgId, postponed({ attempt: 3 }), null)).toBe(true)
+    await blocker.query('rollback')
+    blocker.release()
+    await needed
+    expect(await begun).toBe(true)
+    await eventually(() => left.includes(msgId))
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', attempt: 3 })
+  })
+
+  test('is found by who takes the lane over as it was then', async () => {
+    await start()
+    const [idle, begun] = [await accept(), await accept()]
+    await inProgress.project([idle, begun])
+    await new Promise((told) => inProgress.begin(begun, told))
+    expect(await recoveredState(idle)).toEqual([
+      { status: 'QUEUED', lane: null, attempt: 0, ambiguous: false },
+    ])
+    expect(await recoveredState(begun)).toEqual([
+      { status: 'QUEUED', lane: null, attempt: 0, ambiguous: true },
+    ])
+  })
+
+  test('has its events in the records from then on, the next behind them', async () => {
+    await start()
+    const msgId = await accept(2)
+    inProgress.submitted(submission(plan, msgId, `${msgId}/0`, 0))
+    const row = receipt(`${msgId}/0`, 'FAILED', { mccmnc: null })
+    await new Promise((done) => inProgress.receipts.receipt(row, done))
+    expect(inProgress.get(msgId)?.events).toMatchObject([{ sequence: 1, status: 'FAILED' }])
+    await inProgress.project([msgId])
+    expect(await recordOf(msgId)).toMatchObject({ lane: inProgress.lane, status: 'FAILED' })
+    expect(await eventsOf(db, msgId)).toEqual([{ seq: 1, status: 'FAILED', holder: nodeId }])
+    const answer = { latencyMs: 1, responseStatus: 200, responseHead: null, destination: null }
+    const taken = { kind: 'event-taken', sequence: 1, attemptedAtMs: 1, ...answer } as const
+    expect(inProgress.eventTaken(msgId, taken)).toBe(false)
+    const { rows } = await db.query('select count(*)::integer as count from submissions where msg_id = $1', [
+      msgId,
+    ])
+    expect(rows).toEqual([{ count: 1 }])
+    inProgress.settle(sent(plan, msgId))
+    await eventually(async () => (await recordOf(msgId)).lane === null)
+    expect(await recordOf(msgId)).toMatchObject({ lane: null, status: 'FAILED' })
+    expect(await eventsOf(db, msgId)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,213 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { ChangedMessage } from '../../../src/domain/messages-in-progress.ts'
+import { IdRules } from '../../../src/services/messages/id-rules.ts'
+import { Recorder } from '../../../src/services/messages/recorder.ts'
+import type { Database } from '../../../src/store/database.ts'
+import { aDirectory } from '../../support/directory.ts'
+import { nothingInProgress } from '../../support/in-progress.ts'
+import { installedDatabase, newId } from '../../support/installation.ts'
+import { eventually } from '../../support/service.ts'
+import {
+  announced,
+  countOf,
+  HOLDER,
+  insertMessages,
+  newMessage,
+  receipt,
+  sent,
+  statusOf,
+  storeMessage,
+  submission,
+} from '../../support/stored-messages.ts'
+
+const database = await installedDatabase()
+const plan = database.announcedPlan
+let directory = aDirectory()
+let changed: ChangedMessage[]
+let errors: string[]
+let recorder: Recorder
+
+beforeEach(() => {
+  changed = []
+  errors = []
+  directory = aDirectory()
+  recorder = aRecorder()
+})
+
+function aRecorder(db = database.db): Recorder {
+  return new Recorder({
+    db,
+    directory: () => directory,
+    nowMs: Date.now,
+    inProgress: nothingInProgress(db),
+    eventHolder: () => HOLDER,
+    idRules: new IdRules({
+      db: database.db,
+      directory: () => directory,
+      nowMs: Date.now,
+      onLearned: () => {},
+    }),
+    onChanged: (messages) => changed.push(...messages),
+    onError: (message) => errors.push(message),
+  })
+}
+
+/** The database, with every statement told before it runs. */
+function watched(tell: (name: string, values: string[]) => void): Database {
+  const query = (statement: { name: string; text: string; values: string[] }) => {
+    tell(statement.name, statement.values)
+    return database.db.query(statement)
+  }
+  return new Proxy(database.db, { get: (db, key) => (key === 'query' ? query : db[key as keyof Database]) })
+}
+
+/** Gives a receipt to the recorder; resolves with its answer. */
+function received(...args: Parameters<typeof receipt>): Promise<boolean> {
+  return new Promise((done) => recorder.receipt({ row: receipt(...args), done }))
+}
+
+describe('submissions and receipts', () => {
+  test('a receipt after its submission finds it, however many are written at once', async () => {
+    const count = 1_300
+    const ids = Array.from({ length: count }, (_, index) => newId(Date.now(), index % 256))
+    const rows = ids.map((msg_id) => newMessage(plan, { msg_id }))
+    await insertMessages(database.db, rows)
+    for (const msgId of ids) {
+      recorder.submitted(submission(plan, msgId, `many-${msgId}`))
+      recorder.settle(sent(plan, msgId))
+    }
+    // The last is delivered first.
+    const answers = ids.toReversed().map((msgId) => received(`many-${msgId}`, 'DELIVERED'))
+    expect(await Promise.all(answers)).toEqual(ids.map(() => true))
+    const perMessage = Map.groupBy(changed, ({ msgId }) => msgId)
+    for (const msgId of ids) {
+      const statuses = perMessage.get(msgId)!.map(({ status, seq }) => `${seq} ${status}`)
+      expect(statuses).toEqual(['1 SENT', '2 DELIVERED'])
+    }
+    const { rows: unsent } = await database.db.query('select 1 from messages where sent_at is null')
+    expect(unsent).toHaveLength(0)
+    expect(await countOf(database.db, 'parked_receipts')).toBe(0)
+  })
+
+  test('no submission is written before the settlement that is there: another node may have its receipt', async () => {
+    const ids = Array.from({ length: 1_200 }, (_, index) => newId(Date.now(), index % 256))
+    await insertMessages(
+      database.db,
+      ids.map((msg_id) => newMessage(plan, { msg_id })),
+    )
+    for (const msgId of ids) recorder.submitted(submission(plan, msgId, `whole-${msgId}`))
+    for (const msgId of ids) recorder.settle(sent(plan, msgId))
+    await recorder.drain(20_000)
+    const { rows } = await database.db.query(
+      `select count(*) as together, count(distinct m.xmin::text) as batches
+       from messages m join submissions s on s.msg_id = m.msg_id and s.xmin = m.xmin where m.msg_id = any ($1::uuid[])`,
+      [ids],
+    )
+    expect(rows).toEqual([{ together: 1_200, batches: 3 }])
+  })
+
+  test('a receipt before its submission is parked, acknowledged, and applied afterwards', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    expect(await received(`early-${msgId}`, 'DELIVERED')).toBe(true)
+    expect(await countOf(database.db, 'parked_receipts')).toBe(1)
+    recorder.submitted(submission(plan, msgId, `early-${msgId}`))
+    recorder.settle(sent(plan, msgId))
+    await recorder.drain(5_000)
+    expect(await announced(database.db, msgId)).toEqual(['SENT', 'DELIVERED'])
+    expect(await countOf(database.db, 'parked_receipts')).toBe(0)
+  })
+
+  test('parked receipts that could not be looked for are looked for again', async () => {
+    let failures = 0
+    const troubled = watched((name) => {
+      if (name === 'find_parked_receipts' && failures++ === 0) throw new Error('connection lost')
+    })
+    const msgId = await storeMessage(database.db, plan)
+    expect(await received(`later-${msgId}`, 'DELIVERED')).toBe(true)
+    recorder = aRecorder(troubled)
+    recorder.submitted(submission(plan, msgId, `later-${msgId}`))
+    recorder.settle(sent(plan, msgId))
+    await eventually(async () => (await statusOf(database.db, msgId)) === 'DELIVERED')
+    expect(errors).toEqual(['carrier outcomes not recorded yet'])
+  })
+
+  test('of several receipts for one id in a batch the first final counts, and all are answered', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    recorder.submitted(submission(plan, msgId, `rep-${msgId}`))
+    recorder.settle(sent(plan, msgId))
+    const outcomes = ['UNKNOWN', 'UNKNOWN', 'DELIVERED', 'FAILED', 'UNKNOWN'] as const
+    const answers = outcomes.map((outcome) => received(`rep-${msgId}`, outcome))
+    expect(await Promise.all(answers)).toEqual(outcomes.map(() => true))
+    expect(await announced(database.db, msgId)).toEqual(['SENT', 'UNKNOWN', 'DELIVERED'])
+  })
+
+  test('repetitions in a batch and intermediate receipts change nothing and are kept', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    recorder.submitted(submission(plan, msgId, `${msgId}/0`, 0))
+    recorder.settle(sent(plan, msgId))
+    recorder.note({ ...receipt(`${msgId}/0`, 'DELIVERED'), outcome: 'SENT' })
+    await Promise.all([received(`${msgId}/0`, 'DELIVERED'), received(`${msgId}/0`, 'FAILED')])
+    await recorder.drain(10_000)
+    const { rows } = await database.db.query(
+      'select outcome from receipts where msg_id = $1 order by outcome',
+      [msgId],
+    )
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['SENT', 'FAILED'])
+    expect(await statusOf(database.db, msgId)).toBe('DELIVERED')
+  })
+
+  test('parts accepted late are written, but for those that are cut otherwise', async () => {
+    const msgId = await storeMessage(database.db, plan, { segments: 3 })
+    const late = (parts: bigint, cut: string) =>
+      recorder.acceptedLate({ plan_id: plan, msg_id: msgId, parts, cut })
+    late(1n, 'udh GSM7 63')
+    late(2n, 'udh16 GSM7 64')
+    expect(recorder.backlog).toBe(2)
+    await eventually(() => recorder.backlog === 0)
+    late(1n << 62n, 'udh GSM7 63')
+    await eventually(() => recorder.backlog === 0)
+    const { rows } = await database.db.query(
+      'select submitted_segments::text as parts, cut from dispatches where msg_id = $1',
+      [msgId],
+    )
+    expect(rows).toEqual([{ parts: String((1n << 62n) + 1n), cut: 'udh GSM7 63' }])
+    expect(await announced(database.db, msgId)).toEqual([])
+  })
+
+  test('a bad row among receipts is dropped alone, and answered so that it does not come again', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    recorder.submitted(submission(plan, msgId, `good-${msgId}`))
+    recorder.settle(sent(plan, msgId))
+    const answers = [
+      received(`good-${msgId}`, 'DELIVERED'),
+      received('bad', 'DELIVERED', { received_at: 'yesterday, perhaps' }),
+    ]
+    expect(await Promise.all(answers)).toEqual([true, true])
+    expect(await statusOf(database.db, msgId)).toBe('DELIVERED')
+    expect(errors).toEqual(['receipt refused by the database'])
+    expect(recorder.failing).toBe(false)
+  })
+
+  test('a bad row among submissions does not hold up the others', async () => {
+    const good = await storeMessage(database.db, plan)
+    const bad = await storeMessage(database.db, plan)
+    recorder.submitted({ ...submission(plan, bad, 'bad'), carrier_id: 2 ** 40 })
+    recorder.settle(sent(plan, bad))
+    recorder.submitted(submission(plan, good, `fine-${good}`))
+    recorder.settle(sent(plan, good))
+    expect(await received(`fine-${good}`, 'DELIVERED')).toBe(true)
+    await recorder.drain(2_000)
+    expect(await statusOf(database.db, good)).toBe('DELIVERED')
+    expect(recorder.backlog).toBe(0)
+    expect(recorder.failing).toBe(false)
+  })
+
+  test('beyond its bound receipts are refused at once', async () => {
+    const answers: boolean[] = []
+    for (let index = 0; index <= 20_000; index += 1)
+      recorder.receipt({ row: receipt('flood', 'DELIVERED'), done: (recorded) => answers.push(recorded) })
+    expect(answers).toEqual([false])
+    await recorder.drain(20_000)
+    expect(answers).toHaveLength(20_001)
+  })
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { ROOT, start } from '../../support/process.ts'
+
+/** A process that uses up its file descriptors, asks, gives them back and asks again. */
+const SCRIPT = `
+  import { closeSync, openSync } from 'node:fs'
+  const { Registry } = (await import('prom-client')).default
+  const { DescriptorWatch } = await import('../src/services/node/descriptor-watch.ts')
+  const registry = new Registry()
+  const told = []
+  const watch = new DescriptorWatch({ registry, onShortage: (code) => told.push(code) })
+  const open = []
+  await watch.runOnce()
+  try {
+    for (;;) open.push(openSync('/dev/null'))
+  } catch {}
+  await watch.runOnce()
+  await watch.runOnce()
+  for (const descriptor of open) closeSync(descriptor)
+  await watch.runOnce()
+  const [metric] = await registry.getMetricsAsJSON()
+  process.stdout.write(JSON.stringify({ told, counted: metric.values[0].value }))`
+
+test('a process without a file descriptor left says so once, and counts each second of it', async () => {
+  const node = [process.execPath, '--input-type=module', '--eval', SCRIPT]
+  await using running = start('/bin/sh', ['-c', 'ulimit -n 64; exec "$@"', 'sh', ...node], { cwd: ROOT })
+  const { code, stdout, stderr } = await running.exited
+  expect([code, stderr]).toEqual([0, ''])
+  expect(JSON.parse(stdout)).toEqual({ told: ['EMFILE'], counted: 2 })
+})

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Directory } from '../../../src/domain/directory.ts'
+import { SecretError } from '../../../src/domain/secrets.ts'
+import { createAccount } from '../../../src/operations/manage-accounts.ts'
+import { createCarrier } from '../../../src/operations/manage-carriers.ts'
+import { DirectoryService } from '../../../src/services/node/directory.ts'
+import type { Queryable } from '../../../src/store/database.ts'
+import { databaseOfFile, freshDatabase } from '../../support/database.ts'
+
+const KEY = randomBytes(32)
+const ACCOUNT = { name: 'Example', defaultDlrUrl: null, messagesPerSecond: null, burst: null }
+const database = await databaseOfFile()
+
+function service(options: Partial<ConstructorParameters<typeof DirectoryService>[0]> = {}): DirectoryService {
+  const onError = () => undefined
+  return new DirectoryService({ db: database.db, secretKey: KEY, clock: () => 0, onError, ...options })
+}
+
+/** Counts the statements that pass. */
+function counting(db: Queryable): Queryable & { statements: number } {
+  return {
+    statements: 0,
+    query(...query) {
+      this.statements += 1
+      return db.query(...query)
+    },
+  }
+}
+
+test('there is no directory before the first load', () => {
+  expect(() => service().current()).toThrow('not loaded')
+  expect(service().stale()).toBe(true)
+})
+
+test('a poll without a change is one statement, and the snapshot stays the same object', async () => {
+  const db = counting(database.db)
+  const directory = service({ db })
+  await directory.runOnce()
+  expect(db.statements).toBe(2)
+  const before = directory.current()
+  await directory.runOnce()
+  expect(db.statements).toBe(3)
+  expect(directory.current()).toBe(before)
+})
+
+test('a change is seen at the next poll, told to listeners, and leaves the old snapshot as it was', async () => {
+  const directory = service()
+  await directory.runOnce()
+  const before = directory.current()
+  const told: Directory[] = []
+  const end = directory.onChange((changed) => told.push(changed))
+  const { account, webhookSecret } = await createAccount(database.db, KEY, ACCOUNT)
+  await directory.runOnce()
+  expect(told).toEqual([directory.current()])
+  expect(directory.current().accountById(account.id)?.webhookSecrets).toEqual([webhookSecret])
+  expect(before.accountById(account.id)).toBeUndefined()
+  end()
+  await createAccount(database.db, KEY, ACCOUNT)
+  await directory.runOnce()
+  expect(told).toHaveLength(1)
+})
+
+test('a refresh during a poll holds what was committed before it was asked for', async () => {
+  const directory = service()
+  await directory.runOnce()
+  const poll = directory.runOnce()
+  const { account } = await createAccount(database.db, KEY, ACCOUNT)
+  const refreshes = [directory.refresh(), directory.refresh(), directory.refresh()]
+  await Promise.all(refreshes)
+  expect(directory.current().accountById(account.id)).toBeDefined()
+  await poll
+})
+
+test('many refreshes that come together share their statements', async () => {
+  const db = counting(database.db)
+  const directory = service({ db })
+  await directory.runOnce()
+  await Promise.all(Array.from({ length: 50 }, () => directory.refresh()))
+  expect(db.statements).toBe(4)
+})
+
+test('it is stale once nothing has confirmed it for 4 s, counted from before the statement', async () => {
+  let nowMs = 1_000
+  let advanceMs = 0
+  const db: Queryable = {
+    query: (...query) => {
+      nowMs += advanceMs
+      return database.db.query(...query)
+    },
+  }
+  const directory = service({ db, clock: () => nowMs })
+  await directory.runOnce()
+  nowMs += 4_000
+  expect(directory.stale()).toBe(false)
+  nowMs += 1
+  expect(directory.stale()).toBe(true)
+  advanceMs = 3_000
+  await directory.runOnce()
+  nowMs += 1_000
+  expect(directory.stale()).toBe(false)
+  nowMs += 1
+  expect(directory.stale()).toBe(true)
+})
+
+test('a database that does not answer leaves the snapshot, which goes stale', async () => {
+  let down = false
+  let nowMs = 0
+  const db: Queryable = {
+    query: (...query) => (down ? Promise.reject(new Error('down')) : database.db.query(...query)),
+  }
+  const directory = service({ db, clock: () => nowMs })
+  await directory.runOnce()
+  const before = directory.current()
+  down = true
+  nowMs = 4_001
+  await expect(directory.runOnce()).rejects.toThrow('down')
+  expect(directory.current()).toBe(before)
+  expect(directory.stale()).toBe(true)
+  down = false
+  await directory.runOnce()
+  expect(directory.stale()).toBe(false)
+})
+
+describe('a fresh directory', () => {
+  test('is the snapshot itself while it is not stale, without a statement', async () => {
+    const db = counting(database.db)
+    const directory = service({ db })
+    await directory.runOnce()
+    const { statements } = db
+    expect(directory.fresh()).toBe(directory.current())
+    expect(db.statements).toBe(statements)
+  })
+
+  test('is refreshed once, for all who wait for it', async () => {
+    const db = counting(database.db)
+    let nowMs = 0
+    const directory = service({ db, clock: () => nowMs })
+    await directory.runOnce()
+    const { account } = await createAccount(database.db, KEY, ACCOUNT)
+    nowMs = 60_000
+    const { statements } = db
+    const answers = await Promise.all(Array.from({ length: 50 }, () => directory.fresh()))
+    expect(new Set(answers)).toEqual(new Set([directory.current()]))
+    expect(directory.current().accountById(account.id)).toBeDefined()
+    expect(db.statements).toBe(statements + 2)
+  })
+
+  test('is not given when the database answers too late; one that answers again in time is waited for', async () => {
+    let nowMs = 0
+    let failures = 0
+    const db: Queryable = {
+      query: (...query) => {
+        failures -= 1
+        return failures >= 0 ? Promise.reject(new Error('down')) : database.db.query(...query)
+      },
+    }
+    const directory = service({ db, clock: () => nowMs })
+    await directory.runOnce()
+    nowMs = 60_000
+    failures = 3
+    expect(await directory.fresh()).toBe(directory.current())
+    const impatient = service({ db, clock: () => nowMs, freshWaitMs: 1 })
+    await impatient.runOnce()
+    nowMs = 120_000
+    failures = Number.POSITIVE_INFINITY
+    expect(await impatient.fresh()).toBe(null)
+  })
+
+  test('is waited for by a bounded number at once', async () => {
+    let nowMs = 0
+    const directory = service({ clock: () => nowMs, maxFreshWaits: 2 })
+    await directory.runOnce()
+    nowMs = 60_000
+    const waits = [directory.fresh(), directory.fresh(), directory.fresh()]
+    const answers = await Promise.all(waits)
+    expect(answers).toEqual([directory.current(), directory.current(), null])
+    nowMs = 120_000
+    expect(await directory.fresh()).toBe(directory.current())
+  })
+})
+
+test('another key than the one secrets were sealed with stops the start', async () => {
+  await createAccount(database.db, KEY, ACCOUNT)
+  const directory = service({ secretKey: randomBytes(32) })
+  await expect(directory.start()).rejects.toThrow('SECRET_KEY')
+  await directory.stop()
+})
+
+test('webhook headers that cannot be opened are refused like webhook secrets', async () => {
+  await using own = await freshDatabase()
+  const headers = { webhookHeaders: [{ name: 'X-Key', value: 'of a' }] }
+  const { account: a } = await createAccount(own.db, KEY, { ...ACCOUNT, ...headers })
+  const { account: b } = await createAccount(own.db, KEY, ACCOUNT)
+  const directory = service({ db: own.db })
+  await directory.start()
+  expect(directory.current().accountById(a.id)?.webhookHeaders).toEqual({ 'X-Key': 'of a' })
+  expect(directory.current().accountById(b.id)?.webhookHeaders).toEqual({})
+  await own.db.query('update accounts set webhook_headers = $1 where id = $2', [a.webhookHeaders, b.id])
+  await expect(directory.refresh()).rejects.toThrow(SecretError)
+  expect(directory.current().accountById(b.id)?.webhookHeaders).toEqual({})
+  await directory.stop()
+})
+
+test('a listener that throws fails neither the others nor the refresh', async () => {
+  const errors: unknown[] = []
+  const directory = service({ onError: (error) => errors.push(error) })
+  let told = 0
+  directory.onChange(() => {
+    throw new Error('listener')
+  })
+  directory.onChange(() => {
+    told += 1
+  })
+  await directory.start()
+  expect(told).toBe(1)
+  expect(errors).toHaveLength(1)
+  await directory.stop()
+})
+
+test('started, it polls by itself until it is stopped', async () => {
+  const directory = service({ clock: () => performance.now() })
+  await directory.start()
+  const changed = new Promise<Directory>((resolve) => directory.onChange(resolve))
+  const { account } = await createAccount(database.db, KEY, ACCOUNT)
+  expect((await changed).accountById(account.id)).toBeDefined()
+  await directory.stop()
+})
+
+test('a secret of one row does not open in the place of another', async () => {
+  const settings = {
+    state: 'started',
+    host: 'smpp.example.net',
+    port: 2775,
+    tls: false,
+    tlsCa: null,
+    tlsServerName: null,
+    bindMode: 'transceiver',
+    binds: 1,
+    systemId: 'aldis',
+    systemType: '',
+    window: 10,
+    messagesPerSecond: null,
+    senderMessagesPerSecond: null,
+    longMessages: 'udh',
+    validitySeconds: null,
+    validityFormat: 'relative',
+    submitOutcomes: {},
+    idRule: 'exact',
+  } as const
+  await using own = await freshDatabase()
+  const { db } = own
+  await createCarrier(db, KEY, { ...settings, name: 'a', password: 'of a' })
+  await createCarrier(db, KEY, { ...settings, name: 'b', password: 'of b' })
+  const directory = service({ db })
+  await directory.runOnce()
+  expect(directory.current().contents.carriers.map((carrier) => carrier.password)).toEqual(['of a', 'of b'])
+  await db.query(`update carriers set password = (select password from carriers where name = 'a')`)
+  await expect(directory.runOnce()).rejects.toThrow(SecretError)
+})

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { NodeLease } from '../../../src/services/node/node-lease.ts'
+import { withTransaction } from '../../../src/store/database.ts'
+import { databaseOfFile } from '../../support/database.ts'
+import { eventually } from '../../support/service.ts'
+
+/** Heartbeats come from the tests alone. */
+const NEVER_MS = 3_600_000
+
+interface Watched {
+  readonly lease: NodeLease
+  readonly taken: number[][]
+  readonly registered: number[]
+  expired: number
+  replaced: number
+}
+
+const { db } = await databaseOfFile()
+let leases: Watched[]
+
+beforeEach(async () => {
+  leases = []
+  await db.query('delete from nodes')
+})
+
+afterEach(async () => {
+  for (const { lease } of leases) await lease.stop()
+})
+
+async function started(name: string): Promise<Watched> {
+  const watched: Watched = {
+    taken: [],
+    registered: [],
+    expired: 0,
+    replaced: 0,
+    lease: new NodeLease({
+      db,
+      name,
+      onRegistered: async (nodeId) => void watched.registered.push(nodeId),
+      onTaken: async (buckets) => void watched.taken.push([...buckets]),
+      onReplaced: () => {
+        watched.replaced += 1
+      },
+      onError: (_message, error) => {
+        throw error
+      },
+      heartbeatMs: NEVER_MS,
+    }),
+  }
+  watched.lease.onExpired(() => {
+    watched.expired += 1
+  })
+  leases.push(watched)
+  await watched.lease.start()
+  return watched
+}
+
+const over = ({ lease }: Watched) =>
+  db.query(`update nodes set expires_at = now() - interval '1 s' where node_id = $1`, [lease.nodeId])
+
+describe('one node', () => {
+  test('owns every bucket, and ids come from each in turn', async () => {
+    const { lease, taken } = await started('one')
+    expect(lease.buckets).toHaveLength(256)
+    expect(taken.map((buckets) => buckets.length)).toEqual([256])
+    const ids = Array.from({ length: 512 }, () => lease.nextBucket())
+    expect(new Set(ids).size).toBe(256)
+    expect(new Set(ids.slice(0, 256)).size).toBe(256)
+  })
+
+  test('a heartbeat changes nothing, and says that it is this node still', async () => {
+    const { lease, taken, registered } = await started('one')
+    const { nodeId } = lease
+    await lease.runOnce()
+    expect([lease.nodeId, lease.buckets.length, taken.length]).toEqual([nodeId, 256, 1])
+    expect(registered).toEqual([nodeId, nodeId])
+  })
+
+  test('that stops owns nothing, and leaves no trace', async () => {
+    const { lease } = await started('one')
+    await lease.stop()
+    expect(lease.buckets).toEqual([])
+    const { rows } = await db.query(
+      'select 1 from nodes union all select 1 from buckets where node_id is not null',
+    )
+    expect(rows).toEqual([])
+  })
+
+  test('an id has a bucket also while none is owned', async () => {
+    const { lease } = await started('one')
+    await lease.stop()
+    const bucket = lease.nextBucket()
+    expect(bucket >= 0 && bucket < 256).toBe(true)
+  })
+})
+
+describe('several nodes', () => {
+  test('even out: each has its share, every bucket has one owner', async () => {
+    const nodes = [await started('one'), await started('two'), await started('three')]
+    for (let round = 0; round < 2; round += 1) for (const { lease } of nodes) await lease.runOnce()
+    const owned = nodes.map(({ lease }) => lease.buckets)
+    expect(owned.map((buckets) => buckets.length).toSorted()).toEqual([84, 86, 86])
+    expect(new Set(owned.flat()).size).toBe(256)
+  })
+
+  test('one whose lease is over: its buckets go to the others, and what it held anywhere is released', async () => {
+    const [one, two] = [await started('one'), await started('two')]
+    await one.lease.runOnce()
+    await two.lease.runOnce()
+    expect(two.taken.map((buckets) => buckets.length)).toEqual([128])
+    await over(one)
+    await two.lease.runOnce()
+    expect(two.lease.buckets).toHaveLength(256)
+    expect(two.taken.at(-1)).toHaveLength(256)
+  })
+
+  test('it finds out, and begins anew as another node with what is left', async () => {
+    const [one, two] = [await started('one'), await started('two')]
+    const { nodeId } = one.lease
+    await over(one)
+    await two.lease.runOnce()
+    await one.lease.runOnce()
+    expect([one.expired, one.replaced]).toEqual([1, 0])
+    expect(one.lease.nodeId).not.toBe(nodeId)
+    await two.lease.runOnce()
+    await one.lease.runOnce()
+    expect(one.lease.buckets).toHaveLength(128)
+  })
+
+  test('one of the same name takes all at once; the first is told, owns nothing and does not come back', async () => {
+    const first = await started('same')
+    const second = await started('same')
+    expect(second.lease.buckets).toHaveLength(256)
+    expect(second.taken.at(-1)).toHaveLength(256)
+    await first.lease.runOnce()
+    expect([first.expired, first.replaced]).toEqual([0, 1])
+    expect(first.lease.buckets).toEqual([])
+    expect(first.lease.alive).toBe(false)
+    await first.lease.stop()
+    await second.lease.runOnce()
+    expect(second.lease.buckets).toHaveLength(256)
+  })
+})
+
+describe('whoever depends on the lease is told', () => {
+  test('when it is renewed, and when it was lost, before it is begun anew', async () => {
+    const { lease } = await started('one')
+    const seen: boolean[] = []
+    const stop = lease.onChange(() => seen.push(lease.alive))
+    await lease.runOnce()
+    expect(seen).toEqual([true])
+    await db.query('delete from nodes')
+    await lease.runOnce()
+    expect(seen).toEqual([true, false, true])
+    stop()
+    await lease.runOnce()
+    expect(seen).toHaveLength(3)
+  })
+
+  test('when it is over by the clock of the node', async () => {
+    const { lease } = await started('one')
+    const over = new Promise<void>((resolve) => {
+      lease.onChange(() => {
+        if (!lease.alive) resolve()
+      })
+    })
+    await over
+    expect(lease.buckets).toEqual([])
+  })
+})
+
+test('a heartbeat that hangs is given up while another can still keep the lease', async () => {
+  const { lease } = await started('hanging')
+  await withTransaction(db, async (transaction) => {
+    await transaction.query('lock table nodes')
+    await expect(lease.runOnce()).rejects.toThrow('Query read timeout')
+  })
+  expect(lease.alive).toBe(true)
+  await lease.runOnce()
+})
+
+test('a heartbeat that fails is tried again soon, and told once', async () => {
+  const errors: string[] = []
+  const lease = new NodeLease({
+    db,
+    name: 'failing',
+    onRegistered: async () => undefined,
+    onTaken: async () => undefined,
+    onReplaced: () => undefined,
+    onError: (message) => void errors.push(message),
+    heartbeatMs: 20,
+  })
+  await lease.start()
+  let renewals = 0
+  lease.onChange(() => {
+    renewals += 1
+  })
+  await db.query('alter table nodes rename to gone')
+  await eventually(() => errors.length === 1)
+  await db.query('alter table gone rename to nodes')
+  const before = renewals
+  await eventually(() => renewals > before + 2)
+  expect(errors).toEqual(['heartbeat failed'])
+  await lease.stop()
+})

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { PeriodicTask } from '../../../src/services/node/periodic-task.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const INTERVAL_MS = 1_000
+
+/** A task whose runs are ended by hand; `begun` counts them. */
+function task(onError: (error: unknown) => void = () => undefined) {
+  const runs: PromiseWithResolvers<unknown>[] = []
+  const periodic = new PeriodicTask({
+    intervalMs: INTERVAL_MS,
+    onError,
+    run: () => {
+      const run = Promise.withResolvers<unknown>()
+      runs.push(run)
+      return run.promise
+    },
+  })
+  return { periodic, runs, pass: (ms: number) => vi.advanceTimersByTimeAsync(ms) }
+}
+
+test('one run follows the other, an interval after its end', async () => {
+  const { periodic, runs, pass } = task()
+  periodic.start()
+  await pass(INTERVAL_MS - 1)
+  expect(runs).toHaveLength(0)
+  await pass(1)
+  expect(runs).toHaveLength(1)
+  await pass(10 * INTERVAL_MS)
+  expect(runs).toHaveLength(1)
+  runs[0]!.resolve(undefined)
+  await pass(INTERVAL_MS)
+  expect(runs).toHaveLength(2)
+})
+
+test('a run says when the next is due', async () => {
+  const { periodic, runs, pass } = task()
+  periodic.start(0)
+  await pass(0)
+  runs[0]!.resolve(5)
+  await pass(5)
+  expect(runs).toHaveLength(2)
+})
+
+test('woken it runs at once; while it runs, once more', async () => {
+  const { periodic, runs, pass } = task()
+  periodic.wake()
+  await pass(0)
+  expect(runs).toHaveLength(0)
+  periodic.start()
+  periodic.wake()
+  expect(runs).toHaveLength(1)
+  periodic.wake()
+  periodic.wake()
+  expect(runs).toHaveLength(1)
+  runs[0]!.resolve(undefined)
+  await pass(0)
+  expect(runs).toHaveLength(2)
+  runs[1]!.resolve(undefined)
+  await pass(INTERVAL_MS - 1)
+  expect(runs).toHaveLength(2)
+})
+
+test('it goes on after a failure, and tells the first in a row', async () => {
+  const errors: unknown[] = []
+  const { periodic, runs, pass } = task((error) => errors.push(error))
+  periodic.start(0)
+  await pass(0)
+  for (const [index, failure] of ['first', 'second', null, 'third'].entries()) {
+    if (failure === null) runs[index]!.resolve(undefined)
+    else runs[index]!.reject(failure)
+    await pass(INTERVAL_MS)
+  }
+  expect(errors).toEqual(['first', 'third'])
+  expect(runs).toHaveLength(5)
+})
+
+test('stopped it waits for the run that has begun, and begins none', async () => {
+  const { periodic, runs, pass } = task()
+  periodic.start(0)
+  await pass(0)
+  periodic.wake()
+  const stopped = vi.fn()
+  void periodic.stop().then(stopped)
+  await pass(INTERVAL_MS)
+  expect(stopped).not.toHaveBeenCalled()
+  runs[0]!.resolve(undefined)
+  await pass(10 * INTERVAL_MS)
+  expect(stopped).toHaveBeenCalled()
+  periodic.wake()
+  expect(runs).toHaveLength(1)
+})

@@ -1,0 +1,309 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { CONFIRMED_AFTER_MS, LEAST_TIMEOUT_MS } from '../../../src/domain/inbound-offers.ts'
+import { messageId } from '../../../src/domain/message-ids.ts'
+import {
+  InboundOffers,
+  type Offer,
+  type OfferingLink,
+  type OfferVerdict,
+} from '../../../src/services/receiving/inbound-offers.ts'
+import { decodePdu } from '../../../src/smpp/decoding.ts'
+import { encodePdu } from '../../../src/smpp/encoding.ts'
+import type { PduInput, PduOf } from '../../../src/smpp/pdu.ts'
+import { insertInboundMessages } from '../../../src/store/inbound-messages.ts'
+import { deleteOldOffers, isTurnTaken } from '../../../src/store/inbound-offers.ts'
+import { installedDatabase } from '../../support/installation.ts'
+
+const CARRIER_ID = 1
+const NOBODY = { holder: null, buckets: [] }
+const { db } = await installedDatabase()
+let nowMs = 0
+
+interface Node {
+  readonly nodeId: number
+  readonly offers: InboundOffers
+}
+
+/** A session as the offers see it. */
+class Link implements OfferingLink {
+  closed: OfferingLink['closed'] = null
+  lastReceivedMs = 0
+  readonly #whenClosed = Promise.withResolvers<void>()
+
+  whenClosed(): Promise<void> {
+    return this.#whenClosed.promise
+  }
+
+  close(code: NonNullable<OfferingLink['closed']>['code']): void {
+    this.closed = { code, atMs: nowMs }
+  }
+}
+
+async function startNode(name: string): Promise<Node> {
+  const { rows } = await db.query(
+    `insert into nodes (name, expires_at) values ($1, now() + interval '1 minute') returning node_id`,
+    [name],
+  )
+  const nodeId = rows[0].node_id
+  const offers = new InboundOffers({
+    db,
+    lease: { nodeId },
+    newOfferId: () => messageId(Date.now(), randomBytes(9), 0),
+    clock: () => nowMs,
+    onError: (message, error) => {
+      throw new Error(message, { cause: error })
+    },
+  })
+  return { nodeId, offers }
+}
+
+let one: Node
+let other: Node
+
+beforeEach(async () => {
+  nowMs = 1_000
+  await db.query('truncate inbound_offers, nodes')
+  one = await startNode('one')
+  other = await startNode('other')
+})
+
+afterEach(() => Promise.all([one.offers.stop(), other.offers.stop()]))
+
+function pdu(text = 'YES', more: Partial<PduInput<'deliver_sm'>> = {}): PduOf<'deliver_sm'> {
+  const fields = { source_addr: '4670000001', destination_addr: '72000', short_message: Buffer.from(text) }
+  return decodePdu(encodePdu({ command: 'deliver_sm', ...fields, ...more })) as PduOf<'deliver_sm'>
+}
+
+const arrived = (node: Node, link: OfferingLink, of = pdu()) => node.offers.arrived(of, CARRIER_ID, link)
+
+/** Judges these as one batch and records what is new, as the receiver does. */
+async function received(node: Node, ...offers: Offer[]): Promise<readonly OfferVerdict[]> {
+  const verdicts = await node.offers.judge(offers)
+  const fresh = offers.filter((_, place) => verdicts[place] === 'new')
+  const keys = fresh.map((offer) => node.offers.keyOf(offer))
+  await insertInboundMessages(db, [], NOBODY, { offers: keys, nodeId: node.nodeId })
+  return verdicts
+}
+
+/** Arrives, is recorded and answered at once. */
+async function taken(node: Node, link: OfferingLink, of = pdu()): Promise<OfferVerdict> {
+  const offer = arrived(node, link, of)
+  const [verdict] = await received(node, offer)
+  node.offers.answered(offer, verdict === 'unclear' ? 'refused' : 'taken')
+  return verdict!
+}
+
+async function rows(): Promise<{ holder: number | null }[]> {
+  return (await db.query('select holder from inbound_offers order by offer_id')).rows
+}
+
+/** What the node notes once a second. */
+const noted = (node: Node) => node.offers.stop()
+
+test('the same contents over a living link are messages of their own, one after the other or at once', async () => {
+  const link = new Link()
+  expect([await taken(one, link), await taken(one, link), await taken(one, new Link())]).toEqual([
+    'new',
+    'new',
+    'new',
+  ])
+  expect(await received(one, arrived(one, link), arrived(one, link))).toEqual(['new', 'new'])
+})
+
+test('offered again when the link is lost behind the answer: the same, once for each that was recorded', async () => {
+  const link = new Link()
+  await taken(one, link)
+  await taken(one, link)
+  link.close('socket_error')
+  const next = new Link()
+  const verdicts = [await taken(one, next), await taken(one, next), await taken(one, next)]
+  expect(verdicts).toEqual(['again', 'again', 'new'])
+})
+
+test.each<[string, Partial<PduInput<'deliver_sm'>>]>([
+  ['text', { short_message: Buffer.from('yes') }],
+  ['sender', { source_addr: '4670000002' }],
+  ['number', { destination_addr: '72001' }],
+  ['data_coding', { data_coding: 3 }],
+  ['esm_class', { esm_class: 0x40 }],
+  ['TLV', { tlvs: { user_message_reference: 7 } }],
+  ['vendor TLV', { unknownTlvs: new Map([[0x1403, Buffer.from('id-2')]]) }],
+])('another %s is another message', async (_name, changes) => {
+  const link = new Link()
+  await taken(one, link)
+  link.close('peer_closed')
+  expect(await taken(one, new Link(), pdu('YES', changes))).toBe('new')
+})
+
+test('a sequence number and a TLV of the moment say nothing', async () => {
+  const link = new Link()
+  await taken(one, link)
+  link.close('peer_closed')
+  expect(await taken(one, new Link(), pdu('YES', { sequence: 99, tlvs: { more_messages_to_send: 1 } }))).toBe(
+    'again',
+  )
+})
+
+test('an answer is known to have arrived when the link is heard of later, or is unbound in order', async () => {
+  const heard = new Link()
+  const unbound = new Link()
+  await taken(one, heard)
+  await taken(one, unbound, pdu('NO'))
+  heard.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  unbound.close('unbound')
+  await noted(one)
+  expect(await rows()).toEqual([])
+  heard.close('socket_error')
+  expect([await taken(one, new Link()), await taken(one, new Link(), pdu('NO'))]).toEqual(['new', 'new'])
+})
+
+/** Offered again as long after it as a carrier that waits for an answer least. Returns the first offer. */
+async function offeredTwice(link: Link) {
+  const first = arrived(one, link)
+  await received(one, first)
+  nowMs += LEAST_TIMEOUT_MS
+  expect(await received(one, arrived(one, link))).toEqual(['again'])
+  return first
+}
+
+test('no answer for long, or a late one: the carrier has given up on it', async () => {
+  const link = new Link()
+  const first = await offeredTwice(link)
+  one.offers.answered(first, 'taken')
+  nowMs += 1
+  expect(await taken(one, link)).toBe('new')
+  const [early, late] = [
+    arrived(one, link, pdu('NO')),
+    { ...arrived(one, link, pdu('NO')), arrivedAtMs: nowMs + LEAST_TIMEOUT_MS },
+  ]
+  expect(await received(one, early, late)).toEqual(['new', 'again'])
+})
+
+test('an answer that came too late is in doubt, whatever is heard over its link or however it ends', async () => {
+  const [heard, unbound] = [new Link(), new Link()]
+  const late = [arrived(one, heard), arrived(one, unbound, pdu('NO'))]
+  await received(one, ...late)
+  nowMs += LEAST_TIMEOUT_MS
+  for (const offer of late) one.offers.answered(offer, 'taken')
+  heard.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  unbound.close('unbound')
+  await noted(one)
+  expect(await rows()).toEqual([{ holder: null }, { holder: null }])
+  expect([await taken(one, heard), await taken(one, new Link(), pdu('NO'))]).toEqual(['again', 'again'])
+})
+
+test('what came before a late answer, or before the link was lost, is another message, however late it is judged', async () => {
+  const link = new Link()
+  const first = arrived(one, link)
+  await received(one, first)
+  nowMs += 1_000
+  const second = arrived(one, new Link())
+  nowMs += LEAST_TIMEOUT_MS
+  one.offers.answered(first, 'taken')
+  await noted(one)
+  link.close('socket_error')
+  expect(await received(one, second)).toEqual(['new'])
+  one.offers.answered(second, 'taken')
+  expect(await taken(one, new Link())).toBe('again')
+})
+
+test('heard of after the answer, then lost before that was noted: the next is another message', async () => {
+  const link = new Link()
+  await taken(one, link)
+  nowMs += CONFIRMED_AFTER_MS
+  link.lastReceivedMs = nowMs
+  link.close('socket_error')
+  expect(await taken(one, new Link())).toBe('new')
+})
+
+test('the answer to the first, when it has been offered again meanwhile, decides nothing', async () => {
+  const link = new Link()
+  const first = await offeredTwice(link)
+  one.offers.answered({ ...first, arrivedAtMs: nowMs }, 'taken')
+  link.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  await noted(one)
+  expect(await rows()).toEqual([{ holder: one.nodeId }])
+})
+
+test('a row that another node took over is neither deleted nor released by the first', async () => {
+  const [read, lost] = [new Link(), new Link()]
+  await taken(one, read)
+  await taken(one, lost, pdu('NO'))
+  const lapse = `update nodes set expires_at = now() - interval '1 second' where node_id = $1`
+  await db.query(lapse, [one.nodeId])
+  expect([await taken(other, new Link()), await taken(other, new Link(), pdu('NO'))]).toEqual([
+    'again',
+    'again',
+  ])
+  read.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  lost.close('socket_error')
+  await noted(one)
+  expect(await rows()).toEqual([{ holder: other.nodeId }, { holder: other.nodeId }])
+})
+
+test('released, and still known: the next of its carrier is asked of the database, since another node may have it', async () => {
+  const link = new Link()
+  const first = arrived(one, link)
+  await received(one, first)
+  one.offers.answered(first, 'refused')
+  await noted(one)
+  expect(await taken(other, new Link())).toBe('again')
+  expect(await taken(one, link)).toBe('unclear')
+})
+
+test('refused although it is recorded: the next is the same; what is not recorded is new', async () => {
+  const link = new Link()
+  const recorded = arrived(one, link)
+  await received(one, recorded)
+  one.offers.answered(recorded, 'refused')
+  expect(await taken(one, link)).toBe('again')
+  const lost = arrived(one, link, pdu('NO'))
+  await one.offers.judge([lost])
+  one.offers.answered(lost, 'refused', { mayBeRecorded: false })
+  expect(await taken(one, link, pdu('NO'))).toBe('new')
+})
+
+test('over the bind of another node: unclear while the first knows the answer, then the same, or new', async () => {
+  const link = new Link()
+  await taken(one, link)
+  expect(await taken(other, new Link())).toBe('unclear')
+  link.close('socket_error')
+  await noted(one)
+  expect(await rows()).toEqual([{ holder: null }])
+  expect(await taken(other, new Link())).toBe('again')
+  expect(await rows()).toEqual([{ holder: other.nodeId }])
+  expect(await taken(one, new Link())).toBe('unclear')
+})
+
+test('offered to two nodes at once: one records it, and the other finds that when it looks again', async () => {
+  const [here, there] = [arrived(one, new Link()), arrived(other, new Link())]
+  const judged = [await one.offers.judge([here]), await other.offers.judge([there])]
+  expect(judged).toEqual([['new'], ['new']])
+  const record = (node: Node, offer: Offer) =>
+    insertInboundMessages(db, [], NOBODY, { offers: [node.offers.keyOf(offer)], nodeId: node.nodeId })
+  await record(one, here)
+  const failure = await record(other, there).catch((error: unknown) => error)
+  expect(isTurnTaken(failure)).toBe(true)
+  expect(await received(other, there)).toEqual(['unclear'])
+  expect(await rows()).toEqual([{ holder: one.nodeId }])
+})
+
+test('a node that is gone is asked no more; neither is one that was started again', async () => {
+  await taken(one, new Link())
+  await db.query(`update nodes set expires_at = now() - interval '1 second' where node_id = $1`, [one.nodeId])
+  expect(await taken(other, new Link())).toBe('again')
+  await taken(one, new Link(), pdu('NO'))
+  const again = await startNode('one again')
+  expect(await taken({ ...again, nodeId: one.nodeId }, new Link(), pdu('NO'))).toBe('again')
+})
+
+test('after a quarter of an hour nothing is known any more', async () => {
+  const link = new Link()
+  await taken(one, link)
+  link.close('socket_error')
+  await db.query(`update inbound_offers set offered_at = now() - interval '16 minutes'`)
+  expect(await taken(one, new Link())).toBe('new')
+  expect(await deleteOldOffers(db, 15 * 60_000, 10)).toBe(1)
+  expect(await rows()).toHaveLength(1)
+})

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CarrierQueue } from '../../../src/services/sending/carrier-queue.ts'
+import type { SubmitJob } from '../../../src/services/sending/submit-job.ts'
+import { eventually } from '../../support/service.ts'
+import { aJob } from '../../support/submit-jobs.ts'
+
+const UNLIMITED = { messagesPerSecond: null, senderMessagesPerSecond: null }
+
+let queue: CarrierQueue
+let pumps: number
+
+beforeEach(() => {
+  pumps = 0
+  queue = new CarrierQueue(() => {
+    pumps += 1
+  })
+})
+
+afterEach(() => queue.stop())
+
+function pushed(count: number, changes: Parameters<typeof aJob>[0] = {}): SubmitJob[] {
+  const jobs = Array.from({ length: count }, () => aJob(changes))
+  for (const job of jobs) queue.push(job)
+  return jobs
+}
+
+/** Sends every PDU of the head. */
+function sendHead(): SubmitJob {
+  const job = queue.head()!
+  while (job.progress.next !== null) {
+    job.progress.sent()
+    queue.sent(job, performance.now())
+    job.startedAtMs ??= Date.now()
+  }
+  queue.takeHead()
+  return job
+}
+
+describe('turns', () => {
+  test('plans take them by segments: after a long message one waits as long', () => {
+    const [long] = pushed(1, { planId: 1, body: 'part '.repeat(80) })
+    const [next] = pushed(1, { planId: 1 })
+    const others = pushed(4, { planId: 2 })
+    const order = Array.from({ length: 6 }, sendHead)
+    expect(order).toEqual([long, others[0], others[1], others[2], next, others[3]])
+  })
+
+  test('what comes back goes before the rest of its plan', () => {
+    const [first, second] = pushed(2)
+    sendHead()
+    queue.resume(first!)
+    queue.resume(first!)
+    expect(queue.size).toBe(2)
+    expect([sendHead(), sendHead()]).toEqual([first, second])
+    expect(queue.head()).toBeNull()
+  })
+
+  test('one that is taken out is out, at the head and elsewhere', () => {
+    const [first, second, third] = pushed(3)
+    queue.remove(first!)
+    queue.remove(third!)
+    queue.remove(third!)
+    expect(queue.drain()).toEqual([second])
+  })
+})
+
+describe('rates', () => {
+  test('a new one takes the place of what was learned; the same one does not', () => {
+    queue.follow({ ...UNLIMITED, messagesPerSecond: 100 })
+    queue.throttle.throttled(performance.now(), performance.now())
+    expect(queue.throttle.isCut).toBe(true)
+    queue.follow({ ...UNLIMITED, messagesPerSecond: 100 })
+    expect(queue.throttle.isCut).toBe(true)
+    queue.follow({ ...UNLIMITED, messagesPerSecond: 50 })
+    expect(queue.throttle.isCut).toBe(false)
+  })
+
+  test('congested is what throttles and has more queued than it sends in five seconds', () => {
+    queue.follow({ ...UNLIMITED, messagesPerSecond: 2 })
+    pushed(11)
+    expect(queue.isCongested).toBe(false)
+    queue.throttle.throttled(performance.now(), performance.now())
+    expect(queue.isCongested).toBe(true)
+    queue.remove(queue.head()!)
+    for (let count = 0; count < 6; count += 1) queue.remove(queue.head()!)
+    expect(queue.isCongested).toBe(false)
+  })
+
+  test('a rate of senders that goes gives back what waited, in its order', () => {
+    queue.follow({ ...UNLIMITED, senderMessagesPerSecond: 1 })
+    const jobs = pushed(3)
+    expect(sendHead()).toBe(jobs[0])
+    for (const job of jobs.slice(1)) {
+      expect(queue.lanes!.admit(job, performance.now()).kind).toBe('waits')
+      queue.stepAside(job)
+    }
+    expect(queue.size).toBe(0)
+    queue.follow(UNLIMITED)
+    expect(queue.lanes).toBeNull()
+    expect([sendHead(), sendHead()]).toEqual(jobs.slice(1))
+  })
+})
+
+test('a pause ends with a look at the queue', async () => {
+  queue.pauseFor(10)
+  queue.pauseFor(1)
+  expect(queue.isPaused).toBe(true)
+  await eventually(() => pumps === 1)
+  expect(queue.isPaused).toBe(false)
+})

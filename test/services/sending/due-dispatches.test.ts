@@ -1,0 +1,202 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { Route, RoutingRule } from '../../../src/domain/configuration.ts'
+import type { Directory } from '../../../src/domain/directory.ts'
+import { loadedMessage } from '../../../src/domain/messages-in-progress.ts'
+import { DueDispatches, type DueDispatchesOptions } from '../../../src/services/sending/due-dispatches.ts'
+import { HeldMessages } from '../../../src/services/sending/held-messages.ts'
+import { withTransaction } from '../../../src/store/database.ts'
+import { aDirectory, aPlan, aRoute } from '../../support/directory.ts'
+import { installedDatabase } from '../../support/installation.ts'
+import { eventually } from '../../support/service.ts'
+import { insertMessages, newMessage } from '../../support/stored-messages.ts'
+
+const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
+const [open, closed] = [aRoute({ id: 1 }), aRoute({ id: 2 })]
+
+const { db, announcedPlan: plan } = await installedDatabase()
+let held: HeldMessages
+let taken: string[]
+
+beforeEach(async () => {
+  await db.query('delete from dispatches')
+  held = new HeldMessages()
+  taken = []
+})
+
+/** The plan's own route is open; a rule leads others over the closed one. */
+function directoryOf(prefixes: readonly string[], active = true): Directory {
+  const rules = prefixes.map(
+    (prefix, id): RoutingRule => ({
+      id,
+      planId: null,
+      sender: null,
+      prefix,
+      country: null,
+      mccmnc: null,
+      route: closed,
+    }),
+  )
+  const plans = [aPlan({ id: plan, active, route: open })]
+  return aDirectory({ plans, routes: [open, closed], routingRules: rules })
+}
+
+/** Takes without a journal. */
+const loading = (pool: typeof db): DueDispatchesOptions['inProgress'] => ({
+  load: async (lane, load) =>
+    (await withTransaction(pool, (tx) => load(tx, lane))).map((one) => loadedMessage(one.msgId, one)),
+})
+
+function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> = {}): DueDispatches {
+  return new DueDispatches({
+    inProgress: loading(db),
+    directory,
+    lease: { nodeId: 1, buckets: ALL },
+    recorder: { failing: false, backlog: 0 },
+    held,
+    isOpen: (route: Route) => route.id === open.id,
+    carriers: () => ({ here: [], elsewhere: [] }),
+    take: ({ msgId, accepted }) => {
+      held.add(msgId, accepted.planId)
+      taken.push(msgId)
+    },
+    onError: (message, error) => expect.unreachable(`${message}: ${error}`),
+    ...changes,
+  })
+}
+
+async function store(count: number, route_id: number): Promise<void> {
+  const created_ms = Date.now() - 1_000
+  const rows = Array.from({ length: count }, () => newMessage(plan, { route_id, created_ms }))
+  await insertMessages(db, rows)
+}
+
+test('takes what waits for an open route; tells how much', async () => {
+  await store(120, 1)
+  await store(5, 2)
+  const look = due(() => directoryOf(['+44']))
+  expect([await look.runOnce(), await look.runOnce()]).toEqual([120, 0])
+  expect(taken).toHaveLength(120)
+})
+
+test('after rules have changed, what waits for closed routes too, for a while', async () => {
+  await store(5, 2)
+  let rules = ['+44', '+49']
+  const look = due(() => directoryOf(rules), { recheckMs: 0 })
+  look.follow()
+  await look.runOnce()
+  expect(taken).toEqual([])
+  const trusting = due(() => directoryOf(rules), { recheckMs: 60_000 })
+  await trusting.runOnce()
+  expect(taken).toEqual([])
+  rules = ['+49']
+  trusting.follow()
+  await trusting.runOnce()
+  expect(taken).toHaveLength(5)
+})
+
+test.each<[string, Partial<DueDispatchesOptions>]>([
+  ['the lease may be over', { lease: { nodeId: 1, buckets: [] } }],
+  ['the database does not take what is recorded', { recorder: { failing: true, backlog: 0 } }],
+  ['outcomes wait to be written', { recorder: { failing: false, backlog: 6_000 } }],
+  ['no carrier is there', { isOpen: () => false }],
+])('takes nothing while %s', async (_name, changes) => {
+  await store(5, 1)
+  expect(await due(() => directoryOf([]), changes).runOnce()).toBe(0)
+  expect(taken).toEqual([])
+})
+
+test('nothing of a plan that is not active, nor beyond the room there is', async () => {
+  await store(5, 1)
+  await due(() => directoryOf([], false)).runOnce()
+  expect(taken).toEqual([])
+  held.reserved = 9_950
+  await due(() => directoryOf([])).runOnce()
+  expect(taken).toEqual([])
+})
+
+test('what has no label yet finds no more room than there is for any open route', async () => {
+  await store(5, 0)
+  for (let count = 0; held.roomFor(plan, 1) > 0; count += 1) held.add(`m-${count}`, plan, 1)
+  await due(() => directoryOf(['+44'])).runOnce()
+  expect(taken).toEqual([])
+  expect(held.roomFor(plan, 0)).toBeGreaterThan(1_000)
+})
+
+test('closed routes are told once; of routes only those whose room is not that of the others', async () => {
+  const wishes: unknown[] = []
+  const query = async ({ values }: { values: string[] }) => {
+    wishes.push({ ...JSON.parse(values[2]!)[plan], closed: values[6] })
+    return { rows: [] }
+  }
+  const inProgress: DueDispatchesOptions['inProgress'] = {
+    async load(lane, load) {
+      await load({ query } as never, lane)
+      return []
+    },
+  }
+  const trusting = due(() => directoryOf(['+44']), { inProgress, recheckMs: 60_000 })
+  trusting.follow()
+  await trusting.runOnce()
+  await due(() => directoryOf(['+44']), { inProgress, recheckMs: 0 }).runOnce()
+  expect(wishes).toEqual([
+    { room: 1_000, routes: {}, closed: [] },
+    { room: 1_000, routes: {}, closed: [closed.id] },
+  ])
+})
+
+test('what was handed to a carrier of this node is taken although its route is closed', async () => {
+  const rows = [5, 6, 0].map((chosen_carrier_id) =>
+    newMessage(plan, { route_id: closed.id, chosen_carrier_id }),
+  )
+  await insertMessages(db, rows)
+  const route = aRoute({ ...closed, carriers: [{ carrierId: 5, priority: 1, weight: 1 }] })
+  const plans = [aPlan({ id: plan, route })]
+  const directory = aDirectory({ plans, routes: [route] })
+  const carriers = () => ({ here: [5], elsewhere: [6] })
+  await due(() => directory, { carriers, recheckMs: 0 }).runOnce()
+  expect(taken).toEqual([rows[0]!.msg_id])
+})
+
+test('what was handed to a carrier of another node is left to it while a route of the plan has the carrier', async () => {
+  const row = newMessage(plan, { route_id: open.id, chosen_carrier_id: 6 })
+  await insertMessages(db, [row])
+  const look = (carrierIds: readonly number[]) => {
+    const carriers = carrierIds.map((carrierId, priority) => ({ carrierId, priority, weight: 1 }))
+    const route = aRoute({ ...open, carriers })
+    const directory = aDirectory({ plans: [aPlan({ id: plan, route })], routes: [route] })
+    return due(() => directory, { carriers: () => ({ here: [5], elsewhere: [6, 7] }) }).runOnce()
+  }
+  expect(await look([5, 6])).toBe(0)
+  expect(await look([5, 7])).toBe(1)
+  expect(taken).toEqual([row.msg_id])
+})
+
+test('a look that is woken for what finds no room is not woken again before the next', async () => {
+  let looks = 0
+  const looked: (() => void)[] = []
+  const options = {
+    pollMs: 3_600_000,
+    carriers: () => {
+      looks += 1
+      for (const tell of looked.splice(0)) setImmediate(tell)
+      return { here: [], elsewhere: [] }
+    },
+  }
+  const look = due(() => directoryOf([]), options)
+  const next = () => new Promise<void>((resolve) => looked.push(resolve))
+  look.start()
+  await store(3, 1)
+  const first = next()
+  look.wake()
+  await first
+  await eventually(() => taken.length === 3)
+  const second = next()
+  await eventually(() => {
+    look.wake()
+    return looks === 2
+  })
+  await second
+  await look.stop()
+  look.wake()
+  expect(looks).toBe(2)
+})

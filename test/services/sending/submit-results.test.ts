@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import type { Rate } from '../../../src/domain/configuration.ts'
+import {
+  attemptOf,
+  endBeforeSubmit,
+  postponementOf,
+  postponementOfJob,
+  refusalOf,
+  restOf,
+  settlementOf,
+  submissionsOf,
+} from '../../../src/services/sending/submit-results.ts'
+import { aCarrier, aDirectory } from '../../support/directory.ts'
+import { aDispatch, aJob } from '../../support/submit-jobs.ts'
+
+const rate: Rate = {
+  id: 1,
+  planId: null,
+  prefix: null,
+  country: 'US',
+  mccmnc: null,
+  price: '0.0075',
+  ptf: '0.003',
+  currency: 'USD',
+}
+const directory = aDirectory({ rates: [rate], numberRanges: new Map([['+1555', '310260']]) })
+
+describe('the end of a message', () => {
+  test('SENT has carrier, route, segments, network and price', () => {
+    const job = aJob({ body: 'part '.repeat(80) })
+    expect(settlementOf(job.dispatch, job, { status: 'SENT' }, directory)).toMatchObject({
+      plan_id: 1,
+      msg_id: job.dispatch.msgId,
+      status: 'SENT',
+      carrier_id: 1,
+      error_code: '000',
+      carrier_code: null,
+      route_id: 1,
+      route_reason: 'only carrier',
+      segments: 3,
+      cut: null,
+      mccmnc: '310260',
+      currency: 'USD',
+      attempt: null,
+    })
+    const { price, ptf } = settlementOf(job.dispatch, job, { status: 'SENT' }, directory)
+    expect([Number(price), Number(ptf)]).toEqual([0.0225, 0.009])
+  })
+
+  test('without a rate it has no price; what was not sent costs nothing', () => {
+    const job = aJob()
+    const none = { price: null, ptf: null, currency: null }
+    expect(settlementOf(job.dispatch, job, { status: 'SENT' }, aDirectory())).toMatchObject(none)
+    const failed = { status: 'FAILED', errorCode: '301', commandStatus: 0x0b } as const
+    expect(settlementOf(job.dispatch, job, failed, directory)).toMatchObject({
+      ...none,
+      error_code: '301',
+      carrier_code: '0x0000000b',
+    })
+    expect(settlementOf(aDispatch(), null, { status: 'UNKNOWN', errorCode: '103' }, directory)).toMatchObject(
+      {
+        ...none,
+        carrier_id: null,
+        route_id: null,
+        segments: null,
+      },
+    )
+  })
+})
+
+describe('what ends a message before it is sent', () => {
+  const nowMs = Date.now()
+  const over = { expiresAtMs: nowMs }
+  const FAILED = { status: 'FAILED' }
+  const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' }
+  test.each([
+    ['nothing', {}, 'resubmit', null],
+    ['nothing, though it is in doubt', { ambiguous: true }, 'resubmit', null],
+    ['the policy of its plan', { ambiguous: true }, 'unknown', IN_DOUBT],
+    ['its validity', over, 'resubmit', { ...FAILED, errorCode: '501' }],
+    ['its validity, in doubt', { ...over, ambiguous: true }, 'resubmit', IN_DOUBT],
+    ['STOP', { ...over, optedOut: true }, 'resubmit', { ...FAILED, errorCode: '307' }],
+    ['STOP, in doubt', { optedOut: true, ambiguous: true }, 'resubmit', IN_DOUBT],
+    ['a receipt', { ...over, status: 'DELIVERED', ambiguous: true }, 'unknown', { status: 'SENT' }],
+    ['a receipt of its failure', { status: 'FAILED' }, 'resubmit', FAILED],
+  ] as const)('%s', (_name, changes, policy, ending) => {
+    expect(endBeforeSubmit(aDispatch(changes), { policy, isRouted: true, nowMs })).toEqual(ending)
+  })
+
+  test.each([
+    ['its validity, without a route', over, { ...FAILED, errorCode: '101' }],
+    ['its validity, in doubt, without a route', { ...over, ambiguous: true }, IN_DOUBT],
+    ['nothing, as long as it may get a route again', {}, null],
+  ] as const)('%s', (_name, changes, ending) => {
+    const now = { policy: 'resubmit', isRouted: false, nowMs } as const
+    expect(endBeforeSubmit(aDispatch(changes), now)).toEqual(ending)
+  })
+
+  test('over a carrier that nobody knows it costs what was counted when it was accepted', () => {
+    const dispatch = aDispatch({ segments: 2, status: 'DELIVERED' })
+    const settlement = settlementOf(dispatch, null, { status: 'SENT' }, directory)
+    expect(settlement).toMatchObject({ carrier_id: null, segments: null, currency: 'USD' })
+    expect(Number(settlement.price)).toBe(0.015)
+  })
+})
+
+test('a refusal is no failure when an earlier attempt may have come through', () => {
+  const attempt = { outcome: 'refused', command_status: 0x0b }
+  const end = (changes: object) => refusalOf(aJob(changes), '301', 0x0b)
+  expect(end({})).toMatchObject({ status: 'FAILED', errorCode: '301', commandStatus: 0x0b, attempt })
+  expect(end({ ambiguous: true })).toMatchObject({ status: 'UNKNOWN', errorCode: '103', attempt })
+})
+
+describe('an attempt', () => {
+  test('is not written when it is the first and was accepted', () => {
+    expect(attemptOf(aJob(), 'accepted', 0)).toBeNull()
+    expect(attemptOf(aJob(), 'refused', 0x0b)).toMatchObject({ outcome: 'refused', command_status: 0x0b })
+  })
+
+  test.each([
+    [{ attempt: 1 }, false],
+    [{ carrierId: 1 }, false],
+    [{ ambiguous: true }, true],
+  ])('is, of a message with %j', (changes, resubmission) => {
+    const job = aJob(changes)
+    job.startedAtMs = 1_700_000_000_000
+    expect(attemptOf(job, 'accepted', 0)).toEqual({
+      msg_id: job.dispatch.msgId,
+      attempted_at: '2023-11-14T22:13:20.000Z',
+      carrier_id: 1,
+      outcome: 'accepted',
+      command_status: 0,
+      resubmission,
+      reason: 'only carrier',
+    })
+  })
+})
+
+describe('what is given back', () => {
+  const UNTRIED = { wasTried: false, nowMs: 1_000 }
+  const TRIED = { wasTried: true, nowMs: 1_000 }
+
+  test('without an attempt names no carrier, unless that has parts of the message', () => {
+    const job = aJob({ body: 'part '.repeat(80) })
+    expect(postponementOfJob(job, { delayMs: 5 }, UNTRIED)).toMatchObject({
+      carrierId: null,
+      routeId: 1,
+      acceptedParts: 0n,
+      dueAtMs: UNTRIED.nowMs + 5,
+    })
+    job.progress.acceptedEarlier(1)
+    expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({ carrierId: 1, acceptedParts: 2n })
+    expect(restOf(job)).toMatchObject({ carrierId: 1, submittedSegments: 2n })
+  })
+
+  test('keeps the parts that another carrier has until parts of it are accepted anew', () => {
+    const begun = { submittedSegments: 0b1n, cut: 'udh GSM7 3', carrierId: 1 }
+    const dispatch = { body: 'part '.repeat(80), segments: 3, ...begun }
+    const job = aJob(dispatch, aCarrier({ id: 2, longMessages: 'sar' }))
+    expect(job).toMatchObject({ startedOver: true, isResubmission: true })
+    expect(restOf(job)).toMatchObject({ ...begun, startedOver: false })
+    expect(postponementOfJob(job, { delayMs: 0 }, TRIED)).toMatchObject({
+      acceptedParts: 1n,
+      cut: 'udh GSM7 3',
+      startedOver: false,
+      carrierId: 1,
+    })
+    job.progress.acceptedEarlier(2)
+    const rest = restOf(job)
+    expect(rest).toMatchObject({
+      submittedSegments: 0b100n,
+      cut: 'sar GSM7 3',
+      startedOver: true,
+      carrierId: 2,
+    })
+    expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({
+      acceptedParts: 4n,
+      cut: 'sar GSM7 3',
+      startedOver: true,
+      carrierId: 2,
+    })
+    // Wherever it goes on from there, it is flagged.
+    expect(aJob(rest, aCarrier({ longMessages: 'sar' }))).toMatchObject({ isResubmission: true })
+  })
+
+  test('after an attempt has what it changed', () => {
+    const job = aJob()
+    const change = { delayMs: 5_000, attempt: 1 }
+    expect(postponementOfJob(job, change, TRIED)).toMatchObject({
+      attempt: 1,
+      ambiguous: false,
+      carrierId: 1,
+    })
+    expect(
+      postponementOf(aDispatch({ attempt: 2 }), { delayMs: 0, ambiguous: true, routeId: 7 }, 1),
+    ).toMatchObject({
+      attempt: 2,
+      ambiguous: true,
+      routeId: 7,
+      carrierId: null,
+    })
+  })
+})
+
+describe('what a PDU brings', () => {
+  const body = 'part '.repeat(80)
+  const of = (job: ReturnType<typeof aJob>, index: number) =>
+    submissionsOf(job, index, 'id').map(({ segment, cut }) => [segment, cut])
+
+  test('a row for each segment that it carries', () => {
+    expect(of(aJob({ body }), 1)).toEqual([[1, null]])
+    const whole = aJob({ body }, aCarrier({ longMessages: 'payload' }))
+    expect(of(whole, 0)).toEqual([0, 1, 2].map((segment) => [segment, null]))
+  })
+
+  test('with the cut, where the message started over; its end has it too', () => {
+    const job = aJob({ body, submittedSegments: 1n, cut: 'sar GSM7 3' })
+    expect(of(job, 2)).toEqual([[2, 'udh GSM7 3']])
+    expect(settlementOf(job.dispatch, job, { status: 'SENT' }, directory).cut).toBe('udh GSM7 3')
+  })
+})

@@ -1,0 +1,111 @@
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { LANE_LIMITS } from '../../../src/domain/delivery-lanes.ts'
+import { eventually, type Service } from '../../support/service.ts'
+import { announced, deliveriesOf } from '../../support/stored-messages.ts'
+import { serviceOfFile } from '../../support/tenant-per-test.ts'
+import { acknowledge, answerStatus } from '../../support/webhook-receiver.ts'
+
+const { tenant } = serviceOfFile()
+let service: Service
+
+beforeEach(async () => {
+  service = await tenant()
+})
+
+afterEach(() => service[Symbol.asyncDispose]())
+
+async function errorsOf(msgId: string): Promise<(string | null)[]> {
+  const { rows } = await service.db.query(
+    'select error from webhook_attempts where msg_id = $1 order by seq, attempt',
+    [msgId],
+  )
+  return rows.map(({ error }) => error)
+}
+
+/** SENT has failed once and waits, DELIVERED behind it. */
+async function waiting(): Promise<string> {
+  service.receiver.answerWith(answerStatus(500))
+  const msgId = await service.sent()
+  await service.until(msgId, 'DELIVERED')
+  await eventually(async () => (await errorsOf(msgId)).length === 1)
+  service.receiver.answerWith(acknowledge)
+  return msgId
+}
+
+describe('where an event goes is settled when it is sent', () => {
+  test('to the URL that the account has now', async () => {
+    const msgId = await waiting()
+    await service.admin('PATCH', `/accounts/${service.accountId}`, {
+      defaultDlrUrl: `${service.receiver.origin}/new`,
+    })
+    await service.makeDue()
+    await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
+    const paths = service.receiver.received.map(({ path }) => path)
+    expect(paths).toEqual(['/dlr', '/new', '/new'])
+  })
+
+  test('nowhere, when the account has none any more: kept', async () => {
+    const msgId = await waiting()
+    await service.admin('PATCH', `/accounts/${service.accountId}`, { defaultDlrUrl: null })
+    await service.makeDue()
+    await eventually(async () => (await deliveriesOf(service.db, msgId)) === 0)
+    expect(await announced(service.db, msgId)).toEqual(['SENT', 'DELIVERED'])
+    expect(await errorsOf(msgId)).toEqual(['HTTP_STATUS'])
+    expect(service.statuses(msgId)).toEqual(['SENT'])
+  })
+})
+
+describe('signatures', () => {
+  test('by the present secret and the previous one', async () => {
+    const rotated = await service.admin('POST', `/accounts/${service.accountId}/webhook-secret/rotate`)
+    const msgId = await service.sent()
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    const { body, headers } = service.receiver.received[0]!
+    for (const secret of [rotated.webhookSecret, service.webhookSecret]) {
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body))
+    }
+    await service.admin('DELETE', `/accounts/${service.accountId}/webhook-secret/previous`)
+    const next = await service.sent()
+    await service.untilWebhooks(next, ['SENT', 'DELIVERED'])
+    const last = service.receiver.received.at(-1)!
+    expect(() =>
+      new Webhook(service.webhookSecret).verify(last.body, last.headers as Record<string, string>),
+    ).toThrow()
+  })
+})
+
+describe('many events', () => {
+  test('200 messages: 400 webhooks, each once, in order', async () => {
+    const ids = await Promise.all(Array.from({ length: 200 }, () => service.sent()))
+    await eventually(() => service.receiver.received.length >= 400)
+    const plan = await service.planKey()
+    const left = () => service.db.query('select 1 from event_deliveries where plan_id = $1', [plan])
+    await eventually(async () => (await left()).rows.length === 0)
+    expect(service.receiver.received).toHaveLength(400)
+    const statuses = Map.groupBy(
+      service.receiver.received.map(({ body }) => JSON.parse(body)),
+      ({ msgId }) => msgId,
+    )
+    for (const msgId of ids)
+      expect(statuses.get(msgId)!.map(({ status }) => status)).toEqual(['SENT', 'DELIVERED'])
+    expect(service.receiver.connections.length).toBeLessThanOrEqual(LANE_LIMITS.perDestination)
+  })
+
+  test('an event whose URL cannot be opened is kept, others go on', async () => {
+    const url = service.receiver.origin.replace('https://', 'https://user:pass@')
+    service.receiver.answerWith(answerStatus(500))
+    const broken = await service.sent({ callbackUrl: `${url}/secret` })
+    await service.until(broken, 'DELIVERED')
+    await eventually(async () => (await errorsOf(broken)).length === 1)
+    service.receiver.answerWith(acknowledge)
+    await service.db.query(`update messages set callback_url = callback_url || 'x' where msg_id = $1`, [
+      broken,
+    ])
+    await service.makeDue()
+    await eventually(async () => (await deliveriesOf(service.db, broken)) === 0)
+    expect(await errorsOf(broken)).toEqual(['HTTP_STATUS'])
+    const msgId = await service.sent()
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+  })
+})
