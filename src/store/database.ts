@@ -206,12 +206,17 @@ export function isConflict(error: unknown): boolean {
 /** Class 22, data exception; 23, integrity constraint violation; 54, program limit exceeded (an index row too big). */
 const ROW_FAULT_CLASSES = new Set(['22', '23', '54'])
 
+/** Refused by what is in a batch, as `isRowFault` has it: the rest of the batch can be written. */
+export class RowFaultError extends Error {
+  override readonly name: string = 'RowFaultError'
+}
+
 /**
  * True when the statement was refused for what is in it. Everything else, a missing privilege or database as well as a
  * lost connection, says nothing about its rows.
  */
 export function isRowFault(error: unknown): boolean {
-  return ROW_FAULT_CLASSES.has(sqlState(error)?.slice(0, 2) ?? '')
+  return error instanceof RowFaultError || ROW_FAULT_CLASSES.has(sqlState(error)?.slice(0, 2) ?? '')
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Messages that lived in memory, and whose facts are in the journal, are written into their records. */
 import { type Database, type Queryable, sqlState } from './database.ts'
-import { cutJournal, type Lane } from './journal.ts'
+import { closeLane, cutJournal, type Lane } from './journal.ts'
 import { type OfAKind, withKindsNoted } from './message-kinds.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 import { NotInLaneError } from './record-changes.ts'
@@ -29,6 +29,11 @@ export async function projectMessages(
     if (!isThere || !(await areWritten(db, lane, projected))) throw error
     return (await cutJournal(db, lane, cut)) ? 'written' : 'fenced'
   }
+}
+
+/** Ends a lane of which everything up to `committed` is in the records, and nothing is to come. */
+export async function endLane(db: Database, lane: Lane, committed: number): Promise<void> {
+  if ((await projectMessages(db, lane, [], committed)) === 'written') await closeLane(db, lane)
 }
 
 /** What the message is to be listed by. While it is projected nothing changes it. */

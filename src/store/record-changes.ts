@@ -2,11 +2,11 @@
 import { bucketOf } from '../domain/message-ids.ts'
 import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
 import { storable } from './copy.ts'
-import type { Queryable } from './database.ts'
+import { type Queryable, RowFaultError } from './database.ts'
 import { drawnPositions, type FeedPositions, positionOf } from './feed-positions.ts'
 
 /** A message was taken out of its record by another lane, or is written there already. */
-export class NotInLaneError extends Error {
+export class NotInLaneError extends RowFaultError {
   override readonly name = 'NotInLaneError'
 }
 
@@ -32,10 +32,12 @@ interface InLane {
  */
 export async function updateRecords(
   tx: Queryable,
-  changes: readonly Change[],
+  unordered: readonly Change[],
   { lane, stays }: InLane,
   others: readonly number[],
 ): Promise<{ readonly held: ReadonlySet<string>; readonly positions: FeedPositions }> {
+  // Rows are locked in the order of their keys, by everybody.
+  const changes = unordered.toSorted(byKey)
   const messages = changes.map(({ message }) => message)
   const changed = messages.filter(({ state, loaded }) => lane !== null || state !== loaded?.state)
   // One that a lane has in progress has no row there.
@@ -46,6 +48,10 @@ export async function updateRecords(
   if (particular.length > 0) await insertParticulars(tx, particular)
   const { held, positions } = await updateMessages(tx, changed, changes, { lane, stays, others })
   return { held: new Set(held), positions }
+}
+
+function byKey({ message: one }: Change, { message: other }: Change): number {
+  return one.accepted.planId - other.accepted.planId || (one.msgId < other.msgId ? -1 : 1)
 }
 
 async function updateMessages(

@@ -30,6 +30,11 @@ export interface JournalWriterOptions<Item extends JournalFact> {
 /** Runs statements in the transaction of an entry, and decides on its facts. Where there are none, there is no entry. */
 type Prepare<Item> = (tx: Transaction) => Promise<readonly Item[]>
 
+interface Transact<Item> {
+  readonly prepare: Prepare<Item>
+  readonly lane: Lane | null
+}
+
 /** `lost`: the lane was taken over, and nothing is stored. `uncertain`: the new owner may have found the entry in it. */
 export type Appended = 'committed' | 'lost' | 'uncertain'
 
@@ -90,8 +95,8 @@ export class JournalWriter<Item extends JournalFact> {
   #inFlight: Entry<Item>[] = []
   /** They get a number as soon as fewer entries are in flight. */
   #prepared: Entry<Item>[] = []
-  readonly #transactions = new Batcher<Prepare<Item>, Appended>({
-    write: async ([prepare]) => [await this.#transact(prepare!)],
+  readonly #transactions = new Batcher<Transact<Item>, Appended>({
+    write: async ([transact]) => [await this.#transact(transact!)],
     maxBatch: 1,
     maxInFlight: MOST_TRANSACTIONS,
   })
@@ -165,12 +170,12 @@ export class JournalWriter<Item extends JournalFact> {
    * the database. Its facts are given to `onCommitted` and `onOverdue` only.
    */
   appendWith(prepare: Prepare<Item>): Promise<Appended> {
-    return this.#transactions.add(prepare)
+    return this.#transactions.add({ prepare, lane: this.#lane })
   }
 
-  async #transact(prepare: Prepare<Item>): Promise<Appended> {
-    const lane = this.#lane
-    if (lane === null) return 'lost'
+  async #transact({ prepare, lane }: Transact<Item>): Promise<Appended> {
+    // Decided for the lane that there was then: what has been lost with it is nothing to the next.
+    if (lane === null || lane !== this.#lane) return 'lost'
     const transaction: OwnTransaction = { isNext: Promise.withResolvers(), ended: Promise.withResolvers() }
     const entry: Entry<Item> = {
       n: 0,

@@ -110,8 +110,21 @@ export class Lives {
     this.#byPlan.delete(msgId)
   }
 
+  /** Facts that wait until their messages have begun anew in the journal. */
+  get deferred(): number {
+    return this.values().reduce((sum, { deferred }) => sum + (deferred?.length ?? 0), 0)
+  }
+
   clear(): void {
     this.#byId.clear()
     this.#byPlan.clear()
   }
+}
+
+const POLL_MS = 10
+
+/** False, a little later. */
+export async function soon(): Promise<false> {
+  await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  return false
 }

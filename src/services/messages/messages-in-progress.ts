@@ -2,10 +2,10 @@ import type { Directory } from '../../domain/directory.ts'
 import type { EventHolder } from '../../domain/events.ts'
 import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
 import type { Postponed } from '../../domain/message-facts.ts'
-import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import {
   addFact,
   begunBy,
+  type ChangedMessage,
   changedMessage,
   type MessageInProgress,
   type StatusEvent,
@@ -14,13 +14,12 @@ import { isPushed } from '../../domain/webhook-targets.ts'
 import type { Acceptance, AcceptanceJournal, KeptMessage } from '../../operations/accept-messages.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
 import type { Database, Transaction } from '../../store/database.ts'
-import { closeLane } from '../../store/journal.ts'
 import type { LoadedMessage } from '../../store/messages-at-rest.ts'
-import { projectMessages } from '../../store/projection.ts'
+import { endLane } from '../../store/projection.ts'
 import { writeRecords } from '../../store/records.ts'
 import type { NewCut, Settlement, Submission, SubmissionId, SubmitAttempt } from '../../store/submissions.ts'
 import { JournalWriter } from './journal-writer.ts'
-import { beginAnew, type Live, Lives, newLive } from './lives.ts'
+import { beginAnew, type Live, Lives, newLive, soon } from './lives.ts'
 import { LostMessages } from './lost-messages.ts'
 import { Projector, projectionOf } from './projector.ts'
 import { ReceiptsInProgress } from './receipts-in-progress.ts'
@@ -139,7 +138,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** Facts that are not committed yet. */
   get pending(): number {
-    return this.#writer.pending
+    return this.#writer.pending + this.#lives.deferred
   }
 
   /** Nothing new should be begun: the database takes no facts, or there are too many messages without a record. */
@@ -186,16 +185,17 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** Writes everything into the records, and ends the lane; what cannot be is found in the journal by another node. */
   async stop(timeoutMs: number): Promise<void> {
-    const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())
+    const late = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref())
+    const isLate = late.then(() => true)
     await Promise.race([this.project(this.#msgIds()), late]).catch((error) =>
       this.#options.onError('messages left in the journal', error),
     )
     await this.#projector.stop()
+    // What waited for a message to begin anew is given to the journal only now.
+    for (let isOver = false; !isOver && this.pending > 0; ) isOver = await Promise.race([isLate, soon()])
     const { committed } = this.#writer
     const lane = this.#writer.end()
-    if (lane === null || this.#lives.size > 0) return
-    const { db } = this.#options
-    if ((await projectMessages(db, lane, [], committed)) === 'written') await closeLane(db, lane)
+    if (lane !== null && this.#lives.size === 0) await endLane(this.#options.db, lane, committed)
   }
 
   // Facts. Each method says whether the message is here; if not, its record is what counts.
@@ -244,23 +244,23 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** It is about to be sent; `onCommitted` is told when that is committed, or that its lane was lost before. */
   begin(msgId: string, onCommitted: (begun: boolean) => void): boolean {
-    return this.#tell(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
+    return this.tell(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
   }
 
   /** It is not submitted now, but when it is due: it leaves memory, for whoever takes it out of its record then. */
   postpone(msgId: string, postponed: Postponed, attempt: SubmitAttempt | null): boolean {
-    return this.#tell(msgId, [...(attempt === null ? [] : [attemptedFact(attempt)]), postponed])
+    return this.tell(msgId, [...(attempt === null ? [] : [attemptedFact(attempt)]), postponed])
   }
 
   /** A carrier turns out to have taken these parts. */
   partAccepted(msgId: string, parts: bigint, cut: string): boolean {
-    return this.#tell(msgId, [{ kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut }])
+    return this.tell(msgId, [{ kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut }])
   }
 
   /** Before the segments of that cut are given: a receipt of one of them counts from then on. */
   startOver(newCut: NewCut): boolean {
     const { msg_id: msgId, cut } = newCut
-    return this.#tell(msgId, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut }], {
+    return this.tell(msgId, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut }], {
       outcome: { newCut },
     })
   }
@@ -277,7 +277,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     const { attempt } = settlement
     const settled = settledFact(settlement, this.#options.nowMs())
     const facts = attempt === null ? [settled] : [attemptedFact(attempt), settled]
-    return this.#tell(settlement.msg_id, facts, { outcome: { settlement } })
+    return this.tell(settlement.msg_id, facts, { outcome: { settlement } })
   }
 
   /** An event's first attempt was answered 2xx; `onCommitted` as of `begin`. */
@@ -291,7 +291,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /** False where it is not here. `waiting`: who waits for the last of these facts, or gets it back. */
-  #tell(msgId: string, facts: readonly JournalFact['fact'][], waiting: Partial<Item> = {}): boolean {
+  tell(msgId: string, facts: readonly JournalFact['fact'][], waiting: Partial<Item> = {}): boolean {
     const live = this.#lives.usable(msgId)
     if (live === null) return false
     for (const fact of facts) this.#append(live, fact, fact === facts.at(-1) ? waiting : {})

@@ -279,7 +279,8 @@ export class Recorder {
     if (elsewhere.size === 0) return facts.map(() => true)
     const nowMs = performance.now()
     for (const one of facts) {
-      if (!elsewhere.has(one.msgId)) continue
+      // Where it has come back into the memory of this process, it is told there.
+      if (!elsewhere.has(one.msgId) || this.#options.inProgress.tell(one.msgId, [one.fact])) continue
       const { sinceMs = nowMs } = one
       if (nowMs - sinceMs > MOST_WAIT_MS)
         onError('answer not recorded', new Error('another process has had its message for long'))

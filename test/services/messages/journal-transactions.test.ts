@@ -237,6 +237,21 @@ describe('a lane that was taken over', () => {
     expect([await appended, await it.appendWith('b'), await decided()]).toEqual(['lost', 'lost', []])
   })
 
+  test('before its turn has nothing of it, and neither has the next lane', async () => {
+    using it = await aWriter()
+    const decision = Promise.withResolvers<void>()
+    const before = it.writer.appendWith(async () => {
+      await decision.promise
+      return []
+    })
+    const appended = it.appendWith('own')
+    it.writer.lose()
+    await it.writer.register(OTHER)
+    decision.resolve()
+    await before
+    expect([await appended, await decided(), await written(it.writer.lane!.lane)]).toEqual(['lost', [], []])
+  })
+
   test('before it is appended has nothing of it, nor of what is behind it', async () => {
     using it = await aWriter('append_entry')
     const { lane, epoch } = it.writer.lane!

@@ -163,6 +163,42 @@ describe('a message that waited', () => {
   })
 })
 
+test('a message whose record is gone holds up no other', async () => {
+  const errors: string[] = []
+  await start({ onError: (message) => errors.push(message) })
+  const [gone, other] = [await storeMessage(db, plan), await storeMessage(db, plan)]
+  await take()
+  await db.query('delete from messages where msg_id = $1', [gone])
+  for (const msgId of [gone, other]) inProgress.settle(sent(plan, msgId))
+  await eventually(() => inProgress.get(other)?.state.status === 'SENT')
+  await inProgress.project([gone, other])
+  expect(await recordOf(other)).toMatchObject({ lane: null, status: 'SENT' })
+  expect(errors).toEqual(['message refused by the database: its record is not written'])
+})
+
+test('what is said while a message is recorded is in the journal before the lane ends', async () => {
+  let letGo: (() => void) | null = null
+  const around = async <T>(name: string | undefined, run: () => Promise<T>) => {
+    if (name === 'append_entry' && isRenewing && letGo === null)
+      await new Promise<void>((resolve) => {
+        letGo = resolve
+      })
+    return await run()
+  }
+  let isRenewing = false
+  await start({ db: gatedDatabase(db, around, { inTransactions: true }) })
+  const msgId = await accept()
+  isRenewing = true
+  const renewed = inProgress.project([msgId])
+  await eventually(() => letGo)
+  inProgress.settle(sent(plan, msgId))
+  expect(inProgress.pending).toBeGreaterThan(0)
+  const stopped = inProgress.stop(10_000)
+  letGo!()
+  await Promise.all([renewed, stopped])
+  expect(await recoveredState(msgId)).toMatchObject([{ status: 'SENT', lane: null, attempt: null }])
+})
+
 describe('a message that is being submitted', () => {
   test('is recorded when it is old and goes on here, so that the journal can be cut', async () => {
     await start({ ageMs: 0 })
