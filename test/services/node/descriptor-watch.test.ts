@@ -5,7 +5,7 @@ import { ROOT, start } from '../../support/process.ts'
 const SCRIPT = `
   import { closeSync, openSync } from 'node:fs'
   const { Registry } = (await import('prom-client')).default
-  const { DescriptorWatch } = await import('../src/services/node/descriptor-watch.ts')
+  const { DescriptorWatch } = await import('./src/services/node/descriptor-watch.ts')
   const registry = new Registry()
   const told = []
   const watch = new DescriptorWatch({ registry, onShortage: (code) => told.push(code) })
