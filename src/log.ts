@@ -21,6 +21,12 @@ export function createLog(level: string, base: object | null = null): Logger {
 /** What goes into a pipe in one piece (PIPE_BUF of Linux): workers share theirs, and no line may stand in another. */
 const WHOLE_BYTES = 4_096
 
+/** What logs have not written yet, as the process ends. */
+const flushes = new Set<() => void>()
+process.on('exit', () => {
+  for (const flush of flushes) flush()
+})
+
 /** Writes the lines of one turn of the event loop at once: a busy node answers many requests in one. */
 function gathered(stream: NodeJS.WritableStream): { write(line: string): void } {
   let lines = ''
@@ -31,7 +37,7 @@ function gathered(stream: NodeJS.WritableStream): { write(line: string): void } 
     bytes = 0
     if (text !== '') stream.write(text)
   }
-  process.on('exit', flush)
+  flushes.add(flush)
   return {
     write(line) {
       const length = Buffer.byteLength(line)
