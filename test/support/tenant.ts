@@ -247,7 +247,12 @@ function observations(
     },
     async makeDue() {
       const plan = await planKey()
-      await db.query('update dispatches set due_at = now() where plan_id = $1', [plan])
+      // What a node is taking or writing just now is due, or will be asked for again.
+      await db.query(
+        `update dispatches set due_at = now() where ctid in (
+           select ctid from dispatches where plan_id = $1 and due_at > now() for update skip locked)`,
+        [plan],
+      )
       await db.query(
         `update event_deliveries set due_at = now() where ctid in (
            select ctid from event_deliveries
