@@ -1,5 +1,12 @@
 import { type Logger, pino } from 'pino'
 
+/** What services and operations write into: a part of pino's logger. An error is `err` of the details. */
+export interface Log {
+  error(details: object, message: string): void
+  warn(details: object, message: string): void
+  info(details: object, message: string): void
+}
+
 /** An error's name, text and code. Not its detail: PostgreSQL puts the values of a row there, telephone numbers too. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }

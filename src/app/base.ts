@@ -23,7 +23,6 @@ const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 1
 /** What everything else stands on. Nothing is read before `start`. */
 export function makeBase(options: AppOptions, parts: Parts) {
   const { log } = options
-  const onError = (message: string, error: unknown) => log.error({ err: error }, message)
   const random = randomPool()
   const clock = new DatabaseClock(() => performance.now(), Date.now)
   const registry = processRegistry(
@@ -33,13 +32,9 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const counters = eventCounters(registry)
   const anomalies = new CarrierAnomalies({
     count: counters.anomaly,
-    warn: (message, details) => log.warn(details, message),
+    log,
     clock: () => performance.now(),
   })
-  const onUnowned = (count: number) => {
-    counters.unowned(count)
-    log.warn({ count }, 'inbound messages to numbers that nobody owns')
-  }
   const { secretKey: master, previousSecretKey: previous } = options
   const current = deriveKey(master, 'secrets')
   const secretKey: SecretKeys = previous === undefined ? current : [current, deriveKey(previous, 'secrets')]
@@ -51,14 +46,10 @@ export function makeBase(options: AppOptions, parts: Parts) {
     db,
     secretKey,
     clock: () => performance.now(),
-    onError: (error) => onError('configuration not read', error),
+    log,
   })
   parts.add('directory', () => directoryService.stop())
-  const descriptors = new DescriptorWatch({
-    registry,
-    onShortage: (code) =>
-      log.error({ code }, 'no file descriptor is left: connections are refused; raise the limit (ulimit -n)'),
-  })
+  const descriptors = new DescriptorWatch({ registry, log })
   descriptors.start()
   parts.add('file descriptors', () => descriptors.stop())
   const resolver = new NameResolver({ servers: options.dnsServers })
@@ -78,7 +69,6 @@ export function makeBase(options: AppOptions, parts: Parts) {
     registry,
     counters,
     anomalies,
-    onUnowned,
     clock,
     db,
     reads,
@@ -88,7 +78,6 @@ export function makeBase(options: AppOptions, parts: Parts) {
     directory,
     guard,
     secretKey,
-    onError,
     random,
   }
 }

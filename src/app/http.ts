@@ -50,10 +50,9 @@ export async function listenHttp(
   parts: Parts,
   services: Base & MessagePath,
 ): Promise<HttpListener> {
-  const { db, reads, directoryService, guard, secretKey, onError, random, registry, links, quality } =
-    services
+  const { db, reads, directoryService, guard, secretKey, random, registry, links, quality } = services
   const { batch: onBatch } = services.counters
-  const messages = messageReads(services)
+  const messages = messageReads(options, services)
   const accepter = new GroupAccepter({
     db,
     journal: services.inProgress,
@@ -62,7 +61,7 @@ export async function listenHttp(
     secretKey,
     random,
     onBatch,
-    onError,
+    log: options.log,
   })
   const testEvents = startTestEvents(parts, services)
   const backlog = new BacklogWatch({
@@ -207,11 +206,11 @@ function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {
   return { cursor: deriveKey(secretKey, 'cursors'), oldCursors }
 }
 
-function messageReads({ reads, onError, inProgress: own }: Base & MessagePath): MessageReads {
+function messageReads({ log }: AppOptions, { reads, inProgress: own }: Base & MessagePath): MessageReads {
   return new MessageReads({
     db: reads,
     own,
-    others: new LaneFollower({ db: reads, ownLane: () => own.lane, onError }),
+    others: new LaneFollower({ db: reads, ownLane: () => own.lane, log }),
     clock: () => performance.now(),
     wait: (ms) => wait(ms),
   })

@@ -6,7 +6,7 @@ import type { AppOptions } from './options.ts'
 /** This node's place among those of the database; it takes it with `start`. */
 export function nodeLease(
   options: AppOptions,
-  { db, beats, clock, onError }: Base,
+  { db, beats, clock }: Base,
   { onRegistered, onDead }: { onRegistered: (nodeId: number) => Promise<void>; onDead: () => void },
 ): NodeLease {
   const lease = new NodeLease({
@@ -23,7 +23,7 @@ export function nodeLease(
       options.log.fatal('another node has taken the place of this one')
       options.onReplaced?.()
     },
-    onError,
+    log: options.log,
     ...(options.heartbeatMs !== undefined && { heartbeatMs: options.heartbeatMs }),
   })
   lease.onExpired(() => options.log.warn('the lease of this node has ended; it registers again'))

@@ -30,14 +30,15 @@ import { type AppOptions, DRAIN } from './options.ts'
  * and the lease, by which this node takes work from others, is taken when nothing else can fail.
  */
 export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
-  const { directory, db, onError, random } = base
+  const { directory, db, random } = base
+  const { log } = options
   const { nowMs } = base.clock
   const quality = qualityWatch(options, base)
   parts.add('quality watch', () => quality.stop())
   const kept = keepMessages(options, parts, base, quality)
   const { lease, recovery, inProgress, deliverer, destinations, recorder, idRules, dispatcher } = kept
-  const shared = { db, directory, nowMs, lease, random, onError, onBatch: base.counters.batch }
-  const offers = inboundOffers(base, lease)
+  const shared = { db, directory, nowMs, lease, random, log, onBatch: base.counters.batch }
+  const offers = inboundOffers(options, base, lease)
   parts.add('inbound offers', () => offers.stop())
   const receipts = new SiblingReceipts({
     inProgress: inProgress.receipts,
@@ -50,7 +51,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     receipts,
     offers,
     eventHolder: () => deliverer.holder(),
-    onUnowned: base.onUnowned,
+    onUnowned: base.counters.unowned,
     onAnomaly: base.anomalies.note,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
@@ -63,7 +64,6 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     ambiguityWaitMs: options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS,
     onAnomaly: base.anomalies.note,
     timings: { unbindTimeoutMs: options.drainTimeoutMs * DRAIN.unbinds, ...options.linkTimings },
-    log: (message, details, level) => options.log[level](details, message),
   })
   parts.add('binds', () => binds.stop())
   parts.add('carrier links', () => links.stop())
@@ -107,7 +107,8 @@ export type MessagePath = ReturnType<typeof makeMessagePath>
 
 /** What a message is, in memory, journal and records, and who is told of its changes. */
 function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: QualityWatch) {
-  const { db, directory, secretKey, onError } = base
+  const { db, directory, secretKey } = base
+  const { log } = options
   const { nowMs } = base.clock
   const dispatcher = webhookDispatcher(options, base)
   parts.add('webhook sockets', () => dispatcher.close())
@@ -126,13 +127,13 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: Qu
     onChanged: (messages) => onChanged(messages),
     onProjected: (submissions) => recorder.recorded(submissions),
     onReturned: (outcome) => recorder.returned(outcome),
-    onError,
+    log,
     onBatch: base.counters.batch,
     ageMs: options.projectionAgeMs,
   })
   parts.add('messages in progress', () => inProgress.stop(options.drainTimeoutMs * DRAIN.records))
 
-  const shared = { db, directory, nowMs, lease, onError, onBatch: base.counters.batch }
+  const shared = { db, directory, nowMs, lease, log, onBatch: base.counters.batch }
   const destinations = webhookDestinations(options, base)
   parts.add('webhook destinations', () => destinations.stop())
   const deliverer = new WebhookDeliverer({
@@ -158,32 +159,30 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base, quality: Qu
   return { lease, recovery, inProgress, deliverer, destinations, recorder, idRules, dispatcher }
 }
 
-function qualityWatch(options: AppOptions, { clock, db, directory, registry, onError }: Base): QualityWatch {
+function qualityWatch(options: AppOptions, { clock, db, directory, registry }: Base): QualityWatch {
   return new QualityWatch({
     db,
     directory,
     meters: qualityMeters(registry),
     clock: options.qualityClock ?? clock.nowMs,
-    log: (message, details) => options.log.warn(details, message),
-    onError,
+    log: options.log,
     intervalMs: options.qualityMs,
   })
 }
 
-function inboundOffers({ clock, db, random, onError }: Base, lease: NodeLease): InboundOffers {
+function inboundOffers({ log }: AppOptions, { clock, db, random }: Base, lease: NodeLease): InboundOffers {
   const newOfferId = () => messageId(clock.nowMs(), random(9), 0)
-  return new InboundOffers({ db, lease, newOfferId, clock: () => performance.now(), onError })
+  return new InboundOffers({ db, lease, newOfferId, clock: () => performance.now(), log })
 }
 
 function laneRecovery({ ambiguityWaitMs, log }: AppOptions, base: Base, lease: NodeLease): LaneRecovery {
-  const { db, directory, onError } = base
+  const { db, directory } = base
   return new LaneRecovery({
     db,
     directory,
-    onError,
+    log,
     nodeId: () => lease.nodeId,
     ambiguityWaitMs: ambiguityWaitMs ?? AMBIGUITY_WAIT_MS,
-    onRecovered: (messages) => log.info({ messages }, 'recorded what a dead node had in memory'),
   })
 }
 
@@ -192,7 +191,7 @@ function learningIdRules({ log }: AppOptions, { clock, db, directory }: Base): I
     db,
     directory,
     nowMs: clock.nowMs,
-    onLearned: ({ name }, rule) => log.info({ carrier: name, idRule: rule }, 'id rule learned from receipts'),
+    log,
   })
 }
 
@@ -204,11 +203,10 @@ function webhookDispatcher(options: AppOptions, { guard }: Base): WebhookDispatc
   })
 }
 
-function webhookDestinations(options: AppOptions, { db, onError }: Base): WebhookDestinations {
+function webhookDestinations(options: AppOptions, { db }: Base): WebhookDestinations {
   return new WebhookDestinations({
     db,
-    onError,
-    onChange: (change, details) => options.log.warn(details, `webhook breaker ${change}`),
+    log: options.log,
     probeMs: options.webhookProbeMs,
   })
 }
@@ -225,15 +223,16 @@ interface Upkept {
 function startUpkeep(
   options: AppOptions,
   parts: Parts,
-  { clock, db, directory, onError, onUnowned }: Base,
+  { clock, counters, db, directory }: Base,
   { lease, holdings, recorder, receiver, idRules }: Upkept,
 ): void {
+  const { log } = options
   const foreign = new ForeignReceipts({
     db,
     isAlone: () => lease.isAlone,
     nowMs: clock.nowMs,
     onParked: (id) => recorder.parked(id),
-    onError,
+    log,
   })
   foreign.start()
   parts.add('receipts over other nodes', () => foreign.stop())
@@ -247,8 +246,8 @@ function startUpkeep(
     nowMs: clock.nowMs,
     applyReceipts: (rows) => recorder.applyParked(rows),
     readReceipts: () => idRules.readParked(),
-    onError: (job, error) => onError(`maintenance failed: ${job}`, error),
-    onUnowned,
+    log,
+    onUnowned: counters.unowned,
   })
   maintenance.start()
   parts.add('maintenance', () => maintenance.stop())

@@ -6,6 +6,7 @@ import { createdAtMs } from '../domain/message-ids.ts'
 import type { Draft, Message } from '../domain/messages.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { countSegments } from '../domain/segments.ts'
+import type { Log } from '../log.ts'
 import {
   CommitOutcomeUnknownError,
   type Database,
@@ -99,7 +100,7 @@ export interface AccepterOptions {
   readonly random: (bytes: number) => Uint8Array
   /** How long a lost COMMIT is asked after before 500 is answered. Default 10 s. */
   readonly lostCommitMs?: number
-  readonly onError?: (message: string, error: unknown) => void
+  readonly log: Log
   readonly onBatch?: BatchMeter
 }
 
@@ -125,7 +126,7 @@ export class GroupAccepter implements MessageAccepter {
   readonly #sealUrl: (url: string) => string
   readonly #placement: Placement
   readonly #lostCommitMs: number
-  readonly #onError: (message: string, error: unknown) => void
+  readonly #log: Log
   readonly #onBatch: BatchMeter | undefined
   readonly #journal: AcceptanceJournal
   readonly #messages: Pick<MessageReads, 'find'>
@@ -144,7 +145,7 @@ export class GroupAccepter implements MessageAccepter {
     this.#placement = options.placement
     this.#sealUrl = (url) => sealCallbackUrl(options.secretKey, url, () => options.random(12))
     this.#lostCommitMs = options.lostCommitMs ?? LOST_COMMIT_MS
-    this.#onError = options.onError ?? (() => undefined)
+    this.#log = options.log
     this.#onBatch = options.onBatch
     this.#journal = options.journal
     this.#messages = options.messages
@@ -183,7 +184,7 @@ export class GroupAccepter implements MessageAccepter {
       if (optedOut) item = { ...item, accepted: { ...accepted, optedOut } }
       stored = (await this.#store(item)) ?? (await this.#repeated.add(item))
     } catch (error) {
-      this.#onError('message not queued', error)
+      this.#log.error({ err: error }, 'message not queued')
       stored = failed(item)
     }
     const { isHere = false, ...outcome } = stored
@@ -220,7 +221,7 @@ export class GroupAccepter implements MessageAccepter {
   async #write(items: readonly Item[], write: Write): ReturnType<Write> {
     this.#onBatch?.('accept', items.length)
     const fail = (item: Item, error: unknown): Stored => {
-      this.#onError('message not queued', error)
+      this.#log.error({ err: error }, 'message not queued')
       return failed(item)
     }
     const writePart = async (part: readonly Item[]) => {
@@ -285,7 +286,7 @@ export class GroupAccepter implements MessageAccepter {
       try {
         return await writeInHalves(items, this.#settlePart, failed)
       } catch (error) {
-        this.#onError('outcome of a COMMIT still unknown', error)
+        this.#log.error({ err: error }, 'outcome of a COMMIT still unknown')
         await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS))
       }
     }
@@ -321,7 +322,7 @@ export class GroupAccepter implements MessageAccepter {
         this.#refused = this.#refused.slice(items.length)
         for (const { msgId } of items) this.#placement.refused(msgId)
       } catch (error) {
-        this.#onError('messages answered 500 still to be refused', error)
+        this.#log.error({ err: error }, 'messages answered 500 still to be refused')
         await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS).unref())
       }
     }

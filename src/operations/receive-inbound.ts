@@ -7,6 +7,7 @@ import { decodeInbound, decodeInboundParts } from '../domain/inbound-text.ts'
 import { matchKeyword } from '../domain/keywords.ts'
 import { bucketOf, createdAtMs } from '../domain/message-ids.ts'
 import { type OptOutRequest, optOutRequest } from '../domain/opt-outs.ts'
+import type { Log } from '../log.ts'
 import {
   type Database,
   isOutcomeUnknown,
@@ -45,8 +46,9 @@ export interface InboundDeps {
   /** A new id in a bucket of this node; its millisecond is the message's receivedAt. */
   readonly newMessageId: () => string
   readonly holder: EventHolder
+  readonly log: Log
   /** Told how many messages went to numbers that nobody owns; they are kept for the operator. */
-  readonly onUnowned?: (count: number) => void
+  readonly onUnowned?: ((count: number) => void) | undefined
   /** The PDUs that the segments came in, recorded with them. */
   readonly offers?: NewOffers
 }
@@ -233,8 +235,10 @@ function recordedOf(messages: readonly Addressed[], isHeld: (message: Addressed)
 }
 
 /** Counted after the COMMIT: what was rolled back comes again. */
-function counted({ onUnowned }: InboundDeps, { received, unowned }: Recorded): ReceivedInbound[] {
-  if (unowned > 0) onUnowned?.(unowned)
+function counted({ log, onUnowned }: InboundDeps, { received, unowned }: Recorded): ReceivedInbound[] {
+  if (unowned === 0) return received
+  log.warn({ count: unowned }, 'inbound messages to numbers that nobody owns')
+  onUnowned?.(unowned)
   return received
 }
 

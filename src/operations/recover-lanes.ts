@@ -5,6 +5,7 @@
 import { decodeEntry, type FirstFact, isFirst, type JournalFact } from '../domain/journal-entries.ts'
 import { BUCKETS } from '../domain/message-ids.ts'
 import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
+import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
 import {
@@ -23,6 +24,8 @@ import { writeInHalves } from './batches.ts'
 /** Entries that are read at once: 0.2 s of a busy node. Reading 500 held the event loop up for 0.4 s. */
 const ENTRIES_OF_PAGE = 50
 const MESSAGES_OF_CHUNK = 1_000
+/** Of a lane that a newer version wrote, and of a message that the database refuses. */
+const LEFT = 'messages left in the journal'
 
 export interface Recovery {
   readonly nodeId: number
@@ -30,8 +33,7 @@ export interface Recovery {
   readonly ambiguityWaitMs: number
   /** Whether the message's events go to a URL. */
   readonly delivers: (message: MessageInProgress) => boolean
-  /** Told of what stays in the journal: a lane that a newer version wrote, a message that the database refuses. */
-  readonly onError?: (error: unknown) => void
+  readonly log: Log
 }
 
 /**
@@ -62,7 +64,7 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
     const facts = readFacts(entries)
     if (facts instanceof RangeError) {
       await leaveLane(db, held)
-      recovery.onError?.(facts)
+      recovery.log.error({ err: facts }, LEFT)
       return 0
     }
     await unprojected.add(db, facts)
@@ -116,7 +118,7 @@ async function writeMessages(
   db: Database,
   held: Lane & { readonly cut: number },
   messages: readonly MessageInProgress[],
-  { of: { foundAtMs }, ambiguityWaitMs, delivers, onError }: Recovery & { readonly of: DeadLane },
+  { of: { foundAtMs }, ambiguityWaitMs, delivers, log }: Recovery & { readonly of: DeadLane },
 ): Promise<{ written: number; isComplete: boolean }> {
   let written = 0
   for (let at = 0; at < messages.length; at += MESSAGES_OF_CHUNK) {
@@ -131,7 +133,7 @@ async function writeMessages(
         return part.map(() => outcome)
       },
       (_, error) => {
-        onError?.(error)
+        log.error({ err: error }, LEFT)
         return 'refused' as const
       },
     )

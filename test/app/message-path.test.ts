@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import { withTransaction } from '../../src/store/database.ts'
+import { quietLog } from '../support/log.ts'
 import { CARRIER, eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 import { acknowledge, type WebhookExchange } from '../support/webhook-receiver.ts'
 
@@ -156,7 +157,7 @@ describe('a message that is delivered', () => {
       service.receiver.answerWith(acknowledge, '/lost')
       await service.db.query('update lanes set epoch = epoch + 1, node_id = 0')
     })
-    await recoverLanes(service.db, { nodeId: 0, ambiguityWaitMs: 1_000, delivers: () => true })
+    await recoverLanes(service.db, { nodeId: 0, ambiguityWaitMs: 1_000, delivers: () => true, log: quietLog })
     await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
   })
 

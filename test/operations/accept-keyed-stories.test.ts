@@ -4,6 +4,7 @@ import { type AcceptingNode, acceptBy, anAcceptingNode } from '../support/accept
 import { eventually } from '../support/eventually.ts'
 import { type Around, type Become, become } from '../support/gated-database.ts'
 import { installedDatabase } from '../support/installation.ts'
+import { quietLog } from '../support/log.ts'
 import { NODE } from '../support/stored-messages.ts'
 
 const { db, directory, announcedPlan } = await installedDatabase({ poolSize: 12 })
@@ -59,7 +60,7 @@ test('whatever is lost, and whoever has the lanes, a key stands for one message,
   /** No node is registered here, so every lane is a dead one's. */
   const takeLanesOver = async () => {
     for (; takeOvers < MOST_TAKEOVERS; takeOvers += 1) {
-      await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true })
+      await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true, log: quietLog })
       await eventually(() => keeping.every(({ inProgress }) => inProgress.lane === null))
       for (const { inProgress } of keeping)
         await eventually(() =>
@@ -81,7 +82,7 @@ test('whatever is lost, and whoever has the lanes, a key stands for one message,
   fails = false
   await eventually(() => nodes.every(({ refused }) => refused.size === 0))
   for (const { inProgress } of keeping) await inProgress.stop(5_000)
-  await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true })
+  await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true, log: quietLog })
   const { rows } = await db.query<{ body: string; msgId: string }>(
     `select body, msg_id as "msgId" from messages where not (status = 'FAILED' and error_code = '100')`,
   )

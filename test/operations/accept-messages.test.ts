@@ -7,6 +7,7 @@ import { type AcceptingNode, acceptBy, anAcceptingNode } from '../support/accept
 import { eventually } from '../support/eventually.ts'
 import { type Around, type Become, become } from '../support/gated-database.ts'
 import { installedDatabase } from '../support/installation.ts'
+import { quietLog } from '../support/log.ts'
 import { clearTables, NODE } from '../support/stored-messages.ts'
 
 const { db, directory, announcedPlan } = await installedDatabase({ poolSize: 10 })
@@ -222,7 +223,7 @@ describe('an answer to the COMMIT that never comes', () => {
       const node = await aNode({ around })
       const accepting = accept(node, 'a', key)
       await eventually(() => isLost)
-      await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true })
+      await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true, log: quietLog })
       recovered.resolve()
       expect(await accepting).toMatchObject({ kind: 'queued' })
       expect(await stored()).toEqual([{ body: 'a', status: 'QUEUED', waits: true }])
@@ -307,7 +308,7 @@ describe('Idempotency-Key', () => {
     const [dead, living] = [await aNode(), await aNode()]
     const first = await accept(dead, 'once', 'key')
     expect(await accept(living, 'once', 'key')).toEqual({ ...first, kind: 'replayed' })
-    await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true })
+    await recoverLanes(db, { nodeId: OTHER, ambiguityWaitMs: 1_000, delivers: () => true, log: quietLog })
     expect(await accept(living, 'once', 'key')).toEqual({ ...first, kind: 'replayed' })
   })
 

@@ -16,6 +16,7 @@ import { writeRecords } from '../../src/store/records.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { accepted, LaneWriter, received, settled } from '../support/lane-writer.ts'
 import { NO_FILTERS } from '../support/list-walks.ts'
+import { quietLog } from '../support/log.ts'
 import { readsOf } from '../support/message-reads.ts'
 import { projected } from '../support/messages-in-memory.ts'
 
@@ -156,7 +157,7 @@ test('messages of a dead node are answered before, while and after another recov
   }
   await walk()
   const recovering = (async () => {
-    await recoverLanes(db, { nodeId: 1, ambiguityWaitMs: 0, delivers: () => false })
+    await recoverLanes(db, { nodeId: 1, ambiguityWaitMs: 0, delivers: () => false, log: quietLog })
     isRecovered = true
   })()
   while (!isRecovered) await walk()

@@ -10,6 +10,7 @@ import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { projectMessages } from '../../src/store/projection.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
+import { KeptLog, quietLog } from '../support/log.ts'
 import {
   acceptedFact,
   deliveredFacts,
@@ -34,7 +35,7 @@ beforeEach(() =>
 
 function recover(changes: Partial<Recovery> = {}, pool: Database = db): Promise<number> {
   return recoverLanes(pool, {
-    ...{ nodeId: living!, ambiguityWaitMs: AMBIGUITY_WAIT_MS, delivers: () => true },
+    ...{ nodeId: living!, ambiguityWaitMs: AMBIGUITY_WAIT_MS, delivers: () => true, log: quietLog },
     ...changes,
   })
 }
@@ -318,10 +319,9 @@ test('a lane that a newer version wrote is left to it, whole', async () => {
   const lane = await laneOf(dead!)
   await lane.tell()
   await appendEntry(db, lane, 2, Buffer.from([99, 0]))
-  const errors: unknown[] = []
-  const onError = (error: unknown) => errors.push(error)
-  expect([await recover({ onError }), await recover({ onError })]).toEqual([0, 0])
-  expect(errors.map(String)).toEqual(
+  const log = new KeptLog()
+  expect([await recover({ log }), await recover({ log })]).toEqual([0, 0])
+  expect(log.causes.map(String)).toEqual(
     Array(2).fill('RangeError: a journal entry has format 99, which is not known'),
   )
   expect(await leftOver()).toEqual({ lanes: 1, entries: 2 + MOST_APPENDS })
@@ -335,9 +335,9 @@ test('a message that the database refuses holds up no other, and stays in the jo
   const refused = newId(Date.UTC(2001))
   await lane.append([{ msgId: refused, fact: acceptedFact(plan, refused) }])
   const after = await lane.tell()
-  const errors: unknown[] = []
-  expect(await recover({ onError: (error) => errors.push(error) })).toBe(2)
-  expect(errors.map(String)).toEqual([expect.stringContaining('no partition of relation')])
+  const log = new KeptLog()
+  expect(await recover({ log })).toBe(2)
+  expect(log.causes.map(String)).toEqual([expect.stringContaining('no partition of relation')])
   expect([await statusOf(db, before), await statusOf(db, after)]).toEqual(['QUEUED', 'QUEUED'])
   expect(await leftOver()).toMatchObject({ lanes: 1 })
 })

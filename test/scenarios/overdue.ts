@@ -3,6 +3,7 @@ import { RECEIPT_GRACE_MS } from '../../src/domain/message-states.ts'
 import { VALIDITY_MS } from '../../src/domain/submit-outcomes.ts'
 import { Maintenance } from '../../src/services/upkeep/maintenance.ts'
 import { readDirectory } from '../../src/store/directory.ts'
+import { strictLog } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
 
 /** Days later no receipt has come: the message is UNKNOWN, and its webhook says so. */
@@ -19,9 +20,7 @@ export async function becomesOverdue(service: Service, msgId: string): Promise<v
     nowMs: () => Date.now() + VALIDITY_MS + RECEIPT_GRACE_MS + 60_000,
     applyReceipts: async () => undefined,
     readReceipts: async () => ({ receipts: [], more: false }),
-    onError: (job, error) => {
-      throw new Error(job, { cause: error })
-    },
+    log: strictLog,
   })
   await maintenance.runOnce()
   const record = await service.until(msgId, 'UNKNOWN')

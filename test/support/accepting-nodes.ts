@@ -1,4 +1,5 @@
 /** Nodes that accept messages, each as far as that goes: nobody submits what they accept. */
+
 import { randomBytes } from 'node:crypto'
 import type { ServicePlan } from '../../src/domain/configuration.ts'
 import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
@@ -7,6 +8,7 @@ import type { Database } from '../../src/store/database.ts'
 import { aDirectory } from './directory.ts'
 import { type Around, gatedDatabase } from './gated-database.ts'
 import { newId } from './installation.ts'
+import { quietLog } from './log.ts'
 import { readsOf } from './message-reads.ts'
 import { NOBODY, NODE } from './stored-messages.ts'
 
@@ -44,7 +46,7 @@ export async function anAcceptingNode(
     onChanged: () => undefined,
     onProjected: () => undefined,
     onReturned: () => undefined,
-    onError: () => undefined,
+    log: quietLog,
     overdueMs,
   })
   if (hasLane) await inProgress.register(NODE)
@@ -64,6 +66,7 @@ export async function anAcceptingNode(
     secretKey: randomBytes(32),
     random: randomBytes,
     lostCommitMs,
+    log: quietLog,
   })
   return { group, inProgress, kept, released, refused }
 }

@@ -1,6 +1,7 @@
 /**
  * The real HTTP server on a database of its own, with the admin API and a client for it.
  */
+
 import { randomBytes } from 'node:crypto'
 import { afterAll } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
@@ -15,6 +16,7 @@ import { DirectoryService, type DirectoryServiceOptions } from '../../src/servic
 import type { Database } from '../../src/store/database.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { startHttpServer } from './http-server.ts'
+import { quietLog } from './log.ts'
 import { readsOf } from './message-reads.ts'
 
 interface Answer {
@@ -121,7 +123,7 @@ export function directoryService(
     db: database.db,
     secretKey,
     clock: () => performance.now(),
-    onError: () => undefined,
+    log: quietLog,
     ...options,
   })
 }

@@ -1,4 +1,5 @@
 /** Webhooks from a database to a receiver over TLS, by a clock that stands until it is set: days in milliseconds. */
+
 import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import { NodeLease } from '../../src/services/node/node-lease.ts'
@@ -7,6 +8,7 @@ import { WebhookDeliverer } from '../../src/services/webhooks/webhook-deliverer.
 import { WebhookDestinations } from '../../src/services/webhooks/webhook-destinations.ts'
 import { aDirectory, anAccount, aPlan } from './directory.ts'
 import { nothingInProgress } from './in-progress.ts'
+import { KeptLog } from './log.ts'
 import { outboundNetwork } from './outbound-network.ts'
 import { recordedMessages } from './recorded-messages.ts'
 import { standingClock } from './standing-clock.ts'
@@ -36,15 +38,14 @@ export async function clockedDeliveries() {
   const clock = await standingClock(messages)
   const { db } = clock
   const { plan } = messages
-  const errors: unknown[] = []
-  const onError = (_message: string, error: unknown) => void errors.push(error)
+  const log = new KeptLog()
   const lease = new NodeLease({
     db,
     name: 'node',
     onRegistered: async () => undefined,
     onTaken: async () => undefined,
     onReplaced: () => undefined,
-    onError,
+    log,
   })
   await lease.start()
   const account = anAccount({ webhookSecrets: [formatWebhookSecret(Buffer.alloc(32, 1))] })
@@ -63,7 +64,7 @@ export async function clockedDeliveries() {
   afterEach(async () => {
     await deliverer.stop(1_000)
     await destinations.stop()
-    expect(errors.splice(0)).toEqual([])
+    expect(log.lines.splice(0).filter(({ level }) => level === 'error')).toEqual([])
   })
   afterAll(async () => {
     await lease.stop()
@@ -71,7 +72,7 @@ export async function clockedDeliveries() {
   })
 
   function start(): void {
-    destinations = new WebhookDestinations({ db, onError })
+    destinations = new WebhookDestinations({ db, log })
     deliverer = new WebhookDeliverer({
       db,
       directory: () => directory,
@@ -80,7 +81,7 @@ export async function clockedDeliveries() {
       destinations,
       inProgress: nothingInProgress(db),
       secretKey: Buffer.alloc(32),
-      onError,
+      log,
       clock: clock.nowMs,
     })
   }

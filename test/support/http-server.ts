@@ -1,4 +1,5 @@
 /** The real HTTP server on a free port, over a database: what its two harnesses, for customers and operators, share. */
+
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -12,6 +13,7 @@ import { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import type { Database } from '../../src/store/database.ts'
 import { nothingInProgress } from './in-progress.ts'
+import { quietLog } from './log.ts'
 import { readsOf } from './message-reads.ts'
 import { testEventsOf } from './test-events.ts'
 
@@ -64,6 +66,7 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
       placement: PLACEMENT,
       secretKey,
       random: randomBytes,
+      log: quietLog,
     }),
     guard: realGuard,
     testEvents,

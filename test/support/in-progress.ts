@@ -1,6 +1,7 @@
 import { MessagesInProgress } from '../../src/services/messages/messages-in-progress.ts'
 import type { Database } from '../../src/store/database.ts'
 import { aDirectory } from './directory.ts'
+import { strictLog } from './log.ts'
 
 /** The messages in progress of a process that has no journal: there are none, everything is in the records. */
 export function nothingInProgress(db: Database): MessagesInProgress {
@@ -12,8 +13,6 @@ export function nothingInProgress(db: Database): MessagesInProgress {
     onChanged: () => undefined,
     onProjected: () => undefined,
     onReturned: () => undefined,
-    onError: (message, error) => {
-      throw new Error(message, { cause: error })
-    },
+    log: strictLog,
   })
 }

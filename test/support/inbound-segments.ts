@@ -1,9 +1,11 @@
 /** What people send, as a carrier's deliver_sm brings it. */
+
 import type { Part } from '../../src/domain/concatenation.ts'
 import { DEFAULT_LANGUAGE } from '../../src/domain/gsm-national-tables.ts'
 import type { InboundDeps, InboundSegment, ReceivedInbound } from '../../src/operations/receive-inbound.ts'
 import type { Database } from '../../src/store/database.ts'
 import { newId } from './installation.ts'
+import { quietLog } from './log.ts'
 
 export const NOW_MS = Date.UTC(2026, 2, 10, 12)
 export const SENDER = '+491701234567'
@@ -14,7 +16,7 @@ export const NUMBER = '+49301234567'
 export function inboundDeps(
   given: Partial<InboundDeps> & Pick<InboundDeps, 'db' | 'directory'>,
 ): InboundDeps {
-  return { newMessageId: () => newId(NOW_MS), holder: { holder: 3, buckets: [7] }, ...given }
+  return { newMessageId: () => newId(NOW_MS), holder: { holder: 3, buckets: [7] }, log: quietLog, ...given }
 }
 
 export function single(text: string, given: Partial<InboundSegment> = {}): InboundSegment {

@@ -1,9 +1,11 @@
 /** A database that has been in use for some days, and the maintenance of it. */
+
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { Maintenance, type MaintenanceOptions } from '../../src/services/upkeep/maintenance.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
 import { installedDatabase, newId } from './installation.ts'
+import { strictLog } from './log.ts'
 import { NOBODY, receiptOptions } from './stored-messages.ts'
 
 export const MINUTE_MS = 60_000
@@ -35,9 +37,7 @@ export async function maintainedDatabase() {
       nowMs: () => NOW_MS,
       applyReceipts: apply,
       readReceipts: async () => ({ receipts: [], more: false }),
-      onError: (job, error) => {
-        throw new Error(job, { cause: error })
-      },
+      log: strictLog,
       ...given,
     })
   }

@@ -5,6 +5,7 @@ import {
 } from '../../src/operations/read-messages.ts'
 import { LaneFollower, type LaneFollowerOptions } from '../../src/services/messages/lane-follower.ts'
 import type { Queryable } from '../../src/store/database.ts'
+import { quietLog } from './log.ts'
 
 /** Of a process that has none, and writes no lane. */
 export const NO_OWN_MESSAGES: OwnMessages = {
@@ -25,7 +26,7 @@ export function readsOf(
   return new MessageReads({
     db,
     own,
-    others: new LaneFollower({ db, ownLane: () => own.lane, onError: () => undefined, ...options }),
+    others: new LaneFollower({ db, ownLane: () => own.lane, log: quietLog, ...options }),
     clock: () => performance.now(),
     wait: () => new Promise((resume) => setImmediate(resume)),
     ...options,

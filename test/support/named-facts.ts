@@ -1,9 +1,11 @@
 /** Facts that tests of the journal's writer know by a name, which is the error code. */
+
 import { decodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
 import { JournalWriter, type JournalWriterOptions } from '../../src/services/messages/journal-writer.ts'
 import type { Database } from '../../src/store/database.ts'
 import { readEntries } from '../../src/store/journal.ts'
 import { newId } from './installation.ts'
+import { quietLog } from './log.ts'
 
 export interface NamedFact extends JournalFact {
   readonly name: string
@@ -29,7 +31,8 @@ export function aToldWriter(
     onRetracted: tell('retracted'),
     onLost: tell('lost'),
     onOverdue: tell('overdue'),
-    onError: () => undefined,
+    log: quietLog,
+    onFailed: () => undefined,
     ...options,
   })
   return { writer, told }

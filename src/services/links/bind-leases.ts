@@ -1,5 +1,6 @@
 import { shareOut } from '../../domain/bind-shares.ts'
 import type { Directory } from '../../domain/directory.ts'
+import type { Log } from '../../log.ts'
 import { type CarrierBind, readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'
 import type { Database } from '../../store/database.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
@@ -10,8 +11,7 @@ export interface BindLeasesOptions {
   readonly lease: NodeLease
   readonly directory: () => Directory
   readonly links: () => Pick<CarrierLinks<unknown>, 'follow' | 'drop' | 'unbound'>
-  readonly onError: (message: string, error: unknown) => void
-  readonly log: (message: string, details: object) => void
+  readonly log: Log
 }
 
 /** Sessions are over this long before another node may make them. */
@@ -63,7 +63,7 @@ export class BindLeases {
         this.#queued = false
         return this.runOnce()
       })
-      .catch((error) => this.#options.onError('binds not shared out', error))
+      .catch((error) => this.#options.log.error({ err: error }, 'binds not shared out'))
   }
 
   /** Takes what is free and to be this node's, and gives up what is to be another's. */
@@ -104,7 +104,7 @@ export class BindLeases {
   /** Another node may soon have them. */
   #drop(): void {
     if (this.#held.size > 0)
-      this.#options.log('the lease of this node is over: it unbinds', { binds: this.#held.size })
+      this.#options.log.info({ binds: this.#held.size }, 'the lease of this node is over: it unbinds')
     this.#held = new Set()
     void this.#options.links().drop(SAFETY_MS - SPARE_MS)
   }
@@ -113,11 +113,11 @@ export class BindLeases {
   #leave(bind: Bind, nodeId: number): void {
     const key = keyOf(bind)
     if (this.#leaving.has(key)) return
-    const { db, links, onError } = this.#options
+    const { db, links, log } = this.#options
     const left = links()
       .unbound(bind.carrierId, bind.bind)
       .then(() => releaseBind(db, nodeId, bind))
-      .catch((error) => onError('bind not given up', error))
+      .catch((error) => log.error({ err: error }, 'bind not given up'))
       .finally(() => this.#leaving.delete(key))
     this.#leaving.set(key, left)
   }

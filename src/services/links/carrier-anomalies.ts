@@ -1,4 +1,5 @@
 import type { Carrier } from '../../domain/configuration.ts'
+import type { Log } from '../../log.ts'
 import { RESPONSE_BIT } from '../../smpp/commands.ts'
 import type { Pdu } from '../../smpp/pdu.ts'
 import type { Anomaly } from '../../smpp/session-handlers.ts'
@@ -10,7 +11,7 @@ export type CarrierAnomaly = Anomaly | 'receipt_without_id'
 export interface CarrierAnomaliesOptions {
   /** Counts one in the metrics. */
   readonly count: (kind: CarrierAnomaly, carrier: Carrier) => void
-  readonly warn: (message: string, details: object) => void
+  readonly log: Log
   /** Milliseconds of a monotonic clock. */
   readonly clock: () => number
 }
@@ -52,7 +53,7 @@ export class CarrierAnomalies {
     const key = `${carrier.id} ${kind} ${commandOf(pdu)}`
     if (nowMs - (this.#warnedAtMs.get(key) ?? -Infinity) < warning.everyMs) return
     this.#warnedAtMs.set(key, nowMs)
-    this.#options.warn(warning.message, { carrier: carrier.name, ...warning.details })
+    this.#options.log.warn({ carrier: carrier.name, ...warning.details }, warning.message)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Carrier } from '../../domain/configuration.ts'
 import { CONFIRMED_AFTER_MS } from '../../domain/inbound-offers.ts'
+import type { Log } from '../../log.ts'
 import { type Connection, connect } from '../../smpp/connection.ts'
 import type { Pdu, RequestPdu, ResponsePdu } from '../../smpp/pdu.ts'
 import type { Anomaly, CloseReason } from '../../smpp/session-handlers.ts'
@@ -74,10 +75,8 @@ export interface CarrierLinkOptions<Token> {
   readonly bind: BindCommand
   readonly events: LinkEvents<Token>
   readonly timings: LinkTimings
-  readonly log: LinkLog
+  readonly log: Log
 }
-
-export type LinkLog = (message: string, details: object, level: 'info' | 'warn') => void
 
 /** One bind to a carrier, made anew for as long as the link is not stopped. */
 export class CarrierLink<Token> {
@@ -255,7 +254,7 @@ export class CarrierLink<Token> {
     this.#silentSubmits = 0
     this.#boundAtMs = performance.now()
     const { carrier, bind, number } = this
-    this.#options.log('carrier bound', { carrier: carrier.name, bind, number }, 'info')
+    this.#options.log.info({ carrier: carrier.name, bind, number }, 'carrier bound')
     this.#options.events.onReady(this)
   }
 
@@ -274,7 +273,7 @@ export class CarrierLink<Token> {
       this.#options.events.onLost(tokens, this)
     } catch (error) {
       const details = { carrier: this.carrier.name, error: (error as Error).message }
-      this.#options.log('failed to process the in-flight messages of a closed link', details, 'warn')
+      this.#options.log.warn(details, 'failed to process the in-flight messages of a closed link')
     }
   }
 
@@ -289,9 +288,10 @@ export class CarrierLink<Token> {
       error: error === undefined ? undefined : faultText(error),
       unanswered,
     }
-    if (code === 'bind_rejected')
-      this.#options.log('the carrier refused the bind', { command: this.bind, ...details }, 'warn')
-    else this.#options.log('carrier link closed', details, tlsAdvice(error) === null ? 'info' : 'warn')
+    const { log } = this.#options
+    if (code === 'bind_rejected') log.warn({ command: this.bind, ...details }, 'the carrier refused the bind')
+    else if (tlsAdvice(error) === null) log.info(details, 'carrier link closed')
+    else log.warn(details, 'carrier link closed')
   }
 
   #startLater(reason: CloseReason): void {

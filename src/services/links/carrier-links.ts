@@ -1,10 +1,10 @@
 import type { Carrier } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
+import type { Log } from '../../log.ts'
 import {
   type BindCommand,
   CarrierLink,
   type LinkEvents,
-  type LinkLog,
   type LinkStatus,
   type LinkTimings,
 } from './carrier-link.ts'
@@ -12,7 +12,7 @@ import {
 export interface CarrierLinksOptions<Token> {
   readonly events: LinkEvents<Token>
   readonly timings?: LinkTimings
-  readonly log: LinkLog
+  readonly log: Log
   /** Whether the bind is this node's to make; default: every bind is. When that changes, `follow` again. */
   readonly holds?: (carrierId: number, number: number) => boolean
 }
@@ -182,10 +182,9 @@ export class CarrierLinks<Token> {
     const commands = BINDS[carrier.bindMode]
     const same = before !== undefined && sessionKey(before.carrier) === sessionKey(carrier)
     if (!same && carrier.password.length > STANDARD_PASSWORD_LENGTH)
-      this.#options.log(
-        'the password of the carrier is longer than SMPP 3.4 allows',
+      this.#options.log.warn(
         { carrier: carrier.name },
-        'warn',
+        'the password of the carrier is longer than SMPP 3.4 allows',
       )
     const held = (number: number) => number < carrier.binds && holds(carrier.id, number)
     const links: CarrierLink<Token>[] = []

@@ -1,3 +1,4 @@
+import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import { findNewParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
@@ -9,7 +10,7 @@ export interface ForeignReceiptsOptions {
   readonly nowMs: () => number
   /** A receipt was parked, by whatever node. */
   readonly onParked: (id: ParkedId) => void
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
 }
 
 const POLL_MS = 100
@@ -30,7 +31,8 @@ export class ForeignReceipts {
     this.#task = new PeriodicTask({
       run: () => this.#look(),
       intervalMs: POLL_MS,
-      onError: (error) => options.onError('parked receipts not read', error),
+      log: options.log,
+      failure: 'parked receipts not read',
     })
   }
 

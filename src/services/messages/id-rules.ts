@@ -1,7 +1,6 @@
 import {
   canonicalId,
   ENOUGH_MATCHES,
-  type IdRule,
   idRuleOf,
   isUnlearned,
   type RuleEvidence,
@@ -12,8 +11,8 @@ import {
   storedForms,
   withMatch,
 } from '../../domain/carrier-message-ids.ts'
-import type { Carrier } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
+import type { Log } from '../../log.ts'
 import { learnIdRule } from '../../store/carriers.ts'
 import type { Database } from '../../store/database.ts'
 import {
@@ -32,8 +31,7 @@ export interface IdRulesOptions {
   readonly nowMs: () => number
   /** Parked receipts read at once. Default 500. */
   readonly batch?: number
-  /** A carrier's rule is known from now on. */
-  readonly onLearned: (carrier: Carrier, rule: IdRule) => void
+  readonly log: Log
 }
 
 const BATCH = 500
@@ -159,7 +157,7 @@ export class IdRules {
   }
 
   async #learn(receipts: readonly ReceiptRow[], found: readonly (Candidate | null)[]): Promise<void> {
-    const { db, directory, onLearned } = this.#options
+    const { db, directory, log } = this.#options
     for (const [place, match] of found.entries()) {
       const { carrier_id, carrier_message_id } = receipts[place]!
       const rule =
@@ -170,7 +168,8 @@ export class IdRules {
       if (evidence.msgIds.length < ENOUGH_MATCHES) continue
       this.#evidence.delete(carrier_id)
       const carrier = directory().carrierById(carrier_id)
-      if (carrier && (await learnIdRule(db, carrier_id, rule))) onLearned(carrier, rule)
+      if (carrier && (await learnIdRule(db, carrier_id, rule)))
+        log.info({ carrier: carrier.name, idRule: rule }, 'id rule learned from receipts')
     }
   }
 }

@@ -1,4 +1,5 @@
 import { encodeEntry, type JournalFact } from '../../domain/journal-entries.ts'
+import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
 import {
   CommitOutcomeUnknownError,
@@ -21,7 +22,9 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly onLost: (items: readonly Item[], uncertain: boolean) => void
   /** So long nobody could say whether these are committed; they are still tried. Told again and again. */
   readonly onOverdue: (items: readonly Item[]) => void
-  readonly onError: (message: string, error: unknown) => void
+  /** An entry was not appended; it is tried again. */
+  readonly onFailed: (error: unknown) => void
+  readonly log: Log
   readonly onBatch?: BatchMeter | undefined
   /** Default 10 s. */
   readonly overdueMs?: number | undefined
@@ -292,7 +295,7 @@ export class JournalWriter<Item extends JournalFact> {
     lane: Lane,
     attempt = (data: Buffer) => appendEntry(this.#options.db, lane, entry.n, data),
   ): Promise<void> {
-    const { onError } = this.#options
+    const { onFailed, log } = this.#options
     let data = encodeEntry(entry.items)
     while (this.#lane === lane) {
       try {
@@ -300,7 +303,8 @@ export class JournalWriter<Item extends JournalFact> {
         this.#failing = false
         break
       } catch (error) {
-        onError('facts not in the journal yet', error)
+        log.error({ err: error }, 'facts not in the journal yet')
+        onFailed(error)
         this.#failing = true
         entry.uncertain ||= isOutcomeUnknown(error)
         if (!entry.uncertain) {

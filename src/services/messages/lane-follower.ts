@@ -1,6 +1,7 @@
 import { decodeEntry, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
 import { MessagesByPlan } from '../../domain/messages-by-plan.ts'
 import { addFact, begunBy, type MessageInProgress } from '../../domain/messages-in-progress.ts'
+import type { Log } from '../../log.ts'
 import { isInProgress, keyOf, type OtherMessages } from '../../operations/read-messages.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type LaneBounds, type LaneNews, readLanes } from '../../store/followed-lanes.ts'
@@ -10,7 +11,7 @@ export interface LaneFollowerOptions {
   readonly db: Queryable
   /** The lane of this process, which is not read: it knows better. Null: it has none. */
   readonly ownLane: () => number | null
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   /** What is read of a lane at once. */
   readonly bounds?: LaneBounds
   /** When so many messages are followed, those that are not in progress by now are forgotten. */
@@ -145,9 +146,9 @@ export class LaneFollower implements OtherMessages {
     try {
       return decodeEntry(data)
     } catch (error) {
-      this.#options.onError(
+      this.#options.log.error(
+        { err: error },
         `journal lane ${lane} cannot be read: its messages are answered from the records`,
-        error,
       )
       return null
     }

@@ -1,5 +1,6 @@
 import type { Directory } from '../../domain/directory.ts'
 import { isPushed } from '../../domain/webhook-targets.ts'
+import type { Log } from '../../log.ts'
 import { recoverLanes } from '../../operations/recover-lanes.ts'
 import type { Database } from '../../store/database.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
@@ -10,8 +11,7 @@ export interface LaneRecoveryOptions {
   readonly nodeId: () => number
   /** How long a message whose attempt was under way waits for news of it. */
   readonly ambiguityWaitMs: number
-  readonly onRecovered: (messages: number) => void
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
 }
 
 /** A lane that was recovered goes when nobody can append to it any more. */
@@ -30,7 +30,8 @@ export class LaneRecovery {
     this.#task = new PeriodicTask({
       run: () => this.#run(),
       intervalMs: INTERVAL_MS,
-      onError: (error) => options.onError('lanes of dead nodes not recovered', error),
+      log: options.log,
+      failure: 'lanes of dead nodes not recovered',
     })
   }
 
@@ -48,13 +49,13 @@ export class LaneRecovery {
   }
 
   async #run(): Promise<void> {
-    const { db, directory, nodeId, ambiguityWaitMs, onRecovered, onError } = this.#options
+    const { db, directory, nodeId, ambiguityWaitMs, log } = this.#options
     const messages = await recoverLanes(db, {
       nodeId: nodeId(),
       ambiguityWaitMs,
       delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
-      onError: (error) => onError('messages left in the journal', error),
+      log,
     })
-    if (messages > 0) onRecovered(messages)
+    if (messages > 0) log.info({ messages }, 'recorded what a dead node had in memory')
   }
 }

@@ -1,9 +1,10 @@
+import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import { findAtRest } from '../../store/projection.ts'
 
 export interface LostMessagesOptions {
   readonly db: Database
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   /** Monotonic, milliseconds. Default: that of the process. */
   readonly clock?: (() => number) | undefined
 }
@@ -39,7 +40,7 @@ export class LostMessages {
 
   /** Resolves when whoever has their lane has written these, or has not for long; rejects while the database is away. */
   async untilRecorded(msgIds: readonly string[]): Promise<void> {
-    const { db, onError } = this.#options
+    const { db, log } = this.#options
     // While the database is away nobody can recover anything: that time does not count.
     for (let sinceMs: number | null = null; ; ) {
       const ids = msgIds.flatMap((msgId) => {
@@ -52,7 +53,10 @@ export class LostMessages {
       if (missing.length === 0) return
       sinceMs ??= this.#clock()
       if (this.#clock() - sinceMs > MOST_WAIT_MS) {
-        onError('messages of a lost lane without a record', new Error(`${missing.length} messages`))
+        log.error(
+          { err: new Error(`${missing.length} messages`) },
+          'messages of a lost lane without a record',
+        )
         for (const { msgId } of missing) this.#plans.delete(msgId)
         return
       }

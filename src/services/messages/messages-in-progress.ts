@@ -11,6 +11,7 @@ import {
   type StatusEvent,
 } from '../../domain/messages-in-progress.ts'
 import { isPushed } from '../../domain/webhook-targets.ts'
+import type { Log } from '../../log.ts'
 import type { Acceptance, AcceptanceJournal, KeptMessage } from '../../operations/accept-messages.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
 import type { Database, Transaction } from '../../store/database.ts'
@@ -51,7 +52,7 @@ export interface MessagesInProgressOptions {
   readonly onProjected: (submissions: readonly SubmissionId[]) => void
   /** Not in the journal, whose lane was lost. */
   readonly onReturned: (outcome: Outcome) => void
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   readonly onBatch?: BatchMeter | undefined
   readonly ageMs?: number | undefined
   readonly overdueMs?: number | undefined
@@ -82,13 +83,11 @@ export class MessagesInProgress implements AcceptanceJournal {
       append: (live, fact, waiting) => this.#append(live, fact, waiting),
       urge: (live) => this.#projector.urge(live),
     })
-    const { db, onError, onBatch, overdueMs, ageMs } = options
+    const { db, log, onBatch, overdueMs, ageMs } = options
     this.#writer = new JournalWriter<Item>({
       db,
-      onError: (message, error) => {
-        onError(message, error)
-        this.#projector.failed(error)
-      },
+      log,
+      onFailed: (error) => this.#projector.failed(error),
       onBatch,
       overdueMs,
       onCommitted: (items, n) => this.#committed(items, n),
@@ -99,7 +98,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     })
     this.#projector = new Projector({
       db,
-      onError,
+      log,
       onBatch,
       ageMs,
       lives: this.#lives,
@@ -188,7 +187,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     const late = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref())
     const isLate = late.then(() => true)
     await Promise.race([this.project(this.#msgIds()), late]).catch((error) =>
-      this.#options.onError('messages left in the journal', error),
+      this.#options.log.error({ err: error }, 'messages left in the journal'),
     )
     await this.#projector.stop()
     // What waited for a message to begin anew is given to the journal only now.

@@ -1,4 +1,5 @@
 import type { StatusEvent } from '../../domain/messages-in-progress.ts'
+import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type Database, isRowFault } from '../../store/database.ts'
 import type { Lane } from '../../store/journal.ts'
@@ -17,7 +18,7 @@ export interface ProjectorOptions {
   readonly renew: (lives: readonly Live[]) => Promise<unknown>
   /** The lane was taken over. */
   readonly onFenced: () => void
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   readonly onBatch?: BatchMeter | undefined
   /** So long a message waits here for its receipt. Default 10 s. */
   readonly ageMs?: number | undefined
@@ -184,7 +185,7 @@ export class Projector {
 
   /** Tries until they are written, the lane is another's, or nobody waits any more. */
   async #write(batch: readonly Live[]): Promise<void> {
-    const { onError, onBatch, onFenced, onProjected, lane } = this.#options
+    const { log, onBatch, onFenced, onProjected, lane } = this.#options
     onBatch?.('projection', batch.length)
     const held = lane()
     for (const live of batch) this.#refused.delete(live)
@@ -196,7 +197,7 @@ export class Projector {
         isWritten = (await this.#project(held, batch)) === 'written'
         if (!isWritten && lane() === held) onFenced()
       } catch (error) {
-        onError('messages not recorded yet', error)
+        log.error({ err: error }, 'messages not recorded yet')
         this.failed(error)
         if (this.#stopped) return
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
@@ -209,7 +210,7 @@ export class Projector {
 
   /** What happens to them meanwhile comes behind what they begin anew with. */
   async #renew(batch: readonly Live[]): Promise<void> {
-    const { onBatch, onError, renew } = this.#options
+    const { onBatch, log, renew } = this.#options
     onBatch?.('projection', batch.length)
     for (const live of batch) live.deferred = []
     let failed = false
@@ -225,7 +226,7 @@ export class Projector {
       for (const live of batch) this.#stay(live)
     } catch (error) {
       failed = true
-      onError('messages not recorded yet', error)
+      log.error({ err: error }, 'messages not recorded yet')
       this.failed(error)
     }
     for (const live of batch) {
@@ -260,7 +261,7 @@ export class Projector {
   }
 
   #refuse(live: Live, error: unknown): null {
-    this.#options.onError('message refused by the database: its record is not written', error)
+    this.#options.log.error({ err: error }, 'message refused by the database: its record is not written')
     this.#refused.set(live, performance.now() + (this.#options.refusedMs ?? REFUSED_MS))
     return null
   }

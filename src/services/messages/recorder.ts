@@ -3,6 +3,7 @@ import type { EventHolder } from '../../domain/events.ts'
 import type { LaterFact, Submitted } from '../../domain/journal-entries.ts'
 import { highestIdAt } from '../../domain/message-ids.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
+import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest as Fact, recordFacts } from '../../operations/record-facts.ts'
 import { noteReceipts, recordReceipts } from '../../operations/record-receipts.ts'
@@ -27,7 +28,7 @@ export interface RecorderOptions {
   readonly eventHolder: () => EventHolder
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
   readonly onBatch?: BatchMeter
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
 }
 
 type MessageRef = Pick<Submission, 'plan_id' | 'msg_id'>
@@ -217,7 +218,7 @@ export class Recorder {
     } catch (error) {
       if (isConflict(error)) return
       this.#failing = true
-      this.#options.onError('carrier outcomes not recorded yet', error)
+      this.#options.log.error({ err: error }, 'carrier outcomes not recorded yet')
       // The carriers keep what is not acknowledged; parked ones are in the database anyhow.
       for (const item of this.#receipts.splice(0)) item.done?.(false)
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
@@ -243,7 +244,7 @@ export class Recorder {
         facts,
         (part) => this.#addFacts(part),
         (_fact, error) => {
-          this.#options.onError('submission refused by the database', error)
+          this.#options.log.error({ err: error }, 'submission refused by the database')
           return false
         },
       )
@@ -269,7 +270,7 @@ export class Recorder {
 
   /** Gives for each whether it is written. What is of a message in progress goes to the end, and waits for its record. */
   async #addFacts(facts: readonly FactAtRest[]): Promise<readonly boolean[]> {
-    const { db, directory, eventHolder, onBatch, onChanged, onError } = this.#options
+    const { db, directory, eventHolder, onBatch, onChanged, log } = this.#options
     onBatch?.('submissions', facts.length)
     const { changed, elsewhere } = await recordFacts(db, facts, {
       directory: directory(),
@@ -283,7 +284,7 @@ export class Recorder {
       if (!elsewhere.has(one.msgId) || this.#options.inProgress.tell(one.msgId, [one.fact])) continue
       const { sinceMs = nowMs } = one
       if (nowMs - sinceMs > MOST_WAIT_MS)
-        onError('answer not recorded', new Error('another process has had its message for long'))
+        log.error({ err: new Error('another process has had its message for long') }, 'answer not recorded')
       else this.#facts.push({ ...one, sinceMs })
       if (this.#options.inProgress.has(one.msgId)) this.#departing.add(one.msgId)
     }
@@ -299,7 +300,7 @@ export class Recorder {
       first,
       (part) => this.#applyReceipts(part),
       (_item, error) => {
-        this.#options.onError('receipt refused by the database', error)
+        this.#options.log.error({ err: error }, 'receipt refused by the database')
         return null
       },
     )
@@ -345,7 +346,7 @@ export class Recorder {
       return rows
     }
     await writeInHalves(batch, write, (row, error) => {
-      this.#options.onError('receipt not kept', error)
+      this.#options.log.error({ err: error }, 'receipt not kept')
       return row
     })
     this.#notes = this.#notes.slice(batch.length)

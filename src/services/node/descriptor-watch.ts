@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises'
 import { Counter, type Registry } from 'prom-client'
+import type { Log } from '../../log.ts'
 import { PeriodicTask } from './periodic-task.ts'
 
 export interface DescriptorWatchOptions {
   readonly registry: Registry
-  /** Told once for each run of shortages, with the error's code. */
-  readonly onShortage: (code: string) => void
+  readonly log: Log
 }
 
 const INTERVAL_MS = 1_000
@@ -18,15 +18,17 @@ const SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE'])
 export class DescriptorWatch {
   readonly #options: DescriptorWatchOptions
   readonly #shortages: Counter
-  readonly #task = new PeriodicTask({
-    run: () => this.runOnce(),
-    intervalMs: INTERVAL_MS,
-    onError: () => undefined,
-  })
+  readonly #task: PeriodicTask
   #isShort = false
 
   constructor(options: DescriptorWatchOptions) {
     this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: INTERVAL_MS,
+      log: options.log,
+      failure: 'file descriptors not looked for',
+    })
     this.#shortages = new Counter({
       name: 'aldis_file_descriptor_shortages_total',
       help: 'seconds in which the process had no file descriptor left and refused connections',
@@ -50,7 +52,11 @@ export class DescriptorWatch {
     )
     const isShort = SHORTAGES.has(code)
     if (isShort) this.#shortages.inc()
-    if (isShort && !this.#isShort) this.#options.onShortage(code)
+    if (isShort && !this.#isShort)
+      this.#options.log.error(
+        { code },
+        'no file descriptor is left: connections are refused; raise the limit (ulimit -n)',
+      )
     this.#isShort = isShort
   }
 }

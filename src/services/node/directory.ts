@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../../domain/directory.ts'
 import { openSecret, type SecretKeys } from '../../domain/secrets.ts'
+import type { Log } from '../../log.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readDirectory, readDirectoryVersion } from '../../store/directory.ts'
 import { PeriodicTask } from './periodic-task.ts'
@@ -11,8 +12,7 @@ export interface DirectoryServiceOptions {
   readonly secretKey: SecretKeys
   /** Milliseconds that only ever go forward (`performance.now`). */
   readonly clock: () => number
-  /** Told of a failed poll, once per run of failures. */
-  readonly onError: (error: unknown) => void
+  readonly log: Log
   /** How long `fresh` waits at most. */
   readonly freshWaitMs?: number
   /** Calls of `fresh` that wait at once. */
@@ -32,6 +32,7 @@ const FRESH_WAIT_MS = 2_000
 /** A refresh that failed is repeated after this, as long as somebody waits for it. */
 const FRESH_RETRY_MS = 100
 const MAX_FRESH_WAITS = 1_000
+const NOT_READ = 'configuration not read'
 
 /** Keeps the configuration of the whole installation in memory, at most seconds old. */
 export class DirectoryService {
@@ -47,8 +48,12 @@ export class DirectoryService {
 
   constructor(options: DirectoryServiceOptions) {
     this.#options = options
-    const { onError } = options
-    this.#poll = new PeriodicTask({ run: () => this.refresh(), intervalMs: POLL_INTERVAL_MS, onError })
+    this.#poll = new PeriodicTask({
+      run: () => this.refresh(),
+      intervalMs: POLL_INTERVAL_MS,
+      log: options.log,
+      failure: NOT_READ,
+    })
   }
 
   /** Loads for the first time, then polls. Rejects, and does not poll, when the first load fails. */
@@ -167,7 +172,7 @@ export class DirectoryService {
     try {
       listener(directory)
     } catch (error) {
-      this.#options.onError(error)
+      this.#options.log.error({ err: error }, NOT_READ)
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { DatabaseClock } from '../../domain/database-clock.ts'
 import { BUCKETS } from '../../domain/message-ids.ts'
+import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {
   heartbeat,
@@ -22,8 +23,7 @@ export interface NodeLeaseOptions {
   readonly onTaken: (buckets: readonly number[], nodeId: number) => Promise<void>
   /** Another process has this name: this one must stop. */
   readonly onReplaced: () => void
-  /** Of a run of heartbeats that fail, the first is told. */
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   /** Set by each heartbeat. */
   readonly clock?: DatabaseClock
   readonly heartbeatMs?: number
@@ -54,13 +54,14 @@ export class NodeLease {
 
   constructor(options: NodeLeaseOptions) {
     this.#options = options
-    const { heartbeatMs = HEARTBEAT_MS, onError } = options
+    const { heartbeatMs = HEARTBEAT_MS } = options
     this.#task = new PeriodicTask({
       run: () => this.runOnce(),
       intervalMs: heartbeatMs,
       // Soon: the lease goes on running out.
       retryMs: Math.min(RETRY_MS, heartbeatMs),
-      onError: (error) => onError('heartbeat failed', error),
+      log: options.log,
+      failure: 'heartbeat failed',
     })
   }
 

@@ -1,3 +1,4 @@
+import type { Log } from '../../log.ts'
 export interface PeriodicTaskOptions {
   /** A number it gives is in how many milliseconds it is due again; without one: after the interval. */
   readonly run: () => Promise<unknown>
@@ -5,8 +6,9 @@ export interface PeriodicTaskOptions {
   readonly intervalMs: number | (() => number)
   /** From a run that failed to the next; default: the interval. */
   readonly retryMs?: number
-  /** Told of the first of several failures in a row. */
-  readonly onError: (error: unknown) => void
+  readonly log: Log
+  /** What is logged of the first of several failures in a row. */
+  readonly failure: string
 }
 
 /** Does something again and again: one run after the other, until it is stopped. A run that fails is followed by the next. */
@@ -80,7 +82,8 @@ export class PeriodicTask {
       this.#isFailing = false
       return typeof delayMs === 'number' ? delayMs : this.#intervalMs()
     } catch (error) {
-      if (!this.#isFailing) this.#options.onError(error)
+      const { log, failure } = this.#options
+      if (!this.#isFailing) log.error({ err: error }, failure)
       this.#isFailing = true
       return this.#options.retryMs ?? this.#intervalMs()
     }

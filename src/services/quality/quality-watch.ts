@@ -9,6 +9,7 @@ import {
   type SubmitResult,
 } from '../../domain/quality.ts'
 import { QualityTallies, type RouteCarrier } from '../../domain/quality-tallies.ts'
+import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {
   addQualityMinutes,
@@ -33,8 +34,7 @@ export interface QualityWatchOptions {
   readonly meters: QualityMeters
   /** Unix milliseconds. */
   readonly clock: () => number
-  readonly log: (message: string, details: object) => void
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   readonly intervalMs?: number | undefined
 }
 
@@ -75,7 +75,8 @@ export class QualityWatch {
     this.#task = new PeriodicTask({
       run: () => this.runOnce(),
       intervalMs: options.intervalMs ?? INTERVAL_MS,
-      onError: (error) => options.onError('quality watch failed', error),
+      log: options.log,
+      failure: 'quality watch failed',
     })
   }
 
@@ -144,7 +145,7 @@ export class QualityWatch {
   /** Writes down what was counted. Never rejects. */
   async stop(): Promise<void> {
     await this.#task.stop()
-    await this.#flush().catch((error) => this.#options.onError('quality counts lost', error))
+    await this.#flush().catch((error) => this.#options.log.error({ err: error }, 'quality counts lost'))
   }
 
   /** Writes, judges, and reads what is out of use. */
@@ -163,7 +164,7 @@ export class QualityWatch {
   async #flush(): Promise<void> {
     const { db, log } = this.#options
     const dropped = this.#tallies.takeDropped()
-    if (dropped > 0) log('quality watch: more was counted than there is room for', { dropped })
+    if (dropped > 0) log.warn({ dropped }, 'quality watch: more was counted than there is room for')
     const minutes = this.#tallies.take()
     try {
       while (minutes.length > 0) {
@@ -193,7 +194,10 @@ export class QualityWatch {
     if (pauses.length === 0) return
     for (const pair of await pauseCarriers(db, pauses, now)) {
       const { minutes, reason } = pauses.find((pause) => isSamePair(pause, pair))!
-      log('carrier out of use in a route: below its quality floor', { ...this.#names(pair), minutes, reason })
+      log.warn(
+        { ...this.#names(pair), minutes, reason },
+        'carrier out of use in a route: below its quality floor',
+      )
     }
   }
 

@@ -5,6 +5,7 @@ import {
   isAnswerRead,
   isOfferedAgain,
 } from '../../domain/inbound-offers.ts'
+import type { Log } from '../../log.ts'
 import type { Connection } from '../../smpp/connection.ts'
 import type { PduOf } from '../../smpp/pdu.ts'
 import type { Database } from '../../store/database.ts'
@@ -25,7 +26,7 @@ export interface InboundOffersOptions {
   readonly newOfferId: () => string
   /** Milliseconds of a monotonic clock. */
   readonly clock: () => number
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
 }
 
 /** The session a PDU came over, as far as it tells what became of the answer. */
@@ -251,7 +252,7 @@ export class InboundOffers {
       await this.#write([...this.#confirmed], deleteOffers, (offer) => this.#confirmed.delete(offer))
       await this.#write([...this.#doubtful.keys()], releaseOffers, (offer) => this.#isSettled(offer))
     } catch (error) {
-      this.#options.onError('answers to inbound messages not noted yet', error)
+      this.#options.log.error({ err: error }, 'answers to inbound messages not noted yet')
     }
   }
 

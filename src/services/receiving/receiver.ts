@@ -10,6 +10,7 @@ import { type KeptReceipt, keptReceipt } from '../../domain/kept-receipts.ts'
 import { messageId } from '../../domain/message-ids.ts'
 import { statusOf } from '../../domain/message-states.ts'
 import { isReceipt, parseReceipt, type Receipt, receiptText } from '../../domain/receipts.ts'
+import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
 import {
   type InboundSegment,
@@ -44,7 +45,7 @@ export interface ReceiverOptions {
   readonly onUnowned: (count: number) => void
   /** The carrier sent what nobody can use; it was answered all the same. */
   readonly onAnomaly: (kind: 'receipt_without_id', carrier: Carrier, pdu: RequestPdu) => void
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
 }
 
 type Incoming = PduOf<'deliver_sm' | 'data_sm'>
@@ -164,11 +165,11 @@ export class Receiver {
       language,
       receivedAtMs: this.#options.nowMs(),
     }
-    const { offers, onError } = this.#options
+    const { offers, log } = this.#options
     this.#inbound.add({ segment, offer }).then(
       (recorded) => offers.answered(offer, recorded ? 'taken' : 'refused', { isWritten: answer(recorded) }),
       (error) => {
-        onError('inbound message not recorded', error)
+        log.error({ err: error }, 'inbound message not recorded')
         answer(false)
         offers.answered(offer, 'refused', { mayBeRecorded: isOutcomeUnknown(error) })
       },
@@ -194,13 +195,14 @@ export class Receiver {
   }
 
   async #record(fresh: readonly InboundItem[]): Promise<void> {
-    const { db, directory, lease, eventHolder, offers, onUnowned, onReceived } = this.#options
+    const { db, directory, lease, eventHolder, offers, log, onUnowned, onReceived } = this.#options
     const received = await receiveInbound(
       {
         db,
         directory: directory(),
         newMessageId: () => this.newMessageId(),
         holder: eventHolder(),
+        log,
         onUnowned,
         offers: { offers: fresh.map(({ offer }) => offers.keyOf(offer)), nodeId: lease.nodeId },
       },

@@ -5,6 +5,7 @@ import {
   type LinkCondition,
   type LinkConditions,
 } from '../../domain/link-conditions.ts'
+import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import { publishConditions, readOtherNodes } from '../../store/node-conditions.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
@@ -18,7 +19,7 @@ export interface CarrierConditionsOptions {
   readonly here: (carrierId: number) => LinkCondition
   /** Messages wait that others have handed to carriers of this node. */
   readonly onHanded: () => void
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   readonly pollMs?: number | undefined
 }
 
@@ -48,7 +49,8 @@ export class CarrierConditions {
     this.#task = new PeriodicTask({
       run: () => this.runOnce(),
       intervalMs: () => (this.isAlone ? ALONE_MS : (options.pollMs ?? POLL_MS)),
-      onError: (error) => options.onError('conditions of carriers not exchanged', error),
+      log: options.log,
+      failure: 'conditions of carriers not exchanged',
     })
   }
 

@@ -1,3 +1,4 @@
+import type { Log } from '../../log.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
 import type { CarrierLink } from '../links/carrier-link.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
@@ -13,7 +14,7 @@ export interface Pumping {
   readonly lease: NodeLease
   readonly links: () => CarrierLinks<SubmitToken>
   readonly recorder: Recorder
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   readonly expire: (job: SubmitJob) => void
   readonly putOff: (job: SubmitJob, delayMs: number) => void
   /** Whether the message may be sent: the database knows that it is on its way. If not, it leaves its queue to be told. */
@@ -91,7 +92,7 @@ function sendNext(
   try {
     if (!link.submit(submitSm(job, segment, pumping.nowMs()), { job, segment, sentAtMs: nowMs })) return false
   } catch (error) {
-    pumping.onError('message does not fit a PDU', error)
+    pumping.log.error({ err: error }, 'message does not fit a PDU')
     job.progress.unsendable(STATUSES.ESME_RINVMSGLEN)
     pumping.answered(job)
     return true

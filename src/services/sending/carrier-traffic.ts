@@ -1,7 +1,7 @@
 import type { Directory } from '../../domain/directory.ts'
 import type { Database } from '../../store/database.ts'
 import { BindLeases } from '../links/bind-leases.ts'
-import type { LinkLog, LinkTimings } from '../links/carrier-link.ts'
+import type { LinkTimings } from '../links/carrier-link.ts'
 import { CarrierLinks } from '../links/carrier-links.ts'
 import { CarrierConditions } from './carrier-conditions.ts'
 import { type LinkListeners, linkEvents } from './link-events.ts'
@@ -13,7 +13,6 @@ export interface CarrierTrafficOptions
     Pick<LinkListeners, 'quality' | 'receiver' | 'onAnomaly'> {
   readonly db: Database
   readonly timings: LinkTimings
-  readonly log: LinkLog
 }
 
 /** What goes to the carriers and comes from them: submitter, links, binds and conditions, each of which needs the others. */
@@ -39,7 +38,6 @@ export function carrierTraffic(options: CarrierTrafficOptions) {
   const binds = new BindLeases({
     ...options,
     links: () => links,
-    log: (message, details) => log(message, details, 'info'),
   })
   const follow = (changed: Directory) => {
     links.follow(changed)

@@ -1,6 +1,7 @@
 import type { Route } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
+import type { Log } from '../../log.ts'
 import { type DispatchWish, type PlanWish, takeDueDispatches } from '../../store/dispatches.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
@@ -20,7 +21,7 @@ export interface DueDispatchesOptions {
   /** Carriers that this node submits to, and those that it leaves to other nodes. */
   readonly carriers: () => { readonly here: readonly number[]; readonly elsewhere: readonly number[] }
   readonly take: (message: MessageInProgress) => void
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   readonly pollMs?: number | undefined
   /** Default 60 s. */
   readonly recheckMs?: number | undefined
@@ -57,7 +58,8 @@ export class DueDispatches {
     this.#task = new PeriodicTask({
       run: () => this.#look(),
       intervalMs: options.pollMs ?? POLL_MS,
-      onError: (error) => options.onError('due messages not read', error),
+      log: options.log,
+      failure: 'due messages not read',
     })
   }
 

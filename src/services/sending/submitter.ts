@@ -8,6 +8,7 @@ import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
 import { RebindCounts } from '../../domain/rebind-counts.ts'
 import type { CarrierCondition, Routed } from '../../domain/routing.ts'
 import { ambiguityWaitMs, nextTryMs } from '../../domain/submit-outcomes.ts'
+import type { Log } from '../../log.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
 import type { CarrierLink } from '../links/carrier-link.ts'
@@ -36,7 +37,7 @@ import {
 export interface SubmitterOptions
   extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'> {
   readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'load' | 'postpone'>
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   readonly links: () => CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
   /** Whether the carrier's figures in this route are below its floor. Default: never. */

@@ -1,3 +1,4 @@
+import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import { listHeldEvents } from '../../store/event-deliveries.ts'
 import type { NodeLease } from '../node/node-lease.ts'
@@ -8,7 +9,7 @@ export interface HoldingsOptions {
   readonly db: Database
   readonly lease: NodeLease
   readonly deliverer: WebhookDeliverer
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   readonly intervalMs?: number | undefined
 }
 
@@ -30,7 +31,8 @@ export class Holdings {
     this.#task = new PeriodicTask({
       run: () => this.runOnce(),
       intervalMs: options.intervalMs ?? INTERVAL_MS,
-      onError: (error) => options.onError('holdings not compared', error),
+      log: options.log,
+      failure: 'holdings not compared',
     })
   }
 

@@ -2,6 +2,7 @@ import type { Directory } from '../../domain/directory.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/message-ids.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/message-states.ts'
 import { VALIDITY_MS } from '../../domain/submit-outcomes.ts'
+import type { Log } from '../../log.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/accept-messages.ts'
 import {
   deliverCompleteSets,
@@ -40,9 +41,9 @@ export interface MaintenanceOptions {
   readonly applyReceipts: (receipts: readonly ReceiptRow[]) => Promise<unknown>
   /** Parked receipts whose id can be read, or looked up, by now; `more` when these were not all. */
   readonly readReceipts: () => Promise<{ receipts: readonly ReceiptRow[]; more: boolean }>
-  /** Told of a job that failed; it runs again after its interval. */
-  readonly onError: (job: string, error: unknown) => void
-  readonly onUnowned?: (count: number) => void
+  readonly log: Log
+  /** See `InboundDeps`. */
+  readonly onUnowned?: InboundDeps['onUnowned']
 }
 
 interface Job {
@@ -114,7 +115,7 @@ export class Maintenance {
       { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
     ]
     this.#tasks = this.#jobs.map(
-      ({ name, ...job }) => new PeriodicTask({ ...job, onError: (error) => options.onError(name, error) }),
+      ({ name, ...job }) => new PeriodicTask({ ...job, log: options.log, failure: failureOf(name) }),
     )
   }
 
@@ -130,10 +131,10 @@ export class Maintenance {
     await Promise.all(this.#tasks.map((task) => task.stop()))
   }
 
-  /** Runs every job once, one after the other. Never rejects: failures go to `onError`. */
+  /** Runs every job once, one after the other. Never rejects: failures are logged. */
   async runOnce(): Promise<void> {
     for (const { name, run } of this.#jobs)
-      await run().catch((error: unknown) => this.#options.onError(name, error))
+      await run().catch((error: unknown) => this.#options.log.error({ err: error }, failureOf(name)))
   }
 
   /** Recent ones in every run; of the others a batch, in turn: a million are looked at within three hours. */
@@ -181,9 +182,9 @@ export class Maintenance {
 
   /** The events are left to the owners of their buckets: nothing here waits for them. */
   #inboundDeps(): InboundDeps {
-    const { db, directory, newMessageId, onUnowned } = this.#options
+    const { db, directory, newMessageId, log, onUnowned } = this.#options
     const holder = { holder: null, buckets: [] }
-    return { db, directory: directory(), newMessageId, holder, ...(onUnowned ? { onUnowned } : {}) }
+    return { db, directory: directory(), newMessageId, holder, log, onUnowned }
   }
 
   /**
@@ -284,6 +285,10 @@ export class Maintenance {
     }
     return false
   }
+}
+
+function failureOf(job: string): string {
+  return `maintenance failed: ${job}`
 }
 
 function receiptKey({ carrier_id, carrier_message_id }: ReceiptRow): string {

@@ -8,6 +8,7 @@ import type { SecretKeys } from '../../domain/secrets.ts'
 import { webhookRequest } from '../../domain/webhook-requests.ts'
 import { afterAttempt, SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
 import { type WebhookTarget, webhookTarget } from '../../domain/webhook-targets.ts'
+import type { Log } from '../../log.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
 import type { WebhookDispatcher } from '../../outbound/dispatcher.ts'
 import { type DeliveryOutcome, postWebhook } from '../../outbound/webhook-post.ts'
@@ -37,7 +38,7 @@ export interface WebhookDelivererOptions {
   readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
   /** Opens callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
   readonly pollMs?: number
   readonly limits?: LaneLimits
   /** Events in memory. */
@@ -228,7 +229,7 @@ export class WebhookDeliverer {
     try {
       outcome = await this.#post(delivery)
     } catch (error) {
-      this.#options.onError('webhook event not put together', error)
+      this.#options.log.error({ err: error }, 'webhook event not put together')
     }
     this.#lanes.ended(planId, destination)
     if (outcome === null || outcome.error === 'ABORTED')
@@ -378,7 +379,7 @@ export class WebhookDeliverer {
     try {
       return webhookTarget(told, plan, this.#options.secretKey)
     } catch (error) {
-      this.#options.onError('callback URL cannot be opened', error)
+      this.#options.log.error({ err: error }, 'callback URL cannot be opened')
       return null
     }
   }
@@ -388,7 +389,7 @@ export class WebhookDeliverer {
     this.#timer = setTimeout(
       () => {
         this.#claiming = this.runOnce()
-          .catch((error) => this.#options.onError('due webhook events not read', error))
+          .catch((error) => this.#options.log.error({ err: error }, 'due webhook events not read'))
           .then(() => this.#schedule())
       },
       this.#eager ? EAGER_POLL_MS : (this.#options.pollMs ?? POLL_MS),

@@ -1,6 +1,7 @@
 import { BREAKER_THRESHOLD, FailureCounts, PROBE_INTERVAL_MS } from '../../domain/breakers.ts'
 import { type Lane, laneKey } from '../../domain/lanes.ts'
 import { SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
+import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {
   closeBreaker,
@@ -15,9 +16,7 @@ import { PeriodicTask } from '../node/periodic-task.ts'
 
 export interface WebhookDestinationsOptions {
   readonly db: Database
-  readonly onError: (message: string, error: unknown) => void
-  /** Told of breakers that this node opens and closes. */
-  readonly onChange?: (change: 'opened' | 'closed', details: { destination: string; error?: string }) => void
+  readonly log: Log
   readonly pollMs?: number | undefined
   readonly probeMs?: number | undefined
 }
@@ -45,11 +44,12 @@ export class WebhookDestinations {
 
   constructor(options: WebhookDestinationsOptions) {
     this.#options = options
-    const { pollMs = POLL_MS, onError } = options
+    const { pollMs = POLL_MS } = options
     this.#task = new PeriodicTask({
       run: () => this.runOnce(),
       intervalMs: pollMs,
-      onError: (error) => onError('webhook destinations not read', error),
+      log: options.log,
+      failure: 'webhook destinations not read',
     })
   }
 
@@ -112,7 +112,7 @@ export class WebhookDestinations {
       error,
       pausedBy: null,
     })
-    this.#options.onChange?.('opened', { destination, error })
+    this.#options.log.warn({ destination, error }, 'webhook breaker opened')
     void this.#enqueue(async () => {
       await openBreaker(this.#options.db, { ...lane, error, probeAfterMs: this.probeMs })
       await this.#read()
@@ -128,7 +128,7 @@ export class WebhookDestinations {
     if (troubled?.state !== 'open') return
     this.#failures.succeeded(lane.planId, lane.destination)
     this.#troubled.set(key, { ...troubled, state: 'recovering' })
-    this.#options.onChange?.('closed', { destination: lane.destination })
+    this.#options.log.warn({ destination: lane.destination }, 'webhook breaker closed')
     void this.#enqueue(async () => {
       await closeBreaker(this.#options.db, lane)
       await this.#read()
@@ -148,7 +148,7 @@ export class WebhookDestinations {
   #enqueue(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work
       .then(work)
-      .catch((error) => this.#options.onError('webhook destinations not read or written', error))
+      .catch((error) => this.#options.log.error({ err: error }, 'webhook destinations not read or written'))
     return this.#work
   }
 
@@ -162,6 +162,6 @@ export class WebhookDestinations {
           if ((await parkWaiting(this.#options.db, lane)) < PARK_BATCH) return
         }
       })
-      .catch((error) => this.#options.onError('webhook events not parked', error))
+      .catch((error) => this.#options.log.error({ err: error }, 'webhook events not parked'))
   }
 }

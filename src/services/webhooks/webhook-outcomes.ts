@@ -1,3 +1,4 @@
+import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { Database } from '../../store/database.ts'
@@ -14,7 +15,7 @@ export interface WebhookOutcomesOptions {
   readonly db: Database
   readonly inProgress: Pick<MessagesInProgress, 'project'>
   readonly onBatch?: BatchMeter | undefined
-  readonly onError: (message: string, error: unknown) => void
+  readonly log: Log
 }
 
 const RETRY_MS = 500
@@ -76,14 +77,14 @@ export class WebhookOutcomes {
       try {
         await this.#options.inProgress.project(rows.map(({ msg_id }) => msg_id))
         const written = await writeInHalves(rows, all, (_row, error): true => {
-          this.#options.onError('webhook outcome refused by the database', error)
+          this.#options.log.error({ err: error }, 'webhook outcome refused by the database')
           return true
         })
         this.#failing = false
         return written
       } catch (error) {
         this.#failing = true
-        this.#options.onError('webhook outcomes not recorded yet', error)
+        this.#options.log.error({ err: error }, 'webhook outcomes not recorded yet')
         if (this.#ended) return rows.map(() => true)
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }

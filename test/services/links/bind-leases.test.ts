@@ -4,6 +4,7 @@ import { NodeLease } from '../../../src/services/node/node-lease.ts'
 import { insertCarrier, reserveCarrierId } from '../../../src/store/carriers.ts'
 import { databaseOfFile } from '../../support/database.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'
+import { KeptLog, strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 
 /** Heartbeats come from the tests alone. */
@@ -22,11 +23,11 @@ interface Node {
 const { db } = await databaseOfFile()
 let nodes: Node[]
 let carrierId: number
-let logged: string[]
+let log: KeptLog
 
 beforeEach(async () => {
   nodes = []
-  logged = []
+  log = new KeptLog()
   await db.query('delete from carriers')
   await db.query('delete from nodes')
   carrierId = await carrier('main', 4)
@@ -47,16 +48,13 @@ async function carrier(name: string, binds: number): Promise<number> {
 }
 
 async function started(name: string): Promise<Node> {
-  const onError = (_message: string, error: unknown) => {
-    throw error
-  }
   const lease = new NodeLease({
     db,
     name,
     onRegistered: async () => undefined,
     onTaken: async () => undefined,
     onReplaced: () => undefined,
-    onError,
+    log: strictLog,
     heartbeatMs: NEVER_MS,
   })
   const links: string[] = []
@@ -73,8 +71,7 @@ async function started(name: string): Promise<Node> {
         return new Promise((resolve) => endings.push(resolve))
       },
     }),
-    onError,
-    log: (message) => void logged.push(message),
+    log,
   })
   const held = () => [0, 1, 2, 3].filter((bind) => binds.holds(carrierId, bind)).map(String)
   const node = { lease, binds, links, endings, held }
@@ -148,7 +145,7 @@ describe('a lease that was lost', () => {
     await db.query('delete from nodes')
     await lease.runOnce()
     expect(links[1]).toBe('drop 3000')
-    expect(logged).toEqual(['the lease of this node is over: it unbinds'])
+    expect(log.lines.map(({ message }) => message)).toEqual(['the lease of this node is over: it unbinds'])
     await eventually(() => held().length === 4)
     expect(links.at(-1)).toBe('follow')
   })

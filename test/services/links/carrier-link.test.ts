@@ -10,6 +10,7 @@ import {
 import type { OfferingLink } from '../../../src/services/receiving/inbound-offers.ts'
 import { STATUSES } from '../../../src/smpp/statuses.ts'
 import { aCarrier } from '../../support/directory.ts'
+import { quietLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../../support/smsc.ts'
 
@@ -52,7 +53,7 @@ async function bind(
       ...events,
     },
     timings: { backoffMs: 20, unbindTimeoutMs: 100, answersTimeoutMs: 100, ...timings },
-    log: () => undefined,
+    log: quietLog,
   })
   link.start()
   await eventually(() => link.canSubmit)

@@ -5,6 +5,7 @@ import type { LinkEvents, LinkTimings } from '../../../src/services/links/carrie
 import { CarrierLinks } from '../../../src/services/links/carrier-links.ts'
 import { STATUSES } from '../../../src/smpp/statuses.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'
+import { KeptLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import { type Smsc, startSmsc } from '../../support/smsc.ts'
 
@@ -14,13 +15,13 @@ let smsc: Smsc
 let links: CarrierLinks<string>
 let lost: string[]
 let answered: string[]
-let logged: object[]
+let log: KeptLog
 
 beforeEach(async () => {
   smsc = await startSmsc()
   lost = []
   answered = []
-  logged = []
+  log = new KeptLog()
 })
 
 afterEach(async () => {
@@ -45,7 +46,7 @@ function carrierLinks(
     },
     holds,
     timings: { backoffMs: BACKOFF_MS, unbindTimeoutMs: 100, ...timings },
-    log: (message, details, level) => void logged.push({ level, message, ...details }),
+    log,
   })
   return links
 }
@@ -107,7 +108,7 @@ describe('binding', () => {
     await eventually(() => smsc.binds.length === 3)
     await eventually(() => links.summary(1)?.lastError === 'bind_rejected: ESME_RINVPASWD')
     const details = { carrier: 'main', command: 'bind_transceiver', status: 'ESME_RINVPASWD' }
-    expect(logged[0]).toMatchObject({ level: 'warn', message: 'the carrier refused the bind', ...details })
+    expect(log.lines[0]).toMatchObject({ level: 'warn', message: 'the carrier refused the bind', ...details })
     expectBackoff()
     smsc.answerBinds(() => STATUSES.ESME_ROK)
     await eventually(() => links.canSubmit(1))
@@ -133,7 +134,7 @@ describe('binding', () => {
     await eventually(() => links.canSubmit(1))
     expect(smsc.binds).toMatchObject([{ password: 'x'.repeat(64) }])
     const message = 'the password of the carrier is longer than SMPP 3.4 allows'
-    expect(logged).toContainEqual({ level: 'warn', message, carrier: 'main' })
+    expect(log.lines).toContainEqual({ level: 'warn', message, carrier: 'main' })
   })
 
   test('settings that fit no bind PDU: down until they are changed', async () => {

@@ -10,6 +10,7 @@ import {
   type TestAuthority,
 } from '../../support/certificates.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'
+import { quietLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import { type Smsc, startSmsc } from '../../support/smsc.ts'
 
@@ -69,7 +70,7 @@ async function start(
       onRequest: () => undefined,
     },
     timings: { backoffMs: 20, unbindTimeoutMs: 100 },
-    log: () => undefined,
+    log: quietLog,
   })
   const settings = { tls: true, tlsCa: authority.certPem, port: smsc.port, ...carrier }
   links.follow(aDirectory({ carriers: [aCarrier(settings)] }))

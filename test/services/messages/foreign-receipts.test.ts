@@ -11,6 +11,7 @@ import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase } from '../../support/gated-database.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
+import { strictLog } from '../../support/log.ts'
 import { acceptedFact, inMemory, projected, submittedFact } from '../../support/messages-in-memory.ts'
 import {
   announced,
@@ -31,13 +32,11 @@ const idRules = new IdRules({
   db,
   directory: () => directory,
   nowMs: Date.now,
-  onLearned: () => undefined,
+  log: strictLog,
 })
 const shared = {
   ...{ db, idRules, directory: () => directory, nowMs: Date.now, onChanged: () => undefined },
-  onError: (message: string, error: unknown) => {
-    throw new Error(message, { cause: error })
-  },
+  log: strictLog,
 }
 
 let isAlone: boolean

@@ -12,6 +12,7 @@ import { Recorder } from '../../../src/services/messages/recorder.ts'
 import { readDirectory } from '../../../src/store/directory.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
+import { KeptLog, strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import {
   CARRIER_ID,
@@ -32,7 +33,7 @@ await db.query(
 )
 const BATCH = 20
 let directory: Directory
-let learned: string[]
+let log: KeptLog
 let idRules: IdRules
 let recorder: Recorder
 
@@ -40,7 +41,7 @@ beforeEach(async () => {
   await db.query('truncate submissions, parked_receipts')
   await db.query(`update carriers set id_rule = 'auto', learned_id_rule = null`)
   await follow()
-  learned = []
+  log = new KeptLog()
   ;({ idRules, recorder } = aNode())
 })
 
@@ -54,7 +55,7 @@ function aNode() {
     directory: () => directory,
     nowMs: Date.now,
     batch: BATCH,
-    onLearned: ({ name }, rule) => learned.push(`${name} ${rule}`),
+    log,
   })
   const node = new Recorder({
     db,
@@ -64,9 +65,7 @@ function aNode() {
     eventHolder: () => HOLDER,
     idRules: rules,
     onChanged: () => {},
-    onError: (message, error) => {
-      throw new Error(message, { cause: error })
-    },
+    log: strictLog,
   })
   return { idRules: rules, recorder: node }
 }
@@ -100,6 +99,11 @@ async function stored(): Promise<IdRule | null> {
 }
 
 /** What maintenance does with parked receipts whose id can be read by now. */
+/** What is logged of it. */
+function learned(idRule: IdRule) {
+  return { level: 'info', message: 'id rule learned from receipts', carrier: 'acme', idRule }
+}
+
 async function readParked(): Promise<void> {
   await recorder.applyParked((await idRules.readParked()).receipts)
 }
@@ -152,7 +156,7 @@ describe('learning', () => {
       expect(await statusOf(db, msgId)).toBe('DELIVERED')
     }
     expect(await stored()).toBe(rule)
-    expect(learned).toEqual([`acme ${rule}`])
+    expect(log.lines).toEqual([learned(rule)])
     const before = directory.contents.version
     await follow()
     expect(directory.contents.version).not.toBe(before)
@@ -200,7 +204,7 @@ describe('learning', () => {
       await accepted(id)
       await delivered(id.toUpperCase(), undefined, other.recorder)
     }
-    expect(learned).toEqual(['acme decimal-hex'])
+    expect(log.lines).toEqual([learned('decimal-hex')])
     expect(await stored()).toBe('decimal-hex')
   })
 
@@ -210,7 +214,7 @@ describe('learning', () => {
       await accepted(id)
       await delivered(id.toUpperCase())
     }
-    expect([await stored(), learned]).toEqual([null, []])
+    expect([await stored(), log.lines]).toEqual([null, []])
   })
 })
 

@@ -6,23 +6,24 @@ import { appendEntry, cutJournal, openLane, takeOverLane } from '../../../src/st
 import { eventually } from '../../support/eventually.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { accepted, LaneWriter, received, settled } from '../../support/lane-writer.ts'
+import { KeptLog } from '../../support/log.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase()
 const [NODE, SUCCESSOR] = [1, 2]
 
 function follow(options: Partial<LaneFollowerOptions> = {}) {
-  const errors: string[] = []
+  const log = new KeptLog()
   const follower = new LaneFollower({
     db,
     ownLane: () => null,
-    onError: (message) => errors.push(message),
+    log,
     ...options,
   })
   const statusOf = async (msgId: string) => {
     await follower.catchUp()
     return follower.get(msgId, null)?.state.status ?? null
   }
-  return { follower, errors, statusOf }
+  return { follower, log, statusOf }
 }
 
 /** `db`, and what is asked of it: each statement goes on when `go` is called. */
@@ -159,7 +160,7 @@ test('much is read in parts, each fact once', async () => {
 })
 
 test('an entry of a newer version: said once, nothing of its lane is answered, other lanes are', async () => {
-  const { statusOf, errors } = follow()
+  const { statusOf, log } = follow()
   const [older, newer] = [await LaneWriter.open(db, NODE), await openLane(db, SUCCESSOR)]
   const message = accepted(plan)
   await appendEntry(db, newer, 1, encodeEntry([message]))
@@ -169,7 +170,7 @@ test('an entry of a newer version: said once, nothing of its lane is answered, o
   const [msgId = ''] = await older.accept(plan)
   for (let time = 0; time < 2; time += 1)
     expect([await statusOf(message.msgId), await statusOf(msgId)]).toEqual([null, 'QUEUED'])
-  expect(errors).toHaveLength(1)
+  expect(log.errors).toHaveLength(1)
   await db.query('delete from journal where lane = $1', [newer.lane])
 })
 

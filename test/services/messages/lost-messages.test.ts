@@ -5,6 +5,7 @@ import { projectMessages } from '../../../src/store/projection.ts'
 import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase, refusedByServer } from '../../support/gated-database.ts'
 import { installedDatabase } from '../../support/installation.ts'
+import { KeptLog } from '../../support/log.ts'
 import { inMemory, projected } from '../../support/messages-in-memory.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase()
@@ -13,14 +14,14 @@ const LONG_MS = 61_000
 let nowMs: number
 let looks: number
 let isAway: boolean
-let errors: string[]
+let log: KeptLog
 let lost: LostMessages
 
 beforeEach(() => {
   nowMs = LONG_MS
   looks = 0
   isAway = false
-  errors = []
+  log = new KeptLog()
   const gated = gatedDatabase(db, async (_, run) => {
     if (isAway) return await refusedByServer(db)
     const answer = await run()
@@ -30,7 +31,7 @@ beforeEach(() => {
   lost = new LostMessages({
     db: gated,
     clock: () => nowMs,
-    onError: (message, error) => errors.push(`${message}: ${(error as Error).message}`),
+    log,
   })
 })
 
@@ -49,7 +50,7 @@ test('who writes of a lost message waits until its new owner has recorded it', a
   await eventually(() => looks > 0)
   await record()
   await recorded
-  expect([lost.has(msgId), lost.has(other.msgId), errors]).toEqual([false, true, []])
+  expect([lost.has(msgId), lost.has(other.msgId), log.lines]).toEqual([false, true, []])
 })
 
 test('the time in which the database is away does not count', async () => {
@@ -63,7 +64,7 @@ test('the time in which the database is away does not count', async () => {
   expect(lost.has(msgId)).toBe(true)
   await record()
   await recorded
-  expect(errors).toEqual([])
+  expect(log.lines).toEqual([])
 })
 
 test('one that nobody records is given up after a minute, and no other', async () => {
@@ -73,7 +74,8 @@ test('one that nobody records is given up after a minute, and no other', async (
   nowMs += LONG_MS
   await recorded
   expect([lost.has(msgId), lost.has(other.msgId)]).toEqual([false, true])
-  expect(errors).toEqual(['messages of a lost lane without a record: 1 messages'])
+  expect(log.errors).toEqual(['messages of a lost lane without a record'])
+  expect(log.causes).toEqual([new Error('1 messages')])
 })
 
 test('those of a lane that was lost long before are forgotten with the next', () => {

@@ -11,6 +11,7 @@ import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase, lostAnswer, refusedByServer } from '../../support/gated-database.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
+import { quietLog, strictLog } from '../../support/log.ts'
 import { acceptedFact } from '../../support/messages-in-memory.ts'
 import { HOLDER, NOBODY, NODE, receipt, sent, submission } from '../../support/stored-messages.ts'
 
@@ -45,7 +46,7 @@ async function aNode(random: () => number) {
     db: gated,
     nowMs: Date.now,
     directory: () => directory,
-    onError: () => undefined,
+    log: quietLog,
   }
   const eventHolder = () => (random() < 0.9 ? HOLDER : NOBODY)
   const onChanged = (changes: readonly ChangedMessage[]) => {
@@ -62,7 +63,7 @@ async function aNode(random: () => number) {
     onReturned: (outcome) => recorder.returned(outcome),
     ageMs: 50,
   })
-  const idRules = new IdRules({ db, directory: () => directory, nowMs: Date.now, onLearned: () => undefined })
+  const idRules = new IdRules({ db, directory: () => directory, nowMs: Date.now, log: quietLog })
   const recorder: Recorder = new Recorder({ ...shared, inProgress, idRules, eventHolder, onChanged })
   const outcomes = new WebhookOutcomes({ ...shared, inProgress })
   const deliver = async (msgId: string, seq: number) => {
@@ -145,9 +146,7 @@ async function settled(node: Node, msgIds: readonly string[]): Promise<void> {
     nowMs: Date.now,
     applyReceipts: (receipts) => recorder.applyParked(receipts),
     readReceipts: async () => ({ receipts: [], more: false }),
-    onError: (_job, error) => {
-      throw error
-    },
+    log: strictLog,
   }).runOnce()
 }
 
@@ -201,7 +200,13 @@ test.each([3, 4])(
     const stories = tellStories(node, random)
     await eventually(() => node.told.length > 10)
     const living = await registerNode(db, `living ${seed}`)
-    const recovery = { nodeId: living, nowMs: Date.now(), ambiguityWaitMs: 60_000, delivers: () => true }
+    const recovery = {
+      nodeId: living,
+      nowMs: Date.now(),
+      ambiguityWaitMs: 60_000,
+      delivers: () => true,
+      log: quietLog,
+    }
     await recoverLanes(db, recovery)
     await eventually(() =>
       node.inProgress.register(NODE + seed).then(

@@ -14,6 +14,7 @@ import { aCarrier, aDirectory, anAccount, aPlan } from '../../support/directory.
 import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase, refusedByServer } from '../../support/gated-database.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
+import { KeptLog, quietLog } from '../../support/log.ts'
 import { acceptedFact, inMemory } from '../../support/messages-in-memory.ts'
 import {
   CARRIER_ID,
@@ -53,7 +54,7 @@ async function aNode(changes: Partial<MessagesInProgressOptions> = {}) {
     changed: [] as ChangedMessage[],
     projected: [] as string[],
     returned: [] as string[],
-    errors: [] as string[],
+    log: new KeptLog(),
   }
   const inProgress = new MessagesInProgress({
     db,
@@ -64,7 +65,7 @@ async function aNode(changes: Partial<MessagesInProgressOptions> = {}) {
     onProjected: (submissions) =>
       told.projected.push(...submissions.map(({ carrier_message_id }) => carrier_message_id)),
     onReturned: (outcome) => told.returned.push(...Object.keys(outcome)),
-    onError: (message) => told.errors.push(message),
+    log: told.log,
     ageMs: 3_600_000,
     ...changes,
   })
@@ -329,7 +330,7 @@ describe('a lane that is lost', () => {
       ['settlement'],
     ])
     const projected = inProgress.project([msgId])
-    const recovery = { nodeId: living!, ambiguityWaitMs: 60_000, delivers: () => true }
+    const recovery = { nodeId: living!, ambiguityWaitMs: 60_000, delivers: () => true, log: quietLog }
     await eventually(async () => (await recoverLanes(db, recovery)) > 0)
     await projected
     expect([inProgress.has(msgId), await statusOf(db, msgId)]).toEqual([false, 'SENT'])

@@ -1,4 +1,5 @@
 /** Messages in memory that are still to be submitted: taken out of their records, put off, and kept for long. */
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Postponed } from '../../../src/domain/message-facts.ts'
 import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
@@ -12,6 +13,7 @@ import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase } from '../../support/gated-database.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
+import { KeptLog, quietLog } from '../../support/log.ts'
 import { acceptedFact } from '../../support/messages-in-memory.ts'
 import {
   CARRIER_ID,
@@ -54,7 +56,7 @@ async function start(changes: Partial<MessagesInProgressOptions> = {}): Promise<
     onChanged: () => undefined,
     onProjected: () => undefined,
     onReturned: () => undefined,
-    onError: () => undefined,
+    log: quietLog,
     ageMs: LATE_MS,
     ...changes,
   })
@@ -100,7 +102,7 @@ async function cut(): Promise<number> {
 /** As another node finds it when this one dies now. */
 async function recoveredState(msgId: string) {
   await db.query('delete from nodes where node_id = $1', [nodeId])
-  await recoverLanes(db, { nodeId: -1, ambiguityWaitMs: 60_000, delivers: () => true })
+  await recoverLanes(db, { nodeId: -1, ambiguityWaitMs: 60_000, delivers: () => true, log: quietLog })
   const { rows } = await db.query(
     `select m.status, m.lane, d.attempt, d.ambiguous from messages m left join dispatches d using (msg_id)
      where msg_id = $1`,
@@ -164,8 +166,8 @@ describe('a message that waited', () => {
 })
 
 test('a message whose record is gone holds up no other', async () => {
-  const errors: string[] = []
-  await start({ onError: (message) => errors.push(message) })
+  const log = new KeptLog()
+  await start({ log })
   const [gone, other] = [await storeMessage(db, plan), await storeMessage(db, plan)]
   await take()
   await db.query('delete from messages where msg_id = $1', [gone])
@@ -173,7 +175,7 @@ test('a message whose record is gone holds up no other', async () => {
   await eventually(() => inProgress.get(other)?.state.status === 'SENT')
   await inProgress.project([gone, other])
   expect(await recordOf(other)).toMatchObject({ lane: null, status: 'SENT' })
-  expect(errors).toEqual(['message refused by the database: its record is not written'])
+  expect(log.errors).toEqual(['message refused by the database: its record is not written'])
 })
 
 test('what is said while a message is recorded is in the journal before the lane ends', async () => {

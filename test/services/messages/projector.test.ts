@@ -8,6 +8,7 @@ import { findAtRest } from '../../../src/store/projection.ts'
 import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase, refusedByServer } from '../../support/gated-database.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
+import { KeptLog } from '../../support/log.ts'
 import { acceptedFact, deliveredFacts, inMemory } from '../../support/messages-in-memory.ts'
 import { clearTables } from '../../support/stored-messages.ts'
 
@@ -27,7 +28,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
     await appendEntry(db, lane, index + 1, encodeEntry([{ msgId, fact: acceptedFact(plan, msgId) }]))
     lives.set(msgId, aLive(message, index + 1))
   }
-  const told: { batches: number[]; errors: string[]; fenced: number } = { batches: [], errors: [], fenced: 0 }
+  const told = { batches: [] as number[], log: new KeptLog(), fenced: 0 }
   let held: typeof lane | null = lane
   const projector = new Projector({
     db,
@@ -45,7 +46,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
       told.fenced += 1
       held = null
     },
-    onError: (message) => told.errors.push(message),
+    log: told.log,
     onBatch: (_, size) => told.batches.push(size),
     ageMs: 3_600_000,
     ...changes,
@@ -127,10 +128,10 @@ test('of messages that the database refuses none holds up another, or who waits 
   const live = it.all[1]!
   await it.projector.leave(it.all)
   expect(await recorded([one, refused, other])).toEqual([true, false, true])
-  expect([it.told.errors.length, live.leaving, await cutOf(it.lane.lane)]).toEqual([1, false, 1])
+  expect([it.told.log.errors.length, live.leaving, await cutOf(it.lane.lane)]).toEqual([1, false, 1])
   it.projector.start()
   it.projector.urge(live)
-  await eventually(() => it.told.errors.length > 1)
+  await eventually(() => it.told.log.errors.length > 1)
 })
 
 test('who asks for a message that the database has just refused does not wait for it', async () => {
@@ -138,7 +139,7 @@ test('who asks for a message that the database has just refused does not wait fo
   await using it = await aProjector([refused])
   await it.projector.leave(it.all)
   await it.projector.leave(it.all)
-  expect(it.told.errors).toHaveLength(1)
+  expect(it.told.log.errors).toHaveLength(1)
 })
 
 test('who waits is told that the database takes nothing; the messages are written when it does', async () => {
@@ -183,7 +184,7 @@ async function waitingProjector(statement: (lane: Lane) => string) {
   await blocker.query(statement(lane))
   const message = inMemory(plan)
   const lives = new Map([[message.msgId, aLive(message, 1)]])
-  const held = { lane, fenced: 0, projected: 0, errors: [] as unknown[] }
+  const held = { lane, fenced: 0, projected: 0, log: new KeptLog() }
   const projector = new Projector({
     ...{ db, lives },
     lane: () => held.lane,
@@ -195,7 +196,7 @@ async function waitingProjector(statement: (lane: Lane) => string) {
     onFenced() {
       held.fenced += 1
     },
-    onError: (_message, error) => held.errors.push(error),
+    log: held.log,
   })
   projector.urge(lives.get(message.msgId)!)
   const pid = await eventually(waiter)
@@ -220,7 +221,7 @@ test('Messages of a lane that was lost between two tries are left to its new own
   const held = await waitingProjector(() => 'lock table messages in share mode')
   held.lane = await openLane(db, NODE)
   await db.query('select pg_terminate_backend($1)', [held.pid])
-  await eventually(() => held.errors.length > 0)
+  await eventually(() => held.log.errors.length > 0)
   await held.end('rollback')
   await held.projector.stop()
   const { rows } = await db.query('select from messages where msg_id = $1', [held.msgId])

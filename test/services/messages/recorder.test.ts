@@ -6,6 +6,7 @@ import type { Database } from '../../../src/store/database.ts'
 import { aDirectory } from '../../support/directory.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
+import { KeptLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import {
   announced,
@@ -24,12 +25,12 @@ const database = await installedDatabase()
 const plan = database.announcedPlan
 let directory = aDirectory()
 let changed: ChangedMessage[]
-let errors: string[]
+let log: KeptLog
 let recorder: Recorder
 
 beforeEach(() => {
   changed = []
-  errors = []
+  log = new KeptLog()
   directory = aDirectory()
   recorder = aRecorder()
 })
@@ -45,10 +46,10 @@ function aRecorder(db = database.db): Recorder {
       db: database.db,
       directory: () => directory,
       nowMs: Date.now,
-      onLearned: () => {},
+      log,
     }),
     onChanged: (messages) => changed.push(...messages),
-    onError: (message) => errors.push(message),
+    log,
   })
 }
 
@@ -128,7 +129,7 @@ describe('submissions and receipts', () => {
     recorder.submitted(submission(plan, msgId, `later-${msgId}`))
     recorder.settle(sent(plan, msgId))
     await eventually(async () => (await statusOf(database.db, msgId)) === 'DELIVERED')
-    expect(errors).toEqual(['carrier outcomes not recorded yet'])
+    expect(log.errors).toEqual(['carrier outcomes not recorded yet'])
   })
 
   test('of several receipts for one id in a batch the first final counts, and all are answered', async () => {
@@ -184,7 +185,7 @@ describe('submissions and receipts', () => {
     ]
     expect(await Promise.all(answers)).toEqual([true, true])
     expect(await statusOf(database.db, msgId)).toBe('DELIVERED')
-    expect(errors).toEqual(['receipt refused by the database'])
+    expect(log.errors).toEqual(['receipt refused by the database'])
     expect(recorder.failing).toBe(false)
   })
 

@@ -8,7 +8,7 @@ const SCRIPT = `
   const { DescriptorWatch } = await import('./src/services/node/descriptor-watch.ts')
   const registry = new Registry()
   const told = []
-  const watch = new DescriptorWatch({ registry, onShortage: (code) => told.push(code) })
+  const watch = new DescriptorWatch({ registry, log: { error: ({ code }) => told.push(code) } })
   const open = []
   await watch.runOnce()
   try {

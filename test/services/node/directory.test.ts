@@ -7,14 +7,14 @@ import { createCarrier } from '../../../src/operations/manage-carriers.ts'
 import { DirectoryService } from '../../../src/services/node/directory.ts'
 import type { Queryable } from '../../../src/store/database.ts'
 import { databaseOfFile, freshDatabase } from '../../support/database.ts'
+import { KeptLog, quietLog } from '../../support/log.ts'
 
 const KEY = randomBytes(32)
 const ACCOUNT = { name: 'Example', defaultDlrUrl: null, messagesPerSecond: null, burst: null }
 const database = await databaseOfFile()
 
 function service(options: Partial<ConstructorParameters<typeof DirectoryService>[0]> = {}): DirectoryService {
-  const onError = () => undefined
-  return new DirectoryService({ db: database.db, secretKey: KEY, clock: () => 0, onError, ...options })
+  return new DirectoryService({ db: database.db, secretKey: KEY, clock: () => 0, log: quietLog, ...options })
 }
 
 /** Counts the statements that pass. */
@@ -203,8 +203,8 @@ test('webhook headers that cannot be opened are refused like webhook secrets', a
 })
 
 test('a listener that throws fails neither the others nor the refresh', async () => {
-  const errors: unknown[] = []
-  const directory = service({ onError: (error) => errors.push(error) })
+  const log = new KeptLog()
+  const directory = service({ log })
   let told = 0
   directory.onChange(() => {
     throw new Error('listener')
@@ -214,7 +214,7 @@ test('a listener that throws fails neither the others nor the refresh', async ()
   })
   await directory.start()
   expect(told).toBe(1)
-  expect(errors).toHaveLength(1)
+  expect(log.errors).toHaveLength(1)
   await directory.stop()
 })
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NodeLease } from '../../../src/services/node/node-lease.ts'
 import { withTransaction } from '../../../src/store/database.ts'
 import { databaseOfFile } from '../../support/database.ts'
+import { KeptLog, strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 
 /** Heartbeats come from the tests alone. */
@@ -41,9 +42,7 @@ async function started(name: string): Promise<Watched> {
       onReplaced: () => {
         watched.replaced += 1
       },
-      onError: (_message, error) => {
-        throw error
-      },
+      log: strictLog,
       heartbeatMs: NEVER_MS,
     }),
   }
@@ -180,14 +179,14 @@ test('a heartbeat that hangs is given up while another can still keep the lease'
 })
 
 test('a heartbeat that fails is tried again soon, and told once', async () => {
-  const errors: string[] = []
+  const log = new KeptLog()
   const lease = new NodeLease({
     db,
     name: 'failing',
     onRegistered: async () => undefined,
     onTaken: async () => undefined,
     onReplaced: () => undefined,
-    onError: (message) => void errors.push(message),
+    log,
     heartbeatMs: 20,
   })
   await lease.start()
@@ -196,10 +195,10 @@ test('a heartbeat that fails is tried again soon, and told once', async () => {
     renewals += 1
   })
   await db.query('alter table nodes rename to gone')
-  await eventually(() => errors.length === 1)
+  await eventually(() => log.errors.length === 1)
   await db.query('alter table gone rename to nodes')
   const before = renewals
   await eventually(() => renewals > before + 2)
-  expect(errors).toEqual(['heartbeat failed'])
+  expect(log.errors).toEqual(['heartbeat failed'])
   await lease.stop()
 })

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Log } from '../../../src/log.ts'
 import { PeriodicTask } from '../../../src/services/node/periodic-task.ts'
+import { KeptLog, quietLog } from '../../support/log.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -7,11 +9,12 @@ afterEach(() => void vi.useRealTimers())
 const INTERVAL_MS = 1_000
 
 /** A task whose runs are ended by hand; `begun` counts them. */
-function task(onError: (error: unknown) => void = () => undefined) {
+function task(log: Log = quietLog) {
   const runs: PromiseWithResolvers<unknown>[] = []
   const periodic = new PeriodicTask({
     intervalMs: INTERVAL_MS,
-    onError,
+    log,
+    failure: 'failed',
     run: () => {
       const run = Promise.withResolvers<unknown>()
       runs.push(run)
@@ -64,8 +67,8 @@ test('woken it runs at once; while it runs, once more', async () => {
 })
 
 test('it goes on after a failure, and tells the first in a row', async () => {
-  const errors: unknown[] = []
-  const { periodic, runs, pass } = task((error) => errors.push(error))
+  const log = new KeptLog()
+  const { periodic, runs, pass } = task(log)
   periodic.start(0)
   await pass(0)
   for (const [index, failure] of ['first', 'second', null, 'third'].entries()) {
@@ -73,7 +76,11 @@ test('it goes on after a failure, and tells the first in a row', async () => {
     else runs[index]!.reject(failure)
     await pass(INTERVAL_MS)
   }
-  expect(errors).toEqual(['first', 'third'])
+  const line = { level: 'error', message: 'failed' }
+  expect(log.lines).toEqual([
+    { ...line, err: 'first' },
+    { ...line, err: 'third' },
+  ])
   expect(runs).toHaveLength(5)
 })
 

@@ -7,6 +7,7 @@ import { QualityWatch, type QualityWatchOptions } from '../../../src/services/qu
 import { endPause, sumQuality } from '../../../src/store/quality.ts'
 import { aCarrier, aDirectory, aRoute } from '../../support/directory.ts'
 import { otherPool } from '../../support/installation.ts'
+import { KeptLog } from '../../support/log.ts'
 import { FLOOR, watchedCarriers } from '../../support/watched-carriers.ts'
 
 const MINUTE_MS = 60_000
@@ -35,19 +36,16 @@ beforeEach(async () => {
 
 function watch(given: Partial<QualityWatchOptions> = {}) {
   const registry = new Registry()
-  const logged: object[] = []
+  const log = new KeptLog()
   const quality = new QualityWatch({
     db,
     directory: () => directory,
     meters: qualityMeters(registry),
     clock: () => nowMs,
-    log: (_message, details) => logged.push(details),
-    onError: (message, error) => {
-      throw new Error(message, { cause: error })
-    },
+    log,
     ...given,
   })
-  return { quality, registry, logged }
+  return { quality, registry, log }
 }
 
 /** Messages of acme, sent a while ago and with a status now. */
@@ -169,9 +167,10 @@ describe('the floor', () => {
       expect(quality.outOfUse(routeId + 1, acme)).toBe(false)
       expect([...quality.outOfUseRoutes()]).toEqual([['acme', 1]])
     }
+    const message = 'carrier out of use in a route: below its quality floor'
     const reason = 'delivered 6 of 14 (42.9 %) in 60 min, floor 80 %'
-    expect(nodes.flatMap(({ logged }) => logged)).toEqual([
-      { carrier: 'acme', route: 'watched', minutes: 15, reason },
+    expect(nodes.flatMap(({ log }) => log.lines)).toEqual([
+      { level: 'warn', message, carrier: 'acme', route: 'watched', minutes: 15, reason },
     ])
     const { quality: restarted } = watch()
     await restarted.start()
@@ -180,7 +179,7 @@ describe('the floor', () => {
   })
 
   test('is judged anew after the pause, by what was sent since', async () => {
-    const { quality, logged } = watch()
+    const { quality, log } = watch()
     quality.changed(messages(20, 'FAILED'))
     await quality.runOnce()
     // A pause that ends in the midst of a minute: that minute has messages from before.
@@ -195,7 +194,7 @@ describe('the floor', () => {
     quality.changed(messages(1, 'FAILED', { sentAt: new Date(nowMs) }))
     await quality.runOnce()
     expect(quality.outOfUse(routeId, acme)).toBe(true)
-    expect(logged).toHaveLength(2)
+    expect(log.lines).toHaveLength(2)
   })
 
   test('an operator puts a carrier back into use: the figures so far do not take it out again', async () => {

@@ -14,6 +14,7 @@ import type { PduInput, PduOf } from '../../../src/smpp/pdu.ts'
 import { insertInboundMessages } from '../../../src/store/inbound-messages.ts'
 import { deleteOldOffers, isTurnTaken } from '../../../src/store/inbound-offers.ts'
 import { installedDatabase } from '../../support/installation.ts'
+import { strictLog } from '../../support/log.ts'
 
 const CARRIER_ID = 1
 const NOBODY = { holder: null, buckets: [] }
@@ -51,9 +52,7 @@ async function startNode(name: string): Promise<Node> {
     lease: { nodeId },
     newOfferId: () => messageId(Date.now(), randomBytes(9), 0),
     clock: () => nowMs,
-    onError: (message, error) => {
-      throw new Error(message, { cause: error })
-    },
+    log: strictLog,
   })
   return { nodeId, offers }
 }

@@ -7,6 +7,7 @@ import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
+import { quietLog } from '../../support/log.ts'
 import { acceptedFact } from '../../support/messages-in-memory.ts'
 import { clearTables, HOLDER, NODE, receipt, submission } from '../../support/stored-messages.ts'
 
@@ -28,7 +29,7 @@ beforeEach(async () => {
     onChanged: () => undefined,
     onProjected: () => undefined,
     onReturned: () => undefined,
-    onError: () => undefined,
+    log: quietLog,
     ageMs: 3_600_000,
   })
   await owner.register(NODE)

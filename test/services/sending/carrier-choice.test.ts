@@ -6,6 +6,7 @@ import { CarrierLink, type LinkEvents } from '../../../src/services/links/carrie
 import { CarrierChoice } from '../../../src/services/sending/carrier-choice.ts'
 import type { SubmitJob, SubmitToken } from '../../../src/services/sending/submit-job.ts'
 import { aCarrier, aDirectory, aPlan, aRoute } from '../../support/directory.ts'
+import { quietLog } from '../../support/log.ts'
 import { aDispatch } from '../../support/submit-jobs.ts'
 
 const carriers = [
@@ -29,7 +30,7 @@ const aLink = new CarrierLink<SubmitToken>({
   // Asked nothing, only found.
   events: {} as LinkEvents<SubmitToken>,
   timings: {},
-  log: () => undefined,
+  log: quietLog,
 })
 
 interface State {

@@ -4,6 +4,7 @@ import { CarrierConditions } from '../../../src/services/sending/carrier-conditi
 import { registerNode, removeNode } from '../../../src/store/nodes.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'
 import { installedDatabase } from '../../support/installation.ts'
+import { strictLog } from '../../support/log.ts'
 import { storeMessage } from '../../support/stored-messages.ts'
 
 interface Node {
@@ -51,7 +52,7 @@ async function node(name: string, here: Record<number, LinkCondition>): Promise<
       onHanded: () => {
         made.handed += 1
       },
-      onError: (message, error) => expect.unreachable(`${message}: ${error}`),
+      log: strictLog,
     }),
   }
   nodes.push(made)

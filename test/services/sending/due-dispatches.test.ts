@@ -7,6 +7,7 @@ import { HeldMessages } from '../../../src/services/sending/held-messages.ts'
 import { withTransaction } from '../../../src/store/database.ts'
 import { aDirectory, aPlan, aRoute } from '../../support/directory.ts'
 import { installedDatabase } from '../../support/installation.ts'
+import { strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import { insertMessages, newMessage } from '../../support/stored-messages.ts'
 
@@ -59,7 +60,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
       held.add(msgId, accepted.planId)
       taken.push(msgId)
     },
-    onError: (message, error) => expect.unreachable(`${message}: ${error}`),
+    log: strictLog,
     ...changes,
   })
 }

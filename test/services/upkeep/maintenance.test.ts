@@ -5,6 +5,7 @@ import { ensurePartitions } from '../../../src/services/upkeep/day-partitions.ts
 import { listPartitions } from '../../../src/store/partitions.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { newId, otherPool, seedInstallation } from '../../support/installation.ts'
+import { KeptLog, quietLog } from '../../support/log.ts'
 import {
   DAY_MS,
   HOUR_MS,
@@ -142,6 +143,7 @@ test('inbound parts: complete sets and old ones are delivered, unowned ones coun
     directory,
     newMessageId: () => newId(NOW_MS),
     holder: { holder: null, buckets: [] },
+    log: quietLog,
   }
   const segment = {
     carrierId: 1,
@@ -213,12 +215,12 @@ describe('the service', () => {
   test('a job that fails is reported and stops no other', async () => {
     const msgId = newId(OVERDUE_MS - MINUTE_MS)
     await addMessages([{ msgId }])
-    const failures: string[] = []
+    const log = new KeptLog()
     await maintenance({
-      onError: (job) => failures.push(job),
+      log,
       readReceipts: () => Promise.reject(new Error('not read')),
     }).runOnce()
-    expect(failures).toEqual(['parked receipts'])
+    expect(log.errors).toEqual(['maintenance failed: parked receipts'])
     expect((await messageRow(msgId)).status).toBe('UNKNOWN')
   })
 

@@ -3,17 +3,18 @@ import { BREAKER_THRESHOLD } from '../../../src/domain/breakers.ts'
 import { WebhookDestinations } from '../../../src/services/webhooks/webhook-destinations.ts'
 import { listTroubledDestinations, pauseDestination } from '../../../src/store/webhook-destinations.ts'
 import { installedDatabase } from '../../support/installation.ts'
+import { KeptLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import { storeDelivered } from '../../support/stored-messages.ts'
 
 const { db, announcedPlan: plan, silentPlan } = await installedDatabase()
 const lane = { planId: plan, destination: 'https://example.com' }
 
-let changes: string[]
+let log: KeptLog
 let started: WebhookDestinations[]
 
 beforeEach(async () => {
-  changes = []
+  log = new KeptLog()
   started = []
   await db.query('delete from webhook_destinations')
   await db.query('delete from event_deliveries')
@@ -23,12 +24,7 @@ afterEach(() => Promise.all(started.map((each) => each.stop())))
 
 /** As a node has them: it reads when the test says so. */
 async function node(): Promise<WebhookDestinations> {
-  const made = new WebhookDestinations({
-    db,
-    onError: (_message, error) => changes.push(String(error)),
-    onChange: (change, { destination }) => changes.push(`${change} ${destination}`),
-    pollMs: 3_600_000,
-  })
+  const made = new WebhookDestinations({ db, log, pollMs: 3_600_000 })
   started.push(made)
   await made.start()
   return made
@@ -57,7 +53,7 @@ test('20 failures in a row open a breaker, not 19; known at once here, and to ot
   expect(there.stateOf(lane)).toBeNull()
   await there.runOnce()
   expect(there.stateOf(lane)).toBe('open')
-  expect(changes).toEqual(['opened https://example.com'])
+  expect(log.lines).toMatchObject([{ message: 'webhook breaker opened', destination: 'https://example.com' }])
 })
 
 test('one failure is enough where it says so', async () => {
@@ -106,7 +102,7 @@ describe('a pause', () => {
     here.close(lane)
     await here.runOnce()
     expect(here.stateOf(lane)).toBe('paused')
-    expect(changes).toEqual([])
+    expect(log.lines).toEqual([])
   })
 
   test('that came while the breaker was opened here wins', async () => {
@@ -141,7 +137,7 @@ test('what the database does not take is told, and tried again with the next fai
   const here = await node()
   await db.query('alter table webhook_destinations rename to away')
   here.failed(lane, 'HTTP_STATUS', true)
-  await eventually(() => changes.some((change) => change.includes('webhook_destinations')))
+  await eventually(() => log.causes.some((cause) => String(cause).includes('webhook_destinations')))
   await db.query('alter table away rename to webhook_destinations')
   await here.runOnce()
   expect(here.stateOf(lane)).toBeNull()

@@ -19,6 +19,7 @@ import { readDirectory } from '../../../../src/store/directory.ts'
 import { adminServerOfFile, CARRIER, createPlan, startAdminServer } from '../../../support/admin-server.ts'
 import { runAldis } from '../../../support/cli.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { quietLog } from '../../../support/log.ts'
 
 const OLD = deriveKey(randomBytes(32), 'secrets')
 const NEW = deriveKey(randomBytes(32), 'secrets')
@@ -90,7 +91,7 @@ test('a key is changed: both open, everything is sealed anew, then the new one a
     db,
     secretKey: [NEW, OLD],
     clock: () => 0,
-    onError: () => undefined,
+    log: quietLog,
   })
   await directory.runOnce()
   expect(await opened([NEW, OLD])).toEqual(before)
