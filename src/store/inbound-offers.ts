@@ -27,6 +27,10 @@ const MAX_ALIKE = 20
 
 export const OFFER_COLUMNS = 'carrier_id integer, fingerprint text, offer_id uuid'
 
+/** Row `o` is the one that `i` names. `= any (array[…])`: docs/adr/0006. */
+const IS_OFFER = `
+  o.carrier_id = any (array[i.carrier_id]) and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id`
+
 const TURNS = 'inbound_offers_turn'
 
 /** Somebody else has recorded a PDU with the contents of one of these meanwhile; nothing was recorded. */
@@ -81,7 +85,7 @@ export async function takeOverOffers(
     text: `
       update inbound_offers o set holder = $2, offered_at = now()
       from json_to_recordset($1) as i (${OFFER_COLUMNS})
-      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id
+      where ${IS_OFFER}
         and (o.holder = $2
              or not exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now()))
       returning o.offer_id`,
@@ -96,8 +100,7 @@ export async function countOffers(db: Queryable, offers: readonly OfferKey[]): P
     text: `
       select count(*)::integer as count
       from json_to_recordset($1) as i (${OFFER_COLUMNS})
-      join inbound_offers o on o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex')
-                           and o.offer_id = i.offer_id`,
+      cross join lateral (select from inbound_offers o where ${IS_OFFER} limit 1) o`,
     values: [JSON.stringify(offers)],
   })
   return rows[0]!.count
@@ -114,7 +117,7 @@ export async function releaseOffers(
     text: `
       update inbound_offers o set holder = null
       from json_to_recordset($1) as i (${OFFER_COLUMNS})
-      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id
+      where ${IS_OFFER}
         and o.holder = $2`,
     values: [JSON.stringify(offers), nodeId],
   })
@@ -131,7 +134,7 @@ export async function deleteOffers(
     text: `
       delete from inbound_offers o
       using json_to_recordset($1) as i (${OFFER_COLUMNS})
-      where o.carrier_id = i.carrier_id and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id
+      where ${IS_OFFER}
         and (o.holder = $2 or o.holder is null)`,
     values: [JSON.stringify(offers), nodeId],
   })

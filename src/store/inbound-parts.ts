@@ -22,6 +22,10 @@ export type StoredPart = Omit<InboundPart, 'receivedAtMs'>
 /** Which columns of inbound_parts make a set. */
 const SET = 'carrier_id, sender, recipient, kind, reference, total'
 
+function setOf(row: string): string {
+  return SET.replace(/\w+/g, `${row}.$&`)
+}
+
 const INPUT = `
   select carrier_id, sender, recipient, kind, reference, total, sequence, data_coding,
          locking_shift, single_shift, decode(payload, 'hex') as payload,
@@ -31,18 +35,26 @@ const INPUT = `
     data_coding smallint, locking_shift smallint, single_shift smallint, payload text, received_ms bigint)`
 
 /**
+ * Of parts `p`, those of the set that row `set` names. `= any (array[…])`, and rows ordered and grouped by columns of `set`:
+ * otherwise the key's index would be read whole (docs/adr/0006).
+ */
+function inSet(set: string): string {
+  return `p.carrier_id = any (array[${set}.carrier_id]) and p.sender = ${set}.sender and p.recipient = ${set}.recipient
+    and p.kind = ${set}.kind and p.reference = ${set}.reference and p.total = ${set}.total`
+}
+
+/**
  * Takes the sets named by a query `chosen` out. Everyone who takes locks the parts in the order of the key: of two who
  * choose the same set one gets all of it and the other nothing, without a deadlock.
  */
 const TAKE_CHOSEN = `
   , locked as (
-    select ${SET}, p.sequence from inbound_parts p join chosen using (${SET})
-    order by ${SET}, p.sequence
+    select ${setOf('c')}, p.sequence from chosen c join inbound_parts p on ${inSet('c')}
+    order by ${setOf('c')}, p.sequence
     for update of p
   )
   delete from inbound_parts p using locked l
-  where p.carrier_id = l.carrier_id and p.sender = l.sender and p.recipient = l.recipient and p.kind = l.kind
-    and p.reference = l.reference and p.total = l.total and p.sequence = l.sequence
+  where ${inSet('l')} and p.sequence = l.sequence
   returning p.carrier_id as "carrierId", p.sender, p.recipient, p.kind, p.reference, p.total, p.sequence,
             p.data_coding as "dataCoding", p.payload,
             json_build_object('locking', p.locking_shift, 'single', p.single_shift) as language`
@@ -70,8 +82,8 @@ export async function takeSupersededSets(
   const { rows } = await db.query<StoredPart>({
     name: 'take_superseded_sets',
     text: `
-      with input as (${INPUT}), chosen as (
-        select distinct ${SET} from input i join inbound_parts p using (${SET}, sequence)
+      with input as (${INPUT}), chosen as materialized (
+        select distinct ${setOf('i')} from input i join inbound_parts p on ${inSet('i')} and p.sequence = i.sequence
         where p.payload <> i.payload or p.data_coding <> i.data_coding
           or p.locking_shift is distinct from i.locking_shift or p.single_shift is distinct from i.single_shift
       )${TAKE_CHOSEN}`,
@@ -95,14 +107,14 @@ export async function takeFinishedSets(
       with senders as (
         select distinct carrier_id, sender from json_to_recordset($1) as i (carrier_id integer, sender text)
       ), sets as (
-        select ${SET}, count(*) as parts, max(received_at) as newest
-        from senders join inbound_parts using (carrier_id, sender)
-        group by ${SET}
+        select s.carrier_id, s.sender, p.recipient, p.kind, p.reference, p.total, count(*) as parts, max(p.received_at) as newest
+        from senders s join inbound_parts p on p.carrier_id = any (array[s.carrier_id]) and p.sender = s.sender
+        group by s.carrier_id, s.sender, p.recipient, p.kind, p.reference, p.total
       ), ranked as (
         select ${SET}, parts, sum(parts) filter (where parts < total) over (
           partition by carrier_id, sender order by newest desc, recipient, kind, reference, total) as kept
         from sets
-      ), chosen as (
+      ), chosen as materialized (
         select ${SET} from ranked where parts >= total or kept > $2
       )${TAKE_CHOSEN}`,
     values: [JSON.stringify(senders), maxParts],
@@ -115,7 +127,7 @@ export async function takeCompleteSets(db: Queryable, limit: number): Promise<St
   const { rows } = await db.query<StoredPart>({
     name: 'take_complete_sets',
     text: `
-      with chosen as (
+      with chosen as materialized (
         select ${SET} from inbound_parts group by ${SET} having count(*) >= total limit $1
       )${TAKE_CHOSEN}`,
     values: [limit],
@@ -131,7 +143,7 @@ export async function takeOldSets(db: Queryable, ageMs: number, limit: number): 
       with old as (
         select ${SET} from inbound_parts where received_at < now() - $1 * interval '1 ms'
         order by received_at limit $2
-      ), chosen as (
+      ), chosen as materialized (
         select distinct ${SET} from old
       )${TAKE_CHOSEN}`,
     values: [ageMs, limit],

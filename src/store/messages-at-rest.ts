@@ -151,10 +151,9 @@ export async function lockMessages(
   await tx.query({
     name: 'lock_messages',
     text: `
-      select from (
-        select * from json_to_recordset($1) as i ("planId" integer, "msgId" uuid) order by "planId", "msgId") i
-      cross join lateral (
-        select from messages where plan_id = i."planId" and msg_id = i."msgId" for no key update) m`,
+      select from json_to_recordset($1) as i ("planId" integer, "msgId" uuid)
+      join messages m on m.plan_id = any (array[i."planId"]) and m.msg_id = i."msgId"
+      order by i."planId", i."msgId" for no key update of m`,
     values,
   })
   const { rows } = await tx.query<RecordRow>({
