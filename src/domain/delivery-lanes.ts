@@ -1,4 +1,5 @@
 import { LevelQueue, NOT_QUEUED, type Queued } from './level-queue.ts'
+import { SharedRoom } from './shared-room.ts'
 
 /** Requests under way at most: of one plan to one destination, to a destination, of a plan, of the node. */
 export interface LaneLimits {
@@ -31,16 +32,18 @@ interface Plan<Item> extends Queued<Plan<Item>> {
   readonly lanes: Map<string, Lane<Item>>
   /** Lanes that may start as far as their destination goes, when last looked at. */
   readonly ready: LevelQueue<Lane<Item>>
+  /** For its lanes. */
+  readonly room: SharedRoom
   waiting: number
-  underWay: number
 }
 
 interface Destination<Item> {
   readonly name: string
   /** Lanes that were found without room here. */
   readonly blocked: LevelQueue<Lane<Item>>
+  /** For its lanes. */
+  readonly room: SharedRoom
   lanes: number
-  underWay: number
 }
 
 /** What may start. */
@@ -53,9 +56,8 @@ export interface Start<Item> {
 /**
  * Which waiting item may start next, by lanes: a plan's items for one destination, first in, first out.
  *
- * At each level one may have under way at most what is then left free (a dynamic threshold: Choudhury and Hahne 1998):
- * a plan in the node, a lane in its destination and in its plan. So n that hang leave the next one as much as each of
- * them has: nobody takes the last room.
+ * Room for requests under way is shared at each level (SharedRoom): by plans in the node, by lanes in their destination and
+ * in their plan.
  *
  * The plan with the fewest under way goes first, then its lane with the fewest; among equals the one that has waited
  * longest. So one is passed over only by those who have less: turns by starts would give the slow ones all the room in
@@ -70,11 +72,12 @@ export class DeliveryLanes<Item> {
   readonly #plans = new Map<number, Plan<Item>>()
   readonly #destinations = new Map<string, Destination<Item>>()
   readonly #ring = new LevelQueue<Plan<Item>>()
+  readonly #room: SharedRoom
   #waiting = 0
-  #underWay = 0
 
   constructor(limits: LaneLimits = LANE_LIMITS) {
     this.#limits = limits
+    this.#room = new SharedRoom(limits.perNode, { mostOfOne: limits.perPlan })
   }
 
   /** Items that wait. */
@@ -83,7 +86,7 @@ export class DeliveryLanes<Item> {
   }
 
   get underWay(): number {
-    return this.#underWay
+    return this.#room.taken
   }
 
   /** Items of the lane that wait. */
@@ -110,11 +113,10 @@ export class DeliveryLanes<Item> {
   next(): Start<Item> | null {
     for (;;) {
       const plan = this.#ring.first()
-      if (plan === null || plan.underWay >= this.#roomOfPlan()) return null
+      if (plan === null || plan.room.taken >= this.#room.share) return null
       const lane = plan.ready.first()
-      if (lane === null || lane.underWay >= this.#limits.perPlan - plan.underWay) this.#ring.remove(plan)
-      else if (lane.underWay >= this.#roomAt(lane.destination))
-        lane.destination.blocked.add(lane, lane.underWay)
+      if (lane === null || lane.underWay >= plan.room.share) this.#ring.remove(plan)
+      else if (lane.underWay >= lane.destination.room.share) lane.destination.blocked.add(lane, lane.underWay)
       else return this.#start(lane)
     }
   }
@@ -125,7 +127,7 @@ export class DeliveryLanes<Item> {
     if (lane === undefined || lane.underWay === 0) throw new RangeError('nothing of the lane is under way')
     this.#countUnderWay(lane, -1)
     lane.queue?.add(lane, lane.underWay)
-    if (lane.plan.ready.size > 0) this.#ring.add(lane.plan, lane.plan.underWay)
+    if (lane.plan.ready.size > 0) this.#ring.add(lane.plan, lane.plan.room.taken)
     this.#callBack(lane.destination)
     this.#dropIfIdle(lane)
   }
@@ -163,7 +165,7 @@ export class DeliveryLanes<Item> {
     if (next === null) plan.ready.remove(lane)
     else plan.ready.add(lane, lane.underWay)
     if (plan.ready.size === 0) this.#ring.remove(plan)
-    else this.#ring.add(plan, plan.underWay)
+    else this.#ring.add(plan, plan.room.taken)
     return { planId: plan.id, destination: destination.name, item }
   }
 
@@ -171,27 +173,17 @@ export class DeliveryLanes<Item> {
   #callBack(destination: Destination<Item>): void {
     for (;;) {
       const lane = destination.blocked.first()
-      if (lane === null || lane.underWay >= this.#roomAt(destination)) return
+      if (lane === null || lane.underWay >= destination.room.share) return
       this.#makeReady(lane)
-      const { underWay } = lane.plan
-      if (underWay < this.#roomOfPlan() && lane.underWay < this.#limits.perPlan - underWay) return
+      const { room } = lane.plan
+      if (room.taken < this.#room.share && lane.underWay < room.share) return
     }
   }
 
   #makeReady(lane: Lane<Item>): void {
     const { plan } = lane
     plan.ready.add(lane, lane.underWay)
-    if (!this.#ring.has(plan)) this.#ring.add(plan, plan.underWay)
-  }
-
-  /** What any plan may have under way now. */
-  #roomOfPlan(): number {
-    return Math.min(this.#limits.perPlan, this.#limits.perNode - this.#underWay)
-  }
-
-  /** What any lane of the destination may have under way now. */
-  #roomAt(destination: Destination<Item>): number {
-    return Math.min(this.#limits.perLane, this.#limits.perDestination - destination.underWay)
+    if (!this.#ring.has(plan)) this.#ring.add(plan, plan.room.taken)
   }
 
   #count(lane: Lane<Item>, change: number): void {
@@ -202,15 +194,15 @@ export class DeliveryLanes<Item> {
 
   #countUnderWay(lane: Lane<Item>, change: number): void {
     lane.underWay += change
-    lane.plan.underWay += change
-    lane.destination.underWay += change
-    this.#underWay += change
+    for (const room of [lane.plan.room, lane.destination.room, this.#room]) room.taken += change
   }
 
   #laneOf(planId: number, name: string): Lane<Item> {
+    const { perPlan, perDestination, perLane } = this.#limits
     let plan = this.#plans.get(planId)
     if (plan === undefined) {
-      plan = { id: planId, lanes: new Map(), ready: new LevelQueue(), waiting: 0, underWay: 0, ...NOT_QUEUED }
+      const room = new SharedRoom(perPlan)
+      plan = { id: planId, lanes: new Map(), ready: new LevelQueue(), room, waiting: 0, ...NOT_QUEUED }
       this.#plans.set(planId, plan)
     }
     const known = plan.lanes.get(name)
@@ -218,8 +210,8 @@ export class DeliveryLanes<Item> {
     const destination = this.#destinations.get(name) ?? {
       name,
       blocked: new LevelQueue(),
+      room: new SharedRoom(perDestination, { mostOfOne: perLane }),
       lanes: 0,
-      underWay: 0,
     }
     this.#destinations.set(name, destination)
     destination.lanes += 1

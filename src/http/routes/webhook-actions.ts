@@ -5,7 +5,7 @@ import { type EventFilters, parseEventFilters } from '../../domain/event-filters
 import { type EventKey, eventId, parseEventId } from '../../domain/events.ts'
 import { type Fault, fault } from '../../domain/faults.ts'
 import { RateLimiter, refusalHeaders } from '../../domain/rate-limits.ts'
-import { SharedSlots } from '../../domain/shared-slots.ts'
+import { SharedSlots } from '../../domain/shared-room.ts'
 import { AppError, invalid } from '../../errors.ts'
 import { redeliverEvent, redeliverEvents } from '../../operations/redeliver-events.ts'
 import { refuseMissing } from '../../operations/refuse-administration.ts'

@@ -96,15 +96,15 @@ export class DueDispatches {
     if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return 0
     if (!expired && wish.plans.size === 0) return 0
     if (expired) this.#expiredAtMs = performance.now()
-    held.reserved = wish.limit
+    held.room.reserved = wish.limit
     try {
       const messages = await inProgress.load(lease.nodeId, (tx, lane) => takeDueDispatches(tx, lane, wish))
       // Room that was reserved becomes theirs.
-      held.reserved = 0
+      held.room.reserved = 0
       for (const message of messages) take(message)
       return messages.length
     } finally {
-      held.reserved = 0
+      held.room.reserved = 0
     }
   }
 
@@ -118,7 +118,7 @@ export class DueDispatches {
       plans: this.#plans(new Set(closed), new Set(here), new Set(elsewhere)),
       closedRoutes: rechecks ? [] : closed.map(({ id }) => id),
       carriers: here,
-      limit: Math.min(held.room, MAX_TAKEN),
+      limit: Math.min(held.room.free, MAX_TAKEN),
       expired,
       overdueMs: OVERDUE_MS,
     }

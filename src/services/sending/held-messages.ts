@@ -1,39 +1,36 @@
 import type { HeldCause, HeldGroup } from '../../domain/backlog.ts'
+import { type SharedRoom, SharedSlots } from '../../domain/shared-room.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 /** Messages in memory; those beyond stay in the database, in the order they became due. */
 const MAX_HELD = 10_000
 
 /**
- * The messages this node has in memory: promised room, queued or under way. Those of a plan for one route may fill what
- * the others leave free (a dynamic threshold: Choudhury and Hahne 1998). So one flow alone fills half, and one that comes
- * new always finds room: neither another plan nor a slow carrier of the same plan stands before it.
+ * The messages this node has in memory: promised room, queued or under way. A plan's messages for one route are a flow. One
+ * flow alone fills half of the room, and neither another plan nor a slow carrier of the same plan stands before a new one.
  */
 export class HeldMessages {
   /** The job of each; its flow while it has none. */
   readonly #messages = new Map<string, SubmitJob | number>()
-  readonly #byFlow = new Map<number, number>()
+  readonly #byFlow = new SharedSlots(MAX_HELD)
   /** Those that the journal knows, or is being told, to be on their way to a carrier. */
   readonly #begun = new Set<string>()
-  /** Room for what is being read from the database. */
-  reserved = 0
 
   get size(): number {
-    return this.#messages.size + this.reserved
+    return this.#messages.size
   }
 
-  /** How many more there is room for. */
-  get room(): number {
-    return MAX_HELD - this.size
+  get room(): SharedRoom {
+    return this.#byFlow
   }
 
   of(planId: number, routeId: number): number {
-    return this.#byFlow.get(flowOf(planId, routeId)) ?? 0
+    return this.#byFlow.of(flowOf(planId, routeId))
   }
 
-  /** How many more of the plan there is room for on the route: with them it has no more than is free then. */
+  /** How many more of the plan there is room for on the route. */
   roomFor(planId: number, routeId: number): number {
-    return Math.ceil((this.room - this.of(planId, routeId)) / 2)
+    return this.#byFlow.roomFor(this.of(planId, routeId))
   }
 
   get begun(): number {
@@ -61,7 +58,7 @@ export class HeldMessages {
   add(msgId: string, planId: number, routeId = 0): void {
     const held = this.#messages.get(msgId)
     const flow = held === undefined ? flowOf(planId, routeId) : flowIn(held)
-    if (held === undefined) this.#count(flow, 1)
+    if (held === undefined) this.#byFlow.add(flow)
     this.#messages.set(msgId, flow)
   }
 
@@ -69,8 +66,8 @@ export class HeldMessages {
   setJob(job: SubmitJob): void {
     const { msgId } = job.dispatch
     const held = this.#messages.get(msgId)
-    if (held !== undefined) this.#count(flowIn(held), -1)
-    this.#count(flowIn(job), 1)
+    if (held !== undefined) this.#byFlow.release(flowIn(held))
+    this.#byFlow.add(flowIn(job))
     this.#messages.set(msgId, job)
   }
 
@@ -86,7 +83,7 @@ export class HeldMessages {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     this.#messages.delete(msgId)
-    this.#count(flowIn(held), -1)
+    this.#byFlow.release(flowIn(held))
   }
 
   /** Messages with a job, in groups that wait for the same. */
@@ -102,12 +99,6 @@ export class HeldMessages {
       groups.set(key, { routeId, carrierId, cause, count: (known?.count ?? 0) + 1, oldestMsgId })
     }
     return [...groups.values()]
-  }
-
-  #count(flow: number, change: number): void {
-    const count = (this.#byFlow.get(flow) ?? 0) + change
-    if (count > 0) this.#byFlow.set(flow, count)
-    else this.#byFlow.delete(flow)
   }
 }
 

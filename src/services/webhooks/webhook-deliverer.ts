@@ -103,7 +103,7 @@ export class WebhookDeliverer {
   holder(): EventHolder {
     const { lease } = this.#options
     const holds =
-      !this.#stopped && !this.#outcomes.failing && this.#memory.free > 0 && lease.buckets.length > 0
+      !this.#stopped && !this.#outcomes.failing && this.#memory.room.free > 0 && lease.buckets.length > 0
     return { holder: holds ? lease.nodeId : null, buckets: lease.buckets }
   }
 
@@ -127,7 +127,7 @@ export class WebhookDeliverer {
     const { buckets, nodeId } = lease
     this.#eager = false
     this.#clearTroubled()
-    const room = () => Math.min(this.#memory.free, MAX_CLAIM)
+    const room = () => Math.min(this.#memory.room.free, MAX_CLAIM)
     if (room() < 1 || buckets.length === 0 || this.#outcomes.failing) return
     this.#take(await holdDueEvents(db, { nodeId, buckets, limit: room() }))
     for (const { probe, destination } of await this.#probes()) {

@@ -1,5 +1,6 @@
 import type { DeliveryLanes } from '../../domain/delivery-lanes.ts'
 import { type Lane, laneKey } from '../../domain/lanes.ts'
+import { SharedRoom } from '../../domain/shared-room.ts'
 import type { WebhookDestinations } from './webhook-destinations.ts'
 
 /** Some 1 KiB each; events beyond stay in the database. */
@@ -20,24 +21,23 @@ export interface WebhookMemoryOptions {
   readonly maxHeld?: number | undefined
 }
 
-/**
- * Which events have room in memory. As with requests under way (see DeliveryLanes), at each level one may take what is then
- * left free: a plan in the node, a lane in half of it. So one that is slow leaves as much to the next as it has.
- */
+/** Which events have room in memory: plans share that of the node, of which one has half at most, and lanes that of their plan. */
 export class WebhookMemory {
   readonly #options: WebhookMemoryOptions
-  readonly #most: number
+  readonly #room: SharedRoom
   /** Lanes of which something found no room. */
   readonly #crowded = new Map<string, Lane>()
   #turn = 0
 
   constructor(options: WebhookMemoryOptions) {
     this.#options = options
-    this.#most = options.maxHeld ?? MAX_HELD
+    const { maxHeld = MAX_HELD } = options
+    this.#room = new SharedRoom(maxHeld, { mostOfOne: maxHeld / 2 })
   }
 
-  get free(): number {
-    return this.#most - this.#options.held()
+  get room(): SharedRoom {
+    this.#room.taken = this.#options.held()
+    return this.#room
   }
 
   /** Whether an event of the lane may wait in memory; one that may not is fetched when there is room again. */
@@ -66,13 +66,10 @@ export class WebhookMemory {
     this.#crowded.delete(laneKey(lane))
   }
 
-  /**
-   * Left to the lane while it leaves others of its plan as much as it has, and its plan the node. An event that it takes
-   * costs it three: it has more, so has its plan, and less is free.
-   */
+  /** How many more the lane may have. Each that it takes costs it three: it has more, so has its plan, and less is free. */
   #spare({ planId, destination }: Lane): number {
     const { lanes } = this.#options
-    const ofPlan = Math.min(this.free, this.#most / 2)
-    return ofPlan - lanes.waitingInPlan(planId) - lanes.waiting(planId, destination)
+    const ofPlan = new SharedRoom(this.room.share, { taken: lanes.waitingInPlan(planId) })
+    return ofPlan.share - lanes.waiting(planId, destination)
   }
 }

@@ -12,29 +12,6 @@ function fill(held: HeldMessages, planId: number): number {
   return taken
 }
 
-test('one plan alone fills half; those that come after it find room, and all of it is never used up', () => {
-  const held = new HeldMessages()
-  expect(fill(held, 1)).toBe(5_000)
-  expect(fill(held, 2)).toBe(2_500)
-  expect(fill(held, 3)).toBe(1_250)
-  for (let planId = 4; planId < 1_000; planId += 1) fill(held, planId)
-  expect(held.room).toBeGreaterThanOrEqual(0)
-})
-
-test('so many as there is room for may be taken at once, and no more', () => {
-  const held = new HeldMessages()
-  const room = held.roomFor(1, 1)
-  for (let count = 0; count < room; count += 1) held.add(`m-${count}`, 1, 1)
-  expect(held.of(1, 1)).toBeLessThanOrEqual(held.room + 1)
-})
-
-test('room that is reserved is not there for others', () => {
-  const held = new HeldMessages()
-  held.reserved = 1_000
-  expect(held.size).toBe(1_000)
-  expect(held.room).toBe(9_000)
-})
-
 test('a message is counted once, with or without its job, and no more when it is gone', () => {
   const held = new HeldMessages()
   const job = aJob()

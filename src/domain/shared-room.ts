@@ -1,0 +1,62 @@
+/**
+ * Bounded room that many share: one may have at most what is then left free (a dynamic threshold: Choudhury and Hahne
+ * 1998), and at most `mostOfOne`. So n that fill theirs leave to the next as much as each of them has, and nobody takes the
+ * last.
+ */
+export class SharedRoom {
+  readonly #most: number
+  readonly #mostOfOne: number
+  taken: number
+  /** For what is being read. */
+  reserved = 0
+
+  constructor(most: number, { mostOfOne = most, taken = 0 } = {}) {
+    this.#most = most
+    this.#mostOfOne = mostOfOne
+    this.taken = taken
+  }
+
+  get free(): number {
+    return this.#most - this.taken - this.reserved
+  }
+
+  /** What any one may have now. */
+  get share(): number {
+    return Math.min(this.#mostOfOne, this.free)
+  }
+
+  /** How many more one may take at once that has `own`: with them it has no more than is free then. */
+  roomFor(own: number): number {
+    return Math.ceil((this.share - own) / 2)
+  }
+}
+
+/** The same, with what each (an account, a flow) has. */
+export class SharedSlots extends SharedRoom {
+  readonly #byKey = new Map<number, number>()
+
+  of(key: number): number {
+    return this.#byKey.get(key) ?? 0
+  }
+
+  /** Whether `key` was given a place. If so, `release` must follow. */
+  take(key: number): boolean {
+    if (this.of(key) >= this.share) return false
+    this.add(key)
+    return true
+  }
+
+  /** It has a place, whatever its share. */
+  add(key: number): void {
+    this.#byKey.set(key, this.of(key) + 1)
+    this.taken += 1
+  }
+
+  release(key: number): void {
+    const own = this.of(key)
+    if (own === 0) return
+    if (own === 1) this.#byKey.delete(key)
+    else this.#byKey.set(key, own - 1)
+    this.taken -= 1
+  }
+}
