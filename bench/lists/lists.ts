@@ -163,7 +163,7 @@ async function measureLookUps(client: ListClient, ids: readonly string[]): Promi
   const unknown = () => messageId(Date.now() - random.below(DAY_MS), randomBytes(9), 0)
   const known = await ask('of these', () => random.pick(ids), 200)
   const others = await ask('of these', unknown, 404)
-  return [figureOf('look-ups', [known]), figureOf('look-ups of what is not there', [others])]
+  return [figureOf('look-ups', [known]), figureOf('look-ups of unknown ids', [others])]
 }
 
 function figureOf(what: string, asked: readonly Asked[]): ListFigure {

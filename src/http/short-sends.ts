@@ -45,9 +45,9 @@ const FIXED_HEADERS = Object.entries(ANSWER_HEADERS)
 const STATUS_LINES = { 202: 'HTTP/1.1 202 Accepted\r\n', 500: 'HTTP/1.1 500 Internal Server Error\r\n' }
 
 /**
- * A shorter way for sends that are accepted: no hooks, no schema, no streams. It knows no refusal: whatever it would not
- * accept takes the ordinary way, from its first byte, and so does whatever has a limit or an Idempotency-Key. Answer, log
- * line and figures are those of the ordinary way.
+ * A shorter way for sends that are accepted: no hooks, no schema, no streams. It never refuses a request. One that it cannot
+ * accept takes the ordinary way from its first byte, and so does one with a rate limit or an Idempotency-Key. The answer, the
+ * log line and the metrics are those of the ordinary way.
  */
 export class ShortSends {
   readonly #options: ShortSendsOptions

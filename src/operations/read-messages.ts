@@ -207,7 +207,7 @@ export class MessageReads {
     return [...rows.values()]
   }
 
-  /** Records, and those of them that are in progress, as they are now; as many as there are, and `limit` suffice. */
+  /** At least `limit` records, or all there are; those of messages in progress as they are now. */
   async #recorded<Recorded extends { readonly msgId: string }, Row>(
     read: (part: Part) => Promise<Records<Recorded>>,
     {

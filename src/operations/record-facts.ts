@@ -20,7 +20,7 @@ export interface FactAtRest extends MessageKey {
   readonly fact: LaterFact
 }
 
-/** Who is told of what changes. */
+/** Who delivers the events of a change. */
 export interface Announcing {
   readonly directory: Directory
   readonly events: EventHolder
