@@ -185,7 +185,8 @@ export class Connections {
   #write(connection: Connection, answer: Answer): void {
     const { socket } = connection
     const text = answer(this.#draining)
-    if (socket.writable) socket.write(text)
+    if (text === null) socket.destroy()
+    else if (socket.writable) socket.write(text)
     if (!this.#draining) return
     connection.ended = true
     socket.destroySoon()

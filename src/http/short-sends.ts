@@ -29,8 +29,8 @@ export interface ShortSendsOptions
   readonly newRequestId: () => string
 }
 
-/** The text of an answer; `isLast`: the connection is closed behind it. */
-export type Answer = (isLast: boolean) => string
+/** The text of an answer; `isLast`: the connection is closed behind it. Null: it is closed without one. */
+export type Answer = (isLast: boolean) => string | null
 
 interface Allowed {
   readonly sms: SendRequest
@@ -69,6 +69,11 @@ export class ShortSends {
     if (callbackUrl !== null && !(await this.#options.guard.check(callbackUrl)).ok) return null
     const draft = { planId: plan.id, sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl }
     const outcome = await this.#options.accepter.accept({ plan, draft, idempotency: null })
+    if (outcome.kind === 'unknown') {
+      const { log, newRequestId } = this.#options
+      log.warn({ requestId: newRequestId(), accountId: token.account.accountId }, 'send not answered')
+      return () => null
+    }
     return (isLast) => this.#answered(outcome, { plan, token, startMs, isLast })
   }
 
@@ -87,7 +92,7 @@ export class ShortSends {
   }
 
   #answered(
-    outcome: AcceptOutcome,
+    outcome: Exclude<AcceptOutcome, { readonly kind: 'unknown' }>,
     { plan, token, startMs, isLast }: { plan: ServicePlan; token: Token; startMs: number; isLast: boolean },
   ): string {
     const { baseUrl, limits, log, metrics, newRequestId } = this.#options

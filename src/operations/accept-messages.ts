@@ -15,7 +15,7 @@ import {
   withTransaction,
 } from '../store/database.ts'
 import { findIdempotencyKeys, takeIdempotencyKeys } from '../store/idempotency-keys.ts'
-import { refuseMessages, settleLostMessages } from '../store/messages.ts'
+import { settleLostMessages } from '../store/messages.ts'
 import { findOptOuts, type OptOutPair } from '../store/opt-outs.ts'
 import { writeRecords } from '../store/records.ts'
 import { asFirstAnswered, failed, type Item, NOT_QUEUED, newRecord, queued } from './accepted-messages.ts'
@@ -37,9 +37,11 @@ export type AcceptOutcome =
   | { readonly kind: 'key-reused' }
   /** Not stored, and never sent later: 500 with a FAILED record. */
   | { readonly kind: 'failed'; readonly message: Message }
+  /** Nobody can say in time whether it is stored, and where it is, it is sent: no answer. */
+  | { readonly kind: 'unknown' }
 
 export interface MessageAccepter {
-  /** Answers after COMMIT. Rejects only for a draft that was not validated. */
+  /** Answers after COMMIT, or that nobody knows. Rejects only for a draft that was not validated. */
   accept(request: AcceptRequest): Promise<AcceptOutcome>
 }
 
@@ -59,24 +61,21 @@ export interface Placement {
   place(plan: ServicePlan, draft: Draft): Place
   keep(msgId: string): void
   release(msgId: string): void
-  /** Answered 500, yet perhaps stored: never to be submitted. */
-  refuse(msgId: string): void
-  /** Refused in the database too. */
-  refused(msgId: string): void
 }
 
 /**
  * `lost`: the lane was taken over, and it is not in there. `retracted`: the database takes nothing now, and it is not in the
- * journal. `overdue`: nobody can say so far; here nothing comes of it any more. `uncertain`: another node has the lane now,
- * and may have found it there.
+ * journal. `uncertain`: another node has the lane now, and may have found it there.
  */
-export type Acceptance = 'committed' | 'lost' | 'retracted' | 'overdue' | 'uncertain'
+export type Acceptance = 'committed' | 'lost' | 'retracted' | 'uncertain'
 
 /** A message for the memory of this process, as this node. */
 export interface KeptMessage {
   readonly msgId: string
   readonly holder: number
   readonly accepted: Accepted
+  /** Nobody has been able to say for long whether it is committed. May be called again and again. */
+  readonly onOverdue?: () => void
 }
 
 /** Takes messages into the memory of this process, and their acceptance into its journal. */
@@ -98,7 +97,7 @@ export interface AccepterOptions {
   /** Seals callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly random: (bytes: number) => Uint8Array
-  /** How long a lost COMMIT is asked after before 500 is answered. Default 10 s. */
+  /** How long a lost COMMIT is asked after. Default 10 s. */
   readonly lostCommitMs?: number
   readonly log: Log
   readonly onBatch?: BatchMeter
@@ -109,9 +108,6 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 3_600_000
 const LOST_COMMIT_MS = 10_000
 const LOST_COMMIT_RETRY_MS = 250
 const MAX_BATCH = 200
-/** Refusals still to be written when the database is back. Beyond this the node accepts nothing more. */
-const MAX_REFUSED = 50_000
-
 /** `isHere`: this process has it in memory. */
 type Stored = AcceptOutcome & { readonly isHere?: true }
 /** Null: another message was the first with its key. */
@@ -136,9 +132,6 @@ export class GroupAccepter implements MessageAccepter {
   readonly #repeated: Batcher<Item, AcceptOutcome>
   /** What became of them is to be read back. */
   readonly #lost: Batcher<Item, AcceptOutcome>
-  /** Answered 500 with the outcome of their COMMIT unknown: refused in the database as soon as it answers. */
-  #refused: Item[] = []
-  #refusing = false
 
   constructor(options: AccepterOptions) {
     this.#db = options.db
@@ -158,7 +151,14 @@ export class GroupAccepter implements MessageAccepter {
     this.#lost = batcher((items) => this.#settleLost(items), 1)
   }
 
-  async accept({ plan, draft, idempotency }: AcceptRequest): Promise<AcceptOutcome> {
+  accept(request: AcceptRequest): Promise<AcceptOutcome> {
+    const { promise, resolve, reject } = Promise.withResolvers<AcceptOutcome>()
+    // It goes on after that: what turns out to be stored here is sent.
+    this.#accept(request, () => resolve(UNKNOWN)).then(resolve, reject)
+    return promise
+  }
+
+  async #accept({ plan, draft, idempotency }: AcceptRequest, onOverdue: () => void): Promise<AcceptOutcome> {
     // All that could fail comes before room is promised.
     const { segments } = countSegments(draft.body, plan)
     const callbackUrl = draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl)
@@ -177,7 +177,7 @@ export class GroupAccepter implements MessageAccepter {
       routeId: routeId ?? 0,
       expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
     }
-    let item: Item = { msgId, accepted, holder, chosenCarrierId, key: idempotency }
+    let item: Item = { msgId, accepted, holder, chosenCarrierId, key: idempotency, onOverdue }
     let stored: Stored
     try {
       const optedOut = plan.optOut !== null && (await this.#optOuts.add(item))
@@ -199,21 +199,19 @@ export class GroupAccepter implements MessageAccepter {
   }
 
   async #store(item: Item): Promise<Stored | null> {
-    const { msgId, accepted, holder, key } = item
-    if (this.#refused.length >= MAX_REFUSED) throw new Error('too many refusals wait for the database')
+    const { msgId, accepted, holder, key, onOverdue } = item
     const { sender, recipient, body, callbackUrl } = accepted
     if ([sender, recipient, body, callbackUrl].some((text) => text?.includes('\0')))
       throw new Error('PostgreSQL stores no NUL')
     if (holder === null || !this.#journal.isOpen) return await this.#records.add(item)
     if (key !== null) return await this.#keyed.add(item)
-    return await this.#conclude(item, await this.#journal.accept({ msgId, accepted, holder }))
+    return await this.#conclude(item, await this.#journal.accept({ msgId, accepted, holder, onOverdue }))
   }
 
   async #conclude(item: Item, acceptance: Acceptance): Promise<Stored | null> {
     if (acceptance === 'committed') return { ...queued(item), isHere: true }
     if (acceptance === 'lost') return await this.#records.add(item)
     if (acceptance === 'uncertain') return await this.#lost.add(item)
-    if (acceptance === 'overdue') this.#refuseLater([item])
     return failed(item)
   }
 
@@ -239,7 +237,7 @@ export class GroupAccepter implements MessageAccepter {
     let first: readonly Item[] = []
     const acceptance = await this.#journal.acceptWith(async (tx) => {
       first = await firstOfKeys(tx, items)
-      return first.map(({ msgId, accepted, holder }) => ({ msgId, accepted, holder: holder! }))
+      return first.map((item) => ({ ...item, holder: item.holder! }))
     })
     // Nothing is stored, not even the keys.
     if (acceptance === 'lost') return await Promise.all(items.map((item) => this.#records.add(item)))
@@ -270,8 +268,7 @@ export class GroupAccepter implements MessageAccepter {
       items.map(async (item): Promise<AcceptOutcome> => {
         const { planId } = item.accepted
         const first = firsts.get(keyOf(planId, item.key!))
-        // Answered 500, and about to be refused: the key's next use after that is a new message.
-        if (first === undefined || this.#isRefused(first.msgId)) return failed(item)
+        if (first === undefined) return failed(item)
         if (!first.requestHash.equals(item.key!.requestHash)) return { kind: 'key-reused' }
         const message = await this.#messages.find([planId], first.msgId)
         return message === null ? failed(item) : { kind: 'replayed', message: asFirstAnswered(message) }
@@ -290,50 +287,16 @@ export class GroupAccepter implements MessageAccepter {
         await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS))
       }
     }
-    this.#refuseLater(items)
-    return items.map(failed)
+    return items.map(() => UNKNOWN)
   }
 
   readonly #settlePart = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
     const refused = await settleLostMessages(this.#db, items, NOT_QUEUED)
     return items.map((item) => (refused.has(item.msgId) ? failed(item) : queued(item)))
   }
-
-  #isRefused(msgId: string): boolean {
-    return this.#refused.some((item) => item.msgId === msgId)
-  }
-
-  /** They may be stored: as soon as the database answers they are FAILED there. */
-  #refuseLater(items: readonly Item[]): void {
-    this.#refused.push(...items)
-    for (const { msgId } of items) this.#placement.refuse(msgId)
-    void this.#refuse()
-  }
-
-  /** Sees to it that what was answered 500 is never sent, once the database answers again. */
-  async #refuse(): Promise<void> {
-    if (this.#refusing) return
-    this.#refusing = true
-    while (this.#refused.length > 0) {
-      const items = this.#refused.slice(0, MAX_BATCH)
-      try {
-        // A row that the database cannot hold is not there either.
-        await writeInHalves(items, this.#refusePart, () => true)
-        this.#refused = this.#refused.slice(items.length)
-        for (const { msgId } of items) this.#placement.refused(msgId)
-      } catch (error) {
-        this.#log.error({ err: error }, 'messages answered 500 still to be refused')
-        await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS).unref())
-      }
-    }
-    this.#refusing = false
-  }
-
-  readonly #refusePart = async (items: readonly Item[]): Promise<readonly true[]> => {
-    await refuseMessages(this.#db, items, NOT_QUEUED)
-    return items.map(() => true)
-  }
 }
+
+const UNKNOWN: AcceptOutcome = { kind: 'unknown' }
 
 /** Takes the keys of these. Returns those that are the first with theirs, or have none. */
 async function firstOfKeys(tx: Queryable, items: readonly Item[]): Promise<readonly Item[]> {

@@ -15,6 +15,8 @@ export interface Item {
   readonly chosenCarrierId: number
   /** Of its Idempotency-Key. SHA-256 both. */
   readonly key: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
+  /** Nobody can say in time whether it is stored. */
+  readonly onOverdue: () => void
 }
 
 /** errorCode of a message that could not be queued. */

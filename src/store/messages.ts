@@ -51,30 +51,6 @@ export async function settleLostMessages(
   return new Set(rows.map(({ msgId }) => msgId))
 }
 
-/** Makes sure that messages answered 500 are never sent: FAILED, whether they were stored or not, and not dispatched. */
-export async function refuseMessages(
-  db: Queryable,
-  messages: readonly NewMessage[],
-  errorCode: string,
-): Promise<void> {
-  await db.query({
-    text: `
-      with input as (
-        select * from json_to_recordset($1) as i ${NEW_MESSAGE_COLUMNS}
-      ), gone as (
-        delete from dispatches d using input i
-        where d.bucket = any (array[get_byte(uuid_send(i."msgId"), 15)]) and d.msg_id = i."msgId"
-      )
-      insert into messages as m (plan_id, msg_id, sender, recipient, body, segments, country, callback_url,
-                                 updated_at, status, error_code)
-      select i.*, now(), 'FAILED', $2 from input i
-      on conflict (plan_id, msg_id) do update
-        set status = 'FAILED', error_code = excluded.error_code, updated_at = excluded.updated_at
-        where m.status = 'QUEUED' and m.lane is null`,
-    values: [columnsOf(messages), errorCode],
-  })
-}
-
 /** One message of any of these plans. */
 export async function findMessage(
   db: Queryable,

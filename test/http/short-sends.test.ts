@@ -1,7 +1,14 @@
 import { once } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type HttpService, startHttpService, TOKEN, validMessage } from '../support/http-service.ts'
-import { exchangeInTurn, nextAnswer, openSocket, requestBytes } from '../support/raw-http.ts'
+import {
+  exchange,
+  exchangeInTurn,
+  nextAnswer,
+  openSocket,
+  readToEnd,
+  requestBytes,
+} from '../support/raw-http.ts'
 
 let service: HttpService
 let served: number
@@ -125,6 +132,19 @@ test('one that cannot be queued is answered 500 with its record, as on the ordin
     [500, 'INTERNAL_ERROR'],
   ])
   socket.destroy()
+})
+
+test('where nobody can say whether it is stored, the connection is closed without an answer, on either way', async () => {
+  await start({ accepter: { accept: async () => ({ kind: 'unknown' }) } })
+  expect(await exchange(service.port, send())).toBeNull()
+  expect(served).toBe(1)
+  const socket = await openSocket(service.port)
+  const first = nextAnswer(socket)
+  socket.write(send({ to: '1' }))
+  expect((await first).status).toBe(400)
+  socket.write(send())
+  expect(await readToEnd(socket)).toBeNull()
+  expect(served).toBe(2)
 })
 
 test('an account that has a limit takes the ordinary way', async () => {

@@ -185,27 +185,58 @@ describe('an answer to the COMMIT that never comes', () => {
     expect([settled, await stored()]).toEqual([2, [{ body: 'gone', status: 'FAILED', waits: false }]])
   })
 
-  test.each([true, false])(
-    'the database stays away: failed in time, and refused there as soon as it is back; in the journal: %s',
-    async (keeps) => {
-      const away = { from: keeps ? 'append_entry' : 'commit', now: false }
+  test.each([
+    [true, null],
+    [true, 'key'],
+    [false, null],
+  ])(
+    'the database stays away: nobody is told a lie, and what stands is sent; in the journal: %s, key: %s',
+    async (keeps, key) => {
+      const away = { from: keeps && key === null ? 'append_entry' : 'commit', now: false }
       const around: Around = async (name, run) => {
         if (away.now) return await become(db, 'never sent', run)
         away.now = name === away.from
         return await become(db, away.now ? 'answer lost' : 'done', run)
       }
       const node = await aNode({ keeps, around, overdueMs: 100, lostCommitMs: 100 })
-      expect(await accept(node, 'too late')).toMatchObject({ kind: 'failed' })
-      // Meanwhile this node must not submit it, should it find the dispatch.
-      expect([node.refused.size, (await stored()).length]).toEqual([1, keeps ? 0 : 1])
+      expect(await accept(node, 'too late', key)).toEqual({ kind: 'unknown' })
       away.from = 'nothing'
       away.now = false
-      await eventually(async () => (await stored())[0]?.status === 'FAILED' && node.refused.size === 0)
       await eventually(() => node.inProgress.pending === 0)
-      expect(await stored()).toEqual([{ body: 'too late', status: 'FAILED', waits: false }])
-      expect([node.kept, node.inProgress.size]).toEqual([[], 0])
+      if (keeps) await eventually(() => node.kept.length)
+      expect([node.inProgress.size, node.released]).toEqual([keeps ? 1 : 0, []])
+      expect(await stored()).toEqual(keeps ? [] : [{ body: 'too late', status: 'QUEUED', waits: true }])
+      if (key !== null) expect(await accept(node, 'too late', key)).toMatchObject({ kind: 'replayed' })
     },
   )
+
+  test('what waits behind it is failed: nothing of it has gone to the database', async () => {
+    const asked = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    let left = 3
+    const around: Around = async (name, run) => {
+      if (name === 'append_entry' && left-- > 0) {
+        if (left === 0) asked.resolve()
+        await goOn.promise
+      }
+      return await run()
+    }
+    const node = await aNode({ around, overdueMs: 500 })
+    const stuck: Promise<AcceptOutcome>[] = []
+    for (const body of ['a', 'b', 'c']) {
+      const before = left
+      stuck.push(accept(node, body))
+      await eventually(() => left < before)
+    }
+    await asked.promise
+    const behind = await Promise.all([accept(node, 'd'), accept(node, 'e', 'key')])
+    expect(kindsOf(behind)).toEqual(['failed', 'failed'])
+    expect(kindsOf(await Promise.all(stuck))).toEqual(['unknown', 'unknown', 'unknown'])
+    goOn.resolve()
+    await eventually(() => node.kept.length === 3)
+    expect([node.inProgress.size, node.released.length, await stored()]).toEqual([3, 2, []])
+    expect(await accept(node, 'e', 'key')).toMatchObject({ kind: 'queued' })
+  })
 
   test.each([null, 'key'])(
     'the lane is taken over meanwhile: what is in it is queued, for whoever has it now; key: %s',

@@ -1,27 +1,22 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { bucketOf } from '../../src/domain/message-ids.ts'
 import { sqlState, withTransaction } from '../../src/store/database.ts'
-import { findMessage, refuseMessages, settleLostMessages } from '../../src/store/messages.ts'
+import { findMessage, settleLostMessages } from '../../src/store/messages.ts'
 import { writeRecords } from '../../src/store/records.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import {
   clearTables,
-  HOLDER,
   insertMessages,
   type NewMessage,
   newMessage,
   recordOf,
-  recordSubmissions,
-  sent,
   statusOf,
 } from '../support/stored-messages.ts'
 
 const { db, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
 
 beforeEach(() => clearTables(db, 'messages', 'dispatches', 'events', 'event_deliveries'))
-
-const rows = () => [newMessage(plan), newMessage(plan), newMessage(plan), newMessage(plan)] as const
 
 const accepted = (row: NewMessage) => {
   const { msgId, accepted: contents } = recordOf(row).message
@@ -104,21 +99,5 @@ describe('a COMMIT whose answer was lost', () => {
     await writing
     expect(await settled).toEqual(new Set())
     expect(await statusOf(db, row.msg_id)).toBe('QUEUED')
-  })
-
-  test('refusing: FAILED and not dispatched, stored or not; what has gone on is left', async () => {
-    const [there, gone, beyond, loaded] = rows()
-    await insertMessages(db, [there, beyond, loaded])
-    await db.query('update messages set lane = 1 where msg_id = $1', [loaded.msg_id])
-    await recordSubmissions(db, {
-      settlements: [sent(plan, beyond.msg_id)],
-      submissions: [],
-      events: HOLDER,
-    })
-    await refuseMessages(db, [there, gone, beyond, loaded].map(accepted), '100')
-    await refuseMessages(db, [there, gone, beyond, loaded].map(accepted), '100')
-    const statuses = [there, gone, beyond, loaded].map(({ msg_id }) => statusOf(db, msg_id))
-    expect(await Promise.all(statuses)).toEqual(['FAILED', 'FAILED', 'SENT', 'QUEUED'])
-    expect(await dispatched(there.msg_id)).toBe(false)
   })
 })

@@ -17,7 +17,6 @@ export interface AcceptingNode {
   readonly inProgress: MessagesInProgress
   readonly kept: string[]
   readonly released: string[]
-  readonly refused: Set<string>
 }
 
 /** A node that accepts into its lane; `keeps` false: it has no room for any message. */
@@ -50,13 +49,11 @@ export async function anAcceptingNode(
     overdueMs,
   })
   if (hasLane) await inProgress.register(NODE)
-  const [kept, released, refused]: [string[], string[], Set<string>] = [[], [], new Set()]
+  const [kept, released]: [string[], string[]] = [[], []]
   const placement: Placement = {
     place: () => ({ msgId: newId(Date.now()), holder: keeps ? NODE : null, begun: keeps, routeId: 7 }),
     keep: (msgId) => void kept.push(msgId),
     release: (msgId) => void released.push(msgId),
-    refuse: (msgId) => void refused.add(msgId),
-    refused: (msgId) => void refused.delete(msgId),
   }
   const group = new GroupAccepter({
     db: gated,
@@ -68,7 +65,7 @@ export async function anAcceptingNode(
     lostCommitMs,
     log: quietLog,
   })
-  return { group, inProgress, kept, released, refused }
+  return { group, inProgress, kept, released }
 }
 
 export function acceptBy(

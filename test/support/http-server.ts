@@ -47,8 +47,6 @@ const PLACEMENT = {
   }),
   keep: () => undefined,
   release: () => undefined,
-  refuse: () => undefined,
-  refused: () => undefined,
 }
 
 export async function startHttpServer(options: Options): Promise<HttpServer> {

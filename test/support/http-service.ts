@@ -12,6 +12,7 @@ import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import type { HttpLimits } from '../../src/http/limits.ts'
 import type { Readiness } from '../../src/http/routes/health.ts'
+import type { MessageAccepter } from '../../src/operations/accept-messages.ts'
 import type { MessageReads } from '../../src/operations/read-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
@@ -73,6 +74,8 @@ export interface HttpServiceOptions {
   readonly webhookCaPem?: string
   /** How messages are read; absent: as a node does that has none. */
   readonly messages?: (db: Database) => Promise<MessageReads>
+  /** What accepts messages; absent: the real accepter. */
+  readonly accepter?: MessageAccepter
   readonly cursorKeys?: { cursor: Buffer; oldCursors?: readonly Buffer[] }
 }
 
@@ -128,6 +131,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     log: pino({ level: 'debug' }, { write: (line: string) => logs.push(line) }),
     ...(options.limits && { limits: options.limits }),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
+    ...(options.accepter && { accepter: options.accepter }),
     ...(options.ready && { ready: options.ready }),
     ...(options.clock && { clock: options.clock }),
   })

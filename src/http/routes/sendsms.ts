@@ -138,8 +138,18 @@ async function authorizedPlan(
 
 function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, baseUrl: string | null) {
   if (outcome.kind === 'key-reused') throw new AppError('IDEMPOTENCY_KEY_REUSED')
-  const receipt = deliveryReceipt(outcome.message, plan)
   const { request } = reply
+  if (outcome.kind === 'unknown') {
+    // A 5xx would say that nothing comes of the request.
+    request.log.warn(
+      { requestId: request.id, accountId: request.token?.account.accountId },
+      'send not answered',
+    )
+    reply.hijack()
+    reply.raw.destroy()
+    return reply
+  }
+  const receipt = deliveryReceipt(outcome.message, plan)
   request.msgId = receipt.msgId
   request.replayed = outcome.kind === 'replayed'
   if (outcome.kind === 'failed') {

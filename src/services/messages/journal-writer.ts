@@ -20,7 +20,7 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly onRetracted: (items: readonly Item[]) => void
   /** These are not in the journal: the lane was taken over. `uncertain`: some may have been, and are known to their new owner. */
   readonly onLost: (items: readonly Item[], uncertain: boolean) => void
-  /** So long nobody could say whether these are committed; they are still tried. Told again and again. */
+  /** So long nobody could say whether these are committed. They are still tried. Told again and again. */
   readonly onOverdue: (items: readonly Item[]) => void
   /** An entry was not appended; it is tried again. */
   readonly onFailed: (error: unknown) => void
@@ -170,7 +170,7 @@ export class JournalWriter<Item extends JournalFact> {
    * Appends an entry in one transaction with the statements of `prepare`. It takes its number when `prepare` has resolved,
    * and is appended when all entries before it are committed: its statements stand only where it stands. Resolves when
    * `onCommitted` was told of it, or the lane is lost. Rejects when nothing is stored, with the error of `prepare` or of
-   * the database. Its facts are given to `onCommitted` and `onOverdue` only.
+   * the database, or because the entries before it are overdue. Its facts are given to `onCommitted` and `onOverdue` only.
    */
   appendWith(prepare: Prepare<Item>): Promise<Appended> {
     return this.#transactions.add({ prepare, lane: this.#lane })
@@ -367,7 +367,7 @@ export class JournalWriter<Item extends JournalFact> {
     }
   }
 
-  /** Once nobody has heard of an entry for long, what comes behind it is not kept waiting either. */
+  /** Once nobody has heard of an entry for long, what has not gone to the database behind it is given up. */
   #findOverdue(): void {
     const nowMs = performance.now()
     const isLate = nowMs - this.#watchedAtMs > STALLED_MS
@@ -375,11 +375,12 @@ export class JournalWriter<Item extends JournalFact> {
     // This process stood still: answers may have come that it is about to read.
     if (isLate) return
     const dueMs = nowMs - (this.#options.overdueMs ?? OVERDUE_MS)
-    const overdue = this.#inFlight.filter(({ sinceMs }) => sinceMs <= dueMs)
-    for (const { items } of overdue) this.#options.onOverdue(items)
-    if (overdue.length === 0) return
-    for (const { items } of this.#prepared) this.#options.onOverdue(items)
-    this.#options.onOverdue(this.#waiting)
+    if (!this.#inFlight.some(({ sinceMs }) => sinceMs <= dueMs)) return
+    const error = new Error('an entry of the journal has had no answer for long')
+    for (const { state, items, transaction } of [...this.#inFlight, ...this.#prepared.splice(0)])
+      if (state === 'waiting') transaction!.isNext.reject(error)
+      else this.#options.onOverdue(items)
+    this.#waiting = this.#retract(this.#waiting)
   }
 
   /** The lane is given up: what is not committed by now is tried no more. */

@@ -34,7 +34,6 @@ import {
   loadedItem,
   type Outcome,
   openSubmissions,
-  refuseOverdue,
   renewedItem,
   settledFact,
   submittedFact,
@@ -94,7 +93,9 @@ export class MessagesInProgress implements AcceptanceJournal {
       isRetractable: ({ onAccepted, onRecorded }) => onAccepted !== null || onRecorded !== null,
       onRetracted: (items) => this.#retracted(items),
       onLost: (items, uncertain) => this.#lost(items, uncertain),
-      onOverdue: refuseOverdue,
+      onOverdue: (items) => {
+        for (const { onOverdue } of items) onOverdue?.()
+      },
     })
     this.#projector = new Projector({
       db,
@@ -334,9 +335,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (changed.length > 0) this.#options.onChanged(changed)
   }
 
-  #begin({ msgId, holder, live, refused, onAccepted }: Item, first: FirstFact, n: number): void {
-    // It is, or will be, FAILED by its record.
-    if (refused) return
+  #begin({ msgId, holder, live, onAccepted }: Item, first: FirstFact, n: number): void {
     const begun = begunBy(msgId, first)
     this.#lives.add(live === null ? newLive(begun, { holder, entry: n }) : beginAnew(live, begun, n))
     onAccepted?.('committed')

@@ -30,8 +30,8 @@ export interface JournalItem extends JournalFact {
   readonly onCommitted: ((committed: boolean) => void) | null
   /** To be written into the message's record where it does not come into the journal. */
   readonly outcome: Outcome | null
-  /** It was answered 500. */
-  refused: boolean
+  /** Nobody can say so far whether it is committed. */
+  readonly onOverdue: (() => void) | null
 }
 
 export function journalItem(
@@ -45,16 +45,16 @@ export function journalItem(
     onRecorded = null,
     onCommitted = null,
     outcome = null,
-    refused = false,
+    onOverdue = null,
   } = item
-  return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onCommitted, outcome, refused }
+  return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onCommitted, outcome, onOverdue }
 }
 
 export function acceptedItem(
-  { msgId, holder, accepted }: KeptMessage,
+  { msgId, holder, accepted, onOverdue = () => undefined }: KeptMessage,
   onAccepted: JournalItem['onAccepted'],
 ): JournalItem {
-  return journalItem(msgId, accepted, { holder, onAccepted })
+  return journalItem(msgId, accepted, { holder, onAccepted, onOverdue })
 }
 
 export function loadedItem({ msgId, ...loaded }: LoadedMessage, holder: number): JournalItem {
@@ -80,15 +80,6 @@ export function renewedItem(live: Live): JournalItem {
   const hasWaitingEvents = isWaiting || (loaded?.hasWaitingEvents ?? false)
   const fact = { kind: 'loaded', accepted, state, hasWaitingEvents } as const
   return journalItem(msgId, fact, { holder: live.holder, live })
-}
-
-/** Nobody can say so far whether they are committed: what is being accepted is answered 500. */
-export function refuseOverdue(items: readonly JournalItem[]): void {
-  for (const item of items) {
-    if (item.onAccepted === null) continue
-    item.refused = true
-    item.onAccepted('overdue')
-  }
 }
 
 /** They are not in the journal: who waits is told. Returns what is to be written into records instead. */

@@ -27,8 +27,6 @@ export interface NewMessagesOptions {
 /** Decides for each message that is accepted whether this node keeps it in memory, and reserves the room for it. */
 export class NewMessages implements Placement {
   readonly #options: NewMessagesOptions
-  /** Answered 500, and perhaps in the database until the accepter has refused them there. */
-  readonly #refused = new Set<string>()
 
   constructor(options: NewMessagesOptions) {
     this.#options = options
@@ -61,17 +59,5 @@ export class NewMessages implements Placement {
 
   release(msgId: string): void {
     this.#options.held.delete(msgId)
-  }
-
-  refuse(msgId: string): void {
-    this.#refused.add(msgId)
-  }
-
-  refused(msgId: string): void {
-    this.#refused.delete(msgId)
-  }
-
-  isRefused(msgId: string): boolean {
-    return this.#refused.has(msgId)
   }
 }

@@ -250,10 +250,7 @@ export class Submitter {
     const dispatch = dispatchOf(message)
     if (dispatch === null) return
     this.#held.add(dispatch.msgId, dispatch.planId)
-    // Answered 500, and to be refused where it is recorded.
-    if (this.newMessages.isRefused(dispatch.msgId))
-      this.#departures.postpone(dispatch, { delayMs: NO_CARRIER_MS })
-    else this.#enqueue(dispatch)
+    this.#enqueue(dispatch)
   }
 
   /** `isNew`: it has just been accepted, so others of its sender may be waiting before it. */
