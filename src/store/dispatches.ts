@@ -108,23 +108,24 @@ export async function takeDueDispatches(
 ): Promise<LoadedMessage[]> {
   const { rows } = await tx.query<RecordRow & { optedOut: boolean }>({
     name: 'take_due_dispatches',
-    // The message is locked before its dispatch, as whoever changes a message at rest does it.
+    // The message is locked before its dispatch, as whoever changes a message at rest does it. Keys: docs/adr/0006.
     text: `
       with ${WANTED}, ${DUE}, picked as (
         select due.bucket, m.plan_id, m.msg_id
-        from due join messages m on m.plan_id = due.plan_id and m.msg_id = due.msg_id
+        from due join messages m on m.plan_id = any (array[due.plan_id]) and m.msg_id = due.msg_id
         where m.lane is null for no key update of m skip locked
       ), taken as (
         delete from dispatches d using picked p
         where d.bucket = any (array[p.bucket]) and d.msg_id = p.msg_id
         returning d.*
       ), loaded as (
-        update messages m set lane = $1 from taken d where m.plan_id = d.plan_id and m.msg_id = d.msg_id
-        returning m.*
+        update messages m set lane = $1 from taken d where m.plan_id = any (array[d.plan_id]) and m.msg_id = d.msg_id
+        returning m.*, d as dispatch
       )
       select ${RECORD_COLUMNS}, m.event_seq > 0 as "hasWaitingEvents", ${DISPATCH_COLUMNS} as dispatch,
              coalesce(o.refuses, false) as "optedOut"
-      from loaded m join taken d on d.msg_id = m.msg_id
+      from loaded m
+      cross join lateral (select (m.dispatch).*) d
       left join lateral (
         select true as refuses from service_plans p
         join opt_outs o on o.plan_id = m.plan_id and o.sender = m.sender and o.recipient = m.recipient

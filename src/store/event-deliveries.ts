@@ -62,7 +62,7 @@ const HELD = `
   )
   select h.destination, h.attempt, h.earlier_attempts as "earlierAttempts", h.began_at as "beganAt", ${TOLD_COLUMNS}
   from held h
-  join events f on f.plan_id = h.plan_id and f.msg_id = h.msg_id and f.seq = h.seq ${TOLD_JOINS}
+  join events f on f.plan_id = any (array[h.plan_id]) and f.msg_id = h.msg_id and f.seq = h.seq ${TOLD_JOINS}
   order by h.due_at`
 
 /** Plans that have something waiting, found by one index probe each. */

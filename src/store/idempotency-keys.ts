@@ -1,6 +1,8 @@
 import { createdAtMs } from '../domain/message-ids.ts'
 import type { Queryable } from './database.ts'
 
+// `= any (array[…])`, where a batch meets a table by its key: docs/adr/0006.
+
 /** An Idempotency-Key, and the message that it stands for. */
 export interface IdempotencyKey {
   readonly planId: number
@@ -34,7 +36,7 @@ export async function takeIdempotencyKeys(
       on conflict (plan_id, key_hash) do update
         set request_hash = excluded.request_hash, msg_id = excluded.msg_id, created_at = excluded.created_at
         where k.created_at < excluded.created_at - $2 * interval '1 ms'
-           or exists (select from messages m where m.plan_id = k.plan_id and m.msg_id = k.msg_id
+           or exists (select from messages m where m.plan_id = any (array[k.plan_id]) and m.msg_id = k.msg_id
                                                and m.status = 'FAILED' and m.error_code = $3)
       returning msg_id as "msgId"`,
     values: [JSON.stringify(keys.map(keyColumns)), lifetimeMs, refusedCode],
@@ -62,7 +64,7 @@ export async function findIdempotencyKeys(
     text: `
       select k.plan_id as "planId", k.key_hash as "keyHash", k.request_hash as "requestHash", k.msg_id as "msgId"
       from json_to_recordset($1) as i ("planId" integer, "keyHash" text)
-      join idempotency_keys k on k.plan_id = i."planId" and k.key_hash = decode(i."keyHash", 'hex')`,
+      join idempotency_keys k on k.plan_id = any (array[i."planId"]) and k.key_hash = decode(i."keyHash", 'hex')`,
     values: [
       JSON.stringify(keys.map(({ planId, keyHash }) => ({ planId, keyHash: keyHash.toString('hex') }))),
     ],
@@ -81,7 +83,7 @@ export async function deleteOldIdempotencyKeys(db: Queryable, ageMs: number, lim
         order by created_at limit $2
       )
       delete from idempotency_keys k using old
-      where k.plan_id = old.plan_id and k.key_hash = old.key_hash and k.created_at < now() - $1 * interval '1 ms'`,
+      where k.plan_id = any (array[old.plan_id]) and k.key_hash = old.key_hash and k.created_at < now() - $1 * interval '1 ms'`,
     values: [ageMs, limit],
   })
   return rowCount ?? 0

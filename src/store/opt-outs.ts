@@ -1,5 +1,7 @@
 import type { Queryable } from './database.ts'
 
+// `= any (array[…])` and `offset 0`, where a batch meets a table by its key: docs/adr/0006.
+
 /** A person and the sender they have to do with, in a plan. */
 export interface OptOutPair {
   readonly plan_id: number
@@ -29,7 +31,7 @@ export async function changeOptOuts(db: Queryable, changes: readonly OptOutChang
           plan_id integer, sender text, recipient text, opts_out boolean, reply_id uuid)
       ), ended as (
         delete from opt_outs o using input i
-        where not i.opts_out and o.plan_id = i.plan_id and o.sender = i.sender and o.recipient = i.recipient
+        where not i.opts_out and o.plan_id = any (array[i.plan_id]) and o.sender = i.sender and o.recipient = i.recipient
         returning i.reply_id
       ), kept as (
         insert into opt_outs (plan_id, sender, recipient, confirmation)
@@ -50,7 +52,7 @@ export async function letRepliesOut(db: Queryable, replies: readonly OptOutReply
     text: `
       update opt_outs o set confirmation = i.reply_id
       from json_to_recordset($1) as i (plan_id integer, sender text, recipient text, reply_id uuid)
-      where o.plan_id = i.plan_id and o.sender = i.sender and o.recipient = i.recipient
+      where o.plan_id = any (array[i.plan_id]) and o.sender = i.sender and o.recipient = i.recipient
         and o.confirmation is distinct from i.reply_id`,
     values: [JSON.stringify(replies)],
   })
@@ -61,9 +63,9 @@ export async function findOptOuts(db: Queryable, pairs: readonly OptOutPair[]): 
   const { rows } = await db.query<OptOutPair>({
     name: 'find_opt_outs',
     text: `
-      select o.plan_id, o.sender, o.recipient
-      from json_to_recordset($1) as i (plan_id integer, sender text, recipient text)
-      join opt_outs o on o.plan_id = i.plan_id and o.sender = i.sender and o.recipient = i.recipient`,
+      select i.* from json_to_recordset($1) as i (plan_id integer, sender text, recipient text)
+      where exists (
+        select from opt_outs where plan_id = i.plan_id and sender = i.sender and recipient = i.recipient offset 0)`,
     values: [JSON.stringify(pairs)],
   })
   return rows

@@ -5,6 +5,8 @@ import type { ReceiptRow } from './receipts.ts'
 
 /** Receipts without a message, or whose id cannot be read yet: kept, and looked at again, for 72 h. */
 
+// `= any (array[…])` and `offset 0`, where a batch meets a table by its key: docs/adr/0006.
+
 /** A receipt to be parked. */
 export interface ParkedReceipt extends ReceiptRow {
   /** Its message, where a process has that in progress; null: not known. */
@@ -35,7 +37,7 @@ export async function unparkReceipts(
     text: `
       delete from parked_receipts p
       using json_to_recordset($1) as i (carrier_id integer, carrier_message_id text, parked_id bigint)
-      where p.carrier_id = i.carrier_id and p.carrier_message_id = i.carrier_message_id and p.id = i.parked_id`,
+      where p.carrier_id = any (array[i.carrier_id]) and p.carrier_message_id = i.carrier_message_id and p.id = i.parked_id`,
     values: [JSON.stringify(receipts)],
   })
 }
@@ -176,7 +178,7 @@ export async function readParkedReceipts(db: Queryable, readings: readonly Readi
           receipted_id = coalesce(p.receipted_id, p.carrier_message_id)
       from json_to_recordset($1) as i (
         carrier_id integer, carrier_message_id text, parked_id bigint, read_as text, id_rule text, unread boolean)
-      where p.carrier_id = i.carrier_id and p.carrier_message_id = i.carrier_message_id and p.id = i.parked_id`,
+      where p.carrier_id = any (array[i.carrier_id]) and p.carrier_message_id = i.carrier_message_id and p.id = i.parked_id`,
     values: [JSON.stringify(readings)],
   })
 }
@@ -215,7 +217,7 @@ export async function findCandidates(
         where s.carrier_id = i.carrier_id and s.carrier_message_id = i.carrier_message_id
         order by s.msg_id desc limit $2
       ) s
-      join messages m on m.plan_id = s.plan_id and m.msg_id = s.msg_id
+      cross join lateral (select recipient from messages where plan_id = s.plan_id and msg_id = s.msg_id offset 0) m
       order by i.place, s.msg_id desc`,
     values: [JSON.stringify(spellings), MAX_CANDIDATES],
   })

@@ -133,7 +133,7 @@ export async function matchClosely(
 ): Promise<Map<number, ReceiptMatch>> {
   const { rows } = await tx.query<MatchRow>({
     name: 'match_closely',
-    // The columns of `m` are those of the row once it is locked.
+    // The columns of `m` are those of the row once it is locked. `= any (array[…])`: docs/adr/0006.
     text: `
       with newest as materialized (select $2::uuid as msg_id
       ), input as materialized (
@@ -154,7 +154,7 @@ export async function matchClosely(
         left join lateral (
           select segments, cut, status in ('DELIVERED', 'FAILED') and not i.noted as ended,
                  substr(recipient, 2) = any (i.addresses) as fits
-          from messages where plan_id = s.plan_id and msg_id = s.msg_id
+          from messages where plan_id = any (array[s.plan_id]) and msg_id = s.msg_id
         ) m on true
         left join lateral (
           select x.plan_id, x.msg_id, x.segment, x.cut as segment_cut, n.segments, n.cut,
@@ -166,7 +166,7 @@ export async function matchClosely(
             where (m.ended or not m.fits) and carrier_id = i.carrier_id
               and carrier_message_id = i.carrier_message_id and msg_id <= newest.msg_id
             order by msg_id desc limit ${MAX_SUBMISSIONS_OF_ID}
-          ) x join messages n on n.plan_id = x.plan_id and n.msg_id = x.msg_id
+          ) x join messages n on n.plan_id = any (array[x.plan_id]) and n.msg_id = x.msg_id
           order by fits desc, ended, x.msg_id desc limit 1
         ) o on true
         cross join lateral (

@@ -220,6 +220,7 @@ function isNew({ isRecorded, receipt }: MessageInProgress['submissions'][number]
 async function insertParticulars(tx: Queryable, messages: readonly MessageInProgress[]): Promise<void> {
   await tx.query({
     name: 'insert_particulars',
+    // `= any (array[…])`: docs/adr/0006.
     text: `
       with kept as (
         update submissions s
@@ -227,7 +228,7 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
         from json_to_recordset($1) as i (
           carrier_id integer, carrier_message_id text, msg_id uuid, segment smallint, outcome message_status,
           error_code text, carrier_code text, receipt_at timestamptz)
-        where i.outcome is not null and s.carrier_id = i.carrier_id and s.carrier_message_id = i.carrier_message_id
+        where i.outcome is not null and s.carrier_id = any (array[i.carrier_id]) and s.carrier_message_id = i.carrier_message_id
           and s.msg_id = i.msg_id and s.segment = i.segment
           and (s.outcome is null or s.outcome = 'UNKNOWN' and i.outcome <> 'UNKNOWN')
       ), accepted as (

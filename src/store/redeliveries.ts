@@ -85,7 +85,7 @@ export async function redeliverOne(
       select case when exists (select from queued) then 'queued'
                   when d.holder is not null then 'held'
                   when not exists (select from reachable) then 'unreachable' else 'exhausted' end as outcome
-      from chosen c left join event_deliveries d using (plan_id, msg_id, seq)`,
+      from chosen c left join event_deliveries d on d.plan_id = $1 and d.msg_id = $2 and d.seq = $3`,
     values: [planId, msgId, seq],
   })
   return rows[0]?.outcome ?? null
@@ -141,7 +141,7 @@ export async function redeliverKept(db: Queryable, stretch: Stretch): Promise<St
       ), chosen as (
         select plan_id, msg_id, seq from looked_at k
         where delivered_at is null and not exists (
-          select from event_deliveries d where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.seq = k.seq)
+          select from event_deliveries d where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.seq = k.seq offset 0)
       ), ${queued('$6::integer')}
       ${LOOKED_AT}`,
     values: [planId, after.msgId, after.seq, upTo, limit, ahead],

@@ -121,10 +121,11 @@ export async function replaceSealedMessages(
 ): Promise<number> {
   const { rowCount } = await db.query({
     name: 'replace_sealed_messages',
+    // `= any (array[…])`: docs/adr/0006.
     text: `
     update messages m set callback_url = n.sealed
     from json_to_recordset($1) as n ("planId" integer, "msgId" uuid, was text, sealed text)
-    where m.plan_id = n."planId" and m.msg_id = n."msgId" and m.callback_url = n.was`,
+    where m.plan_id = any (array[n."planId"]) and m.msg_id = n."msgId" and m.callback_url = n.was`,
     values: [JSON.stringify(messages)],
   })
   return rowCount ?? 0

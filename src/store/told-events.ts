@@ -30,9 +30,10 @@ export const TOLD_COLUMNS = `
   m.callback_url as "callbackUrl", m.country, o.keyword, f.mccmnc, f.error_code as "errorCode", f.price, f.ptf,
   f.currency, f.sent_at as "sentAt", f.occurred_at as "updatedAt"`
 
+/** `= any (array[…])`: docs/adr/0006. */
 export const TOLD_JOINS = `
-  left join messages m on f.seq > 0 and m.plan_id = f.plan_id and m.msg_id = f.msg_id
-  left join inbound_messages o on f.seq = 0 and o.plan_id = f.plan_id and o.msg_id = f.msg_id`
+  left join messages m on f.seq > 0 and m.plan_id = any (array[f.plan_id]) and m.msg_id = f.msg_id
+  left join inbound_messages o on f.seq = 0 and o.plan_id = any (array[f.plan_id]) and o.msg_id = f.msg_id`
 
 export function toldOf(row: ToldRow): Told {
   const { planId, msgId, seq, sender, recipient, body, keyword } = row
