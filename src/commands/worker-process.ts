@@ -23,13 +23,22 @@ export class WorkerProcess {
   readonly ready: Promise<Ports>
   readonly ended: Promise<WorkerEnd>
   isReady = false
+  /** False from a question that it has not answered in time until its next answer. */
+  isAnswering = true
   readonly #child: ChildProcess
   readonly #events: WorkerEvents
   readonly #settleReady: PromiseWithResolvers<Ports>
   readonly #asked = new Map<number, (answer: Answer) => void>()
+  readonly #answerTimeoutMs: number
   #lastId = 0
 
-  constructor(program: string, assignment: Assignment, events: WorkerEvents) {
+  constructor(
+    program: string,
+    assignment: Assignment,
+    events: WorkerEvents,
+    answerTimeoutMs = ANSWER_TIMEOUT_MS,
+  ) {
+    this.#answerTimeoutMs = answerTimeoutMs
     this.number = assignment.number
     this.#events = events
     // Metrics have values that JSON does not.
@@ -78,7 +87,10 @@ export class WorkerProcess {
         this.#asked.delete(id)
         resolve(answer)
       }
-      const timer = setTimeout(settle, ANSWER_TIMEOUT_MS, null)
+      const timer = setTimeout(() => {
+        this.isAnswering = false
+        settle(null)
+      }, this.#answerTimeoutMs)
       this.#asked.set(id, settle)
       this.#tell({ kind: 'ask', id, question })
     })
@@ -97,6 +109,7 @@ export class WorkerProcess {
         this.#events.onReplaced()
         return
       case 'answer':
+        this.isAnswering = true
         this.#asked.get(message.id)?.(message.answer)
         return
       case 'ask-others':

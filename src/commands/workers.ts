@@ -134,9 +134,12 @@ export class Workers {
     this.#timers.add(timer)
   }
 
-  /** Those that answer in time. */
+  /** Those that answer in time. Only a change of the configuration is told to one that hangs: all others would wait for it. */
   async #askAllBut(number: number, question: Question): Promise<readonly Answer[]> {
-    const others = [...this.#workers.values()].filter((worker) => worker.number !== number && worker.isReady)
+    const others = [...this.#workers.values()].filter(
+      (worker) =>
+        worker.number !== number && worker.isReady && (worker.isAnswering || question.what === 'refresh'),
+    )
     const answers = await Promise.all(others.map((worker) => worker.ask(question)))
     return answers.filter((answer) => answer !== null)
   }

@@ -1,0 +1,45 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { WorkerProcess } from '../../src/commands/worker-process.ts'
+import { eventually } from '../support/eventually.ts'
+
+/** Answers every question as soon as it is asked. */
+const PROGRAM = `
+  process.on('message', ({ kind, id }) => {
+    if (kind === 'begin') process.send({ kind: 'ready', ports: { port: 1, operatorPort: null } })
+    if (kind === 'ask') process.send({ kind: 'answer', id, answer: ['recorded'] })
+    if (kind === 'stop') process.exit()
+  })`
+
+test('a worker that hangs is known to until it answers again', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'aldis-worker-'))
+  const program = join(directory, 'worker.mjs')
+  await writeFile(program, PROGRAM)
+  const assignment = {
+    number: 2,
+    workers: 2,
+    databaseUrl: '',
+    nodeName: 'a/2',
+    httpPort: 0,
+    operatorPort: null,
+    carriersStopped: false,
+    listensFirst: false,
+  }
+  const events = { onReplaced: () => undefined, askOthers: async () => [] }
+  const worker = new WorkerProcess(program, assignment, events, 300)
+  try {
+    await worker.ready
+    expect([await worker.ask({ what: 'metrics' }), worker.isAnswering]).toEqual([['recorded'], true])
+    process.kill(worker.pid!, 'SIGSTOP')
+    expect([await worker.ask({ what: 'metrics' }), worker.isAnswering]).toEqual([null, false])
+    process.kill(worker.pid!, 'SIGCONT')
+    await eventually(() => worker.isAnswering)
+    worker.stop()
+    await worker.ended
+  } finally {
+    worker.kill()
+    await rm(directory, { recursive: true })
+  }
+})
