@@ -66,6 +66,7 @@ class Runs {
         carrierPort: carrier.port,
         window: options.window,
         workers: options.workers,
+        nodes: options.nodes,
         callbackUrl: `${receiver.origin}/receipts`,
       }),
     )

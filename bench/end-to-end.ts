@@ -19,14 +19,14 @@ export interface Parts {
 /** CPU milliseconds by process. */
 type ProcessTimes = Readonly<Record<string, number>>
 
-interface CpuTimes {
+export interface CpuTimes {
   readonly subject: ProcessTimes
   /** With the bench itself, which starts the rest and counts. */
   readonly tools: ProcessTimes
 }
 
 /** Between two moments, in microseconds of the ledgers' clock. */
-interface Span {
+export interface Span {
   readonly fromUs: number
   readonly toUs: number
 }
@@ -69,9 +69,17 @@ export interface Paced extends Latencies {
   readonly perSecond: number
 }
 
+/** A steady rate for some time. */
+export interface Fill {
+  readonly perSecond: number
+  readonly seconds: number
+}
+
 const POLL_MS = 20
 const PACED_WARM_UP_MS = 3_000
 const DRAIN_TIMEOUT_MS = 300_000
+/** More for each message that waits: none takes longer. */
+const DRAIN_MESSAGE_MS = 1
 /** Nothing arrives any more: what is missing is counted and named by totals.ts. */
 const STALLED_MS = 45_000
 
@@ -82,6 +90,8 @@ export async function measureEndToEnd(
     readonly outstanding: number
     readonly warmUpSeconds: number
     readonly seconds: number
+    /** Before the warm-up, so that receipts with a long delay come as evenly as they will. */
+    readonly fill: Fill | null
     /** Around the measured time. */
     readonly onStart?: () => Promise<void>
     readonly onEnd?: () => Promise<void>
@@ -89,6 +99,11 @@ export async function measureEndToEnd(
 ): Promise<Counted> {
   const { rig, load, receiver, carrier, subject } = parts
   const loadAverage = loadavg()[0] ?? 0
+  if (options.fill !== null) {
+    rig.progress.phase('fill')
+    await load.pace(options.fill.perSecond)
+    await rig.pause(options.fill.seconds * 1_000)
+  }
   await load.start(options.outstanding)
   rig.progress.phase('warm-up')
   await rig.pause(options.warmUpSeconds * 1_000)
@@ -157,11 +172,13 @@ export async function drained({ rig, load, carrier, receiver }: Parts): Promise<
   await carrier.release()
   const { accepted } = await load.report()
   let last = { completed: 0, atMs: startMs }
+  const waiting = accepted - (await receiver.report()).completed
+  const timeoutMs = DRAIN_TIMEOUT_MS + waiting * DRAIN_MESSAGE_MS
   for (;;) {
     const { completed } = await receiver.report()
     const nowMs = performance.now()
     if (completed !== last.completed) last = { completed, atMs: nowMs }
-    const isOver = nowMs - startMs > DRAIN_TIMEOUT_MS || nowMs - last.atMs > STALLED_MS
+    const isOver = nowMs - startMs > timeoutMs || nowMs - last.atMs > STALLED_MS
     if (completed >= accepted || isOver) return (nowMs - startMs) / 1_000
     await rig.pause(POLL_MS)
   }
@@ -198,7 +215,7 @@ export function totalMs(times: ProcessTimes): number {
   return Object.values(times).reduce((sum, ms) => sum + ms, 0)
 }
 
-function cpuTimes({ subject, load, carrier, receiver }: Parts): CpuTimes {
+export function cpuTimes({ subject, load, carrier, receiver }: Parts): CpuTimes {
   return {
     subject: subject.cpuMs(),
     tools: {
@@ -210,7 +227,7 @@ function cpuTimes({ subject, load, carrier, receiver }: Parts): CpuTimes {
   }
 }
 
-function perMessage(before: CpuTimes, after: CpuTimes, messages: number): CpuTimes {
+export function perMessage(before: CpuTimes, after: CpuTimes, messages: number): CpuTimes {
   const each = (earlier: ProcessTimes, later: ProcessTimes) =>
     Object.fromEntries(
       Object.entries(later).map(([name, ms]) => [name, (ms - (earlier[name] ?? 0)) / Math.max(1, messages)]),

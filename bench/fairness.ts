@@ -61,6 +61,8 @@ async function measureWith(rig: Rig, backlog: number, rate: number, messages: nu
   })
   const config: ServiceConfig = {
     dataDir: join(rig.folder, 'data'),
+    databaseUrl: null,
+    nodeName: 'bench',
     logLevel: 'warn',
     operatorToken,
     caPem: null,

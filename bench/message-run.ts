@@ -1,5 +1,6 @@
 import {
   type EndToEnd,
+  type Fill,
   latenciesOf,
   measureEndToEnd,
   measurePaced,
@@ -23,6 +24,13 @@ export interface MessageFigures {
   readonly paced: Paced | null
 }
 
+/** What goes before and around the measured time. */
+export interface RunHooks {
+  readonly fill?: Fill | null
+  readonly onStart?: () => Promise<void>
+  readonly onEnd?: () => Promise<void>
+}
+
 /** Starts the tools, and the subject between them. */
 export async function startParts<S extends Subject>(
   rig: Rig,
@@ -36,8 +44,8 @@ export async function startParts<S extends Subject>(
   const receiver = await tools.receiver({ tls }, { onNews: (completed) => load?.completed(completed) })
   const carrier = await tools.carrier(options)
   const subject = await start(carrier, receiver)
-  const { port, forms } = subject
-  load = await tools.load({ port, connections: options.connections, forms })
+  const { ports, forms } = subject
+  load = await tools.load({ ports, connections: options.connections, forms })
   return { rig, subject, load, carrier, receiver }
 }
 
@@ -45,12 +53,12 @@ export async function startParts<S extends Subject>(
 export async function runMessages(
   parts: Parts,
   options: BenchOptions,
-  around: { onStart?: () => Promise<void>; onEnd?: () => Promise<void> } = {},
+  { fill = null, ...around }: RunHooks = {},
 ): Promise<(ledgers: Ledgers) => MessageFigures> {
   const { seconds, receiptsOutstanding, latencyShare, latencySeconds } = options
   if (seconds === 0) return () => ({ endToEnd: null, paced: null })
   const outstanding = options.outstanding + receiptsOutstanding
-  const counted = await measureEndToEnd(parts, { ...options, ...around, outstanding })
+  const counted = await measureEndToEnd(parts, { ...options, ...around, outstanding, fill })
   const perSecond = (counted.perSecond * latencyShare) / 100
   const span = latencySeconds === 0 ? null : await measurePaced(parts, perSecond, latencySeconds)
   return (ledgers) => ({

@@ -1,6 +1,13 @@
 import { parseArgs } from 'node:util'
 
+/** Lines of the speed goals that are measured beside the full rate; cases.ts has them. */
+const CASE_NAMES = ['window', 'outstanding', 'late', 'quiet', 'nodes', 'queued', 'records'] as const
+
+export type CaseName = (typeof CASE_NAMES)[number]
+
 export interface BenchOptions {
+  /** Measured one after the other, in place of everything else. */
+  readonly cases: readonly CaseName[]
   /** What Aldis is measured in turn with. */
   readonly against: 'kannel' | null
   readonly pairs: number
@@ -14,8 +21,12 @@ export interface BenchOptions {
   readonly latencyShare: number
   readonly latencySeconds: number
   readonly connections: number
-  /** Processes of the service, and binds of the carrier. */
+  /** Processes of a node, each with a bind to the carrier. */
   readonly workers: number
+  /** Services on one database, between which the load is spread. */
+  readonly nodes: number
+  /** Messages that wait while the carrier is down; 0: it is never down. */
+  readonly queued: number
   readonly outstanding: number
   readonly window: number
   readonly deliverWindow: number
@@ -41,6 +52,7 @@ const HELP = `Measures Aldis whole: load, service with its PostgreSQL, carrier a
 
 Usage: npm run bench -- [options]
 
+  --cases LIST             measure these cases, separated by commas, and nothing else; see below
   --against kannel         measure Kannel in turn with Aldis, with the same load, carrier and receiver; only the
                            messages, not the accepts and the webhook part
   --pairs N                runs of each (1)
@@ -53,6 +65,9 @@ Usage: npm run bench -- [options]
   --webhook-seconds N      seconds of each measurement of the webhook part (some five minutes in all), 0 for none (20)
   --connections N          keep-alive connections of the load generator (64)
   --workers N              processes of the service, and binds of the carrier; not with --profile (1)
+  --nodes N                services on one database, each with a bind; the load is spread over them (1)
+  --queued N               messages accepted while the carrier is down, after the full rate; then it comes back: memory,
+                           accepts at the beginning and the end, order and rate of the drain (0)
   --outstanding N          messages between request and last webhook, at most, at the full rate (2000)
   --window N               unanswered submit_sm on the carrier link (500)
   --deliver-window N       receipts the carrier leaves unanswered, at most (500)
@@ -74,11 +89,23 @@ Usage: npm run bench -- [options]
 The webhook part alone: npm run bench -- --seconds 0 --accept-seconds 0
 The lists alone: npm run bench -- --seconds 0 --accept-seconds 0 --webhook-seconds 0 --records 3000000
 
+Cases (--cases window,outstanding,late,quiet,nodes takes some nine minutes). Each starts everything anew; where it has a
+ratio, a run at the full rate goes right before it. --seconds, --warm-up and the other options hold for both.
+
+  window                   windows of 10 both ways
+  outstanding              10,000 receipts outstanding, which come in random order
+  late                     every receipt comes 30 s after its submit, when its message has been projected
+  quiet                    one message at a time on one connection, and no other load
+  nodes                    three nodes on one database, or --nodes
+  queued                   1,000,000 messages wait while the carrier is down, or --queued; some ten minutes
+  records                  30,000,000 messages of earlier days, or --records; some 25 minutes, and some 20 GB of disk
+
 With DATABASE_URL, a PostgreSQL server on this machine takes the place of the embedded one: a database is made there and
 dropped in the end.
 
 Load, carrier and receiver are built with the C compiler (cc), or run in Node where there is none.
 Exit code 1 when anything accepted was not delivered with both webhooks, exactly once: such a run gives no figures.
+A case that gives none does not stop the next.
 `
 
 /** The options of the command line. Prints and ends the process for --help; @throws Error in one line. */
@@ -86,6 +113,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      cases: { type: 'string' },
       against: { type: 'string' },
       pairs: { type: 'string', default: '1' },
       first: { type: 'string', default: 'aldis' },
@@ -97,6 +125,8 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
       'latency-share': { type: 'string', default: '60' },
       connections: { type: 'string', default: '64' },
       workers: { type: 'string', default: '1' },
+      nodes: { type: 'string', default: '1' },
+      queued: { type: 'string', default: '0' },
       outstanding: { type: 'string', default: '2000' },
       window: { type: 'string', default: '500' },
       'deliver-window': { type: 'string', default: '500' },
@@ -119,6 +149,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     return null
   }
   const options: BenchOptions = {
+    cases: casesOf(values.cases),
     against: againstOf(values.against),
     pairs: whole('pairs', values.pairs, 1, 100),
     first: firstOf(values.first),
@@ -130,7 +161,9 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     latencySeconds: whole('latency-seconds', values['latency-seconds'], 0, 600),
     connections: whole('connections', values.connections, 1, 1_000),
     workers: whole('workers', values.workers, 1, 64),
-    outstanding: whole('outstanding', values.outstanding, 1, 100_000),
+    nodes: whole('nodes', values.nodes, 1, 16),
+    queued: whole('queued', values.queued, 0, 5_000_000),
+    outstanding: whole('outstanding', values.outstanding, 1, 1_000_000),
     window: whole('window', values.window, 1, 1_000),
     deliverWindow: whole('deliver-window', values['deliver-window'], 1, 1_000),
     throughput: values.throughput === undefined ? null : whole('throughput', values.throughput, 1, 1_000_000),
@@ -149,6 +182,15 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
   return options
 }
 
+function casesOf(text: string | undefined): CaseName[] {
+  const names = text === undefined ? [] : text.split(',')
+  return names.map((name) => {
+    const known = CASE_NAMES.find((one) => one === name)
+    if (known === undefined) throw new Error(`--cases must be some of ${CASE_NAMES.join(',')}`)
+    return known
+  })
+}
+
 function againstOf(text: string | undefined): BenchOptions['against'] {
   if (text === undefined || text === 'kannel') return text ?? null
   throw new Error('--against must be kannel')
@@ -162,6 +204,13 @@ function firstOf(text: string): BenchOptions['first'] {
 /** @throws Error for options that exclude each other. */
 function requireFit(options: BenchOptions): void {
   const { against, seconds, tls, profile, throughput, receiptsOutstanding, workers, records } = options
+  const { cases, nodes, queued } = options
+  if (cases.length > 0 && (against !== null || profile !== null || seconds === 0))
+    throw new Error('--cases goes with neither --against nor --profile nor --seconds 0')
+  if (nodes > 1 && (workers > 1 || profile !== null))
+    throw new Error('--nodes goes with neither --workers nor --profile')
+  if (queued > 0 && (against !== null || throughput !== null))
+    throw new Error('--queued goes with neither --against nor --throughput')
   if (records > 0 && against !== null) throw new Error('--records does not go with --against')
   if (workers > 1 && profile !== null) throw new Error('--workers does not go with --profile')
   if (against !== null && (seconds === 0 || tls || profile !== null))

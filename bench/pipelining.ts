@@ -89,7 +89,7 @@ async function start(rig: Rig) {
     callbackUrl: `${receiver.origin}/receipts`,
   })
   const { port, forms } = aldis
-  const load = await tools.load({ port, connections: CONNECTIONS, forms })
+  const load = await tools.load({ ports: [port], connections: CONNECTIONS, forms })
   const pipeliner = rig.child<object>('pipeliner', script('pipeliner.ts', String(port), values.requests))
   await pipeliner.ready()
   return { load, pipeliner }

@@ -1,9 +1,11 @@
 import type { Accepts } from './accepts.ts'
+import type { CaseFigures, CaseRun } from './cases.ts'
 import type { Comparison, Run } from './comparison.ts'
 import { type EndToEnd, type Latencies, type Paced, totalMs } from './end-to-end.ts'
 import type { ListFigure } from './lists/lists.ts'
 import type { BenchOptions } from './options.ts'
 import type { Percentiles } from './percentiles.ts'
+import type { Accepting, Queued } from './queued.ts'
 import type { Figures } from './single.ts'
 import type { Delays, Isolation } from './webhooks/isolation.ts'
 import type { WebhookFigures } from './webhooks/webhooks.ts'
@@ -16,7 +18,7 @@ type Row = [name: string, value: string]
 
 /** The figures as text for people. */
 export function figuresText(figures: Figures): string {
-  const { machine, endToEnd, paced, accepts, checked, options, webhooks, lists } = figures
+  const { machine, endToEnd, paced, queued, accepts, checked, options, webhooks, lists } = figures
   return aligned([
     ...Object.entries(machine),
     ['options', JSON.stringify(options)],
@@ -24,6 +26,7 @@ export function figuresText(figures: Figures): string {
     ...(accepts === null ? [] : acceptRows(accepts)),
     ...(endToEnd === null ? [] : endToEndRows(endToEnd, options)),
     ...(paced === null ? [] : pacedRows(paced, options)),
+    ...(queued === null ? [] : queuedRows(queued)),
     ...(checked === 0 ? [] : totalsRow(checked)),
     ...(webhooks === null ? [] : webhookRows(webhooks)),
     ...(lists === null ? [] : [['', ''] as Row, ...lists.map(listRow)]),
@@ -48,6 +51,44 @@ export function comparisonText({ machine, options, pairs }: Comparison): string 
   ].join('')
 }
 
+/** A table of the cases and of the full rate before each of them, and how they compare. */
+export function casesText({ options, runs, failures }: CaseFigures): string {
+  const machine = runs[0]?.figures.machine ?? {}
+  const ofCases = runs.flatMap(({ name, full, figures }) => [
+    ...(full?.endToEnd == null ? [] : [runCells({ name: 'full rate', endToEnd: full.endToEnd })]),
+    ...(figures.endToEnd === null ? [] : [runCells({ name, endToEnd: figures.endToEnd })]),
+  ])
+  return [
+    aligned([...Object.entries(machine), ['options', JSON.stringify(options)]]),
+    '\n',
+    table([HEADINGS, ...ofCases]),
+    '\n',
+    aligned([
+      ...runs.flatMap(caseRows),
+      ...failures.map(({ name, failure }): Row => [name, `no figures: ${failure}`]),
+    ]),
+  ].join('')
+}
+
+function caseRows({ name, what, leastShare, full, figures }: CaseRun): Row[] {
+  const { endToEnd, queued, lists, checked } = figures
+  return [
+    [name, what],
+    ...(full?.endToEnd == null || endToEnd === null ? [] : [shareRow(endToEnd, full.endToEnd, leastShare)]),
+    ...(endToEnd === null ? [] : latencyRows(endToEnd)),
+    ...(queued === null ? [] : queuedRows(queued)),
+    ...(lists ?? []).map(listRow),
+    ...totalsRow(checked),
+  ]
+}
+
+function shareRow(endToEnd: EndToEnd, full: EndToEnd, leastShare: number | null): Row {
+  const share = (100 * endToEnd.perSecond) / full.perSecond
+  const cpu = totalMs(endToEnd.cpu.subject) / totalMs(full.cpu.subject)
+  const wanted = leastShare === null ? '' : ` (wanted: ${100 * leastShare} % or more)`
+  return ['  of the full rate', `${share.toFixed(1)} %${wanted}, at ${cpu.toFixed(2)} x its CPU a message`]
+}
+
 const HEADINGS = [
   '',
   'messages/s',
@@ -63,7 +104,7 @@ const HEADINGS = [
   'WAL B',
 ]
 
-function runCells({ name, endToEnd }: Run): string[] {
+function runCells({ name, endToEnd }: { name: string; endToEnd: EndToEnd }): string[] {
   const { cpu, eachSecond, toolsShare, idle, others, loadAverage, peakMemoryMib, walBytes } = endToEnd
   return [
     name,
@@ -195,6 +236,28 @@ function acceptRows({ perSecond, latency: accept, backlog, drainPerSecond }: Acc
   return [
     ['accepts', `${whole(perSecond)}/s, ${latency(accept)}`],
     ['  backlog after them', `${backlog} messages, drained at ${whole(drainPerSecond)}/s`],
+  ]
+}
+
+function queuedRows(queued: Queued): Row[] {
+  const { messages, first, last, eachSecond, acceptCpu, drainCpu, overtaken } = queued
+  const accepting = ({ perSecond, latency: accept }: Accepting) => `${whole(perSecond)}/s, ${latency(accept)}`
+  return [
+    ['carrier down', `${messages} messages accepted`],
+    ['  first tenth of the time', accepting(first)],
+    ['  last tenth', accepting(last)],
+    ['  in one second', `${whole(Math.min(...eachSecond))} to ${whole(Math.max(...eachSecond))}`],
+    ['  CPU for one message', `${processTimes(acceptCpu.subject)} ms`],
+    [
+      '  memory of Aldis',
+      `${whole(queued.memoryMib)} MiB at most; after the drain ${whole(queued.drainMemoryMib)}`,
+    ],
+    [
+      'carrier back',
+      `first submit after ${queued.returnSeconds.toFixed(1)} s, drained at ${whole(queued.drainPerSecond)}/s`,
+    ],
+    ['  CPU for one message', `${processTimes(drainCpu.subject)} ms`],
+    ['  older ones overtaken by', latency(overtaken)],
   ]
 }
 

@@ -12,6 +12,9 @@ const LOG_LINES = 10
 /** pino's number for info. */
 const INFO = 30
 
+/** What a run fails with that somebody ends. */
+export const INTERRUPTED = 'interrupted'
+
 export class Rig {
   readonly folder: string
   /** Rejects as soon as something goes wrong; never resolves. */

@@ -1,8 +1,9 @@
+import { casesSeconds, measureCases } from './cases.ts'
 import { compare } from './comparison.ts'
 import { type BenchOptions, readOptions } from './options.ts'
 import { Progress } from './progress.ts'
-import { comparisonText, figuresText } from './report.ts'
-import { Rig } from './rig.ts'
+import { casesText, comparisonText, figuresText } from './report.ts'
+import { INTERRUPTED, Rig } from './rig.ts'
 import { measureAldis } from './single.ts'
 
 /** `npm run bench`: measures Aldis, or Aldis and Kannel in turn. Exit code 1 when a run gave no figures. */
@@ -14,11 +15,14 @@ async function measure(options: BenchOptions): Promise<void> {
     current = new Rig(options.tempDir, progress)
     return current
   }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => current?.fail('interrupted'))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => current?.fail(INTERRUPTED))
   const print = (figures: object, text: string) =>
     process.stdout.write(options.json ? `${JSON.stringify(figures)}\n` : text)
-  if (options.against === null) {
+  if (options.cases.length > 0) {
+    const figures = await measureCases(newRig, options)
+    print(figures, casesText(figures))
+    if (figures.failures.length > 0) process.exitCode = 1
+  } else if (options.against === null) {
     const figures = await measureAldis(newRig, options)
     print(figures, figuresText(figures))
   } else {
@@ -31,10 +35,12 @@ async function measure(options: BenchOptions): Promise<void> {
 function expectedSeconds(options: BenchOptions): number {
   const { seconds, warmUpSeconds, acceptSeconds, webhookSeconds, latencySeconds, pairs, against, records } =
     options
+  if (options.cases.length > 0) return casesSeconds(options, 15 + seconds + warmUpSeconds)
   const run = 15 + seconds + warmUpSeconds + latencySeconds
   if (against !== null) return 2 * pairs * run
   const lists = records === 0 ? 0 : 300 + records / 50_000
-  return run + lists + 3 * acceptSeconds + (webhookSeconds === 0 ? 0 : 200 + 4 * webhookSeconds)
+  const queued = options.queued / 2_000
+  return run + lists + queued + 3 * acceptSeconds + (webhookSeconds === 0 ? 0 : 200 + 4 * webhookSeconds)
 }
 
 async function main(): Promise<void> {

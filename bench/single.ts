@@ -6,12 +6,13 @@ import { type Aldis, startAldis } from './aldis/aldis.ts'
 import { addPastDays, planIdOf } from './aldis/database.ts'
 import { selfTimesText } from './aldis/profile.ts'
 import { DatabaseActivity } from './aldis/statements.ts'
-import type { Parts } from './end-to-end.ts'
+import type { Fill, Parts } from './end-to-end.ts'
 import { type ListFigure, measureLists } from './lists/lists.ts'
 import { makeRecords } from './lists/records.ts'
 import { describeMachine } from './machine.ts'
 import { type MessageFigures, requireTotals, runMessages, startParts } from './message-run.ts'
 import type { BenchOptions } from './options.ts'
+import { type Queued, queuedFigures, runQueued } from './queued.ts'
 import type { Rig } from './rig.ts'
 import type { ReceiverConfig } from './tools/receiver.ts'
 import type { Toolbox } from './tools/tools.ts'
@@ -23,6 +24,7 @@ import { measureWebhooks, type WebhookFigures } from './webhooks/webhooks.ts'
 export interface Figures extends MessageFigures {
   readonly machine: Readonly<Record<string, string>>
   readonly options: BenchOptions
+  readonly queued: Queued | null
   readonly accepts: Accepts | null
   readonly checked: number
   readonly lists: readonly ListFigure[] | null
@@ -31,10 +33,15 @@ export interface Figures extends MessageFigures {
 
 type AldisParts = Parts & { readonly subject: Aldis }
 
-export async function measureAldis(newRig: () => Rig, options: BenchOptions): Promise<Figures> {
+/** `fill` goes before the full rate. @throws (rejects) Error when the run gives no figures. */
+export async function measureAldis(
+  newRig: () => Rig,
+  options: BenchOptions,
+  fill: Fill | null = null,
+): Promise<Figures> {
   const rig = newRig()
   try {
-    return await Promise.race([measureWith(rig, options), rig.fault])
+    return await Promise.race([measureWith(rig, options, fill), rig.fault])
   } finally {
     const complaints = rig.complaints()
     await rig.close()
@@ -42,7 +49,7 @@ export async function measureAldis(newRig: () => Rig, options: BenchOptions): Pr
   }
 }
 
-async function measureWith(rig: Rig, options: BenchOptions): Promise<Figures> {
+async function measureWith(rig: Rig, options: BenchOptions, fill: Fill | null): Promise<Figures> {
   const { acceptSeconds, webhookSeconds } = options
   const authority = options.tls ? await createTestAuthority() : null
   const tls = authority === null ? null : await createServerCertificate(authority, ['127.0.0.1'])
@@ -55,6 +62,7 @@ async function measureWith(rig: Rig, options: BenchOptions): Promise<Figures> {
       carrierPort: carrier.port,
       window: options.window,
       workers: options.workers,
+      nodes: options.nodes,
       callbackUrl: `${receiver.origin}/receipts`,
     }),
   )
@@ -63,11 +71,12 @@ async function measureWith(rig: Rig, options: BenchOptions): Promise<Figures> {
   if (options.records > 0) await makeEarlierRecords(parts, options)
   const machine = { ...(await describeMachine(db)), tools: tools.description }
   const figures = await (options.profile === null
-    ? runMessages(parts, options)
+    ? runMessages(parts, options, { fill })
     : profiled(parts, options, options.profile))
+  const queuedRun = options.queued === 0 ? null : await runQueued(parts, options)
   const acceptRun = acceptSeconds === 0 ? null : await runAccepts(parts, acceptSeconds)
   // The webhook part alone sends nothing by this load, and has totals of its own.
-  const isAlone = options.seconds === 0 && acceptSeconds === 0
+  const isAlone = options.seconds === 0 && acceptSeconds === 0 && options.queued === 0
   const ledgers = isAlone ? { load: [], receiver: [], carrier: [] } : await requireTotals(parts, true)
   const lists = options.records === 0 ? null : await measureLists(parts.subject, rig.progress)
   const webhooks = webhookSeconds === 0 ? null : await measureWebhookPart(parts, tools, tls, webhookSeconds)
@@ -75,6 +84,7 @@ async function measureWith(rig: Rig, options: BenchOptions): Promise<Figures> {
     machine,
     options,
     ...figures(ledgers),
+    queued: queuedRun === null ? null : queuedFigures(queuedRun, ledgers),
     accepts: acceptRun === null ? null : acceptFigures(acceptRun, ledgers),
     checked: acceptedCount(ledgers),
     lists,

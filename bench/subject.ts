@@ -3,8 +3,8 @@ import type { Ledgers } from './tools/ledgers.ts'
 /** What is measured: Aldis or Kannel, started, bound to the carrier, ready for messages. */
 export interface Subject {
   readonly name: string
-  /** Of its HTTP interface for messages. */
-  readonly port: number
+  /** Of its HTTP interface for messages: one of each node. */
+  readonly ports: readonly number[]
   /** Its requests, see tools/requests.ts. */
   readonly forms: readonly string[]
   /** CPU milliseconds so far, by process. */

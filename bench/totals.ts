@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { lowestIdAt } from '../src/domain/message-ids.ts'
-import { messageStatuses, queuedRows } from './aldis/database.ts'
+import { messageCount, messageStatuses, queuedRows } from './aldis/database.ts'
 import type { CarrierEntry, Ledgers, LoadEntry, ReceiverEntry } from './tools/ledgers.ts'
 import type { CarrierStats, ReceiverReport } from './tools/tools.ts'
 
@@ -72,13 +72,16 @@ export async function databaseFaults(
   db: pg.Client,
   sinceMs: number,
 ): Promise<string[]> {
-  // A webhook's row goes shortly after its answer.
-  const deadlineMs = performance.now() + SETTLE_TIMEOUT_MS
-  while ((await queuedRows(db)) > 0 && performance.now() < deadlineMs)
-    await new Promise((wake) => setTimeout(wake, POLL_MS))
   const accepted = load.filter(isAccepted)
   const ids = new Set(accepted.map(({ msgId }) => msgId))
-  const statuses = await messageStatuses(db, lowestIdAt(sinceMs))
+  const since = lowestIdAt(sinceMs)
+  // A message is projected, and the row of a webhook goes, shortly after the last answer.
+  const deadlineMs = performance.now() + SETTLE_TIMEOUT_MS
+  const isSettled = async () =>
+    (await queuedRows(db)) === 0 && (await messageCount(db, since)) >= accepted.length
+  while (!(await isSettled()) && performance.now() < deadlineMs)
+    await new Promise((wake) => setTimeout(wake, POLL_MS))
+  const statuses = await messageStatuses(db, since)
   const statusOf = ({ msgId }: LoadEntry) => (msgId === null ? undefined : statuses.get(msgId))
   return [
     ...told(await queuedRows(db), 'rows were left in the queues'),

@@ -10,7 +10,7 @@ import { RECIPIENTS, TEXT } from '../tools/requests.ts'
 import { databaseFaults } from '../totals.ts'
 import { openDatabase, walBytes } from './database.ts'
 import type { ServiceConfig, ServiceReady } from './service.ts'
-import { type Connection, type Customer, setUp } from './setup.ts'
+import { type Connection, type Customer, linkBound, setUp } from './setup.ts'
 
 /** Aldis as it ships, with its embedded PostgreSQL in the run's folder. */
 
@@ -21,8 +21,10 @@ export interface AldisOptions {
   readonly explain: boolean
   readonly carrierPort: number
   readonly window: number
-  /** Processes, and binds; default 1. */
+  /** Processes of a node, each with a bind; default 1. */
   readonly workers?: number
+  /** Services on one database; default 1. */
+  readonly nodes?: number
   readonly callbackUrl: string
 }
 
@@ -32,18 +34,32 @@ const CONFIGURATION_MS = 2_000
 /** Resolves when it is bound to the carrier. */
 export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis> {
   const operatorToken = randomBytes(24).toString('base64url')
-  const { logLevel, caPem, explain, carrierPort, window, workers = 1, callbackUrl } = options
+  const { logLevel, caPem, explain, carrierPort, window, workers = 1, nodes = 1, callbackUrl } = options
   const dataDir = join(rig.folder, 'data')
-  const config: ServiceConfig = { dataDir, logLevel, operatorToken, caPem, explain, workers }
-  const program = script('aldis/service.ts', JSON.stringify(config))
-  const child = rig.child<ServiceReady>('service', program, { logFile: rig.serviceLog })
-  const ready = await child.ready()
-  const connection = { url: ready.url, operatorToken }
-  const customer = await setUp(connection, { port: carrierPort, window, binds: workers })
-  if (workers > 1) await rig.pause(CONFIGURATION_MS)
-  const db = await openDatabase(ready.databaseUrl)
+  const startNode = async (nodeName: string, databaseUrl: string | null): Promise<Node> => {
+    const same = { dataDir, logLevel, operatorToken, caPem, explain, workers }
+    const config: ServiceConfig = { ...same, nodeName, databaseUrl }
+    const program = script('aldis/service.ts', JSON.stringify(config))
+    const child = rig.child<ServiceReady>(nodeName, program, { logFile: rig.serviceLog })
+    return { child, ready: await child.ready() }
+  }
+  const first = await startNode('bench', null)
+  const all = [first]
+  for (let nth = 2; nth <= nodes; nth += 1) all.push(await startNode(`bench-${nth}`, first.ready.databaseUrl))
+  const connections = all.map(({ ready }) => ({ url: ready.url, operatorToken }))
+  const customer = await setUp(connections[0]!, { port: carrierPort, window, binds: workers * nodes })
+  await Promise.all(connections.map(linkBound))
+  if (workers > 1 || nodes > 1) await rig.pause(CONFIGURATION_MS)
+  const db = await openDatabase(first.ready.databaseUrl)
   rig.resources.defer(() => db.end())
-  return new Aldis(child, ready, connection, db, customer, messageForms(ready.port, customer, callbackUrl))
+  const forms = messageForms(first.ready.port, customer, callbackUrl)
+  return new Aldis(all, connections[0]!, db, customer, forms)
+}
+
+/** A service of the run; the first has made the database. */
+interface Node {
+  readonly child: Child<ServiceReady>
+  readonly ready: ServiceReady
 }
 
 export class Aldis implements Subject {
@@ -57,16 +73,18 @@ export class Aldis implements Subject {
   readonly customer: Customer
   readonly forms: readonly string[]
 
+  readonly #nodes: readonly Node[]
+
   constructor(
-    child: Child<ServiceReady>,
-    ready: ServiceReady,
+    nodes: readonly Node[],
     connection: Connection,
     db: pg.Client,
     customer: Customer,
     forms: readonly string[],
   ) {
-    this.child = child
-    this.ready = ready
+    this.#nodes = nodes
+    this.child = nodes[0]!.child
+    this.ready = nodes[0]!.ready
     this.connection = connection
     this.db = db
     this.customer = customer
@@ -77,15 +95,18 @@ export class Aldis implements Subject {
     return this.ready.port
   }
 
+  get ports(): number[] {
+    return this.#nodes.map(({ ready }) => ready.port)
+  }
+
   cpuMs() {
-    return {
-      Aldis: treeCpuMs(this.child.pid, this.ready.postgresPid),
-      PostgreSQL: treeCpuMs(this.ready.postgresPid),
-    }
+    const { postgresPid } = this.ready
+    const ofNodes = this.#nodes.map(({ child }) => treeCpuMs(child.pid, postgresPid))
+    return { Aldis: ofNodes.reduce((sum, ms) => sum + ms, 0), PostgreSQL: treeCpuMs(postgresPid) }
   }
 
   peakMemoryMib(): number {
-    const pids = treePids(this.child.pid, this.ready.postgresPid)
+    const pids = this.#nodes.flatMap(({ child }) => treePids(child.pid, this.ready.postgresPid))
     return pids.reduce((sum, pid) => sum + peakMemoryMib(pid), 0)
   }
 

@@ -22,7 +22,7 @@ export const CHANGED: Pick<AppOptions, 'callbackPolicy' | 'linkTimings'> = {
 }
 
 export function appOptions(
-  { operatorToken, caPem }: ServiceConfig,
+  { operatorToken, caPem, nodeName }: ServiceConfig,
   log: Logger,
   databaseUrl: string,
 ): AppOptions {
@@ -37,7 +37,7 @@ export function appOptions(
     baseUrl: null,
     secretKey: SECRET_KEY,
     operatorTokenHashes: [hashToken(operatorToken)],
-    nodeName: 'bench',
+    nodeName,
     retentionDays: 90,
     drainTimeoutMs: DRAIN_TIMEOUT_MS,
     ...CHANGED,

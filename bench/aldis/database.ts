@@ -64,6 +64,15 @@ export async function messageStatuses(db: pg.Client, since: string): Promise<Map
   return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
+/** Of them, how many there are. */
+export async function messageCount(db: pg.Client, since: string): Promise<number> {
+  const { rows } = await db.query<{ n: number }>(
+    'select count(*)::integer as n from messages where msg_id >= $1',
+    [since],
+  )
+  return rows[0]!.n
+}
+
 export async function planIdOf(db: pg.Client, servicePlanId: string): Promise<number> {
   const { rows } = await db.query<{ id: number }>('select id from service_plans where service_plan_id = $1', [
     servicePlanId,

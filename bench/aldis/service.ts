@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts'
 import { serveParent, tellFault } from '../parent.ts'
 import { appOptions, workersConfig } from './app-options.ts'
 import { startProfile } from './profile.ts'
-import { createOn, startEmbedded } from './run-database.ts'
+import { createOn, type RunDatabase, startEmbedded } from './run-database.ts'
 
 /**
  * The service as in production, in a process of its own, with the embedded PostgreSQL or a database of its own on the server
@@ -16,6 +16,9 @@ import { createOn, startEmbedded } from './run-database.ts'
 export interface ServiceConfig {
   /** Of the embedded PostgreSQL. */
   readonly dataDir: string
+  /** That of the first node, for every other one; null: this process makes it. */
+  readonly databaseUrl: string | null
+  readonly nodeName: string
   readonly logLevel: string
   readonly operatorToken: string
   readonly caPem: string | null
@@ -28,6 +31,7 @@ export interface ServiceConfig {
 export interface ServiceReady {
   readonly url: string
   readonly port: number
+  /** 0 where another node has made the database. */
   readonly postgresPid: number
   readonly databaseUrl: string
 }
@@ -36,18 +40,23 @@ const config = JSON.parse(process.argv[2] ?? '{}') as ServiceConfig
 const log = createLog(config.logLevel)
 const { dataDir, explain, workers } = config
 const serverUrl = process.env.DATABASE_URL ?? EMBEDDED_DATABASE
-const database =
-  serverUrl === EMBEDDED_DATABASE || serverUrl === ''
+const database = await openDatabase()
+const service = workers === 1 ? await startApp(appOptions(config, log, database.url)) : await startWorkers()
+
+async function openDatabase(): Promise<RunDatabase> {
+  if (config.databaseUrl !== null)
+    return { url: config.databaseUrl, postgresPid: 0, stop: async () => undefined }
+  return serverUrl === EMBEDDED_DATABASE || serverUrl === ''
     ? await startEmbedded({ dataDir, explain, log: (line) => log.info(line) })
     : await createOn(serverUrl)
-const service = workers === 1 ? await startApp(appOptions(config, log, database.url)) : await startWorkers()
+}
 
 async function startWorkers(): Promise<{ url: string; port: number; stop(): Promise<unknown> }> {
   const all = new Workers({
     program: fileURLToPath(new URL('worker.ts', import.meta.url)),
     config: workersConfig(config, database.url),
     databaseUrl: database.url,
-    nodeName: 'bench',
+    nodeName: config.nodeName,
     log,
     fail: tellFault,
   })

@@ -5,7 +5,8 @@ import { requestAdmin } from '../../src/commands/admin-client.ts'
 
 const SENDER = 'Aldis'
 const CARRIER = 'simulator'
-const BOUND_TIMEOUT_MS = 10_000
+/** A node may have to wait for the lease of its bind (15 s). */
+const BOUND_TIMEOUT_MS = 20_000
 const BOUND_POLL_MS = 20
 
 export interface Customer {
@@ -24,15 +25,23 @@ export async function setUp(
   connection: Connection,
   carrier: { port: number; window: number; binds?: number },
 ): Promise<Customer> {
-  const ask = (method: string, path: string, body?: object) => requestAdmin(connection, method, path, body)
+  const ask = (method: string, path: string, body: object) => requestAdmin(connection, method, path, body)
   const link = { host: '127.0.0.1', systemId: 'aldis', password: 'aldis' }
   await ask('POST', '/carriers', { name: CARRIER, ...link, ...carrier })
   await ask('POST', '/routes', { name: 'default', carriers: [{ carrier: CARRIER }] })
   const customer = await addCustomer(connection)
+  await linkBound(connection)
+  return customer
+}
+
+/** Resolves when the node has a bound link to the carrier. */
+export async function linkBound(connection: Connection): Promise<void> {
   const deadlineMs = performance.now() + BOUND_TIMEOUT_MS
   for (;;) {
-    const { link } = (await ask('GET', `/carriers/${CARRIER}`)) as { link: { since: string | null } | null }
-    if (link?.since != null) return customer
+    const { link } = (await requestAdmin(connection, 'GET', `/carriers/${CARRIER}`)) as {
+      link: { since: string | null } | null
+    }
+    if (link?.since != null) return
     if (performance.now() > deadlineMs) throw new Error('the carrier link was not bound in time')
     await new Promise((wake) => setTimeout(wake, BOUND_POLL_MS))
   }

@@ -45,7 +45,7 @@ export async function startKannel(rig: Rig, options: KannelOptions): Promise<Sub
 
 class Kannel implements Subject {
   readonly name = 'Kannel'
-  readonly port: number
+  readonly ports: readonly number[]
   readonly forms: readonly string[]
   readonly #bearerbox: Process
   readonly #smsbox: Process
@@ -53,7 +53,7 @@ class Kannel implements Subject {
   constructor(bearerbox: Process, smsbox: Process, port: number, forms: readonly string[]) {
     this.#bearerbox = bearerbox
     this.#smsbox = smsbox
-    this.port = port
+    this.ports = [port]
     this.forms = forms
   }
 

@@ -4,7 +4,8 @@
  *   carrier LEAST-DELAY-MS MOST-DELAY-MS DELIVER-WINDOW OUTSTANDING
  *
  * At most DELIVER-WINDOW receipts are unanswered on a session. With OUTSTANDING above 0 that many receipts are held back
- * and a random one of them is sent for each message, until `release`. Commands: `stats`; `release`; `ledger FILE` writes a
+ * and a random one of them is sent for each message, until `release`. Commands: `stats`; `release`; `down` ends the
+ * sessions and closes each new connection at once, until `up`; `ledger FILE` writes a
  * line for each message: number, how often it was submitted, when its first submit, its receipt and the answer to the
  * receipt passed here (microseconds).
  */
@@ -49,6 +50,7 @@ struct session {
 };
 
 static int epoll;
+static bool down;
 static uint32_t window;
 static struct session sessions[DESCRIPTOR_LIMIT];
 static struct entry *entries;
@@ -186,6 +188,10 @@ static void read_session(int fd) {
 }
 
 static void open_session(int fd) {
+  if (down) {
+    close(fd);
+    return;
+  }
   sessions[fd].open = true;
   watch(epoll, fd, (uint32_t)fd, false);
 }
@@ -209,6 +215,12 @@ static void handle(const char *name, const char *argument) {
         submits, receipts_sent, receipts_acknowledged, receipts_refused, due_count(), binds);
   } else if (strcmp(name, "release") == 0) {
     due_release();
+    tell_parent("{\"value\":null}");
+  } else if (strcmp(name, "down") == 0 || strcmp(name, "up") == 0) {
+    down = name[0] == 'd';
+    for (int fd = 0; down && fd < DESCRIPTOR_LIMIT; fd += 1) {
+      if (sessions[fd].open) close_session(fd);
+    }
     tell_parent("{\"value\":null}");
   } else if (strcmp(name, "ledger") == 0) {
     write_ledger(argument);

@@ -8,7 +8,7 @@ import { numberIn } from './requests.ts'
 /**
  * The carrier where no C compiler is, or with a limited throughput: the project's simulator. Arguments, commands and ledger
  * are those of carrier.c, with these differences: a fifth argument is the submits it accepts in any second; it cannot hold
- * receipts back, and does not know when one of them passed.
+ * receipts back or be down, and does not know when a receipt passed.
  */
 
 const [least = '', most = '', deliverWindow = '', outstanding = '', throughput] = process.argv.slice(2)

@@ -1,10 +1,10 @@
 /*
  * The load generator: HTTP/1.1 over kept connections, one request at a time on each.
  *
- *   load PORT CONNECTIONS FORMS
+ *   load PORT[,PORT...] CONNECTIONS FORMS
  *
- * Commands: `start N` sends while fewer than N messages are between their request and their last webhook; `rate R` sends
- * R messages a second, each when it is due, whatever is answered; `stop`; `completed N` says how many messages have gone
+ * The connections go to the ports in turn. Commands: `start N` sends while fewer than N messages are between their request
+ * and their last webhook; `rate R` sends R messages a second, each when it is due, whatever is answered; `stop`; `completed N` says how many messages have gone
  * the whole way; `report`; `ledger FILE` writes a line for each message: number, when it was due and how long its answer
  * took (microseconds; with `start` a message is due when it is sent), status, and the msgId of the answer or `-`.
  */
@@ -30,6 +30,7 @@
 #define PARENT_TOKEN CONNECTION_LIMIT
 #define TIMER_TOKEN (CONNECTION_LIMIT + 1)
 #define ACCEPTED 202
+#define PORT_LIMIT 64
 
 struct connection {
   int fd; /* -1: to be opened */
@@ -45,7 +46,9 @@ struct entry {
   char id[ID_LENGTH];
 };
 
-static int epoll, timer, port;
+static int epoll, timer;
+static int ports[PORT_LIMIT];
+static uint32_t port_count;
 static struct connection connections[CONNECTION_LIMIT];
 static uint32_t connection_count;
 /* A ring of the connections without a request: they are used in turn, or the service would close some as idle. */
@@ -74,7 +77,7 @@ static void make_idle(uint32_t index) {
 static bool open_connection(uint32_t index) {
   struct connection *connection = &connections[index];
   if (connection->fd >= 0) return true;
-  connection->fd = connect_loopback(port);
+  connection->fd = connect_loopback(ports[index % port_count]);
   if (connection->fd < 0) {
     tell_fault("the service refuses connections");
     mode = STOPPED;
@@ -208,16 +211,21 @@ static void handle(const char *name, const char *argument) {
   }
 }
 
+static void read_ports(char *list) {
+  for (char *port = strtok(list, ","); port != NULL && port_count < PORT_LIMIT; port = strtok(NULL, ","))
+    ports[port_count++] = atoi(port);
+}
+
 int main(int count, char **arguments) {
   if (count != 4) {
-    fputs("usage: load PORT CONNECTIONS FORMS\n", stderr);
+    fputs("usage: load PORT[,PORT...] CONNECTIONS FORMS\n", stderr);
     return 1;
   }
   signal(SIGPIPE, SIG_IGN);
   signal(SIGINT, SIG_IGN); /* Ctrl-C reaches the whole group; the bench stops its processes in order. */
-  port = atoi(arguments[1]);
+  read_ports(arguments[1]);
   connection_count = (uint32_t)atoi(arguments[2]);
-  if (connection_count < 1 || connection_count > CONNECTION_LIMIT) return 1;
+  if (port_count < 1 || connection_count < 1 || connection_count > CONNECTION_LIMIT) return 1;
   read_forms(arguments[3]);
   entries = entries_of(sizeof *entries);
   epoll = open_epoll();

@@ -17,7 +17,7 @@ type Mode =
 const ACCEPTED = 202
 
 class Load {
-  readonly #port: number
+  readonly #ports: readonly number[]
   readonly #request: (n: number) => string
   readonly #idle: LoadConnection[] = []
   readonly #entries: LoadEntry[] = []
@@ -29,13 +29,15 @@ class Load {
   #reopened = 0
   #timer: NodeJS.Timeout | null = null
 
-  constructor(port: number, request: (n: number) => string) {
-    this.#port = port
+  constructor(ports: readonly number[], request: (n: number) => string) {
+    this.#ports = ports
     this.#request = request
   }
 
   async open(connections: number): Promise<void> {
-    const opened = Array.from({ length: connections }, () => LoadConnection.open(this.#port, this))
+    const opened = Array.from({ length: connections }, (_, index) =>
+      LoadConnection.open(this.#ports[index % this.#ports.length]!, this),
+    )
     this.#idle.push(...(await Promise.all(opened)))
   }
 
@@ -178,8 +180,8 @@ function contentLength(text: string, head: number): number {
   return Number(/\r\ncontent-length: *(\d+)\r/i.exec(text.slice(0, head + 2))?.[1] ?? Number.NaN)
 }
 
-const [port = '', connections = '', formsPath = ''] = process.argv.slice(2)
-const load = new Load(Number(port), requestsOf(readFileSync(formsPath, 'latin1')))
+const [ports = '', connections = '', formsPath = ''] = process.argv.slice(2)
+const load = new Load(ports.split(',').map(Number), requestsOf(readFileSync(formsPath, 'latin1')))
 await load.open(Number(connections))
 
 serveParent(

@@ -89,10 +89,14 @@ export class Toolbox {
     return kinds.join(', ') + ('without' in this.#built ? ` (${this.#built.without})` : '')
   }
 
-  async load(options: { port: number; connections: number; forms: readonly string[] }): Promise<Load> {
+  async load(options: {
+    ports: readonly number[]
+    connections: number
+    forms: readonly string[]
+  }): Promise<Load> {
     const forms = this.#file('forms')
     await writeFile(forms, formsFile(options.forms), 'latin1')
-    const args = [String(options.port), String(options.connections), forms]
+    const args = [options.ports.join(','), String(options.connections), forms]
     const child = this.spawn<object>('load', this.#program('load', args))
     await child.ready()
     return new Load(child, () => this.#file('load'))
@@ -216,6 +220,18 @@ export class Carrier extends Tool<{ port: number }> {
 
   stats(): Promise<CarrierStats> {
     return this.child.request('stats')
+  }
+
+  /**
+   * Ends its sessions and closes each new connection at once, until `up`.
+   * @throws (rejects) Error when no C compiler is there.
+   */
+  down(): Promise<void> {
+    return this.child.request('down')
+  }
+
+  up(): Promise<void> {
+    return this.child.request('up')
   }
 
   /** From now on no receipts are held back. */

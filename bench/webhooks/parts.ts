@@ -24,7 +24,7 @@ const WAIT_TIMEOUT_MS = 180_000
 export function openLoad(bench: WebhookBench, customer: Customer, receiver: Receiver): Promise<Load> {
   const { port } = bench.aldis
   const forms = messageForms(port, customer, `${receiver.origin}/receipts`)
-  return bench.tools.load({ port, connections: CONNECTIONS, forms })
+  return bench.tools.load({ ports: [port], connections: CONNECTIONS, forms })
 }
 
 /** Resolves when both webhooks of so many messages have come. */

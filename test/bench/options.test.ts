@@ -12,7 +12,14 @@ it('reads the options of a comparison', () => {
     receiptsOutstanding: 0,
     latencyShare: 60,
   })
-  expect(readOptions([])).toMatchObject({ against: null, pairs: 1, window: 500, receiptDelayMs: [0, 0] })
+  expect(readOptions(['--cases', 'late,quiet'])).toMatchObject({ cases: ['late', 'quiet'], nodes: 1 })
+  expect(readOptions([])).toMatchObject({
+    cases: [],
+    against: null,
+    pairs: 1,
+    window: 500,
+    receiptDelayMs: [0, 0],
+  })
 })
 
 it.each([
@@ -28,6 +35,11 @@ it.each([
   ['--workers 2 --profile folder', '--workers does not go with --profile'],
   ['--receipts-outstanding 10 --throughput 5', 'does not go with'],
   ['--records 10 --against kannel', '--records does not go with --against'],
+  ['--cases window,fast', '--cases must be some of window,outstanding'],
+  ['--cases window --against kannel', '--cases goes with neither'],
+  ['--cases window --seconds 0', '--cases goes with neither'],
+  ['--nodes 3 --workers 2', '--nodes goes with neither'],
+  ['--queued 10 --throughput 5', '--queued goes with neither'],
   ['--record-days 90', '--record-days must be a whole number from 1 to 89'],
 ])('refuses %s', (text, reason) => {
   expect(() => readOptions(text.split(' '))).toThrow(reason)

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
+import type { CaseRun } from '../../bench/cases.ts'
 import type { Run } from '../../bench/comparison.ts'
 import type { EndToEnd } from '../../bench/end-to-end.ts'
 import { kannelConfiguration } from '../../bench/kannel/configuration.ts'
 import { readOptions } from '../../bench/options.ts'
-import { comparisonText } from '../../bench/report.ts'
+import { casesText, comparisonText } from '../../bench/report.ts'
 
 const LATENCY = { count: 10, p50: 1, p99: 2, max: 3 }
 const LATENCIES = { accept: LATENCY, acceptToDelivered: LATENCY, receiptToDelivered: LATENCY }
@@ -57,6 +58,39 @@ it('several pairs have their spread', () => {
   expect(text).toMatch(
     /^all pairs +1\.50 \(0\.50 to 2\.00\) x the rate of Kannel, 0\.50 \(0\.50 to 2\.00\) x its CPU a message$/m,
   )
+})
+
+const FIGURES = {
+  machine: {},
+  paced: null,
+  queued: null,
+  accepts: null,
+  checked: 10,
+  lists: null,
+  webhooks: null,
+}
+
+it('a case has its share of the full rate before it, and one without figures says why', () => {
+  const options = readOptions(['--cases', 'window,quiet'])!
+  const figures = (perSecond: number, service: number) => ({
+    ...FIGURES,
+    options,
+    endToEnd: run('Aldis', perSecond, service, 0.1).endToEnd,
+  })
+  const window: CaseRun = {
+    name: 'window',
+    what: 'windows of 10 both ways',
+    leastShare: 0.8,
+    full: figures(4_000, 0.25),
+    figures: figures(3_000, 0.5),
+  }
+  const failures = [{ name: 'late' as const, failure: 'Aldis: 3 receipts were not sent' }]
+  const text = casesText({ options, runs: [window], failures })
+  expect(text).toMatch(/^full rate +4,000 .*\nwindow +3,000 /m)
+  expect(text).toMatch(
+    /^ {2}of the full rate +75\.0 % \(wanted: 80 % or more\), at 1\.50 x its CPU a message$/m,
+  )
+  expect(text).toMatch(/^late +no figures: Aldis: 3 receipts were not sent$/m)
 })
 
 it('the configuration of Kannel stores nothing and has the window of Aldis', () => {
