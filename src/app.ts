@@ -28,9 +28,10 @@ export interface App {
  * Builds a node, starts its parts in order, and returns it when everything answers. They are stopped in reverse, so that
  * whatever a part hands on still finds who takes it:
  *
- *   base          database (reached, judged, migrated), its connections for reads and heartbeats, configuration, resolver
- *   message path  quality watch, webhook sockets, lease, lane recovery, messages in progress, webhook deliverer, recorder,
- *                 binds, carrier links, submitter, holdings, maintenance
+ *   base          database (reached, judged, migrated), its connections for reads and heartbeats, configuration, resolver,
+ *                 webhook sockets, lease
+ *   message path  quality watch, lane recovery, messages in progress, webhook deliverer, recorder, receiver, carrier links,
+ *                 submitter, holdings, maintenance
  *   http          the server: it listens first (a later worker last), and is opened when everything behind it is up
  *
  * A start that fails has taken nothing from other nodes: the lease is the last thing that can fail.
@@ -40,7 +41,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     const base = makeBase(options, parts)
     const path = makeMessagePath(options, parts, base)
-    const http = await listenHttp(options, parts, { ...base, ...path })
+    const http = await listenHttp(options, parts, base, path)
     try {
       await base.start()
       await path.start()

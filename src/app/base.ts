@@ -1,8 +1,10 @@
 import { DatabaseClock } from '../domain/database-clock.ts'
+import { LANE_LIMITS } from '../domain/delivery-lanes.ts'
 import { deriveKey, type SecretKeys } from '../domain/secrets.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { processRegistry } from '../http/metrics.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'
+import { WebhookDispatcher } from '../outbound/dispatcher.ts'
 import { NameResolver } from '../outbound/resolver.ts'
 import type { Parts } from '../parts.ts'
 import { randomPool } from '../random-pool.ts'
@@ -15,6 +17,7 @@ import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
 import { openDatabases, prepareDatabases } from './database.ts'
 import { warnOfFewBinds } from './few-binds.ts'
+import { nodeLease } from './lease.ts'
 import type { AppOptions } from './options.ts'
 
 /** One more than customers have at once: the operator never waits for them. */
@@ -55,6 +58,14 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const resolver = new NameResolver({ servers: options.dnsServers })
   parts.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
+  const dispatcher = new WebhookDispatcher(guard, {
+    caPem: options.webhookCaPem,
+    maxSocketsPerOrigin: LANE_LIMITS.perDestination,
+    totalTimeoutMs: options.webhookTimeoutMs,
+  })
+  parts.add('webhook sockets', () => dispatcher.close())
+  const lease = nodeLease(options, { db, beats, clock })
+  parts.add('lease', () => lease.stop())
   const directory = () => directoryService.current()
   const start = async () => {
     await prepareDatabases(databases, options)
@@ -72,11 +83,12 @@ export function makeBase(options: AppOptions, parts: Parts) {
     clock,
     db,
     reads,
-    beats,
     severalHosts: server.hosts.several,
     directoryService,
     directory,
     guard,
+    dispatcher,
+    lease,
     secretKey,
     random,
   }

@@ -17,7 +17,6 @@ import type { Parts } from '../parts.ts'
 import { LaneFollower } from '../services/messages/lane-follower.ts'
 import { backlogMetrics } from '../services/upkeep/backlog-metrics.ts'
 import { BacklogWatch } from '../services/upkeep/backlog-watch.ts'
-import { serviceMetrics } from '../services/upkeep/metrics.ts'
 import { checkDurability } from '../store/database.ts'
 import type { Base } from './base.ts'
 import { ASYNCHRONOUS } from './database.ts'
@@ -48,30 +47,21 @@ export interface HttpListener {
 export async function listenHttp(
   options: AppOptions,
   parts: Parts,
-  services: Base & MessagePath,
+  base: Base,
+  { inProgress, submitter, links, quality }: MessagePath,
 ): Promise<HttpListener> {
-  const { db, reads, directoryService, guard, secretKey, random, registry, links, quality } = services
-  const { batch: onBatch } = services.counters
-  const messages = messageReads(options, services)
+  const { anomalies, db, reads, directory, directoryService, guard, secretKey, random, registry } = base
+  const { nowMs: clock } = base.clock
+  const { log, worker } = options
+  const messages = messageReads(options, base, inProgress)
   const accepter = new GroupAccepter({
-    db,
-    journal: services.inProgress,
-    messages,
-    placement: services.submitter.newMessages,
-    secretKey,
-    random,
-    onBatch,
-    log: options.log,
+    ...{ db, messages, secretKey, random, log, onBatch: base.counters.batch },
+    journal: inProgress,
+    placement: submitter.newMessages,
   })
-  const testEvents = startTestEvents(parts, services)
-  const backlog = new BacklogWatch({
-    reads,
-    directory: services.directory,
-    held: () => services.submitter.backlog(),
-    conditionOf: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
-    clock: services.clock.nowMs,
-  })
-  serviceMetrics(registry, services)
+  const testEvents = startTestEvents(parts, base)
+  const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
+  const backlog = new BacklogWatch({ reads, directory, held: () => submitter.backlog(), conditionOf, clock })
   backlogMetrics(registry, backlog)
   const gate = { isOpen: false }
   const limits = options.httpLimits ?? HTTP_LIMITS
@@ -89,31 +79,31 @@ export async function listenHttp(
     baseUrl: options.baseUrl,
     retentionDays: options.retentionDays,
     isOpen: () => gate.isOpen,
-    ready: () => readiness(services, options),
-    clock: services.clock.nowMs,
+    ready: () => readiness(base, options),
+    clock,
     random,
-    log: options.log,
+    log,
     registry,
-    ...(options.worker && { scrape: scrapeOfAll(registry, options.worker) }),
+    ...(worker && { scrape: scrapeOfAll(registry, worker) }),
     adminRoutes: (admin) =>
       registerAdminRoutes(admin, {
         db,
         reads,
-        directory: directoryOfAll(directoryService, options.worker),
+        directory: directoryOfAll(directoryService, worker),
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,
-        clock: services.clock.nowMs,
+        clock,
         guard,
         testEvents,
         messages,
         linkStatus: (carrierId) => links.summary(carrierId),
-        carrierAnomalies: (carrierId) => services.anomalies.of(carrierId),
-        carrierCondition: (carrierId, routeId) => services.submitter.conditionOf(carrierId, routeId),
+        carrierAnomalies: (carrierId) => anomalies.of(carrierId),
+        carrierCondition: conditionOf,
         quality,
         backlog,
       }),
   }
-  return await openLater(await buildServers(deps, options), gate, options.worker)
+  return await openLater(await buildServers(deps, options), gate, worker)
 }
 
 /** They listen now, or are the servers of a worker that listens at `open`. */
@@ -206,7 +196,7 @@ function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {
   return { cursor: deriveKey(secretKey, 'cursors'), oldCursors }
 }
 
-function messageReads({ log }: AppOptions, { reads, inProgress: own }: Base & MessagePath): MessageReads {
+function messageReads({ log }: AppOptions, { reads }: Base, own: MessagePath['inProgress']): MessageReads {
   return new MessageReads({
     db: reads,
     own,
@@ -217,10 +207,7 @@ function messageReads({ log }: AppOptions, { reads, inProgress: own }: Base & Me
 }
 
 /** Test events go through the sockets of all others; what is under way is ended when the server is down. */
-function startTestEvents(
-  parts: Parts,
-  { clock, dispatcher, guard, secretKey, random }: Base & MessagePath,
-): TestEvents {
+function startTestEvents(parts: Parts, { clock, dispatcher, guard, secretKey, random }: Base): TestEvents {
   const abort = new AbortController()
   parts.add('test events', () => abort.abort())
   const post = (request: WebhookPost) => postWebhook(dispatcher, { ...request, signal: abort.signal })
@@ -228,10 +215,7 @@ function startTestEvents(
 }
 
 /** The replication is said, and does not make a node unready: another node would be no better. */
-async function readiness(
-  { clock, db, lease, severalHosts }: Base & MessagePath,
-  options: AppOptions,
-): Promise<Readiness> {
+async function readiness({ clock, db, lease, severalHosts }: Base, options: AppOptions): Promise<Readiness> {
   const checks: Record<string, string> = { lease: lease.alive ? 'ok' : 'not renewed in time' }
   if (clock.isFarOff) checks.clock = offText(clock.aheadMs)
   let replication = {}

@@ -10,7 +10,7 @@ import { type Around, gatedDatabase } from './gated-database.ts'
 import { newId } from './installation.ts'
 import { quietLog } from './log.ts'
 import { readsOf } from './message-reads.ts'
-import { NOBODY, NODE } from './stored-messages.ts'
+import { NODE } from './stored-messages.ts'
 
 export interface AcceptingNode {
   readonly group: GroupAccepter
@@ -41,10 +41,6 @@ export async function anAcceptingNode(
     db: gated,
     directory: () => aDirectory(),
     nowMs: Date.now,
-    eventHolder: () => NOBODY,
-    onChanged: () => undefined,
-    onProjected: () => undefined,
-    onReturned: () => undefined,
     log: quietLog,
     overdueMs,
   })

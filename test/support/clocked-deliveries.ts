@@ -42,8 +42,6 @@ export async function clockedDeliveries() {
   const lease = new NodeLease({
     db,
     name: 'node',
-    onRegistered: async () => undefined,
-    onTaken: async () => undefined,
     onReplaced: () => undefined,
     log,
   })

@@ -9,10 +9,6 @@ export function nothingInProgress(db: Database): MessagesInProgress {
     db,
     directory: () => aDirectory(),
     nowMs: Date.now,
-    eventHolder: () => ({ holder: null, buckets: [] }),
-    onChanged: () => undefined,
-    onProjected: () => undefined,
-    onReturned: () => undefined,
     log: strictLog,
   })
 }

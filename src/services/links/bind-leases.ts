@@ -10,7 +10,7 @@ export interface BindLeasesOptions {
   readonly db: Database
   readonly lease: NodeLease
   readonly directory: () => Directory
-  readonly links: () => Pick<CarrierLinks<unknown>, 'follow' | 'drop' | 'unbound'>
+  readonly links: Pick<CarrierLinks<unknown>, 'follow' | 'drop' | 'unbound'>
   readonly log: Log
 }
 
@@ -41,15 +41,19 @@ export class BindLeases {
   }
 
   /** Whether this node may have sessions of the bind. */
-  holds(carrierId: number, bind: number): boolean {
-    return this.#held.has(keyOf({ carrierId, bind }))
-  }
+  readonly holds = (carrierId: number, bind: number): boolean => this.#held.has(keyOf({ carrierId, bind }))
 
   /** Resolves after the first round; one that fails is followed by the next heartbeat's. */
   start(): Promise<void> {
     this.#unlisten = this.#options.lease.onChange(() => this.refresh())
     this.refresh()
     return this.#running
+  }
+
+  /** The configuration has changed. */
+  follow(directory: Directory): void {
+    this.#options.links.follow(directory, this.holds)
+    this.refresh()
   }
 
   /** The lease, or the configuration, has changed. */
@@ -87,7 +91,7 @@ export class BindLeases {
     const present = binds.filter((bind) => bind.nodeId === nodeId && living.has(nodeId))
     const kept = present.filter((bind) => mine.has(keyOf(bind)) && !leaving.has(keyOf(bind)))
     this.#held = new Set([...kept, ...taken].map(keyOf))
-    links().follow(directory())
+    links.follow(directory(), this.holds)
     for (const bind of present) if (!mine.has(keyOf(bind))) this.#leave(bind, nodeId)
     if (this.#held.size < mine.size) this.#timer = setTimeout(() => this.refresh(), AWAITED_MS)
   }
@@ -106,7 +110,7 @@ export class BindLeases {
     if (this.#held.size > 0)
       this.#options.log.info({ binds: this.#held.size }, 'the lease of this node is over: it unbinds')
     this.#held = new Set()
-    void this.#options.links().drop(SAFETY_MS - SPARE_MS)
+    void this.#options.links.drop(SAFETY_MS - SPARE_MS)
   }
 
   /** What is in flight is answered first; then the other node may bind. */
@@ -114,7 +118,7 @@ export class BindLeases {
     const key = keyOf(bind)
     if (this.#leaving.has(key)) return
     const { db, links, log } = this.#options
-    const left = links()
+    const left = links
       .unbound(bind.carrierId, bind.bind)
       .then(() => releaseBind(db, nodeId, bind))
       .catch((error) => log.error({ err: error }, 'bind not given up'))

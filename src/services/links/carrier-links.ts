@@ -4,17 +4,15 @@ import type { Log } from '../../log.ts'
 import {
   type BindCommand,
   CarrierLink,
+  type CarrierLinkOptions,
   type LinkEvents,
   type LinkStatus,
   type LinkTimings,
 } from './carrier-link.ts'
 
-export interface CarrierLinksOptions<Token> {
-  readonly events: LinkEvents<Token>
+export interface CarrierLinksOptions {
   readonly timings?: LinkTimings
   readonly log: Log
-  /** Whether the bind is this node's to make; default: every bind is. When that changes, `follow` again. */
-  readonly holds?: (carrierId: number, number: number) => boolean
 }
 
 /** What an operator sees of a carrier's links on one node. */
@@ -37,6 +35,9 @@ interface LinkedCarrier<Token> {
   readonly rates: CarrierRates | null
 }
 
+/** Whether the bind is this node's to make. */
+type Holds = (carrierId: number, number: number) => boolean
+
 /** The n-th bind of a carrier is one session of each of these. */
 const BINDS: Record<Carrier['bindMode'], readonly BindCommand[]> = {
   transceiver: ['bind_transceiver'],
@@ -56,21 +57,31 @@ function sessionKey(carrier: Carrier): string {
 
 /** The links of every carrier that is not stopped, as far as this node holds their binds; they follow the directory. */
 export class CarrierLinks<Token> {
-  readonly #options: CarrierLinksOptions<Token>
+  readonly #options: CarrierLinksOptions
   readonly #carriers = new Map<number, LinkedCarrier<Token>>()
   /** Binds whose sessions are on their way down, by carrier and number. */
   readonly #ending = new Map<string, Promise<void>>()
   /** These sessions. */
   readonly #leaving = new Set<CarrierLink<Token>>()
+  #events: LinkEvents<Token> | null = null
   #stopped = false
 
-  constructor(options: CarrierLinksOptions<Token>) {
+  constructor(options: CarrierLinksOptions) {
     this.#options = options
   }
 
-  /** Makes the links those of this directory. Sessions whose own settings are as before go on, under the new ones. */
-  follow(directory: Directory): void {
-    if (this.#stopped) return
+  /** Who hears of what comes over the links: there are none before. */
+  heardBy(events: LinkEvents<Token>): void {
+    this.#events = events
+  }
+
+  /**
+   * Makes the links those of this directory, as far as this node `holds` their binds: by default it does. Sessions whose own
+   * settings are as before go on, under the new ones.
+   */
+  follow(directory: Directory, holds: Holds = () => true): void {
+    const events = this.#events
+    if (this.#stopped || events === null) return
     const wanted = new Map(
       directory.contents.carriers
         .filter((carrier) => carrier.state !== 'stopped')
@@ -81,7 +92,7 @@ export class CarrierLinks<Token> {
       this.#carriers.delete(id)
       for (const link of links) this.#stopLink(link)
     }
-    for (const carrier of wanted.values()) this.#followCarrier(carrier)
+    for (const carrier of wanted.values()) this.#followCarrier(carrier, holds, events)
   }
 
   /** Whether a message could be submitted to the carrier now, or as soon as its window has room. */
@@ -176,8 +187,7 @@ export class CarrierLinks<Token> {
     return this.drop()
   }
 
-  #followCarrier(carrier: Carrier): void {
-    const { holds = () => true } = this.#options
+  #followCarrier(carrier: Carrier, holds: Holds, events: LinkEvents<Token>): void {
     const before = this.#carriers.get(carrier.id)
     const commands = BINDS[carrier.bindMode]
     const same = before !== undefined && sessionKey(before.carrier) === sessionKey(carrier)
@@ -198,22 +208,22 @@ export class CarrierLinks<Token> {
       if (!held(number)) continue
       for (const bind of commands) {
         if (!links.some((link) => link.number === number && link.bind === bind))
-          links.push(this.#startLink(carrier, number, bind))
+          links.push(this.#startLink({ carrier, number, bind, events }))
       }
     }
     links.sort((a, b) => a.number - b.number)
     this.#carriers.set(carrier.id, { carrier, links, rates: ratesOf(carrier, links) })
     // What waited while it was draining goes on.
     if (going > 0 && before?.carrier.state === 'draining' && carrier.state === 'started') {
-      for (const link of links) if (link.canSubmit) this.#options.events.onReady(link)
+      for (const link of links) if (link.canSubmit) events.onReady(link)
     }
   }
 
   /** Carriers allow a fixed number of sessions: a new one begins when the one it replaces is over. */
-  #startLink(carrier: Carrier, number: number, bind: BindCommand): CarrierLink<Token> {
-    const { events, timings = {}, log } = this.#options
-    const link = new CarrierLink({ carrier, number, bind, events, timings, log })
-    const ending = this.#ending.get(endingKey(carrier.id, number))
+  #startLink(made: Omit<CarrierLinkOptions<Token>, 'timings' | 'log'>): CarrierLink<Token> {
+    const { timings = {}, log } = this.#options
+    const link = new CarrierLink({ ...made, timings, log })
+    const ending = this.#ending.get(endingKey(made.carrier.id, made.number))
     if (ending === undefined) link.start()
     else void ending.then(() => link.start())
     return link

@@ -1,15 +1,16 @@
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
-import { findNewParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
+import { findNewParkedReceipts } from '../../store/parked-receipts.ts'
+import type { NodeLease } from '../node/node-lease.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
+import type { Recorder } from './recorder.ts'
 
 export interface ForeignReceiptsOptions {
   readonly db: Database
-  readonly isAlone: () => boolean
+  readonly lease: Pick<NodeLease, 'isAlone'>
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
-  /** A receipt was parked, by whatever node. */
-  readonly onParked: (id: ParkedId) => void
+  readonly recorder: Pick<Recorder, 'parked'>
   readonly log: Log
 }
 
@@ -45,9 +46,9 @@ export class ForeignReceipts {
   }
 
   async #look(): Promise<void> {
-    const { db, isAlone, nowMs, onParked } = this.#options
-    if (isAlone()) return
+    const { db, lease, nowMs, recorder } = this.#options
+    if (lease.isAlone) return
     const since = new Date(nowMs() - OVERLAP_MS).toISOString()
-    for (const id of await findNewParkedReceipts(db, since, MAX_READ)) onParked(id)
+    for (const id of await findNewParkedReceipts(db, since, MAX_READ)) recorder.parked(id)
   }
 }

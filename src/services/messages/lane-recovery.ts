@@ -3,12 +3,13 @@ import { isPushed } from '../../domain/webhook-targets.ts'
 import type { Log } from '../../log.ts'
 import { recoverLanes } from '../../operations/recover-lanes.ts'
 import type { Database } from '../../store/database.ts'
+import type { NodeLease } from '../node/node-lease.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 
 export interface LaneRecoveryOptions {
   readonly db: Database
   readonly directory: () => Directory
-  readonly nodeId: () => number
+  readonly lease: Pick<NodeLease, 'nodeId'>
   /** How long a message whose attempt was under way waits for news of it. */
   readonly ambiguityWaitMs: number
   readonly log: Log
@@ -49,9 +50,9 @@ export class LaneRecovery {
   }
 
   async #run(): Promise<void> {
-    const { db, directory, nodeId, ambiguityWaitMs, log } = this.#options
+    const { db, directory, lease, ambiguityWaitMs, log } = this.#options
     const messages = await recoverLanes(db, {
-      nodeId: nodeId(),
+      nodeId: lease.nodeId,
       ambiguityWaitMs,
       delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
       log,

@@ -1,5 +1,4 @@
 import type { Directory } from '../../domain/directory.ts'
-import type { EventHolder } from '../../domain/events.ts'
 import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
 import type { Postponed } from '../../domain/message-facts.ts'
 import {
@@ -18,10 +17,11 @@ import type { Database, Transaction } from '../../store/database.ts'
 import type { LoadedMessage } from '../../store/messages-at-rest.ts'
 import { endLane } from '../../store/projection.ts'
 import { writeRecords } from '../../store/records.ts'
-import type { NewCut, Settlement, Submission, SubmissionId, SubmitAttempt } from '../../store/submissions.ts'
+import type { NewCut, Settlement, Submission, SubmitAttempt } from '../../store/submissions.ts'
 import { JournalWriter } from './journal-writer.ts'
 import { beginAnew, type Live, Lives, newLive, soon } from './lives.ts'
 import { LostMessages } from './lost-messages.ts'
+import { type MessagesListeners, NOBODY } from './messages-listeners.ts'
 import { Projector, projectionOf } from './projector.ts'
 import { ReceiptsInProgress } from './receipts-in-progress.ts'
 import {
@@ -32,7 +32,6 @@ import {
   isNews,
   journalItem,
   loadedItem,
-  type Outcome,
   openSubmissions,
   renewedItem,
   settledFact,
@@ -44,13 +43,6 @@ export interface MessagesInProgressOptions {
   readonly directory: () => Directory
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
-  /** Who delivers the events of the next batch. */
-  readonly eventHolder: () => EventHolder
-  readonly onChanged: (messages: readonly ChangedMessage[]) => void
-  /** Segments of these have their rows now: receipts that came before are looked for. */
-  readonly onProjected: (submissions: readonly SubmissionId[]) => void
-  /** Not in the journal, whose lane was lost. */
-  readonly onReturned: (outcome: Outcome) => void
   readonly log: Log
   readonly onBatch?: BatchMeter | undefined
   readonly ageMs?: number | undefined
@@ -71,18 +63,19 @@ export class MessagesInProgress implements AcceptanceJournal {
   readonly #writer: JournalWriter<Item>
   readonly #projector: Projector
   readonly #lostMessages: LostMessages
-  #onLeft: (msgIds: readonly string[]) => void = () => undefined
+  #listeners = NOBODY
 
   constructor(options: MessagesInProgressOptions) {
     this.#options = options
-    this.#lostMessages = new LostMessages(options)
+    const { db, directory, nowMs, log, onBatch, overdueMs, ageMs } = options
+    this.#lostMessages = new LostMessages({ db, log })
     this.receipts = new ReceiptsInProgress({
-      ...options,
+      directory,
+      nowMs,
       lives: this.#lives,
       append: (live, fact, waiting) => this.#append(live, fact, waiting),
       urge: (live) => this.#projector.urge(live),
     })
-    const { db, log, onBatch, overdueMs, ageMs } = options
     this.#writer = new JournalWriter<Item>({
       db,
       log,
@@ -151,9 +144,8 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.#writer.isOpen && this.#lives.size < MOST_LIVES
   }
 
-  /** Tells of those that are not here any more: they are in their records, or in a lane that was lost. */
-  onLeft(listener: (msgIds: readonly string[]) => void): void {
-    this.#onLeft = listener
+  heardBy(listeners: Partial<MessagesListeners>): void {
+    this.#listeners = { ...this.#listeners, ...listeners }
   }
 
   start(): void {
@@ -306,7 +298,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     else
       live.deferred.push(() => {
         if (this.#lives.get(msgId) === live) this.#writer.append(item)
-        else for (const given of givenBack([item], false)) this.#options.onReturned(given)
+        else for (const given of givenBack([item], false)) this.#listeners.onReturned(given)
       })
   }
 
@@ -318,7 +310,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   #committed(items: readonly Item[], n: number): void {
     const changed: ChangedMessage[] = []
-    const { holder } = this.#options.eventHolder()
+    const { holder } = this.#listeners.eventHolder()
     for (const item of items) {
       const { fact, live } = item
       if (isFirst(fact)) this.#begin(item, fact, n)
@@ -332,7 +324,7 @@ export class MessagesInProgress implements AcceptanceJournal {
         this.#projector.changed(live)
       }
     }
-    if (changed.length > 0) this.#options.onChanged(changed)
+    if (changed.length > 0) this.#listeners.onChanged(changed)
   }
 
   #begin({ msgId, holder, live, onAccepted }: Item, first: FirstFact, n: number): void {
@@ -363,9 +355,9 @@ export class MessagesInProgress implements AcceptanceJournal {
       this.receipts.left(live)
       live.gone?.resolve()
     }
-    this.#onLeft(lives.map(({ message }) => message.msgId))
+    this.#listeners.onLeft(lives.map(({ message }) => message.msgId))
     const open = lives.flatMap(({ message, parked }) => [...openSubmissions(message), ...parked])
-    if (open.length > 0) this.#options.onProjected(open)
+    if (open.length > 0) this.#listeners.onProjected(open)
   }
 
   #retracted(items: readonly Item[]): void {
@@ -388,7 +380,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#lives.clear()
     this.receipts.clear()
     this.#projector.reset()
-    this.#onLeft(left)
-    for (const outcome of givenBack(items, uncertain)) this.#options.onReturned(outcome)
+    this.#listeners.onLeft(left)
+    for (const outcome of givenBack(items, uncertain)) this.#listeners.onReturned(outcome)
   }
 }

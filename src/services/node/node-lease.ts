@@ -13,14 +13,12 @@ import {
 } from '../../store/nodes.ts'
 import { PeriodicTask } from './periodic-task.ts'
 
+type TakenListener = (buckets: readonly number[], nodeId: number) => unknown
+
 export interface NodeLeaseOptions {
   readonly db: Database
   /** A node that starts under the name of another takes its work over at once. */
   readonly name: string
-  /** This process is this node, and goes on being it: told at each heartbeat, before anything is taken over. */
-  readonly onRegistered: (nodeId: number) => Promise<void>
-  /** What dead nodes held of these buckets must be released before this node works on them. */
-  readonly onTaken: (buckets: readonly number[], nodeId: number) => Promise<void>
   /** Another process has this name: this one must stop. */
   readonly onReplaced: () => void
   readonly log: Log
@@ -48,6 +46,8 @@ export class NodeLease {
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
   readonly #listeners = new Set<() => void>()
+  readonly #registeredListeners = new Set<(nodeId: number) => unknown>()
+  readonly #takenListeners = new Set<TakenListener>()
   readonly #expiredListeners = new Set<() => void>()
   readonly #task: PeriodicTask
   #lapse: NodeJS.Timeout | null = null
@@ -97,6 +97,16 @@ export class NodeLease {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** This process is this node, and goes on being it: told at each heartbeat, and waited for before anything is taken over. */
+  onRegistered(listener: (nodeId: number) => unknown): void {
+    this.#registeredListeners.add(listener)
+  }
+
+  /** What dead nodes held of these buckets is to be released: waited for before this node works on them. */
+  onTaken(listener: TakenListener): void {
+    this.#takenListeners.add(listener)
+  }
+
   /** Calls `listener` when the lease was over: what this node holds may be another's, and it registers anew. */
   onExpired(listener: () => void): void {
     this.#expiredListeners.add(listener)
@@ -110,7 +120,7 @@ export class NodeLease {
 
   /** One heartbeat: renews the lease and evens out the shares. */
   async runOnce(): Promise<void> {
-    const { db, name, clock, onRegistered, onTaken } = this.#options
+    const { db, name, clock } = this.#options
     const startedAtMs = performance.now()
     const { state, nodes, databaseMs } = await heartbeat(db, this.#nodeId, name)
     clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs: performance.now() })
@@ -118,13 +128,14 @@ export class NodeLease {
       await this.#lost(state)
       return
     }
-    await onRegistered(this.#nodeId)
+    for (const listener of this.#registeredListeners) await listener(this.#nodeId)
     this.#renewed(startedAtMs)
     const share = Math.ceil(BUCKETS / nodes.length)
     const { owned, taken } = await takeBuckets(db, this.#nodeId, share)
     // A node that died may have held work of buckets that it had given up before, to this one.
     const released = this.#nodes.every((id) => nodes.includes(id)) ? taken : owned
-    if (released.length > 0) await onTaken(released, this.#nodeId)
+    if (released.length > 0)
+      for (const listener of this.#takenListeners) await listener(released, this.#nodeId)
     this.#nodes = nodes
     this.#buckets = owned
     if (owned.length > share) await this.#giveUp(owned.slice(share))

@@ -10,14 +10,16 @@ import {
   type Routed,
 } from '../../domain/routing.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
+import type { QualityWatch } from '../quality/quality-watch.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
 import { type SubmitJob, type SubmitToken, submitJob } from './submit-job.ts'
 
 export interface CarrierChoiceOptions {
   readonly directory: () => Directory
-  readonly links: () => Pick<CarrierLinks<SubmitToken>, 'canSubmit' | 'freest'>
+  readonly links: Pick<CarrierLinks<SubmitToken>, 'canSubmit' | 'freest'>
   readonly conditions: Pick<CarrierConditions, 'isAlone' | 'of' | 'isHere' | 'isTrialDue' | 'tried'>
-  readonly outOfUse?: (routeId: number, carrierId: number) => boolean
+  /** Whether the carrier's figures in the route are below its floor. */
+  readonly quality: Pick<QualityWatch, 'outOfUse'>
 }
 
 /** What the choice depends on of a message. */
@@ -48,7 +50,7 @@ export class CarrierChoice {
   isOpen(route: Route): boolean {
     const { conditions, links } = this.#options
     // Nobody else could: no need to ask which one is the first.
-    if (conditions.isAlone) return route.carriers.some(({ carrierId }) => links().canSubmit(carrierId))
+    if (conditions.isAlone) return route.carriers.some(({ carrierId }) => links.canSubmit(carrierId))
     const candidates = candidateCarriers(route, (carrierId) => this.conditionOf(carrierId, route.id))
     return candidates.some((carrierId) => conditions.isHere(carrierId))
   }
@@ -104,7 +106,7 @@ export class CarrierChoice {
     const condition = this.#sessionsOf(carrierId)
     const isTrial = condition === 'silent' && mayTry && this.#canTry(carrierId)
     if (condition !== 'usable' && condition !== 'throttled' && !isTrial) return condition
-    if (this.#options.outOfUse?.(routeId, carrierId)) return 'out-of-use'
+    if (this.#options.quality.outOfUse(routeId, carrierId)) return 'out-of-use'
     return condition === 'throttled' ? condition : 'usable'
   }
 
@@ -117,8 +119,6 @@ export class CarrierChoice {
 
   #canTry(carrierId: number): boolean {
     const { conditions, links } = this.#options
-    return conditions.isHere(carrierId)
-      ? links().freest(carrierId) !== null
-      : conditions.isTrialDue(carrierId)
+    return conditions.isHere(carrierId) ? links.freest(carrierId) !== null : conditions.isTrialDue(carrierId)
   }
 }

@@ -11,14 +11,18 @@ import { publishConditions, readOtherNodes } from '../../store/node-conditions.t
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 
+/** What this node submits with. */
+export interface OwnSessions {
+  /** What they can do now. */
+  linkCondition(carrierId: number): LinkCondition
+  /** Messages wait that others have handed to carriers of this node. */
+  takeHanded(): void
+}
+
 export interface CarrierConditionsOptions {
   readonly db: Database
   readonly lease: Pick<NodeLease, 'nodeId' | 'alive' | 'isAlone'>
   readonly directory: () => Directory
-  /** What this node's sessions can do now. */
-  readonly here: (carrierId: number) => LinkCondition
-  /** Messages wait that others have handed to carriers of this node. */
-  readonly onHanded: () => void
   readonly log: Log
   readonly pollMs?: number | undefined
 }
@@ -42,6 +46,7 @@ export class CarrierConditions {
   /** What was written last, and under which node id. */
   #published = ''
   readonly #task: PeriodicTask
+  #own: OwnSessions | null = null
   #stopped = false
 
   constructor(options: CarrierConditionsOptions) {
@@ -52,6 +57,11 @@ export class CarrierConditions {
       log: options.log,
       failure: 'conditions of carriers not exchanged',
     })
+  }
+
+  /** Until then this node has no session. */
+  watch(own: OwnSessions): void {
+    this.#own = own
   }
 
   get isAlone(): boolean {
@@ -97,7 +107,7 @@ export class CarrierConditions {
   }
 
   async runOnce(): Promise<void> {
-    const { db, lease, onHanded } = this.#options
+    const { db, lease } = this.#options
     await this.#publish()
     if (lease.isAlone || this.#stopped) {
       this.#others = new Map()
@@ -106,7 +116,7 @@ export class CarrierConditions {
     const { here } = this.places()
     const found = await readOtherNodes(db, { nodeId: lease.nodeId, leftMs: SAFETY_MS, carriers: here })
     this.#others = bestConditions(found.others)
-    if (found.handed) onHanded()
+    if (found.handed) this.#own?.takeHanded()
   }
 
   /** Tells the others that nothing is to be handed to this node any more. */
@@ -117,7 +127,7 @@ export class CarrierConditions {
   }
 
   #here(carrierId: number): LinkCondition {
-    return this.#stopped ? 'unbound' : this.#options.here(carrierId)
+    return this.#stopped || this.#own === null ? 'unbound' : this.#own.linkCondition(carrierId)
   }
 
   async #publish(): Promise<void> {

@@ -12,7 +12,7 @@ export interface Pumping {
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
   readonly lease: NodeLease
-  readonly links: () => CarrierLinks<SubmitToken>
+  readonly links: CarrierLinks<SubmitToken>
   readonly recorder: Recorder
   readonly log: Log
   readonly expire: (job: SubmitJob) => void
@@ -31,7 +31,7 @@ export const MAX_BACKLOG = 5_000
 /** Sends as much as window, rates and recorder allow. */
 export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
   const { lease, links, recorder } = pumping
-  const rates = links().rates(carrierId)
+  const rates = links.rates(carrierId)
   if (rates === null || queue.isPaused) return
   queue.follow(rates)
   for (let job = queue.head(); job !== null; job = queue.head()) {
@@ -39,7 +39,7 @@ export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): 
       queue.takeHead()
       continue
     }
-    const link = links().freest(carrierId)
+    const link = links.freest(carrierId)
     if (link === null) return
     const nowMs = performance.now()
     const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG || !lease.alive
@@ -49,7 +49,7 @@ export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): 
       return
     }
     // Those that the database is being told of have taken the room that there is.
-    if (queue.beginning >= links().windowFree(carrierId)) return
+    if (queue.beginning >= links.windowFree(carrierId)) return
     if (mayGo(queue, job, nowMs, pumping) && !sendNext(queue, job, { link, nowMs, pumping })) return
   }
 }

@@ -3,6 +3,7 @@ import type { Directory } from '../../domain/directory.ts'
 import { messageId } from '../../domain/message-ids.ts'
 import type { Draft } from '../../domain/messages.ts'
 import type { Place, Placement } from '../../operations/accept-messages.ts'
+import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { CarrierChoice } from './carrier-choice.ts'
@@ -17,8 +18,7 @@ export interface NewMessagesOptions {
   readonly nowMs: () => number
   readonly held: HeldMessages
   readonly choice: CarrierChoice
-  /** How many PDUs may be on their way to carriers. */
-  readonly windows: () => number
+  readonly links: Pick<CarrierLinks<unknown>, 'windows'>
   /** It is in progress here. */
   readonly keep: (msgId: string) => void
   readonly isStopped: () => boolean
@@ -33,7 +33,7 @@ export class NewMessages implements Placement {
   }
 
   place(plan: ServicePlan, { sender, recipient }: Pick<Draft, 'sender' | 'recipient'>): Place {
-    const { choice, directory, held, isStopped, lease, nowMs, random, recorder, windows } = this.#options
+    const { choice, directory, held, isStopped, lease, nowMs, random, links, recorder } = this.#options
     const msgId = messageId(nowMs(), random(9), lease.nextBucket())
     const routed = directory().routeFor(plan, sender, recipient)
     if (routed === null) return { msgId, holder: null, begun: false, routeId: null }
@@ -48,7 +48,7 @@ export class NewMessages implements Placement {
       !recorder.failing
     if (holds) held.add(msgId, plan.id, routeId)
     // What its recipient has refused is never sent, and so never in doubt.
-    const begun = holds && plan.optOut === null && held.begun < windows()
+    const begun = holds && plan.optOut === null && held.begun < links.windows
     if (begun) held.begin(msgId)
     return { msgId, holder: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }

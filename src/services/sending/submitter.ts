@@ -14,6 +14,7 @@ import { STATUSES } from '../../smpp/statuses.ts'
 import type { CarrierLink } from '../links/carrier-link.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
+import type { QualityWatch } from '../quality/quality-watch.ts'
 import { Beginnings } from './beginnings.ts'
 import { CarrierChoice } from './carrier-choice.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
@@ -38,13 +39,11 @@ export interface SubmitterOptions
   extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'> {
   readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'load' | 'postpone'>
   readonly log: Log
-  readonly links: () => CarrierLinks<SubmitToken>
+  readonly links: CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
-  /** Whether the carrier's figures in this route are below its floor. Default: never. */
-  readonly outOfUse?: (routeId: number, carrierId: number) => boolean
-  /** How long an ambiguous submit waits for news before it is decided. Default 120 s. */
-  readonly ambiguityWaitMs?: number
-  readonly pollMs?: number
+  readonly quality: Pick<QualityWatch, 'outOfUse'>
+  /** How long an ambiguous submit waits for news before it is decided. */
+  readonly ambiguityWaitMs: number
 }
 
 export const AMBIGUITY_WAIT_MS = 120_000
@@ -67,30 +66,29 @@ export class Submitter {
 
   constructor(options: SubmitterOptions) {
     this.#options = options
-    this.#choice = new CarrierChoice(options)
-    this.#departures = new Departures({ ...options, held: this.#held })
+    const { conditions, directory, inProgress, lease, links, log, nowMs, quality, random, recorder } = options
+    const held = this.#held
+    const choice = new CarrierChoice({ conditions, directory, links, quality })
+    const departures = new Departures({ conditions, directory, held, inProgress, nowMs, recorder })
+    const beginnings = new Beginnings({ held, inProgress, pump: (carrierId) => this.#pump(carrierId) })
+    this.#choice = choice
+    this.#departures = departures
     this.newMessages = new NewMessages({
-      ...options,
-      held: this.#held,
-      choice: this.#choice,
-      windows: () => options.links().windows,
+      ...{ choice, directory, held, lease, links, nowMs, random, recorder },
       keep: (msgId) => this.#keep(msgId),
       isStopped: () => this.#stopped,
     })
-    const pump = (carrierId: number) => this.#pump(carrierId)
-    const beginnings = new Beginnings({ ...options, held: this.#held, pump })
     this.#pumping = {
-      ...options,
+      ...{ lease, links, log, nowMs, recorder },
       begin: (job, queue) => beginnings.begin(job, queue),
       expire: (job) => this.#enqueue(restOf(job)),
-      putOff: (job, delayMs) => this.#departures.putOff(job, delayMs),
+      putOff: (job, delayMs) => departures.putOff(job, delayMs),
       answered: (job) => this.#advance(job),
     }
     this.#due = new DueDispatches({
-      ...options,
-      held: this.#held,
-      isOpen: (route) => this.#choice.isOpen(route),
-      carriers: () => options.conditions.places(),
+      ...{ directory, held, inProgress, lease, log, recorder },
+      isOpen: (route) => choice.isOpen(route),
+      carriers: () => conditions.places(),
       take: (message) => this.#take(message),
     })
   }
@@ -125,7 +123,7 @@ export class Submitter {
 
   /** What this node's sessions can do. */
   linkCondition(carrierId: number): LinkCondition {
-    const links = this.#options.links()
+    const links = this.#options.links
     if (this.#stopped || !links.canSubmit(carrierId)) return 'unbound'
     if (links.isDoubtful(carrierId)) return 'silent'
     return this.#queues.get(carrierId)?.isCongested ? 'throttled' : 'usable'
@@ -157,7 +155,7 @@ export class Submitter {
   follow(): void {
     this.#due.follow()
     for (const carrierId of this.#queues.keys()) {
-      if (this.#options.links().canSubmit(carrierId)) this.#pump(carrierId)
+      if (this.#options.links.canSubmit(carrierId)) this.#pump(carrierId)
       else this.#rehome(carrierId)
     }
   }
@@ -224,7 +222,7 @@ export class Submitter {
   onLost(tokens: SubmitToken[], link: CarrierLink<SubmitToken>): void {
     for (const { job } of tokens) job.progress.lost()
     for (const job of new Set(tokens.map((token) => token.job))) this.#advance(job)
-    if (!this.#options.links().canSubmit(link.carrier.id)) this.#rehome(link.carrier.id)
+    if (!this.#options.links.canSubmit(link.carrier.id)) this.#rehome(link.carrier.id)
   }
 
   /** The carrier cannot be used: its messages go to another of their route, or wait in the database. */
@@ -349,7 +347,7 @@ export class Submitter {
       this.#retry(job, end)
     } else {
       const { attempt } = job.dispatch
-      const waitMs = ambiguityWaitMs(this.#options.ambiguityWaitMs ?? AMBIGUITY_WAIT_MS, attempt)
+      const waitMs = ambiguityWaitMs(this.#options.ambiguityWaitMs, attempt)
       const change = {
         delayMs: withinValidity(job, waitMs, this.#options.nowMs()),
         attempt: attempt + 1,
@@ -362,7 +360,7 @@ export class Submitter {
   /** Back to the front of the queue: throttled, or interrupted by a rebind. */
   #resume(job: SubmitJob): void {
     if (this.#stopped) this.#departures.giveBack(job)
-    else if (this.#isHere(job.dispatch.msgId) && this.#options.links().canSubmit(job.carrier.id))
+    else if (this.#isHere(job.dispatch.msgId) && this.#options.links.canSubmit(job.carrier.id))
       this.#queue(job.carrier).resume(job)
     else {
       this.#queue(job.carrier).remove(job)

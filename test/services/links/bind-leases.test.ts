@@ -51,8 +51,6 @@ async function started(name: string): Promise<Node> {
   const lease = new NodeLease({
     db,
     name,
-    onRegistered: async () => undefined,
-    onTaken: async () => undefined,
     onReplaced: () => undefined,
     log: strictLog,
     heartbeatMs: NEVER_MS,
@@ -63,14 +61,14 @@ async function started(name: string): Promise<Node> {
     db,
     lease,
     directory: () => aDirectory(),
-    links: () => ({
+    links: {
       follow: () => void links.push('follow'),
       drop: async (mostMs) => void links.push(`drop ${mostMs}`),
       unbound: (_carrierId, bind) => {
         links.push(`unbound? ${bind}`)
         return new Promise((resolve) => endings.push(resolve))
       },
-    }),
+    },
     log,
   })
   const held = () => [0, 1, 2, 3].filter((bind) => binds.holds(carrierId, bind)).map(String)

@@ -32,21 +32,19 @@ afterEach(async () => {
 function carrierLinks(
   timings: LinkTimings = {},
   events: Partial<LinkEvents<string>> = {},
-  holds: (carrierId: number, number: number) => boolean = () => true,
 ): CarrierLinks<string> {
   links = new CarrierLinks<string>({
-    events: {
-      onReady: () => undefined,
-      onResponse: (token, pdu) => void answered.push(`${token} ${pdu.status}`),
-      onTimeout: () => undefined,
-      onLateResponse: () => undefined,
-      onLost: (tokens) => void lost.push(...tokens),
-      onRequest: (pdu, connection) => void connection.respond(pdu, STATUSES.ESME_ROK),
-      ...events,
-    },
-    holds,
     timings: { backoffMs: BACKOFF_MS, unbindTimeoutMs: 100, ...timings },
     log,
+  })
+  links.heardBy({
+    onReady: () => undefined,
+    onResponse: (token, pdu) => void answered.push(`${token} ${pdu.status}`),
+    onTimeout: () => undefined,
+    onLateResponse: () => undefined,
+    onLost: (tokens) => void lost.push(...tokens),
+    onRequest: (pdu, connection) => void connection.respond(pdu, STATUSES.ESME_ROK),
+    ...events,
   })
   return links
 }
@@ -351,11 +349,12 @@ describe('several binds', () => {
 
   test('only those that this node holds are made', async () => {
     let held = new Set([1])
-    carrierLinks({}, {}, (_carrierId, number) => held.has(number)).follow(directory(carrier({ binds: 3 })))
+    const holds = (_carrierId: number, number: number) => held.has(number)
+    carrierLinks().follow(directory(carrier({ binds: 3 })), holds)
     await all(1)
     expect(links.status(1)[0]!.number).toBe(1)
     held = new Set([2])
-    links.follow(directory(carrier({ binds: 3 })))
+    links.follow(directory(carrier({ binds: 3 })), holds)
     await all(1)
     expect(links.status(1)[0]!.number).toBe(2)
     await links.unbound(1, 1)
@@ -365,15 +364,16 @@ describe('several binds', () => {
   test('a node that has a part of them has that part of the rates', () => {
     const rates = { messagesPerSecond: 100, senderMessagesPerSecond: null }
     const held = new Set([1])
-    carrierLinks({}, {}, (_carrierId, number) => held.has(number))
+    const holds = (_carrierId: number, number: number) => held.has(number)
+    carrierLinks()
     const settings = { ...rates, binds: 4, bindMode: 'transmitter+receiver' } as const
-    links.follow(directory(carrier(settings)))
+    links.follow(directory(carrier(settings)), holds)
     expect(links.rates(1)).toEqual({ messagesPerSecond: 25, senderMessagesPerSecond: null })
     for (const number of [0, 2, 3]) held.add(number)
-    links.follow(directory(carrier(settings)))
+    links.follow(directory(carrier(settings)), holds)
     expect(links.rates(1)).toEqual(rates)
     held.clear()
-    links.follow(directory(carrier(settings)))
+    links.follow(directory(carrier(settings)), holds)
     expect(links.rates(1)).toBeNull()
   })
 

@@ -60,17 +60,14 @@ async function start(
       done(null)
     },
   })
-  links = new CarrierLinks<string>({
-    events: {
-      onReady: () => undefined,
-      onResponse: () => undefined,
-      onTimeout: () => undefined,
-      onLateResponse: () => undefined,
-      onLost: () => undefined,
-      onRequest: () => undefined,
-    },
-    timings: { backoffMs: 20, unbindTimeoutMs: 100 },
-    log: quietLog,
+  links = new CarrierLinks<string>({ timings: { backoffMs: 20, unbindTimeoutMs: 100 }, log: quietLog })
+  links.heardBy({
+    onReady: () => undefined,
+    onResponse: () => undefined,
+    onTimeout: () => undefined,
+    onLateResponse: () => undefined,
+    onLost: () => undefined,
+    onRequest: () => undefined,
   })
   const settings = { tls: true, tlsCa: authority.certPem, port: smsc.port, ...carrier }
   links.follow(aDirectory({ carriers: [aCarrier(settings)] }))

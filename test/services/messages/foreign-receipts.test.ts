@@ -51,13 +51,8 @@ beforeEach(async () => {
   await clearTables(db, 'messages', 'submissions', 'events', 'event_deliveries', 'parked_receipts')
   isAlone = false
   looks = []
-  owner = new MessagesInProgress({
-    ...shared,
-    eventHolder: () => HOLDER,
-    onProjected: (submissions) => ofOwner.recorded(submissions),
-    onReturned: () => undefined,
-    ageMs: 3_600_000,
-  })
+  owner = new MessagesInProgress({ ...shared, ageMs: 3_600_000 })
+  owner.heardBy({ eventHolder: () => HOLDER, onProjected: (submissions) => ofOwner.recorded(submissions) })
   ofOwner = new Recorder({ ...shared, inProgress: owner, eventHolder: () => HOLDER })
   await owner.register(NODE)
   owner.start()
@@ -65,12 +60,12 @@ beforeEach(async () => {
     looks.push(name ?? '')
     return run()
   })
-  foreign = new ForeignReceipts({
-    ...shared,
-    db: watched,
-    isAlone: () => isAlone,
-    onParked: (id) => ofOwner.parked(id),
-  })
+  const lease = {
+    get isAlone() {
+      return isAlone
+    },
+  }
+  foreign = new ForeignReceipts({ ...shared, db: watched, lease, recorder: ofOwner })
   foreign.start()
 })
 

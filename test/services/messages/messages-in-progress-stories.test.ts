@@ -55,16 +55,18 @@ async function aNode(random: () => number) {
       if (held) void deliver(msgId, seq)
     }
   }
-  const inProgress: MessagesInProgress = new MessagesInProgress({
+  const inProgress = new MessagesInProgress({
     ...shared,
+    ageMs: 50,
+  })
+  const idRules = new IdRules({ db, directory: () => directory, nowMs: Date.now, log: quietLog })
+  const recorder = new Recorder({ ...shared, inProgress, idRules, eventHolder, onChanged })
+  inProgress.heardBy({
     eventHolder,
     onChanged,
     onProjected: (submissions) => recorder.recorded(submissions),
     onReturned: (outcome) => recorder.returned(outcome),
-    ageMs: 50,
   })
-  const idRules = new IdRules({ db, directory: () => directory, nowMs: Date.now, log: quietLog })
-  const recorder: Recorder = new Recorder({ ...shared, inProgress, idRules, eventHolder, onChanged })
   const outcomes = new WebhookOutcomes({ ...shared, inProgress })
   const deliver = async (msgId: string, seq: number) => {
     if (random() < 0.1) await turn(random)

@@ -60,14 +60,16 @@ async function aNode(changes: Partial<MessagesInProgressOptions> = {}) {
     db,
     directory: () => directory,
     nowMs: Date.now,
+    log: told.log,
+    ageMs: 3_600_000,
+    ...changes,
+  })
+  inProgress.heardBy({
     eventHolder: () => holder,
     onChanged: (messages) => told.changed.push(...messages),
     onProjected: (submissions) =>
       told.projected.push(...submissions.map(({ carrier_message_id }) => carrier_message_id)),
     onReturned: (outcome) => told.returned.push(...Object.keys(outcome)),
-    log: told.log,
-    ageMs: 3_600_000,
-    ...changes,
   })
   await inProgress.register(NODE)
   inProgress.start()

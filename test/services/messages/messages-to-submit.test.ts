@@ -52,15 +52,14 @@ async function start(changes: Partial<MessagesInProgressOptions> = {}): Promise<
     db,
     directory: () => directory,
     nowMs: Date.now,
-    eventHolder: () => ({ ...HOLDER, holder: nodeId }),
-    onChanged: () => undefined,
-    onProjected: () => undefined,
-    onReturned: () => undefined,
     log: quietLog,
     ageMs: LATE_MS,
     ...changes,
   })
-  inProgress.onLeft((msgIds) => left.push(...msgIds))
+  inProgress.heardBy({
+    eventHolder: () => ({ ...HOLDER, holder: nodeId }),
+    onLeft: (msgIds) => left.push(...msgIds),
+  })
   await inProgress.register(nodeId)
   inProgress.start()
 }

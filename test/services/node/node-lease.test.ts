@@ -37,8 +37,6 @@ async function started(name: string): Promise<Watched> {
     lease: new NodeLease({
       db,
       name,
-      onRegistered: async (nodeId) => void watched.registered.push(nodeId),
-      onTaken: async (buckets) => void watched.taken.push([...buckets]),
       onReplaced: () => {
         watched.replaced += 1
       },
@@ -46,6 +44,8 @@ async function started(name: string): Promise<Watched> {
       heartbeatMs: NEVER_MS,
     }),
   }
+  watched.lease.onRegistered((nodeId) => watched.registered.push(nodeId))
+  watched.lease.onTaken((buckets) => watched.taken.push([...buckets]))
   watched.lease.onExpired(() => {
     watched.expired += 1
   })
@@ -183,8 +183,6 @@ test('a heartbeat that fails is tried again soon, and told once', async () => {
   const lease = new NodeLease({
     db,
     name: 'failing',
-    onRegistered: async () => undefined,
-    onTaken: async () => undefined,
     onReplaced: () => undefined,
     log,
     heartbeatMs: 20,

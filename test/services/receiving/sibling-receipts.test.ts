@@ -25,13 +25,10 @@ beforeEach(async () => {
     db,
     directory: () => directory,
     nowMs: Date.now,
-    eventHolder: () => HOLDER,
-    onChanged: () => undefined,
-    onProjected: () => undefined,
-    onReturned: () => undefined,
     log: quietLog,
     ageMs: 3_600_000,
   })
+  owner.heardBy({ eventHolder: () => HOLDER })
   await owner.register(NODE)
 })
 afterEach(() => owner.stop(1_000))

@@ -56,7 +56,7 @@ function choiceOf(state: State = {}): CarrierChoice {
   const isHere = (id: number) => of(id) !== 'unbound' && !elsewhere.includes(id)
   return new CarrierChoice({
     directory: () => directory,
-    links: () => ({ canSubmit: isHere, freest: (id) => (free.includes(id) ? aLink : null) }),
+    links: { canSubmit: isHere, freest: (id) => (free.includes(id) ? aLink : null) },
     conditions: {
       isAlone: state.isAlone ?? false,
       of,
@@ -64,7 +64,7 @@ function choiceOf(state: State = {}): CarrierChoice {
       isTrialDue: (id) => !tried.includes(id),
       tried: (id) => void tried.push(id),
     },
-    outOfUse: (routeId, id) => routeId === 9 && outOfUse.includes(id),
+    quality: { outOfUse: (routeId, id) => routeId === 9 && outOfUse.includes(id) },
   })
 }
 

@@ -48,13 +48,15 @@ async function node(name: string, here: Record<number, LinkCondition>): Promise<
         },
       },
       directory: () => directory,
-      here: (id) => made.here.get(id) ?? 'unbound',
-      onHanded: () => {
-        made.handed += 1
-      },
       log: strictLog,
     }),
   }
+  made.conditions.watch({
+    linkCondition: (id) => made.here.get(id) ?? 'unbound',
+    takeHanded: () => {
+      made.handed += 1
+    },
+  })
   nodes.push(made)
   return made
 }
