@@ -17,10 +17,10 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/al
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // What is waited for may take a while on a busy machine; how long is no assertion.
-    expect: { poll: { timeout: 20_000 } },
+    // Bounds that end a hang. How long something takes on a busy machine is no assertion.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 3,
     // Files share a process: starting one and loading src/ for each took half of the CPU of the whole run.
     isolate: false,

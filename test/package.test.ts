@@ -30,7 +30,7 @@ beforeAll(async () => {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
   }
-}, 60_000)
+})
 afterAll(() => folder[Symbol.dispose]())
 
 test('the package has program, documents and licence, and neither sources nor tests', () => {

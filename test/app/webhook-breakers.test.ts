@@ -359,7 +359,7 @@ describe('more events than there is room for in memory', () => {
     await untilAllGone()
     expectAllInOrder(hostile, sent, [1, 2])
     expect(receiver.received).toHaveLength(400)
-  }, 60_000)
+  })
 })
 
 // The last: the node of the others has all buckets until then.

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await run('npm', ['pack', '--pack-destination', folder.path], { cwd: join(ROOT, 'client') })
   const [tarball] = readdirSync(folder.path).filter((name) => name.endsWith('.tgz'))
   await run('tar', ['-xzf', join(folder.path, tarball!), '-C', installed, '--strip-components=1'])
-}, 60_000)
+})
 afterAll(() => folder[Symbol.dispose]())
 
 test('the package has JavaScript, types, licence, and nothing to install', () => {

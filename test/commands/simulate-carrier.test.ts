@@ -80,7 +80,7 @@ test('--quiet prints nothing', async () => {
   earlier.child.kill('SIGTERM')
   await earlier.ended
   const program = run('--quiet', '--port', `${earlier.port}`)
-  await vi.waitFor(() => bind(earlier.port).whenBound(), { timeout: 20_000 })
+  await vi.waitFor(() => bind(earlier.port).whenBound(), { timeout: 60_000 })
   program.child.kill('SIGTERM')
   expect(await program.ended).toBe(0)
   expect(program.output() + program.errors()).toBe('')

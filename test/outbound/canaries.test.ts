@@ -258,7 +258,7 @@ describe.skipIf('reason' in namespace)('in a network where every address is a ca
     const report = await runBed(namespace)
     observations = new Map(report.observations.map((each) => [each.id, each]))
     counts = report.counts
-  }, 120_000)
+  })
 
   function seen(id: string): Observation {
     const observation = observations.get(id)

@@ -24,7 +24,7 @@ test('kill -9 of the server: it runs again by itself at the same address, with a
   const pid = postmasterOf(directory.path)
   process.kill(pid, 'SIGKILL')
   await expect
-    .poll(() => query(server.connectionString, 'select one from kept').catch(() => []), { timeout: 20_000 })
+    .poll(() => query(server.connectionString, 'select one from kept').catch(() => []))
     .toEqual([{ one: 1 }])
   expect(postmasterOf(directory.path)).not.toBe(pid)
   expect(lines).toEqual([expect.stringContaining('ended unexpectedly (SIGKILL)')])
@@ -47,7 +47,7 @@ test('kill -9 of the service: the server does not linger, and the next start has
   await keepOne(connectionString!)
   const pid = postmasterOf(directory.path)
   await killed(holder)
-  await expect.poll(() => isServer(pid), { timeout: 20_000 }).toBe(false)
+  await expect.poll(() => isServer(pid)).toBe(false)
   const server = await startEmbeddedPostgres({ dataDir: directory.path })
   expect(await query(server.connectionString, 'select one from kept')).toEqual([{ one: 1 }])
   await server.stop()

@@ -22,7 +22,7 @@ export async function cleanUp(): Promise<void> {
 
 /** Resolves when `condition` holds; the deadline is there for a busy machine. */
 export function until(condition: () => boolean): Promise<unknown> {
-  return vi.waitUntil(condition, { interval: 2, timeout: 20_000 })
+  return vi.waitUntil(condition, { interval: 2, timeout: 60_000 })
 }
 
 /** A simulator on a free port that waits for nothing. */

@@ -143,7 +143,7 @@ describe('as SMSC, to a raw peer', () => {
     peer.socket.off('drain', more)
     peer.socket.resume()
     const answered = () => peer.chunks.reduce((sum, octets) => sum + octets, -before)
-    await expect.poll(answered, { timeout: 10_000 }).toBe(written)
+    await expect.poll(answered).toBe(written)
   })
 
   test('more peers than allowed are dropped', async () => {
@@ -362,7 +362,7 @@ test('1,000 submits and their receipts through a window of 10, both sides ours',
       },
     },
   )
-  await expect.poll(() => [ids.size, receipts.size], { timeout: 10_000 }).toEqual([1_000, 1_000])
+  await expect.poll(() => [ids.size, receipts.size]).toEqual([1_000, 1_000])
   expect(receipts).toEqual(ids)
   await connection.unbind()
 })

@@ -87,7 +87,7 @@ test('stories of messages leave the same rows, in memory throughout or at rest b
     }),
     { numRuns: 8, endOnFailure: true },
   )
-}, 120_000)
+})
 
 /** A message in its record, of which nothing is submitted; taken out of it by a lane. */
 async function loaded(by: number): Promise<MessageInProgress> {

@@ -205,4 +205,4 @@ test('eight processes at once, with the real migrations: one migrates, all succe
   expect(done.flat()).toContain('0001_initial')
   const { rows } = await database.db.query('select name from schema_migrations order by id')
   expect(rows.map(({ name }) => name)).toEqual(done.flat())
-}, 120_000)
+})

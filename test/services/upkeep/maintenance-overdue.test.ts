@@ -130,7 +130,7 @@ describe('overdue messages', () => {
       `update messages set status = 'DELIVERED' where msg_id = (select msg_id from messages order by msg_id limit 1)`,
     )
     const run = maintenance().runOnce()
-    await expect.poll(() => blocked(), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => blocked()).toBe(1)
     await receipt.query('commit')
     receipt.release()
     await run
@@ -148,7 +148,7 @@ describe('overdue messages', () => {
     await receipt.query('begin')
     await receipt.query(`update messages set status = 'DELIVERED', event_seq = 2 where msg_id = $1`, [msgId])
     const run = maintenance().runOnce()
-    await expect.poll(() => blocked(), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => blocked()).toBe(1)
     await receipt.query('commit')
     receipt.release()
     await run
