@@ -27,7 +27,8 @@ const STORAGE: Record<PartitionedTable, string> = {
 /**
  * Creates the partition of one day, `day` as YYYYMMDD. Bounds are the first ids of the days. To be called in a
  * transaction; fails with 42P07 when it is there. Made apart and then attached: that waits for nobody who reads or writes,
- * while `create table … partition of` would lock the whole table.
+ * while `create table … partition of` would lock the whole table. Its key is made last, by attaching: docs/adr/0006. In a
+ * database that was restored from a dump the parent's is older than the other indexes.
  */
 export async function createPartition(
   db: Queryable,
@@ -36,6 +37,13 @@ export async function createPartition(
 ): Promise<void> {
   const name = partitionName(table, day.name)
   await db.query(`create table ${name} (like ${table} including defaults) with (${STORAGE[table]})`)
+  const { rows } = await db.query<{ definition: string }>({
+    text: `
+      select substring(pg_get_indexdef(indexrelid) from 'USING .*') as definition
+      from pg_index where indrelid = $1::regclass and not indisunique`,
+    values: [table],
+  })
+  for (const { definition } of rows) await db.query(`create index on ${name} ${definition}`)
   await db.query(
     `alter table ${table} attach partition ${name} for values from ('${day.fromMsgId}') to ('${day.toMsgId}')`,
   )

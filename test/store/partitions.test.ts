@@ -31,6 +31,18 @@ describe.each(PARTITIONED_TABLES)('%s', (table) => {
   })
 })
 
+test('the key is the newest index of a day, also where the table was restored from a dump', async () => {
+  await db.query('drop index messages_kind')
+  await db.query('create index messages_kind on messages (plan_id, sender)')
+  await createPartition(db, 'messages', day('20260110', 9))
+  const { rows } = await db.query<{ name: string }>(`
+    select indexrelid::regclass::text as name from pg_index where indrelid = 'messages_20260110'::regclass
+    order by indexrelid`)
+  const { rows: parents } = await db.query(`select from pg_index where indrelid = 'messages'::regclass`)
+  expect(rows).toHaveLength(parents.length)
+  expect(rows.at(-1)).toEqual({ name: 'messages_20260110_pkey' })
+})
+
 test('a name that is no day is refused before it gets into a statement', async () => {
   await expect(dropPartition(db, 'messages', '2026; drop table nodes')).rejects.toThrow('not a day')
   await expect(createPartition(db, 'messages', day('today', 5))).rejects.toThrow('not a day')

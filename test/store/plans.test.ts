@@ -151,8 +151,8 @@ const SMALL =
 /** The sweep for sets that no other part completed looks at every part that waits. */
 const INTENDED = { take_complete_sets: ['reads all of inbound_parts'] }
 
-/** Columns of primary keys, by table. */
-type Keys = ReadonlyMap<string, readonly string[]>
+/** Primary keys, by table. */
+type Keys = ReadonlyMap<string, { readonly columns: readonly string[]; readonly index: string }>
 
 interface Plan {
   readonly 'Node Type': string
@@ -173,9 +173,12 @@ function faultsOf(plan: Plan, keys: Keys, limited = false): string[] {
   const found: string[] = []
   if (type.endsWith('Scan') && table !== '' && !SMALL.test(table)) {
     if (!isBound) found.push(`reads all of ${table}`)
-    const filter = String(plan.Filter ?? '')
-    const missed = keys.get(relation)!.filter((column) => isLookedFor(filter, `${plan.Alias}.${column}`))
-    if (missed.length > 0) found.push(`reads ${table} for ${missed}`)
+    const { columns, index } = keys.get(relation)!
+    const comparedBy = (part: string) =>
+      columns.filter((column) => isLookedFor(String(plan[part]), `${plan.Alias}.${column}`))
+    const isByOther = comparedBy('Index Cond').length === columns.length && plan['Index Name'] !== index
+    if (isByOther || comparedBy('Filter').length > 0)
+      found.push(`reads ${table} by ${String(plan['Index Name']).replace(/_\d{8}/, '')}`)
   }
   const inputOf = (side: string) => inputs.find((input) => input['Parent Relationship'] === side)
   // A Result is one row.
@@ -189,11 +192,11 @@ function faultsOf(plan: Plan, keys: Keys, limited = false): string[] {
   return [...found, ...inputs.flatMap((input) => faultsOf(input, keys, passes))]
 }
 
-/** A filter compares the column with one of another row. */
-function isLookedFor(filter: string, column: string): boolean {
-  return filter.includes(`(${column} = `)
-    ? !filter.includes(`(${column} = ANY ($`)
-    : filter.includes(` = ${column})`)
+/** A condition compares the column with a value or with that of another row. */
+function isLookedFor(condition: string, column: string): boolean {
+  return condition.includes(`(${column} = `)
+    ? !condition.includes(`(${column} = ANY ($`)
+    : condition.includes(` = ${column})`)
 }
 
 /** It aggregates, and nothing below depends on the row that it is computed for. */
@@ -217,12 +220,12 @@ test('each kept plan is right when its tables were empty and analyzed', async ()
   const statements = await statementsOfCalls()
   expect([...statements.keys()].toSorted()).toEqual(namesInStore().toSorted())
   await db.query('vacuum analyze')
-  const { rows: keyRows } = await db.query<{ table: string; columns: string[] }>(`
-    select c.relname as table, array_agg(a.attname::text) as columns
-    from pg_index i join pg_class c on c.oid = i.indrelid
+  const { rows: keyRows } = await db.query<{ table: string; index: string; columns: string[] }>(`
+    select c.relname as table, x.relname as index, array_agg(a.attname::text) as columns
+    from pg_index i join pg_class c on c.oid = i.indrelid join pg_class x on x.oid = i.indexrelid
     join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey::smallint[])
-    where i.indisprimary group by c.relname`)
-  const keys = new Map(keyRows.map(({ table, columns }) => [table, columns]))
+    where i.indisprimary group by 1, 2`)
+  const keys = new Map(keyRows.map(({ table, ...key }) => [table, key]))
   const client = await db.connect()
   await using _ = { [Symbol.asyncDispose]: async () => client.release(true) }
   // Without pruning nothing is left out that the parameters (all are null) would make needless.
