@@ -108,10 +108,14 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 3_600_000
 const LOST_COMMIT_MS = 10_000
 const LOST_COMMIT_RETRY_MS = 250
 const MAX_BATCH = 200
+/** Each key takes a place among the locks of the server, which has some thousands. */
+const MAX_KEYS = 100
+const BUSY_KEY_RETRY_MS = 50
 /** `isHere`: this process has it in memory. */
 type Stored = AcceptOutcome & { readonly isHere?: true }
-/** Null: another message was the first with its key. */
-type Write = (items: readonly Item[]) => Promise<readonly (Stored | null)[]>
+/** Null: another message was the first with its key. `busy`: nothing is stored, for its key is being taken by another transaction. */
+type Written = Stored | 'busy' | null
+type Write = (items: readonly Item[]) => Promise<readonly Written[]>
 
 /**
  * Accepts messages in groups, each answered after its COMMIT: those that this node submits into the journal, the others
@@ -127,8 +131,8 @@ export class GroupAccepter implements MessageAccepter {
   readonly #journal: AcceptanceJournal
   readonly #messages: Pick<MessageReads, 'find'>
   readonly #optOuts: Batcher<Item, boolean>
-  readonly #keyed: Batcher<Item, Stored | null>
-  readonly #records: Batcher<Item, Stored | null>
+  readonly #keyed: Batcher<Item, Written>
+  readonly #records: Batcher<Item, Written>
   readonly #repeated: Batcher<Item, AcceptOutcome>
   /** What became of them is to be read back. */
   readonly #lost: Batcher<Item, AcceptOutcome>
@@ -145,7 +149,12 @@ export class GroupAccepter implements MessageAccepter {
     const batcher = <T>(write: (items: readonly Item[]) => Promise<readonly T[]>, maxInFlight: number) =>
       new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight })
     this.#optOuts = batcher((items) => this.#areOptedOut(items), 2)
-    this.#keyed = batcher((items) => this.#write(items, this.#acceptKeyed), 1)
+    this.#keyed = new Batcher({
+      write: (items) => this.#write(items, this.#acceptKeyed),
+      maxBatch: MAX_KEYS,
+      maxInFlight: 1,
+      maxWaitMs: this.#lostCommitMs,
+    })
     this.#records = batcher((items) => this.#write(items, this.#writeRecords), 2)
     this.#repeated = batcher((items) => this.#answerRepeated(items), 2)
     this.#lost = batcher((items) => this.#settleLost(items), 1)
@@ -182,7 +191,9 @@ export class GroupAccepter implements MessageAccepter {
     try {
       const optedOut = plan.optOut !== null && (await this.#optOuts.add(item))
       if (optedOut) item = { ...item, accepted: { ...accepted, optedOut } }
-      stored = (await this.#store(item)) ?? (await this.#repeated.add(item))
+      const written = await this.#store(item)
+      stored =
+        (written === 'busy' ? await this.#storeLater(item) : written) ?? (await this.#repeated.add(item))
     } catch (error) {
       this.#log.error({ err: error }, 'message not queued')
       stored = failed(item)
@@ -198,7 +209,18 @@ export class GroupAccepter implements MessageAccepter {
     return items.map((item) => found.has(textOf(pairOf(item))))
   }
 
-  async #store(item: Item): Promise<Stored | null> {
+  /** Only the sends with the same key wait for who has it. */
+  async #storeLater(item: Item): Promise<Stored | null> {
+    const deadlineMs = performance.now() + this.#lostCommitMs
+    while (performance.now() < deadlineMs) {
+      await new Promise((resolve) => setTimeout(resolve, BUSY_KEY_RETRY_MS))
+      const written = await this.#store(item)
+      if (written !== 'busy') return written
+    }
+    throw new Error('another transaction has its Idempotency-Key')
+  }
+
+  async #store(item: Item): Promise<Written> {
     const { msgId, accepted, holder, key, onOverdue } = item
     const { sender, recipient, body, callbackUrl } = accepted
     if ([sender, recipient, body, callbackUrl].some((text) => text?.includes('\0')))
@@ -208,7 +230,7 @@ export class GroupAccepter implements MessageAccepter {
     return await this.#conclude(item, await this.#journal.accept({ msgId, accepted, holder, onOverdue }))
   }
 
-  async #conclude(item: Item, acceptance: Acceptance): Promise<Stored | null> {
+  async #conclude(item: Item, acceptance: Acceptance): Promise<Written> {
     if (acceptance === 'committed') return { ...queued(item), isHere: true }
     if (acceptance === 'lost') return await this.#records.add(item)
     if (acceptance === 'uncertain') return await this.#lost.add(item)
@@ -234,28 +256,29 @@ export class GroupAccepter implements MessageAccepter {
   }
 
   readonly #acceptKeyed: Write = async (items) => {
-    let first: readonly Item[] = []
+    let keys = NO_KEYS
     const acceptance = await this.#journal.acceptWith(async (tx) => {
-      first = await firstOfKeys(tx, items)
-      return first.map((item) => ({ ...item, holder: item.holder! }))
+      keys = await firstOfKeys(tx, items)
+      return keys.first.map((item) => ({ ...item, holder: item.holder! }))
     })
     // Nothing is stored, not even the keys.
     if (acceptance === 'lost') return await Promise.all(items.map((item) => this.#records.add(item)))
-    const outcomes = await Promise.all(first.map((item) => this.#conclude(item, acceptance)))
-    return outcomesOf(items, first, outcomes)
+    const outcomes = await Promise.all(keys.first.map((item) => this.#conclude(item, acceptance)))
+    return outcomesOf(items, keys, outcomes)
   }
 
   readonly #writeRecords: Write = async (items) => {
-    let first: readonly Item[] = []
+    let keys = NO_KEYS
     try {
       await withTransaction(this.#db, async (tx) => {
-        first = await firstOfKeys(tx, items)
+        keys = await firstOfKeys(tx, items)
+        const { first } = keys
         if (first.length > 0) await writeRecords(tx, first.map(newRecord), null)
       })
-      return outcomesOf(items, first, first.map(queued))
+      return outcomesOf(items, keys, keys.first.map(queued))
     } catch (error) {
       if (!(error instanceof CommitOutcomeUnknownError)) throw error
-      return outcomesOf(items, first, await this.#settleLost(first))
+      return outcomesOf(items, keys, await this.#settleLost(keys.first))
     }
   }
 
@@ -298,31 +321,44 @@ export class GroupAccepter implements MessageAccepter {
 
 const UNKNOWN: AcceptOutcome = { kind: 'unknown' }
 
-/** Takes the keys of these. Returns those that are the first with theirs, or have none. */
-async function firstOfKeys(tx: Queryable, items: readonly Item[]): Promise<readonly Item[]> {
+/** `first`: with their keys, or without one. `busy`: their keys are being taken by another transaction. */
+interface OfKeys {
+  readonly first: readonly Item[]
+  readonly busy: ReadonlySet<Item>
+}
+
+const NO_KEYS: OfKeys = { first: [], busy: new Set() }
+
+/** Takes the keys of these. */
+async function firstOfKeys(tx: Queryable, items: readonly Item[]): Promise<OfKeys> {
   const firsts = new Map<string, Item>()
   for (const item of items) {
     const key = item.key && keyOf(item.accepted.planId, item.key)
     if (key !== null && !firsts.has(key)) firsts.set(key, item)
   }
-  if (firsts.size === 0) return items
+  if (firsts.size === 0) return { first: items, busy: NO_KEYS.busy }
   const keys = [...firsts.values()].map(({ msgId, accepted, key }) => ({
     ...key!,
     msgId,
     planId: accepted.planId,
   }))
-  const taken = await takeIdempotencyKeys(tx, keys, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED)
-  return items.filter(({ msgId, key }) => key === null || taken.has(msgId))
+  const { taken, busy } = await takeIdempotencyKeys(tx, keys, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED)
+  const isBusy = ({ accepted, key }: Item) =>
+    key !== null && busy.has(firsts.get(keyOf(accepted.planId, key))!.msgId)
+  return {
+    first: items.filter(({ msgId, key }) => key === null || taken.has(msgId)),
+    busy: busy.size === 0 ? NO_KEYS.busy : new Set(items.filter(isBusy)),
+  }
 }
 
-/** What became of those that are the first with their keys; null for the others. */
+/** What became of each of these; `outcomes`: of those that are the first with their keys. */
 function outcomesOf(
   items: readonly Item[],
-  first: readonly Item[],
-  outcomes: readonly (Stored | null)[],
-): readonly (Stored | null)[] {
+  { first, busy }: OfKeys,
+  outcomes: readonly Written[],
+): readonly Written[] {
   const known = new Map(first.map((item, at) => [item, outcomes[at]!]))
-  return items.map((item) => known.get(item) ?? null)
+  return items.map((item) => known.get(item) ?? (busy.has(item) ? 'busy' : null))
 }
 
 function pairOf({ accepted: { planId, sender, recipient } }: Item): OptOutPair {

@@ -64,8 +64,8 @@ export async function answerOptOuts(
   const keys = replies.map(({ msgId, accepted, keyHash }) => {
     return { msgId, planId: accepted.planId, keyHash, requestHash: keyHash }
   })
-  const ids = await takeIdempotencyKeys(transaction, keys, REPLY_PAUSE_MS, NOT_QUEUED)
-  const kept = replies.filter(({ msgId }) => ids.has(msgId))
+  const { taken } = await takeIdempotencyKeys(transaction, keys, REPLY_PAUSE_MS, NOT_QUEUED)
+  const kept = replies.filter(({ msgId }) => taken.has(msgId))
   if (kept.length === 0) return
   await writeRecords(transaction, kept.map(newRecord), null)
   await letRepliesOut(

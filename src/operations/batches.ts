@@ -2,6 +2,8 @@ import { isRowFault } from '../store/database.ts'
 
 interface Waiting<Item, Result> {
   readonly item: Item
+  /** By the monotonic clock. */
+  readonly sinceMs: number
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
 }
@@ -26,6 +28,8 @@ export interface BatcherOptions<Item, Result> {
   readonly maxBatch: number
   /** Batches under way at once. Two keep the database busy while the next one gathers. */
   readonly maxInFlight: number
+  /** An item that has not begun by then is rejected. Default: it waits for as long as it takes. */
+  readonly maxWaitMs?: number | undefined
 }
 
 /**
@@ -37,6 +41,7 @@ export class Batcher<Item, Result> {
   #waiting: Waiting<Item, Result>[] = []
   #inFlight = 0
   #scheduled = false
+  #expiry: NodeJS.Timeout | null = null
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
@@ -49,9 +54,31 @@ export class Batcher<Item, Result> {
 
   add(item: Item): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    this.#waiting.push({ item, resolve, reject })
+    this.#waiting.push({ item, sinceMs: performance.now(), resolve, reject })
     this.#schedule()
+    this.#limitWait()
     return promise
+  }
+
+  /** Looks for the first that waits. */
+  #limitWait(): void {
+    const [first] = this.#waiting
+    const { maxWaitMs } = this.#options
+    if (maxWaitMs === undefined || this.#expiry !== null || first === undefined) return
+    this.#expiry = setTimeout(
+      () => {
+        this.#expiry = null
+        const untilMs = performance.now() - maxWaitMs
+        const { true: late = [], false: kept = [] } = Object.groupBy(
+          this.#waiting,
+          ({ sinceMs }) => `${sinceMs <= untilMs}`,
+        )
+        this.#waiting = kept
+        for (const { reject } of late) reject(new Error(`had no turn within ${maxWaitMs} ms`))
+        this.#limitWait()
+      },
+      Math.max(1, first.sinceMs + maxWaitMs - performance.now()),
+    ).unref()
   }
 
   #schedule(): void {

@@ -12,36 +12,52 @@ export interface IdempotencyKey {
   readonly msgId: string
 }
 
+/** Other transactions of a node wait for it. */
+const TAKE_TIMEOUT_MS = 5_000
+
+/** By the ids of the messages they came with. What is neither met a key that is live. */
+export interface TakenKeys {
+  readonly taken: ReadonlySet<string>
+  /** Another transaction is taking the same key, or has just ended. */
+  readonly busy: ReadonlySet<string>
+}
+
 /**
- * Takes those of these keys that are free, each for the message it comes with. Returns the ids of these messages: the others
- * met a key that is still live. The key of a message that was refused (`refusedCode`) is free again. Waits for other
- * transactions that take the same keys.
+ * Takes those of these keys that are free, each for the message it comes with. The key of a message that was refused
+ * (`refusedCode`) is free again. Waits for nobody: a key is locked before it is looked at, and the transaction that has it
+ * may be that of a process that stands still.
  */
 export async function takeIdempotencyKeys(
   tx: Queryable,
   keys: readonly IdempotencyKey[],
   lifetimeMs: number,
   refusedCode: string,
-): Promise<Set<string>> {
-  const { rows } = await tx.query<{ msgId: string }>({
+): Promise<TakenKeys> {
+  const { rows } = await tx.query<{ taken: string[]; busy: string[] }>({
     name: 'take_idempotency_keys',
-    // In one order everywhere, so that two nodes with the same keys do not lock each other out.
     text: `
-      insert into idempotency_keys as k (plan_id, key_hash, request_hash, msg_id, created_at)
-      select "planId", decode("keyHash", 'hex'), decode("requestHash", 'hex'), "msgId",
-             to_timestamp("createdAtMs" / 1000.0)
-      from json_to_recordset($1) as i ("planId" integer, "keyHash" text, "requestHash" text, "msgId" uuid,
-                                       "createdAtMs" bigint)
-      order by "planId", "keyHash"
-      on conflict (plan_id, key_hash) do update
-        set request_hash = excluded.request_hash, msg_id = excluded.msg_id, created_at = excluded.created_at
-        where k.created_at < excluded.created_at - $2 * interval '1 ms'
-           or exists (select from messages m where m.plan_id = any (array[k.plan_id]) and m.msg_id = k.msg_id
-                                               and m.status = 'FAILED' and m.error_code = $3)
-      returning msg_id as "msgId"`,
+      with input as materialized (
+        select *, pg_try_advisory_xact_lock(hashtextextended("planId" || ':' || "keyHash", 0)) as "isFree"
+        from json_to_recordset($1) as i ("planId" integer, "keyHash" text, "requestHash" text, "msgId" uuid,
+                                         "createdAtMs" bigint)
+      ), taken as (
+        insert into idempotency_keys as k (plan_id, key_hash, request_hash, msg_id, created_at)
+        select "planId", decode("keyHash", 'hex'), decode("requestHash", 'hex'), "msgId",
+               to_timestamp("createdAtMs" / 1000.0)
+        from input where "isFree" order by "planId", "keyHash"
+        on conflict (plan_id, key_hash) do update
+          set request_hash = excluded.request_hash, msg_id = excluded.msg_id, created_at = excluded.created_at
+          where k.created_at < excluded.created_at - $2 * interval '1 ms'
+             or exists (select from messages m where m.plan_id = any (array[k.plan_id]) and m.msg_id = k.msg_id
+                                                 and m.status = 'FAILED' and m.error_code = $3)
+        returning msg_id
+      )
+      select array(select msg_id::text from taken) as taken, array(select "msgId"::text from input where not "isFree") as busy`,
     values: [JSON.stringify(keys.map(keyColumns)), lifetimeMs, refusedCode],
+    query_timeout: TAKE_TIMEOUT_MS,
   })
-  return new Set(rows.map(({ msgId }) => msgId))
+  const [{ taken, busy }] = rows as [{ taken: string[]; busy: string[] }]
+  return { taken: new Set(taken), busy: new Set(busy) }
 }
 
 function keyColumns({ planId, keyHash, requestHash, msgId }: IdempotencyKey) {

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
-import type { AcceptOutcome } from '../../src/operations/accept-messages.ts'
+import { type AcceptOutcome, IDEMPOTENCY_LIFETIME_MS } from '../../src/operations/accept-messages.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
+import type { Queryable } from '../../src/store/database.ts'
+import { takeIdempotencyKeys } from '../../src/store/idempotency-keys.ts'
 import { takeOverLane } from '../../src/store/journal.ts'
 import { type AcceptingNode, acceptBy, anAcceptingNode } from '../support/accepting-nodes.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Around, type Become, become } from '../support/gated-database.ts'
-import { installedDatabase } from '../support/installation.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
 import { quietLog } from '../support/log.ts'
 import { clearTables, NODE } from '../support/stored-messages.ts'
 
@@ -221,7 +223,7 @@ describe('an answer to the COMMIT that never comes', () => {
       }
       return await run()
     }
-    const node = await aNode({ around, overdueMs: 500 })
+    const node = await aNode({ around, overdueMs: 500, lostCommitMs: 100 })
     const stuck: Promise<AcceptOutcome>[] = []
     for (const body of ['a', 'b', 'c']) {
       const before = left
@@ -229,12 +231,14 @@ describe('an answer to the COMMIT that never comes', () => {
       await eventually(() => left < before)
     }
     await asked.promise
-    const behind = await Promise.all([accept(node, 'd'), accept(node, 'e', 'key')])
-    expect(kindsOf(behind)).toEqual(['failed', 'failed'])
+    const behind = ['a', 'b'].map((key) => accept(node, 'e', key))
+    await eventually(() => node.inProgress.pending === 5)
+    behind.push(accept(node, 'd'), accept(node, 'e', 'key'))
+    expect(kindsOf(await Promise.all(behind))).toEqual(Array(4).fill('failed'))
     expect(kindsOf(await Promise.all(stuck))).toEqual(['unknown', 'unknown', 'unknown'])
     goOn.resolve()
     await eventually(() => node.kept.length === 3)
-    expect([node.inProgress.size, node.released.length, await stored()]).toEqual([3, 2, []])
+    expect([node.inProgress.size, node.released.length, await stored()]).toEqual([3, 4, []])
     expect(await accept(node, 'e', 'key')).toMatchObject({ kind: 'queued' })
   })
 
@@ -334,6 +338,37 @@ describe('Idempotency-Key', () => {
     const inProgress = both.reduce((sum, { inProgress: { size } }) => sum + size, 0)
     expect(inProgress + (await stored()).length).toBe(1)
   })
+
+  test.each([true, false])(
+    'that a transaction of a process that stands still has delays no other key; in the journal: %s',
+    async (keeps) => {
+      const node = await aNode({ keeps })
+      const hash = (text: string) => Buffer.from(text.padEnd(32))
+      const take = (tx: Queryable) =>
+        takeIdempotencyKeys(
+          tx,
+          [{ planId: plan.id, keyHash: hash('held'), requestHash: hash('a'), msgId: newId(Date.now()) }],
+          IDEMPOTENCY_LIFETIME_MS,
+          '100',
+        )
+      const held = await db.connect()
+      await held.query('begin')
+      await take(held)
+      const waiting = accept(node, 'a', 'held')
+      const others = ['a', 'b', 'c'].map((key) => accept(node, 'a', key))
+      expect(kindsOf(await Promise.all(others))).toEqual(['queued', 'queued', 'queued'])
+      expect(await accept(node, 'a')).toMatchObject({ kind: 'queued' })
+      await held.query('rollback')
+      expect(await waiting).toMatchObject({ kind: 'queued' })
+      await held.query('begin')
+      await db.query('truncate idempotency_keys')
+      await take(held)
+      const impatient = await aNode({ keeps, lostCommitMs: 100 })
+      expect(await accept(impatient, 'a', 'held')).toMatchObject({ kind: 'failed' })
+      await held.query('rollback')
+      held.release()
+    },
+  )
 
   test('its first message is in the lane of a node that died', async () => {
     const [dead, living] = [await aNode(), await aNode()]

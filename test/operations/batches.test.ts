@@ -31,6 +31,26 @@ describe('Batcher', () => {
     expect(batcher.waiting).toBe(0)
   })
 
+  test('what has no turn in time is rejected, and never written', async () => {
+    const gate = Promise.withResolvers<void>()
+    const written: number[] = []
+    const batcher = new Batcher<number, number>({
+      write: async (items) => {
+        written.push(...items)
+        await gate.promise
+        return items
+      },
+      maxBatch: 1,
+      maxInFlight: 1,
+      maxWaitMs: 20,
+    })
+    const first = batcher.add(1)
+    const late = [2, 3].map((item) => batcher.add(item))
+    for (const each of late) await expect(each).rejects.toThrow('no turn within 20 ms')
+    gate.resolve()
+    expect([await first, await batcher.add(4), written]).toEqual([1, 4, [1, 4]])
+  })
+
   test('what comes while batches are under way gathers, and no more than maxInFlight run', async () => {
     const gates: PromiseWithResolvers<void>[] = []
     let most = 0

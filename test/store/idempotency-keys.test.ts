@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Database, withTransaction } from '../../src/store/database.ts'
+import { type Queryable, withTransaction } from '../../src/store/database.ts'
 import {
   findIdempotencyKeys,
   type IdempotencyKey,
@@ -19,8 +19,11 @@ function aKey(key: string, request = 'request', atMs = Date.now()): IdempotencyK
   return { planId: plan, keyHash: hash(key), requestHash: hash(request), msgId: newId(atMs) }
 }
 
-const take = (keys: readonly IdempotencyKey[], on: Database = db) =>
-  withTransaction(on, (tx) => takeIdempotencyKeys(tx, keys, LIFETIME_MS, '100'))
+const takeIn = (tx: Queryable, keys: readonly IdempotencyKey[]) =>
+  takeIdempotencyKeys(tx, keys, LIFETIME_MS, '100')
+
+const take = async (keys: readonly IdempotencyKey[]) =>
+  (await withTransaction(db, (tx) => takeIn(tx, keys))).taken
 
 const idsOf = (...keys: readonly IdempotencyKey[]) => new Set(keys.map(({ msgId }) => msgId))
 
@@ -56,12 +59,27 @@ describe('a key', () => {
     expect(await take([again, other])).toEqual(idsOf(again))
   })
 
-  test("that two nodes take at once is one node's, and many in any order do not lock each other out", async () => {
+  test('that another transaction takes is busy until that has ended; the others of the batch are taken', async () => {
+    const [first, second, other] = [aKey('a'), aKey('a'), aKey('b')]
+    const open = await db.connect()
+    await open.query('begin')
+    expect((await takeIn(open, [first])).taken).toEqual(idsOf(first))
+    const beside = await withTransaction(db, (tx) => takeIn(tx, [second, other]))
+    expect(beside).toEqual({ taken: idsOf(other), busy: idsOf(second) })
+    await open.query('rollback')
+    open.release()
+    expect(await take([second])).toEqual(idsOf(second))
+  })
+
+  test("that two nodes take at once is one node's, and none waits for the other", async () => {
     await using other = otherPool(connectionString)
     for (let round = 0; round < 5; round += 1) {
       const keys = () => Array.from({ length: 20 }, (_, n) => aKey(`race ${round} ${n}`))
-      const taken = await Promise.all([take(keys()), take(keys().reverse(), other.db)])
-      expect(taken[0].size + taken[1].size).toBe(20)
+      const both = await Promise.all([
+        withTransaction(db, (tx) => takeIn(tx, keys())),
+        withTransaction(other.db, (tx) => takeIn(tx, keys().reverse())),
+      ])
+      expect(both[0].taken.size + both[1].taken.size).toBe(20)
     }
   })
 })

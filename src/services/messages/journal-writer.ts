@@ -98,11 +98,7 @@ export class JournalWriter<Item extends JournalFact> {
   #inFlight: Entry<Item>[] = []
   /** They get a number as soon as fewer entries are in flight. */
   #prepared: Entry<Item>[] = []
-  readonly #transactions = new Batcher<Transact<Item>, Appended>({
-    write: async ([transact]) => [await this.#transact(transact!)],
-    maxBatch: 1,
-    maxInFlight: MOST_TRANSACTIONS,
-  })
+  readonly #transactions: Batcher<Transact<Item>, Appended>
   #flushedAtMs = 0
   #lastSize = 0
   #scheduled = false
@@ -112,6 +108,12 @@ export class JournalWriter<Item extends JournalFact> {
 
   constructor(options: JournalWriterOptions<Item>) {
     this.#options = options
+    this.#transactions = new Batcher({
+      write: async ([transact]) => [await this.#transact(transact!)],
+      maxBatch: 1,
+      maxInFlight: MOST_TRANSACTIONS,
+      maxWaitMs: options.overdueMs ?? OVERDUE_MS,
+    })
   }
 
   /** The lane as it is held; null while there is none. */
