@@ -52,6 +52,11 @@ export interface Queued {
 
 const SECOND_MS = 1_000
 const POLL_MS = 100
+/**
+ * No message may overtake one that is older by more: what was in memory when the carrier went, and a batch that is read
+ * from the database, are younger by less.
+ */
+const MOST_OVERTAKEN_MS = 5_000
 /** Progress is told for each of so many parts. */
 const PARTS_TOLD = 10
 
@@ -107,6 +112,7 @@ async function accepted({ rig, load }: Parts, before: number, messages: number):
   }
 }
 
+/** @throws Error when the drain did not go by age. */
 export function queuedFigures(run: QueuedRun, ledgers: Ledgers): Queued {
   const { accepting, upUs, messages, ...rest } = run
   const tenthUs = (accepting.toUs - accepting.fromUs) / 10
@@ -117,6 +123,9 @@ export function queuedFigures(run: QueuedRun, ledgers: Ledgers): Queued {
   const submitted = ledgers.carrier.filter(({ submittedUs }) => submittedUs >= upUs)
   const firstUs = least(submitted.map(({ submittedUs }) => submittedUs))
   const lastUs = -least(ledgers.receiver.map(({ deliveredUs }) => -deliveredUs))
+  const overtaken = percentiles(overtakenMs(ledgers.load, submitted))
+  if (overtaken.max > MOST_OVERTAKEN_MS)
+    throw new Error(`a message overtook one that was ${Math.round(overtaken.max)} ms older`)
   return {
     ...rest,
     messages,
@@ -124,7 +133,7 @@ export function queuedFigures(run: QueuedRun, ledgers: Ledgers): Queued {
     last: acceptingIn(accepting.toUs - tenthUs, accepting.toUs),
     returnSeconds: (firstUs - upUs) / 1_000_000,
     drainPerSecond: (messages * 1_000_000) / (lastUs - firstUs),
-    overtaken: percentiles(overtakenMs(ledgers.load, submitted)),
+    overtaken,
   }
 }
 

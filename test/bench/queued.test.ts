@@ -61,4 +61,8 @@ it('the drain begins with the first submit after the return of the carrier', () 
     first: { perSecond: 1, latency: { p50: 2 } },
     last: { perSecond: 1 },
   })
+  const byAge = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+  expect(() => queuedFigures(run, ledgersOf(byAge.toReversed()))).toThrow(
+    'overtook one that was 9000 ms older',
+  )
 })
