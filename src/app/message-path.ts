@@ -35,7 +35,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const kept = keepMessages(options, parts, base)
   const { quality, recovery, inProgress, destinations, deliverer } = kept
   const answers = takeAnswers(options, parts, base, kept)
-  const { recorder, receipts } = answers
+  const { offers, recorder, receipts } = answers
   const { links, binds, conditions, submitter } = submitMessages(options, parts, base, kept, answers)
   lease.onExpired(() => {
     deliverer.forget()
@@ -55,7 +55,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     parts.add('carrier settings', unfollow)
     recovery.start()
     await lease.start()
-    inProgress.start()
+    offers.start()
     await binds.start()
     await conditions.start()
     submitter.start()
@@ -131,7 +131,7 @@ function takeAnswers(
     onAnomaly: anomalies.note,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
-  return { recorder, idRules, receipts, receiver }
+  return { recorder, idRules, offers, receipts, receiver }
 }
 
 type Answers = ReturnType<typeof takeAnswers>

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { sealCallbackUrl } from '../domain/callback-credentials.ts'
 import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
@@ -307,7 +308,7 @@ export class GroupAccepter implements MessageAccepter {
         return await writeInHalves(items, this.#settlePart, failed)
       } catch (error) {
         this.#log.error({ err: error }, 'outcome of a COMMIT still unknown')
-        await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS))
+        await wait(LOST_COMMIT_RETRY_MS)
       }
     }
     return items.map(() => UNKNOWN)

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Part } from '../domain/concatenation.ts'
 import type { InboundNumber, ServicePlan } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
@@ -141,7 +142,7 @@ async function isRecorded({ db, offers }: InboundDeps): Promise<boolean> {
   while (performance.now() < deadlineMs) {
     const count = await countOffers(db, offers.offers).catch(() => null)
     if (count !== null) return count > 0
-    await new Promise((resolve) => setTimeout(resolve, LOST_COMMIT_RETRY_MS))
+    await wait(LOST_COMMIT_RETRY_MS)
   }
   return false
 }

@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts'
 import { type CarrierBind, readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'
 import type { Database } from '../../store/database.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 
 export interface BindLeasesOptions {
@@ -16,6 +17,8 @@ export interface BindLeasesOptions {
 
 /** Sessions are over this long before another node may make them. */
 const SPARE_MS = 1_000
+/** Each heartbeat looks sooner. */
+const INTERVAL_MS = 5_000
 /** How often binds are looked for that another node is to give up. */
 const AWAITED_MS = 500
 
@@ -30,24 +33,25 @@ export class BindLeases {
   #held: ReadonlySet<string> = new Set()
   /** Given up, with sessions still on their way down. */
   readonly #leaving = new Map<string, Promise<void>>()
-  #running: Promise<void> = Promise.resolve()
-  #queued = false
-  #timer: NodeJS.Timeout | null = null
-  #stopped = false
-  #unlisten: () => void = () => undefined
+  readonly #task: PeriodicTask
 
   constructor(options: BindLeasesOptions) {
     this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: INTERVAL_MS,
+      log: options.log,
+      failure: 'binds not shared out',
+    })
+    options.lease.onChange(() => this.refresh())
   }
 
   /** Whether this node may have sessions of the bind. */
   readonly holds = (carrierId: number, bind: number): boolean => this.#held.has(keyOf({ carrierId, bind }))
 
   /** Resolves after the first round; one that fails is followed by the next heartbeat's. */
-  start(): Promise<void> {
-    this.#unlisten = this.#options.lease.onChange(() => this.refresh())
-    this.refresh()
-    return this.#running
+  async start(): Promise<void> {
+    await this.#task.startNow()
   }
 
   /** The configuration has changed. */
@@ -59,23 +63,14 @@ export class BindLeases {
   /** The lease, or the configuration, has changed. */
   refresh(): void {
     if (!this.#options.lease.alive) this.#drop()
-    // One that waits sees everything that has changed until it begins.
-    if (this.#queued || this.#stopped) return
-    this.#queued = true
-    this.#running = this.#running
-      .then(() => {
-        this.#queued = false
-        return this.runOnce()
-      })
-      .catch((error) => this.#options.log.error({ err: error }, 'binds not shared out'))
+    this.#task.wake()
   }
 
-  /** Takes what is free and to be this node's, and gives up what is to be another's. */
-  async runOnce(): Promise<void> {
+  /** Takes what is free and to be this node's, and gives up what is to be another's. Gives when to look again, if soon. */
+  async runOnce(): Promise<number | undefined> {
     const { db, lease, directory, links } = this.#options
     const { nodeId } = lease
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    if (!lease.alive) return
+    if (!lease.alive) return undefined
     // Before the read: one that is given up meanwhile still looks like this node's.
     const leaving = new Set(this.#leaving.keys())
     const { binds, nodes } = await readBinds(db)
@@ -87,21 +82,18 @@ export class BindLeases {
     const free = binds.filter((bind) => mine.has(keyOf(bind)) && isFree(bind))
     const taken = free.length === 0 ? [] : await takeBinds(db, nodeId, free)
     // Lost, and perhaps begun anew, meanwhile: what was read is of the former one.
-    if (!lease.alive || lease.nodeId !== nodeId) return
+    if (!lease.alive || lease.nodeId !== nodeId) return undefined
     const present = binds.filter((bind) => bind.nodeId === nodeId && living.has(nodeId))
     const kept = present.filter((bind) => mine.has(keyOf(bind)) && !leaving.has(keyOf(bind)))
     this.#held = new Set([...kept, ...taken].map(keyOf))
     links.follow(directory(), this.holds)
     for (const bind of present) if (!mine.has(keyOf(bind))) this.#leave(bind, nodeId)
-    if (this.#held.size < mine.size) this.#timer = setTimeout(() => this.refresh(), AWAITED_MS)
+    return this.#held.size < mine.size ? AWAITED_MS : undefined
   }
 
   /** Once the links are stopped: nothing is taken any more. */
   async stop(): Promise<void> {
-    this.#stopped = true
-    this.#unlisten()
-    await this.#running
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#task.stop()
     await Promise.all(this.#leaving.values())
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { encodeEntry, type JournalFact } from '../../domain/journal-entries.ts'
 import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
@@ -9,6 +10,7 @@ import {
   withTransaction,
 } from '../../store/database.ts'
 import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane, settleEntry } from '../../store/journal.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
 
 export interface JournalWriterOptions<Item extends JournalFact> {
   readonly db: Database
@@ -102,7 +104,7 @@ export class JournalWriter<Item extends JournalFact> {
   #flushedAtMs = 0
   #lastSize = 0
   #scheduled = false
-  #watch: NodeJS.Timeout | null = null
+  readonly #watch: PeriodicTask
   #watchedAtMs = performance.now()
   #failing = false
 
@@ -113,6 +115,13 @@ export class JournalWriter<Item extends JournalFact> {
       maxBatch: 1,
       maxInFlight: MOST_TRANSACTIONS,
       maxWaitMs: options.overdueMs ?? OVERDUE_MS,
+    })
+    const [log, failure] = [options.log, 'overdue facts not looked for']
+    this.#watch = new PeriodicTask({
+      run: async () => this.#findOverdue(),
+      intervalMs: RETRY_MS,
+      log,
+      failure,
     })
   }
 
@@ -155,7 +164,7 @@ export class JournalWriter<Item extends JournalFact> {
     this.#last = 0
     this.#committed = 0
     this.#lane = await openLane(db, nodeId)
-    this.#watch ??= setInterval(() => this.#findOverdue(), RETRY_MS)
+    this.#watch.start()
   }
 
   append(item: Item): void {
@@ -261,15 +270,12 @@ export class JournalWriter<Item extends JournalFact> {
     if (this.#scheduled || this.#inFlight.length >= MOST_IN_FLIGHT || this.#waiting.length === 0) return
     this.#scheduled = true
     const gatherMs = this.#lastSize < LARGE ? 0 : this.#flushedAtMs + GATHER_MS - performance.now()
-    const flush = () => {
-      this.#scheduled = false
-      this.#flush()
-    }
-    if (gatherMs > 0 && this.#inFlight.length > 0) setTimeout(flush, gatherMs)
-    else setImmediate(flush)
+    if (gatherMs > 0 && this.#inFlight.length > 0) setTimeout(() => this.#flush(), gatherMs)
+    else setImmediate(() => this.#flush())
   }
 
   #flush(): void {
+    this.#scheduled = false
     if (this.#lane === null || this.#waiting.length === 0 || this.#inFlight.length >= MOST_IN_FLIGHT) return
     const isWhole = this.#waiting.length <= MOST_FACTS
     const items = isWhole ? this.#waiting : this.#waiting.slice(0, MOST_FACTS)
@@ -314,7 +320,7 @@ export class JournalWriter<Item extends JournalFact> {
           data = encodeEntry(entry.items)
         }
         this.#waiting = this.#retract(this.#waiting)
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+        await wait(RETRY_MS)
       }
     }
     if (this.#lane === lane) this.#settle()
@@ -389,8 +395,7 @@ export class JournalWriter<Item extends JournalFact> {
   end(): Lane | null {
     const lane = this.#lane
     this.#ended = true
-    if (this.#watch !== null) clearInterval(this.#watch)
-    this.#watch = null
+    void this.#watch.stop()
     this.#lane = null
     this.#endTransactions(true)
     return lane

@@ -120,11 +120,3 @@ export class Lives {
     this.#byPlan.clear()
   }
 }
-
-const POLL_MS = 10
-
-/** False, a little later. */
-export async function soon(): Promise<false> {
-  await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  return false
-}

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import { findAtRest } from '../../store/projection.ts'
@@ -60,7 +61,7 @@ export class LostMessages {
         for (const { msgId } of missing) this.#plans.delete(msgId)
         return
       }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      await wait(POLL_MS)
     }
   }
 }

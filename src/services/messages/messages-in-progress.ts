@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../../domain/directory.ts'
 import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
 import type { Postponed } from '../../domain/message-facts.ts'
@@ -19,7 +20,7 @@ import { endLane } from '../../store/projection.ts'
 import { writeRecords } from '../../store/records.ts'
 import type { NewCut, Settlement, Submission, SubmitAttempt } from '../../store/submissions.ts'
 import { JournalWriter } from './journal-writer.ts'
-import { beginAnew, type Live, Lives, newLive, soon } from './lives.ts'
+import { beginAnew, type Live, Lives, newLive } from './lives.ts'
 import { LostMessages } from './lost-messages.ts'
 import { type MessagesListeners, NOBODY } from './messages-listeners.ts'
 import { Projector, projectionOf } from './projector.ts'
@@ -51,6 +52,7 @@ export interface MessagesInProgressOptions {
 
 /** Far more than come in the time that one waits for its receipt: beyond, new ones go into the tables at once. */
 const MOST_LIVES = 100_000
+const POLL_MS = 10
 
 /**
  * The messages that live in this process: their facts go into the journal, and what follows from them is told when they
@@ -148,13 +150,10 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#listeners = { ...this.#listeners, ...listeners }
   }
 
-  start(): void {
-    this.#projector.start()
-  }
-
   /** This process is this node from now on. */
   async register(nodeId: number): Promise<void> {
     await this.#writer.register(nodeId)
+    if (this.lane !== null) this.#projector.start()
   }
 
   /**
@@ -177,14 +176,14 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** Writes everything into the records, and ends the lane; what cannot be is found in the journal by another node. */
   async stop(timeoutMs: number): Promise<void> {
-    const late = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref())
-    const isLate = late.then(() => true)
+    const late = wait(timeoutMs, true, { ref: false })
     await Promise.race([this.project(this.#msgIds()), late]).catch((error) =>
       this.#options.log.error({ err: error }, 'messages left in the journal'),
     )
     await this.#projector.stop()
     // What waited for a message to begin anew is given to the journal only now.
-    for (let isOver = false; !isOver && this.pending > 0; ) isOver = await Promise.race([isLate, soon()])
+    for (let isOver = false; !isOver && this.pending > 0; )
+      isOver = await Promise.race([late, wait(POLL_MS, false)])
     const { committed } = this.#writer
     const lane = this.#writer.end()
     if (lane !== null && this.#lives.size === 0) await endLane(this.#options.db, lane, committed)

@@ -1,9 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { StatusEvent } from '../../domain/messages-in-progress.ts'
 import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type Database, isRowFault } from '../../store/database.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
 import { isOpen, type Live, type Lives } from './lives.ts'
 
 export interface ProjectorOptions {
@@ -31,6 +33,7 @@ const ROUND_MS = 200
 const RETRY_MS = 500
 const REFUSED_MS = 60_000
 const MAX_BATCH = 500
+const NOT_RECORDED = 'messages not recorded yet'
 
 /**
  * Writes messages into the records: those that are done soon, the others when they are asked for or have waited long. What
@@ -42,24 +45,29 @@ export class Projector {
   readonly #urgent = new Set<Live>()
   /** When those are tried again that the database refused for what is in them, which the operator is told of. */
   readonly #refused = new Map<Live, number>()
-  #timer: NodeJS.Timeout | null = null
-  #running: Promise<void> | null = null
+  readonly #task: PeriodicTask
   #failure = Promise.withResolvers<never>()
   #stopped = false
 
   constructor(options: ProjectorOptions) {
     this.#options = options
     this.#failure.promise.catch(() => undefined)
+    this.#task = new PeriodicTask({
+      run: () => this.#run(),
+      intervalMs: ROUND_MS,
+      log: options.log,
+      failure: NOT_RECORDED,
+    })
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#wake(), ROUND_MS)
+    if (!this.#stopped) this.#task.start()
   }
 
   /** The message has changed. */
   changed(live: Live): void {
     if (live.leaving || live.pending > 0) return
-    if (this.#urgent.has(live)) this.#wake()
+    if (this.#urgent.has(live)) this.#task.wake()
     else if (isDone(live)) this.#done.add(live)
   }
 
@@ -73,7 +81,7 @@ export class Projector {
   urge(live: Live): void {
     if (live.leaving) return
     this.#urgent.add(live)
-    this.#wake()
+    this.#task.wake()
   }
 
   /**
@@ -109,16 +117,7 @@ export class Projector {
   /** What the database does not take now stays in the journal. */
   async stop(): Promise<void> {
     this.#stopped = true
-    if (this.#timer !== null) clearInterval(this.#timer)
-    await this.#running
-  }
-
-  #wake(): void {
-    if (this.#running !== null || this.#stopped) return
-    this.#running = this.#run().finally(() => {
-      this.#running = null
-      if (this.#urgent.values().some((live) => this.#isFree(live) || this.#isNeeded(live))) this.#wake()
-    })
+    await this.#task.stop()
   }
 
   /** Never rejects. */
@@ -197,10 +196,10 @@ export class Projector {
         isWritten = (await this.#project(held, batch)) === 'written'
         if (!isWritten && lane() === held) onFenced()
       } catch (error) {
-        log.error({ err: error }, 'messages not recorded yet')
+        log.error({ err: error }, NOT_RECORDED)
         this.failed(error)
         if (this.#stopped) return
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+        await wait(RETRY_MS)
       }
     }
     const refused = new Set(batch.filter((live) => this.#refused.has(live)))
@@ -226,7 +225,7 @@ export class Projector {
       for (const live of batch) this.#stay(live)
     } catch (error) {
       failed = true
-      log.error({ err: error }, 'messages not recorded yet')
+      log.error({ err: error }, NOT_RECORDED)
       this.failed(error)
     }
     for (const live of batch) {
@@ -234,7 +233,7 @@ export class Projector {
       live.deferred = null
       for (const append of deferred) append()
     }
-    if (failed && !this.#stopped) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    if (failed && !this.#stopped) await wait(RETRY_MS)
   }
 
   /** It lives on: what is learned of it is in the journal, and in its record once that is written. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../../domain/directory.ts'
 import type { EventHolder } from '../../domain/events.ts'
 import type { LaterFact, Submitted } from '../../domain/journal-entries.ts'
@@ -176,7 +177,7 @@ export class Recorder {
       const leftMs = deadlineMs - performance.now()
       if (leftMs <= 0) break
       const waitMs = this.#running === null ? Math.min(leftMs, DRAIN_POLL_MS) : leftMs
-      const waited = new Promise((resolve) => setTimeout(resolve, waitMs).unref())
+      const waited = wait(waitMs, undefined, { ref: false })
       await Promise.race([this.#running ?? waited, waited])
     }
     this.#ended = true
@@ -213,15 +214,14 @@ export class Recorder {
       await this.#recordReceipts()
       await this.#recordNotes()
       this.#failing = false
-      if (this.#facts.some(({ sinceMs }) => sinceMs !== undefined))
-        await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
+      if (this.#facts.some(({ sinceMs }) => sinceMs !== undefined)) await wait(WAIT_MS)
     } catch (error) {
       if (isConflict(error)) return
       this.#failing = true
       this.#options.log.error({ err: error }, 'carrier outcomes not recorded yet')
       // The carriers keep what is not acknowledged; parked ones are in the database anyhow.
       for (const item of this.#receipts.splice(0)) item.done?.(false)
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      await wait(RETRY_MS)
     }
   }
 

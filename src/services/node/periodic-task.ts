@@ -24,8 +24,9 @@ export class PeriodicTask {
     this.#options = options
   }
 
-  /** The first run is due after `delayMs`; default: after the interval. */
+  /** The first run is due after `delayMs`; default: after the interval. Does nothing where it has started. */
   start(delayMs: number = this.#intervalMs()): void {
+    if (!this.#isStopped) return
     this.#isStopped = false
     this.#schedule(delayMs)
   }

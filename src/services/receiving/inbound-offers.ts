@@ -19,6 +19,7 @@ import {
   takeOverOffers,
 } from '../../store/inbound-offers.ts'
 import type { NodeLease } from '../node/node-lease.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
 
 export interface InboundOffersOptions {
   readonly db: Database
@@ -56,6 +57,7 @@ export const OFFERED_AGAIN_WITHIN_MS = 15 * 60_000
 /** How long a COMMIT whose answer was lost may still be under way. */
 const LATE_COMMIT_MS = 30_000
 const CHECK_MS = 1_000
+const NOT_NOTED = 'answers to inbound messages not noted yet'
 /** Answers that are not known to have arrived; beyond this the oldest count as arrived. */
 const MAX_UNCONFIRMED = 20_000
 const MAX_BATCH = 1_000
@@ -76,18 +78,26 @@ export class InboundOffers {
   /** In order of arrival. */
   readonly #unanswered = new Set<Offer>()
   readonly #watched = new WeakSet<OfferingLink>()
-  #timer: NodeJS.Timeout | null = null
-  #running: Promise<void> | null = null
-  #stopped = false
+  readonly #task: PeriodicTask
 
   constructor(options: InboundOffersOptions) {
     this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.#work(),
+      intervalMs: CHECK_MS,
+      log: options.log,
+      failure: NOT_NOTED,
+    })
+  }
+
+  start(): void {
+    this.#task.start()
   }
 
   arrived(pdu: PduOf<'deliver_sm' | 'data_sm'>, carrierId: number, link: OfferingLink): Offer {
     if (!this.#watched.has(link)) {
       this.#watched.add(link)
-      void link.whenClosed().then(() => this.#check())
+      void link.whenClosed().then(() => this.#task.wake())
     }
     const offer: Offer = {
       carrierId,
@@ -159,15 +169,12 @@ export class InboundOffers {
     else if (!isWritten || isAnsweredLate(offer)) this.#doubt(offer, 0)
     else this.#unconfirmed.add(offer)
     if (this.#unconfirmed.size > MAX_UNCONFIRMED) this.#confirm(this.#unconfirmed.values().next().value!)
-    this.#schedule()
   }
 
   /** Writes what is known of the answers; what cannot be written is in doubt when this node is gone. */
   async stop(): Promise<void> {
-    this.#stopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#running
-    await this.#work()
+    await this.#task.stop()
+    await this.#work().catch((error) => this.#options.log.error({ err: error }, NOT_NOTED))
   }
 
   /** The recorded PDU that this one repeats; `new` when there is none. */
@@ -227,33 +234,13 @@ export class InboundOffers {
     this.#confirmed.add(offer)
   }
 
-  #schedule(delayMs = CHECK_MS): void {
-    if (this.#timer !== null || this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#timer = null
-      this.#check()
-    }, delayMs).unref()
-  }
-
-  #check(): void {
-    if (this.#stopped || this.#running !== null) return
-    this.#running = this.#work().then(() => {
-      this.#running = null
-      if (this.#known.size > 0) this.#schedule()
-    })
-  }
-
   async #work(): Promise<void> {
     for (const offer of this.#unconfirmed) {
       if (isAnswerRead(offer)) this.#confirm(offer)
       else if (offer.link.closed !== null) this.#doubt(offer, 0)
     }
-    try {
-      await this.#write([...this.#confirmed], deleteOffers, (offer) => this.#confirmed.delete(offer))
-      await this.#write([...this.#doubtful.keys()], releaseOffers, (offer) => this.#isSettled(offer))
-    } catch (error) {
-      this.#options.log.error({ err: error }, 'answers to inbound messages not noted yet')
-    }
+    await this.#write([...this.#confirmed], deleteOffers, (offer) => this.#confirmed.delete(offer))
+    await this.#write([...this.#doubtful.keys()], releaseOffers, (offer) => this.#isSettled(offer))
   }
 
   /** In doubt for long enough. What had arrived before is judged first: only this node knows that it cannot be a repeat. */

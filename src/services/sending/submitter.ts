@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { HeldGroup } from '../../domain/backlog.ts'
 import { canonicalId, idRuleOf } from '../../domain/carrier-message-ids.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
@@ -145,8 +146,7 @@ export class Submitter {
     await this.#due.stop()
     for (const queue of this.#queues.values()) this.#departures.giveBackIdle(queue.stop())
     const deadlineMs = performance.now() + timeoutMs
-    while (this.held > 0 && performance.now() < deadlineMs)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    while (this.held > 0 && performance.now() < deadlineMs) await wait(20)
   }
 
   // What links and operators tell.

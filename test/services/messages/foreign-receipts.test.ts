@@ -55,7 +55,6 @@ beforeEach(async () => {
   owner.heardBy({ eventHolder: () => HOLDER, onProjected: (submissions) => ofOwner.recorded(submissions) })
   ofOwner = new Recorder({ ...shared, inProgress: owner, eventHolder: () => HOLDER })
   await owner.register(NODE)
-  owner.start()
   const watched = gatedDatabase(db, (name, run) => {
     looks.push(name ?? '')
     return run()

@@ -77,7 +77,6 @@ async function aNode(random: () => number) {
     })
   }
   await inProgress.register(NODE)
-  inProgress.start()
   fails = true
   return { inProgress, recorder, told, heal: () => (fails = false) }
 }

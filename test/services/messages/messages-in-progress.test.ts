@@ -72,7 +72,6 @@ async function aNode(changes: Partial<MessagesInProgressOptions> = {}) {
     onReturned: (outcome) => told.returned.push(...Object.keys(outcome)),
   })
   await inProgress.register(NODE)
-  inProgress.start()
   return { inProgress, ...told }
 }
 

@@ -61,7 +61,6 @@ async function start(changes: Partial<MessagesInProgressOptions> = {}): Promise<
     onLeft: (msgIds) => left.push(...msgIds),
   })
   await inProgress.register(nodeId)
-  inProgress.start()
 }
 
 const take = () =>

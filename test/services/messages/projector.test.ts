@@ -51,6 +51,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
     ageMs: 3_600_000,
     ...changes,
   })
+  projector.start()
   return {
     ...{ projector, lane, lives, told, all: [...lives.values()] },
     [Symbol.asyncDispose]: () => projector.stop(),
@@ -84,7 +85,6 @@ test('what has ended is written at once, what waits for its receipt when it is o
   it.lives.set(old.msgId, { ...first!, sinceMs: performance.now() - 1_001 })
   it.lives.set(young.msgId, { ...third!, sinceMs: Number.POSITIVE_INFINITY })
   it.projector.changed(second!)
-  it.projector.start()
   await eventually(() => it.lives.size === 1)
   expect(await recorded([old, done, young])).toEqual([true, true, false])
 })
@@ -129,7 +129,6 @@ test('of messages that the database refuses none holds up another, or who waits 
   await it.projector.leave(it.all)
   expect(await recorded([one, refused, other])).toEqual([true, false, true])
   expect([it.told.log.errors.length, live.leaving, await cutOf(it.lane.lane)]).toEqual([1, false, 1])
-  it.projector.start()
   it.projector.urge(live)
   await eventually(() => it.told.log.errors.length > 1)
 })
@@ -198,6 +197,7 @@ async function waitingProjector(statement: (lane: Lane) => string) {
     },
     log: held.log,
   })
+  projector.start()
   projector.urge(lives.get(message.msgId)!)
   const pid = await eventually(waiter)
   return Object.assign(held, {

@@ -38,6 +38,15 @@ test('one run follows the other, an interval after its end', async () => {
   expect(runs).toHaveLength(2)
 })
 
+test('started again while it runs, it does not run twice at once', async () => {
+  const { periodic, runs, pass } = task()
+  periodic.start(0)
+  await pass(0)
+  periodic.start(0)
+  await pass(INTERVAL_MS)
+  expect(runs).toHaveLength(1)
+})
+
 test('a run says when the next is due', async () => {
   const { periodic, runs, pass } = task()
   periodic.start(0)

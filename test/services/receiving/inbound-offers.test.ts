@@ -15,6 +15,7 @@ import { insertInboundMessages } from '../../../src/store/inbound-messages.ts'
 import { deleteOldOffers, isTurnTaken } from '../../../src/store/inbound-offers.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { strictLog } from '../../support/log.ts'
+import { eventually } from '../../support/service.ts'
 
 const CARRIER_ID = 1
 const NOBODY = { holder: null, buckets: [] }
@@ -118,6 +119,15 @@ test('offered again when the link is lost behind the answer: the same, once for 
   const next = new Link()
   const verdicts = [await taken(one, next), await taken(one, next), await taken(one, next)]
   expect(verdicts).toEqual(['again', 'again', 'new'])
+})
+
+test('once started, it notes by itself what a link that was lost leaves in doubt', async () => {
+  one.offers.start()
+  const link = new Link()
+  await taken(one, link)
+  expect(await rows()).toEqual([{ holder: one.nodeId }])
+  link.close('socket_error')
+  await eventually(async () => (await rows())[0]?.holder === null)
 })
 
 test.each<[string, Partial<PduInput<'deliver_sm'>>]>([
