@@ -31,8 +31,14 @@ export function judgeTimes(ledgers: Ledgers): Finding[] {
   return findings
 }
 
-/** From the end of a fault until each node has accepted a message sent after it; null: none was sent to some node. */
-export function timeToAccept({ load }: Ledgers, { endMs, nodes, startMs }: FaultEntry): number | null {
+/**
+ * From the end of a fault until each node has accepted a message sent after it. Null: none was sent to some node, or another
+ * fault began before it was time.
+ */
+export function timeToAccept(
+  { faults, load }: Ledgers,
+  { endMs, nodes, startMs }: FaultEntry,
+): number | null {
   if (endMs <= startMs) return null
   const first = new Map<number, number>()
   for (const { answers } of load)
@@ -41,7 +47,11 @@ export function timeToAccept({ load }: Ledgers, { endMs, nodes, startMs }: Fault
         first.set(node, answeredAtMs)
   const times = nodes.map((node) => first.get(node))
   if (times.length === 0 || times.some((atMs) => atMs === undefined)) return null
-  return Math.round(Math.max(...times.map((atMs) => atMs! - endMs)))
+  const acceptMs = Math.round(Math.max(...times.map((atMs) => atMs! - endMs)))
+  const isCutShort = faults.some(
+    (next) => next.startMs >= endMs && next.startMs <= endMs + Math.min(acceptMs, ACCEPT_WITHIN_MS),
+  )
+  return isCutShort ? null : acceptMs
 }
 
 /** From the death of a node until the last message it had accepted, and not sent, has reached a carrier; null: none. */

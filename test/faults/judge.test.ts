@@ -370,6 +370,9 @@ describe('times', () => {
   it('a node accepts within 5 s of the end of a fault', () => {
     expect(timeToAccept({ ...GOOD, load: [entry(), later(6_000)] }, fault())).toBe(5_986)
     expect(timeToAccept(GOOD, fault())).toBeNull()
+    const { endMs } = fault()
+    const cutShort = [fault(), fault({ startMs: endMs + 2_000, endMs: endMs + 3_000 })]
+    expect(timeToAccept({ ...GOOD, faults: cutShort, load: [entry(), later(6_000)] }, fault())).toBeNull()
     const whole = judge({ ...GOOD, faults: [fault()], load: [entry(), later(6_000)] })
     expect(whole.map(({ rule }) => rule)).toContain('slow-to-accept')
   })
