@@ -116,12 +116,11 @@ export class JournalWriter<Item extends JournalFact> {
       maxInFlight: MOST_TRANSACTIONS,
       maxWaitMs: options.overdueMs ?? OVERDUE_MS,
     })
-    const [log, failure] = [options.log, 'overdue facts not looked for']
     this.#watch = new PeriodicTask({
       run: async () => this.#findOverdue(),
       intervalMs: RETRY_MS,
-      log,
-      failure,
+      log: options.log,
+      failure: 'overdue facts not looked for',
     })
   }
 
@@ -277,9 +276,7 @@ export class JournalWriter<Item extends JournalFact> {
   #flush(): void {
     this.#scheduled = false
     if (this.#lane === null || this.#waiting.length === 0 || this.#inFlight.length >= MOST_IN_FLIGHT) return
-    const isWhole = this.#waiting.length <= MOST_FACTS
-    const items = isWhole ? this.#waiting : this.#waiting.slice(0, MOST_FACTS)
-    this.#waiting = isWhole ? [] : this.#waiting.slice(MOST_FACTS)
+    const items = this.#waiting.splice(0, MOST_FACTS)
     this.#last += 1
     const entry: Entry<Item> = {
       n: this.#last,
