@@ -1,6 +1,7 @@
 import type { LaterFact } from '../domain/journal-entries.ts'
 import type { ChangedMessage, MessageInProgress } from '../domain/messages-in-progress.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'
 import { type ParkedReceipt, parkReceipts, unparkReceipts } from '../store/parked-receipts.ts'
 import {
   matchClosely,
@@ -54,23 +55,61 @@ export async function recordReceipts(
   })
 }
 
-/** Nearly all of them are plain; only the rest pays for a closer look, by a statement of its own (docs/adr/0011). */
+/** A message that a receipt is of, locked. */
+interface Matched extends ReceiptMatch {
+  /** The lane that has it in progress; null: it is at rest. */
+  readonly lane: number | null
+  /** As its record has it, but for what is still to be submitted; null: it is no longer kept. Receipts of one share it. */
+  readonly message: MessageInProgress | null
+}
+
+/** The messages of receipts, by place. Nearly all are plain; only the rest pays for a closer look (docs/adr/0011). */
 async function matchesOf(
   tx: Queryable,
   receipts: readonly ReceiptRow[],
   newestMsgId: string,
-): Promise<ReadonlyMap<number, ReceiptMatch>> {
+): Promise<ReadonlyMap<number, Matched>> {
   const keys = receipts.flatMap(({ unread, addresses, ...receipt }, place) =>
     unread ? [] : [{ ...keyOf(receipt, place), addresses, noted: false }],
   )
   if (keys.length === 0) return new Map()
-  const { matches, rest } = await matchReceipts(tx, keys, newestMsgId)
+  const locked = new LockedMessages()
+  const newest = await locked.lock(tx, await matchReceipts(tx, keys, newestMsgId))
+  const rest = new Set(
+    newest.flatMap((match) => (isPlain(match, receipts[match.place]!.addresses) ? [] : [match.place])),
+  )
+  const matches = new Map(newest.map((match) => [match.place, match]))
   if (rest.size === 0) return matches
   const others = keys.filter(({ place }) => rest.has(place))
-  const messages = new Map(Array.from(matches.values(), ({ msgId, message }) => [msgId, message]))
-  for (const [place, match] of await matchClosely(tx, others, newestMsgId))
-    matches.set(place, { ...match, message: messages.get(match.msgId) ?? match.message })
+  for (const match of await locked.lock(tx, await matchClosely(tx, others, newestMsgId)))
+    matches.set(match.place, match)
   return matches
+}
+
+/** Of one segment, open, to one of the addresses. */
+function isPlain({ message }: Matched, addresses: readonly string[]): boolean {
+  if (message === null) return false
+  const { accepted, state } = message
+  const isOpen = state.status !== 'DELIVERED' && state.status !== 'FAILED'
+  const fits = addresses.length === 0 || addresses.includes(accepted.recipient.slice(1))
+  return isOpen && state.segments === 1 && state.cut === null && fits
+}
+
+/** Messages that a transaction has locked, each once. */
+class LockedMessages {
+  readonly #locked = new Map<string, Pick<Matched, 'lane' | 'message'>>()
+
+  async lock(tx: Queryable, matches: readonly ReceiptMatch[]): Promise<Matched[]> {
+    const keys = new Map(
+      matches.flatMap(({ planId, msgId }) => (this.#locked.has(msgId) ? [] : [[msgId, { planId, msgId }]])),
+    )
+    for (const row of keys.size === 0 ? [] : await lockRecords(tx, [...keys.values()]))
+      this.#locked.set(row.msgId, { lane: row.lane, message: messageOfRow(row) })
+    return matches.map((match) => ({
+      ...match,
+      ...(this.#locked.get(match.msgId) ?? { lane: null, message: null }),
+    }))
+  }
 }
 
 function keyOf(
@@ -117,10 +156,8 @@ export async function noteReceipts(
     const matches = await matchClosely(tx, keys, options.newestMsgId)
     const changes = new ChangesAtRest(options)
     // Nothing but rows of their own is written, so it does not matter where the message is.
-    for (const [place, receipt] of receipts.entries()) {
-      const message = matches.get(place)?.message
-      if (message) changes.add(message, { kind: 'noted', evidence: evidenceOf(receipt) })
-    }
+    for (const { place, message } of await new LockedMessages().lock(tx, matches))
+      if (message !== null) changes.add(message, { kind: 'noted', evidence: evidenceOf(receipts[place]!) })
     await changes.write(tx)
   })
 }

@@ -37,7 +37,7 @@ export interface DispatchWish {
 }
 
 /** Of each plan and route so many are looked at that a few of them fill the limit. */
-const LOOKED_AT = `least(p.room, greatest(10, 4 * $4 / p.pairs))`
+const LOOKED_AT = `least(p.room, greatest(10, 4 * $3 / p.pairs))`
 
 /**
  * Plans, routes and chosen carriers that anything waits for, by one probe of the index each, and of them those that are
@@ -56,12 +56,12 @@ const WANTED = `
   ), wanted as (
     select w.plan_id, w.route_id, w.chosen_carrier_id, h.is_handed, p.room, count(*) over () as pairs
     from waiting w
-    cross join lateral (select w.chosen_carrier_id = any ($6::integer[]) as is_handed) h
-    cross join lateral (select $3::jsonb -> w.plan_id::text as wish) o
+    cross join lateral (select w.chosen_carrier_id = any ($5::integer[]) as is_handed) h
+    cross join lateral (select $2::jsonb -> w.plan_id::text as wish) o
     cross join lateral (
       select coalesce(o.wish->'routes'->w.route_id::text, o.wish->'room')::integer as room) p
     where p.room > 0
-      and (h.is_handed or w.route_id <> all ($7::integer[])
+      and (h.is_handed or w.route_id <> all ($6::integer[])
                           and not coalesce(o.wish->'elsewhere' @> to_jsonb(w.chosen_carrier_id), false))
   )`
 
@@ -79,44 +79,72 @@ const DUE = `
            select bucket, msg_id, due_at from dispatches
            where plan_id = p.plan_id and route_id = p.route_id and chosen_carrier_id = p.chosen_carrier_id
              and due_at <= now()
-             and (bucket = any ($2::smallint[]) or p.is_handed or due_at <= now() - $8 * interval '1 ms')
+             and (bucket = any ($1::smallint[]) or p.is_handed or due_at <= now() - $7 * interval '1 ms')
            order by due_at limit ${LOOKED_AT}
          ) d
        ) t
      ) r
-     order by plan_turn, due_at limit $4)
+     order by plan_turn, due_at limit $3)
     union
     (select bucket, msg_id, plan_id from dispatches
-     where $5 and expires_at <= now() and due_at <= now() and bucket = any ($2::smallint[])
-     limit $4)
+     where $4 and expires_at <= now() and due_at <= now() and bucket = any ($1::smallint[])
+     limit $3)
   )`
 
+/** A waiting dispatch, and its message. */
+export interface DispatchKey {
+  readonly bucket: number
+  readonly plan_id: number
+  readonly msg_id: string
+}
+
 /**
- * Takes waiting dispatches that are due into `lane`, oldest due first: their messages are in progress there from the COMMIT
- * of `tx` on, which is to append them to it. Plans have equal shares of the limit, routes of a plan equal shares of its, the
- * oldest due first. What waits for a closed route is never read (300,000 such rows cost each look 200 ms when all were
+ * Locks the messages of dispatches that are due. Plans have equal shares of the limit, routes of a plan equal shares of its,
+ * the oldest due first. What waits for a closed route is never read (300,000 such rows cost each look 200 ms when all were
  * read in one order).
  *
- * Rows in the buckets of others are taken too once they have been due for `overdueMs`: their owner cannot submit them, or is
- * behind. Those that were handed to a carrier of this node are taken at once. Messages that somebody takes or changes
- * just now are passed over, so no node waits for another.
+ * Rows in the buckets of others are chosen too once they have been due for `overdueMs`: their owner cannot submit them, or is
+ * behind. Those that were handed to a carrier of this node are chosen at once. Messages that another transaction takes or
+ * changes just now are passed over, so no node waits for another.
  */
-export async function takeDueDispatches(
+export async function lockDueDispatches(tx: Queryable, wish: DispatchWish): Promise<DispatchKey[]> {
+  const { rows } = await tx.query<DispatchKey>({
+    name: 'lock_due_dispatches',
+    // The message is locked before its dispatch, by everyone who changes a message at rest. Keys: docs/adr/0006. No CTE of
+    // this statement changes messages: see lockRecords.
+    text: `
+      with ${WANTED}, ${DUE}
+      select due.bucket, m.plan_id, m.msg_id
+      from due join messages m on m.plan_id = any (array[due.plan_id]) and m.msg_id = due.msg_id
+      where m.lane is null for no key update of m skip locked`,
+    values: [
+      wish.buckets,
+      JSON.stringify(Object.fromEntries(wish.plans)),
+      wish.limit,
+      wish.expired,
+      wish.carriers,
+      wish.closedRoutes,
+      wish.overdueMs,
+    ],
+  })
+  return rows
+}
+
+/**
+ * Takes dispatches whose messages are locked into `lane`, oldest due first: their messages are in progress there from the
+ * COMMIT of `tx` on, which is to append them to it.
+ */
+export async function takeDispatches(
   tx: Queryable,
   lane: number,
-  wish: DispatchWish,
+  dispatches: readonly DispatchKey[],
 ): Promise<LoadedMessage[]> {
   const { rows } = await tx.query<RecordRow & { optedOut: boolean }>({
-    name: 'take_due_dispatches',
-    // The message is locked before its dispatch, as whoever changes a message at rest does it. Keys: docs/adr/0006.
+    name: 'take_dispatches',
     text: `
-      with ${WANTED}, ${DUE}, picked as (
-        select due.bucket, m.plan_id, m.msg_id
-        from due join messages m on m.plan_id = any (array[due.plan_id]) and m.msg_id = due.msg_id
-        where m.lane is null for no key update of m skip locked
-      ), taken as (
-        delete from dispatches d using picked p
-        where d.bucket = any (array[p.bucket]) and d.msg_id = p.msg_id
+      with taken as (
+        delete from dispatches d using json_to_recordset($2) as i (bucket smallint, msg_id uuid)
+        where d.bucket = any (array[i.bucket]) and d.msg_id = i.msg_id
         returning d.*
       ), loaded as (
         update messages m set lane = $1 from taken d where m.plan_id = any (array[d.plan_id]) and m.msg_id = d.msg_id
@@ -133,16 +161,7 @@ export async function takeDueDispatches(
         limit 1
       ) o on true
       order by d.due_at`,
-    values: [
-      lane,
-      wish.buckets,
-      JSON.stringify(Object.fromEntries(wish.plans)),
-      wish.limit,
-      wish.expired,
-      wish.carriers,
-      wish.closedRoutes,
-      wish.overdueMs,
-    ],
+    values: [lane, JSON.stringify(dispatches)],
   })
   return rows.map((row) => loadedOf(row, row.optedOut))
 }

@@ -4,7 +4,6 @@ import { encodeEntry, type JournalFact, type LaterFact } from '../../src/domain/
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { type Recovery, recoverLanes } from '../../src/operations/recover-lanes.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
-import { takeDueDispatches } from '../../src/store/dispatches.ts'
 import { appendEntry, closeLane, cutJournal, MOST_APPENDS, openLane } from '../../src/store/journal.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { projectMessages } from '../../src/store/projection.ts'
@@ -21,7 +20,7 @@ import {
   takenFact,
 } from '../support/messages-in-memory.ts'
 import { clearTables, eventsOf, statusOf, storeMessage } from '../support/stored-messages.ts'
-import { wishFor } from '../support/taken.ts'
+import { takeDue, wishFor } from '../support/taken.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
 const NOW_MS = Date.now()
@@ -54,7 +53,7 @@ async function laneOf(nodeId: number) {
     async taken() {
       const msgId = await storeMessage(db, plan, { msg_id: newId(NOW_MS - 1_000) })
       await db.query('update dispatches set attempt = 2 where msg_id = $1', [msgId])
-      const [loaded] = await withTransaction(db, (tx) => takeDueDispatches(tx, lane.lane, wishFor(plan)))
+      const [loaded] = await withTransaction(db, (tx) => takeDue(tx, lane.lane, wishFor(plan)))
       const { msgId: _, ...fact } = loaded!
       await this.append([{ msgId, fact: { kind: 'loaded', ...fact } }])
       return msgId

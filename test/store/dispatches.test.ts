@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { addFact } from '../../src/domain/messages-in-progress.ts'
 import { withTransaction } from '../../src/store/database.ts'
-import { type DispatchWish, takeDueDispatches } from '../../src/store/dispatches.ts'
+import type { DispatchWish } from '../../src/store/dispatches.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'
-import { writeRecords } from '../../src/store/records.ts'
 import { installedDatabase, newId, otherPool } from '../support/installation.ts'
 import { insertMessages, NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
-import { EVERY_BUCKET as ALL, take, wishFor } from '../support/taken.ts'
+import { EVERY_BUCKET as ALL, take, takeDue, wishFor } from '../support/taken.ts'
 
 const { db, connectionString, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
 
@@ -236,34 +234,9 @@ test('a message that is being changed is passed over, and taken as it is then', 
 test('what is taken is still there when its transaction fails', async () => {
   const msgId = await storeMessage(db, plan)
   const failing = withTransaction(db, async (tx) => {
-    await takeDueDispatches(tx, NODE, wishFor(plan))
+    await takeDue(tx, NODE, wishFor(plan))
     throw new Error('the lane was lost')
   })
   await expect(failing).rejects.toThrow('lost')
   expect(await hold()).toMatchObject([{ msgId }])
-})
-
-test('a queue that was analyzed while it was empty is still looked up by its key', async () => {
-  await db.query('analyze dispatches')
-  const key = { planId: plan, msgId: await storeMessage(db, plan) }
-  const plans: string[] = []
-  await withTransaction(db, async (tx) => {
-    const explained = async (statement: { text?: string; values: unknown[] }) => {
-      if (statement.text?.includes('bucket = any')) {
-        const { rows } = await tx.query(`explain ${statement.text}`, statement.values)
-        plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
-      }
-      return tx.query(statement as never)
-    }
-    const explaining = new Proxy(tx, {
-      get: (client, key) => (key === 'query' ? explained : client[key as keyof typeof client]),
-    })
-    const { messages } = await lockMessages(explaining, [key])
-    const message = messages.get(key.msgId)!
-    addFact(message, { kind: 'part-accepted', atMs: Date.now(), parts: 1n, cut: 'udh GSM7 3' })
-    await writeRecords(explaining, [{ message, holder: null, delivers: false }], null)
-  })
-  expect(plans).toHaveLength(2)
-  for (const found of plans)
-    expect(found).toMatch(/dispatches_pkey[^\n]*\n +Index Cond: \(\(bucket = ANY[^\n]* AND \(msg_id = /)
 })

@@ -5,7 +5,7 @@ import * as backlog from '../../src/store/backlog.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import * as destinations from '../../src/store/destination-list.ts'
 import { readDirectoryVersion } from '../../src/store/directory.ts'
-import { takeDueDispatches } from '../../src/store/dispatches.ts'
+import { lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
 import * as deliveries from '../../src/store/event-deliveries.ts'
 import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { drawPositions } from '../../src/store/feed-positions.ts'
@@ -64,7 +64,8 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => destinations.listDestinations(db, { planId: 1, after: '', limit: 1 }),
   (db) => destinations.findDestination(db, 1, ''),
   readDirectoryVersion,
-  (db) => takeDueDispatches(db, 1, DUE),
+  (db) => lockDueDispatches(db, DUE),
+  (db) => takeDispatches(db, 1, []),
   (db) => deliveries.holdDueEvents(db, HOLD),
   (db) => deliveries.holdParkedEvents(db, HOLD, { planId: 1, destination: '' }),
   (db) => deliveries.holdProbes(db, HOLD, 1),

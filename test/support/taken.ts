@@ -1,8 +1,9 @@
 /** What a node takes to submit it, without the service. */
 import { dispatchOf } from '../../src/domain/dispatches.ts'
 import { loadedMessage } from '../../src/domain/messages-in-progress.ts'
+import type { Queryable } from '../../src/store/database.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
-import { type DispatchWish, takeDueDispatches } from '../../src/store/dispatches.ts'
+import { type DispatchWish, lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
 import { NODE } from './stored-messages.ts'
 
 export const EVERY_BUCKET = Array.from({ length: 256 }, (_, bucket) => bucket)
@@ -20,8 +21,13 @@ export function wishFor(...plans: readonly number[]): DispatchWish {
   }
 }
 
+/** What is due, in this lane. */
+export async function takeDue(tx: Queryable, lane: number, wish: DispatchWish) {
+  return takeDispatches(tx, lane, await lockDueDispatches(tx, wish))
+}
+
 /** What this lane takes, as the submitter has it. */
 export async function take(db: Database, wish: DispatchWish, lane = NODE) {
-  const loaded = await withTransaction(db, (tx) => takeDueDispatches(tx, lane, wish))
+  const loaded = await withTransaction(db, (tx) => takeDue(tx, lane, wish))
   return loaded.map((one) => dispatchOf(loadedMessage(one.msgId, one))!)
 }

@@ -2,7 +2,12 @@ import type { Route } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
 import type { Log } from '../../log.ts'
-import { type DispatchWish, type PlanWish, takeDueDispatches } from '../../store/dispatches.ts'
+import {
+  type DispatchWish,
+  lockDueDispatches,
+  type PlanWish,
+  takeDispatches,
+} from '../../store/dispatches.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
@@ -98,7 +103,10 @@ export class DueDispatches {
     if (expired) this.#expiredAtMs = performance.now()
     held.room.reserved = wish.limit
     try {
-      const messages = await inProgress.load(lease.nodeId, (tx, lane) => takeDueDispatches(tx, lane, wish))
+      const messages = await inProgress.load(lease.nodeId, async (tx, lane) => {
+        const due = await lockDueDispatches(tx, wish)
+        return due.length === 0 ? [] : takeDispatches(tx, lane, due)
+      })
       // Room that was reserved becomes theirs.
       held.room.reserved = 0
       for (const message of messages) take(message)

@@ -7,7 +7,6 @@ import {
   MessagesInProgress,
   type MessagesInProgressOptions,
 } from '../../../src/services/messages/messages-in-progress.ts'
-import { takeDueDispatches } from '../../../src/store/dispatches.ts'
 import { registerNode, removeNode } from '../../../src/store/nodes.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -25,7 +24,7 @@ import {
   storeMessage,
   submission,
 } from '../../support/stored-messages.ts'
-import { wishFor } from '../../support/taken.ts'
+import { takeDue, wishFor } from '../../support/taken.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
 const directory = aDirectory({ plans: [aPlan({ id: plan })] })
@@ -64,7 +63,7 @@ async function start(changes: Partial<MessagesInProgressOptions> = {}): Promise<
 }
 
 const take = () =>
-  inProgress.load(nodeId, (tx, lane) => takeDueDispatches(tx, lane, { ...wishFor(plan), overdueMs: 0 }))
+  inProgress.load(nodeId, (tx, lane) => takeDue(tx, lane, { ...wishFor(plan), overdueMs: 0 }))
 
 async function accept(segments = 1): Promise<string> {
   const msgId = newId(Date.now())

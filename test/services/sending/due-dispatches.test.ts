@@ -126,7 +126,7 @@ test('what has no label yet finds no more room than there is for any open route'
 test('closed routes are told once; of routes only those whose room is not that of the others', async () => {
   const wishes: unknown[] = []
   const query = async ({ values }: { values: string[] }) => {
-    wishes.push({ ...JSON.parse(values[2]!)[plan], closed: values[6] })
+    wishes.push({ ...JSON.parse(values[1]!)[plan], closed: values[5] })
     return { rows: [] }
   }
   const inProgress: DueDispatchesOptions['inProgress'] = {
