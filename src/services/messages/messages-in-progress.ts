@@ -257,11 +257,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   submitted(submission: Submission): boolean {
-    const live = this.#lives.usable(submission.msg_id)
-    if (live === null) return false
-    this.#append(live, submittedFact(submission), { outcome: { submission } })
-    this.receipts.expect(live, submission)
-    return true
+    return this.tell(submission.msg_id, [submittedFact(submission)], { outcome: { submission } })
   }
 
   settle(settlement: Settlement): boolean {
@@ -285,7 +281,10 @@ export class MessagesInProgress implements AcceptanceJournal {
   tell(msgId: string, facts: readonly JournalFact['fact'][], waiting: Partial<Item> = {}): boolean {
     const live = this.#lives.usable(msgId)
     if (live === null) return false
-    for (const fact of facts) this.#append(live, fact, fact === facts.at(-1) ? waiting : {})
+    for (const fact of facts) {
+      this.#append(live, fact, fact === facts.at(-1) ? waiting : {})
+      if (fact.kind === 'submitted') this.receipts.expect(live, fact)
+    }
     return true
   }
 

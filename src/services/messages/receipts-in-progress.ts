@@ -1,8 +1,9 @@
 import { isUnlearned } from '../../domain/carrier-message-ids.ts'
 import type { Directory } from '../../domain/directory.ts'
+import type { Submitted } from '../../domain/journal-entries.ts'
 import { evidenceOf, receiptFact } from '../../operations/receipt-facts.ts'
 import type { NotedReceipt, ReceiptRow } from '../../store/receipts.ts'
-import type { Submission, SubmissionId } from '../../store/submissions.ts'
+import type { SubmissionId } from '../../store/submissions.ts'
 import { isOpen, type Live, type Lives } from './lives.ts'
 import { isPlainReceipt, type JournalItem } from './recorded-facts.ts'
 import { SubmittedIds } from './submitted-ids.ts'
@@ -27,13 +28,14 @@ export class ReceiptsInProgress {
   }
 
   /** A segment was accepted: its receipt will name this id. */
-  expect(live: Live, submission: Submission): void {
+  expect(live: Live, submitted: Submitted): void {
     const { directory, urge } = this.#options
-    for (const special of this.#ids.add(live, submission)) urge(special)
-    const carrier = directory().carrierById(submission.carrier_id)
+    for (const special of this.#ids.add(live, submitted)) urge(special)
+    const { carrierId } = submitted
+    const carrier = directory().carrierById(carrierId)
     // Its receipt may be written under another id: the records have what it takes to find out.
     if (carrier && isUnlearned(carrier)) {
-      this.#ids.addUnlearned(live, submission.carrier_id)
+      this.#ids.addUnlearned(live, carrierId)
       urge(live)
     }
   }

@@ -353,9 +353,6 @@ export class Recorder {
   }
 }
 
-function idOf({
-  carrierId,
-  carrierMessageId,
-}: Submitted): Pick<Submission, 'carrier_id' | 'carrier_message_id'> {
+function idOf({ carrierId, carrierMessageId }: Submitted): SubmissionId {
   return { carrier_id: carrierId, carrier_message_id: carrierMessageId }
 }

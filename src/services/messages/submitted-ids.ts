@@ -1,4 +1,5 @@
-import type { Submission } from '../../store/submissions.ts'
+import type { Submitted } from '../../domain/journal-entries.ts'
+import type { SubmissionId } from '../../store/submissions.ts'
 import type { Live } from './lives.ts'
 
 /** The segments of a message that were accepted under one id. */
@@ -7,8 +8,6 @@ export interface OfId {
   readonly cut: string | null
   bits: bigint
 }
-
-type Id = Pick<Submission, 'carrier_id' | 'carrier_message_id'>
 
 /** Receipts that no message was found for are remembered so long: their answer may be on its way. */
 const EARLY_MS = 60_000
@@ -23,8 +22,8 @@ export class SubmittedIds {
   readonly #unlearned = new Map<number, Set<Live>>()
 
   /** Gives those that are to be recorded at once: all of an id that several have, and one whose receipt was quicker. */
-  add(live: Live, { segment, cut, ...id }: Submission): Live[] {
-    const key = keyOf(id)
+  add(live: Live, { carrierId, carrierMessageId, segment, cut }: Submitted): Live[] {
+    const key = keyOf({ carrier_id: carrierId, carrier_message_id: carrierMessageId })
     const bit = 1n << BigInt(segment)
     const known = this.#ofId.get(key)
     const own = known?.find((each) => each.live === live)
@@ -47,12 +46,12 @@ export class SubmittedIds {
     return this.#unlearned.get(carrierId) ?? []
   }
 
-  of(id: Id): readonly [OfId, ...OfId[]] | undefined {
+  of(id: SubmissionId): readonly [OfId, ...OfId[]] | undefined {
     return this.#ofId.get(keyOf(id))
   }
 
   /** Undefined, and remembered, where no message has that id. */
-  find(id: Id): readonly [OfId, ...OfId[]] | undefined {
+  find(id: SubmissionId): readonly [OfId, ...OfId[]] | undefined {
     const key = keyOf(id)
     const known = this.#ofId.get(key)
     if (known !== undefined) return known
@@ -78,6 +77,6 @@ export class SubmittedIds {
   }
 }
 
-function keyOf({ carrier_id, carrier_message_id }: Id): string {
+function keyOf({ carrier_id, carrier_message_id }: SubmissionId): string {
   return `${carrier_id} ${carrier_message_id}`
 }

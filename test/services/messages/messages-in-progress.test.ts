@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase, refusedByServer } from '../../support/gated-database.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
 import { KeptLog, quietLog } from '../../support/log.ts'
-import { acceptedFact, inMemory } from '../../support/messages-in-memory.ts'
+import { acceptedFact, inMemory, submittedFact } from '../../support/messages-in-memory.ts'
 import {
   CARRIER_ID,
   clearTables,
@@ -116,6 +116,14 @@ function taken(sequence: number): EventTaken {
 const gone = (msgId: string) => eventually(() => node.inProgress.get(msgId) === undefined)
 
 describe('the facts of a message', () => {
+  test('a segment that is told as a fact has its receipt matched in memory, like any other', async () => {
+    const msgId = await accept()
+    expect(node.inProgress.tell(msgId, [submittedFact(msgId)])).toBe(true)
+    expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
+    await told(1, msgId)
+    expect(await delivered(msgId)).toBe(true)
+  })
+
   test('are told as they are committed, and become its record when its receiver has all events', async () => {
     const msgId = await acceptedByCarrier()
     expect(await delivered(msgId)).toBe(true)
