@@ -21,9 +21,19 @@ export function wishFor(...plans: readonly number[]): DispatchWish {
   }
 }
 
-/** What is due, in this lane. */
-export async function takeDue(tx: Queryable, lane: number, wish: DispatchWish) {
-  return takeDispatches(tx, lane, await lockDueDispatches(tx, wish))
+/** What is due, and not in memory, in this lane. */
+export async function takeDue(
+  tx: Queryable,
+  lane: number,
+  wish: DispatchWish,
+  isHere: (msgId: string) => boolean = () => false,
+) {
+  const due = await lockDueDispatches(tx, wish)
+  return takeDispatches(
+    tx,
+    lane,
+    due.filter(({ msg_id }) => !isHere(msg_id)),
+  )
 }
 
 /** What this lane takes, as the submitter has it. */

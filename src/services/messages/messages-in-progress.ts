@@ -32,6 +32,7 @@ import {
   type JournalItem as Item,
   isNews,
   journalItem,
+  type LatePart,
   loadedItem,
   openSubmissions,
   renewedItem,
@@ -49,6 +50,12 @@ export interface MessagesInProgressOptions {
   readonly ageMs?: number | undefined
   readonly overdueMs?: number | undefined
 }
+
+type Take = (
+  tx: Transaction,
+  lane: number,
+  isHere: (msgId: string) => boolean,
+) => Promise<readonly LoadedMessage[]>
 
 /** Far more than come in the time that one waits for its receipt: beyond, new ones go into the tables at once. */
 const MOST_LIVES = 100_000
@@ -206,19 +213,14 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /**
-   * Takes messages out of the records: `take` does so for a lane, in the transaction that appends them to it. Resolves to
-   * those that are here then. Rejects when they are still in the records.
+   * Takes messages out of the records: `take` does so for a lane, in the transaction that appends them to it, and leaves those
+   * that are here: whether their records are written is still to be asked again. Resolves to those that are here then. Rejects
+   * when they are still in the records.
    */
-  async load(
-    holder: number,
-    take: (tx: Transaction, lane: number) => Promise<readonly LoadedMessage[]>,
-  ): Promise<MessageInProgress[]> {
+  async load(holder: number, take: Take): Promise<MessageInProgress[]> {
     let taken: readonly LoadedMessage[] = []
     await this.#writer.appendWith(async (tx) => {
-      taken = this.lane === null ? [] : await take(tx, this.lane)
-      // Whether its record is written is still to be asked again, as long as it is here.
-      if (taken.some(({ msgId }) => this.get(msgId) !== undefined))
-        throw new Error('a message was taken that has not left yet')
+      taken = this.lane === null ? [] : await take(tx, this.lane, (msgId) => this.get(msgId) !== undefined)
       return taken.map((one) => loadedItem(one, holder))
     })
     return taken.flatMap(({ msgId }) => this.get(msgId) ?? [])
@@ -244,8 +246,10 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /** A carrier turns out to have taken these parts. */
-  partAccepted(msgId: string, parts: bigint, cut: string): boolean {
-    return this.tell(msgId, [{ kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut }])
+  partAccepted(latePart: LatePart): boolean {
+    const { msg_id: msgId, parts, cut } = latePart
+    const fact = { kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut } as const
+    return this.tell(msgId, [fact], { outcome: { latePart } })
   }
 
   /** Before the segments of that cut are given: a receipt of one of them counts from then on. */

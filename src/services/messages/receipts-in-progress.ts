@@ -84,7 +84,10 @@ export class ReceiptsInProgress {
   waitsFor(msgId: string, { carrier_id, carrier_message_id }: SubmissionId): boolean {
     const live = this.#options.lives.get(msgId)
     if (live === undefined || !isOpen(live)) return false
-    live.parked.push({ carrier_id, carrier_message_id })
+    const isNoted = live.parked.some(
+      (id) => id.carrier_id === carrier_id && id.carrier_message_id === carrier_message_id,
+    )
+    if (!isNoted) live.parked.push({ carrier_id, carrier_message_id })
     this.#options.urge(live)
     return true
   }

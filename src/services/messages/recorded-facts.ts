@@ -16,6 +16,14 @@ export type Outcome =
   | { readonly settlement: Settlement }
   | { readonly submission: Submission }
   | { readonly newCut: NewCut }
+  | { readonly latePart: LatePart }
+
+/** A segment that a carrier accepted after the time-out of its answer. */
+export interface LatePart extends Pick<Submission, 'plan_id' | 'msg_id'> {
+  /** Its bit. */
+  readonly parts: bigint
+  readonly cut: string
+}
 
 /** A fact on its way into the journal, and who waits for it. */
 export interface JournalItem extends JournalFact {

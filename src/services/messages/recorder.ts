@@ -15,7 +15,7 @@ import type { NewCut, Settlement, Submission, SubmissionId } from '../../store/s
 import type { IdRules } from './id-rules.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 import { oneForEachId, type ReceiptItem } from './receipt-items.ts'
-import { attemptedFact, type Outcome, settledFact, submittedFact } from './recorded-facts.ts'
+import { attemptedFact, type LatePart, type Outcome, settledFact, submittedFact } from './recorded-facts.ts'
 
 export interface RecorderOptions {
   readonly db: Database
@@ -33,13 +33,6 @@ export interface RecorderOptions {
 }
 
 type MessageRef = Pick<Submission, 'plan_id' | 'msg_id'>
-
-/** A segment that a carrier accepted after the time-out of its answer. */
-interface LatePart extends MessageRef {
-  /** Its bit. */
-  readonly parts: bigint
-  readonly cut: string
-}
 
 interface FactAtRest extends Fact {
   /** Its message has been in progress elsewhere since then, by the monotonic clock. */
@@ -97,6 +90,7 @@ export class Recorder {
   returned(outcome: Outcome): void {
     if ('settlement' in outcome) this.settle(outcome.settlement)
     else if ('submission' in outcome) this.submitted(outcome.submission)
+    else if ('latePart' in outcome) this.acceptedLate(outcome.latePart)
     else this.startOver(outcome.newCut)
   }
 
@@ -136,8 +130,8 @@ export class Recorder {
 
   /** A segment of a message that was postponed turns out to have been accepted. */
   acceptedLate(late: LatePart): void {
-    const { msg_id: msgId, parts, cut } = late
-    if (this.#options.inProgress.partAccepted(msgId, parts, cut)) return
+    if (this.#options.inProgress.partAccepted(late)) return
+    const { parts, cut } = late
     this.#add(late, { kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut })
   }
 

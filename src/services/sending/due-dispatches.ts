@@ -103,8 +103,8 @@ export class DueDispatches {
     if (expired) this.#expiredAtMs = performance.now()
     held.room.reserved = wish.limit
     try {
-      const messages = await inProgress.load(lease.nodeId, async (tx, lane) => {
-        const due = await lockDueDispatches(tx, wish)
+      const messages = await inProgress.load(lease.nodeId, async (tx, lane, isHere) => {
+        const due = (await lockDueDispatches(tx, wish)).filter(({ msg_id }) => !isHere(msg_id))
         return due.length === 0 ? [] : takeDispatches(tx, lane, due)
       })
       // Room that was reserved becomes theirs.

@@ -331,12 +331,14 @@ describe('a lane that is lost', () => {
     const held = { lane: node.inProgress.lane!, epoch: 1, nodeId: dead! }
     await takeOverLane(db, held, living!)
     expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
-    await eventually(() => node.returned.length > 0)
+    const latePart = { plan_id: plan, msg_id: msgId, parts: 1n, cut: 'udh GSM7 1' }
+    expect(node.inProgress.partAccepted(latePart)).toBe(true)
+    await eventually(() => node.returned.length > 1)
     const { inProgress } = node
     expect([inProgress.get(msgId), inProgress.has(msgId), node.returned]).toEqual([
       undefined,
       true,
-      ['settlement'],
+      ['settlement', 'latePart'],
     ])
     const projected = inProgress.project([msgId])
     const recovery = { nodeId: living!, ambiguityWaitMs: 60_000, delivers: () => true, log: quietLog }

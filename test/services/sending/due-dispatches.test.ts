@@ -44,7 +44,9 @@ function directoryOf(prefixes: readonly string[], active = true): Directory {
 /** Takes without a journal. */
 const loading = (pool: typeof db): DueDispatchesOptions['inProgress'] => ({
   load: async (lane, load) =>
-    (await withTransaction(pool, (tx) => load(tx, lane))).map((one) => loadedMessage(one.msgId, one)),
+    (await withTransaction(pool, (tx) => load(tx, lane, () => false))).map((one) =>
+      loadedMessage(one.msgId, one),
+    ),
 })
 
 function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> = {}): DueDispatches {
@@ -131,7 +133,7 @@ test('closed routes are told once; of routes only those whose room is not that o
   }
   const inProgress: DueDispatchesOptions['inProgress'] = {
     async load(lane, load) {
-      await load({ query } as never, lane)
+      await load({ query } as never, lane, () => false)
       return []
     },
   }
