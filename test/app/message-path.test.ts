@@ -14,6 +14,28 @@ beforeAll(async () => {
 
 afterAll(() => service[Symbol.asyncDispose]())
 
+/** Runs `during` while the journal takes nothing, not even that the first webhook of a message was taken. Gives its id. */
+async function whileTakenWaits(path: string, during: (msgId: string) => Promise<unknown>): Promise<string> {
+  const held: WebhookExchange[] = []
+  service.receiver.answerWith((exchange) => held.push(exchange), path)
+  const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}${path}` })
+  await service.until(msgId, 'DELIVERED')
+  await eventually(() => held.length === 1)
+  await withTransaction(service.db, async (transaction) => {
+    await transaction.query('lock table journal in share mode')
+    acknowledge(held[0]!)
+    await eventually(async () => {
+      const { rows } = await service.db.query(
+        `select 1 from pg_locks where relation = 'journal'::regclass and not granted`,
+      )
+      return rows.length > 0
+    })
+    service.receiver.answerWith(acknowledge, path)
+    await during(msgId)
+  })
+  return msgId
+}
+
 describe('a message that is delivered', () => {
   test('QUEUED, SENT, DELIVERED: a webhook for each change, in order, signed, equal to the record', async () => {
     const accepted = await service.send({ body: 'path' })
@@ -117,46 +139,18 @@ describe('a message that is delivered', () => {
   test('the webhook of a change waits until that of the one before is known for good: none is seen again behind it', async () => {
     // While its rule is learned, messages are in the records at once.
     await service.admin('PATCH', `/carriers/${CARRIER}`, { idRule: 'normalised' })
-    const held: WebhookExchange[] = []
-    service.receiver.answerWith((exchange) => held.push(exchange), '/held')
-    const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/held` })
-    await service.until(msgId, 'DELIVERED')
-    await eventually(() => held.length === 1)
-    await withTransaction(service.db, async (transaction) => {
-      await transaction.query('lock table journal in share mode')
-      acknowledge(held[0]!)
-      await eventually(async () => {
-        const { rows } = await service.db.query(
-          `select 1 from pg_locks where relation = 'journal'::regclass and not granted`,
-        )
-        return rows.length > 0
-      })
+    const msgId = await whileTakenWaits('/held', async (msgId) => {
       // Longer than a webhook takes.
       for (let times = 0; times < 50; times += 1) await service.get(msgId)
       expect(service.statuses(msgId)).toEqual(['SENT'])
-      service.receiver.answerWith(acknowledge, '/held')
     })
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
   })
 
   test('nor is the next one sent where the lane is lost meanwhile: its new owner tells both, in their order', async () => {
-    const held: WebhookExchange[] = []
-    service.receiver.answerWith((exchange) => held.push(exchange), '/lost')
-    const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/lost` })
-    await service.until(msgId, 'DELIVERED')
-    await eventually(() => held.length === 1)
-    await withTransaction(service.db, async (transaction) => {
-      await transaction.query('lock table journal in share mode')
-      acknowledge(held[0]!)
-      await eventually(async () => {
-        const { rows } = await service.db.query(
-          `select 1 from pg_locks where relation = 'journal'::regclass and not granted`,
-        )
-        return rows.length > 0
-      })
-      service.receiver.answerWith(acknowledge, '/lost')
-      await service.db.query('update lanes set epoch = epoch + 1, node_id = 0')
-    })
+    const msgId = await whileTakenWaits('/lost', () =>
+      service.db.query('update lanes set epoch = epoch + 1, node_id = 0'),
+    )
     await recoverLanes(service.db, { nodeId: 0, ambiguityWaitMs: 1_000, delivers: () => true, log: quietLog })
     await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
   })
