@@ -1,14 +1,50 @@
-import { MessagesInProgress } from '../../src/services/messages/messages-in-progress.ts'
+import type { Directory } from '../../src/domain/directory.ts'
+import type { EventHolder } from '../../src/domain/events.ts'
+import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
+import {
+  MessagesInProgress,
+  type MessagesInProgressOptions,
+} from '../../src/services/messages/messages-in-progress.ts'
 import type { Database } from '../../src/store/database.ts'
 import { aDirectory } from './directory.ts'
-import { strictLog } from './log.ts'
+import { KeptLog, strictLog } from './log.ts'
+
+/** What messages in progress and their records are in. */
+export const MESSAGE_TABLES = [
+  ...['lanes', 'journal', 'messages', 'dispatches', 'submissions', 'events', 'event_deliveries'],
+]
 
 /** The messages in progress of a process that has no journal: there are none, everything is in the records. */
 export function nothingInProgress(db: Database): MessagesInProgress {
-  return new MessagesInProgress({
-    db,
-    directory: () => aDirectory(),
-    nowMs: Date.now,
-    log: strictLog,
+  return new MessagesInProgress({ db, directory: () => aDirectory(), nowMs: Date.now, log: strictLog })
+}
+
+/** Messages in progress of a process that is this node, and what is told of them. None is so old that it is recorded. */
+export async function inProgressAt(
+  nodeId: number,
+  { directory, eventHolder }: { directory: () => Directory; eventHolder: () => EventHolder },
+  options: Pick<MessagesInProgressOptions, 'db'> & Partial<MessagesInProgressOptions>,
+) {
+  const told = {
+    changed: [] as ChangedMessage[],
+    projected: [] as string[],
+    returned: [] as string[],
+    left: [] as string[],
+    log: new KeptLog(),
+  }
+  const { log } = told
+  const inProgress = new MessagesInProgress({
+    ...{ directory, nowMs: Date.now, log, ageMs: 3_600_000 },
+    ...options,
   })
+  inProgress.heardBy({
+    eventHolder,
+    onChanged: (messages) => told.changed.push(...messages),
+    onProjected: (submissions) =>
+      told.projected.push(...submissions.map(({ carrier_message_id }) => carrier_message_id)),
+    onReturned: (outcome) => told.returned.push(...Object.keys(outcome)),
+    onLeft: (msgIds) => told.left.push(...msgIds),
+  })
+  await inProgress.register(nodeId)
+  return { inProgress, ...told }
 }

@@ -4,17 +4,14 @@ import type { EventHolder } from '../../../src/domain/events.ts'
 import type { Accepted, EventTaken } from '../../../src/domain/journal-entries.ts'
 import type { ChangedMessage } from '../../../src/domain/messages-in-progress.ts'
 import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
-import {
-  MessagesInProgress,
-  type MessagesInProgressOptions,
-} from '../../../src/services/messages/messages-in-progress.ts'
 import { takeOverLane } from '../../../src/store/journal.ts'
 import { registerNode, removeNode } from '../../../src/store/nodes.ts'
 import { aCarrier, aDirectory, anAccount, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
-import { gatedDatabase, refusedByServer } from '../../support/gated-database.ts'
+import { type Around, gatedDatabase, refusedByServer } from '../../support/gated-database.ts'
+import { inProgressAt, MESSAGE_TABLES } from '../../support/in-progress.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
-import { KeptLog, quietLog } from '../../support/log.ts'
+import { quietLog } from '../../support/log.ts'
 import { acceptedFact, inMemory, submittedFact } from '../../support/messages-in-memory.ts'
 import {
   CARRIER_ID,
@@ -31,7 +28,6 @@ import {
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
 const OTHER = 2
-const TABLES = ['lanes', 'journal', 'messages', 'dispatches', 'submissions', 'events', 'event_deliveries']
 
 let directory: Directory
 let holder: EventHolder
@@ -40,7 +36,7 @@ let node: Node
 type Node = Awaited<ReturnType<typeof aNode>>
 
 beforeEach(async () => {
-  await clearTables(db, ...TABLES)
+  await clearTables(db, ...MESSAGE_TABLES)
   directory = aDirectory({ plans: [aPlan({ id: plan })] })
   holder = HOLDER
   node = await aNode()
@@ -48,32 +44,12 @@ beforeEach(async () => {
 
 afterEach(() => node.inProgress.stop(1_000))
 
-/** Messages in progress of a node, and what is told of them. */
-async function aNode(changes: Partial<MessagesInProgressOptions> = {}) {
-  const told = {
-    changed: [] as ChangedMessage[],
-    projected: [] as string[],
-    returned: [] as string[],
-    log: new KeptLog(),
-  }
-  const inProgress = new MessagesInProgress({
-    db,
-    directory: () => directory,
-    nowMs: Date.now,
-    log: told.log,
-    ageMs: 3_600_000,
-    ...changes,
-  })
-  inProgress.heardBy({
-    eventHolder: () => holder,
-    onChanged: (messages) => told.changed.push(...messages),
-    onProjected: (submissions) =>
-      told.projected.push(...submissions.map(({ carrier_message_id }) => carrier_message_id)),
-    onReturned: (outcome) => told.returned.push(...Object.keys(outcome)),
-  })
-  await inProgress.register(NODE)
-  return { inProgress, ...told }
-}
+const aNode = (around?: Around) =>
+  inProgressAt(
+    NODE,
+    { directory: () => directory, eventHolder: () => holder },
+    { db: around ? gatedDatabase(db, around) : db },
+  )
 
 async function accept(changes: Partial<Accepted> = {}): Promise<string> {
   const msgId = newId(Date.now())
@@ -170,7 +146,7 @@ describe('the facts of a message', () => {
       if (name === 'connect') await going.promise
       return await run()
     }
-    node = await aNode({ db: gatedDatabase(db, around) })
+    node = await aNode(around)
     const msgId = await acceptedByCarrier()
     const projected = node.inProgress.project([msgId])
     await eventually(() => node.inProgress.isLeaving(msgId))
@@ -314,7 +290,7 @@ describe('the end', () => {
     await node.inProgress.stop(1_000)
     const around = <T>(name: string | undefined, run: () => Promise<T>) =>
       name === 'connect' ? refusedByServer(db) : run()
-    node = await aNode({ db: gatedDatabase(db, around) })
+    node = await aNode(around)
     const msgId = await acceptedByCarrier()
     await node.inProgress.stop(5_000)
     const { rows } = await db.query('select lane from lanes')

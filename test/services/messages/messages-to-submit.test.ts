@@ -3,16 +3,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Postponed } from '../../../src/domain/message-facts.ts'
 import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
-import {
+import type {
   MessagesInProgress,
-  type MessagesInProgressOptions,
+  MessagesInProgressOptions,
 } from '../../../src/services/messages/messages-in-progress.ts'
 import { registerNode, removeNode } from '../../../src/store/nodes.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase } from '../../support/gated-database.ts'
+import { inProgressAt, MESSAGE_TABLES } from '../../support/in-progress.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
-import { KeptLog, quietLog } from '../../support/log.ts'
+import { type KeptLog, quietLog } from '../../support/log.ts'
 import { acceptedFact } from '../../support/messages-in-memory.ts'
 import {
   CARRIER_ID,
@@ -28,16 +29,16 @@ import { takeDue, wishFor } from '../../support/taken.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
 const directory = aDirectory({ plans: [aPlan({ id: plan })] })
-const TABLES = ['lanes', 'journal', 'messages', 'dispatches', 'submissions', 'events', 'event_deliveries']
-const LATE_MS = 3_600_000
 
 let nodeId: number
 let inProgress: MessagesInProgress
 let left: string[]
+let log: KeptLog
 
 beforeEach(async () => {
-  await clearTables(db, ...TABLES)
+  await clearTables(db, ...MESSAGE_TABLES)
   nodeId = await registerNode(db, 'a')
+  left = []
 })
 
 afterEach(async () => {
@@ -46,20 +47,8 @@ afterEach(async () => {
 })
 
 async function start(changes: Partial<MessagesInProgressOptions> = {}): Promise<void> {
-  left = []
-  inProgress = new MessagesInProgress({
-    db,
-    directory: () => directory,
-    nowMs: Date.now,
-    log: quietLog,
-    ageMs: LATE_MS,
-    ...changes,
-  })
-  inProgress.heardBy({
-    eventHolder: () => ({ ...HOLDER, holder: nodeId }),
-    onLeft: (msgIds) => left.push(...msgIds),
-  })
-  await inProgress.register(nodeId)
+  const of = { directory: () => directory, eventHolder: () => ({ ...HOLDER, holder: nodeId }) }
+  ;({ inProgress, left, log } = await inProgressAt(nodeId, of, { db, ...changes }))
 }
 
 const take = () =>
@@ -164,8 +153,7 @@ describe('a message that waited', () => {
 })
 
 test('a message whose record is gone holds up no other', async () => {
-  const log = new KeptLog()
-  await start({ log })
+  await start()
   const [gone, other] = [await storeMessage(db, plan), await storeMessage(db, plan)]
   await take()
   await db.query('delete from messages where msg_id = $1', [gone])
