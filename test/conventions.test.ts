@@ -37,8 +37,9 @@ function offenders(files: readonly Source[], pattern: RegExp): string[] {
 
 /** Layer -> layers it may import. A folder of src is a layer; so is each file at its root. */
 const LAYERS: Record<string, readonly string[]> = {
-  domain: [],
-  smpp: [],
+  'slot-map': [],
+  domain: ['slot-map'],
+  smpp: ['slot-map'],
   errors: ['domain'],
   log: [],
   'random-pool': [],
@@ -49,7 +50,7 @@ const LAYERS: Record<string, readonly string[]> = {
   outbound: ['domain'],
   simulator: ['smpp', 'domain'],
   operations: ['store', 'domain', 'errors', 'log'],
-  services: ['operations', 'store', 'outbound', 'smpp', 'domain', 'log'],
+  services: ['operations', 'store', 'outbound', 'smpp', 'domain', 'log', 'slot-map'],
   http: ['operations', 'store', 'domain', 'errors'],
   app: ['http', 'services', 'operations', 'store', 'outbound', 'domain', 'errors', 'parts', 'random-pool'],
   commands: ['app', 'config', 'log', 'postgres', 'simulator', 'store', 'domain'],

@@ -1,3 +1,4 @@
+import { SlotMap } from '../slot-map.ts'
 import { LevelQueue, NOT_QUEUED, type Queued } from './level-queue.ts'
 import { SharedRoom } from './shared-room.ts'
 
@@ -29,7 +30,7 @@ interface Lane<Item> extends Queued<Lane<Item>> {
 /** In the node's queue while it has ready lanes that its own requests under way do not hold up. */
 interface Plan<Item> extends Queued<Plan<Item>> {
   readonly id: number
-  readonly lanes: Map<string, Lane<Item>>
+  readonly lanes: SlotMap<string, Lane<Item>>
   /** Lanes that may start as far as their destination goes, when last looked at. */
   readonly ready: LevelQueue<Lane<Item>>
   /** For its lanes. */
@@ -69,8 +70,8 @@ export interface Start<Item> {
  */
 export class DeliveryLanes<Item> {
   readonly #limits: LaneLimits
-  readonly #plans = new Map<number, Plan<Item>>()
-  readonly #destinations = new Map<string, Destination<Item>>()
+  readonly #plans = new SlotMap<number, Plan<Item>>()
+  readonly #destinations = new SlotMap<string, Destination<Item>>()
   readonly #ring = new LevelQueue<Plan<Item>>()
   readonly #room: SharedRoom
   #waiting = 0
@@ -157,8 +158,11 @@ export class DeliveryLanes<Item> {
 
   #start(lane: Lane<Item>): Start<Item> {
     const { plan, destination } = lane
-    const { item, next } = lane.first as Entry<Item>
+    const entry = lane.first as Entry<Item>
+    const { item, next } = entry
     lane.first = next
+    // One that was promoted by the garbage collector would keep all that came behind it.
+    entry.next = null
     if (next === null) lane.last = null
     this.#count(lane, -1)
     this.#countUnderWay(lane, 1)
@@ -202,7 +206,7 @@ export class DeliveryLanes<Item> {
     let plan = this.#plans.get(planId)
     if (plan === undefined) {
       const room = new SharedRoom(perPlan)
-      plan = { id: planId, lanes: new Map(), ready: new LevelQueue(), room, waiting: 0, ...NOT_QUEUED }
+      plan = { id: planId, lanes: new SlotMap(), ready: new LevelQueue(), room, waiting: 0, ...NOT_QUEUED }
       this.#plans.set(planId, plan)
     }
     const known = plan.lanes.get(name)

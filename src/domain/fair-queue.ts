@@ -1,3 +1,5 @@
+import { SlotMap } from '../slot-map.ts'
+
 /**
  * A queue that several flows share by deficit round robin (Shreedhar and Varghese 1996) in the form that pays
  * afterwards: a flow's turn is one unit of cost, and one that has taken more waits as many turns as it owes. So a flow
@@ -23,14 +25,15 @@ interface Entry<T> {
   previous: Entry<T> | null
 }
 
-export class FairQueue<T> {
-  readonly #entries = new Map<T, Entry<T>>()
-  readonly #flows = new Map<number, Flow<T>>()
+export class FairQueue<T extends object> {
+  #entries = new WeakMap<T, Entry<T>>()
+  #size = 0
+  readonly #flows = new SlotMap<number, Flow<T>>()
   /** Whose turn it is. */
   #turn: Flow<T> | null = null
 
   get size(): number {
-    return this.#entries.size
+    return this.#size
   }
 
   has(item: T): boolean {
@@ -45,6 +48,7 @@ export class FairQueue<T> {
     else flow.last.next = entry
     flow.last = entry
     this.#entries.set(item, entry)
+    this.#size += 1
   }
 
   /** Before the other items of its flow. */
@@ -55,11 +59,12 @@ export class FairQueue<T> {
     else flow.first.previous = entry
     flow.first = entry
     this.#entries.set(item, entry)
+    this.#size += 1
   }
 
   /** The item whose turn it is; the same until it is taken or removed. */
   peek(): T | null {
-    if (this.#entries.size === 0) {
+    if (this.#size === 0) {
       this.#turn = null
       this.#flows.clear()
       return null
@@ -95,7 +100,11 @@ export class FairQueue<T> {
     else previous.next = next
     if (next === null) flow.last = previous
     else next.previous = previous
+    // One that was promoted by the garbage collector would keep all that came behind it.
+    entry.next = null
+    entry.previous = null
     this.#entries.delete(item)
+    this.#size -= 1
     return true
   }
 
@@ -104,7 +113,8 @@ export class FairQueue<T> {
     const items: T[] = []
     for (const flow of this.#flows.values())
       for (let entry = flow.first; entry !== null; entry = entry.next) items.push(entry.item)
-    this.#entries.clear()
+    this.#entries = new WeakMap()
+    this.#size = 0
     this.#flows.clear()
     this.#turn = null
     return items

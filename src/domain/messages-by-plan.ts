@@ -1,9 +1,10 @@
+import { SlotMap } from '../slot-map.ts'
 import type { MessageInProgress } from './messages-in-progress.ts'
 
 /** Messages in progress by id and by plan: a list of one plan does not go through those of all. */
 export class MessagesByPlan {
-  readonly #messages = new Map<string, MessageInProgress>()
-  readonly #ofPlans = new Map<number, Map<string, MessageInProgress>>()
+  readonly #messages = new SlotMap<string, MessageInProgress>()
+  readonly #ofPlans = new SlotMap<number, SlotMap<string, MessageInProgress>>()
 
   get size(): number {
     return this.#messages.size
@@ -23,9 +24,9 @@ export class MessagesByPlan {
     const { msgId, accepted } = message
     this.delete(msgId)
     this.#messages.set(msgId, message)
-    const ofPlan = this.#ofPlans.get(accepted.planId)
-    if (ofPlan === undefined) this.#ofPlans.set(accepted.planId, new Map([[msgId, message]]))
-    else ofPlan.set(msgId, message)
+    const ofPlan = this.#ofPlans.get(accepted.planId) ?? new SlotMap()
+    ofPlan.set(msgId, message)
+    this.#ofPlans.set(accepted.planId, ofPlan)
   }
 
   delete(msgId: string): void {

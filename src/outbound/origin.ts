@@ -2,6 +2,12 @@ import { Connection, type ConnectionPool, type OutgoingRequest } from './connect
 import type { Dialler } from './connector.ts'
 import type { DialError } from './delivery-errors.ts'
 
+interface Waiting {
+  readonly request: OutgoingRequest
+  /** How many connections had been opened when it came; null: one stood then. */
+  readonly opened: number | null
+}
+
 export interface OriginOptions {
   readonly dial: Dialler
   readonly maxSockets: number
@@ -20,8 +26,8 @@ export interface OriginOptions {
 export class Origin implements ConnectionPool {
   readonly #options: OriginOptions
   readonly #connections = new Set<Connection>()
-  /** By request: how many connections had been opened when it came; null: one stood then. */
-  readonly #waiting = new Map<OutgoingRequest, number | null>()
+  /** In the order in which they came. */
+  #waiting: Waiting[] = []
   #opened = 0
   /** May carry a request; the last one used is last, and the next to be used. */
   readonly #free: Connection[] = []
@@ -37,7 +43,7 @@ export class Origin implements ConnectionPool {
 
   /** Has neither connections nor requests. */
   get isEmpty(): boolean {
-    return this.#connections.size === 0 && this.#waiting.size === 0
+    return this.#connections.size === 0 && this.#waiting.length === 0
   }
 
   /** Connections with a request on them. */
@@ -48,28 +54,29 @@ export class Origin implements ConnectionPool {
 
   /** Takes a request, unless as many as are allowed wait or are under way. Returns whether it did. */
   send(request: OutgoingRequest): boolean {
-    if (this.#waiting.size + this.#busy >= this.#options.maxRequests) return false
-    this.#waiting.set(request, this.#connections.size > this.#dialling.size ? null : this.#opened)
+    if (this.#waiting.length + this.#busy >= this.#options.maxRequests) return false
+    const opened = this.#connections.size > this.#dialling.size ? null : this.#opened
+    this.#waiting.push({ request, opened })
     this.#options.onWork(this)
     return true
   }
 
   /** Sends what waits, as far as there are connections, and dials for the rest. To be called behind a poll. */
   flush(nowMs: number): void {
-    while (this.#waiting.size > 0) {
+    while (this.#waiting.length > 0) {
       const connection = this.#free.pop()
       if (connection === undefined) break
       if (!connection.closeUnfit(nowMs)) this.#use(connection)
     }
     this.#free.push(...this.#resting.splice(0))
     const { dial, maxSockets, onWork } = this.#options
-    let missing = this.#waiting.size - this.#dialling.size - this.#free.length
+    let missing = this.#waiting.length - this.#dialling.size - this.#free.length
     for (; missing > 0 && this.#connections.size < maxSockets; missing -= 1) {
       const connection = new Connection(this, dial)
       this.#connections.add(connection)
       this.#dialling.add(connection)
     }
-    if (this.#waiting.size > 0 && this.#free.length > 0) onWork(this)
+    if (this.#waiting.length > 0 && this.#free.length > 0) onWork(this)
     if (this.#isRetired) this.#closeUnneeded()
   }
 
@@ -79,10 +86,14 @@ export class Origin implements ConnectionPool {
       connection.closeIdle(nowMs)
       connection.closeLate(nowMs)
     }
-    for (const [request, opened] of this.#waiting) {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const { request, opened } of waiting) {
       const isAborted = request.signal?.aborted === true
-      if (!isAborted && nowMs < request.deadlineMs) continue
-      this.#waiting.delete(request)
+      if (!isAborted && nowMs < request.deadlineMs) {
+        this.#waiting.push({ request, opened })
+        continue
+      }
       // Where a connection stood meanwhile, it merely waited for its turn.
       const isUnreached = this.#dialling.size > 0 && opened === this.#opened
       request.end(isAborted ? 'ABORTED' : isUnreached ? 'CONNECT_TIMEOUT' : 'QUEUE_TIMEOUT', null)
@@ -100,8 +111,7 @@ export class Origin implements ConnectionPool {
   /** Ends every request as ABORTED and closes every connection. */
   destroy(): void {
     this.#isRetired = true
-    for (const request of this.#waiting.keys()) request.end('ABORTED', null)
-    this.#waiting.clear()
+    for (const { request } of this.#waiting.splice(0)) request.end('ABORTED', null)
     for (const connection of this.#connections) connection.close()
     this.#leaveIfEmpty()
   }
@@ -125,7 +135,7 @@ export class Origin implements ConnectionPool {
     this.#dialling.delete(connection)
     // Each dial that fails ends one request, so a receiver that is gone is not dialled without end.
     if (failure !== null) this.#take()?.end(failure.code, null)
-    if (this.#waiting.size > 0) this.#options.onWork(this)
+    if (this.#waiting.length > 0) this.#options.onWork(this)
     else this.#leaveIfEmpty()
   }
 
@@ -137,16 +147,15 @@ export class Origin implements ConnectionPool {
 
   /** The request that has waited longest. */
   #take(): OutgoingRequest | null {
-    for (const request of this.#waiting.keys()) {
-      this.#waiting.delete(request)
-      if (request.signal?.aborted !== true) return request
-      request.end('ABORTED', null)
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      if (next.request.signal?.aborted !== true) return next.request
+      next.request.end('ABORTED', null)
     }
     return null
   }
 
   #closeUnneeded(): void {
-    if (this.#waiting.size > 0) return
+    if (this.#waiting.length > 0) return
     for (const connection of [...this.#free, ...this.#resting]) connection.close()
     this.#leaveIfEmpty()
   }

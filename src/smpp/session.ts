@@ -55,7 +55,8 @@ export class Session<Token> {
   readonly #timers: SessionTimers
   readonly #outbox = new Outbox()
   /** Requests of the peer that the application has still to answer. */
-  readonly #inbound = new Set<RequestPdu>()
+  #inbound = new WeakSet<RequestPdu>()
+  #unanswered = 0
   #boundState: BoundState | null = null
   #unbindSent = false
   #inboundPaused = false
@@ -129,10 +130,11 @@ export class Session<Token> {
     if (!this.#inbound.has(request)) return false
     this.#answer(request.commandId, request.sequence, status, body)
     this.#inbound.delete(request)
+    this.#unanswered -= 1
     this.#timers.answered(nowMs)
     if (request.command.startsWith('bind_') && status === STATUSES.ESME_ROK)
       this.#enterBound(request.command as BindPdu['command'])
-    if (this.#inboundPaused && this.#inbound.size <= this.#settings.inboundLimit / 2) {
+    if (this.#inboundPaused && this.#unanswered <= this.#settings.inboundLimit / 2) {
       this.#inboundPaused = false
       this.#readingChanged(nowMs)
     }
@@ -156,7 +158,8 @@ export class Session<Token> {
   close(reason: CloseReason): void {
     if (this.state === 'CLOSED') return
     this.state = 'CLOSED'
-    this.#inbound.clear()
+    this.#inbound = new WeakSet()
+    this.#unanswered = 0
     this.#handlers.onClose?.(reason, this.#window.drain() as Token[])
   }
 
@@ -278,7 +281,7 @@ export class Session<Token> {
   #receiveBind(pdu: BindPdu, nowMs: number): void {
     if (this.#settings.role === 'esme') {
       this.#refuse(pdu, STATUSES.ESME_RINVBNDSTS)
-    } else if (this.#boundState !== null || this.#inbound.size > 0) {
+    } else if (this.#boundState !== null || this.#unanswered > 0) {
       this.#refuse(pdu, STATUSES.ESME_RALYBND)
     } else {
       this.#expectAnswer(pdu, nowMs)
@@ -289,7 +292,8 @@ export class Session<Token> {
 
   #expectAnswer(pdu: RequestPdu, nowMs: number): void {
     this.#inbound.add(pdu)
-    if (this.#inboundPaused || this.#inbound.size <= this.#settings.inboundLimit) return
+    this.#unanswered += 1
+    if (this.#inboundPaused || this.#unanswered <= this.#settings.inboundLimit) return
     this.#inboundPaused = true
     this.#readingChanged(nowMs)
   }
@@ -331,7 +335,7 @@ export class Session<Token> {
   /** Sends the unbind once nothing is in flight in either direction, or at once when `force`d. */
   #advanceUnbind(force: boolean, nowMs: number): void {
     if (this.#unbindSent || this.#isClosed()) return
-    if (!force && (this.#window.unanswered > 0 || this.#inbound.size > 0)) return
+    if (!force && (this.#window.unanswered > 0 || this.#unanswered > 0)) return
     this.#unbindSent = true
     this.#request({ command: 'unbind' }, null, true, nowMs)
     this.#timers.unbindSent(nowMs)

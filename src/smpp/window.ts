@@ -1,3 +1,5 @@
+import { SlotMap } from '../slot-map.ts'
+
 /** §3.2: sequence numbers run from 1 to 0x7FFFFFFF. */
 const MAX_SEQUENCE = 0x7fffffff
 
@@ -27,8 +29,8 @@ export interface WindowOptions {
  */
 export class Window<Token> {
   readonly #options: WindowOptions
-  readonly #outstanding = new Map<number, Outstanding<Token>>()
-  readonly #late = new Map<number, Outstanding<Token>>()
+  readonly #outstanding = new SlotMap<number, Outstanding<Token>>()
+  readonly #late = new SlotMap<number, Outstanding<Token>>()
   #internal = 0
   #sequence: number
 
@@ -82,9 +84,9 @@ export class Window<Token> {
    * until their turn comes.
    */
   *expire(nowMs: number): Generator<Outstanding<Token>, void, undefined> {
-    for (const [sequence, entry] of this.#late) {
+    for (const entry of this.#late.values()) {
       if (nowMs - entry.sentAtMs < this.#options.responseTimeoutMs + this.#options.lateTtlMs) break
-      this.#late.delete(sequence)
+      this.#late.delete(entry.sequence)
     }
     for (const entry of this.#outstanding.values()) {
       if (nowMs - entry.sentAtMs < this.#options.responseTimeoutMs) break

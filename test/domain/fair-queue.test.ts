@@ -2,14 +2,58 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FairQueue } from '../../src/domain/fair-queue.ts'
 
-function filled(items: Record<string, number>): FairQueue<string> {
-  const queue = new FairQueue<string>()
+/** Items by their names, each with a name once. */
+class NamedQueue {
+  readonly #queue = new FairQueue<{ readonly name: string }>()
+  readonly #items = new Map<string, { readonly name: string }>()
+
+  get size(): number {
+    return this.#queue.size
+  }
+
+  push(flow: number, name: string): void {
+    this.#queue.push(flow, this.#itemOf(name))
+  }
+
+  pushFront(flow: number, name: string): void {
+    this.#queue.pushFront(flow, this.#itemOf(name))
+  }
+
+  has(name: string): boolean {
+    return this.#queue.has(this.#itemOf(name))
+  }
+
+  remove(name: string): boolean {
+    return this.#queue.remove(this.#itemOf(name))
+  }
+
+  peek(): string | null {
+    return this.#queue.peek()?.name ?? null
+  }
+
+  take(cost: number): string | null {
+    return this.#queue.take(cost)?.name ?? null
+  }
+
+  drain(): string[] {
+    return this.#queue.drain().map(({ name }) => name)
+  }
+
+  #itemOf(name: string): { readonly name: string } {
+    const item = this.#items.get(name) ?? { name }
+    this.#items.set(name, item)
+    return item
+  }
+}
+
+function filled(items: Record<string, number>): NamedQueue {
+  const queue = new NamedQueue()
   for (const [name, count] of Object.entries(items))
     for (let index = 0; index < count; index += 1) queue.push(name.charCodeAt(0), `${name}${index}`)
   return queue
 }
 
-function takeAll(queue: FairQueue<string>, cost = 1): string {
+function takeAll(queue: NamedQueue, cost = 1): string {
   const taken: string[] = []
   for (let item = queue.take(cost); item !== null; item = queue.take(cost)) taken.push(item)
   return taken.join(' ')
@@ -33,7 +77,7 @@ describe('FairQueue', () => {
   })
 
   test('one that takes much waits as long', () => {
-    const queue = new FairQueue<string>()
+    const queue = new NamedQueue()
     for (let index = 0; index < 3; index += 1) queue.push(1, `long${index}`)
     for (let index = 0; index < 12; index += 1) queue.push(2, `s${index}`)
     const order: string[] = []

@@ -1,5 +1,6 @@
 import { MessagesByPlan } from '../../domain/messages-by-plan.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
+import { SlotMap } from '../../slot-map.ts'
 import type { SubmissionId } from '../../store/submissions.ts'
 
 /** A message in this process's memory. */
@@ -70,7 +71,7 @@ export function isOpen({ message, postponed }: Live): boolean {
 
 /** The messages in this process's memory. */
 export class Lives {
-  readonly #byId = new Map<string, Live>()
+  readonly #byId = new SlotMap<string, Live>()
   /** The same, for those who read. */
   readonly #byPlan = new MessagesByPlan()
 

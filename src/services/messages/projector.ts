@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { StatusEvent } from '../../domain/messages-in-progress.ts'
 import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
+import { SlotMap } from '../../slot-map.ts'
 import { type Database, isRowFault } from '../../store/database.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
@@ -41,8 +42,8 @@ const NOT_RECORDED = 'messages not recorded yet'
  */
 export class Projector {
   readonly #options: ProjectorOptions
-  readonly #done = new Set<Live>()
-  readonly #urgent = new Set<Live>()
+  readonly #done = new SlotMap<string, Live>()
+  readonly #urgent = new SlotMap<string, Live>()
   /** When those are tried again that the database refused for what is in them, which the operator is told of. */
   readonly #refused = new Map<Live, number>()
   readonly #task: PeriodicTask
@@ -67,8 +68,8 @@ export class Projector {
   /** The message has changed. */
   changed(live: Live): void {
     if (live.leaving || live.pending > 0) return
-    if (this.#urgent.has(live)) this.#task.wake()
-    else if (isDone(live)) this.#done.add(live)
+    if (this.#urgent.has(live.message.msgId)) this.#task.wake()
+    else if (isDone(live)) this.#done.set(live.message.msgId, live)
   }
 
   /** It is submitted later. */
@@ -80,7 +81,7 @@ export class Projector {
   /** It is to leave memory as soon as what is said of it is committed. */
   urge(live: Live): void {
     if (live.leaving) return
-    this.#urgent.add(live)
+    this.#urgent.set(live.message.msgId, live)
     this.#task.wake()
   }
 
@@ -139,11 +140,11 @@ export class Projector {
     const take = (live: Live) => {
       live.leaving = true
       batch.push(live)
-      this.#urgent.delete(live)
-      this.#done.delete(live)
+      this.#urgent.delete(live.message.msgId)
+      this.#done.delete(live.message.msgId)
     }
     for (const from of [this.#urgent, this.#done])
-      for (const live of from) if (batch.length < MAX_BATCH && this.#isFree(live)) take(live)
+      for (const live of from.values()) if (batch.length < MAX_BATCH && this.#isFree(live)) take(live)
     for (const live of this.#old()) {
       if (batch.length >= MAX_BATCH) break
       if (this.#isFree(live)) take(live)

@@ -1,4 +1,5 @@
 import type { Submitted } from '../../domain/journal-entries.ts'
+import { SlotMap } from '../../slot-map.ts'
 import type { SubmissionId } from '../../store/submissions.ts'
 import type { Live } from './lives.ts'
 
@@ -16,7 +17,7 @@ const MOST_EARLY = 10_000
 /** Under what ids of carriers the messages of this process were accepted. */
 export class SubmittedIds {
   /** Most carriers give an id to one message; more than one are told apart by the records. */
-  readonly #ofId = new Map<string, [OfId, ...OfId[]]>()
+  readonly #ofId = new SlotMap<string, [OfId, ...OfId[]]>()
   readonly #early = new Map<string, number>()
   /** By carrier: messages that it accepted while its id rule is not learned. */
   readonly #unlearned = new Map<number, Set<Live>>()

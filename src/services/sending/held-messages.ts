@@ -1,5 +1,6 @@
 import type { HeldCause, HeldGroup } from '../../domain/backlog.ts'
 import { type SharedRoom, SharedSlots } from '../../domain/shared-room.ts'
+import { SlotMap } from '../../slot-map.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 /** Messages in memory; those beyond stay in the database, in the order they became due. */
@@ -11,7 +12,7 @@ const MAX_HELD = 10_000
  */
 export class HeldMessages {
   /** The job of each; its flow while it has none. */
-  readonly #messages = new Map<string, SubmitJob | number>()
+  readonly #messages = new SlotMap<string, SubmitJob | number>()
   readonly #byFlow = new SharedSlots(MAX_HELD)
   /** Those that the journal knows, or is being told, to be on their way to a carrier. */
   readonly #begun = new Set<string>()
@@ -89,8 +90,9 @@ export class HeldMessages {
   /** Messages with a job, in groups that wait for the same. */
   groups(causeOf: (job: SubmitJob) => HeldCause): HeldGroup[] {
     const groups = new Map<string, HeldGroup>()
-    for (const [msgId, job] of this.#messages) {
+    for (const job of this.#messages.values()) {
       if (typeof job === 'number') continue
+      const { msgId } = job.dispatch
       const [routeId, carrierId, cause] = [job.route.id, job.carrier.id, causeOf(job)]
       const key = `${routeId} ${carrierId} ${cause}`
       const known = groups.get(key)

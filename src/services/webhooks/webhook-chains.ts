@@ -1,3 +1,4 @@
+import { SlotMap } from '../../slot-map.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 
 /** How long a postponed message refuses later events: far longer than a batch that did not yet see it takes to commit. */
@@ -9,7 +10,7 @@ const MAX_POSTPONED = 50_000
  * message's events in order. A message whose event failed is postponed: its later events wait in the database behind it.
  */
 export class WebhookChains {
-  readonly #chains = new Map<string, WebhookEvent[]>()
+  readonly #chains = new SlotMap<string, WebhookEvent[]>()
   readonly #postponed = new Map<string, number>()
 
   /** Messages. One has at most a few events, and the later ones take no room that another message could have. */
