@@ -97,7 +97,7 @@ ratio, a run at the full rate goes right before it. --seconds, --warm-up and the
   late                     every receipt comes 30 s after its submit, when its message has been projected
   quiet                    one message at a time on one connection, and no other load
   nodes                    three nodes on one database, or --nodes
-  queued                   1,000,000 messages wait while the carrier is down, or --queued; some ten minutes
+  queued                   1,000,000 messages wait while the carrier is down, or --queued; some 15 minutes
   records                  30,000,000 messages of earlier days, or --records; some 25 minutes, and 25 GB of disk
 
 With DATABASE_URL, a PostgreSQL server on this machine takes the place of the embedded one: a database is made there and
