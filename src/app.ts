@@ -31,7 +31,7 @@ export interface App {
  *   base          database (reached, judged, migrated), its connections for reads and heartbeats, configuration, resolver,
  *                 webhook sockets, lease
  *   message path  quality watch, lane recovery, messages in progress, webhook deliverer, recorder, receiver, carrier links,
- *                 submitter, holdings, maintenance
+ *                 submitter, maintenance
  *   http          the server: it listens first (a later worker last), and is opened when everything behind it is up
  *
  * A start that fails has taken nothing from other nodes: the lease is the last thing that can fail.

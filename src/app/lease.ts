@@ -17,8 +17,8 @@ export function nodeLease(
     },
     ...(heartbeatMs !== undefined && { heartbeatMs }),
   })
-  lease.onTaken(async (buckets, nodeId) => {
-    const events = await releaseEvents(db, { nodeId, buckets })
+  lease.onTaken(async (buckets) => {
+    const events = await releaseEvents(db)
     log.info({ buckets: buckets.length, events }, 'took over buckets')
   })
   lease.onExpired(() => log.warn('the lease of this node has ended; it registers again'))

@@ -17,7 +17,6 @@ import { CarrierConditions } from '../services/sending/carrier-conditions.ts'
 import { linkEvents } from '../services/sending/link-events.ts'
 import type { SubmitToken } from '../services/sending/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from '../services/sending/submitter.ts'
-import { Holdings } from '../services/upkeep/holdings.ts'
 import { Maintenance } from '../services/upkeep/maintenance.ts'
 import { serviceMetrics } from '../services/upkeep/metrics.ts'
 import { heldEvents, heldInboundEvents } from '../services/webhooks/held-events.ts'
@@ -42,7 +41,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
     submitter.giveBackAll()
     inProgress.release((msgId) => deliverer.holds(msgId))
   })
-  const upkeep = keepUp(options, parts, base, kept, answers)
+  const upkeep = keepUp(options, parts, base, answers)
   const measured = { submitter, inProgress, recorder, deliverer, destinations, links, quality }
   serviceMetrics(registry, { reads, directory, ...measured })
   const start = async () => {
@@ -92,13 +91,13 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base) {
     maxHeld: options.webhooksHeld,
   })
   parts.add('webhook deliverer', () => deliverer.stop(drainTimeoutMs * DRAIN.webhooks))
-  const eventHolder = () => deliverer.holder()
+  const eventHolder = () => deliverer.due.holder()
   const onChanged = (messages: readonly ChangedMessage[]) => {
     deliverer.enqueue(heldEvents(messages, lease.nodeId))
     quality.changed(messages)
   }
   inProgress.heardBy({ eventHolder, onChanged })
-  return { quality, recovery, inProgress, destinations, deliverer, eventHolder, onChanged }
+  return { quality, recovery, inProgress, destinations, deliverer, onChanged }
 }
 
 type Kept = ReturnType<typeof keepMessages>
@@ -108,12 +107,13 @@ function takeAnswers(
   { drainTimeoutMs, log, worker }: AppOptions,
   parts: Parts,
   { anomalies, clock: { nowMs }, counters, db, directory, lease, random }: Base,
-  { inProgress, deliverer, eventHolder, onChanged }: Kept,
+  { inProgress, deliverer, onChanged }: Kept,
 ) {
   const { batch: onBatch, unowned: onUnowned } = counters
   const idRules = new IdRules({ db, directory, nowMs, log })
+  const { write: writeEvents } = deliverer.due
   const recorder = new Recorder({
-    ...{ db, directory, nowMs, log, inProgress, idRules, eventHolder, onChanged, onBatch },
+    ...{ db, directory, nowMs, log, inProgress, idRules, writeEvents, onChanged, onBatch },
   })
   inProgress.heardBy({
     onProjected: (submissions) => recorder.recorded(submissions),
@@ -127,7 +127,7 @@ function takeAnswers(
   const receipts = new SiblingReceipts({ inProgress: inProgress.receipts, recorder, ask })
   const receiver = new Receiver({
     ...{ db, directory, lease, nowMs, random, log, recorder, receipts, offers },
-    ...{ eventHolder, onBatch, onUnowned },
+    ...{ writeEvents, onBatch, onUnowned },
     onAnomaly: anomalies.note,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
   })
@@ -165,16 +165,13 @@ function submitMessages(
 
 /** What goes round at intervals. */
 function keepUp(
-  { holdingsMs: intervalMs, log, retentionDays }: AppOptions,
+  { log, retentionDays }: AppOptions,
   parts: Parts,
   { clock: { nowMs }, counters, db, directory, lease }: Base,
-  { deliverer }: Kept,
   { idRules, receiver, recorder }: Answers,
 ) {
   const foreign = new ForeignReceipts({ db, lease, nowMs, recorder, log })
   parts.add('receipts over other nodes', () => foreign.stop())
-  const holdings = new Holdings({ db, lease, deliverer, log, intervalMs })
-  parts.add('holdings', () => holdings.stop())
   const maintenance = new Maintenance({
     ...{ db, directory, nowMs, log, retentionDays },
     newMessageId: () => receiver.newMessageId(),
@@ -183,5 +180,5 @@ function keepUp(
     onUnowned: counters.unowned,
   })
   parts.add('maintenance', () => maintenance.stop())
-  return [foreign, holdings, maintenance]
+  return [foreign, maintenance]
 }

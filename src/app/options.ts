@@ -61,7 +61,6 @@ export interface AppOptions {
   readonly ambiguityWaitMs?: number
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
-  readonly holdingsMs?: number
   /** So long a message waits in memory for its receipt before it is recorded. */
   readonly projectionAgeMs?: number | undefined
   readonly webhookProbeMs?: number

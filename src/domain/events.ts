@@ -31,6 +31,9 @@ export interface EventHolder {
   readonly buckets: readonly number[]
 }
 
+/** Runs a statement that writes events, with who is to deliver them. */
+export type WriteEvents = <T>(write: (events: EventHolder) => Promise<T>) => Promise<T>
+
 /** Kinds of events, under the names the OpenAPI document gives their webhooks. */
 export type EventType = 'deliveryReceipt' | 'inboundMessage'
 

@@ -3,7 +3,6 @@
  * they are due for whoever owns their buckets. May end at any point: who comes next goes on.
  */
 import { decodeEntry, type FirstFact, isFirst, type JournalFact } from '../domain/journal-entries.ts'
-import { BUCKETS } from '../domain/message-ids.ts'
 import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
@@ -47,14 +46,12 @@ export async function recoverLanes(db: Database, recovery: Recovery): Promise<nu
   return written
 }
 
-const ALL_BUCKETS = Array.from({ length: BUCKETS }, (_, bucket) => bucket)
-
 async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Promise<number> {
   const held = await takeOverLane(db, dead, recovery.nodeId)
   if (held === null) return 0
   // A projection that was under way when its node was taken for dead may be committed later than its events were released.
   // Not later than its lane is taken over, which waits for it.
-  await releaseEvents(db, { nodeId: recovery.nodeId, buckets: ALL_BUCKETS })
+  await releaseEvents(db)
   const unprojected = new Unprojected(held.lane)
   let last = held.cut
   for (;;) {

@@ -267,6 +267,15 @@ export async function ping(db: Queryable): Promise<void> {
   await db.query('select 1')
 }
 
+/** Names the transactions that processes of this service have under way in the database. */
+export async function transactionsUnderWay(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(`
+    select pid || ' ' || xact_start as name from pg_stat_activity
+    where datname = current_database() and application_name = current_setting('application_name')
+      and xact_start is not null and pid <> pg_backend_pid()`)
+  return rows.map(({ name }) => name)
+}
+
 export interface Durability {
   /** Server settings that lose committed work, `name=value` each; empty when a COMMIT survives power loss. */
   readonly faults: readonly string[]

@@ -279,17 +279,11 @@ export async function listHeldEvents(
   return rows
 }
 
-/** After a takeover: what a dead node held is due again; the receiver may see such an event twice. */
-export async function releaseEvents(
-  db: Queryable,
-  args: { nodeId: number; buckets: readonly number[] },
-): Promise<number> {
-  const { rowCount } = await db.query({
-    text: `
-      update event_deliveries set holder = null, due_at = now()
-      where bucket = any ($2::smallint[]) and holder <> $1 and holder not in (select node_id from nodes)`,
-    values: [args.nodeId, args.buckets],
-  })
+/** Makes due what no living node holds. The receiver may see such an event twice. Returns how many there were. */
+export async function releaseEvents(db: Queryable): Promise<number> {
+  const { rowCount } = await db.query(`
+    update event_deliveries set holder = null, due_at = now()
+    where holder is not null and holder not in (select node_id from nodes)`)
   return rowCount ?? 0
 }
 

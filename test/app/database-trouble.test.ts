@@ -11,7 +11,7 @@ interface Row {
   status: string
 }
 
-const { tenant } = serviceOfFile({ holdingsMs: 200 })
+const { tenant } = serviceOfFile()
 
 async function rowsByBody(service: Service): Promise<Map<string, Row[]>> {
   const { rows } = await service.db.query<Row & { body: string }>(

@@ -16,12 +16,9 @@ const MESSAGES = 64
 let smsc: Smsc
 let service: Service
 
-tenantPerTest(
-  { app: { heartbeatMs: HEARTBEAT_MS, holdingsMs: 200, databasePoolSize: POOL_SIZE } },
-  (...own) => {
-    ;[service, smsc] = own
-  },
-)
+tenantPerTest({ app: { heartbeatMs: HEARTBEAT_MS, databasePoolSize: POOL_SIZE } }, (...own) => {
+  ;[service, smsc] = own
+})
 
 const others = otherNodes(() => service)
 const { shares, silence } = others

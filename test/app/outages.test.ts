@@ -7,7 +7,7 @@ import { accept, type Smsc } from '../support/smsc.ts'
 import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 /** Longer than any test: who comes back knows, and nobody has to wait. */
-const NEVER = { ambiguityWaitMs: 600_000, holdingsMs: 600_000 }
+const NEVER = { ambiguityWaitMs: 600_000 }
 
 let smsc: Smsc
 let service: Service

@@ -9,7 +9,7 @@ import { tenantPerTest } from '../support/tenant-per-test.ts'
 let smsc: Smsc
 let service: Service
 
-tenantPerTest({ app: { heartbeatMs: 100, holdingsMs: 200 } }, (...own) => {
+tenantPerTest({ app: { heartbeatMs: 100 } }, (...own) => {
   ;[service, smsc] = own
 })
 

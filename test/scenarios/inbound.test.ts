@@ -17,7 +17,7 @@ import {
   untilBodies,
 } from './stage.ts'
 
-const own = stage({ app: { holdingsMs: 200 } })
+const own = stage()
 const { scenario } = own
 
 const TEXTS = ['one ', 'two ', 'three']

@@ -158,7 +158,7 @@ plainScenario('M62', async () => {
   await using service = await startService({
     smscPort: smsc.port,
     carrier: { binds: 2 },
-    app: { heartbeatMs: 100, holdingsMs: 200 },
+    app: { heartbeatMs: 100 },
   })
   await eventually(() => smsc.boundNow.length === 2)
   await crossed(smsc, service, 6)

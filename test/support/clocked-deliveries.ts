@@ -1,12 +1,14 @@
 /** Webhooks from a database to a receiver over TLS, by a clock that stands until it is set: days in milliseconds. */
 
 import { afterAll, afterEach, beforeEach, expect } from 'vitest'
+import type { EventHolder } from '../../src/domain/events.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import { NodeLease } from '../../src/services/node/node-lease.ts'
 import { heldEvents } from '../../src/services/webhooks/held-events.ts'
 import { WebhookDeliverer } from '../../src/services/webhooks/webhook-deliverer.ts'
 import { WebhookDestinations } from '../../src/services/webhooks/webhook-destinations.ts'
 import { aDirectory, anAccount, aPlan } from './directory.ts'
+import { gatedDatabase, lostAnswer } from './gated-database.ts'
 import { nothingInProgress } from './in-progress.ts'
 import { KeptLog } from './log.ts'
 import { outboundNetwork } from './outbound-network.ts'
@@ -37,6 +39,16 @@ export async function clockedDeliveries() {
   const messages = await recordedMessages()
   const clock = await standingClock(messages)
   const { db } = clock
+  const losing = new Set<string | undefined>()
+  const lossy = gatedDatabase(
+    db,
+    async (name, run) => {
+      const answer = await run()
+      if (losing.delete(name)) throw lostAnswer()
+      return answer
+    },
+    { inTransactions: true },
+  )
   const { plan } = messages
   const log = new KeptLog()
   const lease = new NodeLease({
@@ -47,7 +59,6 @@ export async function clockedDeliveries() {
   })
   await lease.start()
   const account = anAccount({ webhookSecrets: [formatWebhookSecret(Buffer.alloc(32, 1))] })
-  const directory = aDirectory({ accounts: [account], plans: [aPlan({ id: plan, account })] })
 
   let receiver: WebhookReceiver
   let destinations: WebhookDestinations
@@ -70,9 +81,11 @@ export async function clockedDeliveries() {
   })
 
   function start(): void {
+    const inboundUrl = network.urlAt(receiver.port)
+    const directory = aDirectory({ accounts: [account], plans: [aPlan({ id: plan, account, inboundUrl })] })
     destinations = new WebhookDestinations({ db, log })
     deliverer = new WebhookDeliverer({
-      db,
+      db: lossy,
       directory: () => directory,
       lease,
       dispatcher: network.dispatcher(),
@@ -94,28 +107,40 @@ export async function clockedDeliveries() {
     return msgId
   }
 
-  /** The same, its event in memory, and DELIVERED behind it. `lost`: SENT is not, though the database says so. */
+  /** The same, its event in memory, and DELIVERED behind it. `lost`: SENT is not, for the answer to its COMMIT was lost. */
   async function enqueued({ delivered = false, lost = false } = {}): Promise<string> {
     const callback_url = network.urlAt(receiver.port)
     const msgId = await storeMessage(messages.db, plan, { callback_url })
-    const holder = { holder: lease.nodeId, buckets: lease.buckets }
-    const submitted = await messages.record([sent(plan, msgId)], [submission(plan, msgId, msgId)], db, holder)
-    const changed = delivered ? await messages.apply([receipt(msgId, 'DELIVERED')], { events: holder }) : []
+    const { write } = deliverer.due
+    const of = [[sent(plan, msgId)], [submission(plan, msgId, msgId)], lossy] as const
+    if (lost) losing.add('commit')
+    const submitted = write((events) => messages.record(...of, events))
+    if (lost) await expect(submitted).rejects.toThrow()
+    const apply = (events: EventHolder) => messages.apply([receipt(msgId, 'DELIVERED')], { events })
+    const changed = delivered ? await write(apply) : []
     await clock.set(Date.now() + 1)
-    deliverer.enqueue(heldEvents([...(lost ? [] : submitted), ...changed], lease.nodeId))
+    deliverer.enqueue(heldEvents([...(lost ? [] : await submitted), ...changed], lease.nodeId))
     return msgId
   }
 
-  /** Gives up what the database says is in memory, as is done for what an answer of the database was lost for. */
-  async function disown(msgId: string, seq: number): Promise<void> {
-    deliverer.disown([{ plan_id: plan, msg_id: msgId, seq, holder: lease.nodeId }])
-    await settled()
+  /** Looks until nothing is left to deliver. */
+  async function runOut(): Promise<void> {
+    while ((await deliveries()).length > 0) {
+      await look()
+      await destinations.runOnce()
+    }
+  }
+
+  /** One look, and what it has taken is delivered. */
+  async function look(): Promise<void> {
+    await deliverer.due.runOnce()
+    while (deliverer.held > 0) await new Promise((resolve) => setImmediate(resolve))
   }
 
   /** Does what is due at this time, to its end; gives what the receiver got. */
   async function run(): Promise<readonly ReceivedWebhook[]> {
     const before = receiver.received.length
-    await deliverer.runOnce()
+    await deliverer.due.runOnce()
     await settled()
     return receiver.received.slice(before)
   }
@@ -156,7 +181,10 @@ export async function clockedDeliveries() {
     plan,
     announced,
     enqueued,
-    disown,
+    /** The answer to the next statement of this name is lost. */
+    lose: (name: string) => void losing.add(name),
+    look,
+    runOut,
     run,
     runNext,
     settled,

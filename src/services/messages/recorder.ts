@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../../domain/directory.ts'
-import type { EventHolder } from '../../domain/events.ts'
+import type { WriteEvents } from '../../domain/events.ts'
 import type { LaterFact, Submitted } from '../../domain/journal-entries.ts'
 import { highestIdAt } from '../../domain/message-ids.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
@@ -25,8 +25,7 @@ export interface RecorderOptions {
   readonly idRules: Pick<IdRules, 'read' | 'parkedUnder'>
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
-  /** Who delivers the events of the next batch. */
-  readonly eventHolder: () => EventHolder
+  readonly writeEvents: WriteEvents
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
   readonly onBatch?: BatchMeter
   readonly log: Log
@@ -264,12 +263,11 @@ export class Recorder {
 
   /** Gives for each whether it is written. What is of a message in progress goes to the end, and waits for its record. */
   async #addFacts(facts: readonly FactAtRest[]): Promise<readonly boolean[]> {
-    const { db, directory, eventHolder, onBatch, onChanged, log } = this.#options
+    const { db, directory, writeEvents, onBatch, onChanged, log } = this.#options
     onBatch?.('submissions', facts.length)
-    const { changed, elsewhere } = await recordFacts(db, facts, {
-      directory: directory(),
-      events: eventHolder(),
-    })
+    const { changed, elsewhere } = await writeEvents((events) =>
+      recordFacts(db, facts, { directory: directory(), events }),
+    )
     onChanged(changed)
     if (elsewhere.size === 0) return facts.map(() => true)
     const nowMs = performance.now()
@@ -309,19 +307,19 @@ export class Recorder {
 
   /** Gives for each null, or what is to be tried again, when its message is on record. */
   async #applyReceipts(items: readonly ReceiptItem[]): Promise<readonly (ReceiptItem | null)[]> {
-    const { db, directory, eventHolder, idRules, inProgress, nowMs, onBatch, onChanged } = this.#options
+    const { db, directory, writeEvents, idRules, inProgress, nowMs, onBatch, onChanged } = this.#options
     onBatch?.('receipts', items.length)
     const rows = await idRules.read(items.map(({ row }) => row))
-    const { changed, here } = await recordReceipts(db, rows, {
+    const about = {
       directory: directory(),
-      events: eventHolder(),
       atMs: nowMs(),
       newestMsgId: highestIdAt(nowMs() + CLOCK_SKEW_MS),
-      isHere: (msgId, place) =>
+      isHere: (msgId: string, place: number) =>
         items[place]!.hasWaited === undefined &&
         !inProgress.receipts.waitsFor(msgId, rows[place]!) &&
         inProgress.has(msgId),
-    })
+    }
+    const { changed, here } = await writeEvents((events) => recordReceipts(db, rows, { ...about, events }))
     onChanged(changed)
     for (const msgId of here.values()) this.#departing.add(msgId)
     return items.map(({ done }, place) =>
@@ -334,9 +332,10 @@ export class Recorder {
     if (this.#notes.length === 0) return
     const batch = this.#notes.slice()
     const write = async (rows: readonly NotedReceipt[]) => {
-      const { db, directory, eventHolder, nowMs } = this.#options
+      const { db, directory, nowMs } = this.#options
       const newestMsgId = highestIdAt(nowMs() + CLOCK_SKEW_MS)
-      await noteReceipts(db, rows, { directory: directory(), events: eventHolder(), newestMsgId })
+      const events = { holder: null, buckets: [] }
+      await noteReceipts(db, rows, { directory: directory(), events, newestMsgId })
       return rows
     }
     await writeInHalves(batch, write, (row, error) => {

@@ -13,7 +13,7 @@ import {
 } from '../../store/nodes.ts'
 import { PeriodicTask } from './periodic-task.ts'
 
-type TakenListener = (buckets: readonly number[], nodeId: number) => unknown
+type TakenListener = (buckets: readonly number[]) => unknown
 
 export interface NodeLeaseOptions {
   readonly db: Database
@@ -134,8 +134,7 @@ export class NodeLease {
     const { owned, taken } = await takeBuckets(db, this.#nodeId, share)
     // A node that died may have held work of buckets that it had given up before, to this one.
     const released = this.#nodes.every((id) => nodes.includes(id)) ? taken : owned
-    if (released.length > 0)
-      for (const listener of this.#takenListeners) await listener(released, this.#nodeId)
+    if (released.length > 0) for (const listener of this.#takenListeners) await listener(released)
     this.#nodes = nodes
     this.#buckets = owned
     if (owned.length > share) await this.#giveUp(owned.slice(share))

@@ -4,7 +4,7 @@ import { parseUserData } from '../../domain/concatenation.ts'
 import type { Carrier } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
 import { fromReceipt } from '../../domain/error-codes.ts'
-import type { EventHolder } from '../../domain/events.ts'
+import type { WriteEvents } from '../../domain/events.ts'
 import { InstantSource } from '../../domain/instants.ts'
 import { type KeptReceipt, keptReceipt } from '../../domain/kept-receipts.ts'
 import { messageId } from '../../domain/message-ids.ts'
@@ -35,7 +35,7 @@ export interface ReceiverOptions {
   readonly recorder: Recorder
   readonly receipts: Pick<SiblingReceipts, 'receipt'>
   readonly offers: InboundOffers
-  readonly eventHolder: () => EventHolder
+  readonly writeEvents: WriteEvents
   readonly random: (bytes: number) => Uint8Array
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
@@ -195,19 +195,17 @@ export class Receiver {
   }
 
   async #record(fresh: readonly InboundItem[]): Promise<void> {
-    const { db, directory, lease, eventHolder, offers, log, onUnowned, onReceived } = this.#options
-    const received = await receiveInbound(
-      {
-        db,
-        directory: directory(),
-        newMessageId: () => this.newMessageId(),
-        holder: eventHolder(),
-        log,
-        onUnowned,
-        offers: { offers: fresh.map(({ offer }) => offers.keyOf(offer)), nodeId: lease.nodeId },
-      },
-      fresh.map(({ segment }) => segment),
-    )
+    const { db, directory, lease, writeEvents, offers, log, onUnowned, onReceived } = this.#options
+    const deps = {
+      db,
+      directory: directory(),
+      newMessageId: () => this.newMessageId(),
+      onUnowned,
+      log,
+      offers: { offers: fresh.map(({ offer }) => offers.keyOf(offer)), nodeId: lease.nodeId },
+    }
+    const segments = fresh.map(({ segment }) => segment)
+    const received = await writeEvents((holder) => receiveInbound({ ...deps, holder }, segments))
     onReceived(received)
   }
 }

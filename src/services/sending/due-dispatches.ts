@@ -10,8 +10,8 @@ import {
 } from '../../store/dispatches.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
+import { Intake } from '../node/intake.ts'
 import type { NodeLease } from '../node/node-lease.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
 import { MAX_BACKLOG } from './carrier-pump.ts'
 import type { HeldMessages } from './held-messages.ts'
 
@@ -49,20 +49,18 @@ const OVERDUE_MS = 2_000
 /** Takes what is due from the database into memory, as far as there is room and a carrier for it. */
 export class DueDispatches {
   readonly #options: DueDispatchesOptions
-  readonly #task: PeriodicTask
+  readonly #intake: Intake
   #expiredAtMs = Number.NEGATIVE_INFINITY
   #recheckUntilMs = Number.NEGATIVE_INFINITY
   /** Null: at the start nobody knows by which rules rows got their labels. */
   #rules: string | null = null
-  #isWoken = false
-  /** Until then nothing wakes it: what it was woken for before found no room. */
-  #restUntilMs = Number.NEGATIVE_INFINITY
 
   constructor(options: DueDispatchesOptions) {
     this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.#look(),
-      intervalMs: options.pollMs ?? POLL_MS,
+    this.#intake = new Intake({
+      room: options.held.room,
+      look: async () => ((await this.runOnce()) >= MIN_TAKEN ? 0 : undefined),
+      pollMs: options.pollMs ?? POLL_MS,
       log: options.log,
       failure: 'due messages not read',
     })
@@ -70,7 +68,7 @@ export class DueDispatches {
 
   start(): void {
     this.follow()
-    this.#task.start()
+    this.#intake.start()
   }
 
   /** Configuration has changed. */
@@ -82,38 +80,29 @@ export class DueDispatches {
   }
 
   async stop(): Promise<void> {
-    await this.#task.stop()
+    await this.#intake.stop()
   }
 
   /** Messages were handed to carriers of this node: looks at once, unless the look before found no room for them. */
   wake(): void {
-    if (performance.now() < this.#restUntilMs) return
-    this.#isWoken = true
-    this.#task.wake()
+    this.#intake.wake()
   }
 
   /** One look; how many messages it took. */
   async runOnce(): Promise<number> {
-    const { held, inProgress, lease, recorder, take } = this.#options
+    const { inProgress, lease, recorder, take } = this.#options
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
     const wish = this.#wish(expired)
     const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG
     if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return 0
     if (!expired && wish.plans.size === 0) return 0
     if (expired) this.#expiredAtMs = performance.now()
-    held.room.reserved = wish.limit
-    try {
-      const messages = await inProgress.load(lease.nodeId, async (tx, lane, isHere) => {
+    const load = () =>
+      inProgress.load(lease.nodeId, async (tx, lane, isHere) => {
         const due = (await lockDueDispatches(tx, wish)).filter(({ msg_id }) => !isHere(msg_id))
         return due.length === 0 ? [] : takeDispatches(tx, lane, due)
       })
-      // Room that was reserved becomes theirs.
-      held.room.reserved = 0
-      for (const message of messages) take(message)
-      return messages.length
-    } finally {
-      held.room.reserved = 0
-    }
+    return await this.#intake.take(wish.limit, load, (messages) => messages.forEach(take))
   }
 
   #wish(expired: boolean): DispatchWish {
@@ -163,16 +152,6 @@ export class DueDispatches {
       })
     }
     return plans
-  }
-
-  /** Returns when the next look is due. */
-  async #look(): Promise<number> {
-    const pollMs = this.#options.pollMs ?? POLL_MS
-    const wasWoken = this.#isWoken
-    this.#isWoken = false
-    const taken = await this.runOnce()
-    if (wasWoken && taken === 0) this.#restUntilMs = performance.now() + pollMs
-    return taken >= MIN_TAKEN ? 0 : pollMs
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../operations/receive-inbound.ts'
 import { recordFacts } from '../../operations/record-facts.ts'
 import type { Database } from '../../store/database.ts'
-import { deleteDeliveriesBefore, releaseStranded } from '../../store/event-deliveries.ts'
+import { deleteDeliveriesBefore, releaseEvents, releaseStranded } from '../../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../../store/inbound-messages.ts'
 import { deleteOldOffers } from '../../store/inbound-offers.ts'
@@ -267,6 +267,8 @@ export class Maintenance {
 
   async #releaseStray(): Promise<void> {
     const { db } = this.#options
+    // What a node did last may be committed after its events were released.
+    await releaseEvents(db)
     await this.#repeat(
       MAX_BATCHES,
       async () => (await releaseStray(db, CROWDED_MS, BATCH_ROWS)) === BATCH_ROWS,

@@ -22,6 +22,10 @@ export class WebhookChains {
     return this.#chains.has(msgId)
   }
 
+  hasEvent(msgId: string, seq: number): boolean {
+    return this.#chains.get(msgId)?.some((event) => event.seq === seq) ?? false
+  }
+
   /** `start`: deliver it now; `wait`: an earlier one comes first; `refuse`: an earlier one is postponed. */
   add(event: WebhookEvent, nowMs: number): 'start' | 'wait' | 'refuse' {
     const refusedUntilMs = this.#postponed.get(event.msgId)

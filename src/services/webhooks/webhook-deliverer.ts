@@ -1,7 +1,6 @@
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { DeliveryLanes, type LaneLimits } from '../../domain/delivery-lanes.ts'
 import type { Directory } from '../../domain/directory.ts'
-import type { EventHolder } from '../../domain/events.ts'
 import { eventBody, eventId } from '../../domain/events.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
@@ -13,17 +12,11 @@ import type { BatchMeter } from '../../operations/batches.ts'
 import type { WebhookDispatcher } from '../../outbound/dispatcher.ts'
 import { type DeliveryOutcome, postWebhook } from '../../outbound/webhook-post.ts'
 import type { Database } from '../../store/database.ts'
-import {
-  type AttemptRow,
-  holdDueEvents,
-  holdParkedEvents,
-  holdProbes,
-  type ReturnedEvent,
-  type WebhookEvent,
-} from '../../store/event-deliveries.ts'
+import type { AttemptRow, WebhookEvent } from '../../store/event-deliveries.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import { eventTakenFact } from '../messages/recorded-facts.ts'
 import type { NodeLease } from '../node/node-lease.ts'
+import { DueEvents } from './due-events.ts'
 import { WebhookChains } from './webhook-chains.ts'
 import type { WebhookDestinations } from './webhook-destinations.ts'
 import { WebhookMemory } from './webhook-memory.ts'
@@ -50,14 +43,8 @@ export interface WebhookDelivererOptions {
   readonly clock?: (() => number) | undefined
 }
 
-const POLL_MS = 250
-/** While there is more for a lane: small claims soon after each other hold up others' events less than large ones. */
-const EAGER_POLL_MS = 50
 /** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
 const UNREADY_DELAY_MS = 5_000
-/** Events taken from the database at once. */
-const MAX_CLAIM = 1_000
-const MAX_PROBES = 100
 /** What finds no room waits in the database until its lane fetches it, or for so long: its node may be gone by then. */
 export const CROWDED_MS = 600_000
 
@@ -75,10 +62,9 @@ export class WebhookDeliverer {
   readonly #lanes: DeliveryLanes<Delivery>
   readonly #outcomes: WebhookOutcomes
   readonly #memory: WebhookMemory
+  /** What comes out of the database. */
+  readonly due: DueEvents
   readonly #abort = new AbortController()
-  #timer: NodeJS.Timeout | null = null
-  #claiming: Promise<void> = Promise.resolve()
-  #eager = false
   #stopped = false
 
   constructor(options: WebhookDelivererOptions) {
@@ -87,6 +73,14 @@ export class WebhookDeliverer {
     this.#lanes = new DeliveryLanes(options.limits)
     this.#memory = new WebhookMemory({ lanes: this.#lanes, destinations, held: () => this.held, maxHeld })
     this.#outcomes = new WebhookOutcomes(options)
+    this.due = new DueEvents({
+      ...options,
+      memory: this.#memory,
+      outcomes: this.#outcomes,
+      isInMemory: (msgId, seq) => this.#chains.hasEvent(msgId, seq),
+      clear: () => this.#clearTroubled(),
+      take: (events, probed) => this.#take(events, probed),
+    })
   }
 
   /** Events in memory. */
@@ -97,14 +91,6 @@ export class WebhookDeliverer {
   /** Requests under way. */
   get underWay(): number {
     return this.#lanes.underWay
-  }
-
-  /** Whether events written now are delivered from memory by this node, or found in the database later. */
-  holder(): EventHolder {
-    const { lease } = this.#options
-    const holds =
-      !this.#stopped && !this.#outcomes.failing && this.#memory.room.free > 0 && lease.buckets.length > 0
-    return { holder: holds ? lease.nodeId : null, buckets: lease.buckets }
   }
 
   /** Takes events that are committed, in the journal or as rows, and are this node's to deliver. */
@@ -118,27 +104,7 @@ export class WebhookDeliverer {
   }
 
   start(): void {
-    this.#schedule()
-  }
-
-  /** Takes from the database what is due, what its destination has room for again, and probes; as far as there is room. */
-  async runOnce(): Promise<void> {
-    const { db, lease } = this.#options
-    const { buckets, nodeId } = lease
-    this.#eager = false
-    this.#clearTroubled()
-    const room = () => Math.min(this.#memory.room.free, MAX_CLAIM)
-    if (room() < 1 || buckets.length === 0 || this.#outcomes.failing) return
-    this.#take(await holdDueEvents(db, { nodeId, buckets, limit: room() }))
-    for (const { probe, destination } of await this.#probes()) {
-      this.#take([probe], { planId: probe.planId, destination })
-    }
-    for (const { lane, limit } of this.#memory.hungry()) {
-      const events = await holdParkedEvents(db, { nodeId, buckets, limit }, lane)
-      if (events.length < limit) this.#memory.emptied(lane)
-      else this.#eager = true
-      this.#take(events)
-    }
+    this.due.start()
   }
 
   /** Whether events of the message are in memory. */
@@ -151,16 +117,10 @@ export class WebhookDeliverer {
     for (const { event } of this.#lanes.takeAll()) this.#chains.take(event.msgId)
   }
 
-  /** Gives events back that the table says are here, but are not. */
-  disown(events: readonly Pick<ReturnedEvent, 'plan_id' | 'msg_id' | 'seq' | 'holder'>[]): void {
-    this.#outcomes.giveBack(events.map((event) => ({ ...event, delay_ms: 0, destination: null })))
-  }
-
   /** Ends what is under way, within `timeoutMs`, and gives everything else back. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    await this.#claiming
+    await this.due.stop()
     for (const { event } of this.#lanes.takeAll()) this.#release(event.msgId, 0)
     const deadlineMs = performance.now() + timeoutMs
     while (this.held > 0 && performance.now() < deadlineMs)
@@ -178,13 +138,6 @@ export class WebhookDeliverer {
       if (this.#chains.add(event, performance.now()) === 'start') this.#assign(event, probed)
     }
     this.#pump()
-  }
-
-  async #probes(): Promise<{ probe: WebhookEvent; destination: string }[]> {
-    const { db, lease, destinations } = this.#options
-    if (destinations.count('open') === 0) return []
-    const hold = { nodeId: lease.nodeId, buckets: lease.buckets, limit: MAX_PROBES }
-    return holdProbes(db, hold, destinations.probeMs)
   }
 
   /** Puts the first event of its message into its lane, or away. `probed`: it was taken to probe this lane. */
@@ -382,17 +335,5 @@ export class WebhookDeliverer {
       this.#options.log.error({ err: error }, 'callback URL cannot be opened')
       return null
     }
-  }
-
-  #schedule(): void {
-    if (this.#stopped) return
-    this.#timer = setTimeout(
-      () => {
-        this.#claiming = this.runOnce()
-          .catch((error) => this.#options.log.error({ err: error }, 'due webhook events not read'))
-          .then(() => this.#schedule())
-      },
-      this.#eager ? EAGER_POLL_MS : (this.#options.pollMs ?? POLL_MS),
-    )
   }
 }

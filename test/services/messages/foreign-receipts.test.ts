@@ -45,7 +45,11 @@ let owner: MessagesInProgress
 let ofOwner: Recorder
 let foreign: ForeignReceipts
 /** Another node, over whose link the receipts come. */
-const ofOther = new Recorder({ ...shared, inProgress: nothingInProgress(db), eventHolder: () => NOBODY })
+const ofOther = new Recorder({
+  ...shared,
+  inProgress: nothingInProgress(db),
+  writeEvents: (write) => write(NOBODY),
+})
 
 beforeEach(async () => {
   await clearTables(db, 'messages', 'submissions', 'events', 'event_deliveries', 'parked_receipts')
@@ -53,7 +57,7 @@ beforeEach(async () => {
   looks = []
   owner = new MessagesInProgress({ ...shared, ageMs: 3_600_000 })
   owner.heardBy({ eventHolder: () => HOLDER, onProjected: (submissions) => ofOwner.recorded(submissions) })
-  ofOwner = new Recorder({ ...shared, inProgress: owner, eventHolder: () => HOLDER })
+  ofOwner = new Recorder({ ...shared, inProgress: owner, writeEvents: (write) => write(HOLDER) })
   await owner.register(NODE)
   const watched = gatedDatabase(db, (name, run) => {
     looks.push(name ?? '')

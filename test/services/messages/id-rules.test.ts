@@ -62,7 +62,7 @@ function aNode() {
     directory: () => directory,
     nowMs: Date.now,
     inProgress: nothingInProgress(db),
-    eventHolder: () => HOLDER,
+    writeEvents: (write) => write(HOLDER),
     idRules: rules,
     onChanged: () => {},
     log: strictLog,

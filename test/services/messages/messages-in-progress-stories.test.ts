@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { WriteEvents } from '../../../src/domain/events.ts'
 import type { ChangedMessage } from '../../../src/domain/messages-in-progress.ts'
 import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
 import { IdRules } from '../../../src/services/messages/id-rules.ts'
@@ -49,6 +50,7 @@ async function aNode(random: () => number) {
     log: quietLog,
   }
   const eventHolder = () => (random() < 0.9 ? HOLDER : NOBODY)
+  const writeEvents: WriteEvents = (write) => write(eventHolder())
   const onChanged = (changes: readonly ChangedMessage[]) => {
     for (const { msgId, seq, held } of changes) {
       told.push({ msgId, seq })
@@ -60,7 +62,7 @@ async function aNode(random: () => number) {
     ageMs: 50,
   })
   const idRules = new IdRules({ db, directory: () => directory, nowMs: Date.now, log: quietLog })
-  const recorder = new Recorder({ ...shared, inProgress, idRules, eventHolder, onChanged })
+  const recorder = new Recorder({ ...shared, inProgress, idRules, writeEvents, onChanged })
   inProgress.heardBy({
     eventHolder,
     onChanged,

@@ -41,7 +41,7 @@ function aRecorder(db = database.db): Recorder {
     directory: () => directory,
     nowMs: Date.now,
     inProgress: nothingInProgress(db),
-    eventHolder: () => HOLDER,
+    writeEvents: (write) => write(HOLDER),
     idRules: new IdRules({
       db: database.db,
       directory: () => directory,

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { registerNode } from '../../../src/store/nodes.ts'
 import { newId } from '../../support/installation.ts'
 import { maintainedDatabase, NOW_MS } from '../../support/maintenance.ts'
 import { clearTables } from '../../support/stored-messages.ts'
@@ -34,6 +35,17 @@ test('what is parked where there is no trouble, and what waits behind nothing, i
   await addDelivery(newId(NOW_MS), 2, null)
   await maintenance().runOnce()
   expect(await due()).toEqual([1, 2])
+})
+
+test('what a node held that is no more is due', async () => {
+  const living = await registerNode(db, 'living')
+  for (const [index, holder] of [living + 1, living].entries()) {
+    const msgId = newId(NOW_MS)
+    await addDelivery(msgId, index + 1, DESTINATION)
+    await db.query('update event_deliveries set holder = $2 where msg_id = $1', [msgId, holder])
+  }
+  await maintenance().runOnce()
+  expect(await due()).toEqual([1])
 })
 
 test('not what is parked at an open breaker, nor what waits behind it', async () => {

@@ -1,0 +1,126 @@
+import type { EventHolder, WriteEvents } from '../../domain/events.ts'
+import type { Lane } from '../../domain/lanes.ts'
+import type { Log } from '../../log.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  type Hold,
+  holdDueEvents,
+  holdParkedEvents,
+  holdProbes,
+  type WebhookEvent,
+} from '../../store/event-deliveries.ts'
+import { Intake } from '../node/intake.ts'
+import type { NodeLease } from '../node/node-lease.ts'
+import { HeldRows } from './held-rows.ts'
+import type { WebhookDestinations } from './webhook-destinations.ts'
+import type { WebhookMemory } from './webhook-memory.ts'
+import type { WebhookOutcomes } from './webhook-outcomes.ts'
+
+export interface DueEventsOptions {
+  readonly db: Database
+  readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
+  readonly destinations: Pick<WebhookDestinations, 'count' | 'probeMs'>
+  readonly memory: WebhookMemory
+  readonly outcomes: Pick<WebhookOutcomes, 'failing' | 'giveBack'>
+  readonly isInMemory: (msgId: string, seq: number) => boolean
+  /** Before each look: takes out of memory what need not be there. */
+  readonly clear: () => void
+  /** `probed`: the lane that these are to probe. */
+  readonly take: (events: readonly WebhookEvent[], probed?: Lane) => void
+  readonly log: Log
+  readonly pollMs?: number | undefined
+}
+
+const POLL_MS = 250
+/** While there is more for a lane: small claims soon after each other hold up others' events less than large ones. */
+const EAGER_POLL_MS = 50
+/** Events taken from the database at once. */
+const MAX_TAKEN = 1_000
+const MAX_PROBES = 100
+
+/** Takes events from the database into memory: those that are due, those their destination has room for again, and probes. */
+export class DueEvents {
+  readonly #options: DueEventsOptions
+  readonly #intake: Intake
+  readonly #rows: HeldRows
+  #isStopped = false
+
+  constructor(options: DueEventsOptions) {
+    this.#options = options
+    const { lease, log, memory, outcomes, pollMs = POLL_MS } = options
+    this.#intake = new Intake({
+      room: memory.room,
+      look: () => this.runOnce(),
+      pollMs,
+      log,
+      failure: 'due webhook events not read',
+    })
+    this.#rows = new HeldRows({
+      ...options,
+      holder: () => this.holder(),
+      nodeId: () => lease.nodeId,
+      giveBack: (events) => outcomes.giveBack(events),
+    })
+  }
+
+  /** Whether events announced now are delivered from memory by this node, or found in the database later. */
+  holder(): EventHolder {
+    const { lease, memory } = this.#options
+    const holds = !this.#isStopped && this.#isOpen() && memory.room.free > 0
+    return { holder: holds ? lease.nodeId : null, buckets: lease.buckets }
+  }
+
+  readonly write: WriteEvents = (write) => this.#rows.write(write)
+
+  start(): void {
+    this.#intake.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#intake.stop()
+  }
+
+  /** One look; returns in how many milliseconds the next is due, if soon. */
+  async runOnce(): Promise<number | undefined> {
+    const { clear, db, destinations, memory, take } = this.#options
+    await this.#rows.settle()
+    clear()
+    if (!this.#isOpen()) return undefined
+    await this.#take(MAX_TAKEN, (hold) => holdDueEvents(db, hold), take)
+    if (destinations.count('open') > 0)
+      await this.#take(
+        MAX_PROBES,
+        (hold) => holdProbes(db, hold, destinations.probeMs),
+        (probes) => {
+          for (const { probe, destination } of probes) take([probe], { planId: probe.planId, destination })
+        },
+      )
+    let isMore = false
+    for (const { lane, limit } of memory.hungry()) {
+      const isMoreOfLane = await this.#take(limit, (hold) => holdParkedEvents(db, hold, lane), take)
+      if (!isMoreOfLane) memory.emptied(lane)
+      isMore ||= isMoreOfLane
+    }
+    return isMore ? EAGER_POLL_MS : undefined
+  }
+
+  #isOpen(): boolean {
+    const { lease, outcomes } = this.#options
+    return !outcomes.failing && lease.buckets.length > 0
+  }
+
+  /** Returns whether there may be more. Half of what is free is left to what is announced meanwhile. */
+  async #take<Item>(
+    most: number,
+    read: (hold: Hold) => Promise<readonly Item[]>,
+    into: (items: readonly Item[]) => void,
+  ): Promise<boolean> {
+    const { lease, memory } = this.#options
+    const { buckets, nodeId } = lease
+    const limit = Math.min(Math.floor(memory.room.free / 2), most)
+    if (limit < 1) return true
+    const statement = () => this.#rows.take(() => read({ nodeId, buckets, limit }))
+    return (await this.#intake.take(limit, statement, into)) === limit
+  }
+}

@@ -1,0 +1,71 @@
+import type { EventHolder } from '../../domain/events.ts'
+import { type Database, isOutcomeUnknown, transactionsUnderWay } from '../../store/database.ts'
+import { listHeldEvents, type ReturnedEvent } from '../../store/event-deliveries.ts'
+
+export interface HeldRowsOptions {
+  readonly db: Database
+  /** Who holds what is written now. */
+  readonly holder: () => EventHolder
+  readonly nodeId: () => number
+  readonly isInMemory: (msgId: string, seq: number) => boolean
+  readonly giveBack: (events: readonly ReturnedEvent[]) => void
+}
+
+interface LostAnswer {
+  /** Transactions that began earlier and are not over, for all that is known. Null: nobody has looked. */
+  earlier: readonly string[] | null
+}
+
+/**
+ * The rows of events that name this node as their holder. When the answer to a statement that writes some is lost, they may
+ * not be in memory, and nobody would take them up. As soon as no such statement is under way any more, neither here nor in
+ * the database, the rows are compared with memory, and those that are not in it are given back.
+ */
+export class HeldRows {
+  readonly #options: HeldRowsOptions
+  #underWay = 0
+  /** The last one; null: the rows are what is in memory. */
+  #lost: LostAnswer | null = null
+
+  constructor(options: HeldRowsOptions) {
+    this.#options = options
+  }
+
+  /** Runs a statement that writes events. Until the rows are compared, this node holds none of them. */
+  async write<T>(write: (events: EventHolder) => Promise<T>): Promise<T> {
+    const events = this.#options.holder()
+    return this.#lost === null
+      ? await this.take(() => write(events))
+      : await write({ ...events, holder: null })
+  }
+
+  /** Runs a statement that makes this node the holder of events. */
+  async take<T>(statement: () => Promise<T>): Promise<T> {
+    this.#underWay += 1
+    try {
+      return await statement()
+    } catch (error) {
+      if (isOutcomeUnknown(error)) this.#lost = { earlier: null }
+      throw error
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  /** After a lost answer: compares, or looks whether that can be done yet. Nothing may be taken meanwhile. */
+  async settle(): Promise<void> {
+    const { db, giveBack, isInMemory, nodeId } = this.#options
+    const lost = this.#lost
+    if (lost === null || this.#underWay > 0) return
+    const { earlier } = lost
+    const now = await transactionsUnderWay(db)
+    lost.earlier = earlier?.filter((one) => now.includes(one)) ?? now
+    // It takes two looks: at the first a session may not have read the statement yet.
+    if (earlier === null || lost.earlier.length > 0) return
+    const holder = nodeId()
+    const rows = await listHeldEvents(db, holder)
+    const forgotten = rows.filter(({ msg_id, seq }) => !isInMemory(msg_id, seq))
+    giveBack(forgotten.map((event) => ({ ...event, holder, delay_ms: 0, destination: null })))
+    this.#lost = null
+  }
+}
