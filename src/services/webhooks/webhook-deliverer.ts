@@ -98,7 +98,7 @@ export class WebhookDeliverer {
     for (const event of events) {
       const next = this.#chains.add(event, performance.now())
       if (next === 'start') this.#assign(event)
-      else if (next === 'refuse') this.#giveBack([event], UNREADY_DELAY_MS)
+      else if (next === 'refuse') void this.#giveBack([event], UNREADY_DELAY_MS)
     }
     this.#pump()
   }
@@ -121,7 +121,7 @@ export class WebhookDeliverer {
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     await this.due.stop()
-    for (const { event } of this.#lanes.takeAll()) this.#release(event.msgId, 0)
+    for (const { event } of this.#lanes.takeAll()) void this.#release(event.msgId, 0)
     const deadlineMs = performance.now() + timeoutMs
     while (this.held > 0 && performance.now() < deadlineMs)
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -146,7 +146,7 @@ export class WebhookDeliverer {
     const plan = directory().planById(event.planId)
     if (plan === undefined) {
       // Made by a node that knew of a change before this one.
-      this.#release(event.msgId, UNREADY_DELAY_MS)
+      void this.#release(event.msgId, UNREADY_DELAY_MS)
       return
     }
     const target = this.#targetOf(event, plan)
@@ -160,12 +160,13 @@ export class WebhookDeliverer {
     const lane = { planId: plan.id, destination: target.destination }
     const state = destinations.stateOf(lane)
     const leftMs = this.#leftMs(event)
-    if (this.#stopped) this.#release(event.msgId, 0)
-    else if (state === 'paused') this.#release(event.msgId, null, lane.destination)
-    else if (state === 'open' && !probes && leftMs > 0) this.#release(event.msgId, leftMs, lane.destination)
+    if (this.#stopped) void this.#release(event.msgId, 0)
+    else if (state === 'paused') void this.#release(event.msgId, null, lane.destination)
+    else if (state === 'open' && !probes && leftMs > 0)
+      void this.#release(event.msgId, leftMs, lane.destination)
     else if (this.#memory.admits(lane))
       this.#lanes.add(lane.planId, lane.destination, { ...lane, event, plan, ...target, probes })
-    else this.#release(event.msgId, CROWDED_MS, lane.destination)
+    else void this.#release(event.msgId, CROWDED_MS, lane.destination).then(() => this.#memory.parked(lane))
   }
 
   /** Starts whatever may. */
@@ -186,7 +187,7 @@ export class WebhookDeliverer {
     }
     this.#lanes.ended(planId, destination)
     if (outcome === null || outcome.error === 'ABORTED')
-      this.#release(event.msgId, outcome === null ? UNREADY_DELAY_MS : 0)
+      void this.#release(event.msgId, outcome === null ? UNREADY_DELAY_MS : 0)
     else this.#conclude(delivery, outcome, attemptedAtMs)
     this.#pump()
   }
@@ -261,7 +262,7 @@ export class WebhookDeliverer {
   #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost', delayMs: number | null): void {
     if (outcome === 'lost') this.#chains.take(event.msgId)
     if (outcome === 'again' || outcome === 'parked') {
-      this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), delayMs)
+      void this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), delayMs)
       return
     }
     const next = this.#chains.advance(event.msgId)
@@ -303,20 +304,20 @@ export class WebhookDeliverer {
   }
 
   /** Gives a message's events back to the database, none of them attempted; the first is parked where a destination is named. */
-  #release(msgId: string, delayMs: number | null, destination: string | null = null): void {
+  async #release(msgId: string, delayMs: number | null, destination: string | null = null): Promise<void> {
     const [first, ...behind] = this.#chains.postpone(msgId, performance.now())
     if (first === undefined) return
     // Written in this order: the first one's end makes those behind it due, as far as they have been given back.
-    this.#giveBack(behind, delayMs)
-    this.#giveBack([first], delayMs, destination)
+    void this.#giveBack(behind, delayMs)
+    await this.#giveBack([first], delayMs, destination)
   }
 
-  #giveBack(
+  async #giveBack(
     events: readonly WebhookEvent[],
     delayMs: number | null,
     destination: string | null = null,
-  ): void {
-    this.#outcomes.giveBack(
+  ): Promise<void> {
+    await this.#outcomes.giveBack(
       events.map(({ planId, msgId, seq, holder }) => ({
         plan_id: planId,
         msg_id: msgId,

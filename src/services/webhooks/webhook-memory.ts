@@ -40,11 +40,14 @@ export class WebhookMemory {
     return this.#room
   }
 
-  /** Whether an event of the lane may wait in memory; one that may not is fetched when there is room again. */
+  /** Whether an event of the lane may wait in memory. */
   admits(lane: Lane): boolean {
-    if (this.#spare(lane) > 0) return true
+    return this.#spare(lane) > 0
+  }
+
+  /** An event of the lane that found no room is parked by now: it is fetched when there is room again. */
+  parked(lane: Lane): void {
     if (this.#crowded.size < MAX_CROWDED) this.#crowded.set(laneKey(lane), lane)
-    return false
   }
 
   /** Lanes that have room for what is parked for them, and for how much; some at a time. */

@@ -56,8 +56,9 @@ export class WebhookOutcomes {
     return this.#attempts.add(attempt)
   }
 
-  giveBack(events: readonly ReturnedEvent[]): void {
-    for (const event of events) void this.#returns.add(event)
+  /** Resolves as `record` does. */
+  async giveBack(events: readonly ReturnedEvent[]): Promise<void> {
+    await Promise.all(events.map((event) => this.#returns.add(event)))
   }
 
   /** What cannot be written now is given up. */

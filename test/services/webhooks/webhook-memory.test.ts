@@ -64,6 +64,7 @@ describe('what is fetched', () => {
 
   beforeEach(() => {
     fill(crowded)
+    memory.parked(crowded)
   })
 
   test('for a crowded lane, once few of its events wait: no more than it has room for', () => {
