@@ -124,7 +124,7 @@ export class JournalWriter<Item extends JournalFact> {
     })
   }
 
-  /** The lane as it is held; null while there is none. */
+  /** Null while there is none. */
   get lane(): Lane | null {
     return this.#lane
   }
@@ -190,14 +190,8 @@ export class JournalWriter<Item extends JournalFact> {
     // Decided for the lane that there was then: what has been lost with it is nothing to the next.
     if (lane === null || lane !== this.#lane) return 'lost'
     const transaction: OwnTransaction = { isNext: Promise.withResolvers(), ended: Promise.withResolvers() }
-    const entry: Entry<Item> = {
-      n: 0,
-      items: [],
-      sinceMs: 0,
-      state: 'waiting',
-      uncertain: false,
-      transaction,
-    }
+    const given = { n: 0, items: [], sinceMs: 0, state: 'waiting', uncertain: false } as const
+    const entry: Entry<Item> = { ...given, transaction }
     try {
       await withTransaction(this.#options.db, async (tx) => {
         entry.items = await prepare(tx)
@@ -308,6 +302,8 @@ export class JournalWriter<Item extends JournalFact> {
         this.#failing = false
         break
       } catch (error) {
+        // What is said of a lane that is lost is nothing to the next, which would take no facts for good.
+        if (this.#lane !== lane) return
         log.error({ err: error }, 'facts not in the journal yet')
         onFailed(error)
         this.#failing = true
@@ -375,15 +371,14 @@ export class JournalWriter<Item extends JournalFact> {
   /** Once nobody has heard of an entry for long, what has not gone to the database behind it is given up. */
   #findOverdue(): void {
     const nowMs = performance.now()
-    const isLate = nowMs - this.#watchedAtMs > STALLED_MS
+    const passedMs = nowMs - this.#watchedAtMs
     this.#watchedAtMs = nowMs
     // This process stood still: answers may have come that it is about to read.
-    if (isLate) return
-    const dueMs = nowMs - (this.#options.overdueMs ?? OVERDUE_MS)
-    if (!this.#inFlight.some(({ sinceMs }) => sinceMs <= dueMs)) return
-    const error = new Error('an entry of the journal has had no answer for long')
+    if (passedMs > STALLED_MS) return
+    const { overdueMs = OVERDUE_MS } = this.#options
+    if (!this.#inFlight.some(({ sinceMs }) => nowMs - sinceMs >= overdueMs)) return
     for (const { state, items, transaction } of [...this.#inFlight, ...this.#prepared.splice(0)])
-      if (state === 'waiting') transaction!.isNext.reject(error)
+      if (state === 'waiting') transaction!.isNext.reject(new Error('an entry has had no answer for long'))
       else this.#options.onOverdue(items)
     this.#waiting = this.#retract(this.#waiting)
   }

@@ -229,6 +229,26 @@ describe('the lane', () => {
     expect([it.told, it.writer.isOpen, it.writer.isStalled]).toEqual([['lost a true'], true, false])
   })
 
+  test('that is lost leaves the next one open, also where an answer to the first comes only then', async () => {
+    const appends = gate('append_entry')
+    const answered = Promise.withResolvers<void>()
+    using it = await aWriter(async (name, run) => {
+      try {
+        return await appends.around(name, run)
+      } finally {
+        if (name === 'append_entry') answered.resolve()
+      }
+    })
+    it.writer.append(fact('a'))
+    const answer = await appends.next()
+    it.writer.lose()
+    await it.writer.register(NODE)
+    answer('refused')
+    await answered.promise
+    await db.query('select')
+    expect([it.told, it.writer.isOpen, it.writer.isStalled]).toEqual([['lost a true'], true, false])
+  })
+
   test('that is not there loses at once what is given', async () => {
     using it = await aWriter()
     it.writer.lose()
