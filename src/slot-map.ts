@@ -4,7 +4,7 @@
  *
  * A Map to which entries are added and deleted replaces its table again and again, and V8 lets each old table point to the
  * next one. As soon as one of them is in the old generation, everything that was ever in a later one survives until the
- * next full collection. That was a third of what each collection of young objects copied.
+ * next full collection. That was half of what collections of young objects copied.
  */
 export class SlotMap<Key extends string | number, Value> {
   readonly #slots = new Map<Key, number>()
