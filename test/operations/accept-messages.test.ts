@@ -223,7 +223,7 @@ describe('an answer to the COMMIT that never comes', () => {
       }
       return await run()
     }
-    const node = await aNode({ around, overdueMs: 500, lostCommitMs: 100 })
+    const node = await aNode({ around, overdueMs: 500, lostCommitMs: 1_000 })
     const stuck: Promise<AcceptOutcome>[] = []
     for (const body of ['a', 'b', 'c']) {
       const before = left
