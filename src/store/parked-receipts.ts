@@ -83,27 +83,28 @@ function asStored(id: { carrier_id: number; carrier_message_id: string }) {
 /** The id of a parked receipt, and its message where that was in progress. */
 export type ParkedId = Pick<ParkedReceipt, 'carrier_id' | 'carrier_message_id' | 'msg_id'>
 
-/** Of the newest receipts that have been parked since then (ISO 8601). */
-export async function findNewParkedReceipts(
-  db: Queryable,
-  since: string,
-  limit: number,
-): Promise<ParkedId[]> {
-  const { rows } = await db.query<ParkedId>({
-    name: 'find_new_parked_receipts',
-    text: `
-      select carrier_id, carrier_message_id, msg_id from parked_receipts
-      where received_at >= $1 order by received_at desc limit $2`,
-    values: [since, limit],
-  })
-  return rows
-}
-
 /** A place among the parked receipts, which are looked through by age. */
 export interface ParkedPosition {
   /** As PostgreSQL writes it, to the microsecond. */
   readonly received_at: string
   readonly parked_id: number
+}
+
+/** The next `limit` parked receipts behind `after`; `last` is where to go on, null at the end. */
+export async function findNewParkedReceipts(
+  db: Queryable,
+  after: ParkedPosition,
+  limit: number,
+): Promise<{ ids: ParkedId[]; last: ParkedPosition | null }> {
+  const { rows } = await db.query<ParkedId & ParkedPosition>({
+    name: 'find_new_parked_receipts',
+    text: `
+      select carrier_id, carrier_message_id, msg_id, received_at::text, id as parked_id from parked_receipts p
+      where p.received_at >= $1::timestamptz and (p.received_at, p.id) > ($1::timestamptz, $2::bigint)
+      order by p.received_at, p.id limit $3`,
+    values: [after.received_at, after.parked_id, limit],
+  })
+  return { ids: rows, last: rows.length < limit ? null : rows.at(-1)! }
 }
 
 /**

@@ -15,9 +15,10 @@ export interface ForeignReceiptsOptions {
 }
 
 const POLL_MS = 100
-/** Receipts may be committed so long after the instant that they bear. */
-const OVERLAP_MS = 2_000
-const MAX_READ = 1_000
+/** Most receipts are committed that soon after the instant that they bear; a later one waits for the record of its message. */
+const OVERLAP_MS = 500
+const PAGE = 1_000
+const MAX_PAGES = 20
 
 /**
  * A receipt that comes over another node's link finds no message in its tables while this node has that in memory, and is
@@ -26,6 +27,8 @@ const MAX_READ = 1_000
 export class ForeignReceipts {
   readonly #options: ForeignReceiptsOptions
   readonly #task: PeriodicTask
+  /** What is older has been looked at. */
+  #lookedUntilMs = 0
 
   constructor(options: ForeignReceiptsOptions) {
     this.#options = options
@@ -38,6 +41,7 @@ export class ForeignReceipts {
   }
 
   start(): void {
+    this.#lookedUntilMs = this.#options.nowMs()
     this.#task.start()
   }
 
@@ -47,8 +51,14 @@ export class ForeignReceipts {
 
   async #look(): Promise<void> {
     const { db, lease, nowMs, recorder } = this.#options
-    if (lease.isAlone) return
-    const since = new Date(nowMs() - OVERLAP_MS).toISOString()
-    for (const id of await findNewParkedReceipts(db, since, MAX_READ)) recorder.parked(id)
+    const untilMs = nowMs()
+    let after = { received_at: new Date(this.#lookedUntilMs - OVERLAP_MS).toISOString(), parked_id: 0 }
+    for (let pages = lease.isAlone ? 0 : MAX_PAGES; pages > 0; pages -= 1) {
+      const { ids, last } = await findNewParkedReceipts(db, after, PAGE)
+      for (const id of ids) recorder.parked(id)
+      if (last === null) break
+      after = last
+    }
+    this.#lookedUntilMs = untilMs
   }
 }

@@ -5,6 +5,7 @@ import { MessagesInProgress } from '../../../src/services/messages/messages-in-p
 import { Recorder } from '../../../src/services/messages/recorder.ts'
 import { withTransaction } from '../../../src/store/database.ts'
 import { lockMessages } from '../../../src/store/messages-at-rest.ts'
+import { parkReceipts } from '../../../src/store/parked-receipts.ts'
 import { writeRecords } from '../../../src/store/records.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -104,6 +105,20 @@ test('a receipt over the link of another node delivers a message that its owner 
     ['SENT', 'DELIVERED'],
     0,
   ])
+})
+
+test('none is missed among many that are parked at once', async () => {
+  const msgId = await accept()
+  submit(msgId)
+  const nowMs = Date.now()
+  const others = Array.from({ length: 2_500 }, (_, index) => ({
+    ...receipt(`other-${index}`, 'DELIVERED'),
+    received_at: new Date(nowMs).toISOString(),
+    msg_id: null,
+  }))
+  const own = { ...receipt(msgId, 'DELIVERED'), received_at: new Date(nowMs - 1).toISOString(), msg_id: null }
+  await parkReceipts(db, [own, ...others])
+  await eventually(async () => (await announced(db, msgId)).at(-1) === 'DELIVERED')
 })
 
 test('so does one that comes before the answer to the submit', async () => {
