@@ -5,7 +5,10 @@ import type { EventHolder } from '../../src/domain/events.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import { NodeLease } from '../../src/services/node/node-lease.ts'
 import { heldEvents } from '../../src/services/webhooks/held-events.ts'
-import { WebhookDeliverer } from '../../src/services/webhooks/webhook-deliverer.ts'
+import {
+  WebhookDeliverer,
+  type WebhookDelivererOptions,
+} from '../../src/services/webhooks/webhook-deliverer.ts'
 import { WebhookDestinations } from '../../src/services/webhooks/webhook-destinations.ts'
 import { aDirectory, anAccount, aPlan } from './directory.ts'
 import { gatedDatabase, lostAnswer } from './gated-database.ts'
@@ -34,15 +37,17 @@ export interface StoredDelivery {
 }
 
 /** One node for all tests of a file, made outside of any. */
-export async function clockedDeliveries() {
+export async function clockedDeliveries(memory: Pick<WebhookDelivererOptions, 'limits' | 'maxHeld'> = {}) {
   const network = await outboundNetwork()
   const messages = await recordedMessages()
   const clock = await standingClock(messages)
   const { db } = clock
   const losing = new Set<string | undefined>()
+  const gates = new Map<string | undefined, Promise<void>>()
   const lossy = gatedDatabase(
     db,
     async (name, run) => {
+      await gates.get(name)
       const answer = await run()
       if (losing.delete(name)) throw lostAnswer()
       return answer
@@ -94,6 +99,7 @@ export async function clockedDeliveries() {
       secretKey: Buffer.alloc(32),
       log,
       clock: clock.nowMs,
+      ...memory,
     })
   }
 
@@ -183,6 +189,12 @@ export async function clockedDeliveries() {
     enqueued,
     /** The answer to the next statement of this name is lost. */
     lose: (name: string) => void losing.add(name),
+    /** Statements of this name wait until it is told to go on. */
+    gate(name: string): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      gates.set(name, promise)
+      return resolve
+    },
     look,
     runOut,
     run,
