@@ -75,10 +75,9 @@ async function matchesOf(
   if (keys.length === 0) return new Map()
   const locked = new LockedMessages()
   const newest = await locked.lock(tx, await matchReceipts(tx, keys, newestMsgId))
-  const rest = new Set(
-    newest.flatMap((match) => (isPlain(match, receipts[match.place]!.addresses) ? [] : [match.place])),
-  )
-  const matches = new Map(newest.map((match) => [match.place, match]))
+  const plain = newest.filter((match) => isPlain(match, receipts[match.place]!.addresses))
+  const matches = new Map(plain.map((match) => [match.place, match]))
+  const rest = new Set(newest.flatMap(({ place }) => (matches.has(place) ? [] : [place])))
   if (rest.size === 0) return matches
   const others = keys.filter(({ place }) => rest.has(place))
   for (const match of await locked.lock(tx, await matchClosely(tx, others, newestMsgId)))
