@@ -33,7 +33,7 @@ export interface DueEventsOptions {
 
 const POLL_MS = 250
 /** While there is more for a lane: small claims soon after each other hold up others' events less than large ones. */
-const EAGER_POLL_MS = 50
+const EAGER_POLL_MS = 20
 /** Events taken from the database at once. */
 const MAX_TAKEN = 1_000
 const MAX_PROBES = 100

@@ -8,8 +8,8 @@ const MAX_HELD = 20_000
 /** Lanes remembered as crowded. What waits for others comes when it is due. */
 const MAX_CROWDED = 10_000
 /** A lane with fewer events in memory is given more of those that are parked for it, this many at once. */
-const LOW_LANE = 128
-const LANE_CLAIM = 125
+const LOW_LANE = 256
+const LANE_CLAIM = 250
 /** Lanes looked after in one round; each round begins where the last one ended. */
 const LANES_A_ROUND = 16
 
