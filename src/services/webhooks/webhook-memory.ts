@@ -45,9 +45,10 @@ export class WebhookMemory {
     return this.#spare(lane) > 0
   }
 
-  /** An event of the lane that found no room is parked by now: it is fetched when there is room again. */
+  /** An event of the lane found no room and is parked by now. It is fetched when there is room again. */
   parked(lane: Lane): void {
-    if (this.#crowded.size < MAX_CROWDED) this.#crowded.set(laneKey(lane), lane)
+    const key = laneKey(lane)
+    if (this.#crowded.has(key) || this.#crowded.size < MAX_CROWDED) this.#crowded.set(key, { ...lane })
   }
 
   /** Lanes that have room for what is parked for them, and for how much; some at a time. */
@@ -64,9 +65,10 @@ export class WebhookMemory {
     return [...hungry.slice(this.#turn), ...hungry.slice(0, this.#turn)].slice(0, LANES_A_ROUND)
   }
 
-  /** Everything that was parked for the lane has been fetched. */
+  /** Everything has been fetched that was parked for this lane of `hungry` by then. What was parked since is still there. */
   emptied(lane: Lane): void {
-    this.#crowded.delete(laneKey(lane))
+    const key = laneKey(lane)
+    if (this.#crowded.get(key) === lane) this.#crowded.delete(key)
   }
 
   /** How many more the lane may have. Each that it takes costs it three: it has more, so has its plan, and less is free. */

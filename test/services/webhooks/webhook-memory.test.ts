@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryLanes } from '../../../src/domain/delivery-lanes.ts'
-import type { Lane } from '../../../src/domain/lanes.ts'
+import { type Lane, laneKey } from '../../../src/domain/lanes.ts'
 import { WebhookMemory } from '../../../src/services/webhooks/webhook-memory.ts'
 
 const MOST = 1_000
@@ -16,7 +16,7 @@ function remember(perWaiting: number): void {
     lanes,
     destinations: {
       inState: (state) => (state === 'recovering' ? recovering : open),
-      stateOf: (lane) => (open.includes(lane) ? 'open' : recovering.includes(lane) ? 'recovering' : null),
+      stateOf: (lane) => (isIn(open, lane) ? 'open' : isIn(recovering, lane) ? 'recovering' : null),
     },
     held: () => perWaiting * lanes.size,
     maxHeld: MOST,
@@ -31,6 +31,8 @@ beforeEach(() => {
 })
 
 const laneOf = (planId: number, host: string): Lane => ({ planId, destination: `https://${host}` })
+
+const isIn = (some: readonly Lane[], lane: Lane) => some.map(laneKey).includes(laneKey(lane))
 
 /** Adds events while there is room; gives how many. */
 function fill(lane: Lane, most = MOST): number {
@@ -92,8 +94,16 @@ describe('what is fetched', () => {
     recovering = [crowded]
     expect(memory.hungry()).toHaveLength(1)
     recovering = []
-    memory.emptied(crowded)
+    memory.emptied(memory.hungry()[0]!.lane)
     expect(memory.hungry()).toEqual([])
+  })
+
+  test('again when something was parked for the lane while it was fetched', () => {
+    lanes.takeLane(crowded.planId, crowded.destination)
+    const [fetched] = memory.hungry()
+    memory.parked(crowded)
+    memory.emptied(fetched!.lane)
+    expect(memory.hungry()).toHaveLength(1)
   })
 
   test('for many lanes: some each round, all in turn', () => {
