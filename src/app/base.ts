@@ -64,7 +64,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
     totalTimeoutMs: options.webhookTimeoutMs,
   })
   parts.add('webhook sockets', () => dispatcher.close())
-  const lease = nodeLease(options, { db, beats, clock })
+  const lease = nodeLease(options, { beats, clock })
   parts.add('lease', () => lease.stop())
   const directory = () => directoryService.current()
   const start = async () => {

@@ -1,13 +1,12 @@
 import type { DatabaseClock } from '../domain/database-clock.ts'
 import { NodeLease } from '../services/node/node-lease.ts'
 import type { Database } from '../store/database.ts'
-import { releaseEvents } from '../store/event-deliveries.ts'
 import type { AppOptions } from './options.ts'
 
 /** This node's place among those of the database; it takes it with `start`. `beats`: of its heartbeats alone. */
 export function nodeLease(
   { heartbeatMs, log, nodeName: name, onReplaced }: AppOptions,
-  { db, beats, clock }: { readonly db: Database; readonly beats: Database; readonly clock: DatabaseClock },
+  { beats, clock }: { readonly beats: Database; readonly clock: DatabaseClock },
 ): NodeLease {
   const lease = new NodeLease({
     ...{ db: beats, name, clock, log },
@@ -16,10 +15,6 @@ export function nodeLease(
       onReplaced?.()
     },
     ...(heartbeatMs !== undefined && { heartbeatMs }),
-  })
-  lease.onTaken(async (buckets) => {
-    const events = await releaseEvents(db)
-    log.info({ buckets: buckets.length, events }, 'took over buckets')
   })
   lease.onExpired(() => log.warn('the lease of this node has ended; it registers again'))
   let wasFarOff = false

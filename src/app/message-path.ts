@@ -22,6 +22,7 @@ import { serviceMetrics } from '../services/upkeep/metrics.ts'
 import { heldEvents, heldInboundEvents } from '../services/webhooks/held-events.ts'
 import { WebhookDeliverer } from '../services/webhooks/webhook-deliverer.ts'
 import { WebhookDestinations } from '../services/webhooks/webhook-destinations.ts'
+import { releaseEvents } from '../store/event-deliveries.ts'
 import type { Base } from './base.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 
@@ -78,7 +79,12 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base) {
   })
   parts.add('quality watch', () => quality.stop())
   const recovery = new LaneRecovery({ db, directory, lease, ambiguityWaitMs, log })
-  lease.onTaken(() => recovery.wake())
+  lease.onTaken(async (buckets) => {
+    // Its own work does not depend on what follows, which may fail.
+    recovery.wake()
+    const events = await releaseEvents(db)
+    log.info({ buckets: buckets.length, events }, 'took over buckets')
+  })
   parts.add('lane recovery', () => recovery.stop())
   const inProgress = new MessagesInProgress({ db, directory, nowMs, log, onBatch, ageMs })
   lease.onRegistered((nodeId) => inProgress.register(nodeId))

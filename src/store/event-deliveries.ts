@@ -279,11 +279,21 @@ export async function listHeldEvents(
   return rows
 }
 
-/** Makes due what no living node holds. The receiver may see such an event twice. Returns how many there were. */
+/**
+ * Makes due what no living node holds. The receiver may see such an event twice. Returns how many there were. All nodes run
+ * this when one dies, so it waits for no lock: a locked row is being released or recorded by whoever has locked it.
+ */
 export async function releaseEvents(db: Queryable): Promise<number> {
   const { rowCount } = await db.query(`
-    update event_deliveries set holder = null, due_at = now()
-    where holder is not null and holder not in (select node_id from nodes)`)
+    with stray as (
+      select plan_id, msg_id, seq from event_deliveries
+      where holder is not null and holder not in (select node_id from nodes)
+      order by plan_id, msg_id, seq
+      for update skip locked
+    )
+    update event_deliveries e set holder = null, due_at = now()
+    from stray
+    where e.plan_id = any (array[stray.plan_id]) and e.msg_id = stray.msg_id and e.seq = stray.seq`)
   return rowCount ?? 0
 }
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { withTransaction } from '../../src/store/database.ts'
 import {
   type AttemptRow,
   holdDueEvents,
@@ -233,6 +234,18 @@ describe('giving back', () => {
     expect((await rows(lost))[0]).toMatchObject({ holder: null, due: true })
     expect((await rows(mine))[0]).toMatchObject({ holder: me })
     expect((await rows(theirs))[0]).toMatchObject({ holder: living })
+  })
+
+  test('a takeover does not wait for rows that another node is releasing or recording', async () => {
+    const [locked, free] = [await delivered(), await delivered()]
+    await db.query('update event_deliveries set holder = 1000000 where seq = 1')
+    await withTransaction(db, async (tx) => {
+      await tx.query('select from event_deliveries where msg_id = $1 for update', [locked])
+      expect(await releaseEvents(db)).toBe(1)
+    })
+    expect((await rows(free))[0]).toMatchObject({ holder: null, due: true })
+    expect(await releaseEvents(db)).toBe(1)
+    expect((await rows(locked))[0]).toMatchObject({ holder: null, due: true })
   })
 })
 
