@@ -272,8 +272,12 @@ export class Recorder {
     if (elsewhere.size === 0) return facts.map(() => true)
     const nowMs = performance.now()
     for (const one of facts) {
-      // Where it has come back into the memory of this process, it is told there.
-      if (!elsewhere.has(one.msgId) || this.#options.inProgress.tell(one.msgId, [one.fact])) continue
+      if (!elsewhere.has(one.msgId)) continue
+      // Its message is back in the memory of this process. The record gets the fact if the lane is lost before it is committed.
+      const onCommitted = (isCommitted: boolean) => {
+        if (!isCommitted) this.#add({ plan_id: one.planId, msg_id: one.msgId }, one.fact)
+      }
+      if (this.#options.inProgress.tell(one.msgId, [one.fact], { onCommitted })) continue
       const { sinceMs = nowMs } = one
       if (nowMs - sinceMs > MOST_WAIT_MS)
         log.error({ err: new Error('another process has had its message for long') }, 'answer not recorded')

@@ -1,9 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { ChangedMessage } from '../../../src/domain/messages-in-progress.ts'
+import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
 import { IdRules } from '../../../src/services/messages/id-rules.ts'
+import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
 import { Recorder } from '../../../src/services/messages/recorder.ts'
 import type { Database } from '../../../src/store/database.ts'
+import { takeOverLane } from '../../../src/store/journal.ts'
+import { registerNode, removeNode } from '../../../src/store/nodes.ts'
 import { aDirectory } from '../../support/directory.ts'
+import { gatedDatabase } from '../../support/gated-database.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
 import { KeptLog } from '../../support/log.ts'
@@ -20,6 +25,7 @@ import {
   storeMessage,
   submission,
 } from '../../support/stored-messages.ts'
+import { takeDue, wishFor } from '../../support/taken.ts'
 
 const database = await installedDatabase()
 const plan = database.announcedPlan
@@ -35,12 +41,12 @@ beforeEach(() => {
   recorder = aRecorder()
 })
 
-function aRecorder(db = database.db): Recorder {
+function aRecorder(db = database.db, inProgress = nothingInProgress(db)): Recorder {
   return new Recorder({
     db,
     directory: () => directory,
     nowMs: Date.now,
-    inProgress: nothingInProgress(db),
+    inProgress,
     writeEvents: (write) => write(HOLDER),
     idRules: new IdRules({
       db: database.db,
@@ -201,6 +207,32 @@ describe('submissions and receipts', () => {
     expect(await statusOf(database.db, good)).toBe('DELIVERED')
     expect(recorder.backlog).toBe(0)
     expect(recorder.failing).toBe(false)
+  })
+
+  test('an answer that is told to a message which came back is not lost with its lane', async () => {
+    const { db } = database
+    const [dead, living] = await Promise.all(['dead', 'living'].map((name) => registerNode(db, name)))
+    await removeNode(db, dead!)
+    const inProgress = new MessagesInProgress({ db, directory: () => directory, nowMs: Date.now, log })
+    await inProgress.register(dead!)
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const gated = gatedDatabase(db, async (name, run) => {
+      asked.resolve()
+      if (name === 'connect') await answered.promise
+      return await run()
+    })
+    recorder = aRecorder(gated, inProgress)
+    const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now() - 1_000) })
+    recorder.settle(sent(plan, msgId))
+    await asked.promise
+    await inProgress.load(dead!, (tx, lane) => takeDue(tx, lane, wishFor(plan), (id) => id !== msgId))
+    await takeOverLane(db, { lane: inProgress.lane!, epoch: 1, nodeId: dead! }, living!)
+    answered.resolve()
+    await eventually(() => inProgress.lane === null)
+    const recovery = { nodeId: living!, ambiguityWaitMs: 60_000, delivers: () => true, log }
+    await eventually(async () => (await recoverLanes(db, recovery)) > 0)
+    await eventually(async () => (await statusOf(db, msgId)) === 'SENT')
+    await inProgress.stop(1_000)
   })
 
   test('beyond its bound receipts are refused at once', async () => {
