@@ -13,6 +13,7 @@ import {
   type Database,
   isRowFault,
   type Queryable,
+  RowFaultError,
   withTransaction,
 } from '../store/database.ts'
 import { findIdempotencyKeys, takeIdempotencyKeys } from '../store/idempotency-keys.ts'
@@ -38,7 +39,10 @@ export type AcceptOutcome =
   | { readonly kind: 'key-reused' }
   /** Not stored, and never sent later: 500 with a FAILED record. */
   | { readonly kind: 'failed'; readonly message: Message }
-  /** Nobody can say in time whether it is stored, and where it is, it is sent: no answer. */
+  /**
+   * Nobody can say in time whether it is stored, and where it is, it is sent; or whether another message stands for its
+   * Idempotency-Key: no answer.
+   */
   | { readonly kind: 'unknown' }
 
 export interface MessageAccepter {
@@ -116,7 +120,11 @@ const BUSY_KEY_RETRY_MS = 50
 type Stored = AcceptOutcome & { readonly isHere?: true }
 /** Null: another message was the first with its key. `busy`: nothing is stored, for its key is being taken by another transaction. */
 type Written = Stored | 'busy' | null
-type Write = (items: readonly Item[]) => Promise<readonly Written[]>
+/** Of a transaction; null: it has said nothing of its keys. */
+interface Judged {
+  keys: OfKeys | null
+}
+type Write = (items: readonly Item[], judged: Judged) => Promise<readonly Written[]>
 
 /**
  * Accepts messages in groups, each answered after its COMMIT: those that this node submits into the journal, the others
@@ -197,7 +205,7 @@ export class GroupAccepter implements MessageAccepter {
         (written === 'busy' ? await this.#storeLater(item) : written) ?? (await this.#repeated.add(item))
     } catch (error) {
       this.#log.error({ err: error }, 'message not queued')
-      stored = failed(item)
+      stored = error instanceof RowFaultError ? failed(item) : notStored(item)
     }
     const { isHere = false, ...outcome } = stored
     if (holder !== null && isHere) this.#placement.keep(msgId)
@@ -225,7 +233,7 @@ export class GroupAccepter implements MessageAccepter {
     const { msgId, accepted, holder, key, onOverdue } = item
     const { sender, recipient, body, callbackUrl } = accepted
     if ([sender, recipient, body, callbackUrl].some((text) => text?.includes('\0')))
-      throw new Error('PostgreSQL stores no NUL')
+      throw new RowFaultError('PostgreSQL stores no NUL')
     if (holder === null || !this.#journal.isOpen) return await this.#records.add(item)
     if (key !== null) return await this.#keyed.add(item)
     return await this.#conclude(item, await this.#journal.accept({ msgId, accepted, holder, onOverdue }))
@@ -239,27 +247,30 @@ export class GroupAccepter implements MessageAccepter {
   }
 
   /** What the database refuses for what is in it fails alone. Rejects never. */
-  async #write(items: readonly Item[], write: Write): ReturnType<Write> {
+  async #write(items: readonly Item[], write: Write): Promise<readonly Written[]> {
     this.#onBatch?.('accept', items.length)
-    const fail = (item: Item, error: unknown): Stored => {
+    const fail = (item: Item, error: unknown): Written => {
       this.#log.error({ err: error }, 'message not queued')
       return failed(item)
     }
     const writePart = async (part: readonly Item[]) => {
+      const judged: Judged = { keys: null }
       try {
-        return await write(part)
+        return await write(part, judged)
       } catch (error) {
         if (isRowFault(error)) throw error
-        return part.map((item) => fail(item, error))
+        this.#log.error({ err: error }, 'messages not queued')
+        const { keys } = judged
+        return keys === null ? part.map(notStored) : outcomesOf(part, keys, keys.first.map(failed))
       }
     }
-    return await writeInHalves(items, writePart, fail)
+    return await writeInHalves<Item, Written>(items, writePart, fail)
   }
 
-  readonly #acceptKeyed: Write = async (items) => {
+  readonly #acceptKeyed: Write = async (items, judged) => {
     let keys = NO_KEYS
     const acceptance = await this.#journal.acceptWith(async (tx) => {
-      keys = await firstOfKeys(tx, items)
+      keys = judged.keys = await firstOfKeys(tx, items)
       return keys.first.map((item) => ({ ...item, holder: item.holder! }))
     })
     // Nothing is stored, not even the keys.
@@ -268,11 +279,11 @@ export class GroupAccepter implements MessageAccepter {
     return outcomesOf(items, keys, outcomes)
   }
 
-  readonly #writeRecords: Write = async (items) => {
+  readonly #writeRecords: Write = async (items, judged) => {
     let keys = NO_KEYS
     try {
       await withTransaction(this.#db, async (tx) => {
-        keys = await firstOfKeys(tx, items)
+        keys = judged.keys = await firstOfKeys(tx, items)
         const { first } = keys
         if (first.length > 0) await writeRecords(tx, first.map(newRecord), null)
       })
@@ -292,10 +303,10 @@ export class GroupAccepter implements MessageAccepter {
       items.map(async (item): Promise<AcceptOutcome> => {
         const { planId } = item.accepted
         const first = firsts.get(keyOf(planId, item.key!))
-        if (first === undefined) return failed(item)
+        if (first === undefined) return UNKNOWN
         if (!first.requestHash.equals(item.key!.requestHash)) return { kind: 'key-reused' }
         const message = await this.#messages.find([planId], first.msgId)
-        return message === null ? failed(item) : { kind: 'replayed', message: asFirstAnswered(message) }
+        return message === null ? UNKNOWN : { kind: 'replayed', message: asFirstAnswered(message) }
       }),
     )
   }
@@ -321,6 +332,11 @@ export class GroupAccepter implements MessageAccepter {
 }
 
 const UNKNOWN: AcceptOutcome = { kind: 'unknown' }
+
+/** What to say of one that is certainly not stored, and of whose key nothing is known: its first message may be sent. */
+function notStored(item: Item): AcceptOutcome {
+  return item.key === null ? failed(item) : UNKNOWN
+}
 
 /** `first`: with their keys, or without one. `busy`: their keys are being taken by another transaction. */
 interface OfKeys {

@@ -36,6 +36,20 @@ function firstOf(name: string, outcome: Become, count = 1): Around {
   return async (given, run) => (given === name && left-- > 0 ? await become(db, outcome, run) : await run())
 }
 
+/** The first statement of this name waits until it is to go on. */
+function firstHeld(name: string) {
+  const [asked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let left = 1
+  const around: Around = async (given, run) => {
+    if (given === name && left-- > 0) {
+      asked.resolve()
+      await goOn.promise
+    }
+    return await run()
+  }
+  return { around, asked, goOn }
+}
+
 const accept = (node: AcceptingNode, body = 'hello', key: string | null = null, as = plan) =>
   acceptBy(node, as, { body, key })
 
@@ -299,8 +313,9 @@ describe('a recipient who has opted out', () => {
 
   test('is not asked for where that fails: nothing is accepted', async () => {
     const node = await aNode({ around: firstOf('find_opt_outs', 'refused') })
-    expect(await accept(node, 'plain', null, listening)).toMatchObject({ kind: 'failed' })
-    expect([node.inProgress.size, node.released.length]).toEqual([0, 1])
+    const outcomes = [null, 'key'].map((key) => accept(node, 'plain', key, listening))
+    expect(kindsOf(await Promise.all(outcomes))).toEqual(['failed', 'unknown'])
+    expect([node.inProgress.size, node.released.length]).toEqual([0, 2])
   })
 })
 
@@ -364,7 +379,7 @@ describe('Idempotency-Key', () => {
       await db.query('truncate idempotency_keys')
       await take(held)
       const impatient = await aNode({ keeps, lostCommitMs: 100 })
-      expect(await accept(impatient, 'a', 'held')).toMatchObject({ kind: 'failed' })
+      expect(await accept(impatient, 'a', 'held')).toEqual({ kind: 'unknown' })
       await held.query('rollback')
       held.release()
     },
@@ -378,10 +393,48 @@ describe('Idempotency-Key', () => {
     expect(await accept(living, 'once', 'key')).toEqual({ ...first, kind: 'replayed' })
   })
 
-  test('the first record cannot be read: failed, and nothing is stored', async () => {
+  test.each([true, false])(
+    'while nobody knows of its first message, nobody is told that it failed; in the journal: %s',
+    async (keeps) => {
+      const { around, asked, goOn } = firstHeld('commit')
+      const node = await aNode({ keeps, around, overdueMs: 200, lostCommitMs: 200 })
+      const first = accept(node, 'once', 'key')
+      await asked.promise
+      const again = accept(node, 'once', 'key')
+      if (keeps) expect(await first).toEqual({ kind: 'unknown' })
+      expect(await again).toEqual({ kind: 'unknown' })
+      goOn.resolve()
+      await first
+      await eventually(() => node.inProgress.pending === 0)
+      expect(await accept(node, 'once', 'key')).toMatchObject({ kind: 'replayed' })
+      expect(node.inProgress.size + (await stored()).length).toBe(1)
+    },
+  )
+
+  test.each([
+    [true, 'commit'],
+    [false, 'commit'],
+    [true, 'take_idempotency_keys'],
+    [false, 'take_idempotency_keys'],
+  ])('of a batch that fails is answered by what is known of it; in the journal: %s, at %s', async (...at) => {
+    const [keeps, name] = at
+    let refusing = false
+    const around: Around = async (given, run) =>
+      await become(db, refusing && given === name ? 'refused' : 'done', run)
+    const node = await aNode({ keeps, around })
+    await accept(node, 'once', 'key')
+    refusing = true
+    const batch = [accept(node, 'once', 'key'), accept(node, 'new', 'new'), accept(node, 'new', 'new')]
+    const known = name === 'commit' ? ['replayed', 'failed', 'unknown'] : Array(3).fill('unknown')
+    expect(kindsOf(await Promise.all(batch))).toEqual(known)
+    refusing = false
+    expect(await accept(node, 'new', 'new')).toMatchObject({ kind: 'queued' })
+  })
+
+  test('the first record cannot be read: nobody is told that it failed, and nothing is stored', async () => {
     const node = await aNode({ around: firstOf('find_idempotency_keys', 'refused') })
     const outcomes = await Promise.all([accept(node, 'a', 'key'), accept(node, 'a', 'key')])
-    expect(kindsOf(outcomes)).toEqual(['queued', 'failed'])
+    expect(kindsOf(outcomes)).toEqual(['queued', 'unknown'])
     expect([node.inProgress.size, node.kept.length, node.released.length]).toEqual([1, 1, 1])
   })
 
