@@ -50,6 +50,11 @@ export type FromWorker =
   | { readonly kind: 'failed'; readonly reason: string }
   /** Another process has the name of its node. */
   | { readonly kind: 'replaced' }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
+  | {
+      readonly kind: 'answer'
+      readonly id: number
+      readonly what: Question['what']
+      readonly answer: Answer
+    }
   /** All other workers are to be asked. */
   | { readonly kind: 'ask-others'; readonly id: number; readonly question: Question }

@@ -23,13 +23,13 @@ export class WorkerProcess {
   readonly ready: Promise<Ports>
   readonly ended: Promise<WorkerEnd>
   isReady = false
-  /** False from a question that it has not answered in time until its next answer. */
-  isAnswering = true
   readonly #child: ChildProcess
   readonly #events: WorkerEvents
   readonly #settleReady: PromiseWithResolvers<Ports>
   readonly #asked = new Map<number, (answer: Answer) => void>()
   readonly #answerTimeoutMs: number
+  /** Kinds of questions that it has not answered in time, each until its next answer to one of them. */
+  readonly #unanswered = new Set<Question['what']>()
   #lastId = 0
 
   constructor(
@@ -77,6 +77,11 @@ export class WorkerProcess {
     this.#child.kill('SIGKILL')
   }
 
+  /** By kind: a receipt is answered after a COMMIT, which may be slow where everything else is quick. */
+  isAnswering(what: Question['what']): boolean {
+    return !this.#unanswered.has(what)
+  }
+
   /** Null when it does not answer in time. */
   ask(question: Question): Promise<Answer | null> {
     this.#lastId += 1
@@ -88,7 +93,7 @@ export class WorkerProcess {
         resolve(answer)
       }
       const timer = setTimeout(() => {
-        this.isAnswering = false
+        this.#unanswered.add(question.what)
         settle(null)
       }, this.#answerTimeoutMs)
       this.#asked.set(id, settle)
@@ -109,7 +114,7 @@ export class WorkerProcess {
         this.#events.onReplaced()
         return
       case 'answer':
-        this.isAnswering = true
+        this.#unanswered.delete(message.what)
         this.#asked.get(message.id)?.(message.answer)
         return
       case 'ask-others':

@@ -121,7 +121,7 @@ class Parent {
     }
     if (message.kind !== 'ask' || this.app === null) return
     const { id, question } = message
-    this.tell({ kind: 'answer', id, answer: await answerOf(this.app, question) })
+    this.tell({ kind: 'answer', id, what: question.what, answer: await answerOf(this.app, question) })
   }
 }
 

@@ -134,11 +134,16 @@ export class Workers {
     this.#timers.add(timer)
   }
 
-  /** Those that answer in time. Only a change of the configuration is told to one that hangs: all others would wait for it. */
+  /**
+   * Asks the workers that answered the last question of this kind in time: nobody should wait for one that hangs. A change of
+   * the configuration is told to all.
+   */
   async #askAllBut(number: number, question: Question): Promise<readonly Answer[]> {
     const others = [...this.#workers.values()].filter(
       (worker) =>
-        worker.number !== number && worker.isReady && (worker.isAnswering || question.what === 'refresh'),
+        worker.number !== number &&
+        worker.isReady &&
+        (question.what === 'refresh' || worker.isAnswering(question.what)),
     )
     const answers = await Promise.all(others.map((worker) => worker.ask(question)))
     return answers.filter((answer) => answer !== null)

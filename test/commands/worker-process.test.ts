@@ -5,15 +5,19 @@ import { expect, test } from 'vitest'
 import { WorkerProcess } from '../../src/commands/worker-process.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** Answers every question as soon as it is asked. */
+/** Answers every question as soon as it is asked, but for receipts: when the next question comes. */
 const PROGRAM = `
-  process.on('message', ({ kind, id }) => {
+  const late = []
+  process.on('message', ({ kind, id, question }) => {
     if (kind === 'begin') process.send({ kind: 'ready', ports: { port: 1, operatorPort: null } })
-    if (kind === 'ask') process.send({ kind: 'answer', id, answer: ['recorded'] })
+    if (kind === 'ask') {
+      late.push({ kind: 'answer', id, what: question.what, answer: ['recorded'] })
+      if (question.what !== 'receipts') for (const answer of late.splice(0)) process.send(answer)
+    }
     if (kind === 'stop') process.exit()
   })`
 
-test('a worker that hangs is known to until it answers again', async () => {
+test('a worker that hangs, or is late with one kind of question, is known to until it answers again', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'aldis-worker-'))
   const program = join(directory, 'worker.mjs')
   await writeFile(program, PROGRAM)
@@ -31,11 +35,20 @@ test('a worker that hangs is known to until it answers again', async () => {
   const worker = new WorkerProcess(program, assignment, events, 300)
   try {
     await worker.ready
-    expect([await worker.ask({ what: 'metrics' }), worker.isAnswering]).toEqual([['recorded'], true])
+    expect([await worker.ask({ what: 'metrics' }), worker.isAnswering('metrics')]).toEqual([
+      ['recorded'],
+      true,
+    ])
+    expect(await worker.ask({ what: 'receipts', receipts: '' })).toBeNull()
+    expect([worker.isAnswering('receipts'), worker.isAnswering('metrics')]).toEqual([false, true])
+    expect([await worker.ask({ what: 'metrics' }), worker.isAnswering('receipts')]).toEqual([
+      ['recorded'],
+      true,
+    ])
     process.kill(worker.pid!, 'SIGSTOP')
-    expect([await worker.ask({ what: 'metrics' }), worker.isAnswering]).toEqual([null, false])
+    expect([await worker.ask({ what: 'metrics' }), worker.isAnswering('metrics')]).toEqual([null, false])
     process.kill(worker.pid!, 'SIGCONT')
-    await eventually(() => worker.isAnswering)
+    await eventually(() => worker.isAnswering('metrics'))
     worker.stop()
     await worker.ended
   } finally {
