@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { isE164 } from '../domain/addresses.ts'
 import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
@@ -32,6 +33,10 @@ interface Deps {
  */
 export const REPLY_PAUSE_MS = 3_600_000
 
+/** Another transaction that answers the same person takes some milliseconds. */
+const BUSY_RETRY_MS = 50
+const MOST_TRIES = 10
+
 /** What one person wants of one number: the last of STOP and START counts, and HELP beside it. */
 interface Wish extends OptOutPair {
   readonly plan: ServicePlan
@@ -44,6 +49,11 @@ interface Answer {
   readonly wish: Wish
   readonly request: OptOutRequest
   readonly msgId: string
+}
+
+/** An answer as it is sent. */
+interface Reply extends NewMessage {
+  readonly keyHash: Buffer
 }
 
 /**
@@ -61,11 +71,7 @@ export async function answerOptOuts(
   const answers = [...(await switched(transaction, deps, wishes)), ...helped(deps, wishes)]
   const replies = answers.flatMap(replyOf)
   if (replies.length === 0) return
-  const keys = replies.map(({ msgId, accepted, keyHash }) => {
-    return { msgId, planId: accepted.planId, keyHash, requestHash: keyHash }
-  })
-  const { taken } = await takeIdempotencyKeys(transaction, keys, REPLY_PAUSE_MS, NOT_QUEUED)
-  const kept = replies.filter(({ msgId }) => taken.has(msgId))
+  const kept = await firstOfTheirKind(transaction, replies)
   if (kept.length === 0) return
   await writeRecords(transaction, kept.map(newRecord), null)
   await letRepliesOut(
@@ -116,8 +122,28 @@ function pairOf({ plan_id, sender, recipient }: OptOutPair): OptOutPair {
   return { plan_id, sender, recipient }
 }
 
+/**
+ * Those that no answer of their kind came before. While another transaction is about to answer the same person, nobody knows.
+ * @throws Error when that takes long: the carrier then offers the message again
+ */
+async function firstOfTheirKind(transaction: Transaction, replies: readonly Reply[]): Promise<Reply[]> {
+  const kept: Reply[] = []
+  let open = replies
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    if (tries > 0) await wait(BUSY_RETRY_MS)
+    const keys = open.map(({ msgId, accepted, keyHash }) => {
+      return { msgId, planId: accepted.planId, keyHash, requestHash: keyHash }
+    })
+    const { taken, busy } = await takeIdempotencyKeys(transaction, keys, REPLY_PAUSE_MS, NOT_QUEUED)
+    kept.push(...open.filter(({ msgId }) => taken.has(msgId)))
+    open = open.filter(({ msgId }) => busy.has(msgId))
+    if (open.length === 0) return kept
+  }
+  throw new Error('another transaction answers the same person for long')
+}
+
 /** The answer as a message of the plan, which waits in the database; none without a text, or of a plan that cannot send. */
-function replyOf({ wish, request, msgId }: Answer): (NewMessage & { readonly keyHash: Buffer })[] {
+function replyOf({ wish, request, msgId }: Answer): Reply[] {
   const { plan, sender, recipient } = wish
   const body = plan.optOut && replyTo(request, plan.optOut)
   if (body === null || !plan.active || plan.route === null) return []

@@ -4,12 +4,14 @@ import { DEFAULT_OPT_OUT, type OptOutRequest } from '../../src/domain/opt-outs.t
 import { answerOptOuts, type OptOutAsked, REPLY_PAUSE_MS } from '../../src/operations/answer-opt-outs.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { aRoute } from '../support/directory.ts'
+import { gatedDatabase } from '../support/gated-database.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { clearTables } from '../support/stored-messages.ts'
 
 const NUMBER = '+49301234567'
 const PERSON = '+491701234567'
 const REPLIES = { stopReply: 'out', startReply: 'in', helpReply: 'help' }
+const DEPS = { newMessageId: () => newId(Date.now()) }
 
 const { db, directory, announcedPlan } = await installedDatabase()
 let plan: ServicePlan
@@ -34,9 +36,7 @@ const asked = (request: OptOutRequest, changes: Partial<OptOutAsked> = {}): OptO
 
 async function answer(...requests: (OptOutRequest | OptOutAsked)[]): Promise<void> {
   const all = requests.map((each) => (typeof each === 'string' ? asked(each) : each))
-  await withTransaction(db, (transaction) =>
-    answerOptOuts(transaction, { newMessageId: () => newId(Date.now()) }, all),
-  )
+  await withTransaction(db, (transaction) => answerOptOuts(transaction, DEPS, all))
 }
 
 /** Texts of the answers so far, by person, as they wait to be sent. */
@@ -173,6 +173,37 @@ describe('what is answered', () => {
     expect([await replies(), await replies('+4917000002')]).toEqual([['out'], ['help']])
   })
 
+  test('what another transaction was about to answer, when that is undone', async () => {
+    const met = Promise.withResolvers<void>()
+    const watched = gatedDatabase(
+      db,
+      async (name, run) => {
+        const result = await run()
+        if (name === 'take_idempotency_keys') met.resolve()
+        return result
+      },
+      { inTransactions: true },
+    )
+    let second: Promise<void> | undefined
+    const undone = withTransaction(db, async (transaction) => {
+      await answerOptOuts(transaction, DEPS, [asked('help')])
+      second = withTransaction(watched, (other) => answerOptOuts(other, DEPS, [asked('help')]))
+      await met.promise
+      throw new Error('undone')
+    })
+    await expect(undone).rejects.toThrow('undone')
+    await second
+    expect(await replies()).toEqual(['help'])
+  })
+
+  test('not at all while another transaction is about to for long: the carrier is to offer it again', async () => {
+    await withTransaction(db, async (transaction) => {
+      await answerOptOuts(transaction, DEPS, [asked('help')])
+      await expect(answer('help')).rejects.toThrow('another transaction')
+    })
+    expect(await replies()).toEqual(['help'])
+  })
+
   test.each([
     ['without a text', () => planWith({ ...REPLIES, stopReply: null })],
     ['of a plan that is not active', () => planWith(REPLIES, { active: false })],
@@ -186,8 +217,7 @@ describe('what is answered', () => {
 
   test('all of a transaction or nothing', async () => {
     const failing = withTransaction(db, async (transaction) => {
-      const deps = { newMessageId: () => newId(Date.now()) }
-      await answerOptOuts(transaction, deps, [asked('stop')])
+      await answerOptOuts(transaction, DEPS, [asked('stop')])
       throw new Error('later')
     })
     await expect(failing).rejects.toThrow('later')
