@@ -94,6 +94,8 @@ export class BindLeases {
   /** Once the links are stopped: nothing is taken any more. */
   async stop(): Promise<void> {
     await this.#task.stop()
+    // The end of the lease is no news from now on.
+    this.#held = new Set()
     await Promise.all(this.#leaving.values())
   }
 

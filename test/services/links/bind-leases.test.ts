@@ -148,6 +148,14 @@ describe('a lease that was lost', () => {
     expect(links.at(-1)).toBe('follow')
   })
 
+  test('after the end drops nothing', async () => {
+    const { lease, binds, held } = await started('one')
+    await binds.stop()
+    await db.query('delete from nodes')
+    await lease.runOnce()
+    expect([held(), log.lines]).toEqual([[], []])
+  })
+
   test('while binds are being read, none is held', async () => {
     const one = await started('one')
     await db.query('delete from nodes')
