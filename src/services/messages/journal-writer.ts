@@ -162,7 +162,10 @@ export class JournalWriter<Item extends JournalFact> {
     this.lose()
     this.#last = 0
     this.#committed = 0
-    this.#lane = await openLane(db, nodeId)
+    const lane = await openLane(db, nodeId)
+    // Ended meanwhile: nobody appends to that lane, and it goes with its node.
+    if (this.#ended) return
+    this.#lane = lane
     this.#watch.start()
   }
 

@@ -263,4 +263,16 @@ describe('the lane', () => {
     const { rows } = await db.query('select node_id as node from lanes')
     expect([it.writer.lane, rows]).toEqual([null, [{ node: NODE }]])
   })
+
+  test('is not there when the writer ends while it is opened', async () => {
+    let isEnding = false
+    using it = await aWriter(async (_, run) => {
+      if (isEnding) it.writer.end()
+      return await run()
+    })
+    it.writer.lose()
+    isEnding = true
+    await it.writer.register(NODE)
+    expect(it.writer.lane).toBeNull()
+  })
 })
