@@ -90,21 +90,28 @@ export interface ParkedPosition {
   readonly parked_id: number
 }
 
-/** The next `limit` parked receipts behind `after`; `last` is where to go on, null at the end. */
+/** A place among the parked receipts, in the order in which they were parked. */
+export interface ParkedPlace {
+  /** As PostgreSQL writes it, to the microsecond. */
+  readonly parked_at: string
+  readonly parked_id: number
+}
+
+/** The next `limit` receipts that were parked after `after`, in that order. */
 export async function findNewParkedReceipts(
   db: Queryable,
-  after: ParkedPosition,
+  after: ParkedPlace,
   limit: number,
-): Promise<{ ids: ParkedId[]; last: ParkedPosition | null }> {
-  const { rows } = await db.query<ParkedId & ParkedPosition>({
+): Promise<(ParkedId & ParkedPlace)[]> {
+  const { rows } = await db.query<ParkedId & ParkedPlace>({
     name: 'find_new_parked_receipts',
     text: `
-      select carrier_id, carrier_message_id, msg_id, received_at::text, id as parked_id from parked_receipts p
-      where p.received_at >= $1::timestamptz and (p.received_at, p.id) > ($1::timestamptz, $2::bigint)
-      order by p.received_at, p.id limit $3`,
-    values: [after.received_at, after.parked_id, limit],
+      select carrier_id, carrier_message_id, msg_id, parked_at::text as parked_at, id as parked_id from parked_receipts p
+      where p.parked_at >= $1::timestamptz and (p.parked_at, p.id) > ($1::timestamptz, $2::bigint)
+      order by p.parked_at, p.id limit $3`,
+    values: [after.parked_at, after.parked_id, limit],
   })
-  return { ids: rows, last: rows.length < limit ? null : rows.at(-1)! }
+  return rows
 }
 
 /**

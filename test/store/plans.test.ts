@@ -104,7 +104,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => parked.parkReceipts(db, []),
   (db) => parked.unparkReceipts(db, []),
   (db) => parked.findParkedReceipts(db, []),
-  (db) => parked.findNewParkedReceipts(db, { received_at: NOW.toISOString(), parked_id: 1 }, 1),
+  (db) => parked.findNewParkedReceipts(db, { parked_at: NOW.toISOString(), parked_id: 1 }, 1),
   (db) => parked.findMatchableReceipts(db, { received_at: NOW.toISOString(), parked_id: 1 }, 1),
   (db) => parked.findCandidates(db, []),
   (db) => findRecorded(db, []),

@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
-import { findNewParkedReceipts } from '../../store/parked-receipts.ts'
+import { findNewParkedReceipts, type ParkedPlace } from '../../store/parked-receipts.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 import type { Recorder } from './recorder.ts'
@@ -15,14 +15,14 @@ export interface ForeignReceiptsOptions {
 }
 
 const POLL_MS = 100
-/** Most receipts are committed that soon after the instant that they bear; a later one waits for the record of its message. */
-const OVERLAP_MS = 500
+/** A receipt is committed that soon after it is parked; a later one waits for the record of its message. */
+const OVERLAP_MS = 1_000
 const PAGE = 1_000
 const MAX_PAGES = 20
 
 /**
- * A receipt that comes over another node's link finds no message in its tables while this node has that in memory, and is
- * parked there: seen here, it is applied once the message is on record.
+ * A receipt over another node's link is parked while this node has its message in memory. This node reads on in what others
+ * park, and applies such a receipt once the message has its record.
  */
 export class ForeignReceipts {
   readonly #options: ForeignReceiptsOptions
@@ -52,12 +52,15 @@ export class ForeignReceipts {
   async #look(): Promise<void> {
     const { db, lease, nowMs, recorder } = this.#options
     const untilMs = nowMs()
-    let after = { received_at: new Date(this.#lookedUntilMs - OVERLAP_MS).toISOString(), parked_id: 0 }
+    let after: ParkedPlace = {
+      parked_at: new Date(this.#lookedUntilMs - OVERLAP_MS).toISOString(),
+      parked_id: 0,
+    }
     for (let pages = lease.isAlone ? 0 : MAX_PAGES; pages > 0; pages -= 1) {
-      const { ids, last } = await findNewParkedReceipts(db, after, PAGE)
-      for (const id of ids) recorder.parked(id)
-      if (last === null) break
-      after = last
+      const receipts = await findNewParkedReceipts(db, after, PAGE)
+      for (const receipt of receipts) recorder.parked(receipt)
+      if (receipts.length < PAGE) break
+      after = receipts.at(-1)!
     }
     this.#lookedUntilMs = untilMs
   }
