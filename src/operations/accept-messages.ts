@@ -89,7 +89,10 @@ export interface AcceptanceJournal {
   readonly isOpen: boolean
   /** Answers after COMMIT. */
   accept(message: KeptMessage): Promise<Acceptance>
-  /** Accepts what `decide` returns, together with its statements. Answers for all of them; rejects when nothing is stored. */
+  /**
+   * Accepts what `decide` returns, together with its statements. Answers for all of them, without a COMMIT where there are
+   * none; rejects when nothing is stored.
+   */
   acceptWith(decide: (tx: Queryable) => Promise<readonly KeptMessage[]>): Promise<Acceptance>
 }
 
@@ -271,7 +274,9 @@ export class GroupAccepter implements MessageAccepter {
     let keys = NO_KEYS
     const acceptance = await this.#journal.acceptWith(async (tx) => {
       keys = judged.keys = await firstOfKeys(tx, items)
-      return keys.first.map((item) => ({ ...item, holder: item.holder! }))
+      // Those that are not the first with their keys wait for the same COMMIT.
+      const onOverdue = () => items.forEach((item) => void item.onOverdue())
+      return keys.first.map((item) => ({ ...item, holder: item.holder!, onOverdue }))
     })
     // Nothing is stored, not even the keys.
     if (acceptance === 'lost') return await Promise.all(items.map((item) => this.#records.add(item)))

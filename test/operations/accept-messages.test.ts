@@ -411,6 +411,24 @@ describe('Idempotency-Key', () => {
     },
   )
 
+  test('its repetition waits no longer for another message than that does', async () => {
+    const held = firstHeld('commit')
+    let around: Around = (_, run) => run()
+    const node = await aNode({ around: (...given) => around(...given), overdueMs: 100 })
+    await accept(node, 'once', 'key')
+    around = held.around
+    const batch = [accept(node, 'once', 'key'), accept(node, 'new', 'new'), accept(node, 'other', 'new')]
+    expect(kindsOf(await Promise.all(batch))).toEqual(Array(3).fill('unknown'))
+    held.goOn.resolve()
+    await eventually(() => node.inProgress.pending === 0)
+    const alone = firstHeld('commit')
+    around = alone.around
+    expect(await accept(node, 'once', 'key')).toMatchObject({ kind: 'replayed' })
+    await alone.asked.promise
+    alone.goOn.resolve()
+    expect(await accept(node, 'new', 'new')).toMatchObject({ kind: 'replayed' })
+  })
+
   test.each([
     [true, 'commit'],
     [false, 'commit'],

@@ -206,9 +206,11 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   async acceptWith(decide: (tx: Transaction) => Promise<readonly KeptMessage[]>): Promise<Acceptance> {
     const { promise, resolve } = Promise.withResolvers<Acceptance>()
-    const appended = this.#writer.appendWith(async (tx) =>
-      (await decide(tx)).map((message) => acceptedItem(message, resolve)),
-    )
+    const appended = this.#writer.appendWith(async (tx) => {
+      const messages = await decide(tx)
+      if (messages.length === 0) resolve('committed')
+      return messages.map((message) => acceptedItem(message, resolve))
+    })
     return await Promise.race([promise, appended])
   }
 
