@@ -70,16 +70,16 @@ export class CarrierLinks<Token> {
     this.#options = options
   }
 
-  /** Who hears of what comes over the links: there are none before. */
+  /** Sets who is told of what comes over the links. No link is made before. */
   heardBy(events: LinkEvents<Token>): void {
     this.#events = events
   }
 
   /**
-   * Makes the links those of this directory, as far as this node `holds` their binds: by default it does. Sessions whose own
-   * settings are as before go on, under the new ones.
+   * Makes the links of this directory whose binds this node `holds`, and ends all others. A session whose own settings have
+   * not changed goes on.
    */
-  follow(directory: Directory, holds: Holds = () => true): void {
+  follow(directory: Directory, holds: Holds): void {
     const events = this.#events
     if (this.#stopped || events === null) return
     const wanted = new Map(

@@ -59,10 +59,10 @@ export function journalItem(
 }
 
 export function acceptedItem(
-  { msgId, holder, accepted, onOverdue = () => undefined }: KeptMessage,
+  { msgId, holder, accepted, onOverdue }: KeptMessage,
   onAccepted: JournalItem['onAccepted'],
 ): JournalItem {
-  return journalItem(msgId, accepted, { holder, onAccepted, onOverdue })
+  return journalItem(msgId, accepted, { holder, onAccepted, onOverdue: onOverdue ?? null })
 }
 
 export function loadedItem({ msgId, ...loaded }: LoadedMessage, holder: number): JournalItem {

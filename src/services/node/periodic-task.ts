@@ -1,4 +1,5 @@
 import type { Log } from '../../log.ts'
+
 export interface PeriodicTaskOptions {
   /** A number it gives is in how many milliseconds it is due again; without one: after the interval. */
   readonly run: () => Promise<unknown>

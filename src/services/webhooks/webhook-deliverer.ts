@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { DeliveryLanes, type LaneLimits } from '../../domain/delivery-lanes.ts'
 import type { Directory } from '../../domain/directory.ts'
@@ -45,6 +46,7 @@ export interface WebhookDelivererOptions {
 
 /** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
 const UNREADY_DELAY_MS = 5_000
+const DRAIN_POLL_MS = 20
 /** What finds no room waits in the database until its lane fetches it, or for so long: its node may be gone by then. */
 export const CROWDED_MS = 600_000
 
@@ -123,12 +125,10 @@ export class WebhookDeliverer {
     await this.due.stop()
     for (const { event } of this.#lanes.takeAll()) void this.#release(event.msgId, 0)
     const deadlineMs = performance.now() + timeoutMs
-    while (this.held > 0 && performance.now() < deadlineMs)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    while (this.held > 0 && performance.now() < deadlineMs) await wait(DRAIN_POLL_MS)
     this.#abort.abort()
     this.#outcomes.end()
-    while (this.held > 0 && performance.now() < deadlineMs + 1_000)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    while (this.held > 0 && performance.now() < deadlineMs + 1_000) await wait(DRAIN_POLL_MS)
   }
 
   /** Takes what this node has just become the holder of. `probed`: the lane it is to probe. */

@@ -21,7 +21,10 @@ export interface WebhookMemoryOptions {
   readonly maxHeld?: number | undefined
 }
 
-/** Which events have room in memory: plans share that of the node, of which one has half at most, and lanes that of their plan. */
+/**
+ * Decides which events may wait in memory. The node's room is shared by its plans, and a plan's room by its lanes. One plan
+ * has at most half of the node's room.
+ */
 export class WebhookMemory {
   readonly #options: WebhookMemoryOptions
   readonly #room: SharedRoom
@@ -71,10 +74,9 @@ export class WebhookMemory {
     if (this.#crowded.get(key) === lane) this.#crowded.delete(key)
   }
 
-  /** How many more the lane may have. Each that it takes costs it three: it has more, so has its plan, and less is free. */
+  /** What is left of the lane's share. Each event that the lane takes lowers this by three: by one each for lane, plan and node. */
   #spare({ planId, destination }: Lane): number {
     const { lanes } = this.#options
-    const ofPlan = new SharedRoom(this.room.share, { taken: lanes.waitingInPlan(planId) })
-    return ofPlan.share - lanes.waiting(planId, destination)
+    return this.room.share - lanes.waitingInPlan(planId) - lanes.waiting(planId, destination)
   }
 }

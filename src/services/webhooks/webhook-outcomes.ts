@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
@@ -87,7 +88,7 @@ export class WebhookOutcomes {
         this.#failing = true
         this.#options.log.error({ err: error }, 'webhook outcomes not recorded yet')
         if (this.#ended) return rows.map(() => true)
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+        await wait(RETRY_MS)
       }
     }
   }

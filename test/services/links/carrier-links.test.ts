@@ -10,6 +10,7 @@ import { eventually } from '../../support/service.ts'
 import { type Smsc, startSmsc } from '../../support/smsc.ts'
 
 const BACKOFF_MS = 20
+const holdsAll = () => true
 
 let smsc: Smsc
 let links: CarrierLinks<string>
@@ -69,7 +70,7 @@ function expectBackoff(): void {
 
 describe('binding', () => {
   test('with the carrier\u2019s settings; then it can submit, as far as the window goes', async () => {
-    carrierLinks().follow(directory(carrier()))
+    carrierLinks().follow(directory(carrier()), holdsAll)
     expect(links.canSubmit(1)).toBe(false)
     await eventually(() => links.canSubmit(1))
     expect(smsc.binds).toMatchObject([
@@ -92,7 +93,7 @@ describe('binding', () => {
 
   test('B390 bind_resp never arrives: closed, and tried again with a growing pause', async () => {
     smsc.answerBinds(() => null)
-    carrierLinks({ bindTimeoutMs: 30 }).follow(directory(carrier()))
+    carrierLinks({ bindTimeoutMs: 30 }).follow(directory(carrier()), holdsAll)
     await eventually(() => smsc.binds.length === 4)
     expect(lastClose()).toBe('bind_timeout')
     expectBackoff()
@@ -102,7 +103,7 @@ describe('binding', () => {
 
   test('rejected, then accepted; what the carrier said is shown', async () => {
     smsc.answerBinds(() => STATUSES.ESME_RINVPASWD)
-    carrierLinks().follow(directory(carrier()))
+    carrierLinks().follow(directory(carrier()), holdsAll)
     await eventually(() => smsc.binds.length === 3)
     await eventually(() => links.summary(1)?.lastError === 'bind_rejected: ESME_RINVPASWD')
     const details = { carrier: 'main', command: 'bind_transceiver', status: 'ESME_RINVPASWD' }
@@ -113,7 +114,10 @@ describe('binding', () => {
   })
 
   test('accepted and dropped at once, again and again: with a growing pause', async () => {
-    carrierLinks({}, { onReady: async () => (await smsc.bound()).destroy() }).follow(directory(carrier()))
+    carrierLinks({}, { onReady: async () => (await smsc.bound()).destroy() }).follow(
+      directory(carrier()),
+      holdsAll,
+    )
     await eventually(() => smsc.binds.length === 4)
     expectBackoff()
   })
@@ -121,14 +125,14 @@ describe('binding', () => {
   test('nobody listens: tried again until somebody does', async () => {
     const { port } = smsc
     await smsc[Symbol.asyncDispose]()
-    carrierLinks().follow(directory(carrier({ port })))
+    carrierLinks().follow(directory(carrier({ port })), holdsAll)
     await eventually(() => lastClose()?.startsWith('connect_failed: connect ECONNREFUSED'))
     smsc = await startSmsc(port)
     await eventually(() => links.canSubmit(1))
   })
 
   test('a password of 64 octets is sent whole, with a warning', async () => {
-    carrierLinks().follow(directory(carrier({ password: 'x'.repeat(64) })))
+    carrierLinks().follow(directory(carrier({ password: 'x'.repeat(64) })), holdsAll)
     await eventually(() => links.canSubmit(1))
     expect(smsc.binds).toMatchObject([{ password: 'x'.repeat(64) }])
     const message = 'the password of the carrier is longer than SMPP 3.4 allows'
@@ -136,16 +140,16 @@ describe('binding', () => {
   })
 
   test('settings that fit no bind PDU: down until they are changed', async () => {
-    carrierLinks().follow(directory(carrier({ password: 'x'.repeat(65) })))
+    carrierLinks().follow(directory(carrier({ password: 'x'.repeat(65) })), holdsAll)
     await eventually(() => lastClose()?.startsWith('connect_failed: password: '))
-    links.follow(directory(carrier()))
+    links.follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
   })
 })
 
 describe('a session that ends', () => {
   test('B388 by the carrier\u2019s unbind: what had no answer is handed back, bound again', async () => {
-    carrierLinks().follow(directory(carrier()))
+    carrierLinks().follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     smsc.answerSubmits((pdu, link, index) => {
       if (index === 0) link.respond(pdu, STATUSES.ESME_ROK, { message_id: 'a' })
@@ -162,7 +166,7 @@ describe('a session that ends', () => {
   })
 
   test('dropped: bound again', async () => {
-    carrierLinks().follow(directory(carrier()))
+    carrierLinks().follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     ;(await smsc.bound()).destroy()
     await eventually(() => smsc.binds.length === 2 && links.canSubmit(1))
@@ -171,9 +175,9 @@ describe('a session that ends', () => {
 
 describe('following the directory', () => {
   test('a change elsewhere leaves a link alone', async () => {
-    carrierLinks().follow(directory(carrier()))
+    carrierLinks().follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
-    links.follow(directory(carrier(), carrier({ id: 2, name: 'second', systemId: 'other' })))
+    links.follow(directory(carrier(), carrier({ id: 2, name: 'second', systemId: 'other' })), holdsAll)
     await eventually(() => links.canSubmit(2))
     expect(smsc.binds.map(({ system_id }) => system_id)).toEqual(['aldis', 'other'])
   })
@@ -185,9 +189,9 @@ describe('following the directory', () => {
     ['window', { window: 9 }],
     ['bindMode', { bindMode: 'transmitter' }],
   ])('a change of its %s makes the session anew, once the former one is over', async (_, change) => {
-    carrierLinks().follow(directory(carrier()))
+    carrierLinks().follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
-    links.follow(directory(carrier(change)))
+    links.follow(directory(carrier(change)), holdsAll)
     expect(links.canSubmit(1)).toBe(false)
     await eventually(() => links.canSubmit(1))
     expect(smsc.binds).toHaveLength(2)
@@ -207,10 +211,10 @@ describe('following the directory', () => {
       seen.push(by)
       connection.respond(pdu, STATUSES.ESME_ROK)
     }
-    carrierLinks({}, { onRequest }).follow(directory(carrier()))
+    carrierLinks({}, { onRequest }).follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     const link = links.freest(1)!
-    links.follow(directory(carrier(change)))
+    links.follow(directory(carrier(change)), holdsAll)
     expect(links.freest(1)).toBe(link)
     expect(link.carrier).toMatchObject(change)
     await smsc.deliver({ short_message: Buffer.from('mo') })
@@ -223,22 +227,22 @@ describe('following the directory', () => {
     const onReady = () => {
       ready += 1
     }
-    carrierLinks({}, { onReady }).follow(directory(carrier()))
+    carrierLinks({}, { onReady }).follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
-    links.follow(directory(carrier({ state: 'draining' })))
+    links.follow(directory(carrier({ state: 'draining' })), holdsAll)
     expect(links.canSubmit(1)).toBe(false)
     expect(links.freest(1)).toBeNull()
     expect(links.summary(1)?.state).toBe('BOUND_TRX')
     expect(await smsc.deliver({ short_message: Buffer.from('mo') })).toBe(STATUSES.ESME_ROK)
     expect(ready).toBe(1)
-    links.follow(directory(carrier()))
+    links.follow(directory(carrier()), holdsAll)
     expect(links.canSubmit(1)).toBe(true)
     expect(ready).toBe(2)
     expect(smsc.binds).toHaveLength(1)
   })
 
   test('a carrier that is stopped or gone is unbound, with the answers of what was under way', async () => {
-    carrierLinks({ unbindTimeoutMs: 5_000 }).follow(directory(carrier()))
+    carrierLinks({ unbindTimeoutMs: 5_000 }).follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link) =>
@@ -246,19 +250,19 @@ describe('following the directory', () => {
     )
     links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'under way')
     await eventually(() => answers.length === 1)
-    links.follow(directory(carrier({ state: 'stopped' })))
+    links.follow(directory(carrier({ state: 'stopped' })), holdsAll)
     expect(links.canSubmit(1)).toBe(false)
     expect(links.summary(1)).toBeNull()
     answers[0]!()
     await links.unbound(1, 0)
     expect([answered, lost]).toEqual([['under way 0'], []])
     expect(smsc.bindsNow).toBe(0)
-    links.follow(directory())
+    links.follow(directory(), holdsAll)
     expect(links.status(1)).toEqual([])
   })
 
   test('one that is stopped gets the time to answer, however short that of an unbind is', async () => {
-    carrierLinks({ unbindTimeoutMs: 1, bindTimeoutMs: 600 }).follow(directory(carrier()))
+    carrierLinks({ unbindTimeoutMs: 1, bindTimeoutMs: 600 }).follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link) =>
@@ -268,7 +272,7 @@ describe('following the directory', () => {
     await eventually(() => answers.length === 1)
     // The other carrier is there to tell that some ticks of the sessions have passed.
     smsc.answerBinds(() => null)
-    links.follow(directory(carrier({ state: 'stopped' }), carrier({ id: 2, name: 'silent' })))
+    links.follow(directory(carrier({ state: 'stopped' }), carrier({ id: 2, name: 'silent' })), holdsAll)
     await eventually(() => lastClose(2) === 'bind_timeout')
     answers[0]!()
     await links.unbound(1, 0)
@@ -276,7 +280,7 @@ describe('following the directory', () => {
   })
 
   test('transmitter+receiver: only the transmitter submits', async () => {
-    carrierLinks().follow(directory(carrier({ bindMode: 'transmitter+receiver' })))
+    carrierLinks().follow(directory(carrier({ bindMode: 'transmitter+receiver' })), holdsAll)
     await eventually(() => links.status(1).every(({ boundSince }) => boundSince !== null))
     expect(links.summary(1)?.state).toBe('BOUND_TX, BOUND_RX')
     expect(links.status(1).map(({ bind, state }) => [bind, state])).toEqual([
@@ -288,17 +292,17 @@ describe('following the directory', () => {
   })
 
   test('a receiver alone submits nothing', async () => {
-    carrierLinks().follow(directory(carrier({ bindMode: 'receiver' })))
+    carrierLinks().follow(directory(carrier({ bindMode: 'receiver' })), holdsAll)
     await eventually(() => links.status(1)[0]?.state === 'BOUND_RX')
     expect(links.canSubmit(1)).toBe(false)
     expect(links.freest(1)).toBeNull()
   })
 
   test('once stopped it stays down', async () => {
-    carrierLinks().follow(directory(carrier()))
+    carrierLinks().follow(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     await links.stop()
-    links.follow(directory(carrier()))
+    links.follow(directory(carrier()), holdsAll)
     expect(links.status(1)).toEqual([])
     expect(smsc.binds).toHaveLength(1)
   })
@@ -309,7 +313,7 @@ describe('several binds', () => {
   const allBound = () => links.status(1).every(({ boundSince }) => boundSince !== null)
 
   test('of each kind of the mode, and a window for each', async () => {
-    carrierLinks().follow(directory(carrier({ binds: 3, bindMode: 'transmitter+receiver' })))
+    carrierLinks().follow(directory(carrier({ binds: 3, bindMode: 'transmitter+receiver' })), holdsAll)
     await all(6)
     expect(links.status(1).map(({ number, bind }) => `${number} ${bind}`)).toEqual([
       '0 bind_transmitter',
@@ -324,7 +328,7 @@ describe('several binds', () => {
 
   test('the one with most room is taken', async () => {
     smsc.answerSubmits(() => undefined)
-    carrierLinks().follow(directory(carrier({ binds: 2 })))
+    carrierLinks().follow(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
     for (let count = 0; count < 10; count += 1)
       expect(links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, `${count}`)).toBe(true)
@@ -335,13 +339,13 @@ describe('several binds', () => {
   })
 
   test('a change of their count adds or removes the difference', async () => {
-    carrierLinks().follow(directory(carrier({ binds: 2 })))
+    carrierLinks().follow(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
     const since = links.status(1).map(({ boundSince }) => boundSince)
-    links.follow(directory(carrier({ binds: 4 })))
+    links.follow(directory(carrier({ binds: 4 })), holdsAll)
     await all(4)
     expect(smsc.binds).toHaveLength(4)
-    links.follow(directory(carrier({ binds: 1 })))
+    links.follow(directory(carrier({ binds: 1 })), holdsAll)
     expect(links.status(1).map(({ boundSince }) => boundSince)).toEqual(since.slice(0, 1))
     await eventually(() => smsc.bindsNow === 1)
     expect(smsc.binds).toHaveLength(4)
@@ -379,22 +383,22 @@ describe('several binds', () => {
 
   test('dropped, they are made again by the next follow', async () => {
     smsc.answerSubmits(() => undefined)
-    carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier({ binds: 2 })))
+    carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
     links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'never answered')
     await links.drop(50)
     expect(links.status(1)).toEqual([])
     expect(lost).toEqual(['never answered'])
-    links.follow(directory(carrier({ binds: 2 })))
+    links.follow(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
   })
 
   test('dropped, those that were on their way down are cut too', async () => {
     smsc.answerSubmits(() => undefined)
-    carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier()))
+    carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier()), holdsAll)
     await all(1)
     links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'never answered')
-    links.follow(directory(carrier({ state: 'stopped' })))
+    links.follow(directory(carrier({ state: 'stopped' })), holdsAll)
     await links.drop(50)
     expect(lost).toEqual(['never answered'])
   })

@@ -14,6 +14,7 @@ import { quietLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import { type Smsc, startSmsc } from '../../support/smsc.ts'
 
+const holdsAll = () => true
 let folder: string
 let authority: TestAuthority
 let stranger: TestAuthority
@@ -70,7 +71,7 @@ async function start(
     onRequest: () => undefined,
   })
   const settings = { tls: true, tlsCa: authority.certPem, port: smsc.port, ...carrier }
-  links.follow(aDirectory({ carriers: [aCarrier(settings)] }))
+  links.follow(aDirectory({ carriers: [aCarrier(settings)] }), holdsAll)
 }
 
 const bound = () => eventually(() => links.canSubmit(1))
@@ -160,7 +161,7 @@ test('a carrier that does not speak TLS: refused, with the reason', async () => 
   await start(['127.0.0.1'], {})
   await bound()
   const plain = await startSmsc()
-  links.follow(aDirectory({ carriers: [aCarrier({ tls: true, port: plain.port })] }))
+  links.follow(aDirectory({ carriers: [aCarrier({ tls: true, port: plain.port })] }), holdsAll)
   await eventually(() => links.status(1)[0]?.lastClose?.startsWith('connect_'))
   await plain[Symbol.asyncDispose]()
 })
