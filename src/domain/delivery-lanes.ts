@@ -161,7 +161,7 @@ export class DeliveryLanes<Item> {
     const entry = lane.first as Entry<Item>
     const { item, next } = entry
     lane.first = next
-    // One that was promoted by the garbage collector would keep all that came behind it.
+    // Once in the old generation of the garbage collector, a removed entry would keep every entry behind it alive.
     entry.next = null
     if (next === null) lane.last = null
     this.#count(lane, -1)

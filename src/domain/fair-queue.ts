@@ -100,7 +100,7 @@ export class FairQueue<T extends object> {
     else previous.next = next
     if (next === null) flow.last = previous
     else next.previous = previous
-    // One that was promoted by the garbage collector would keep all that came behind it.
+    // Once in the old generation of the garbage collector, a removed entry would keep every entry behind it alive.
     entry.next = null
     entry.previous = null
     this.#entries.delete(item)

@@ -1,7 +1,6 @@
 /**
- * Bounded room that many share: one may have at most what is then left free (a dynamic threshold: Choudhury and Hahne
- * 1998), and at most `mostOfOne`. So n that fill theirs leave to the next as much as each of them has, and nobody takes the
- * last.
+ * Bounded room that many users share. A user may have at most as much as is still free (a dynamic threshold: Choudhury and
+ * Hahne 1998), and at most `mostOfOne`. When n users have all they may, as much is free for the next one as each of them has.
  */
 export class SharedRoom {
   readonly #most: number
@@ -25,7 +24,7 @@ export class SharedRoom {
     return Math.min(this.#mostOfOne, this.free)
   }
 
-  /** How many more one may take at once that has `own`: with them it has no more than is free then. */
+  /** How many more a user that has `own` may take at once. Afterwards it has no more than is then free. */
   roomFor(own: number): number {
     return Math.ceil((this.share - own) / 2)
   }

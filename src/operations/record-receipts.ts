@@ -59,7 +59,10 @@ export async function recordReceipts(
 interface Matched extends ReceiptMatch {
   /** The lane that has it in progress; null: it is at rest. */
   readonly lane: number | null
-  /** As its record has it, but for what is still to be submitted; null: it is no longer kept. Receipts of one share it. */
+  /**
+   * The recorded message, without what is still to be submitted. Null when it is no longer kept. All receipts of one message
+   * have the same object.
+   */
   readonly message: MessageInProgress | null
 }
 

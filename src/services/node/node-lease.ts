@@ -97,12 +97,12 @@ export class NodeLease {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** This process is this node, and goes on being it: told at each heartbeat, and waited for before anything is taken over. */
+  /** Calls `listener` with this node's id at each heartbeat, and awaits it before anything is taken over. */
   onRegistered(listener: (nodeId: number) => unknown): void {
     this.#registeredListeners.add(listener)
   }
 
-  /** What dead nodes held of these buckets is to be released: waited for before this node works on them. */
+  /** Calls `listener` with buckets that dead nodes may have held work of, and awaits it before this node works on them. */
   onTaken(listener: TakenListener): void {
     this.#takenListeners.add(listener)
   }

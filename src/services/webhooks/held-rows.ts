@@ -12,7 +12,7 @@ export interface HeldRowsOptions {
 }
 
 interface LostAnswer {
-  /** Transactions that began earlier and are not over, for all that is known. Null: nobody has looked. */
+  /** Transactions that were under way at the first look and may still be. Null before that look. */
   earlier: readonly string[] | null
 }
 
@@ -24,7 +24,7 @@ interface LostAnswer {
 export class HeldRows {
   readonly #options: HeldRowsOptions
   #underWay = 0
-  /** The last one; null: the rows are what is in memory. */
+  /** The latest lost answer. Null while the rows are known to match memory. */
   #lost: LostAnswer | null = null
 
   constructor(options: HeldRowsOptions) {
