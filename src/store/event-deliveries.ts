@@ -281,14 +281,14 @@ export async function listHeldEvents(
 
 /**
  * Makes due what no living node holds. The receiver may see such an event twice. Returns how many there were. All nodes run
- * this when one dies, so it waits for no lock: a locked row is being released or recorded by whoever has locked it.
+ * this when one dies, so it waits for no lock: a locked row is being released or recorded by whoever has locked it. Nothing
+ * that waits for no lock needs an order, which would read the table by its key: 170 ms of 200,000 rows, not 30.
  */
 export async function releaseEvents(db: Queryable): Promise<number> {
   const { rowCount } = await db.query(`
     with stray as (
       select plan_id, msg_id, seq from event_deliveries
       where holder is not null and holder not in (select node_id from nodes)
-      order by plan_id, msg_id, seq
       for update skip locked
     )
     update event_deliveries e set holder = null, due_at = now()
