@@ -18,9 +18,21 @@ import {
 } from '../store/database.ts'
 import { findIdempotencyKeys, takeIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { settleLostMessages } from '../store/messages.ts'
-import { findOptOuts, type OptOutPair } from '../store/opt-outs.ts'
+import { findOptOuts } from '../store/opt-outs.ts'
 import { writeRecords } from '../store/records.ts'
-import { asFirstAnswered, failed, type Item, NOT_QUEUED, newRecord, queued } from './accepted-messages.ts'
+import {
+  asFirstAnswered,
+  failed,
+  type Item,
+  keyOf,
+  NOT_QUEUED,
+  newRecord,
+  notStored,
+  pairOf,
+  queued,
+  textOf,
+  UNKNOWN,
+} from './accepted-messages.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
 import type { MessageReads } from './read-messages.ts'
 
@@ -105,7 +117,7 @@ export interface AccepterOptions {
   /** Seals callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly random: (bytes: number) => Uint8Array
-  /** How long a lost COMMIT is asked after. Default 10 s. */
+  /** How long a lost COMMIT is asked after, and a keyed send waits for its turn or for its key. Default 10 s. */
   readonly lostCommitMs?: number
   readonly log: Log
   readonly onBatch?: BatchMeter
@@ -174,12 +186,20 @@ export class GroupAccepter implements MessageAccepter {
 
   accept(request: AcceptRequest): Promise<AcceptOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<AcceptOutcome>()
-    // It goes on after that: what turns out to be stored here is sent.
-    this.#accept(request, () => resolve(UNKNOWN)).then(resolve, reject)
+    let isOverdue = false
+    const onOverdue = () => {
+      // It goes on after that: what turns out to be stored here is sent.
+      isOverdue = true
+      resolve(UNKNOWN)
+    }
+    this.#accept(request, { onOverdue, isOverdue: () => isOverdue }).then(resolve, reject)
     return promise
   }
 
-  async #accept({ plan, draft, idempotency }: AcceptRequest, onOverdue: () => void): Promise<AcceptOutcome> {
+  async #accept(
+    { plan, draft, idempotency }: AcceptRequest,
+    overdue: Pick<Item, 'onOverdue' | 'isOverdue'>,
+  ): Promise<AcceptOutcome> {
     // All that could fail comes before room is promised.
     const { segments } = countSegments(draft.body, plan)
     const callbackUrl = draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl)
@@ -198,7 +218,7 @@ export class GroupAccepter implements MessageAccepter {
       routeId: routeId ?? 0,
       expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
     }
-    let item: Item = { msgId, accepted, holder, chosenCarrierId, key: idempotency, onOverdue }
+    let item: Item = { msgId, accepted, holder, chosenCarrierId, key: idempotency, ...overdue }
     let stored: Stored
     try {
       const optedOut = plan.optOut !== null && (await this.#optOuts.add(item))
@@ -225,7 +245,7 @@ export class GroupAccepter implements MessageAccepter {
   async #storeLater(item: Item): Promise<Stored | null> {
     const deadlineMs = performance.now() + this.#lostCommitMs
     while (performance.now() < deadlineMs) {
-      await new Promise((resolve) => setTimeout(resolve, BUSY_KEY_RETRY_MS))
+      await wait(BUSY_KEY_RETRY_MS)
       const written = await this.#store(item)
       if (written !== 'busy') return written
     }
@@ -244,7 +264,8 @@ export class GroupAccepter implements MessageAccepter {
 
   async #conclude(item: Item, acceptance: Acceptance): Promise<Written> {
     if (acceptance === 'committed') return { ...queued(item), isHere: true }
-    if (acceptance === 'lost') return await this.#records.add(item)
+    // Stored now, it would be sent beside the repetition of one who has had no answer.
+    if (acceptance === 'lost') return item.isOverdue() ? UNKNOWN : await this.#records.add(item)
     if (acceptance === 'uncertain') return await this.#lost.add(item)
     return failed(item)
   }
@@ -279,9 +300,9 @@ export class GroupAccepter implements MessageAccepter {
       return keys.first.map((item) => ({ ...item, holder: item.holder!, onOverdue }))
     })
     // Nothing is stored, not even the keys.
-    if (acceptance === 'lost') return await Promise.all(items.map((item) => this.#records.add(item)))
-    const outcomes = await Promise.all(keys.first.map((item) => this.#conclude(item, acceptance)))
-    return outcomesOf(items, keys, outcomes)
+    const concluded = acceptance === 'lost' ? items : keys.first
+    const outcomes = await Promise.all(concluded.map((item) => this.#conclude(item, acceptance)))
+    return acceptance === 'lost' ? outcomes : outcomesOf(items, keys, outcomes)
   }
 
   readonly #writeRecords: Write = async (items, judged) => {
@@ -336,13 +357,6 @@ export class GroupAccepter implements MessageAccepter {
   }
 }
 
-const UNKNOWN: AcceptOutcome = { kind: 'unknown' }
-
-/** What to say of one that is certainly not stored, and of whose key nothing is known: its first message may be sent. */
-function notStored(item: Item): AcceptOutcome {
-  return item.key === null ? failed(item) : UNKNOWN
-}
-
 /** `first`: with their keys, or without one. `busy`: their keys are being taken by another transaction. */
 interface OfKeys {
   readonly first: readonly Item[]
@@ -381,16 +395,4 @@ function outcomesOf(
 ): readonly Written[] {
   const known = new Map(first.map((item, at) => [item, outcomes[at]!]))
   return items.map((item) => known.get(item) ?? (busy.has(item) ? 'busy' : null))
-}
-
-function pairOf({ accepted: { planId, sender, recipient } }: Item): OptOutPair {
-  return { plan_id: planId, sender, recipient }
-}
-
-function textOf({ plan_id, sender, recipient }: OptOutPair): string {
-  return JSON.stringify([plan_id, sender, recipient])
-}
-
-function keyOf(planId: number, { keyHash }: { readonly keyHash: Buffer }): string {
-  return `${planId}:${keyHash.toString('hex')}`
 }

@@ -4,6 +4,7 @@ import { createdAtMs } from '../domain/message-ids.ts'
 import type { Message } from '../domain/messages.ts'
 import { messageInProgress, messageOf } from '../domain/messages-in-progress.ts'
 import type { NewMessage } from '../store/messages.ts'
+import type { OptOutPair } from '../store/opt-outs.ts'
 import type { Projected } from '../store/records.ts'
 
 export interface Item {
@@ -17,6 +18,8 @@ export interface Item {
   readonly key: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
   /** Nobody can say in time whether it is stored. */
   readonly onOverdue: () => void
+  /** Its sender waits no more. */
+  readonly isOverdue: () => boolean
 }
 
 /** errorCode of a message that could not be queued. */
@@ -33,6 +36,13 @@ export function queued({ msgId, accepted }: Item): Answered<'queued'> {
 
 export function failed(item: Item): Answered<'failed'> {
   return { kind: 'failed', message: { ...queued(item).message, status: 'FAILED', errorCode: NOT_QUEUED } }
+}
+
+export const UNKNOWN = { kind: 'unknown' } as const
+
+/** What to say of one that is certainly not stored, and of whose key nothing is known: its first message may be sent. */
+export function notStored(item: Item): Answered<'failed'> | typeof UNKNOWN {
+  return item.key === null ? failed(item) : UNKNOWN
 }
 
 /** Everything a later change has added is taken away again. */
@@ -58,4 +68,16 @@ export function newRecord({
 }: NewMessage & Partial<Pick<Item, 'chosenCarrierId'>>): Projected {
   const message = messageInProgress(msgId, { ...accepted, begun: false }, chosenCarrierId)
   return { message, holder: null, delivers: false }
+}
+
+export function pairOf({ accepted: { planId, sender, recipient } }: Item): OptOutPair {
+  return { plan_id: planId, sender, recipient }
+}
+
+export function textOf({ plan_id, sender, recipient }: OptOutPair): string {
+  return JSON.stringify([plan_id, sender, recipient])
+}
+
+export function keyOf(planId: number, { keyHash }: { readonly keyHash: Buffer }): string {
+  return `${planId}:${keyHash.toString('hex')}`
 }

@@ -226,6 +226,22 @@ describe('an answer to the COMMIT that never comes', () => {
     },
   )
 
+  test.each([null, 'key'])(
+    'it turns out not to stand when its sender has gone: it is not stored; key: %s',
+    async (key) => {
+      const { around, asked, goOn } = firstHeld('append_entry')
+      const node = await aNode({ around, overdueMs: 100 })
+      const outcome = accept(node, 'too late', key)
+      await asked.promise
+      expect(await outcome).toEqual({ kind: 'unknown' })
+      const { rows } = await db.query('select lane, epoch from lanes')
+      await takeOverLane(db, { ...rows[0], nodeId: NODE }, OTHER)
+      goOn.resolve()
+      await eventually(() => node.released.length === 1)
+      expect([await stored(), node.inProgress.size, node.kept]).toEqual([[], 0, []])
+    },
+  )
+
   test('what waits behind it is failed: nothing of it has gone to the database', async () => {
     const asked = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
