@@ -11,6 +11,8 @@ export interface HttpMetrics {
   observe(method: string, route: string, status: number, seconds: number): void
   /** A send was answered: null, it was accepted. */
   send(errorCode: ErrorCode | null): void
+  /** The connection of a send was closed without an answer. */
+  unanswered(): void
 }
 
 /** From 1 ms to 10 s. */
@@ -63,6 +65,11 @@ export function httpMetrics(registry: Registry): HttpMetrics {
     labelNames: ['code'] as const,
     registers: [registry],
   })
+  const unanswered = new Counter({
+    name: 'aldis_sends_unanswered_total',
+    help: 'sends whose connection was closed without an answer, because nobody could say what became of them',
+    registers: [registry],
+  })
   // The label set of a series is hashed once, not for every request.
   const series = new Map<string, { observe(seconds: number): void }>()
   return {
@@ -77,5 +84,6 @@ export function httpMetrics(registry: Registry): HttpMetrics {
       one.observe(seconds)
     },
     send: (errorCode) => (errorCode === null ? accepted.inc() : refused.inc({ code: errorCode })),
+    unanswered: () => unanswered.inc(),
   }
 }

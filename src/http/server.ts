@@ -101,7 +101,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   refuseUntilOpen(app, deps.isOpen)
   recordRequests(app, metrics)
   await documentRoutes(app, deps.baseUrl)
-  await addRoutes(app, deps)
+  await addRoutes(app, deps, metrics)
   return app
 }
 
@@ -110,15 +110,19 @@ function shortWayOf(deps: ServerDeps, metrics: HttpMetrics, newRequestId: () => 
   return { target: `POST ${SEND_PATH}`, answer: (request) => sends.answer(request) }
 }
 
-async function addRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> {
+async function addRoutes(app: FastifyInstance, deps: ServerDeps, metrics: HttpMetrics): Promise<void> {
   healthRoutes(app, deps)
   if (deps.serves !== 'customers') metricsRoute(app, deps.scrape ?? (() => deps.registry.metrics()))
-  if (deps.serves !== 'operators') await addCustomerRoutes(app, deps)
+  if (deps.serves !== 'operators') await addCustomerRoutes(app, deps, metrics)
   if (deps.serves !== 'customers') deps.adminRoutes?.(app)
 }
 
-async function addCustomerRoutes(app: FastifyInstance, deps: ServerDeps): Promise<void> {
-  sendRoute(app, deps)
+async function addCustomerRoutes(
+  app: FastifyInstance,
+  deps: ServerDeps,
+  metrics: HttpMetrics,
+): Promise<void> {
+  sendRoute(app, deps, metrics.unanswered)
   const authenticate = authenticateCustomer(deps.directory, deps.clock)
   const { limits } = deps
   const { reads: limit } = limits

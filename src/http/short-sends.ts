@@ -70,7 +70,8 @@ export class ShortSends {
     const draft = { planId: plan.id, sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl }
     const outcome = await this.#options.accepter.accept({ plan, draft, idempotency: null })
     if (outcome.kind === 'unknown') {
-      const { log, newRequestId } = this.#options
+      const { log, metrics, newRequestId } = this.#options
+      metrics.unanswered()
       log.warn({ requestId: newRequestId(), accountId: token.account.accountId }, 'send not answered')
       return () => null
     }

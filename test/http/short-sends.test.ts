@@ -145,6 +145,7 @@ test('where nobody can say whether it is stored, the connection is closed withou
   socket.write(send())
   expect(await readToEnd(socket)).toBeNull()
   expect(served).toBe(2)
+  expect((await service.get('/metrics')).text).toContain('aldis_sends_unanswered_total 2\n')
 })
 
 test('an account that has a limit takes the ordinary way', async () => {

@@ -64,7 +64,7 @@ const SCHEMA = {
 }
 
 /** `POST /v1/sendsms`. Checks in the order of design HTTP 2; the token and the account's rate before the body is read. */
-export function sendRoute(app: FastifyInstance, deps: SendDeps): void {
+export function sendRoute(app: FastifyInstance, deps: SendDeps, onUnanswered: () => void): void {
   const accounts = new RateLimiter()
   const plans = new RateLimiter()
   app.route({
@@ -96,6 +96,7 @@ export function sendRoute(app: FastifyInstance, deps: SendDeps): void {
             ? null
             : { keyHash: idempotencyKeyHash(key), requestHash: requestHash({ ...sms, callbackUrl }) },
       })
+      if (outcome.kind === 'unknown') onUnanswered()
       return answer(reply, outcome, plan, deps.baseUrl)
     },
   })
