@@ -179,7 +179,8 @@ export class GroupAccepter implements MessageAccepter {
       maxInFlight: 1,
       maxWaitMs: this.#lostCommitMs,
     })
-    this.#records = batcher((items) => this.#write(items, this.#writeRecords), 2)
+    const writeNew = (items: readonly Item[]) => this.#write(items, this.#writeRecords)
+    this.#records = new Batcher({ write: writeNew, maxBatch: MAX_KEYS, maxInFlight: 2 })
     this.#repeated = batcher((items) => this.#answerRepeated(items), 2)
     this.#lost = batcher((items) => this.#settleLost(items), 1)
   }

@@ -15,7 +15,7 @@ export interface IdempotencyKey {
 /** Other transactions of a node wait for it. */
 const TAKE_TIMEOUT_MS = 5_000
 
-/** By the ids of the messages they came with. What is neither met a key that is live. */
+/** By the ids of the messages they came with. Where an id is in neither set, its key is live. */
 export interface TakenKeys {
   readonly taken: ReadonlySet<string>
   /** Another transaction is taking the same key, or has just ended. */

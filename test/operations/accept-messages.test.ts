@@ -480,6 +480,17 @@ describe('Idempotency-Key', () => {
     expect(await accept(node, 'today', 'key')).toMatchObject({ kind: 'replayed' })
   })
 
+  test.each([true, false])('a transaction takes at most 100 of them; in the journal: %s', async (keeps) => {
+    let transactions = 0
+    const around: Around = async (name, run) => {
+      if (name === 'take_idempotency_keys') transactions += 1
+      return await run()
+    }
+    const node = await aNode({ keeps, around })
+    await Promise.all(Array.from({ length: 250 }, (_, n) => accept(node, 'same', `key ${n}`)))
+    expect(transactions).toBe(3)
+  })
+
   test('different keys in one batch are different messages', async () => {
     const node = await aNode()
     const outcomes = await Promise.all(
