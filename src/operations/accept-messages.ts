@@ -133,7 +133,7 @@ const MAX_KEYS = 100
 const BUSY_KEY_RETRY_MS = 50
 /** `isHere`: this process has it in memory. */
 type Stored = AcceptOutcome & { readonly isHere?: true }
-/** Null: another message was the first with its key. `busy`: nothing is stored, for its key is being taken by another transaction. */
+/** Null: another message has its key. `busy`: another transaction is taking its key, and nothing is stored. */
 type Written = Stored | 'busy' | null
 /** Of a transaction; null: it has said nothing of its keys. */
 interface Judged {

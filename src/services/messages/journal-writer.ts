@@ -20,7 +20,7 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly isRetractable: (item: Item) => boolean
   /** These are not in the journal, and will not be. */
   readonly onRetracted: (items: readonly Item[]) => void
-  /** These are not in the journal: the lane was taken over. `uncertain`: some may have been, and are known to their new owner. */
+  /** The lane was taken over, and these are not in it. `uncertain`: some may be, and its new owner goes on with them. */
   readonly onLost: (items: readonly Item[], uncertain: boolean) => void
   /** So long nobody could say whether these are committed. They are still tried. Told again and again. */
   readonly onOverdue: (items: readonly Item[]) => void
