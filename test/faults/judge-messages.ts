@@ -48,12 +48,12 @@ function isRefused(answers: readonly Answer[]): boolean {
   return answers.every(({ status, failure }) => failure === 'refused' || (status !== null && status !== 202))
 }
 
-/** The record of a request that was answered 5xx: FAILED, sent nowhere, and not announced. */
+/** The record of a request that was answered 5xx, or by closing its connection: FAILED, sent nowhere, and not announced. */
 export function isFailedAnswer({ msgId, status }: RecordedMessage, entry: LoadEntry | undefined): boolean {
   return (
     status === 'FAILED' &&
     entry !== undefined &&
-    entry.answers.some((answer) => (answer.status ?? 0) >= 500) &&
+    entry.answers.some((answer) => (answer.status ?? 0) >= 500 || answer.failure === 'reset') &&
     !entry.answers.some((answer) => answer.status === 202 && answer.msgId === msgId)
   )
 }

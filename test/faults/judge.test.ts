@@ -172,11 +172,14 @@ describe('messages', () => {
     expect(rulesOf({ load: unanswered, ...nothing })).toEqual([])
   })
 
-  it('a request answered 500 may be recorded as FAILED, and is not announced', () => {
-    const failed = { load: [entry({ answers: [answer({ status: 500 })] })], submits: [] }
-    const silent = { webhooks: [mo], feed: [GOOD.feed[2]!] }
-    expect(rulesOf({ ...failed, ...silent, ...record({ messages: [status('FAILED')] }) })).toEqual([])
-  })
+  it.each([{ status: 500 }, { status: null, failure: 'reset' as const }])(
+    'a request answered by %o may be recorded as FAILED, and is not announced',
+    (end) => {
+      const failed = { load: [entry({ answers: [answer(end)] })], submits: [] }
+      const silent = { webhooks: [mo], feed: [GOOD.feed[2]!] }
+      expect(rulesOf({ ...failed, ...silent, ...record({ messages: [status('FAILED')] }) })).toEqual([])
+    },
+  )
 
   it('UNKNOWN is right for what was lost on its way to the carrier', () => {
     const swallowed = {
