@@ -7,6 +7,7 @@ import { createCarrier } from '../../../src/operations/manage-carriers.ts'
 import { DirectoryService } from '../../../src/services/node/directory.ts'
 import type { Queryable } from '../../../src/store/database.ts'
 import { databaseOfFile, freshDatabase } from '../../support/database.ts'
+import { aCarrier } from '../../support/directory.ts'
 import { KeptLog, quietLog } from '../../support/log.ts'
 
 const KEY = randomBytes(32)
@@ -228,26 +229,7 @@ test('started, it polls by itself until it is stopped', async () => {
 })
 
 test('a secret of one row does not open in the place of another', async () => {
-  const settings = {
-    state: 'started',
-    host: 'smpp.example.net',
-    port: 2775,
-    tls: false,
-    tlsCa: null,
-    tlsServerName: null,
-    bindMode: 'transceiver',
-    binds: 1,
-    systemId: 'aldis',
-    systemType: '',
-    window: 10,
-    messagesPerSecond: null,
-    senderMessagesPerSecond: null,
-    longMessages: 'udh',
-    validitySeconds: null,
-    validityFormat: 'relative',
-    submitOutcomes: {},
-    idRule: 'exact',
-  } as const
+  const settings = { ...aCarrier(), submitOutcomes: {} }
   await using own = await freshDatabase()
   const { db } = own
   await createCarrier(db, KEY, { ...settings, name: 'a', password: 'of a' })
