@@ -58,7 +58,7 @@ const CASES: Readonly<Record<CaseName, Case>> = {
     what: 'every receipt 30 s after its submit',
     isCompared: true,
     leastShare: 0.6,
-    // As many more messages are under way as wait for their receipt at the full rate.
+    // The limit grows by the messages that wait for their receipt at the full rate.
     changes: ({ outstanding }, fullPerSecond) => ({
       receiptDelayMs: [LATE_MS, LATE_MS],
       outstanding: outstanding + Math.ceil((fullPerSecond * LATE_MS) / 1_000),

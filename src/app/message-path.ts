@@ -67,7 +67,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
 
 export type MessagePath = ReturnType<typeof makeMessagePath>
 
-/** Accepted: in memory, journal and records, and who is told of what becomes of them. */
+/** Keeps accepted messages in memory, journal and records, and delivers their events. */
 function keepMessages(options: AppOptions, parts: Parts, base: Base) {
   const { clock, counters, db, directory, dispatcher, lease, registry, secretKey } = base
   const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, log, projectionAgeMs: ageMs } = options

@@ -57,7 +57,7 @@ export interface Start<Item> {
 /**
  * Which waiting item may start next, by lanes: a plan's items for one destination, first in, first out.
  *
- * Room for requests under way is shared at each level (SharedRoom): by plans in the node, by lanes in their destination and
+ * Room for requests in flight is shared at each level (SharedRoom): by plans in the node, by lanes in their destination and
  * in their plan.
  *
  * The plan with the fewest under way goes first, then its lane with the fewest; among equals the one that has waited

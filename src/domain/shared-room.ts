@@ -45,7 +45,7 @@ export class SharedSlots extends SharedRoom {
     return true
   }
 
-  /** It has a place, whatever its share. */
+  /** Gives `key` a place, even beyond its share. */
   add(key: number): void {
     this.#byKey.set(key, this.of(key) + 1)
     this.taken += 1

@@ -49,7 +49,7 @@ export async function recoverLanes(db: Database, recovery: Recovery): Promise<nu
 async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Promise<number> {
   const held = await takeOverLane(db, dead, recovery.nodeId)
   if (held === null) return 0
-  // A projection that was under way when its node was taken for dead may be committed later than its events were released.
+  // A node that was taken for dead may commit its last projection after its events were released.
   // Not later than its lane is taken over, which waits for it.
   await releaseEvents(db)
   const unprojected = new Unprojected(held.lane)

@@ -70,7 +70,7 @@ export class CarrierLinks<Token> {
     this.#options = options
   }
 
-  /** Sets who is told of what comes over the links. No link is made before. */
+  /** Sets the handlers of what comes over the links. Call it before `follow` makes the first. */
   heardBy(events: LinkEvents<Token>): void {
     this.#events = events
   }
