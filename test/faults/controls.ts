@@ -6,6 +6,7 @@ import { SeededRandom } from '../../bench/seeded-random.ts'
 import { exercise } from './exercise.ts'
 import { judge } from './judge.ts'
 import { kindsNamed } from './kinds.ts'
+import { type PostgresServer, signalAll } from './postgres-server.ts'
 import { scheduleOf } from './schedule.ts'
 
 const SECONDS = 8
@@ -42,11 +43,8 @@ export async function runControls(
     ...common,
     ...seeded(1),
     folder: join(folder, 'control-unsynced'),
-    // Answered before it is written: what is in the buffers of the WAL dies with the server.
-    settings: ['wal_writer_delay = 10s', 'wal_writer_flush_after = 1GB'],
-    // Behind the back of the nodes, which would not start on such a server.
-    prepare: ({ database }) =>
-      database.run('alter system set synchronous_commit = off', 'select pg_reload_conf()'),
+    settings: ['wal_buffers = 16MB', 'bgwriter_lru_maxpages = 0'],
+    prepare: ({ database }) => leaveUnsynced(database),
     schedule: scheduleOf(1, kindsNamed(['postgres-kill']), 1),
     maxFaults: 1,
   })
@@ -68,4 +66,21 @@ export async function runControls(
     { name: 'un-synced commits', lost: lostOf(unsynced), isReported: lostOf(unsynced) > 0 },
     { name: 'ten rows deleted', lost: lostOf(deleted), isReported: lostOf(deleted) === DELETED },
   ]
+}
+
+/**
+ * From now on a COMMIT is answered before it is written, and what is in the buffers of the WAL dies with the server. Behind
+ * the back of the nodes, which would not start on such a server. A node records again what it has in memory when the
+ * server is back, so the messages that are done by then must be in the buffers still: nobody is left to write them.
+ */
+async function leaveUnsynced(database: PostgresServer): Promise<void> {
+  const { rows } = await database.run(
+    'alter system set synchronous_commit = off',
+    'select pg_reload_conf()',
+    `select pid from pg_stat_activity where backend_type = 'walwriter'`,
+  )
+  signalAll(
+    rows.map(({ pid }) => pid),
+    'SIGSTOP',
+  )
 }
