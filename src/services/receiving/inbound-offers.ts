@@ -124,19 +124,20 @@ export class InboundOffers {
     }))
     const { recorded: rows, lastTurns } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
     const recorded = Map.groupBy(rows, ({ place }) => place)
-    const spent = new Set<string>()
+    /** By the offer_id of the row: the last of this batch that repeats it. */
+    const repeating = new Map<string, Offer>()
     const fresh: RecordedOffer[] = []
     const earlier = offers.map((offer, place) => {
       // Of those before it in the batch too: they may have waited for the database for long.
       const alike = fresh.filter(
         (row) => row.fingerprint === offer.fingerprint && row.carrier_id === offer.carrierId,
       )
-      const found = this.#earlierOf(offer, [...(recorded.get(place) ?? []), ...alike], spent)
+      const found = this.#earlierOf(offer, [...(recorded.get(place) ?? []), ...alike], repeating)
       if (found === 'new') {
         offer.turn = lastTurns[place]! + alike.length + 1
         this.#known.set(offer.offerId, offer)
         fresh.push({ ...this.keyOf(offer), place, isHeld: true })
-      } else if (found !== 'unclear') spent.add(found.offer_id)
+      } else if (found !== 'unclear') repeating.set(found.offer_id, offer)
       return found
     })
     const mine = await this.#takeOver(earlier.filter((found) => typeof found !== 'string'))
@@ -181,12 +182,11 @@ export class InboundOffers {
   #earlierOf(
     offer: Offer,
     recorded: readonly RecordedOffer[],
-    spent: ReadonlySet<string>,
+    repeating: ReadonlyMap<string, Offer>,
   ): RecordedOffer | 'new' | 'unclear' {
     let verdict: 'new' | 'unclear' = 'new'
     for (const row of recorded) {
-      if (spent.has(row.offer_id)) continue
-      const known = this.#known.get(row.offer_id)
+      const known = repeating.get(row.offer_id) ?? this.#known.get(row.offer_id)
       if (known === undefined && row.isHeld) verdict = 'unclear'
       if (known === undefined ? !row.isHeld : this.#isAgain(known, offer)) return row
     }

@@ -273,6 +273,36 @@ test('refused although it is recorded: the next is the same; what is not recorde
   expect(await taken(one, link, pdu('NO'))).toBe('new')
 })
 
+test('offered several times before any is judged: the same, whether the first of them is recorded or not', async () => {
+  const link = new Link()
+  const refused = arrived(one, link)
+  await received(one, refused)
+  one.offers.answered(refused, 'refused')
+  /** Each over a link that is lost before the next comes. */
+  const offered = (of: PduOf<'deliver_sm'>) => {
+    const next = new Link()
+    const offer = arrived(one, next, of)
+    next.close('socket_error')
+    return offer
+  }
+  expect(await received(one, offered(pdu()), offered(pdu()), offered(pdu()))).toEqual([
+    'again',
+    'again',
+    'again',
+  ])
+  const unrecorded = [offered(pdu('NO')), offered(pdu('NO')), offered(pdu('NO'))]
+  expect(await received(one, ...unrecorded)).toEqual(['new', 'again', 'again'])
+})
+
+test('two that were refused, and each offered again before either is judged: each is one of the two', async () => {
+  const link = new Link()
+  const refused = [arrived(one, link), arrived(one, link)]
+  await received(one, ...refused)
+  for (const offer of refused) one.offers.answered(offer, 'refused')
+  const again = [arrived(one, link), arrived(one, link), arrived(one, link)]
+  expect(await received(one, ...again)).toEqual(['again', 'again', 'new'])
+})
+
 test('over the bind of another node: unclear while the first knows the answer, then the same, or new', async () => {
   const link = new Link()
   await taken(one, link)
