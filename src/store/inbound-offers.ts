@@ -94,13 +94,16 @@ export async function takeOverOffers(
   return rows.map((row) => row.offer_id)
 }
 
-/** Those of these that are recorded: what became of a COMMIT whose answer was lost. */
+/**
+ * Those of these that are recorded: what became of a COMMIT whose answer was lost. The lock has the answer wait for a
+ * synchronous standby: a primary that was killed while the COMMIT waited for it shows what the standby may not have.
+ */
 export async function countOffers(db: Queryable, offers: readonly OfferKey[]): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     text: `
       select count(*)::integer as count
       from json_to_recordset($1) as i (${OFFER_COLUMNS})
-      cross join lateral (select from inbound_offers o where ${IS_OFFER} limit 1) o`,
+      cross join lateral (select from inbound_offers o where ${IS_OFFER} limit 1 for key share) o`,
     values: [JSON.stringify(offers)],
   })
   return rows[0]!.count

@@ -81,11 +81,14 @@ export async function settleEntry(
   return (await isWritten(db, lane.lane, n, data)) ? 'written' : 'fenced'
 }
 
-/** Whether the entry is there by an earlier try of its writer. */
+/**
+ * Whether the entry is there by an earlier try of its writer. The lock has the answer wait for a synchronous standby: a
+ * primary that was killed while a COMMIT waited for it shows, when it is back, what the standby may not have.
+ */
 async function isWritten(db: Queryable, lane: number, n: number, data: Buffer): Promise<boolean> {
   const { rows } = await db.query({
     name: 'find_entry',
-    text: 'select from journal where lane = $1 and n = $2 and data = $3',
+    text: 'select from journal where lane = $1 and n = $2 and data = $3 for key share',
     values: [lane, n, data],
   })
   return rows.length > 0

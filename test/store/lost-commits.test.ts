@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { messageId } from '../../src/domain/message-ids.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
+import { countOffers } from '../../src/store/inbound-offers.ts'
+import { appendEntry, openLane, settleEntry } from '../../src/store/journal.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { eventually } from '../support/service.ts'
+import { type StockPostgres, startStockPostgres } from '../support/stock-postgres.ts'
+
+/**
+ * A primary that was killed while a COMMIT waited for its synchronous standby shows what it committed when it is back,
+ * though the standby may not have it. Whoever answers because of what is found there has to wait for the standby first.
+ */
+let server: StockPostgres
+let db: Database
+
+beforeAll(async () => {
+  server = await startStockPostgres()
+  const { connectionString } = server
+  await migrate({ connectionString })
+  db = openDatabase({ connectionString, poolSize: 2 })
+})
+
+afterAll(async () => {
+  await db.end()
+  await server.stop()
+})
+
+beforeEach(() => waitFor(''))
+
+/** Has COMMITs wait for this standby; for none. */
+async function waitFor(standby: string): Promise<void> {
+  await db.query(`alter system set synchronous_standby_names = '${standby}'`)
+  await db.query('select pg_reload_conf()')
+  await eventually(async () => {
+    const { rows } = await db.query('show synchronous_standby_names')
+    return rows[0].synchronous_standby_names === standby
+  })
+}
+
+/** What `found` resolves with, once it has waited for a standby that comes back then. */
+async function waited<T>(find: () => Promise<T>): Promise<T> {
+  await waitFor('away')
+  const found = find()
+  const isWaiting = eventually(async () => {
+    const { rows } = await db.query(`select from pg_stat_activity where wait_event = 'SyncRep'`)
+    return rows.length > 0
+  })
+  expect(await Promise.race([found.then(() => 'answered'), isWaiting.then(() => 'waiting')])).toBe('waiting')
+  await waitFor('')
+  return await found
+}
+
+test('an inbound message is found only when the standby has it', async () => {
+  const offer = {
+    carrier_id: 1,
+    fingerprint: '00'.repeat(16),
+    offer_id: messageId(Date.now(), randomBytes(9), 0),
+    turn: 1,
+  }
+  await insertInboundMessages(db, [], { holder: null, buckets: [] }, { offers: [offer], nodeId: 1 })
+  expect(await waited(() => countOffers(db, [offer]))).toBe(1)
+})
+
+test('an entry of the journal is found only when the standby has it', async () => {
+  const lane = await openLane(db, 1)
+  const data = Buffer.from('entry')
+  expect(await appendEntry(db, lane, 1, data)).toBe('written')
+  expect(await waited(() => appendEntry(db, lane, 1, data))).toBe('written')
+  expect(await waited(() => settleEntry(db, lane, 1, data))).toBe('written')
+})
