@@ -123,7 +123,7 @@ function takeAnswers(
   })
   inProgress.heardBy({
     onProjected: (submissions) => recorder.recorded(submissions),
-    onReturned: (outcome) => recorder.returned(outcome),
+    onReturned: (outcome) => recorder.record(outcome),
   })
   parts.add('recorder', () => recorder.drain(drainTimeoutMs * DRAIN.outcomes))
   const newOfferId = () => messageId(nowMs(), random(9), 0)

@@ -1,9 +1,9 @@
 import type { EventState } from '../domain/events.ts'
+import type { Attempted } from '../domain/journal-entries.ts'
 import type { KeptReceipt } from '../domain/kept-receipts.ts'
 import type { Status } from '../domain/message-states.ts'
 import type { Queryable } from './database.ts'
 import { EVENT_STATE } from './event-list.ts'
-import type { SubmitAttempt } from './submissions.ts'
 
 /** An outbound message as the operator sees it: the public record, and all that is known of its way. */
 export interface AdminMessageRecord {
@@ -40,7 +40,7 @@ export interface AdminMessageRecord {
 interface AttemptRecord {
   readonly attemptedAt: string
   readonly carrier: string | null
-  readonly outcome: SubmitAttempt['outcome']
+  readonly outcome: Attempted['outcome']
   readonly commandStatus: number | null
   readonly resubmission: boolean
   readonly reason: string | null

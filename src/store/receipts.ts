@@ -28,6 +28,9 @@ export interface ReceiptRow {
   readonly receipt: KeptReceipt | null
 }
 
+/** What a receipt names. */
+export type SubmissionId = Pick<ReceiptRow, 'carrier_id' | 'carrier_message_id'>
+
 /** A receipt that changes nothing: an intermediate one, or a repetition. */
 export type NotedReceipt = Pick<
   ReceiptRow,

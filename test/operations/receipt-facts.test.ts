@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Rate } from '../../src/domain/configuration.ts'
 import type { Directory } from '../../src/domain/directory.ts'
+import type { Settled } from '../../src/domain/message-facts.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
-import type { Settlement } from '../../src/store/submissions.ts'
 import { aDirectory } from '../support/directory.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import { announced, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
@@ -25,10 +25,11 @@ const RATES = aDirectory({
   rates: [rate({ country: 'US' }), rate({ mccmnc: '310410', price: '0.009000', ptf: '0.003000' })],
 })
 
-const PRICED = { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' }
+const CHARGE = { price: '0.0075', ptf: '0', currency: 'USD' }
+const PRICED = { mccmnc: '310260', charge: CHARGE }
 
 /** As for 310260, unless the settlement says otherwise. */
-const priced = (segments = 1, settlement: Partial<Settlement> = {}) =>
+const priced = (segments = 1, settlement: Partial<Settled> = {}) =>
   submitted(segments, {}, { ...PRICED, ...settlement })
 
 const apply = (receipts: readonly ReceiptRow[], directory: Directory = RATES) =>
@@ -77,20 +78,20 @@ test('a network with the same rate as the one before changes no price, though th
 })
 
 test('a message without a price gets one, by the rate of any network too', async () => {
-  const msgId = await priced(1, { mccmnc: null, price: null, ptf: null, currency: null })
+  const msgId = await priced(1, { mccmnc: null, charge: null })
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310260' })])
   expect(await charged(msgId)).toBe('310260 0.0075 0 USD')
 })
 
 test('a message without a price gets one when the network has a rate', async () => {
-  const nothing = { mccmnc: null, price: null, ptf: null, currency: null }
+  const nothing = { mccmnc: null, charge: null }
   const msgId = await priced(1, nothing)
   await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' })])
   expect(await charged(msgId)).toBe('310410 0.009 0.003 USD')
 })
 
 test('the price is that of all segments, whichever receipt names the network, and comes without an event', async () => {
-  const msgId = await priced(3, { price: '0.0225' })
+  const msgId = await priced(3, { charge: { ...CHARGE, price: '0.0225' } })
   await apply([
     receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: null }),
     receipt(`${msgId}/1`, 'DELIVERED', { mccmnc: '310410' }),
@@ -122,7 +123,7 @@ test.each([
   ['310410', '311480', '311480 0.015 0 USD'],
 ])('receipts of one batch name %s, then %s: the price is that of the last', async (...names) => {
   const [first, second, charge] = names
-  const msgId = await priced(2, { price: '0.015' })
+  const msgId = await priced(2, { charge: { ...CHARGE, price: '0.015' } })
   await apply([
     receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: first }),
     receipt(`${msgId}/1`, 'DELIVERED', { mccmnc: second }),
@@ -131,8 +132,6 @@ test.each([
 })
 
 describe('a receipt before the message is settled', () => {
-  const settlement = { mccmnc: '310260', price: '0.0075', ptf: '0', currency: 'USD' }
-
   /** A message of two segments as accepted, of which the first was delivered in 310410 before the rest was sent. */
   async function halfDelivered(): Promise<string> {
     const msgId = await storeMessage(db, plan, { segments: 2 })
@@ -148,13 +147,13 @@ describe('a receipt before the message is settled', () => {
     ['nobody knows how many', null, '310410 0.018 0.006 USD'],
   ])('its price stands, for the segments that were sent: %s', async (_name, segments, charge) => {
     const msgId = await halfDelivered()
-    await record([sent(plan, msgId, { ...settlement, segments })])
+    await record([sent(plan, msgId, { ...PRICED, segments })])
     expect(await charged(msgId)).toBe(charge)
   })
 
   test('nothing is charged where the carrier refuses the rest', async () => {
     const msgId = await halfDelivered()
-    await record([sent(plan, msgId, { status: 'FAILED', error_code: '301', segments: 2 })])
+    await record([sent(plan, msgId, { status: 'FAILED', errorCode: '301', segments: 2 })])
     expect(await charged(msgId)).toBe('310410 ')
     expect(await announcedPrices(msgId)).toEqual([null])
   })
@@ -163,7 +162,7 @@ describe('a receipt before the message is settled', () => {
     const msgId = await storeMessage(db, plan, { segments: 2 })
     await record([], [submission(plan, msgId, `${msgId}/0`, 0)])
     await apply([receipt(`${msgId}/0`, 'FAILED', { mccmnc: '310410' })])
-    await record([sent(plan, msgId, { ...settlement, segments: 3 })])
+    await record([sent(plan, msgId, { ...PRICED, segments: 3 })])
     expect(await charged(msgId)).toBe('310410 0.027 0.009 USD')
   })
 })

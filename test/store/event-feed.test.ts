@@ -6,7 +6,7 @@ import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { LaneWriter, received, settled } from '../support/lane-writer.ts'
-import { NOBODY, recordSubmissions, sent, storeMessage, submission } from '../support/stored-messages.ts'
+import { NOBODY, recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
 const { db, announcedPlan: plan, silentPlan: other } = await installedDatabase({ poolSize: 6 })
 
@@ -203,11 +203,7 @@ describe('an event', () => {
     const before = await now()
     const msgId = await storeMessage(db, plan)
     const settle = (status: 'SENT' | 'UNKNOWN') =>
-      recordSubmissions(db, {
-        settlements: [sent(plan, msgId, { status })],
-        submissions: [submission(plan, msgId, msgId)],
-        events: NOBODY,
-      })
+      recordOutcomes(db, [submission(plan, msgId, msgId), sent(plan, msgId, { status })], NOBODY)
     await settle('SENT')
     await db.query(`update messages set status = 'DELIVERED' where msg_id = $1`, [msgId])
     const inbound = await receive()

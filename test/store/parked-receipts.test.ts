@@ -10,14 +10,7 @@ import {
   readParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
 import { installedDatabase } from '../support/installation.ts'
-import {
-  CARRIER_ID,
-  HOLDER,
-  recordSubmissions,
-  sent,
-  storeMessage,
-  submission,
-} from '../support/stored-messages.ts'
+import { CARRIER_ID, recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
 const OLDEST: ParkedPosition = { received_at: new Date(0).toISOString(), parked_id: 0 }
 const { db, announcedPlan: plan } = await installedDatabase()
@@ -38,11 +31,7 @@ async function park(
 
 async function submitted(id: string, changes: Parameters<typeof storeMessage>[2] = {}): Promise<string> {
   const msgId = await storeMessage(db, plan, changes)
-  await recordSubmissions(db, {
-    settlements: [sent(plan, msgId)],
-    submissions: [submission(plan, msgId, id)],
-    events: HOLDER,
-  })
+  await recordOutcomes(db, [submission(plan, msgId, id), sent(plan, msgId)])
   return msgId
 }
 
@@ -147,11 +136,11 @@ test('candidates: the messages of each spelling, each once, and whether the addr
     await submitted('500', { recipient: '+15559990000' }),
     await storeMessage(db, plan, { segments: 2 }),
   ]
-  await recordSubmissions(db, {
-    settlements: [sent(plan, third)],
-    submissions: [submission(plan, third, '1280', 0), submission(plan, third, '1280', 1)],
-    events: HOLDER,
-  })
+  await recordOutcomes(db, [
+    submission(plan, third, '1280', 0),
+    submission(plan, third, '1280', 1),
+    sent(plan, third),
+  ])
   const asked = (place: number, id: string) => ({
     place,
     carrier_id: CARRIER_ID,

@@ -8,7 +8,7 @@ import {
   countOf,
   receipt,
   sent,
-  startOver,
+  startingOver,
   statusOf,
   storeMessage,
   submission,
@@ -221,16 +221,13 @@ describe('a message that has started over', () => {
     const msgId = await storeMessage(db, plan, { segments: 2 })
     await record([], [submission(plan, msgId, `${msgId}/old`)])
     await apply([receipt(`${msgId}/old`, 'DELIVERED')])
-    await startOver(db, [{ plan_id: plan, msg_id: msgId, cut }])
-    await record([], [{ ...submission(plan, msgId, `${msgId}/0`), cut }])
+    await record([startingOver(plan, msgId, cut)])
+    await record([], [submission(plan, msgId, `${msgId}/0`, 0, cut)])
     return msgId
   }
 
   const settle = (msgId: string, segments = 2) =>
-    record(
-      [sent(plan, msgId, { segments, cut })],
-      [{ ...submission(plan, msgId, `${msgId}/1`, segments - 1), cut }],
-    )
+    record([sent(plan, msgId, { segments, cut })], [submission(plan, msgId, `${msgId}/1`, segments - 1, cut)])
 
   test('is DELIVERED by the parts of the new cut only', async () => {
     const msgId = await startedOver()
@@ -244,7 +241,7 @@ describe('a message that has started over', () => {
   test('what was delivered of the new cut before it was settled counts, though it is told again', async () => {
     const msgId = await startedOver()
     await apply([receipt(`${msgId}/0`, 'DELIVERED')])
-    await startOver(db, [{ plan_id: plan, msg_id: msgId, cut }])
+    await record([startingOver(plan, msgId, cut)])
     await settle(msgId)
     await apply([receipt(`${msgId}/1`, 'DELIVERED')])
     expect(await statusOf(db, msgId)).toBe('DELIVERED')

@@ -42,17 +42,17 @@ describe('a settlement', () => {
   test.each([
     ['FAILED', '301', '0x0000000b'],
     ['UNKNOWN', '103', null],
-  ] as const)('%s: no sentAt', async (status, error_code, carrier_code) => {
+  ] as const)('%s: no sentAt', async (status, errorCode, carrierCode) => {
     const msgId = await storeMessage(db, plan)
-    const changed = await record([sent(plan, msgId, { status, error_code, carrier_code })])
-    expect(changed).toMatchObject([{ msgId, status, sentAt: null, errorCode: error_code }])
+    const changed = await record([sent(plan, msgId, { status, errorCode, carrierCode })])
+    expect(changed).toMatchObject([{ msgId, status, sentAt: null, errorCode }])
     expect(await announced(db, msgId)).toEqual([status])
     expect(await waits(msgId)).toBe(false)
   })
 
   test('of a message that has moved on ends its dispatch and changes nothing', async () => {
     const msgId = await storeMessage(db, plan)
-    await record([sent(plan, msgId, { status: 'FAILED', error_code: '301' })])
+    await record([sent(plan, msgId, { status: 'FAILED', errorCode: '301' })])
     await db.query(
       `insert into dispatches (bucket, msg_id, plan_id, due_at, expires_at)
        values (get_byte(uuid_send($1), 15), $1, $2, now(), now())`,
@@ -87,13 +87,11 @@ describe('a settlement', () => {
     )
     const { rows: before } = await db.query('select updated_at from messages where msg_id = $1', [msgId])
     const known = {
-      price: '0.015',
-      ptf: '0.001',
-      currency: 'EUR',
+      charge: { price: '0.015', ptf: '0.001', currency: 'EUR' },
       mccmnc: '24001',
-      route_reason: 'the only one',
+      routeReason: 'the only one',
     }
-    const changed = await record([sent(plan, msgId, { ...known, segments: 3, route_id: 5 })])
+    const changed = await record([sent(plan, msgId, { ...known, segments: 3, routeId: 5 })])
     expect(changed).toEqual([])
     const { rows } = await db.query(
       `select status, event_seq, error_code, carrier_code, carrier_id, route_id, route_reason, segments, mccmnc,
@@ -109,9 +107,11 @@ describe('a settlement', () => {
         carrier_code: 'UNDELIV 001',
         carrier_id: CARRIER_ID,
         route_id: 5,
-        ...known,
+        route_reason: 'the only one',
+        mccmnc: '24001',
         price: 0.015,
         ptf: 0.001,
+        currency: 'EUR',
         segments: 3,
         sent: true,
         updated_at: before[0].updated_at,
@@ -119,7 +119,7 @@ describe('a settlement', () => {
     ])
     expect(await announced(db, msgId)).toEqual([])
     // A second settlement, late or of another node, finds nothing missing.
-    await record([sent(plan, msgId, { price: '9', segments: 1 })])
+    await record([sent(plan, msgId, { charge: { ...known.charge, price: '9' }, segments: 1 })])
     const { rows: after } = await db.query('select price::float8, segments from messages where msg_id = $1', [
       msgId,
     ])
@@ -138,7 +138,7 @@ describe('a settlement', () => {
   test('UNKNOWN, of a message all of whose segments were delivered: DELIVERED', async () => {
     const msgId = await storeMessage(db, plan, { segments: 2 })
     await db.query('update messages set delivered_segments = 3 where msg_id = $1', [msgId])
-    const unknown = { status: 'UNKNOWN', error_code: '103', carrier_id: null } as const
+    const unknown = { status: 'UNKNOWN', errorCode: '103', carrierId: null } as const
     expect(await record([sent(plan, msgId, unknown)])).toMatchObject([
       { status: 'DELIVERED', errorCode: '000', seq: 1 },
     ])
@@ -147,7 +147,10 @@ describe('a settlement', () => {
   test('SENT over a carrier that nobody knows, of a message that a receipt has ended: what it cost', async () => {
     const msgId = await storeMessage(db, plan)
     await db.query(`update messages set status = 'DELIVERED', event_seq = 1 where msg_id = $1`, [msgId])
-    const settlement = sent(plan, msgId, { carrier_id: null, price: '0.01', ptf: '0', currency: 'EUR' })
+    const settlement = sent(plan, msgId, {
+      carrierId: null,
+      charge: { price: '0.01', ptf: '0', currency: 'EUR' },
+    })
     expect(await record([settlement])).toEqual([])
     const { rows } = await db.query(
       'select status, event_seq, price::float8, sent_at is not null as sent from messages where msg_id = $1',

@@ -42,7 +42,7 @@ export async function inProgressAt(
     onChanged: (messages) => told.changed.push(...messages),
     onProjected: (submissions) =>
       told.projected.push(...submissions.map(({ carrier_message_id }) => carrier_message_id)),
-    onReturned: (outcome) => told.returned.push(...Object.keys(outcome)),
+    onReturned: (outcome) => told.returned.push(...outcome.facts.map(({ kind }) => kind)),
     onLeft: (msgIds) => told.left.push(...msgIds),
   })
   await inProgress.register(nodeId)

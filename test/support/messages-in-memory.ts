@@ -1,5 +1,11 @@
 /** Messages as a node has them in memory, by the facts that its journal says of them. */
-import type { Accepted, Evidence, LaterFact, RecordedReceipt } from '../../src/domain/journal-entries.ts'
+import type {
+  Accepted,
+  Evidence,
+  LaterFact,
+  RecordedReceipt,
+  Submitted,
+} from '../../src/domain/journal-entries.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
 import { createdAtMs } from '../../src/domain/message-ids.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
@@ -43,7 +49,7 @@ export function settledFact(atMs: number, changes: Partial<Settled> = {}): Settl
   }
 }
 
-export function submittedFact(carrierMessageId: string, segment = 0, cut: string | null = null): LaterFact {
+export function submittedFact(carrierMessageId: string, segment = 0, cut: string | null = null): Submitted {
   return { kind: 'submitted', carrierId: CARRIER_ID, carrierMessageId, segment, cut }
 }
 

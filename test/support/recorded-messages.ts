@@ -1,20 +1,14 @@
 /** Messages that a carrier has answered, and what its receipts say of them. */
 
 import type { EventHolder } from '../../src/domain/events.ts'
+import type { Settled } from '../../src/domain/message-facts.ts'
 import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
+import type { Outcome } from '../../src/services/messages/recorded-facts.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
-import type { Settlement, Submission } from '../../src/store/submissions.ts'
 import { installedDatabase } from './installation.ts'
-import {
-  HOLDER,
-  receiptOptions,
-  recordSubmissions,
-  sent,
-  storeMessage,
-  submission,
-} from './stored-messages.ts'
+import { HOLDER, receiptOptions, recordOutcomes, sent, storeMessage, submission } from './stored-messages.ts'
 
 /** A database for all tests of a file, made outside of any. Everything happens to its announced plan, `plan`. */
 export async function recordedMessages() {
@@ -22,19 +16,19 @@ export async function recordedMessages() {
   const { db, announcedPlan: plan } = installed
 
   function record(
-    settlements: readonly Settlement[],
-    submissions: readonly Submission[] = [],
+    settlements: readonly Outcome[],
+    submissions: readonly Outcome[] = [],
     pool: Database = db,
     events: EventHolder = HOLDER,
   ): Promise<readonly ChangedMessage[]> {
-    return recordSubmissions(pool, { settlements, submissions, events })
+    return recordOutcomes(pool, [...submissions, ...settlements], events)
   }
 
   /** A message whose segments were accepted under the ids `<msgId>/<segment>`. */
   async function submitted(
     segments = 1,
     changes: Parameters<typeof storeMessage>[2] = {},
-    settlement: Partial<Settlement> = {},
+    settlement: Partial<Settled> = {},
   ): Promise<string> {
     const msgId = await storeMessage(db, plan, { segments, ...changes })
     await record(

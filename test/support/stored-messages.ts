@@ -1,16 +1,17 @@
 /** Messages in the database without the service: stored as if accepted, and what became of them. */
 
 import type { EventHolder } from '../../src/domain/events.ts'
+import type { Settled } from '../../src/domain/message-facts.ts'
 import { type ChangedMessage, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { recordFacts } from '../../src/operations/record-facts.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
-import { attemptedFact, settledFact, submittedFact } from '../../src/services/messages/recorded-facts.ts'
+import type { Outcome } from '../../src/services/messages/recorded-facts.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
 import type { ReceiptRow } from '../../src/store/receipts.ts'
 import { writeRecords } from '../../src/store/records.ts'
-import type { NewCut, Settlement, Submission } from '../../src/store/submissions.ts'
 import { aDirectory } from './directory.ts'
 import { newId } from './installation.ts'
+import { settledFact, submittedFact } from './messages-in-memory.ts'
 
 export const NODE = 1
 export const CARRIER_ID = 1
@@ -96,36 +97,23 @@ export function newMessage(planId: number, changes: Partial<NewMessage> = {}): N
   }
 }
 
-export function sent(planId: number, msgId: string, changes: Partial<Settlement> = {}): Settlement {
-  return {
-    plan_id: planId,
-    msg_id: msgId,
-    status: 'SENT',
-    carrier_id: CARRIER_ID,
-    error_code: '000',
-    carrier_code: null,
-    route_id: null,
-    route_reason: null,
-    segments: null,
-    cut: null,
-    mccmnc: null,
-    price: null,
-    ptf: null,
-    currency: null,
-    attempt: null,
-    ...changes,
-  }
+export function sent(planId: number, msgId: string, changes: Partial<Settled> = {}): Outcome {
+  return { planId, msgId, facts: [settledFact(Date.now(), changes)] }
 }
 
-export function submission(planId: number, msgId: string, id: string, segment = 0): Submission {
-  return {
-    carrier_id: CARRIER_ID,
-    carrier_message_id: id,
-    msg_id: msgId,
-    plan_id: planId,
-    segment,
-    cut: null,
-  }
+export function submission(
+  planId: number,
+  msgId: string,
+  id: string,
+  segment = 0,
+  cut: string | null = null,
+): Outcome {
+  return { planId, msgId, facts: [submittedFact(id, segment, cut)] }
+}
+
+/** From now on only segments of this cut count. */
+export function startingOver(planId: number, msgId: string, cut: string): Outcome {
+  return { planId, msgId, facts: [{ kind: 'started-over', atMs: Date.now(), cut }] }
 }
 
 export function receipt(
@@ -164,35 +152,13 @@ export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOp
 }
 
 /** What a carrier has answered, as facts of messages at rest. Gives what changed. */
-export async function recordSubmissions(
+export async function recordOutcomes(
   db: Database,
-  answers: {
-    settlements: readonly Settlement[]
-    submissions: readonly Submission[]
-    events?: EventHolder
-  },
+  outcomes: readonly Outcome[],
+  events: EventHolder = HOLDER,
 ): Promise<readonly ChangedMessage[]> {
-  const { settlements, submissions, events = HOLDER } = answers
-  const keyOf = ({ plan_id: planId, msg_id: msgId }: { plan_id: number; msg_id: string }) => ({
-    planId,
-    msgId,
-  })
-  const facts = [
-    ...submissions.map((one) => ({ ...keyOf(one), fact: submittedFact(one) })),
-    ...settlements.flatMap((one) => [
-      ...(one.attempt === null ? [] : [{ ...keyOf(one), fact: attemptedFact(one.attempt) }]),
-      { ...keyOf(one), fact: settledFact(one, Date.now()) },
-    ]),
-  ]
+  const facts = outcomes.flatMap(({ facts, ...key }) => facts.map((fact) => ({ ...key, fact })))
   return (await recordFacts(db, facts, { directory: aDirectory(), events })).changed
-}
-
-/** From now on only segments of these cuts count. */
-export async function startOver(db: Database, rows: readonly NewCut[]): Promise<void> {
-  const facts = rows.map(({ plan_id: planId, msg_id: msgId, cut }) => {
-    return { planId, msgId, fact: { kind: 'started-over', atMs: Date.now(), cut } as const }
-  })
-  await recordFacts(db, facts, { directory: aDirectory(), events: NOBODY })
 }
 
 /** A message with the events SENT and DELIVERED, both waiting. Gives its id. */
@@ -202,11 +168,7 @@ export async function storeDelivered(
   changes: Partial<NewMessage> = {},
 ): Promise<string> {
   const msgId = await storeMessage(db, planId, changes)
-  await recordSubmissions(db, {
-    settlements: [sent(planId, msgId)],
-    submissions: [submission(planId, msgId, msgId)],
-    events: NOBODY,
-  })
+  await recordOutcomes(db, [submission(planId, msgId, msgId), sent(planId, msgId)], NOBODY)
   await recordReceipts(db, [receipt(msgId, 'DELIVERED')], receiptOptions({ events: NOBODY }))
   return msgId
 }

@@ -1,7 +1,7 @@
 import { MessagesByPlan } from '../../domain/messages-by-plan.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
 import { SlotMap } from '../../slot-map.ts'
-import type { SubmissionId } from '../../store/submissions.ts'
+import type { SubmissionId } from '../../store/receipts.ts'
 
 /** A message in this process's memory. */
 export interface Live {

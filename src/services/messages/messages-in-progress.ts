@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../../domain/directory.ts'
 import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
-import type { Postponed } from '../../domain/message-facts.ts'
 import {
   addFact,
   begunBy,
@@ -18,7 +17,6 @@ import type { Database, Transaction } from '../../store/database.ts'
 import type { LoadedMessage } from '../../store/messages-at-rest.ts'
 import { endLane } from '../../store/projection.ts'
 import { writeRecords } from '../../store/records.ts'
-import type { NewCut, Settlement, Submission, SubmitAttempt } from '../../store/submissions.ts'
 import { JournalWriter } from './journal-writer.ts'
 import { beginAnew, type Live, Lives, newLive } from './lives.ts'
 import { LostMessages } from './lost-messages.ts'
@@ -27,17 +25,14 @@ import { Projector, projectionOf } from './projector.ts'
 import { ReceiptsInProgress } from './receipts-in-progress.ts'
 import {
   acceptedItem,
-  attemptedFact,
   givenBack,
   type JournalItem as Item,
   isNews,
   journalItem,
-  type LatePart,
   loadedItem,
+  type Outcome,
   openSubmissions,
   renewedItem,
-  settledFact,
-  submittedFact,
 } from './recorded-facts.ts'
 
 export interface MessagesInProgressOptions {
@@ -242,35 +237,8 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.tell(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
   }
 
-  /** It is not submitted now, but when it is due: it leaves memory, for whoever takes it out of its record then. */
-  postpone(msgId: string, postponed: Postponed, attempt: SubmitAttempt | null): boolean {
-    return this.tell(msgId, [...(attempt === null ? [] : [attemptedFact(attempt)]), postponed])
-  }
-
-  /** A carrier turns out to have taken these parts. */
-  partAccepted(latePart: LatePart): boolean {
-    const { msg_id: msgId, parts, cut } = latePart
-    const fact = { kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut } as const
-    return this.tell(msgId, [fact], { outcome: { latePart } })
-  }
-
-  /** Before the segments of that cut are given: a receipt of one of them counts from then on. */
-  startOver(newCut: NewCut): boolean {
-    const { msg_id: msgId, cut } = newCut
-    return this.tell(msgId, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut }], {
-      outcome: { newCut },
-    })
-  }
-
-  submitted(submission: Submission): boolean {
-    return this.tell(submission.msg_id, [submittedFact(submission)], { outcome: { submission } })
-  }
-
-  settle(settlement: Settlement): boolean {
-    const { attempt } = settlement
-    const settled = settledFact(settlement, this.#options.nowMs())
-    const facts = attempt === null ? [settled] : [attemptedFact(attempt), settled]
-    return this.tell(settlement.msg_id, facts, { outcome: { settlement } })
+  record(outcome: Outcome): boolean {
+    return this.tell(outcome.msgId, outcome.facts, { outcome })
   }
 
   /** An event's first attempt was answered 2xx; `onCommitted` as of `begin`. */

@@ -1,6 +1,6 @@
 import type { EventHolder } from '../../domain/events.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
-import type { SubmissionId } from '../../store/submissions.ts'
+import type { SubmissionId } from '../../store/receipts.ts'
 import type { Outcome } from './recorded-facts.ts'
 
 /** Who takes what follows from the facts of messages in progress. */

@@ -5,24 +5,14 @@ import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
 import type { Acceptance, KeptMessage } from '../../operations/accept-messages.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
-import type { LoadedMessage } from '../../store/messages-at-rest.ts'
-import type { ReceiptRow } from '../../store/receipts.ts'
-import type { NewCut, Settlement, Submission, SubmitAttempt } from '../../store/submissions.ts'
+import type { LoadedMessage, MessageKey } from '../../store/messages-at-rest.ts'
+import type { ReceiptRow, SubmissionId } from '../../store/receipts.ts'
 import type { Live } from './lives.ts'
 import type { OfId } from './submitted-ids.ts'
 
-/** What a carrier said of a message. */
-export type Outcome =
-  | { readonly settlement: Settlement }
-  | { readonly submission: Submission }
-  | { readonly newCut: NewCut }
-  | { readonly latePart: LatePart }
-
-/** A segment that a carrier accepted after the time-out of its answer. */
-export interface LatePart extends Pick<Submission, 'plan_id' | 'msg_id'> {
-  /** Its bit. */
-  readonly parts: bigint
-  readonly cut: string
+/** What became of a message at its carrier, in the order of its facts. */
+export interface Outcome extends MessageKey {
+  readonly facts: readonly LaterFact[]
 }
 
 /** A fact on its way into the journal, and who waits for it. */
@@ -100,28 +90,6 @@ export function givenBack(items: readonly JournalItem[], uncertain: boolean): Ou
   return items.flatMap(({ outcome }) => outcome ?? [])
 }
 
-export function attemptedFact(attempt: SubmitAttempt): LaterFact {
-  return {
-    kind: 'attempted',
-    atMs: Date.parse(attempt.attempted_at),
-    carrierId: attempt.carrier_id,
-    outcome: attempt.outcome,
-    commandStatus: attempt.command_status,
-    resubmission: attempt.resubmission,
-    reason: attempt.reason,
-  }
-}
-
-export function submittedFact({ carrier_id, carrier_message_id, segment, cut }: Submission): Submitted {
-  return {
-    kind: 'submitted',
-    carrierId: carrier_id,
-    carrierMessageId: carrier_message_id,
-    segment,
-    cut,
-  }
-}
-
 /** A first attempt that was answered 2xx. */
 export function eventTakenFact(
   { event, destination }: { readonly event: WebhookEvent; readonly destination: string },
@@ -139,24 +107,6 @@ export function eventTakenFact(
   }
 }
 
-export function settledFact(settlement: Settlement, atMs: number): LaterFact {
-  const { price, ptf, currency } = settlement
-  return {
-    kind: 'settled',
-    atMs,
-    status: settlement.status,
-    errorCode: settlement.error_code,
-    carrierCode: settlement.carrier_code,
-    carrierId: settlement.carrier_id,
-    routeId: settlement.route_id,
-    routeReason: settlement.route_reason,
-    segments: settlement.segments,
-    cut: settlement.cut,
-    mccmnc: settlement.mccmnc,
-    charge: price === null || ptf === null || currency === null ? null : { price, ptf, currency },
-  }
-}
-
 /** Whether it is of one message alone, which it may still change here. */
 export function isPlainReceipt(row: ReceiptRow, [{ live }, ...others]: readonly [OfId, ...OfId[]]): boolean {
   const { accepted, state } = live.message
@@ -171,10 +121,14 @@ export function isPlainReceipt(row: ReceiptRow, [{ live }, ...others]: readonly 
 }
 
 /** The segments of a message whose receipts still count. */
-export function openSubmissions({ msgId, accepted, state, submissions }: MessageInProgress): Submission[] {
+export function openSubmissions({ state, submissions }: MessageInProgress): SubmissionId[] {
   if (state.status === 'DELIVERED' || state.status === 'FAILED') return []
-  return submissions.map(({ carrierId, carrierMessageId, segment, cut }) => {
-    const id = { carrier_id: carrierId, carrier_message_id: carrierMessageId }
-    return { ...id, msg_id: msgId, plan_id: accepted.planId, segment, cut }
-  })
+  return submissions.map(submissionId)
+}
+
+export function submissionId({
+  carrierId,
+  carrierMessageId,
+}: Pick<Submitted, 'carrierId' | 'carrierMessageId'>): SubmissionId {
+  return { carrier_id: carrierId, carrier_message_id: carrierMessageId }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../../domain/directory.ts'
 import type { WriteEvents } from '../../domain/events.ts'
-import type { LaterFact, Submitted } from '../../domain/journal-entries.ts'
+import type { LaterFact } from '../../domain/journal-entries.ts'
 import { highestIdAt } from '../../domain/message-ids.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import type { Log } from '../../log.ts'
@@ -9,13 +9,13 @@ import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest as Fact, recordFacts } from '../../operations/record-facts.ts'
 import { noteReceipts, recordReceipts } from '../../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../../store/database.ts'
+import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
-import type { NotedReceipt, ReceiptRow } from '../../store/receipts.ts'
-import type { NewCut, Settlement, Submission, SubmissionId } from '../../store/submissions.ts'
+import type { NotedReceipt, ReceiptRow, SubmissionId } from '../../store/receipts.ts'
 import type { IdRules } from './id-rules.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 import { oneForEachId, type ReceiptItem } from './receipt-items.ts'
-import { attemptedFact, type LatePart, type Outcome, settledFact, submittedFact } from './recorded-facts.ts'
+import { type Outcome, submissionId } from './recorded-facts.ts'
 
 export interface RecorderOptions {
   readonly db: Database
@@ -30,8 +30,6 @@ export interface RecorderOptions {
   readonly onBatch?: BatchMeter
   readonly log: Log
 }
-
-type MessageRef = Pick<Submission, 'plan_id' | 'msg_id'>
 
 interface FactAtRest extends Fact {
   /** Its message has been in progress elsewhere since then, by the monotonic clock. */
@@ -85,24 +83,14 @@ export class Recorder {
     return this.#failing || this.#options.inProgress.failing
   }
 
-  /** What was to come into the journal, and did not. */
-  returned(outcome: Outcome): void {
-    if ('settlement' in outcome) this.settle(outcome.settlement)
-    else if ('submission' in outcome) this.submitted(outcome.submission)
-    else if ('latePart' in outcome) this.acceptedLate(outcome.latePart)
-    else this.startOver(outcome.newCut)
-  }
-
-  settle(settlement: Settlement): void {
-    if (this.#options.inProgress.settle(settlement)) return
-    if (settlement.attempt !== null) this.#add(settlement, attemptedFact(settlement.attempt))
-    this.#add(settlement, settledFact(settlement, this.#options.nowMs()))
-  }
-
-  submitted(submission: Submission): void {
-    if (this.#options.inProgress.submitted(submission)) return
-    for (const msgId of this.#options.inProgress.receipts.namesakes(submission)) this.#departing.add(msgId)
-    this.#add(submission, submittedFact(submission))
+  record(outcome: Outcome): void {
+    const { inProgress } = this.#options
+    if (inProgress.record(outcome)) return
+    for (const fact of outcome.facts) {
+      if (fact.kind === 'submitted')
+        for (const msgId of inProgress.receipts.namesakes(submissionId(fact))) this.#departing.add(msgId)
+      this.#add(outcome, fact)
+    }
   }
 
   /** These have their rows: receipts that were quicker are looked for. */
@@ -117,21 +105,8 @@ export class Recorder {
     else if (this.#options.inProgress.receipts.waitsFor(msg_id, id)) return
     else if (this.#options.inProgress.has(msg_id)) {
       this.#unparked.push(id)
-      this.#record(msg_id)
+      this.#writeOf(msg_id)
     }
-  }
-
-  /** Before the segments of that cut are given. */
-  startOver(newCut: NewCut): void {
-    if (this.#options.inProgress.startOver(newCut)) return
-    this.#add(newCut, { kind: 'started-over', atMs: this.#options.nowMs(), cut: newCut.cut })
-  }
-
-  /** A segment of a message that was postponed turns out to have been accepted. */
-  acceptedLate(late: LatePart): void {
-    if (this.#options.inProgress.partAccepted(late)) return
-    const { parts, cut } = late
-    this.#add(late, { kind: 'part-accepted', atMs: this.#options.nowMs(), parts, cut })
   }
 
   receipt(item: ReceiptItem): void {
@@ -176,13 +151,13 @@ export class Recorder {
     this.#ended = true
   }
 
-  #add({ plan_id: planId, msg_id: msgId }: MessageRef, fact: LaterFact): void {
+  #add({ planId, msgId }: MessageKey, fact: LaterFact): void {
     this.#facts.push({ planId, msgId, fact })
-    this.#record(msgId)
+    this.#writeOf(msgId)
   }
 
   /** Something is to be written of a message, whose record has to be there first. */
-  #record(msgId: string): void {
+  #writeOf(msgId: string): void {
     if (this.#options.inProgress.has(msgId)) this.#departing.add(msgId)
     this.#wake()
   }
@@ -244,7 +219,7 @@ export class Recorder {
       const done = new Set(facts)
       this.#facts = this.#facts.filter((fact) => !done.has(fact))
       for (const [index, { fact }] of facts.entries())
-        if (written[index] && fact.kind === 'submitted') this.#unparked.push(idOf(fact))
+        if (written[index] && fact.kind === 'submitted') this.#unparked.push(submissionId(fact))
     }
     if (this.#unparked.length === 0) return
     const parked = await findParkedReceipts(
@@ -275,7 +250,7 @@ export class Recorder {
       if (!elsewhere.has(one.msgId)) continue
       // Its message is back in the memory of this process. The record gets the fact if the lane is lost before it is committed.
       const onCommitted = (isCommitted: boolean) => {
-        if (!isCommitted) this.#add({ plan_id: one.planId, msg_id: one.msgId }, one.fact)
+        if (!isCommitted) this.#add(one, one.fact)
       }
       if (this.#options.inProgress.tell(one.msgId, [one.fact], { onCommitted })) continue
       const { sinceMs = nowMs } = one
@@ -348,8 +323,4 @@ export class Recorder {
     })
     this.#notes = this.#notes.slice(batch.length)
   }
-}
-
-function idOf({ carrierId, carrierMessageId }: Submitted): SubmissionId {
-  return { carrier_id: carrierId, carrier_message_id: carrierMessageId }
 }

@@ -1,6 +1,6 @@
 import type { Submitted } from '../../domain/journal-entries.ts'
 import { SlotMap } from '../../slot-map.ts'
-import type { SubmissionId } from '../../store/submissions.ts'
+import type { SubmissionId } from '../../store/receipts.ts'
 import type { Live } from './lives.ts'
 
 /** The segments of a message that were accepted under one id. */

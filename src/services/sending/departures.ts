@@ -1,7 +1,7 @@
 import type { Directory } from '../../domain/directory.ts'
 import type { Dispatch } from '../../domain/dispatches.ts'
+import type { Attempted } from '../../domain/journal-entries.ts'
 import type { Postponed } from '../../domain/message-facts.ts'
-import type { SubmitAttempt } from '../../store/submissions.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
@@ -10,17 +10,17 @@ import type { SubmitJob } from './submit-job.ts'
 import {
   type DispatchChange,
   type Ending,
+  outcomeOf,
   postponementOf,
   postponementOfJob,
-  settlementOf,
   withinValidity,
 } from './submit-results.ts'
 
 export interface DeparturesOptions {
   readonly directory: () => Directory
   readonly conditions: Pick<CarrierConditions, 'isAlone'>
-  readonly inProgress: Pick<MessagesInProgress, 'postpone'>
-  readonly recorder: Pick<Recorder, 'settle'>
+  readonly inProgress: Pick<MessagesInProgress, 'tell'>
+  readonly recorder: Pick<Recorder, 'record'>
   readonly held: HeldMessages
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
@@ -35,9 +35,9 @@ export class Departures {
   }
 
   settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
-    const { directory, held, recorder } = this.#options
+    const { directory, held, nowMs, recorder } = this.#options
     held.delete(dispatch.msgId)
-    recorder.settle(settlementOf(dispatch, job, ending, directory()))
+    recorder.record(outcomeOf(dispatch, job, ending, { directory: directory(), nowMs: nowMs() }))
   }
 
   /** Those with a segment in flight follow when it is answered, or lost. */
@@ -54,7 +54,7 @@ export class Departures {
   }
 
   /** Another node may own its bucket: named for its carrier, it comes back to a node that has that. */
-  postponeJob(job: SubmitJob, change: DispatchChange, attempt: SubmitAttempt | null = null): void {
+  postponeJob(job: SubmitJob, change: DispatchChange, attempt: Attempted | null = null): void {
     const { conditions, nowMs } = this.#options
     const chosenCarrierId = conditions.isAlone ? 0 : job.carrier.id
     const how = { wasTried: attempt !== null, nowMs: nowMs() }
@@ -65,10 +65,11 @@ export class Departures {
     this.#leave(dispatch.msgId, postponementOf(dispatch, change, this.#options.nowMs()), null)
   }
 
-  #leave(msgId: string, postponed: Postponed, attempt: SubmitAttempt | null): void {
+  #leave(msgId: string, postponed: Postponed, attempt: Attempted | null): void {
     const { held, inProgress } = this.#options
     held.leave(msgId)
+    const facts = attempt === null ? [postponed] : [attempt, postponed]
     // In a lane that was lost it is in doubt, or due.
-    if (!inProgress.postpone(msgId, postponed, attempt)) held.delete(msgId)
+    if (!inProgress.tell(msgId, facts)) held.delete(msgId)
   }
 }

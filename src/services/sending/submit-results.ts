@@ -2,10 +2,11 @@ import type { ServicePlan } from '../../domain/configuration.ts'
 import { countryOf } from '../../domain/countries.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { Dispatch } from '../../domain/dispatches.ts'
-import type { Postponed } from '../../domain/message-facts.ts'
+import type { Attempted, Submitted } from '../../domain/journal-entries.ts'
+import type { Postponed, Settled } from '../../domain/message-facts.ts'
 import { chargeFor } from '../../domain/rates.ts'
 import { formatCommandStatus } from '../../domain/settings.ts'
-import type { Settlement, Submission, SubmitAttempt } from '../../store/submissions.ts'
+import type { Outcome } from '../messages/recorded-facts.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 /** How a submission ended. */
@@ -13,7 +14,7 @@ export interface Ending {
   readonly status: 'SENT' | 'FAILED' | 'UNKNOWN'
   readonly errorCode?: string
   readonly commandStatus?: number
-  readonly attempt?: SubmitAttempt | null
+  readonly attempt?: Attempted | null
 }
 
 /** What an attempt that did not end the submission has changed; what is not given stays. */
@@ -53,48 +54,43 @@ export function refusalOf(job: SubmitJob, errorCode: string, commandStatus: numb
 }
 
 /** The end of a message, with what it costs when it is SENT. `job` null: it ended before a carrier was chosen. */
-export function settlementOf(
+export function outcomeOf(
   dispatch: Dispatch,
   job: SubmitJob | null,
   { status, errorCode = '000', commandStatus, attempt = null }: Ending,
-  directory: Directory,
-): Settlement {
+  { directory, nowMs }: { readonly directory: Directory; readonly nowMs: number },
+): Outcome {
   const { planId, msgId, recipient } = dispatch
   const segments = job?.text.segments ?? null
-  const charged = segments ?? dispatch.segments
   const mccmnc = directory.mccmncOf(recipient)
   const rate =
     status === 'SENT' && directory.contents.rates.length > 0
       ? directory.rateFor({ planId, recipient, country: countryOf(recipient), mccmnc })
       : null
-  const charge = rate === null ? null : chargeFor(rate, charged)
-  return {
-    plan_id: planId,
-    msg_id: msgId,
+  const settled: Settled = {
+    kind: 'settled',
+    atMs: nowMs,
     status,
-    carrier_id: job?.carrier.id ?? null,
-    error_code: errorCode,
-    carrier_code: commandStatus === undefined ? null : formatCommandStatus(commandStatus),
-    route_id: job?.route.id ?? null,
-    route_reason: job?.route.reason ?? null,
+    errorCode,
+    carrierCode: commandStatus === undefined ? null : formatCommandStatus(commandStatus),
+    carrierId: job?.carrier.id ?? null,
+    routeId: job?.route.id ?? null,
+    routeReason: job?.route.reason ?? null,
     segments,
     cut: job?.startedOver ? job.cut : null,
     mccmnc,
-    price: charge?.price ?? null,
-    ptf: charge?.ptf ?? null,
-    currency: charge?.currency ?? null,
-    attempt,
+    charge: rate === null ? null : chargeFor(rate, segments ?? dispatch.segments),
   }
+  return { planId, msgId, facts: attempt === null ? [settled] : [attempt, settled] }
 }
 
 /** What the carrier accepted with one PDU: it stands for all segments that it carries, under its one id. */
-export function submissionsOf(job: SubmitJob, index: number, carrierMessageId: string): Submission[] {
+export function submittedWith(job: SubmitJob, index: number, carrierMessageId: string): Submitted[] {
   const { firstSegment, segmentCount } = job.text.pdus[index]!
   return Array.from({ length: segmentCount }, (_, n) => ({
-    carrier_id: job.carrier.id,
-    carrier_message_id: carrierMessageId,
-    msg_id: job.dispatch.msgId,
-    plan_id: job.dispatch.planId,
+    kind: 'submitted',
+    carrierId: job.carrier.id,
+    carrierMessageId,
     segment: firstSegment + n,
     cut: job.startedOver ? job.cut : null,
   }))
@@ -132,19 +128,19 @@ export function postponementOfJob(
 /** The attempt that a job is, for the message's timeline; null for a first one that was simply accepted. */
 export function attemptOf(
   job: SubmitJob,
-  outcome: SubmitAttempt['outcome'],
+  outcome: Attempted['outcome'],
   commandStatus: number | null = null,
   reason: string = job.route.reason,
-): SubmitAttempt | null {
+): Attempted | null {
   const { dispatch, isResubmission, startedAtMs } = job
   const isFirst = dispatch.attempt === 0 && dispatch.carrierId === null
   if (outcome === 'accepted' && isFirst && !isResubmission) return null
   return {
-    msg_id: dispatch.msgId,
-    attempted_at: new Date(startedAtMs ?? Date.now()).toISOString(),
-    carrier_id: job.carrier.id,
+    kind: 'attempted',
+    atMs: startedAtMs ?? Date.now(),
+    carrierId: job.carrier.id,
     outcome,
-    command_status: commandStatus,
+    commandStatus,
     resubmission: isResubmission,
     reason,
   }

@@ -4,6 +4,7 @@ import { canonicalId, idRuleOf } from '../../domain/carrier-message-ids.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
 import { type Dispatch, dispatchOf } from '../../domain/dispatches.ts'
 import { fromSubmitStatus } from '../../domain/error-codes.ts'
+import type { LaterFact } from '../../domain/journal-entries.ts'
 import type { LinkCondition } from '../../domain/link-conditions.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
 import { RebindCounts } from '../../domain/rebind-counts.ts'
@@ -32,13 +33,13 @@ import {
   endBeforeSubmit,
   refusalOf,
   restOf,
-  submissionsOf,
+  submittedWith,
   withinValidity,
 } from './submit-results.ts'
 
 export interface SubmitterOptions
   extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'> {
-  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'load' | 'postpone'>
+  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'load' | 'tell'>
   readonly log: Log
   readonly links: CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
@@ -176,8 +177,9 @@ export class Submitter {
     if (kind === 'accepted') {
       throttle.accepted(performance.now())
       backOffs.clear(job.dispatch.recipient)
-      const { planId: plan_id, msgId: msg_id } = job.dispatch
-      if (job.startedOver) this.#options.recorder.startOver({ plan_id, msg_id, cut: job.cut })
+      // Before the segments of that cut: a receipt of one of them counts from then on.
+      if (job.startedOver)
+        this.#record(job, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut: job.cut }])
       this.#accepted(job, segment, pdu)
     }
     if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
@@ -200,14 +202,13 @@ export class Submitter {
   /** The message was postponed as ambiguous; now its fate is known, and a waiting dispatch ends with the settlement. */
   onLateResponse({ job, segment }: SubmitToken, pdu: ResponsePdu): void {
     if (pdu.status !== 0 || pdu.command === 'generic_nack') return
-    const { planId, msgId } = job.dispatch
     this.#accepted(job, segment, pdu)
     job.progress.acceptedEarlier(segment)
-    const again = this.#held.jobOf(msgId)
+    const again = this.#held.jobOf(job.dispatch.msgId)
     if (again !== null && again !== job && again.cut === job.cut) again.progress.acceptedEarlier(segment)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
-      const parts = 1n << BigInt(segment)
-      this.#options.recorder.acceptedLate({ plan_id: planId, msg_id: msgId, parts, cut: job.cut })
+      const [atMs, parts] = [this.#options.nowMs(), 1n << BigInt(segment)]
+      this.#record(job, [{ kind: 'part-accepted', atMs, parts, cut: job.cut }])
       return
     }
     // Queued again meanwhile: it need not be sent any more. What is under way again is answered, and settles nothing.
@@ -323,11 +324,14 @@ export class Submitter {
   // Outcomes.
 
   #accepted(job: SubmitJob, index: number, pdu: ResponsePdu): void {
-    const { directory, recorder } = this.#options
     const id = pdu.command === 'submit_sm_resp' ? pdu.message_id : ''
     if (id === '') return
-    const rule = idRuleOf(directory().carrierById(job.carrier.id) ?? job.carrier)
-    for (const row of submissionsOf(job, index, canonicalId(id, rule, 'submit'))) recorder.submitted(row)
+    const rule = idRuleOf(this.#options.directory().carrierById(job.carrier.id) ?? job.carrier)
+    this.#record(job, submittedWith(job, index, canonicalId(id, rule, 'submit')))
+  }
+
+  #record({ dispatch: { planId, msgId } }: SubmitJob, facts: readonly LaterFact[]): void {
+    this.#options.recorder.record({ planId, msgId, facts })
   }
 
   /** Draws the consequence when no segment of the message is under way. */

@@ -89,8 +89,8 @@ async function accept(): Promise<string> {
 }
 
 function submit(msgId: string): void {
-  ofOwner.submitted(submission(plan, msgId, msgId))
-  ofOwner.settle(sent(plan, msgId))
+  ofOwner.record(submission(plan, msgId, msgId))
+  ofOwner.record(sent(plan, msgId))
 }
 
 const received = (msgId: string) =>
@@ -182,7 +182,7 @@ test('a segment that was accepted before its message was taken out of its record
   const row = receipt(`${msgId}/0`, 'DELIVERED')
   expect(await new Promise((done) => ofOwner.receipt({ row, done }))).toBe(true)
   expect(await countOf(db, 'parked_receipts')).toBe(1)
-  ofOwner.settle(sent(plan, msgId))
+  ofOwner.record(sent(plan, msgId))
   await eventually(async () => (await deliveredSegments(msgId)) === '1')
   await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
 })
@@ -192,7 +192,7 @@ test('and by what another node parks for it', async () => {
   expect(await received(`${msgId}/0`)).toBe(true)
   const seen = looks.length
   await eventually(() => looks.length > seen + 1)
-  ofOwner.settle(sent(plan, msgId))
+  ofOwner.record(sent(plan, msgId))
   await eventually(async () => (await deliveredSegments(msgId)) === '1')
   await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
 })
@@ -212,12 +212,12 @@ test('intermediate receipts of it are kept wherever they come', async () => {
 
 test('an answer to a message that another process has in progress waits for its record', async () => {
   const msgId = await loadHalfSubmitted()
-  ofOther.submitted(submission(plan, msgId, `${msgId}/1`, 1))
-  ofOther.settle(sent(plan, msgId))
+  ofOther.record(submission(plan, msgId, `${msgId}/1`, 1))
+  ofOther.record(sent(plan, msgId))
   expect(ofOther.backlog).toBe(2)
   expect(await received(`${msgId}/0`)).toBe(true)
   expect(await deliveredSegments(msgId)).toBeUndefined()
-  ofOwner.settle(sent(plan, msgId))
+  ofOwner.record(sent(plan, msgId))
   await owner.project([msgId])
   await eventually(() => ofOther.backlog === 0)
   const { rows } = await db.query('select segment from submissions where msg_id = $1 order by 1', [msgId])

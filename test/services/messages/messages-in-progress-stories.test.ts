@@ -14,7 +14,15 @@ import { gatedDatabase, lostAnswer, refusedByServer } from '../../support/gated-
 import { installedDatabase, newId } from '../../support/installation.ts'
 import { quietLog, strictLog } from '../../support/log.ts'
 import { acceptedFact } from '../../support/messages-in-memory.ts'
-import { HOLDER, NOBODY, NODE, receipt, sent, submission } from '../../support/stored-messages.ts'
+import {
+  HOLDER,
+  NOBODY,
+  NODE,
+  receipt,
+  sent,
+  startingOver,
+  submission,
+} from '../../support/stored-messages.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 8 })
 const directory = aDirectory({ plans: [aPlan({ id: plan })] })
@@ -67,7 +75,7 @@ async function aNode(random: () => number) {
     eventHolder,
     onChanged,
     onProjected: (submissions) => recorder.recorded(submissions),
-    onReturned: (outcome) => recorder.returned(outcome),
+    onReturned: (outcome) => recorder.record(outcome),
   })
   const outcomes = new WebhookOutcomes({ ...shared, inProgress })
   const deliver = async (msgId: string, seq: number) => {
@@ -126,11 +134,11 @@ async function story(node: Node, random: () => number): Promise<string> {
     const id = `${msgId}-${segment}`
     if (random() < 0.1) receipts.push(receive(node, id, random))
     else receipts.push(interfere().then(() => receive(node, id, random)))
-    if (cut !== null) recorder.startOver({ plan_id: plan, msg_id: msgId, cut })
-    recorder.submitted({ ...submission(plan, msgId, id, segment), cut })
+    if (cut !== null) recorder.record(startingOver(plan, msgId, cut))
+    recorder.record(submission(plan, msgId, id, segment, cut))
   }
   await interfere()
-  recorder.settle(sent(plan, msgId, { segments, cut }))
+  recorder.record(sent(plan, msgId, { segments, cut }))
   await Promise.all(receipts)
   return msgId
 }

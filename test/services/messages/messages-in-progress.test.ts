@@ -22,6 +22,7 @@ import {
   NODE,
   receipt,
   sent,
+  startingOver,
   statusOf,
   submission,
 } from '../../support/stored-messages.ts'
@@ -61,8 +62,8 @@ async function accept(changes: Partial<Accepted> = {}): Promise<string> {
 /** A message that a carrier has under its own id. */
 async function acceptedByCarrier(changes: Partial<Accepted> = {}): Promise<string> {
   const msgId = await accept(changes)
-  expect(node.inProgress.submitted(submission(plan, msgId, msgId))).toBe(true)
-  expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
+  expect(node.inProgress.record(submission(plan, msgId, msgId))).toBe(true)
+  expect(node.inProgress.record(sent(plan, msgId))).toBe(true)
   await told(1, msgId)
   return msgId
 }
@@ -95,7 +96,7 @@ describe('the facts of a message', () => {
   test('a segment that is told as a fact has its receipt matched in memory, like any other', async () => {
     const msgId = await accept()
     expect(node.inProgress.tell(msgId, [submittedFact(msgId)])).toBe(true)
-    expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
+    expect(node.inProgress.record(sent(plan, msgId))).toBe(true)
     await told(1, msgId)
     expect(await delivered(msgId)).toBe(true)
   })
@@ -135,7 +136,7 @@ describe('the facts of a message', () => {
     expect(node.inProgress.get(msgId)).toMatchObject({ accepted, state })
     const { rowCount } = await db.query('select from lanes where node_id = 77')
     expect(rowCount).toBe(1)
-    expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
+    expect(node.inProgress.record(sent(plan, msgId))).toBe(true)
     expect(await told(1, msgId)).toMatchObject([{ status: 'SENT', seq: 1 }])
   })
 
@@ -151,8 +152,8 @@ describe('the facts of a message', () => {
     const projected = node.inProgress.project([msgId])
     await eventually(() => node.inProgress.isLeaving(msgId))
     const { inProgress } = node
-    expect(inProgress.settle(sent(plan, msgId))).toBe(false)
-    expect(inProgress.submitted(submission(plan, msgId, 'another'))).toBe(false)
+    expect(inProgress.record(sent(plan, msgId))).toBe(false)
+    expect(inProgress.record(submission(plan, msgId, 'another'))).toBe(false)
     expect(inProgress.eventTaken(msgId, taken(1))).toBe(false)
     expect(inProgress.receipts.receipt(receipt(msgId, 'DELIVERED'), null)).toEqual([msgId])
     going.resolve()
@@ -168,11 +169,11 @@ describe('the facts of a message', () => {
     const msgId = await accept({ segments: 2 })
     const { inProgress } = node
     const cut = 'udh gsm7 2'
-    expect(inProgress.startOver({ plan_id: plan, msg_id: msgId, cut })).toBe(true)
+    expect(inProgress.record(startingOver(plan, msgId, cut))).toBe(true)
     for (const segment of [0, 1])
-      inProgress.submitted({ ...submission(plan, msgId, `${msgId}-${segment}`, segment), cut })
+      inProgress.record(submission(plan, msgId, `${msgId}-${segment}`, segment, cut))
     await delivered(`${msgId}-0`)
-    inProgress.settle(sent(plan, msgId, { segments: 2, cut }))
+    inProgress.record(sent(plan, msgId, { segments: 2, cut }))
     await delivered(`${msgId}-1`)
     expect((await told(2, msgId)).map(({ status }) => status)).toEqual(['SENT', 'DELIVERED'])
   })
@@ -182,8 +183,8 @@ describe('a receipt', () => {
   test('that came before its answer has the message recorded, so that both are found there', async () => {
     const msgId = await accept()
     expect(node.inProgress.receipts.receipt(receipt(msgId, 'DELIVERED'), null)).toEqual([])
-    node.inProgress.submitted(submission(plan, msgId, msgId))
-    node.inProgress.settle(sent(plan, msgId))
+    node.inProgress.record(submission(plan, msgId, msgId))
+    node.inProgress.record(sent(plan, msgId))
     await gone(msgId)
     expect(node.projected).toEqual([msgId])
   })
@@ -206,11 +207,11 @@ describe('a receipt', () => {
   test('of an id that two messages have is left to their records, where they go at once', async () => {
     const [one, other] = [await accept(), await accept()]
     const known = { carrier_id: CARRIER_ID, carrier_message_id: 'twice' }
-    for (const msgId of [one, other]) node.inProgress.submitted(submission(plan, msgId, 'twice'))
+    for (const msgId of [one, other]) node.inProgress.record(submission(plan, msgId, 'twice'))
     // As long as they are being submitted the receipt waits for them.
     expect(node.inProgress.receipts.namesakes(known)).toEqual([])
     expect(node.inProgress.receipts.receipt(receipt('twice', 'DELIVERED'), null)).toEqual([])
-    for (const msgId of [one, other]) node.inProgress.settle(sent(plan, msgId))
+    for (const msgId of [one, other]) node.inProgress.record(sent(plan, msgId))
     await Promise.all([one, other].map(gone))
     expect(node.inProgress.receipts.namesakes(known)).toEqual([])
   })
@@ -221,9 +222,9 @@ describe('a receipt', () => {
       plans: [aPlan({ id: plan })],
     })
     const msgId = await accept()
-    node.inProgress.submitted(submission(plan, msgId, msgId))
+    node.inProgress.record(submission(plan, msgId, msgId))
     expect(node.inProgress.receipts.receipt(receipt('0AF', 'DELIVERED', { unread: true }), null)).toEqual([])
-    node.inProgress.settle(sent(plan, msgId))
+    node.inProgress.record(sent(plan, msgId))
     await gone(msgId)
     expect(node.projected).toEqual([msgId])
   })
@@ -233,8 +234,8 @@ describe('an event', () => {
   test('that finds no room in memory is due in its record, and so are those behind it', async () => {
     holder = NOBODY
     const msgId = await accept()
-    node.inProgress.submitted(submission(plan, msgId, msgId))
-    node.inProgress.settle(sent(plan, msgId))
+    node.inProgress.record(submission(plan, msgId, msgId))
+    node.inProgress.record(sent(plan, msgId))
     const [first] = await told(1, msgId)
     await gone(msgId)
     expect(first!.held).toBe(false)
@@ -306,15 +307,15 @@ describe('a lane that is lost', () => {
     const msgId = await acceptedByCarrier()
     const held = { lane: node.inProgress.lane!, epoch: 1, nodeId: dead! }
     await takeOverLane(db, held, living!)
-    expect(node.inProgress.settle(sent(plan, msgId))).toBe(true)
-    const latePart = { plan_id: plan, msg_id: msgId, parts: 1n, cut: 'udh GSM7 1' }
-    expect(node.inProgress.partAccepted(latePart)).toBe(true)
+    expect(node.inProgress.record(sent(plan, msgId))).toBe(true)
+    const latePart = { kind: 'part-accepted', atMs: Date.now(), parts: 1n, cut: 'udh GSM7 1' } as const
+    expect(node.inProgress.record({ planId: plan, msgId, facts: [latePart] })).toBe(true)
     await eventually(() => node.returned.length > 1)
     const { inProgress } = node
     expect([inProgress.get(msgId), inProgress.has(msgId), node.returned]).toEqual([
       undefined,
       true,
-      ['settlement', 'latePart'],
+      ['settled', 'part-accepted'],
     ])
     const projected = inProgress.project([msgId])
     const recovery = { nodeId: living!, ambiguityWaitMs: 60_000, delivers: () => true, log: quietLog }

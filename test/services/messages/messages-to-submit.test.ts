@@ -1,6 +1,7 @@
 /** Messages in memory that are still to be submitted: taken out of their records, put off, and kept for long. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Attempted } from '../../../src/domain/journal-entries.ts'
 import type { Postponed } from '../../../src/domain/message-facts.ts'
 import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
 import type {
@@ -104,12 +105,16 @@ describe('a message that waited', () => {
     expect(await take()).toMatchObject([{ msgId, state: { status: 'QUEUED', submission: { attempt: 0 } } }])
     expect(await recordOf(msgId)).toMatchObject({ lane: inProgress.lane, attempt: null })
     expect(await take()).toEqual([])
-    const attempt = {
-      ...{ msg_id: msgId, attempted_at: new Date().toISOString(), carrier_id: CARRIER_ID },
-      ...{ command_status: 20, resubmission: false, reason: 'only carrier' },
-      outcome: 'retry' as const,
+    const attempt: Attempted = {
+      kind: 'attempted',
+      outcome: 'retry',
+      atMs: Date.now(),
+      carrierId: CARRIER_ID,
+      commandStatus: 20,
+      resubmission: false,
+      reason: 'only carrier',
     }
-    expect(inProgress.postpone(msgId, postponed(), attempt)).toBe(true)
+    expect(inProgress.tell(msgId, [attempt, postponed()])).toBe(true)
     await eventually(() => left.includes(msgId))
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', attempt: 1 })
     const { rows } = await db.query('select outcome from submit_attempts where msg_id = $1', [msgId])
@@ -121,8 +126,8 @@ describe('a message that waited', () => {
     await start()
     const msgId = await storeMessage(db, plan, { callback_url: null })
     await take()
-    inProgress.submitted(submission(plan, msgId, msgId))
-    inProgress.settle(sent(plan, msgId))
+    inProgress.record(submission(plan, msgId, msgId))
+    inProgress.record(sent(plan, msgId))
     await eventually(() => inProgress.get(msgId)?.state.status === 'SENT')
     await inProgress.project([msgId])
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
@@ -141,7 +146,7 @@ describe('a message that waited', () => {
     }
     await start({ db: gatedDatabase(db, around, { inTransactions: true }) })
     const msgId = await accept()
-    inProgress.postpone(msgId, postponed(), null)
+    inProgress.tell(msgId, [postponed()])
     await eventually(() => isCommitted)
     const other = await storeMessage(db, plan)
     expect(await take()).toMatchObject([{ msgId: other }])
@@ -157,7 +162,7 @@ test('a message whose record is gone holds up no other', async () => {
   const [gone, other] = [await storeMessage(db, plan), await storeMessage(db, plan)]
   await take()
   await db.query('delete from messages where msg_id = $1', [gone])
-  for (const msgId of [gone, other]) inProgress.settle(sent(plan, msgId))
+  for (const msgId of [gone, other]) inProgress.record(sent(plan, msgId))
   await eventually(() => inProgress.get(other)?.state.status === 'SENT')
   await inProgress.project([gone, other])
   expect(await recordOf(other)).toMatchObject({ lane: null, status: 'SENT' })
@@ -179,7 +184,7 @@ test('what is said while a message is recorded is in the journal before the lane
   isRenewing = true
   const renewed = inProgress.project([msgId])
   await eventually(() => letGo)
-  inProgress.settle(sent(plan, msgId))
+  inProgress.record(sent(plan, msgId))
   expect(inProgress.pending).toBeGreaterThan(0)
   const stopped = inProgress.stop(10_000)
   letGo!()
@@ -197,11 +202,11 @@ describe('a message that is being submitted', () => {
     const other = await storeMessage(db, plan, { callback_url: null })
     await eventually(async () => {
       await take()
-      inProgress.settle(sent(plan, other, { status: 'FAILED', error_code: '101' }))
+      inProgress.record(sent(plan, other, { status: 'FAILED', errorCode: '101' }))
       return (await cut()) > 1
     })
     expect(inProgress.get(msgId)).toMatchObject({ state: { status: 'QUEUED' } })
-    inProgress.settle(sent(plan, msgId))
+    inProgress.record(sent(plan, msgId))
     await eventually(async () => (await recordOf(msgId)).lane === null)
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
   })
@@ -219,7 +224,7 @@ describe('a message that is being submitted', () => {
       return rows.length > 0
     })
     const begun = new Promise((told) => inProgress.begin(msgId, told))
-    expect(inProgress.postpone(msgId, postponed({ attempt: 3 }), null)).toBe(true)
+    expect(inProgress.tell(msgId, [postponed({ attempt: 3 })])).toBe(true)
     await blocker.query('rollback')
     blocker.release()
     await needed
@@ -244,7 +249,7 @@ describe('a message that is being submitted', () => {
   test('has its events in the records from then on, the next behind them', async () => {
     await start()
     const msgId = await accept(2)
-    inProgress.submitted(submission(plan, msgId, `${msgId}/0`, 0))
+    inProgress.record(submission(plan, msgId, `${msgId}/0`, 0))
     const row = receipt(`${msgId}/0`, 'FAILED', { mccmnc: null })
     await new Promise((done) => inProgress.receipts.receipt(row, done))
     expect(inProgress.get(msgId)?.events).toMatchObject([{ sequence: 1, status: 'FAILED' }])
@@ -258,7 +263,7 @@ describe('a message that is being submitted', () => {
       msgId,
     ])
     expect(rows).toEqual([{ count: 1 }])
-    inProgress.settle(sent(plan, msgId))
+    inProgress.record(sent(plan, msgId))
     await eventually(async () => (await recordOf(msgId)).lane === null)
     expect(await recordOf(msgId)).toMatchObject({ lane: null, status: 'FAILED' })
     expect(await eventsOf(db, msgId)).toHaveLength(1)

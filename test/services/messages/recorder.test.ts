@@ -12,6 +12,7 @@ import { gatedDatabase } from '../../support/gated-database.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'
 import { KeptLog } from '../../support/log.ts'
+import { submittedFact } from '../../support/messages-in-memory.ts'
 import { eventually } from '../../support/service.ts'
 import {
   announced,
@@ -80,8 +81,8 @@ describe('submissions and receipts', () => {
     const rows = ids.map((msg_id) => newMessage(plan, { msg_id }))
     await insertMessages(database.db, rows)
     for (const msgId of ids) {
-      recorder.submitted(submission(plan, msgId, `many-${msgId}`))
-      recorder.settle(sent(plan, msgId))
+      recorder.record(submission(plan, msgId, `many-${msgId}`))
+      recorder.record(sent(plan, msgId))
     }
     // The last is delivered first.
     const answers = ids.toReversed().map((msgId) => received(`many-${msgId}`, 'DELIVERED'))
@@ -102,8 +103,8 @@ describe('submissions and receipts', () => {
       database.db,
       ids.map((msg_id) => newMessage(plan, { msg_id })),
     )
-    for (const msgId of ids) recorder.submitted(submission(plan, msgId, `whole-${msgId}`))
-    for (const msgId of ids) recorder.settle(sent(plan, msgId))
+    for (const msgId of ids) recorder.record(submission(plan, msgId, `whole-${msgId}`))
+    for (const msgId of ids) recorder.record(sent(plan, msgId))
     await recorder.drain(20_000)
     const { rows } = await database.db.query(
       `select count(*) as together, count(distinct m.xmin::text) as batches
@@ -117,8 +118,8 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(database.db, plan)
     expect(await received(`early-${msgId}`, 'DELIVERED')).toBe(true)
     expect(await countOf(database.db, 'parked_receipts')).toBe(1)
-    recorder.submitted(submission(plan, msgId, `early-${msgId}`))
-    recorder.settle(sent(plan, msgId))
+    recorder.record(submission(plan, msgId, `early-${msgId}`))
+    recorder.record(sent(plan, msgId))
     await recorder.drain(5_000)
     expect(await announced(database.db, msgId)).toEqual(['SENT', 'DELIVERED'])
     expect(await countOf(database.db, 'parked_receipts')).toBe(0)
@@ -132,16 +133,16 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(database.db, plan)
     expect(await received(`later-${msgId}`, 'DELIVERED')).toBe(true)
     recorder = aRecorder(troubled)
-    recorder.submitted(submission(plan, msgId, `later-${msgId}`))
-    recorder.settle(sent(plan, msgId))
+    recorder.record(submission(plan, msgId, `later-${msgId}`))
+    recorder.record(sent(plan, msgId))
     await eventually(async () => (await statusOf(database.db, msgId)) === 'DELIVERED')
     expect(log.errors).toEqual(['carrier outcomes not recorded yet'])
   })
 
   test('of several receipts for one id in a batch the first final counts, and all are answered', async () => {
     const msgId = await storeMessage(database.db, plan)
-    recorder.submitted(submission(plan, msgId, `rep-${msgId}`))
-    recorder.settle(sent(plan, msgId))
+    recorder.record(submission(plan, msgId, `rep-${msgId}`))
+    recorder.record(sent(plan, msgId))
     const outcomes = ['UNKNOWN', 'UNKNOWN', 'DELIVERED', 'FAILED', 'UNKNOWN'] as const
     const answers = outcomes.map((outcome) => received(`rep-${msgId}`, outcome))
     expect(await Promise.all(answers)).toEqual(outcomes.map(() => true))
@@ -150,8 +151,8 @@ describe('submissions and receipts', () => {
 
   test('repetitions in a batch and intermediate receipts change nothing and are kept', async () => {
     const msgId = await storeMessage(database.db, plan)
-    recorder.submitted(submission(plan, msgId, `${msgId}/0`, 0))
-    recorder.settle(sent(plan, msgId))
+    recorder.record(submission(plan, msgId, `${msgId}/0`, 0))
+    recorder.record(sent(plan, msgId))
     recorder.note({ ...receipt(`${msgId}/0`, 'DELIVERED'), outcome: 'SENT' })
     await Promise.all([received(`${msgId}/0`, 'DELIVERED'), received(`${msgId}/0`, 'FAILED')])
     await recorder.drain(10_000)
@@ -166,7 +167,11 @@ describe('submissions and receipts', () => {
   test('parts accepted late are written, but for those that are cut otherwise', async () => {
     const msgId = await storeMessage(database.db, plan, { segments: 3 })
     const late = (parts: bigint, cut: string) =>
-      recorder.acceptedLate({ plan_id: plan, msg_id: msgId, parts, cut })
+      recorder.record({
+        planId: plan,
+        msgId,
+        facts: [{ kind: 'part-accepted', atMs: Date.now(), parts, cut }],
+      })
     late(1n, 'udh GSM7 63')
     late(2n, 'udh16 GSM7 64')
     expect(recorder.backlog).toBe(2)
@@ -183,8 +188,8 @@ describe('submissions and receipts', () => {
 
   test('a bad row among receipts is dropped alone, and answered so that it does not come again', async () => {
     const msgId = await storeMessage(database.db, plan)
-    recorder.submitted(submission(plan, msgId, `good-${msgId}`))
-    recorder.settle(sent(plan, msgId))
+    recorder.record(submission(plan, msgId, `good-${msgId}`))
+    recorder.record(sent(plan, msgId))
     const answers = [
       received(`good-${msgId}`, 'DELIVERED'),
       received('bad', 'DELIVERED', { received_at: 'yesterday, perhaps' }),
@@ -198,10 +203,10 @@ describe('submissions and receipts', () => {
   test('a bad row among submissions does not hold up the others', async () => {
     const good = await storeMessage(database.db, plan)
     const bad = await storeMessage(database.db, plan)
-    recorder.submitted({ ...submission(plan, bad, 'bad'), carrier_id: 2 ** 40 })
-    recorder.settle(sent(plan, bad))
-    recorder.submitted(submission(plan, good, `fine-${good}`))
-    recorder.settle(sent(plan, good))
+    recorder.record({ planId: plan, msgId: bad, facts: [{ ...submittedFact('bad'), carrierId: 2 ** 40 }] })
+    recorder.record(sent(plan, bad))
+    recorder.record(submission(plan, good, `fine-${good}`))
+    recorder.record(sent(plan, good))
     expect(await received(`fine-${good}`, 'DELIVERED')).toBe(true)
     await recorder.drain(2_000)
     expect(await statusOf(database.db, good)).toBe('DELIVERED')
@@ -223,7 +228,7 @@ describe('submissions and receipts', () => {
     })
     recorder = aRecorder(gated, inProgress)
     const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now() - 1_000) })
-    recorder.settle(sent(plan, msgId))
+    recorder.record(sent(plan, msgId))
     await asked.promise
     await inProgress.load(dead!, (tx, lane) => takeDue(tx, lane, wishFor(plan), (id) => id !== msgId))
     await takeOverLane(db, { lane: inProgress.lane!, epoch: 1, nodeId: dead! }, living!)

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { Rate } from '../../../src/domain/configuration.ts'
+import type { Dispatch } from '../../../src/domain/dispatches.ts'
+import type { SubmitJob } from '../../../src/services/sending/submit-job.ts'
 import {
   attemptOf,
+  type Ending,
   endBeforeSubmit,
+  outcomeOf,
   postponementOf,
   postponementOfJob,
   refusalOf,
   restOf,
-  settlementOf,
-  submissionsOf,
+  submittedWith,
 } from '../../../src/services/sending/submit-results.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'
 import { aDispatch, aJob } from '../../support/submit-jobs.ts'
@@ -25,46 +28,49 @@ const rate: Rate = {
 }
 const directory = aDirectory({ rates: [rate], numberRanges: new Map([['+1555', '310260']]) })
 
+function settled(dispatch: Dispatch, job: SubmitJob | null, ending: Ending, rates = directory) {
+  return outcomeOf(dispatch, job, ending, { directory: rates, nowMs: 0 }).facts.at(-1)
+}
+
 describe('the end of a message', () => {
   test('SENT has carrier, route, segments, network and price', () => {
     const job = aJob({ body: 'part '.repeat(80) })
-    expect(settlementOf(job.dispatch, job, { status: 'SENT' }, directory)).toMatchObject({
-      plan_id: 1,
-      msg_id: job.dispatch.msgId,
-      status: 'SENT',
-      carrier_id: 1,
-      error_code: '000',
-      carrier_code: null,
-      route_id: 1,
-      route_reason: 'only carrier',
-      segments: 3,
-      cut: null,
-      mccmnc: '310260',
-      currency: 'USD',
-      attempt: null,
-    })
-    const { price, ptf } = settlementOf(job.dispatch, job, { status: 'SENT' }, directory)
-    expect([Number(price), Number(ptf)]).toEqual([0.0225, 0.009])
+    const { facts, ...key } = outcomeOf(job.dispatch, job, { status: 'SENT' }, { directory, nowMs: 5 })
+    expect(key).toEqual({ planId: 1, msgId: job.dispatch.msgId })
+    expect(facts).toEqual([
+      {
+        kind: 'settled',
+        atMs: 5,
+        status: 'SENT',
+        carrierId: 1,
+        errorCode: '000',
+        carrierCode: null,
+        routeId: 1,
+        routeReason: 'only carrier',
+        segments: 3,
+        cut: null,
+        mccmnc: '310260',
+        charge: { price: '0.0225', ptf: '0.009', currency: 'USD' },
+      },
+    ])
   })
 
   test('without a rate it has no price; what was not sent costs nothing', () => {
     const job = aJob()
-    const none = { price: null, ptf: null, currency: null }
-    expect(settlementOf(job.dispatch, job, { status: 'SENT' }, aDirectory())).toMatchObject(none)
+    const none = { charge: null }
+    expect(settled(job.dispatch, job, { status: 'SENT' }, aDirectory())).toMatchObject(none)
     const failed = { status: 'FAILED', errorCode: '301', commandStatus: 0x0b } as const
-    expect(settlementOf(job.dispatch, job, failed, directory)).toMatchObject({
+    expect(settled(job.dispatch, job, failed)).toMatchObject({
       ...none,
-      error_code: '301',
-      carrier_code: '0x0000000b',
+      errorCode: '301',
+      carrierCode: '0x0000000b',
     })
-    expect(settlementOf(aDispatch(), null, { status: 'UNKNOWN', errorCode: '103' }, directory)).toMatchObject(
-      {
-        ...none,
-        carrier_id: null,
-        route_id: null,
-        segments: null,
-      },
-    )
+    expect(settled(aDispatch(), null, { status: 'UNKNOWN', errorCode: '103' })).toMatchObject({
+      ...none,
+      carrierId: null,
+      routeId: null,
+      segments: null,
+    })
   })
 })
 
@@ -98,14 +104,17 @@ describe('what ends a message before it is sent', () => {
 
   test('over a carrier that nobody knows it costs what was counted when it was accepted', () => {
     const dispatch = aDispatch({ segments: 2, status: 'DELIVERED' })
-    const settlement = settlementOf(dispatch, null, { status: 'SENT' }, directory)
-    expect(settlement).toMatchObject({ carrier_id: null, segments: null, currency: 'USD' })
-    expect(Number(settlement.price)).toBe(0.015)
+    const charge = { price: '0.015', ptf: '0.006', currency: 'USD' }
+    expect(settled(dispatch, null, { status: 'SENT' })).toMatchObject({
+      carrierId: null,
+      segments: null,
+      charge,
+    })
   })
 })
 
 test('a refusal is no failure when an earlier attempt may have come through', () => {
-  const attempt = { outcome: 'refused', command_status: 0x0b }
+  const attempt = { outcome: 'refused', commandStatus: 0x0b }
   const end = (changes: object) => refusalOf(aJob(changes), '301', 0x0b)
   expect(end({})).toMatchObject({ status: 'FAILED', errorCode: '301', commandStatus: 0x0b, attempt })
   expect(end({ ambiguous: true })).toMatchObject({ status: 'UNKNOWN', errorCode: '103', attempt })
@@ -114,7 +123,7 @@ test('a refusal is no failure when an earlier attempt may have come through', ()
 describe('an attempt', () => {
   test('is not written when it is the first and was accepted', () => {
     expect(attemptOf(aJob(), 'accepted', 0)).toBeNull()
-    expect(attemptOf(aJob(), 'refused', 0x0b)).toMatchObject({ outcome: 'refused', command_status: 0x0b })
+    expect(attemptOf(aJob(), 'refused', 0x0b)).toMatchObject({ outcome: 'refused', commandStatus: 0x0b })
   })
 
   test.each([
@@ -125,11 +134,11 @@ describe('an attempt', () => {
     const job = aJob(changes)
     job.startedAtMs = 1_700_000_000_000
     expect(attemptOf(job, 'accepted', 0)).toEqual({
-      msg_id: job.dispatch.msgId,
-      attempted_at: '2023-11-14T22:13:20.000Z',
-      carrier_id: 1,
+      kind: 'attempted',
+      atMs: 1_700_000_000_000,
+      carrierId: 1,
       outcome: 'accepted',
-      command_status: 0,
+      commandStatus: 0,
       resubmission,
       reason: 'only carrier',
     })
@@ -205,7 +214,7 @@ describe('what is given back', () => {
 describe('what a PDU brings', () => {
   const body = 'part '.repeat(80)
   const of = (job: ReturnType<typeof aJob>, index: number) =>
-    submissionsOf(job, index, 'id').map(({ segment, cut }) => [segment, cut])
+    submittedWith(job, index, 'id').map(({ segment, cut }) => [segment, cut])
 
   test('a row for each segment that it carries', () => {
     expect(of(aJob({ body }), 1)).toEqual([[1, null]])
@@ -216,6 +225,6 @@ describe('what a PDU brings', () => {
   test('with the cut, where the message started over; its end has it too', () => {
     const job = aJob({ body, submittedSegments: 1n, cut: 'sar GSM7 3' })
     expect(of(job, 2)).toEqual([[2, 'udh GSM7 3']])
-    expect(settlementOf(job.dispatch, job, { status: 'SENT' }, directory).cut).toBe('udh GSM7 3')
+    expect(settled(job.dispatch, job, { status: 'SENT' })).toMatchObject({ cut: 'udh GSM7 3' })
   })
 })
