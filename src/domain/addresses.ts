@@ -76,17 +76,6 @@ export function dialledDigits(address: string): string {
   return address.slice(0, MAX_INBOUND_LENGTH).replace(/\D/g, '').replace(/^00/, '')
 }
 
-/**
- * An address for logs, where no personal number may stand: four leading digits (country and area) and the last two of a
- * number of nine digits or more, two characters of anything shorter or of a name.
- */
-export function maskMsisdn(address: string): string {
-  const printable = withoutControls(address.slice(0, MAX_INBOUND_LENGTH))
-  const digits = printable.startsWith('+') ? printable.slice(1) : printable
-  if (!/^[0-9]{9,}$/.test(digits)) return `${printable.slice(0, printable.startsWith('+') ? 3 : 2)}•••`
-  return `${printable.startsWith('+') ? '+' : ''}${digits.slice(0, 4)}•••${digits.slice(-2)}`
-}
-
 function withoutControls(text: string): string {
   return text.replace(/\p{Cc}/gu, '')
 }

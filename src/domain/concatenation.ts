@@ -70,11 +70,6 @@ export function parseUserData({ esmClass, shortMessage, tlvs }: UserData): {
   return { payload, part: header?.part ?? sarPart(tlvs), language: header?.language ?? DEFAULT_LANGUAGE }
 }
 
-/** Content of the parts in the order of their sequence numbers; of a repeated part the first is taken. */
-export function joinParts(parts: ReadonlyArray<{ sequence: number; payload: Buffer }>): Buffer {
-  return Buffer.concat(inSequence(parts).map((part) => part.payload))
-}
-
 /** The parts sorted by sequence number, without repeats. */
 export function inSequence<T extends { sequence: number }>(parts: ReadonlyArray<T>): T[] {
   const bySequence = new Map<number, T>()

@@ -1,5 +1,6 @@
 import { receiptErrorMessage } from './delivery-receipts.ts'
 import type { EventState } from './events.ts'
+import type { Attempted } from './journal-entries.ts'
 import { type KeptReceipt, readKept } from './kept-receipts.ts'
 import type { Status } from './message-states.ts'
 import { formatCommandStatus } from './settings.ts'
@@ -25,51 +26,67 @@ export interface Travelled {
   readonly sentAt: string | null
   readonly updatedAt: string
   readonly attempts: readonly TravelAttempt[]
-  readonly submissions: readonly {
-    readonly segment: number
-    readonly carrierMessageId: string
-    readonly carrier: string | null
-    readonly outcome: Status | null
-    readonly carrierCode: string | null
-    readonly receiptAt: string | null
-  }[]
+  readonly submissions: readonly TravelSubmission[]
   readonly receipts: readonly TravelReceipt[]
-  readonly webhookAttempts: readonly {
-    readonly event: number
-    readonly attempt: number
-    readonly attemptedAt: string
-    readonly latencyMs: number
-    readonly responseStatus: number | null
-    readonly error: string | null
-    readonly responseHead: string | null
-  }[]
-  readonly webhookEvents: readonly {
-    readonly event: number
-    readonly status: Status
-    readonly state: EventState
-    readonly attempts: number
-    readonly occurredAt: string
-    readonly deliveredAt: string | null
-    readonly dueAt: string | null
-  }[]
+  readonly webhookAttempts: readonly TravelWebhook[]
+  readonly webhookEvents: readonly TravelEvent[]
 }
 
-export interface TravelAttempt {
+/** What happened at one attempt to submit it. */
+export interface TravelAttempt
+  extends Pick<Attempted, 'outcome' | 'commandStatus' | 'resubmission' | 'reason'> {
   readonly attemptedAt: string
   readonly carrier: string | null
-  readonly outcome: 'accepted' | 'refused' | 'retry' | 'no-answer'
-  readonly commandStatus: number | null
-  readonly resubmission: boolean
-  readonly reason: string | null
+}
+
+/** A segment that a carrier accepted. What its receipt said is kept where there are several. */
+export interface TravelSubmission {
+  readonly segment: number
+  readonly carrierMessageId: string
+  readonly carrier: string | null
+  readonly outcome: Status | null
+  readonly errorCode: string | null
+  readonly carrierCode: string | null
+  readonly receiptAt: string | null
+}
+
+/** One POST of an event. */
+export interface TravelWebhook {
+  readonly event: number
+  readonly attempt: number
+  readonly attemptedAt: string
+  readonly latencyMs: number
+  readonly responseStatus: number | null
+  readonly error: string | null
+  /** The first 1 KiB of the answer. */
+  readonly responseHead: string | null
+}
+
+/** What its customer is told of; `dueAt` null: no attempt is planned. */
+export interface TravelEvent {
+  readonly event: number
+  readonly status: Status
+  readonly state: EventState
+  readonly attempts: number
+  readonly occurredAt: string
+  readonly deliveredAt: string | null
+  readonly dueAt: string | null
+}
+
+/** A receipt as it is on record; `receipt` null: it came before they were kept. */
+export interface RecordedReceipt {
+  readonly receivedAt: string
+  readonly carrier: string | null
+  /** Null where the message has one segment: its submission's. */
+  readonly carrierMessageId: string | null
+  /** What it was read as; SENT: an intermediate one. */
+  readonly outcome: Status
+  readonly errorCode: string
+  readonly receipt: KeptReceipt | null
 }
 
 /** A receipt and what it was read as. `text` null: it came before receipts were kept. */
-export interface TravelReceipt {
-  readonly receivedAt: string
-  readonly carrier: string | null
-  readonly carrierMessageId: string | null
-  readonly outcome: Status
-  readonly errorCode: string
+export interface TravelReceipt extends Omit<RecordedReceipt, 'receipt'> {
   readonly carrierCode: string | null
   readonly text: string | null
   readonly tlvs: Readonly<Record<string, string>>
@@ -77,9 +94,7 @@ export interface TravelReceipt {
 
 /** The receipts as they are shown: with the carrier's words, and the id of the only segment where none is given. */
 export function receiptsOf(
-  recorded: readonly (Omit<TravelReceipt, 'carrierCode' | 'text' | 'tlvs'> & {
-    readonly receipt: KeptReceipt | null
-  })[],
+  recorded: readonly RecordedReceipt[],
   submissions: readonly { readonly carrierMessageId: string }[],
 ): TravelReceipt[] {
   const [submission] = submissions.length === 1 ? submissions : []
@@ -138,7 +153,7 @@ function attemptEntry(attempt: TravelAttempt, { submissions }: Travelled): Timel
 }
 
 /** The carrier's ids, in the order of the segments. */
-function acceptedAs(submissions: Travelled['submissions']): string {
+function acceptedAs(submissions: readonly TravelSubmission[]): string {
   const ids = [...new Set(submissions.map(({ carrierMessageId }) => carrierMessageId))]
   if (ids.length === 0) return ''
   return `, ${ids.length === 1 ? 'id' : 'ids'} ${ids.join(' ')}`
@@ -159,7 +174,7 @@ function receiptEntry(receipt: TravelReceipt, { segments, submissions }: Travell
 }
 
 /** What the receipt of a segment said, where the receipt itself was not kept. */
-function segmentEntry(submission: Travelled['submissions'][number], segments: number): TimelineEntry[] {
+function segmentEntry(submission: TravelSubmission, segments: number): TimelineEntry[] {
   const { segment, carrierMessageId, outcome, carrierCode, receiptAt } = submission
   if (outcome === null || receiptAt === null) return []
   const raw = carrierCode === null ? '' : `, carrier: ${carrierCode}`
@@ -174,7 +189,7 @@ function lastStatus({ status, errorCode, carrierCode, updatedAt }: Travelled): T
   return [{ at: updatedAt, what: 'status', detail: `${status}${why}${raw}` }]
 }
 
-function webhookEntry(attempt: Travelled['webhookAttempts'][number]): TimelineEntry {
+function webhookEntry(attempt: TravelWebhook): TimelineEntry {
   const answer = attempt.responseStatus === null ? attempt.error : `HTTP ${attempt.responseStatus}`
   const head = attempt.responseHead ?? ''
   const cut = head.length > SHOWN_HEAD ? `${head.slice(0, SHOWN_HEAD).toWellFormed()}…` : head
@@ -186,12 +201,12 @@ function webhookEntry(attempt: Travelled['webhookAttempts'][number]): TimelineEn
   }
 }
 
-function eventEntry(event: Travelled['webhookEvents'][number]): TimelineEntry {
+function eventEntry(event: TravelEvent): TimelineEntry {
   const detail = `event ${event.event} (${event.status}): ${outcomeOf(event)}`
   return { at: event.occurredAt, what: 'webhook event', detail }
 }
 
-function outcomeOf({ state, attempts, deliveredAt, dueAt }: Travelled['webhookEvents'][number]): string {
+function outcomeOf({ state, attempts, deliveredAt, dueAt }: TravelEvent): string {
   if (state === 'kept') return 'kept, for there is no URL'
   const count = `${attempts} attempt${attempts === 1 ? '' : 's'}`
   if (state === 'failed') return `failed after ${count}`

@@ -338,34 +338,7 @@ function withoutLane<Recorded>({ lane: _, ...record }: Recorded & InLane): Recor
 }
 
 function namelessMessage(message: MessageInProgress): NamelessMessage {
-  const {
-    planId,
-    msgId,
-    status,
-    sender,
-    recipient,
-    segments,
-    country,
-    mccmnc,
-    errorCode,
-    sentAt,
-    updatedAt,
-  } = messageOf(message)
+  const { body, callbackUrl, price, ptf, currency, ...shown } = messageOf(message)
   const { carrierId, routeId, carrierCode } = message.state
-  return {
-    planId,
-    routeId,
-    carrierId,
-    msgId,
-    status,
-    sender,
-    recipient,
-    segments,
-    country,
-    mccmnc,
-    errorCode,
-    carrierCode,
-    sentAt,
-    updatedAt,
-  }
+  return { ...shown, carrierId, routeId, carrierCode }
 }

@@ -54,75 +54,11 @@ export const STATUSES = {
 
 export type StatusName = keyof typeof STATUSES
 
-/** What each status tells an operator (§5.1.3, in our words). */
-const MEANINGS: Record<StatusName, string> = {
-  ESME_ROK: 'no error',
-  ESME_RINVMSGLEN: 'message length is invalid',
-  ESME_RINVCMDLEN: 'command length is invalid',
-  ESME_RINVCMDID: 'command id is invalid',
-  ESME_RINVBNDSTS: 'command not allowed in this bind state',
-  ESME_RALYBND: 'already bound',
-  ESME_RINVPRTFLG: 'priority flag is invalid',
-  ESME_RINVREGDLVFLG: 'registered delivery flag is invalid',
-  ESME_RSYSERR: 'system error',
-  ESME_RINVSRCADR: 'source address is invalid',
-  ESME_RINVDSTADR: 'destination address is invalid',
-  ESME_RINVMSGID: 'message id is invalid',
-  ESME_RBINDFAIL: 'bind failed',
-  ESME_RINVPASWD: 'password is invalid',
-  ESME_RINVSYSID: 'system id is invalid',
-  ESME_RCANCELFAIL: 'cancel failed',
-  ESME_RREPLACEFAIL: 'replace failed',
-  ESME_RMSGQFUL: 'message queue is full',
-  ESME_RINVSERTYP: 'service type is invalid',
-  ESME_RINVNUMDESTS: 'number of destinations is invalid',
-  ESME_RINVDLNAME: 'distribution list name is invalid',
-  ESME_RINVDESTFLAG: 'destination flag is invalid',
-  ESME_RINVSUBREP: 'submit with replace is not supported',
-  ESME_RINVESMCLASS: 'esm_class is invalid',
-  ESME_RCNTSUBDL: 'cannot submit to a distribution list',
-  ESME_RSUBMITFAIL: 'submit failed',
-  ESME_RINVSRCTON: 'source type of number is invalid',
-  ESME_RINVSRCNPI: 'source numbering plan is invalid',
-  ESME_RINVDSTTON: 'destination type of number is invalid',
-  ESME_RINVDSTNPI: 'destination numbering plan is invalid',
-  ESME_RINVSYSTYP: 'system type is invalid',
-  ESME_RINVREPFLAG: 'replace_if_present flag is invalid',
-  ESME_RINVNUMMSGS: 'number of messages is invalid',
-  ESME_RTHROTTLED: 'message rate exceeded',
-  ESME_RINVSCHED: 'scheduled delivery time is invalid',
-  ESME_RINVEXPIRY: 'validity period is invalid',
-  ESME_RINVDFTMSGID: 'predefined message is invalid or not found',
-  ESME_RX_T_APPN: 'receiver: temporary application error',
-  ESME_RX_P_APPN: 'receiver: permanent application error',
-  ESME_RX_R_APPN: 'receiver: message rejected',
-  ESME_RQUERYFAIL: 'query failed',
-  ESME_RINVOPTPARSTREAM: 'optional part of the PDU is invalid',
-  ESME_ROPTPARNOTALLWD: 'optional parameter not allowed',
-  ESME_RINVPARLEN: 'parameter length is invalid',
-  ESME_RMISSINGOPTPARAM: 'expected optional parameter is missing',
-  ESME_RINVOPTPARAMVAL: 'optional parameter value is invalid',
-  ESME_RDELIVERYFAILURE: 'delivery failed',
-  ESME_RUNKNOWNERR: 'unknown error',
-}
-
 const NAME_BY_CODE = new Map<number, StatusName>(
   (Object.keys(STATUSES) as StatusName[]).map((name) => [STATUSES[name], name]),
 )
 
-/** True in the range left to SMSC vendors (§5.1.3: 0x00000400-0x000004FF). */
-export function isVendorStatus(status: number): boolean {
-  return status >= 0x400 && status <= 0x4ff
-}
-
 /** `ESME_RTHROTTLED` for 0x58; the code in hexadecimal (`0x00000401`) for one that has no name. */
 export function statusName(status: number): string {
   return NAME_BY_CODE.get(status) ?? `0x${status.toString(16).padStart(8, '0').toUpperCase()}`
-}
-
-/** One line for an operator; never empty, whatever the code. */
-export function statusMeaning(status: number): string {
-  const name = NAME_BY_CODE.get(status)
-  if (name !== undefined) return MEANINGS[name]
-  return isVendorStatus(status) ? 'defined by the SMSC vendor' : 'reserved'
 }

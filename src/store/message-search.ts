@@ -1,35 +1,27 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { SearchFilters } from '../domain/message-search.ts'
-import type { Status } from '../domain/message-states.ts'
+import type { Message } from '../domain/messages.ts'
 import type { Queryable } from './database.ts'
 import type { InLane } from './messages.ts'
 
-/** An outbound message in a list of the operator. */
-export interface FoundMessage {
-  readonly accountId: string
-  readonly servicePlanId: string
-  readonly msgId: string
-  readonly status: Status
-  readonly sender: string
-  readonly recipient: string
-  readonly segments: number
-  readonly country: string | null
-  readonly mccmnc: string | null
-  readonly errorCode: string
-  readonly route: string | null
-  readonly carrier: string | null
-  readonly carrierCode: string | null
-  readonly sentAt: Date | null
-  readonly updatedAt: Date
-}
-
-/** The same without what others are called; `routeId` and `carrierId` null: none yet. */
+/** An outbound message in a list of the operator, by keys alone; `routeId` and `carrierId` null: none yet. */
 export interface NamelessMessage
-  extends Omit<FoundMessage, 'accountId' | 'servicePlanId' | 'route' | 'carrier'> {
-  readonly planId: number
+  extends Omit<Message, 'body' | 'callbackUrl' | 'price' | 'ptf' | 'currency'> {
   readonly routeId: number | null
   readonly carrierId: number | null
+  readonly carrierCode: string | null
 }
+
+/** What a message belongs to. */
+interface Names {
+  readonly accountId: string
+  readonly servicePlanId: string
+  readonly route: string | null
+  readonly carrier: string | null
+}
+
+/** The same with the names of what it belongs to. */
+export interface FoundMessage extends Omit<NamelessMessage, 'planId' | 'routeId' | 'carrierId'>, Names {}
 
 /** Ids from `lowest` on and below `below` are searched; `planId` null: in all plans. */
 export interface SearchPart {
@@ -105,13 +97,7 @@ export async function withNames(
 ): Promise<FoundMessage[]> {
   if (messages.length === 0) return []
   const keys = messages.map(({ planId, routeId, carrierId }) => ({ planId, routeId, carrierId }))
-  const { rows } = await db.query<{
-    n: number
-    accountId: string
-    servicePlanId: string
-    route: string | null
-    carrier: string | null
-  }>({
+  const { rows } = await db.query<Names & { n: number }>({
     text: `
       select i.n, a.account_id as "accountId", p.service_plan_id as "servicePlanId", r.name as route, c.name as carrier
       from rows from (

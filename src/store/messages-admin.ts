@@ -1,94 +1,27 @@
-import type { EventState } from '../domain/events.ts'
-import type { Attempted } from '../domain/journal-entries.ts'
-import type { KeptReceipt } from '../domain/kept-receipts.ts'
-import type { Status } from '../domain/message-states.ts'
+import type {
+  RecordedReceipt,
+  TravelAttempt,
+  TravelEvent,
+  TravelSubmission,
+  TravelWebhook,
+} from '../domain/message-timeline.ts'
+import type { Message } from '../domain/messages.ts'
 import type { Queryable } from './database.ts'
 import { EVENT_STATE } from './event-list.ts'
 
 /** An outbound message as the operator sees it: the public record, and all that is known of its way. */
-export interface AdminMessageRecord {
+export interface AdminMessageRecord extends Omit<Message, 'planId'> {
   readonly accountId: string
   readonly servicePlanId: string
-  readonly msgId: string
-  readonly status: Status
-  readonly sender: string
-  readonly recipient: string
-  readonly body: string
-  readonly segments: number
-  readonly callbackUrl: string | null
-  readonly country: string | null
-  readonly mccmnc: string | null
-  readonly errorCode: string
-  /** Exact decimals. */
-  readonly price: string | null
-  readonly ptf: string | null
-  readonly currency: string | null
   readonly route: string | null
   readonly routeReason: string | null
   readonly carrier: string | null
   readonly carrierCode: string | null
-  readonly sentAt: Date | null
-  readonly updatedAt: Date
-  readonly attempts: AttemptRecord[]
-  readonly submissions: SubmissionRecord[]
-  readonly receipts: ReceiptRecord[]
-  readonly webhookAttempts: WebhookAttemptRecord[]
-  readonly webhookEvents: WebhookEventRecord[]
-}
-
-/** What happened at one attempt to submit it. Times of this and the following are ISO 8601. */
-interface AttemptRecord {
-  readonly attemptedAt: string
-  readonly carrier: string | null
-  readonly outcome: Attempted['outcome']
-  readonly commandStatus: number | null
-  readonly resubmission: boolean
-  readonly reason: string | null
-}
-
-/** A segment that a carrier accepted. What its receipt said is kept where there are several. */
-interface SubmissionRecord {
-  readonly segment: number
-  readonly carrierMessageId: string
-  readonly carrier: string | null
-  readonly outcome: Status | null
-  readonly errorCode: string | null
-  readonly carrierCode: string | null
-  readonly receiptAt: string | null
-}
-
-/** A receipt of a carrier; `receipt` null: it came before they were kept. */
-interface ReceiptRecord {
-  readonly receivedAt: string
-  readonly carrier: string | null
-  /** Null where the message has one segment: its submission's. */
-  readonly carrierMessageId: string | null
-  /** What it was read as; SENT: an intermediate one. */
-  readonly outcome: Status
-  readonly errorCode: string
-  readonly receipt: KeptReceipt | null
-}
-
-interface WebhookAttemptRecord {
-  readonly event: number
-  readonly attempt: number
-  readonly attemptedAt: string
-  readonly latencyMs: number
-  readonly responseStatus: number | null
-  readonly error: string | null
-  /** The first 1 KiB of the answer. */
-  readonly responseHead: string | null
-}
-
-/** What its customer is told of; `dueAt` null: no attempt is planned. */
-interface WebhookEventRecord {
-  readonly event: number
-  readonly status: Status
-  readonly state: EventState
-  readonly attempts: number
-  readonly occurredAt: string
-  readonly deliveredAt: string | null
-  readonly dueAt: string | null
+  readonly attempts: TravelAttempt[]
+  readonly submissions: TravelSubmission[]
+  readonly receipts: RecordedReceipt[]
+  readonly webhookAttempts: TravelWebhook[]
+  readonly webhookEvents: TravelEvent[]
 }
 
 /** Entries of each list that are shown: more than a message can have unless something loops. */

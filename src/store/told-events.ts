@@ -1,26 +1,10 @@
 import type { Told } from '../domain/events.ts'
-import type { Status } from '../domain/message-states.ts'
+import type { Message } from '../domain/messages.ts'
 
 /** A row of TOLD_COLUMNS. Columns of the other direction are null. */
-export interface ToldRow {
-  readonly planId: number
-  readonly msgId: string
+export interface ToldRow extends Message {
   readonly seq: number
-  readonly status: Status
-  readonly sender: string
-  readonly recipient: string
-  readonly body: string
-  readonly segments: number
-  readonly callbackUrl: string | null
-  readonly country: string | null
   readonly keyword: string | null
-  readonly mccmnc: string | null
-  readonly errorCode: string
-  readonly price: string | null
-  readonly ptf: string | null
-  readonly currency: string | null
-  readonly sentAt: Date | null
-  readonly updatedAt: Date
 }
 
 /** What an event tells; of `f` (events) with TOLD_JOINS. */
@@ -36,24 +20,8 @@ export const TOLD_JOINS = `
   left join inbound_messages o on f.seq = 0 and o.plan_id = any (array[f.plan_id]) and o.msg_id = f.msg_id`
 
 export function toldOf(row: ToldRow): Told {
-  const { planId, msgId, seq, sender, recipient, body, keyword } = row
-  if (seq === 0) return { direction: 'MO', inbound: { planId, msgId, sender, recipient, body, keyword } }
-  const {
-    status,
-    segments,
-    callbackUrl,
-    country,
-    mccmnc,
-    errorCode,
-    price,
-    ptf,
-    currency,
-    sentAt,
-    updatedAt,
-  } = row
-  const message = {
-    ...{ planId, msgId, status, sender, recipient, body, segments, callbackUrl, country, mccmnc },
-    ...{ errorCode, price, ptf, currency, sentAt, updatedAt },
-  }
-  return { direction: 'MT', message }
+  const { seq, keyword, ...message } = row
+  if (seq > 0) return { direction: 'MT', message }
+  const { planId, msgId, sender, recipient, body } = message
+  return { direction: 'MO', inbound: { planId, msgId, sender, recipient, body, keyword } }
 }

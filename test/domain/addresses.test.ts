@@ -4,7 +4,6 @@ import {
   classifySender,
   fromCarrierAddress,
   isE164,
-  maskMsisdn,
   toCarrierAddress,
   tonNpi,
 } from '../../src/domain/addresses.ts'
@@ -102,28 +101,6 @@ describe('fromCarrierAddress', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat(255), (address, ton) => {
         expect(fromCarrierAddress(address, ton)).not.toContain('\0')
-      }),
-    )
-  })
-})
-
-describe('maskMsisdn', () => {
-  test.each([
-    ['+15551230001', '+1555•••01'],
-    ['15551230001', '1555•••01'],
-    ['+1234567', '+12•••'],
-    ['12345', '12•••'],
-    ['Aldis', 'Al•••'],
-    ['a\nb', 'ab•••'],
-    ['', '•••'],
-  ])('%j is %j', (address, masked) => {
-    expect(maskMsisdn(address)).toBe(masked)
-  })
-
-  test('six digits at most are shown', () => {
-    fc.assert(
-      fc.property(fc.stringMatching(/^\+?[0-9]{0,20}$/), (address) => {
-        expect(maskMsisdn(address).replace(/[^0-9]/g, '').length).toBeLessThanOrEqual(6)
       }),
     )
   })

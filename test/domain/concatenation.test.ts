@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildHeader, joinParts, parseUserData, UDHI } from '../../src/domain/concatenation.ts'
+import { buildHeader, inSequence, parseUserData, UDHI } from '../../src/domain/concatenation.ts'
 
 const CONTENT = Buffer.from('A')
 
@@ -185,8 +185,9 @@ test('no octets throw, and what is read is possible', () => {
   )
 })
 
-test('joinParts sorts, and takes the first of a repeated part', () => {
-  const part = (sequence: number, text: string) => ({ sequence, payload: Buffer.from(text) })
-  expect(joinParts([part(3, 'c'), part(1, 'a'), part(2, 'b'), part(2, 'x')]).toString()).toBe('abc')
-  expect(joinParts([])).toHaveLength(0)
+test('the parts are sorted, and the first of a repeated one is taken', () => {
+  const part = (sequence: number, text: string) => ({ sequence, text })
+  const parts = [part(3, 'c'), part(1, 'a'), part(2, 'b'), part(2, 'x')]
+  expect(inSequence(parts).map(({ text }) => text)).toEqual(['a', 'b', 'c'])
+  expect(inSequence([])).toEqual([])
 })
