@@ -34,6 +34,8 @@ export interface Heartbeat {
   readonly state: 'alive' | 'expired' | 'replaced'
   /** Every node that is not dead, this one included. */
   readonly nodes: readonly number[]
+  /** Until the first lease of another living node ends, if it is not renewed, milliseconds; null: there is no other. */
+  readonly firstEndMs: number | null
   /** The database's clock, Unix milliseconds. */
   readonly databaseMs: number
 }
@@ -60,6 +62,8 @@ export async function heartbeat(db: Queryable, nodeId: number, name: string): Pr
                   when not exists (select from nodes where node_id = $1) then 'expired' end as state,
              (select coalesce(array_agg(node_id), '{}') from nodes where node_id not in (select node_id from dead))
                as nodes,
+             (select (extract(epoch from min(expires_at) - now()) * 1000)::double precision from nodes
+              where node_id <> $1 and expires_at >= now()) as "firstEndMs",
              (extract(epoch from clock_timestamp()) * 1000)::double precision as "databaseMs"`,
     values: [nodeId, LEASE_MS, name],
     query_timeout: HEARTBEAT_TIMEOUT_MS,

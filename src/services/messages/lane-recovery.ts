@@ -17,6 +17,8 @@ export interface LaneRecoveryOptions {
 
 /** A lane that was recovered goes when nobody can append to it any more. */
 const INTERVAL_MS = 10_000
+/** The messages of a dead node wait for it. */
+const RETRY_MS = 500
 
 /**
  * Writes into the records what dead nodes had in memory. Beside the heartbeats, which cannot wait for it: what a busy node
@@ -31,6 +33,7 @@ export class LaneRecovery {
     this.#task = new PeriodicTask({
       run: () => this.#run(),
       intervalMs: INTERVAL_MS,
+      retryMs: RETRY_MS,
       log: options.log,
       failure: 'lanes of dead nodes not recovered',
     })

@@ -31,12 +31,14 @@ export interface NodeLeaseOptions {
 const HEARTBEAT_MS = 3_000
 /** Pause after a heartbeat that failed. */
 const RETRY_MS = 500
+/** So long after the end of another's lease it is looked at. */
+const BEHIND_END_MS = 20
 /** Work stops this long before the lease ends, so that what was begun ends within it. */
 export const SAFETY_MS = 4_000
 
 /**
  * This node's share of the buckets. Every node owns an equal part of the live ones; the work of a dead node is taken
- * over at the first heartbeat of another after its lease is over.
+ * over when its lease is over: the next heartbeat of the others comes then, if it is not due sooner.
  */
 export class NodeLease {
   readonly #options: NodeLeaseOptions
@@ -118,16 +120,15 @@ export class NodeLease {
     this.#task.start()
   }
 
-  /** One heartbeat: renews the lease and evens out the shares. */
-  async runOnce(): Promise<void> {
-    const { db, name, clock } = this.#options
+  /** One heartbeat: renews the lease and evens out the shares. Returns in how many milliseconds the next is due. */
+  async runOnce(): Promise<number> {
+    const { db, name, clock, heartbeatMs = HEARTBEAT_MS } = this.#options
     const startedAtMs = performance.now()
-    const { state, nodes, databaseMs } = await heartbeat(db, this.#nodeId, name)
+    const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, this.#nodeId, name)
     clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs: performance.now() })
-    if (state !== 'alive') {
-      await this.#lost(state)
-      return
-    }
+    if (state !== 'alive') return await this.#lost(state)
+    // After a gap of its own the database was away, perhaps from everybody: the others get time for a heartbeat.
+    const isRegular = startedAtMs - this.#renewedAtMs < 2 * heartbeatMs
     for (const listener of this.#registeredListeners) await listener(this.#nodeId)
     this.#renewed(startedAtMs)
     const share = Math.ceil(BUCKETS / nodes.length)
@@ -138,6 +139,7 @@ export class NodeLease {
     this.#nodes = nodes
     this.#buckets = owned
     if (owned.length > share) await this.#giveUp(owned.slice(share))
+    return isRegular && firstEndMs !== null ? Math.min(heartbeatMs, firstEndMs + BEHIND_END_MS) : heartbeatMs
   }
 
   async stop(): Promise<void> {
@@ -150,8 +152,8 @@ export class NodeLease {
   }
 
   /** A lease that was over is begun anew, as another node; under a name that another process has taken, never. */
-  async #lost(state: 'expired' | 'replaced'): Promise<void> {
-    const { db, name, onReplaced } = this.#options
+  async #lost(state: 'expired' | 'replaced'): Promise<number> {
+    const { db, name, onReplaced, heartbeatMs = HEARTBEAT_MS } = this.#options
     this.#buckets = []
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
     this.#tell()
@@ -161,10 +163,10 @@ export class NodeLease {
       // Not waited for: it is this run that finds it out.
       void this.#task.stop()
       onReplaced()
-      return
+      return heartbeatMs
     }
     this.#nodeId = nodeId
-    await this.runOnce()
+    return await this.runOnce()
   }
 
   #renewed(startedAtMs: number): void {

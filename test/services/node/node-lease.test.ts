@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NodeLease } from '../../../src/services/node/node-lease.ts'
 import { withTransaction } from '../../../src/store/database.ts'
+import { LEASE_MS } from '../../../src/store/nodes.ts'
 import { databaseOfFile } from '../../support/database.ts'
 import { KeptLog, strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
@@ -111,6 +112,24 @@ describe('several nodes', () => {
     await two.lease.runOnce()
     expect(two.lease.buckets).toHaveLength(256)
     expect(two.taken.at(-1)).toHaveLength(256)
+  })
+
+  test('the next heartbeat comes when the lease of another ends, and not before the usual time where none does', async () => {
+    const [one, two] = [await started('one'), await started('two')]
+    expect(await two.lease.runOnce()).toBeLessThan(LEASE_MS + 1_000)
+    await over(one)
+    await two.lease.runOnce()
+    expect([two.lease.buckets.length, await two.lease.runOnce()]).toEqual([256, NEVER_MS])
+  })
+
+  test('after a gap of its own a node does not hurry: the others get time for a heartbeat', async () => {
+    const [one, two] = [await started('one'), await started('two')]
+    await db.query('delete from nodes where node_id = $1', [two.lease.nodeId])
+    // Begun anew: as little is known of the others as after an outage.
+    expect(await two.lease.runOnce()).toBe(NEVER_MS)
+    await over(one)
+    await two.lease.runOnce()
+    expect(two.lease.buckets).toHaveLength(256)
   })
 
   test('it finds out, and begins anew as another node with what is left', async () => {
