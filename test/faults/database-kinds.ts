@@ -218,18 +218,25 @@ export const DATABASE_KINDS: readonly Kind[] = [
     holdMs: [500, 3_000],
     needsStandby: true,
     async begin({ bed }) {
-      const old = bed.database
-      const standby = bed.standby!
-      await old.kill()
+      await bed.database.kill()
+      return { end: () => promoteStandby(bed) }
+    },
+  },
+  {
+    name: 'standby-behind',
+    summary: 'the primary dies twice, and its standby takes its address before it has followed it again',
+    excuses: CRASH,
+    known: KNOWN,
+    // A standby looks for its primary every 5 s.
+    holdMs: [500, 3_000],
+    needsStandby: true,
+    async begin({ bed }) {
+      await bed.database.kill()
+      await bed.database.start()
       return {
         async end() {
-          await standby.run('select pg_promote(true, 30)')
-          bed.database = standby
-          bed.standby = null
-          bed.databaseRelays.leadTo(standby.port)
-          bed.databaseRelays.reset()
-          await old.dispose()
-          await bed.addStandby()
+          await bed.database.kill()
+          await promoteStandby(bed)
         },
       }
     },
@@ -248,6 +255,19 @@ export const DATABASE_KINDS: readonly Kind[] = [
     },
   },
 ]
+
+/** In the place of the primary, which is dead; with a standby of its own. */
+async function promoteStandby(bed: Bed): Promise<void> {
+  const old = bed.database
+  const standby = bed.standby!
+  await standby.run('select pg_promote(true, 30)')
+  bed.database = standby
+  bed.standby = null
+  bed.databaseRelays.leadTo(standby.port)
+  bed.databaseRelays.reset()
+  await old.dispose()
+  await bed.addStandby()
+}
 
 /** Statements hang, while carriers go on answering; then every connection is refused. */
 export async function partFromDatabase(relay: Pick<Relay, 'freeze' | 'refuse'>): Promise<void> {

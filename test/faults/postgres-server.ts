@@ -13,6 +13,8 @@ import { makeCluster } from '../support/stock-postgres.ts'
 
 const ROLE = 'aldis'
 const DATABASE = 'postgres'
+/** Between the name of the first server's folder and a port. */
+const STANDBY = '-standby-'
 
 export class PostgresServer {
   readonly cluster: Cluster
@@ -92,7 +94,9 @@ export class PostgresServer {
 
   /** A standby of this one, from a copy of its files: npm brings no pg_basebackup. */
   async standby(): Promise<PostgresServer> {
-    const path = join(`${dirname(this.cluster.path)}-standby-${await freePort()}`, 'cluster')
+    // Beside the first: a standby of a standby, and so on, would have a name that is too long.
+    const [first] = dirname(this.cluster.path).split(STANDBY)
+    const path = join(`${first}${STANDBY}${await freePort()}`, 'cluster')
     const copy = { ...this.cluster, path }
     mkdirSync(dirname(path), { recursive: true })
     chmodSync(dirname(path), 0o755)
