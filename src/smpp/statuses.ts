@@ -52,7 +52,7 @@ export const STATUSES = {
   ESME_RUNKNOWNERR: 0xff,
 } as const
 
-export type StatusName = keyof typeof STATUSES
+type StatusName = keyof typeof STATUSES
 
 const NAME_BY_CODE = new Map<number, StatusName>(
   (Object.keys(STATUSES) as StatusName[]).map((name) => [STATUSES[name], name]),
