@@ -12,6 +12,7 @@ import { qualityMeters } from '../services/quality/quality-meters.ts'
 import { QualityWatch } from '../services/quality/quality-watch.ts'
 import { InboundOffers } from '../services/receiving/inbound-offers.ts'
 import { Receiver } from '../services/receiving/receiver.ts'
+import { Refusals } from '../services/receiving/refusals.ts'
 import { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
 import { CarrierConditions } from '../services/sending/carrier-conditions.ts'
 import { linkEvents } from '../services/sending/link-events.ts'
@@ -129,10 +130,12 @@ function takeAnswers(
   const newOfferId = () => messageId(nowMs(), random(9), 0)
   const offers = new InboundOffers({ db, lease, newOfferId, clock: () => performance.now(), log })
   parts.add('inbound offers', () => offers.stop())
+  const refusals = new Refusals({ count: counters.refused, log })
+  parts.add('refusals', () => refusals.stop())
   const ask = worker?.siblings.receipts
   const receipts = new SiblingReceipts({ inProgress: inProgress.receipts, recorder, ask })
   const receiver = new Receiver({
-    ...{ db, directory, lease, nowMs, random, log, recorder, receipts, offers },
+    ...{ db, directory, lease, nowMs, random, log, recorder, receipts, offers, refusals },
     ...{ writeEvents, onBatch, onUnowned },
     onAnomaly: anomalies.note,
     onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),

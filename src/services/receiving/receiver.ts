@@ -26,6 +26,7 @@ import type { ReceiptRow } from '../../store/receipts.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { InboundOffers, Offer } from './inbound-offers.ts'
+import type { Refusals } from './refusals.ts'
 import type { SiblingReceipts } from './sibling-receipts.ts'
 
 export interface ReceiverOptions {
@@ -35,6 +36,7 @@ export interface ReceiverOptions {
   readonly recorder: Recorder
   readonly receipts: Pick<SiblingReceipts, 'receipt'>
   readonly offers: InboundOffers
+  readonly refusals: Pick<Refusals, 'add'>
   readonly writeEvents: WriteEvents
   readonly random: (bytes: number) => Uint8Array
   /** Of the database, Unix milliseconds. */
@@ -87,11 +89,19 @@ export class Receiver {
       connection.respond(pdu, STATUSES.ESME_RINVCMDID)
       return
     }
-    const answer = (recorded: boolean) =>
-      connection.respond(pdu, recorded ? STATUSES.ESME_ROK : STATUSES.ESME_RX_T_APPN)
-    if (this.#options.recorder.failing) answer(false)
-    else if (isReceipt(pdu.esm_class) || pdu.tlvs.receipted_message_id !== undefined)
-      this.#onReceipt(pdu, carrier, answer)
+    const isOfReceipt = isReceipt(pdu.esm_class) || pdu.tlvs.receipted_message_id !== undefined
+    const isStalled = this.#options.recorder.failing
+    const answer = (recorded: boolean) => {
+      if (!recorded)
+        this.#options.refusals.add(
+          isOfReceipt ? 'receipt' : 'inbound',
+          isStalled ? 'stalled' : 'not_recorded',
+          carrier,
+        )
+      return connection.respond(pdu, recorded ? STATUSES.ESME_ROK : STATUSES.ESME_RX_T_APPN)
+    }
+    if (isStalled) answer(false)
+    else if (isOfReceipt) this.#onReceipt(pdu, carrier, answer)
     else
       this.#onInbound(pdu, carrier, {
         offer: this.#options.offers.arrived(pdu, carrier.id, connection),

@@ -37,6 +37,7 @@ type ByCarrier = ReadonlyMap<string, number>
 
 export interface EventCounters {
   anomaly(kind: string, carrier: Carrier): void
+  refused(kind: string, reason: string, carrier: Carrier): void
   unowned(count: number): void
   webhookAttempt(outcome: 'delivered' | 'failed'): void
   readonly batch: BatchMeter
@@ -48,6 +49,12 @@ export function eventCounters(registry: Registry): EventCounters {
     name: 'aldis_smpp_anomalies_total',
     help: 'what carriers sent that SMPP does not allow, or that nobody asked for',
     labelNames: ['carrier', 'kind'] as const,
+    registers: [registry],
+  })
+  const refused = new Counter({
+    name: 'aldis_deliver_sm_refused_total',
+    help: 'receipts and inbound messages that carriers were asked to offer again (ESME_RX_T_APPN)',
+    labelNames: ['carrier', 'kind', 'reason'] as const,
     registers: [registry],
   })
   const unowned = new Counter({
@@ -75,6 +82,7 @@ export function eventCounters(registry: Registry): EventCounters {
     batch: (batch, size) => sizes.get(batch)?.observe(size),
     webhookAttempt: (outcome) => (outcome === 'delivered' ? delivered : failed).inc(),
     anomaly: (kind, carrier) => anomalies.inc({ carrier: carrier.name, kind }),
+    refused: (kind, reason, carrier) => refused.inc({ carrier: carrier.name, kind, reason }),
     unowned: (count) => unowned.inc(count),
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { STATUSES } from '../../../src/smpp/statuses.ts'
+import { withTransaction } from '../../../src/store/database.ts'
 import { eventually, type Service } from '../../support/service.ts'
 import { accept, type Smsc } from '../../support/smsc.ts'
 import { tenantPerTest } from '../../support/tenant-per-test.ts'
@@ -111,6 +112,30 @@ test('receipts without an id: one warning, however many they are', async () => {
   expect(lines[0]).toMatchObject({ level: 40, carrier: expect.any(String) })
   expect(lines[0].msg).toContain('at most once a minute')
   expect(lines[0]).not.toHaveProperty('err')
+})
+
+test('what is refused while the database takes nothing is counted, and told of in one line', async () => {
+  await service.admin('PATCH', `/carriers/${service.carrier}`, { idRule: 'exact' })
+  const msgId = await sentAs('stalled')
+  const taken = await withTransaction(service.db, async (tx) => {
+    await tx.query('lock table journal in share mode')
+    const waiting = smsc.receipt('stalled', 'DELIVRD')
+    await eventually(async () => (await smsc.receipt('refused', 'DELIVRD')) === STATUSES.ESME_RX_T_APPN)
+    expect(await smsc.deliver({ short_message: Buffer.from('refused') })).toBe(STATUSES.ESME_RX_T_APPN)
+    return { waiting }
+  })
+  expect(await taken.waiting).toBe(STATUSES.ESME_ROK)
+  await service.until(msgId, 'DELIVERED')
+  const { lines } = await eventually(async () => {
+    const told = service.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /refused what/.test(msg))
+    return told.length > 0 && { lines: told }
+  })
+  expect(lines).toMatchObject([{ level: 40, refused: { receipt_stalled: 1, inbound_stalled: 1 } }])
+  const metrics = await (await fetch(`${service.app.url}/metrics`)).text()
+  for (const kind of ['receipt', 'inbound'])
+    expect(metrics).toMatch(
+      new RegExp(`^aldis_deliver_sm_refused_total{.*kind="${kind}",reason="stalled".*} 1$`, 'm'),
+    )
 })
 
 describe('what comes in', () => {
