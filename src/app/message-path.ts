@@ -150,7 +150,7 @@ function submitMessages(
   options: AppOptions,
   parts: Parts,
   { anomalies, clock: { nowMs }, db, directory, lease, random }: Base,
-  { inProgress, quality }: Kept,
+  { deliverer, inProgress, quality }: Kept,
   { recorder, receiver }: Answers,
 ) {
   const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, linkTimings, log } = options
@@ -163,6 +163,7 @@ function submitMessages(
   const submitter = new Submitter({
     ...{ directory, lease, nowMs, random, log, ambiguityWaitMs },
     ...{ inProgress, recorder, quality, links, conditions },
+    webhookRoom: (planId) => deliverer.roomFor(planId),
   })
   conditions.watch(submitter)
   links.heardBy(linkEvents({ submitter, receiver, quality, onAnomaly: anomalies.note }))

@@ -44,6 +44,8 @@ export interface MessagesInProgressOptions {
   readonly onBatch?: BatchMeter | undefined
   readonly ageMs?: number | undefined
   readonly overdueMs?: number | undefined
+  /** Of messages in memory. */
+  readonly mostBytes?: number | undefined
 }
 
 type Take = (
@@ -52,8 +54,6 @@ type Take = (
   isHere: (msgId: string) => boolean,
 ) => Promise<readonly LoadedMessage[]>
 
-/** Far more than come in the time that one waits for its receipt: beyond, new ones go into the tables at once. */
-const MOST_LIVES = 100_000
 const POLL_MS = 10
 
 /**
@@ -62,7 +62,7 @@ const POLL_MS = 10
  */
 export class MessagesInProgress implements AcceptanceJournal {
   readonly #options: MessagesInProgressOptions
-  readonly #lives = new Lives()
+  readonly #lives: Lives
   readonly receipts: ReceiptsInProgress
   readonly #writer: JournalWriter<Item>
   readonly #projector: Projector
@@ -72,6 +72,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   constructor(options: MessagesInProgressOptions) {
     this.#options = options
     const { db, directory, nowMs, log, onBatch, overdueMs, ageMs } = options
+    this.#lives = new Lives(options.mostBytes)
     this.#lostMessages = new LostMessages({ db, log })
     this.receipts = new ReceiptsInProgress({
       directory,
@@ -138,14 +139,19 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.#writer.pending + this.#lives.deferred
   }
 
-  /** Nothing new should be begun: the database takes no facts, or there are too many messages without a record. */
+  /** Nothing new should be begun: the database takes no facts. */
   get failing(): boolean {
-    return this.#writer.isStalled || this.#lives.size >= MOST_LIVES
+    return this.#writer.isStalled
   }
 
   /** Whether messages can be accepted here. */
   get isOpen(): boolean {
-    return this.#writer.isOpen && this.#lives.size < MOST_LIVES
+    return this.#writer.isOpen && !this.#lives.isFull
+  }
+
+  /** Whether more may be taken out of the records. */
+  get hasRoom(): boolean {
+    return this.#lives.hasRoom
   }
 
   heardBy(listeners: Partial<MessagesListeners>): void {

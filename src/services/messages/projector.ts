@@ -7,11 +7,11 @@ import { type Database, isRowFault } from '../../store/database.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
-import { isOpen, type Live, type Lives } from './lives.ts'
+import { bytesOf, isOpen, type Live, type Lives } from './lives.ts'
 
 export interface ProjectorOptions {
   readonly db: Database
-  readonly lives: Pick<Lives, 'values'>
+  readonly lives: Pick<Lives, 'values' | 'excessBytes'>
   readonly lane: () => Lane | null
   /** The last entry that is committed. */
   readonly committed: () => number
@@ -137,16 +137,19 @@ export class Projector {
 
   #next(): Live[] {
     const batch: Live[] = []
+    let { excessBytes } = this.#options.lives
     const take = (live: Live) => {
       live.leaving = true
       batch.push(live)
+      excessBytes -= bytesOf(live.message)
       this.#urgent.delete(live.message.msgId)
       this.#done.delete(live.message.msgId)
     }
     for (const from of [this.#urgent, this.#done])
       for (const live of from.values()) if (batch.length < MAX_BATCH && this.#isFree(live)) take(live)
-    for (const live of this.#old()) {
-      if (batch.length >= MAX_BATCH) break
+    const oldMs = this.#oldMs()
+    for (const live of this.#options.lives.values()) {
+      if (batch.length >= MAX_BATCH || (live.sinceMs > oldMs && excessBytes <= 0)) break
       if (this.#isFree(live)) take(live)
     }
     return batch
@@ -155,16 +158,18 @@ export class Projector {
   /** Those still to be submitted that somebody needs a record of, or for which the journal is kept. */
   #nextStaying(): Live[] {
     const needed = this.#urgent.values().filter((live) => this.#isNeeded(live))
-    const old = this.#old().filter((live) => isOpen(live) && this.#isWritable(live))
+    const oldMs = this.#oldMs()
+    const old: Live[] = []
+    for (const live of this.#options.lives.values()) {
+      if (live.sinceMs > oldMs) break
+      if (isOpen(live) && this.#isWritable(live)) old.push(live)
+    }
     return [...new Set([...needed, ...old].slice(0, MAX_BATCH))]
   }
 
-  *#old(): Generator<Live, undefined> {
-    const old = performance.now() - (this.#options.ageMs ?? AGE_MS)
-    for (const live of this.#options.lives.values()) {
-      if (live.sinceMs > old) return
-      yield live
-    }
+  /** What is here since then, or for longer, is old. */
+  #oldMs(): number {
+    return performance.now() - (this.#options.ageMs ?? AGE_MS)
   }
 
   #isFree(live: Live): boolean {

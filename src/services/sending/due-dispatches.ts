@@ -16,11 +16,13 @@ import { MAX_BACKLOG } from './carrier-pump.ts'
 import type { HeldMessages } from './held-messages.ts'
 
 export interface DueDispatchesOptions {
-  readonly inProgress: Pick<MessagesInProgress, 'load'>
+  readonly inProgress: Pick<MessagesInProgress, 'load' | 'hasRoom'>
   readonly directory: () => Directory
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
   readonly recorder: Pick<Recorder, 'failing' | 'backlog'>
   readonly held: HeldMessages
+  /** How many more messages of a plan find room in memory for their webhooks. */
+  readonly webhookRoom: (planId: number) => number
   /** Whether messages of the route that have no carrier yet may be this node's to submit. */
   readonly isOpen: (route: Route) => boolean
   /** Carriers that this node submits to, and those that it leaves to other nodes. */
@@ -36,6 +38,8 @@ const POLL_MS = 200
 /** Messages taken from the database at once; fewer than the least are not worth the statement. */
 const MAX_TAKEN = 1_000
 const MIN_TAKEN = 100
+/** A plan whose webhooks are slower than its carriers may have so many on their way; their webhooks wait in the records. */
+const MIN_OF_PLAN = 200
 /** How often messages are looked for whose validity ended while no carrier of theirs was there. */
 const EXPIRED_MS = 5_000
 /**
@@ -93,7 +97,7 @@ export class DueDispatches {
     const { inProgress, lease, recorder, take } = this.#options
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
     const wish = this.#wish(expired)
-    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG
+    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG || !inProgress.hasRoom
     if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return 0
     if (!expired && wish.plans.size === 0) return 0
     if (expired) this.#expiredAtMs = performance.now()
@@ -127,17 +131,17 @@ export class DueDispatches {
     here: ReadonlySet<number>,
     elsewhere: ReadonlySet<number>,
   ): DispatchWish['plans'] {
-    const { directory, held } = this.#options
+    const { directory, held, webhookRoom } = this.#options
     const isReached = (route: Route) => route.carriers.some(({ carrierId }) => here.has(carrierId))
     const plans = new Map<number, PlanWish>()
     for (const plan of directory().contents.plans) {
       const routes = plan.active ? [...directory().routesOf(plan)] : []
       if (!routes.some((route) => !closed.has(route) || isReached(route))) continue
+      const most = Math.max(webhookRoom(plan.id), MIN_OF_PLAN)
       const roomOf = (routeId: number) => {
-        const room = held.roomFor(plan.id, routeId)
-        return room >= MIN_TAKEN || held.of(plan.id, routeId) < MIN_TAKEN
-          ? Math.min(Math.max(room, 0), MAX_TAKEN)
-          : 0
+        const own = held.of(plan.id, routeId)
+        const room = Math.min(held.roomFor(plan.id, routeId), most - own)
+        return room >= MIN_TAKEN || own < MIN_TAKEN ? Math.min(Math.max(room, 0), MAX_TAKEN) : 0
       }
       const rooms = routes.map((route) => roomOf(route.id))
       // What has no label yet may turn out to be for any of them.

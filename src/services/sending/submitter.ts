@@ -23,7 +23,7 @@ import type { CarrierConditions } from './carrier-conditions.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
 import { Departures } from './departures.ts'
-import { DueDispatches } from './due-dispatches.ts'
+import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
 import { NewMessages, type NewMessagesOptions } from './new-messages.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
@@ -38,8 +38,9 @@ import {
 } from './submit-results.ts'
 
 export interface SubmitterOptions
-  extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'> {
-  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'load' | 'tell'>
+  extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'>,
+    Pick<DueDispatchesOptions, 'webhookRoom'> {
+  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'hasRoom' | 'load' | 'tell'>
   readonly log: Log
   readonly links: CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
@@ -88,7 +89,7 @@ export class Submitter {
       answered: (job) => this.#advance(job),
     }
     this.#due = new DueDispatches({
-      ...{ directory, held, inProgress, lease, log, recorder },
+      ...{ directory, held, inProgress, lease, log, recorder, webhookRoom: options.webhookRoom },
       isOpen: (route) => choice.isOpen(route),
       carriers: () => conditions.places(),
       take: (message) => this.#take(message),

@@ -95,6 +95,11 @@ export class WebhookDeliverer {
     return this.#lanes.underWay
   }
 
+  /** How many more messages of a plan find room in memory for their events. */
+  roomFor(planId: number): number {
+    return this.#memory.roomFor(planId)
+  }
+
   /** Takes events that are committed, in the journal or as rows, and are this node's to deliver. */
   enqueue(events: readonly WebhookEvent[]): void {
     for (const event of events) {

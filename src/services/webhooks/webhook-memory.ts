@@ -7,6 +7,8 @@ import type { WebhookDestinations } from './webhook-destinations.ts'
 const MAX_HELD = 20_000
 /** Lanes remembered as crowded. What waits for others comes when it is due. */
 const MAX_CROWDED = 10_000
+/** Of what may wait, for messages that are yet to be sent: a lane of a plan alone admits half of it. */
+const PLANNED_SHARE = 3 / 8
 /** A lane with fewer events in memory is given more of those that are parked for it, this many at once. */
 const LOW_LANE = 256
 const LANE_CLAIM = 250
@@ -46,6 +48,11 @@ export class WebhookMemory {
   /** Whether an event of the lane may wait in memory. */
   admits(lane: Lane): boolean {
     return this.#spare(lane) > 0
+  }
+
+  /** How many more events of a plan find room and leave some, should they all go to one destination. */
+  roomFor(planId: number): number {
+    return Math.floor(PLANNED_SHARE * this.room.share) - this.#options.lanes.waitingInPlan(planId)
   }
 
   /** An event of the lane found no room and is parked by now. It is fetched when there is room again. */

@@ -92,6 +92,33 @@ function taken(sequence: number): EventTaken {
 
 const gone = (msgId: string) => eventually(() => node.inProgress.get(msgId) === undefined)
 
+test('memory is bounded by bytes: at first nothing is taken out of records any more, then nothing is accepted', async () => {
+  const { inProgress } = await inProgressAt(
+    OTHER,
+    { directory: () => directory, eventHolder: () => holder },
+    { db, mostBytes: 100_000 },
+  )
+  const msgIds: string[] = []
+  const rooms = async (messages: number) => {
+    for (let n = 0; n < messages; n += 1) {
+      const msgId = newId(Date.now())
+      const accepted = acceptedFact(plan, msgId, { segments: 9 })
+      msgIds.push(msgId)
+      await inProgress.accept({ msgId, holder: OTHER, accepted })
+    }
+    return [inProgress.hasRoom, inProgress.isOpen]
+  }
+  expect([await rooms(3), await rooms(1), await rooms(2)]).toEqual([
+    [true, true],
+    [false, true],
+    [false, false],
+  ])
+  for (const msgId of msgIds) inProgress.record(sent(plan, msgId))
+  await inProgress.project(msgIds)
+  expect(await rooms(0)).toEqual([true, true])
+  await inProgress.stop(1_000)
+})
+
 describe('the facts of a message', () => {
   test('a segment that is told as a fact has its receipt matched in memory, like any other', async () => {
     const msgId = await accept()

@@ -22,7 +22,7 @@ beforeEach(() => clearTables(db, 'lanes', 'journal', 'messages', 'dispatches', '
 /** Messages in memory whose acceptance is in the entries from 1 on, and who writes them. */
 async function aProjector(messages: readonly MessageInProgress[], changes: Partial<ProjectorOptions> = {}) {
   const lane = await openLane(db, NODE)
-  const lives = new Map<string, Live>()
+  const lives = Object.assign(new Map<string, Live>(), { excessBytes: 0 })
   for (const [index, message] of messages.entries()) {
     const { msgId } = message
     await appendEntry(db, lane, index + 1, encodeEntry([{ msgId, fact: acceptedFact(plan, msgId) }]))
@@ -87,6 +87,15 @@ test('what has ended is written at once, what waits for its receipt when it is o
   it.projector.changed(second!)
   await eventually(() => it.lives.size === 1)
   expect(await recorded([old, done, young])).toEqual([true, true, false])
+})
+
+test('while memory is short, the oldest leave before their time', async () => {
+  const [first, second, third] = waiting(3) as [MessageInProgress, MessageInProgress, MessageInProgress]
+  await using it = await aProjector([first, second, third])
+  it.all[0]!.postponed = false
+  Object.defineProperty(it.lives, 'excessBytes', { get: () => (it.lives.size > 2 ? 1 : 0) })
+  await eventually(() => it.lives.size === 2)
+  expect(await recorded([first, second, third])).toEqual([false, true, false])
 })
 
 test('a message leaves when what is said of it is committed, and not before', async () => {
@@ -182,7 +191,7 @@ async function waitingProjector(statement: (lane: Lane) => string) {
   await blocker.query('begin')
   await blocker.query(statement(lane))
   const message = inMemory(plan)
-  const lives = new Map([[message.msgId, aLive(message, 1)]])
+  const lives = Object.assign(new Map([[message.msgId, aLive(message, 1)]]), { excessBytes: 0 })
   const held = { lane, fenced: 0, projected: 0, log: new KeptLog() }
   const projector = new Projector({
     ...{ db, lives },

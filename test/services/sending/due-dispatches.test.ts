@@ -43,6 +43,7 @@ function directoryOf(prefixes: readonly string[], active = true): Directory {
 
 /** Takes without a journal. */
 const loading = (pool: typeof db): DueDispatchesOptions['inProgress'] => ({
+  hasRoom: true,
   load: async (lane, load) =>
     (await withTransaction(pool, (tx) => load(tx, lane, () => false))).map((one) =>
       loadedMessage(one.msgId, one),
@@ -56,6 +57,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
     lease: { nodeId: 1, buckets: ALL },
     recorder: { failing: false, backlog: 0 },
     held,
+    webhookRoom: () => 10_000,
     isOpen: (route: Route) => route.id === open.id,
     carriers: () => ({ here: [], elsewhere: [] }),
     take: ({ msgId, accepted }) => {
@@ -102,6 +104,7 @@ test.each<[string, Partial<DueDispatchesOptions>]>([
   ['the database does not take what is recorded', { recorder: { failing: true, backlog: 0 } }],
   ['outcomes wait to be written', { recorder: { failing: false, backlog: 6_000 } }],
   ['no carrier is there', { isOpen: () => false }],
+  ['messages in progress have no room', { inProgress: { ...loading(db), hasRoom: false } }],
 ])('takes nothing while %s', async (_name, changes) => {
   await store(5, 1)
   expect(await due(() => directoryOf([]), changes).runOnce()).toBe(0)
@@ -115,6 +118,18 @@ test('nothing of a plan that is not active, nor beyond the room there is', async
   held.room.reserved = 9_950
   await due(() => directoryOf([])).runOnce()
   expect(taken).toEqual([])
+})
+
+test('a plan whose webhooks wait is given few messages at a time', async () => {
+  await store(500, 1)
+  const take: DueDispatchesOptions['take'] = ({ msgId, accepted }) => {
+    held.add(msgId, accepted.planId, open.id)
+    taken.push(msgId)
+  }
+  const look = due(() => directoryOf([]), { take, webhookRoom: () => -3_000 })
+  expect([await look.runOnce(), await look.runOnce()]).toEqual([200, 0])
+  for (const msgId of taken.splice(0)) held.delete(msgId)
+  expect(await look.runOnce()).toBe(200)
 })
 
 test('what has no label yet finds no more room than there is for any open route', async () => {
@@ -132,6 +147,7 @@ test('closed routes are told once; of routes only those whose room is not that o
     return { rows: [] }
   }
   const inProgress: DueDispatchesOptions['inProgress'] = {
+    hasRoom: true,
     async load(lane, load) {
       await load({ query } as never, lane, () => false)
       return []

@@ -61,6 +61,14 @@ describe('room', () => {
   })
 })
 
+test('room is planned for as many messages as one destination admits the events of, less a quarter', () => {
+  expect([memory.roomFor(1), memory.roomFor(2)]).toEqual([187, 187])
+  const planned = memory.roomFor(1)
+  expect(fill(laneOf(1, 'a'), planned)).toBe(planned)
+  expect([memory.roomFor(1) <= 0, memory.admits(laneOf(1, 'a'))]).toEqual([true, true])
+  expect(memory.roomFor(2)).toBeGreaterThan(100)
+})
+
 describe('what is fetched', () => {
   const crowded = laneOf(1, 'a')
 
