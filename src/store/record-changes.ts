@@ -3,7 +3,7 @@ import { bucketOf } from '../domain/message-ids.ts'
 import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'
-import { drawnPositions, type FeedPositions, positionOf } from './feed-positions.ts'
+import { drawnPositions, type FeedPositions } from './feed-positions.ts'
 
 /** A message was taken out of its record by another lane, or is written there already. */
 export class NotInLaneError extends RowFaultError {
@@ -26,7 +26,7 @@ interface InLane {
 /**
  * Writes what is new of these. `held`: ids of messages whose deliveries have a holder, those that none of an earlier event
  * waits for. Whether one does is read with the row locked; a lane has known since it took the message. `positions`: in
- * the feeds, for these and for events of `others`, plans, that are yet to be written.
+ * the feeds of the plans `announcing`, for events that are yet to be written.
  *
  * @throws NotInLaneError where not all of them are with `lane`, or at rest
  */
@@ -34,7 +34,7 @@ export async function updateRecords(
   tx: Queryable,
   unordered: readonly Change[],
   { lane, stays }: InLane,
-  others: readonly number[],
+  announcing: readonly number[],
 ): Promise<{ readonly held: ReadonlySet<string>; readonly positions: FeedPositions }> {
   // Rows are locked in the order of their keys, by everybody.
   const changes = unordered.toSorted(byKey)
@@ -46,7 +46,7 @@ export async function updateRecords(
   if (waited.length > 0) await deleteDispatches(tx, waited)
   const particular = messages.filter(hasParticulars)
   if (particular.length > 0) await insertParticulars(tx, particular)
-  const { held, positions } = await updateMessages(tx, changed, changes, { lane, stays, others })
+  const { held, positions } = await updateMessages(tx, changed, changes, { lane, stays, announcing })
   return { held: new Set(held), positions }
 }
 
@@ -58,7 +58,7 @@ async function updateMessages(
   tx: Queryable,
   changed: readonly MessageInProgress[],
   changes: readonly Change[],
-  { lane, stays, others }: InLane & { readonly others: readonly number[] },
+  { lane, stays, announcing }: InLane & { readonly announcing: readonly number[] },
 ) {
   const { rows } = await tx.query<{ updated: number; held: string[]; positions: FeedPositions }>({
     name: 'update_records',
@@ -66,7 +66,7 @@ async function updateMessages(
     text: `
       with changed as (
         update messages m
-        set lane = $6::integer, status = i.status, event_seq = i.sequence, segments = i.segments,
+        set lane = $4::integer, status = i.status, event_seq = i.sequence, segments = i.segments,
             delivered_segments = i.delivered, unknown_segments = i.unknown, carrier_id = i.carrier_id,
             sent_at = i.sent_at, updated_at = i.updated_at, mccmnc = i.mccmnc, error_code = i.error_code,
             carrier_code = i.carrier_code, price = i.price, ptf = i.ptf, currency = i.currency, route_id = i.route_id,
@@ -76,29 +76,16 @@ async function updateMessages(
           unknown bigint, carrier_id integer, sent_at timestamptz, updated_at timestamptz, mccmnc text,
           error_code text, carrier_code text, price numeric, ptf numeric, currency text, route_id integer,
           route_reason text, cut text)
-        where m.plan_id = any (array[i.plan_id]) and m.msg_id = i.msg_id and m.lane is not distinct from $4::integer
+        where m.plan_id = any (array[i.plan_id]) and m.msg_id = i.msg_id and m.lane is not distinct from $3::integer
         returning 1
       ), ${drawnPositions(`
-        select plan_id from json_to_recordset($2) as i (plan_id integer)
+        select plan_id from unnest($5::integer[]) as i (plan_id)
         -- First the rows of the messages are locked.
-        where (select count(*) from changed) is not null
-        union all select * from unnest($5::integer[])`)}, told as (
-        insert into events (plan_id, msg_id, seq, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
-          occurred_at, delivered_at, attempts, latency_ms, response_status, response_head, destination, receipt)
-        select i.plan_id, i.msg_id, i.seq, ${positionOf('i')}, i.status, i.error_code, i.mccmnc, i.price, i.ptf, i.currency,
-               i.sent_at, i.occurred_at, i.delivered_at, i.attempts, i.latency_ms, i.response_status, i.response_head,
-               i.destination, i.receipt
-        from json_to_recordset($2) as i (
-          plan_id integer, msg_id uuid, seq smallint, status message_status, error_code text, mccmnc text,
-          price numeric, ptf numeric, currency text, sent_at timestamptz, occurred_at timestamptz,
-          delivered_at timestamptz, attempts smallint, latency_ms integer, response_status smallint,
-          response_head text, destination text, receipt json)
-        cross join drawn
-      ), announced as (
+        where (select count(*) from changed) is not null`)}, announced as (
         insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
         select i.plan_id, i.msg_id, i.seq, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
                greatest(i.occurred_at, earlier.due_at), i.occurred_at
-        from json_to_recordset($3) as i (
+        from json_to_recordset($2) as i (
           plan_id integer, msg_id uuid, seq smallint, bucket smallint, holder integer, waits boolean,
           occurred_at timestamptz)
         cross join lateral (
@@ -113,11 +100,10 @@ async function updateMessages(
       from drawn`,
     values: [
       jsonOf(changed.map(rowOf)),
-      jsonOf(changes.flatMap(({ message }) => message.events.map((event) => eventRow(message, event)))),
       JSON.stringify(changes.flatMap((change) => deliveryRows(change, lane))),
       lane,
-      others,
       stays ? lane : null,
+      announcing,
     ],
   })
   const { updated, held, positions } = rows[0]!
@@ -154,30 +140,6 @@ function rowOf({ msgId, accepted, state }: MessageInProgress) {
     route_id: state.routeId ?? undefined,
     route_reason: state.routeReason ?? undefined,
     cut: state.cut ?? undefined,
-  }
-}
-
-function eventRow({ msgId, accepted }: MessageInProgress, event: StatusEvent) {
-  const { taken, charge } = event
-  return {
-    plan_id: accepted.planId,
-    msg_id: msgId,
-    seq: event.sequence,
-    status: event.status,
-    error_code: event.errorCode,
-    mccmnc: event.mccmnc ?? undefined,
-    ...charge,
-    sent_at: instantOf(event.sentAtMs),
-    occurred_at: instantOf(event.occurredAtMs),
-    receipt: event.receipt ?? undefined,
-    ...(taken && {
-      delivered_at: instantOf(taken.attemptedAtMs + taken.latencyMs),
-      attempts: 1,
-      latency_ms: taken.latencyMs,
-      response_status: taken.responseStatus,
-      response_head: taken.responseHead,
-      destination: taken.destination,
-    }),
   }
 }
 

@@ -38,7 +38,7 @@ export async function writeRecords(
   const known = records.filter(({ message }) => message.loaded !== null)
   const changes = known.map((one) => ({ message: one.message, undelivered: undelivered(one) }))
   const waiting = lane === null ? known.filter(({ message }) => changesDispatch(message)) : known
-  const announcing = fresh.filter(({ message }) => message.events.length > 0)
+  const announcing = records.filter(({ message }) => message.events.length > 0)
   const plans = [...new Set(announcing.map(({ message }) => message.accepted.planId))]
   await copyIn(tx, recordsOf(fresh, stays ? lane : null))
   const { held, positions } =
