@@ -36,61 +36,6 @@ export interface DispatchWish {
   readonly overdueMs: number
 }
 
-/** Of each plan and route so many are looked at that a few of them fill the limit. */
-const LOOKED_AT = `least(p.room, greatest(10, 4 * $3 / p.pairs))`
-
-/**
- * Plans, routes and chosen carriers that anything waits for, by one probe of the index each, and of them those that are
- * wished for. A chosen carrier keeps its messages back only while another node has it and takes them (PlanWish.elsewhere).
- */
-const WANTED = `
-  recursive waiting as (
-    (select plan_id, route_id, chosen_carrier_id from dispatches
-     order by plan_id, route_id, chosen_carrier_id limit 1)
-    union all
-    select n.plan_id, n.route_id, n.chosen_carrier_id
-    from waiting w cross join lateral (
-      select d.plan_id, d.route_id, d.chosen_carrier_id from dispatches d
-      where (d.plan_id, d.route_id, d.chosen_carrier_id) > (w.plan_id, w.route_id, w.chosen_carrier_id)
-      order by d.plan_id, d.route_id, d.chosen_carrier_id limit 1) n
-  ), wanted as (
-    select w.plan_id, w.route_id, w.chosen_carrier_id, h.is_handed, p.room, count(*) over () as pairs
-    from waiting w
-    cross join lateral (select w.chosen_carrier_id = any ($5::integer[]) as is_handed) h
-    cross join lateral (select $2::jsonb -> w.plan_id::text as wish) o
-    cross join lateral (
-      select coalesce(o.wish->'routes'->w.route_id::text, o.wish->'room')::integer as room) p
-    where p.room > 0
-      and (h.is_handed or w.route_id <> all ($6::integer[])
-                          and not coalesce(o.wish->'elsewhere' @> to_jsonb(w.chosen_carrier_id), false))
-  )`
-
-/** Rows of the plans and routes wished for, each plan's oldest first; and some whose validity is over, of any plan. */
-const DUE = `
-  due as (
-    (select bucket, msg_id, plan_id
-     from (
-       select t.*, row_number() over (partition by t.plan_id order by t.turn, t.due_at) as plan_turn
-       from (
-         select d.bucket, d.msg_id, d.due_at, p.plan_id,
-                row_number() over (partition by p.plan_id, p.route_id, p.chosen_carrier_id order by d.due_at) as turn
-         from wanted p
-         cross join lateral (
-           select bucket, msg_id, due_at from dispatches
-           where plan_id = p.plan_id and route_id = p.route_id and chosen_carrier_id = p.chosen_carrier_id
-             and due_at <= now()
-             and (bucket = any ($1::smallint[]) or p.is_handed or due_at <= now() - $7 * interval '1 ms')
-           order by due_at limit ${LOOKED_AT}
-         ) d
-       ) t
-     ) r
-     order by plan_turn, due_at limit $3)
-    union
-    (select bucket, msg_id, plan_id from dispatches
-     where $4 and expires_at <= now() and due_at <= now() and bucket = any ($1::smallint[])
-     limit $3)
-  )`
-
 /** A waiting dispatch, and its message. */
 export interface DispatchKey {
   readonly bucket: number
@@ -110,10 +55,55 @@ export interface DispatchKey {
 export async function lockDueDispatches(tx: Queryable, wish: DispatchWish): Promise<DispatchKey[]> {
   const { rows } = await tx.query<DispatchKey>({
     name: 'lock_due_dispatches',
+    // `waiting`: plans, routes and chosen carriers that anything waits for, by one probe of the index each. `wanted`: those
+    // of them that are wished for; a chosen carrier keeps its messages back only while another node has it and takes them
+    // (PlanWish.elsewhere). `due`: their rows, each plan's oldest first, so many looked at of each that a few of them fill
+    // the limit; and some whose validity is over, of any plan.
     // The message is locked before its dispatch, by everyone who changes a message at rest. Keys: docs/adr/0006. No CTE of
     // this statement changes messages: see lockRecords.
     text: `
-      with ${WANTED}, ${DUE}
+      with recursive waiting as (
+        (select plan_id, route_id, chosen_carrier_id from dispatches
+         order by plan_id, route_id, chosen_carrier_id limit 1)
+        union all
+        select n.plan_id, n.route_id, n.chosen_carrier_id
+        from waiting w cross join lateral (
+          select d.plan_id, d.route_id, d.chosen_carrier_id from dispatches d
+          where (d.plan_id, d.route_id, d.chosen_carrier_id) > (w.plan_id, w.route_id, w.chosen_carrier_id)
+          order by d.plan_id, d.route_id, d.chosen_carrier_id limit 1) n
+      ), wanted as (
+        select w.plan_id, w.route_id, w.chosen_carrier_id, h.is_handed, p.room, count(*) over () as pairs
+        from waiting w
+        cross join lateral (select w.chosen_carrier_id = any ($5::integer[]) as is_handed) h
+        cross join lateral (select $2::jsonb -> w.plan_id::text as wish) o
+        cross join lateral (
+          select coalesce(o.wish->'routes'->w.route_id::text, o.wish->'room')::integer as room) p
+        where p.room > 0
+          and (h.is_handed or w.route_id <> all ($6::integer[])
+                              and not coalesce(o.wish->'elsewhere' @> to_jsonb(w.chosen_carrier_id), false))
+      ), due as (
+        (select bucket, msg_id, plan_id
+         from (
+           select t.*, row_number() over (partition by t.plan_id order by t.turn, t.due_at) as plan_turn
+           from (
+             select d.bucket, d.msg_id, d.due_at, p.plan_id,
+                    row_number() over (partition by p.plan_id, p.route_id, p.chosen_carrier_id order by d.due_at) as turn
+             from wanted p
+             cross join lateral (
+               select bucket, msg_id, due_at from dispatches
+               where plan_id = p.plan_id and route_id = p.route_id and chosen_carrier_id = p.chosen_carrier_id
+                 and due_at <= now()
+                 and (bucket = any ($1::smallint[]) or p.is_handed or due_at <= now() - $7 * interval '1 ms')
+               order by due_at limit least(p.room, greatest(10, 4 * $3 / p.pairs))
+             ) d
+           ) t
+         ) r
+         order by plan_turn, due_at limit $3)
+        union
+        (select bucket, msg_id, plan_id from dispatches
+         where $4 and expires_at <= now() and due_at <= now() and bucket = any ($1::smallint[])
+         limit $3)
+      )
       select due.bucket, m.plan_id, m.msg_id
       from due join messages m on m.plan_id = any (array[due.plan_id]) and m.msg_id = due.msg_id
       where m.lane is null for no key update of m skip locked`,

@@ -65,24 +65,21 @@ const HELD = `
   join events f on f.plan_id = any (array[h.plan_id]) and f.msg_id = h.msg_id and f.seq = h.seq ${TOLD_JOINS}
   order by h.due_at`
 
-/** Plans that have something waiting, found by one index probe each. */
-const WAITING_PLANS = `
-  waiting as (
-    (select plan_id from event_deliveries where holder is null and due_at < 'infinity' order by plan_id limit 1)
-    union all
-    select next.plan_id
-    from waiting w cross join lateral (
-      select plan_id from event_deliveries
-      where holder is null and due_at < 'infinity' and plan_id > w.plan_id
-      order by plan_id limit 1) next
-  )`
-
 /** Takes deliveries that are due into memory, of each plan in turn: one that has many due holds up no other. */
 export async function holdDueEvents(db: Queryable, hold: Hold): Promise<WebhookEvent[]> {
   const { rows } = await db.query<EventRow>({
     name: 'hold_due_events',
+    // `waiting`: plans that have something waiting, by one probe of the index each.
     text: `
-      with recursive ${WAITING_PLANS}, in_turn as (
+      with recursive waiting as (
+        (select plan_id from event_deliveries where holder is null and due_at < 'infinity' order by plan_id limit 1)
+        union all
+        select next.plan_id
+        from waiting w cross join lateral (
+          select plan_id from event_deliveries
+          where holder is null and due_at < 'infinity' and plan_id > w.plan_id
+          order by plan_id limit 1) next
+      ), in_turn as (
         select d.*, row_number() over (partition by w.plan_id order by d.due_at) as turn
         from waiting w cross join lateral (
           select plan_id, msg_id, seq, due_at from event_deliveries e
