@@ -109,11 +109,14 @@ export async function countOffers(db: Queryable, offers: readonly OfferKey[]): P
   return rows[0]!.count
 }
 
-/** Nobody knows whether their answer arrived: the next PDU with the same contents is one of them. Another node's are left. */
+/**
+ * Nobody knows whether their answer arrived: the next PDU with the same contents is one of them. Those whose holder is none
+ * of these nodes are left.
+ */
 export async function releaseOffers(
   db: Queryable,
   offers: readonly OfferKey[],
-  nodeId: number,
+  nodeIds: readonly number[],
 ): Promise<void> {
   await db.query({
     name: 'release_inbound_offers',
@@ -121,8 +124,8 @@ export async function releaseOffers(
       update inbound_offers o set holder = null
       from json_to_recordset($1) as i (${OFFER_COLUMNS})
       where ${IS_OFFER}
-        and o.holder = $2`,
-    values: [JSON.stringify(offers), nodeId],
+        and o.holder = any ($2::integer[])`,
+    values: [JSON.stringify(offers), nodeIds],
   })
 }
 
@@ -130,7 +133,7 @@ export async function releaseOffers(
 export async function deleteOffers(
   db: Queryable,
   offers: readonly OfferKey[],
-  nodeId: number,
+  nodeIds: readonly number[],
 ): Promise<void> {
   await db.query({
     name: 'delete_inbound_offers',
@@ -138,8 +141,8 @@ export async function deleteOffers(
       delete from inbound_offers o
       using json_to_recordset($1) as i (${OFFER_COLUMNS})
       where ${IS_OFFER}
-        and (o.holder = $2 or o.holder is null)`,
-    values: [JSON.stringify(offers), nodeId],
+        and (o.holder = any ($2::integer[]) or o.holder is null)`,
+    values: [JSON.stringify(offers), nodeIds],
   })
 }
 

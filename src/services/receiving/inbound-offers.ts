@@ -77,6 +77,8 @@ export class InboundOffers {
   readonly #doubtful = new Map<Offer, { readonly sinceMs: number; readonly untilMs: number }>()
   /** In order of arrival. */
   readonly #unanswered = new Set<Offer>()
+  /** Of this process: it is another node when it has lost its lease, and knows what it recorded before. */
+  readonly #nodeIds = new Set<number>()
   readonly #watched = new WeakSet<OfferingLink>()
   readonly #task: PeriodicTask
 
@@ -116,7 +118,8 @@ export class InboundOffers {
 
   /** Of each offer, in order, what it is. Those that are `again` stand for the earlier one from now on. */
   async judge(offers: readonly Offer[]): Promise<readonly OfferVerdict[]> {
-    const { db } = this.#options
+    const { db, lease } = this.#options
+    this.#nodeIds.add(lease.nodeId)
     const asked = offers.map(({ carrierId, fingerprint }, place) => ({
       place,
       carrier_id: carrierId,
@@ -235,6 +238,7 @@ export class InboundOffers {
   }
 
   async #work(): Promise<void> {
+    this.#nodeIds.add(this.#options.lease.nodeId)
     for (const offer of this.#unconfirmed) {
       if (isAnswerRead(offer)) this.#confirm(offer)
       else if (offer.link.closed !== null) this.#doubt(offer, 0)
@@ -254,7 +258,7 @@ export class InboundOffers {
 
   async #write(
     offers: readonly Offer[],
-    write: (db: Database, keys: readonly OfferKey[], nodeId: number) => Promise<void>,
+    write: (db: Database, keys: readonly OfferKey[], nodeIds: readonly number[]) => Promise<void>,
     done: (offer: Offer) => boolean,
   ): Promise<void> {
     for (let start = 0; start < offers.length; start += MAX_BATCH) {
@@ -262,7 +266,7 @@ export class InboundOffers {
       await write(
         this.#options.db,
         batch.map((offer) => this.keyOf(offer)),
-        this.#options.lease.nodeId,
+        [...this.#nodeIds],
       )
       // One that was offered again meanwhile stands for another answer.
       for (const offer of batch)

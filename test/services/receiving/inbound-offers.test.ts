@@ -24,6 +24,7 @@ let nowMs = 0
 
 interface Node {
   readonly nodeId: number
+  readonly lease: { nodeId: number }
   readonly offers: InboundOffers
 }
 
@@ -48,14 +49,15 @@ async function startNode(name: string): Promise<Node> {
     [name],
   )
   const nodeId = rows[0].node_id
+  const lease = { nodeId }
   const offers = new InboundOffers({
     db,
-    lease: { nodeId },
+    lease,
     newOfferId: () => messageId(Date.now(), randomBytes(9), 0),
     clock: () => nowMs,
     log: strictLog,
   })
-  return { nodeId, offers }
+  return { nodeId, lease, offers }
 }
 
 let one: Node
@@ -165,6 +167,19 @@ test('an answer is known to have arrived when the link is heard of later, or is 
   expect(await rows()).toEqual([])
   heard.close('socket_error')
   expect([await taken(one, new Link()), await taken(one, new Link(), pdu('NO'))]).toEqual(['new', 'new'])
+})
+
+test('of what it recorded before its lease was lost, too, a node notes that the answer has arrived', async () => {
+  const [heard, lost] = [new Link(), new Link()]
+  await taken(one, heard)
+  await taken(one, lost, pdu('NO'))
+  await db.query('delete from nodes where node_id = $1', [one.nodeId])
+  one.lease.nodeId = (await startNode('one again')).nodeId
+  heard.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  lost.close('socket_error')
+  await noted(one)
+  expect(await rows()).toEqual([{ holder: null }])
+  expect([await taken(one, heard), await taken(one, new Link(), pdu('NO'))]).toEqual(['new', 'again'])
 })
 
 /** Offered again as long after it as a carrier that waits for an answer least. Returns the first offer. */
