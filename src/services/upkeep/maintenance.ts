@@ -49,7 +49,7 @@ export interface MaintenanceOptions {
 interface Job {
   readonly name: string
   readonly intervalMs: number
-  readonly run: () => Promise<void>
+  readonly run: () => Promise<unknown>
 }
 
 const SECOND_MS = 1_000
@@ -101,16 +101,41 @@ export class Maintenance {
 
   constructor(options: MaintenanceOptions) {
     this.#options = options
+    const { db, nowMs } = options
     this.#jobs = [
-      { name: 'partitions', intervalMs: HOUR_MS, run: () => ensurePartitions(options.db, options.nowMs()) },
+      { name: 'partitions', intervalMs: HOUR_MS, run: () => ensurePartitions(db, nowMs()) },
       { name: 'parked receipts', intervalMs: 5 * SECOND_MS, run: () => this.#applyParkedReceipts() },
-      { name: 'complete inbound messages', intervalMs: 10 * SECOND_MS, run: () => this.#deliverComplete() },
-      { name: 'incomplete inbound messages', intervalMs: MINUTE_MS, run: () => this.#deliverIncomplete() },
+      {
+        name: 'complete inbound messages',
+        intervalMs: 10 * SECOND_MS,
+        run: () => deliverCompleteSets(this.#inboundDeps()),
+      },
+      {
+        name: 'incomplete inbound messages',
+        intervalMs: MINUTE_MS,
+        run: () => deliverIncompleteSets(this.#inboundDeps()),
+      },
       { name: 'overdue messages', intervalMs: MINUTE_MS, run: () => this.#expireOverdue() },
-      { name: 'idempotency keys', intervalMs: MINUTE_MS, run: () => this.#forgetKeys() },
-      { name: 'old parked receipts', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetReceipts() },
-      { name: 'old inbound offers', intervalMs: MINUTE_MS, run: () => this.#forgetOffers() },
-      { name: 'old quality minutes', intervalMs: 10 * MINUTE_MS, run: () => this.#forgetQuality() },
+      {
+        name: 'idempotency keys',
+        intervalMs: MINUTE_MS,
+        run: () => this.#sweep((limit) => deleteOldIdempotencyKeys(db, IDEMPOTENCY_LIFETIME_MS, limit)),
+      },
+      {
+        name: 'old parked receipts',
+        intervalMs: 10 * MINUTE_MS,
+        run: () => this.#sweep((limit) => deleteOldParkedReceipts(db, PARKED_LIFETIME_MS, limit)),
+      },
+      {
+        name: 'old inbound offers',
+        intervalMs: MINUTE_MS,
+        run: () => this.#sweep((limit) => deleteOldOffers(db, OFFERED_AGAIN_WITHIN_MS, limit)),
+      },
+      {
+        name: 'old quality minutes',
+        intervalMs: 10 * MINUTE_MS,
+        run: () => this.#sweep((limit) => deleteOldQualityMinutes(db, QUALITY_LIFETIME_MS, limit)),
+      },
       { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#releaseStray() },
       { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
     ]
@@ -172,14 +197,6 @@ export class Maintenance {
       await this.#options.applyReceipts(ofIds.flatMap((own) => own[round] ?? []))
   }
 
-  async #deliverComplete(): Promise<void> {
-    await deliverCompleteSets(this.#inboundDeps())
-  }
-
-  async #deliverIncomplete(): Promise<void> {
-    await deliverIncompleteSets(this.#inboundDeps())
-  }
-
   /** The events are left to the owners of their buckets: nothing here waits for them. */
   #inboundDeps(): InboundDeps {
     const { db, directory, newMessageId, log, onUnowned } = this.#options
@@ -218,50 +235,13 @@ export class Maintenance {
     })
   }
 
-  async #forgetKeys(): Promise<void> {
-    await this.#repeat(MAX_BATCHES, async () => {
-      const gone = await deleteOldIdempotencyKeys(this.#options.db, IDEMPOTENCY_LIFETIME_MS, BATCH_ROWS)
-      return gone === BATCH_ROWS
-    })
-  }
-
-  async #forgetReceipts(): Promise<void> {
-    await this.#repeat(
-      MAX_BATCHES,
-      async () =>
-        (await deleteOldParkedReceipts(this.#options.db, PARKED_LIFETIME_MS, BATCH_ROWS)) === BATCH_ROWS,
-    )
-  }
-
-  async #forgetQuality(): Promise<void> {
-    await this.#repeat(
-      MAX_BATCHES,
-      async () =>
-        (await deleteOldQualityMinutes(this.#options.db, QUALITY_LIFETIME_MS, BATCH_ROWS)) === BATCH_ROWS,
-    )
-  }
-
-  async #forgetOffers(): Promise<void> {
-    await this.#repeat(
-      MAX_BATCHES,
-      async () =>
-        (await deleteOldOffers(this.#options.db, OFFERED_AGAIN_WITHIN_MS, BATCH_ROWS)) === BATCH_ROWS,
-    )
-  }
-
   /** Events first: one must never be found without its message. */
   async #enforceRetention(): Promise<void> {
     const { db, nowMs, retentionDays } = this.#options
     const now = nowMs()
     const keptId = firstKeptId(now, retentionDays)
-    await this.#repeat(
-      MAX_BATCHES,
-      async () => (await deleteUnownedBefore(db, keptId, BATCH_ROWS)) === BATCH_ROWS,
-    )
-    const eventsGone = await this.#repeat(
-      MAX_BATCHES,
-      async () => (await deleteDeliveriesBefore(db, keptId, BATCH_ROWS)) === BATCH_ROWS,
-    )
+    await this.#sweep((limit) => deleteUnownedBefore(db, keptId, limit))
+    const eventsGone = await this.#sweep((limit) => deleteDeliveriesBefore(db, keptId, limit))
     if (eventsGone) await dropOldPartitions(db, now, retentionDays)
   }
 
@@ -269,14 +249,13 @@ export class Maintenance {
     const { db } = this.#options
     // What a node did last may be committed after its events were released.
     await releaseEvents(db)
-    await this.#repeat(
-      MAX_BATCHES,
-      async () => (await releaseStray(db, CROWDED_MS, BATCH_ROWS)) === BATCH_ROWS,
-    )
-    await this.#repeat(
-      MAX_BATCHES,
-      async () => (await releaseStranded(db, CROWDED_MS, BATCH_ROWS)) === BATCH_ROWS,
-    )
+    await this.#sweep((limit) => releaseStray(db, CROWDED_MS, limit))
+    await this.#sweep((limit) => releaseStranded(db, CROWDED_MS, limit))
+  }
+
+  /** Repeats a statement, which tells how many rows it found, while it finds as many as it may. True as of `#repeat`. */
+  #sweep(statement: (limit: number) => Promise<number>): Promise<boolean> {
+    return this.#repeat(MAX_BATCHES, async () => (await statement(BATCH_ROWS)) === BATCH_ROWS)
   }
 
   /** Repeats `step` while it gives true, at most `times`, not beyond a stop. True when there was nothing more to do. */
