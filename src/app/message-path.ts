@@ -47,16 +47,21 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const measured = { submitter, inProgress, recorder, deliverer, destinations, links, quality }
   serviceMetrics(registry, { reads, directory, ...measured })
   const start = async () => {
+    // What is out of use is known before anything is sent there.
     await quality.start()
     await destinations.start()
+    // Before the first bind, so that no change is missed.
     const unfollow = directoryService.onChange((changed) => {
       binds.follow(changed)
       submitter.follow()
     })
     parts.add('carrier settings', unfollow)
+    // Woken by the lease, when that finds a dead node.
     recovery.start()
+    // The last that can fail: from here on this node has an id, and work of others.
     await lease.start()
     offers.start()
+    // Sessions first, then what those of other nodes can do: a message is sent by the better of both.
     await binds.start()
     await conditions.start()
     submitter.start()
