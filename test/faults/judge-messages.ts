@@ -48,10 +48,17 @@ function isRefused(answers: readonly Answer[]): boolean {
   return answers.every(({ status, failure }) => failure === 'refused' || (status !== null && status !== 202))
 }
 
+/** errorCode of a message that could not be queued. */
+const NOT_QUEUED = '100'
+
 /** The record of a request that was answered 5xx, or by closing its connection: FAILED, sent nowhere, and not announced. */
-export function isFailedAnswer({ msgId, status }: RecordedMessage, entry: LoadEntry | undefined): boolean {
+export function isFailedAnswer(
+  { msgId, status, errorCode }: RecordedMessage,
+  entry: LoadEntry | undefined,
+): boolean {
   return (
     status === 'FAILED' &&
+    errorCode === NOT_QUEUED &&
     entry !== undefined &&
     entry.answers.some((answer) => (answer.status ?? 0) >= 500 || answer.failure === 'reset') &&
     !entry.answers.some((answer) => answer.status === 202 && answer.msgId === msgId)

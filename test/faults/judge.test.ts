@@ -86,7 +86,7 @@ const GOOD: Ledgers = {
   ],
   lookUps: [{ msgId: ID, node: 0, atMs: 12, atLeast: 'QUEUED', httpStatus: 200, status: 'SENT' }],
   record: {
-    messages: [{ msgId: ID, plan: 0, n: 0, status: 'DELIVERED', segments: 1 }],
+    messages: [{ msgId: ID, plan: 0, n: 0, status: 'DELIVERED', errorCode: '000', segments: 1 }],
     inbound: [{ msgId: 'mo', k: 0 }],
     copies: [],
   },
@@ -177,7 +177,13 @@ describe('messages', () => {
     (end) => {
       const failed = { load: [entry({ answers: [answer(end)] })], submits: [] }
       const silent = { webhooks: [mo], feed: [GOOD.feed[2]!] }
-      expect(rulesOf({ ...failed, ...silent, ...record({ messages: [status('FAILED')] }) })).toEqual([])
+      const withCode = (errorCode: string) => record({ messages: [{ ...status('FAILED'), errorCode }] })
+      expect(rulesOf({ ...failed, ...silent, ...withCode('100') })).toEqual([])
+      // Any other code is a carrier's, or that of a message that was queued: it is submitted and announced.
+      expect(rulesOf({ ...failed, ...silent, ...withCode('300') }).toSorted()).toEqual([
+        'event-missing',
+        'wrong-status',
+      ])
     },
   )
 

@@ -109,6 +109,7 @@ export interface RecordedMessage {
   /** From its text. */
   readonly n: number
   readonly status: string
+  readonly errorCode: string
   readonly segments: number
 }
 

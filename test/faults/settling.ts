@@ -78,14 +78,14 @@ export async function readRecord(bed: Bed): Promise<ServiceRecord> {
   const messages: RecordedMessage[] = []
   const inbound: { msgId: string; k: number }[] = []
   for (const plan of bed.plans) {
-    const own = await listAll<{ msgId: string; body: string; status: string; segments: number }>(
+    const own = await listAll<Omit<RecordedMessage, 'plan' | 'n'> & { body: string }>(
       bed.baseUrls,
       plan,
       '/v1/messages/sms',
       window,
     )
-    for (const { msgId, body, status, segments } of own)
-      messages.push({ msgId, plan: plan.index, n: numberIn(body), status, segments })
+    for (const { msgId, body, status, errorCode, segments } of own)
+      messages.push({ msgId, plan: plan.index, n: numberIn(body), status, errorCode, segments })
     const received = await listAll<{ msgId: string; body: string }>(
       bed.baseUrls,
       plan,
