@@ -17,5 +17,10 @@ export function freshDirectory(service: { fresh(): Directory | Promise<Directory
 
 function orUnavailable(directory: Directory | null): Directory {
   if (directory !== null) return directory
-  throw new AppError('SERVICE_UNAVAILABLE', { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } })
+  throw unavailable()
+}
+
+/** The database does not answer, and nothing has come of the request. */
+export function unavailable(): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } })
 }

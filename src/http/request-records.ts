@@ -51,6 +51,24 @@ export function recordRequests(app: FastifyInstance, metrics: HttpMetrics): void
   })
 }
 
+export interface UnansweredSend {
+  readonly requestId: string
+  readonly accountId: string | undefined
+  readonly elapsedMs: number
+}
+
+/** Records a send whose connection is closed without an answer: its line has no status. */
+export function recordUnanswered(
+  log: FastifyBaseLogger,
+  metrics: HttpMetrics,
+  { requestId, accountId, elapsedMs }: UnansweredSend,
+): void {
+  metrics.unanswered()
+  log.warn({ requestId, accountId }, 'send not answered')
+  const latencyMs = Math.round(elapsedMs * 100) / 100
+  log.info({ method: 'POST', route: SEND_PATH, status: null, latencyMs, requestId, accountId }, 'request')
+}
+
 /** The message of a look-up, once the text is known to be an id: anything else in a path is not written. */
 function messageNamedBy({ params }: FastifyRequest): string | undefined {
   const { msgId } = (params ?? {}) as { msgId?: string }

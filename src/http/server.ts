@@ -15,7 +15,7 @@ import { type HttpMetrics, httpMetrics } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
 import { limitAccounts } from './rate-limiting.ts'
 import { rawAnswers } from './raw-answers.ts'
-import { recordRequests } from './request-records.ts'
+import { recordRequests, recordUnanswered } from './request-records.ts'
 import { eventFeedRoute, type FeedDeps } from './routes/event-feed.ts'
 import { healthRoutes, type Readiness, refuseUntilOpen } from './routes/health.ts'
 import { inboundListRoute } from './routes/inbound-list.ts'
@@ -122,7 +122,9 @@ async function addCustomerRoutes(
   deps: ServerDeps,
   metrics: HttpMetrics,
 ): Promise<void> {
-  sendRoute(app, deps, metrics.unanswered)
+  sendRoute(app, deps, ({ id: requestId, token }, elapsedMs) =>
+    recordUnanswered(app.log, metrics, { requestId, accountId: token?.account.accountId, elapsedMs }),
+  )
   const authenticate = authenticateCustomer(deps.directory, deps.clock)
   const { limits } = deps
   const { reads: limit } = limits

@@ -17,7 +17,7 @@ import { parseJson } from './json-bodies.ts'
 import type { HttpLimits } from './limits.ts'
 import type { HttpMetrics } from './metrics.ts'
 import type { PlainRequest } from './plain-heads.ts'
-import { isLogged } from './request-records.ts'
+import { isLogged, recordUnanswered } from './request-records.ts'
 import { SEND_PATH, type SendDeps } from './routes/sendsms.ts'
 
 export interface ShortSendsOptions
@@ -71,8 +71,9 @@ export class ShortSends {
     const outcome = await this.#options.accepter.accept({ plan, draft, idempotency: null })
     if (outcome.kind === 'unknown') {
       const { log, metrics, newRequestId } = this.#options
-      metrics.unanswered()
-      log.warn({ requestId: newRequestId(), accountId: token.account.accountId }, 'send not answered')
+      const { accountId } = token.account
+      const elapsedMs = performance.now() - startMs
+      recordUnanswered(log, metrics, { requestId: newRequestId(), accountId, elapsedMs })
       return () => null
     }
     return (isLast) => this.#answered(outcome, { plan, token, startMs, isLast })
@@ -101,7 +102,7 @@ export class ShortSends {
     { plan, token, startMs, isLast }: { plan: ServicePlan; token: Token; startMs: number; isLast: boolean },
   ): string {
     const { baseUrl, limits, log, metrics, newRequestId } = this.#options
-    if (outcome.kind === 'key-reused') throw new Error('a send without a key')
+    if (!('message' in outcome)) throw new Error('a send without a key')
     const receipt = deliveryReceipt(outcome.message, plan)
     const { msgId } = receipt
     const isQueued = outcome.kind !== 'failed'

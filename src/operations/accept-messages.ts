@@ -16,7 +16,7 @@ import {
   RowFaultError,
   withTransaction,
 } from '../store/database.ts'
-import { findIdempotencyKeys, takeIdempotencyKeys } from '../store/idempotency-keys.ts'
+import { findIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { settleLostMessages } from '../store/messages.ts'
 import { findOptOuts } from '../store/opt-outs.ts'
 import { writeRecords } from '../store/records.ts'
@@ -31,9 +31,12 @@ import {
   pairOf,
   queued,
   textOf,
+  UNAVAILABLE,
   UNKNOWN,
 } from './accepted-messages.ts'
+import { AnswerDeadline } from './answer-deadlines.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
+import { firstOfKeys, NO_KEYS, type OfKeys } from './idempotency-keys.ts'
 import type { MessageReads } from './read-messages.ts'
 
 export interface AcceptRequest {
@@ -51,14 +54,13 @@ export type AcceptOutcome =
   | { readonly kind: 'key-reused' }
   /** Not stored, and never sent later: 500 with a FAILED record. */
   | { readonly kind: 'failed'; readonly message: Message }
-  /**
-   * Nobody can say in time whether it is stored, and where it is, it is sent; or whether another message stands for its
-   * Idempotency-Key: no answer.
-   */
+  /** Likewise, but another message may stand for its Idempotency-Key: 503, which says nothing of that one. */
+  | { readonly kind: 'unavailable' }
+  /** Nobody can say in time whether it is stored, and where it is, it is sent: no answer. */
   | { readonly kind: 'unknown' }
 
 export interface MessageAccepter {
-  /** Answers after COMMIT, or that nobody knows. Rejects only for a draft that was not validated. */
+  /** Answers after COMMIT, or when the deadline is over. Rejects only for a draft that was not validated. */
   accept(request: AcceptRequest): Promise<AcceptOutcome>
 }
 
@@ -91,8 +93,8 @@ export interface KeptMessage {
   readonly msgId: string
   readonly holder: number
   readonly accepted: Accepted
-  /** Nobody has been able to say for long whether it is committed. May be called again and again. */
-  readonly onOverdue?: () => void
+  /** Asked when it goes to the database. False: nothing may come of it. Default: it goes. */
+  readonly goes?: () => boolean
 }
 
 /** Takes messages into the memory of this process, and their acceptance into its journal. */
@@ -117,15 +119,13 @@ export interface AccepterOptions {
   /** Seals callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly random: (bytes: number) => Uint8Array
-  /** How long a lost COMMIT is asked after, and a keyed send waits for its turn or for its key. Default 10 s. */
-  readonly lostCommitMs?: number
+  /** Each sender is answered by then, or never. Default 10 s. */
+  readonly answerWithinMs?: number
   readonly log: Log
   readonly onBatch?: BatchMeter
 }
 
-/** How long an Idempotency-Key is remembered. */
-export const IDEMPOTENCY_LIFETIME_MS = 24 * 3_600_000
-const LOST_COMMIT_MS = 10_000
+const ANSWER_WITHIN_MS = 10_000
 const LOST_COMMIT_RETRY_MS = 250
 const MAX_BATCH = 200
 /** Each key takes a place among the locks of the server, which has some thousands. */
@@ -149,7 +149,7 @@ export class GroupAccepter implements MessageAccepter {
   readonly #db: Database
   readonly #sealUrl: (url: string) => string
   readonly #placement: Placement
-  readonly #lostCommitMs: number
+  readonly #answerWithinMs: number
   readonly #log: Log
   readonly #onBatch: BatchMeter | undefined
   readonly #journal: AcceptanceJournal
@@ -165,42 +165,32 @@ export class GroupAccepter implements MessageAccepter {
     this.#db = options.db
     this.#placement = options.placement
     this.#sealUrl = (url) => sealCallbackUrl(options.secretKey, url, () => options.random(12))
-    this.#lostCommitMs = options.lostCommitMs ?? LOST_COMMIT_MS
+    this.#answerWithinMs = options.answerWithinMs ?? ANSWER_WITHIN_MS
     this.#log = options.log
     this.#onBatch = options.onBatch
     this.#journal = options.journal
     this.#messages = options.messages
-    const batcher = <T>(write: (items: readonly Item[]) => Promise<readonly T[]>, maxInFlight: number) =>
-      new Batcher({ write, maxBatch: MAX_BATCH, maxInFlight })
+    const batcher = <T>(
+      write: (items: readonly Item[]) => Promise<readonly T[]>,
+      maxInFlight: number,
+      maxBatch = MAX_BATCH,
+    ) => new Batcher({ write, maxBatch, maxInFlight })
     this.#optOuts = batcher((items) => this.#areOptedOut(items), 2)
-    this.#keyed = new Batcher({
-      write: (items) => this.#write(items, this.#acceptKeyed),
-      maxBatch: MAX_KEYS,
-      maxInFlight: 1,
-      maxWaitMs: this.#lostCommitMs,
-    })
-    const writeNew = (items: readonly Item[]) => this.#write(items, this.#writeRecords)
-    this.#records = new Batcher({ write: writeNew, maxBatch: MAX_KEYS, maxInFlight: 2 })
+    this.#keyed = batcher((items) => this.#writeBatch(items, this.#acceptKeyed), 1, MAX_KEYS)
+    this.#records = batcher((items) => this.#writeBatch(items, this.#writeRecords), 2, MAX_KEYS)
     this.#repeated = batcher((items) => this.#answerRepeated(items), 2)
     this.#lost = batcher((items) => this.#settleLost(items), 1)
   }
 
-  accept(request: AcceptRequest): Promise<AcceptOutcome> {
+  async accept(request: AcceptRequest): Promise<AcceptOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<AcceptOutcome>()
-    let isOverdue = false
-    const onOverdue = () => {
-      // It goes on after that: what turns out to be stored here is sent.
-      isOverdue = true
-      resolve(UNKNOWN)
-    }
-    this.#accept(request, { onOverdue, isOverdue: () => isOverdue }).then(resolve, reject)
-    return promise
+    const item = this.#newItem(request, (hasGone) => resolve(hasGone ? UNKNOWN : notStored(item)))
+    // It goes on when its deadline is over: what turns out to be stored here is sent.
+    this.#outcomeOf(item, request.plan).then(resolve, reject)
+    return await promise
   }
 
-  async #accept(
-    { plan, draft, idempotency }: AcceptRequest,
-    overdue: Pick<Item, 'onOverdue' | 'isOverdue'>,
-  ): Promise<AcceptOutcome> {
+  #newItem({ plan, draft, idempotency }: AcceptRequest, onOver: (hasGone: boolean) => void): Item {
     // All that could fail comes before room is promised.
     const { segments } = countSegments(draft.body, plan)
     const callbackUrl = draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl)
@@ -219,18 +209,21 @@ export class GroupAccepter implements MessageAccepter {
       routeId: routeId ?? 0,
       expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
     }
-    let item: Item = { msgId, accepted, holder, chosenCarrierId, key: idempotency, ...overdue }
+    const deadline = new AnswerDeadline(this.#answerWithinMs, onOver)
+    return { msgId, accepted, holder, chosenCarrierId, key: idempotency, deadline }
+  }
+
+  async #outcomeOf(item: Item, { optOut }: ServicePlan): Promise<AcceptOutcome> {
+    const { msgId, accepted, holder, deadline } = item
     let stored: Stored
     try {
-      const optedOut = plan.optOut !== null && (await this.#optOuts.add(item))
-      if (optedOut) item = { ...item, accepted: { ...accepted, optedOut } }
-      const written = await this.#store(item)
-      stored =
-        (written === 'busy' ? await this.#storeLater(item) : written) ?? (await this.#repeated.add(item))
+      const optedOut = optOut !== null && (await this.#optOuts.add(item))
+      stored = await this.#store(optedOut ? { ...item, accepted: { ...accepted, optedOut } } : item)
     } catch (error) {
       this.#log.error({ err: error }, 'message not queued')
       stored = error instanceof RowFaultError ? failed(item) : notStored(item)
     }
+    deadline.clear()
     const { isHere = false, ...outcome } = stored
     if (holder !== null && isHere) this.#placement.keep(msgId)
     else if (holder !== null) this.#placement.release(msgId)
@@ -242,37 +235,36 @@ export class GroupAccepter implements MessageAccepter {
     return items.map((item) => found.has(textOf(pairOf(item))))
   }
 
-  /** Only the sends with the same key wait for who has it. */
-  async #storeLater(item: Item): Promise<Stored | null> {
-    const deadlineMs = performance.now() + this.#lostCommitMs
-    while (performance.now() < deadlineMs) {
-      await wait(BUSY_KEY_RETRY_MS)
-      const written = await this.#store(item)
-      if (written !== 'busy') return written
-    }
-    throw new Error('another transaction has its Idempotency-Key')
-  }
-
-  async #store(item: Item): Promise<Written> {
-    const { msgId, accepted, holder, key, onOverdue } = item
-    const { sender, recipient, body, callbackUrl } = accepted
+  async #store(item: Item): Promise<Stored> {
+    const { sender, recipient, body, callbackUrl } = item.accepted
     if ([sender, recipient, body, callbackUrl].some((text) => text?.includes('\0')))
       throw new RowFaultError('PostgreSQL stores no NUL')
+    let written = await this.#write(item)
+    // Only the sends with the same key wait for who has it.
+    while (written === 'busy') {
+      await wait(BUSY_KEY_RETRY_MS)
+      written = await this.#write(item)
+    }
+    return written ?? (await this.#repeated.add(item))
+  }
+
+  async #write(item: Item): Promise<Written> {
+    const { msgId, accepted, holder, key, deadline } = item
     if (holder === null || !this.#journal.isOpen) return await this.#records.add(item)
     if (key !== null) return await this.#keyed.add(item)
-    return await this.#conclude(item, await this.#journal.accept({ msgId, accepted, holder, onOverdue }))
+    const goes = () => deadline.go()
+    return await this.#conclude(item, await this.#journal.accept({ msgId, accepted, holder, goes }))
   }
 
   async #conclude(item: Item, acceptance: Acceptance): Promise<Written> {
     if (acceptance === 'committed') return { ...queued(item), isHere: true }
-    // Stored now, it would be sent beside the repetition of one who has had no answer.
-    if (acceptance === 'lost') return item.isOverdue() ? UNKNOWN : await this.#records.add(item)
+    if (acceptance === 'lost') return await this.#records.add(item)
     if (acceptance === 'uncertain') return await this.#lost.add(item)
     return failed(item)
   }
 
   /** What the database refuses for what is in it fails alone. Rejects never. */
-  async #write(items: readonly Item[], write: Write): Promise<readonly Written[]> {
+  async #writeBatch(items: readonly Item[], write: Write): Promise<readonly Written[]> {
     this.#onBatch?.('accept', items.length)
     const fail = (item: Item, error: unknown): Written => {
       this.#log.error({ err: error }, 'message not queued')
@@ -296,9 +288,7 @@ export class GroupAccepter implements MessageAccepter {
     let keys = NO_KEYS
     const acceptance = await this.#journal.acceptWith(async (tx) => {
       keys = judged.keys = await firstOfKeys(tx, items)
-      // Those that are not the first with their keys wait for the same COMMIT.
-      const onOverdue = () => items.forEach((item) => void item.onOverdue())
-      return keys.first.map((item) => ({ ...item, holder: item.holder!, onOverdue }))
+      return keys.first.map((item) => ({ ...item, holder: item.holder! }))
     })
     // Nothing is stored, not even the keys.
     const concluded = acceptance === 'lost' ? items : keys.first
@@ -330,18 +320,17 @@ export class GroupAccepter implements MessageAccepter {
       items.map(async (item): Promise<AcceptOutcome> => {
         const { planId } = item.accepted
         const first = firsts.get(keyOf(planId, item.key!))
-        if (first === undefined) return UNKNOWN
+        if (first === undefined) return UNAVAILABLE
         if (!first.requestHash.equals(item.key!.requestHash)) return { kind: 'key-reused' }
         const message = await this.#messages.find([planId], first.msgId)
-        return message === null ? UNKNOWN : { kind: 'replayed', message: asFirstAnswered(message) }
+        return message === null ? UNAVAILABLE : { kind: 'replayed', message: asFirstAnswered(message) }
       }),
     )
   }
 
-  /** The connection went during COMMIT: asks until the database answers what became of the batch. */
+  /** The connection went during COMMIT: asks what became of the batch as long as anybody waits for the answer. */
   async #settleLost(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
-    const deadlineMs = Date.now() + this.#lostCommitMs
-    while (Date.now() < deadlineMs) {
+    while (items.some(({ deadline }) => !deadline.isOver)) {
       try {
         return await writeInHalves(items, this.#settlePart, failed)
       } catch (error) {
@@ -358,36 +347,6 @@ export class GroupAccepter implements MessageAccepter {
   }
 }
 
-/** `first`: with their keys, or without one. `busy`: their keys are being taken by another transaction. */
-interface OfKeys {
-  readonly first: readonly Item[]
-  readonly busy: ReadonlySet<Item>
-}
-
-const NO_KEYS: OfKeys = { first: [], busy: new Set() }
-
-/** Takes the keys of these. */
-async function firstOfKeys(tx: Queryable, items: readonly Item[]): Promise<OfKeys> {
-  const firsts = new Map<string, Item>()
-  for (const item of items) {
-    const key = item.key && keyOf(item.accepted.planId, item.key)
-    if (key !== null && !firsts.has(key)) firsts.set(key, item)
-  }
-  if (firsts.size === 0) return { first: items, busy: NO_KEYS.busy }
-  const keys = [...firsts.values()].map(({ msgId, accepted, key }) => ({
-    ...key!,
-    msgId,
-    planId: accepted.planId,
-  }))
-  const { taken, busy } = await takeIdempotencyKeys(tx, keys, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED)
-  const isBusy = ({ accepted, key }: Item) =>
-    key !== null && busy.has(firsts.get(keyOf(accepted.planId, key))!.msgId)
-  return {
-    first: items.filter(({ msgId, key }) => key === null || taken.has(msgId)),
-    busy: busy.size === 0 ? NO_KEYS.busy : new Set(items.filter(isBusy)),
-  }
-}
-
 /** What became of each of these; `outcomes`: of those that are the first with their keys. */
 function outcomesOf(
   items: readonly Item[],
@@ -395,5 +354,6 @@ function outcomesOf(
   outcomes: readonly Written[],
 ): readonly Written[] {
   const known = new Map(first.map((item, at) => [item, outcomes[at]!]))
-  return items.map((item) => known.get(item) ?? (busy.has(item) ? 'busy' : null))
+  const other = (item: Item) => (item.deadline.isOver ? UNKNOWN : busy.has(item) ? 'busy' : null)
+  return items.map((item) => known.get(item) ?? other(item))
 }

@@ -6,6 +6,7 @@ import { messageInProgress, messageOf } from '../domain/messages-in-progress.ts'
 import type { NewMessage } from '../store/messages.ts'
 import type { OptOutPair } from '../store/opt-outs.ts'
 import type { Projected } from '../store/records.ts'
+import type { AnswerDeadline } from './answer-deadlines.ts'
 
 export interface Item {
   readonly msgId: string
@@ -16,10 +17,7 @@ export interface Item {
   readonly chosenCarrierId: number
   /** Of its Idempotency-Key. SHA-256 both. */
   readonly key: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
-  /** Nobody can say in time whether it is stored. */
-  readonly onOverdue: () => void
-  /** Its sender waits no more. */
-  readonly isOverdue: () => boolean
+  readonly deadline: AnswerDeadline
 }
 
 /** errorCode of a message that could not be queued. */
@@ -40,9 +38,11 @@ export function failed(item: Item): Answered<'failed'> {
 
 export const UNKNOWN = { kind: 'unknown' } as const
 
+export const UNAVAILABLE = { kind: 'unavailable' } as const
+
 /** What to say of one that is certainly not stored, and of whose key nothing is known: its first message may be sent. */
-export function notStored(item: Item): Answered<'failed'> | typeof UNKNOWN {
-  return item.key === null ? failed(item) : UNKNOWN
+export function notStored(item: Item): Answered<'failed'> | typeof UNAVAILABLE {
+  return item.key === null ? failed(item) : UNAVAILABLE
 }
 
 /** Everything a later change has added is taken away again. */

@@ -57,9 +57,9 @@ export function isFailedAnswer(
   entry: LoadEntry | undefined,
 ): boolean {
   return (
+    entry !== undefined &&
     status === 'FAILED' &&
     errorCode === NOT_QUEUED &&
-    entry !== undefined &&
     entry.answers.some((answer) => (answer.status ?? 0) >= 500 || answer.failure === 'reset') &&
     !entry.answers.some((answer) => answer.status === 202 && answer.msgId === msgId)
   )

@@ -8,7 +8,7 @@ import type { Plan } from './service-client.ts'
 
 const CONNECTIONS = 8
 const ANSWER_TIMEOUT_MS = 20_000
-/** Between two tries while nothing listens. */
+/** Between two tries while nothing listens, or the database is away. */
 const RETRY_MS = 100
 /** A request with a key is repeated until it is answered, for so long. */
 const PERSISTENCE_MS = 60_000
@@ -89,7 +89,7 @@ export class Load {
     for (let turn = node; ; turn += 1) {
       const answer = await this.#request(turn % this.#pools.length, entry, plan, ownUrl)
       entry.answers.push(answer)
-      if (answer.failure !== null) await pause(RETRY_MS)
+      if (answer.failure !== null || answer.status === 503) await pause(RETRY_MS)
       if (answer.status === 202) {
         this.accepted += 1
         this.#options.onAccepted(entry, answer)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
-import { type HttpService, startHttpService, TOKEN, validMessage } from '../support/http-service.ts'
+import { ACCOUNT, type HttpService, startHttpService, TOKEN, validMessage } from '../support/http-service.ts'
 import {
   exchange,
   exchangeInTurn,
@@ -145,6 +145,11 @@ test('where nobody can say whether it is stored, the connection is closed withou
   socket.write(send())
   expect(await readToEnd(socket)).toBeNull()
   expect(served).toBe(2)
+  const unanswered = {
+    ...{ method: 'POST', route: '/v1/sendsms', status: null, accountId: ACCOUNT },
+    ...{ latencyMs: expect.any(Number), requestId: expect.any(String) },
+  }
+  expect(lines().filter(({ status }) => status === null)).toMatchObject([unanswered, unanswered])
   expect((await service.get('/metrics')).text).toContain('aldis_sends_unanswered_total 2\n')
 })
 

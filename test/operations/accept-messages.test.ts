@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
-import { type AcceptOutcome, IDEMPOTENCY_LIFETIME_MS } from '../../src/operations/accept-messages.ts'
+import type { AcceptOutcome } from '../../src/operations/accept-messages.ts'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../src/operations/idempotency-keys.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { takeIdempotencyKeys } from '../../src/store/idempotency-keys.ts'
@@ -36,10 +37,10 @@ function firstOf(name: string, outcome: Become, count = 1): Around {
   return async (given, run) => (given === name && left-- > 0 ? await become(db, outcome, run) : await run())
 }
 
-/** The first statement of this name waits until it is to go on. */
-function firstHeld(name: string) {
+/** The first so many statements of this name wait until they are to go on. */
+function firstHeld(name: string, count = 1) {
   const [asked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let left = 1
+  let left = count
   const around: Around = async (given, run) => {
     if (given === name && left-- > 0) {
       asked.resolve()
@@ -214,7 +215,7 @@ describe('an answer to the COMMIT that never comes', () => {
         away.now = name === away.from
         return await become(db, away.now ? 'answer lost' : 'done', run)
       }
-      const node = await aNode({ keeps, around, overdueMs: 100, lostCommitMs: 100 })
+      const node = await aNode({ keeps, around, answerWithinMs: 1_500 })
       expect(await accept(node, 'too late', key)).toEqual({ kind: 'unknown' })
       away.from = 'nothing'
       away.now = false
@@ -230,7 +231,7 @@ describe('an answer to the COMMIT that never comes', () => {
     'it turns out not to stand when its sender has gone: it is not stored; key: %s',
     async (key) => {
       const { around, asked, goOn } = firstHeld('append_entry')
-      const node = await aNode({ around, overdueMs: 100 })
+      const node = await aNode({ around, answerWithinMs: 1_500 })
       const outcome = accept(node, 'too late', key)
       await asked.promise
       expect(await outcome).toEqual({ kind: 'unknown' })
@@ -253,7 +254,7 @@ describe('an answer to the COMMIT that never comes', () => {
       }
       return await run()
     }
-    const node = await aNode({ around, overdueMs: 500, lostCommitMs: 1_000 })
+    const node = await aNode({ around, overdueMs: 500, answerWithinMs: 2_000 })
     const stuck: Promise<AcceptOutcome>[] = []
     for (const body of ['a', 'b', 'c']) {
       const before = left
@@ -297,6 +298,71 @@ describe('an answer to the COMMIT that never comes', () => {
   )
 })
 
+describe('each sender is answered in its time, and nothing comes of what was answered 5xx', () => {
+  const answerWithinMs = 1_500
+  const lockWaits = async () => {
+    const { rows } = await db.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rows.length
+  }
+
+  test('behind a table that is locked', async () => {
+    const node = await aNode({ keeps: false, answerWithinMs })
+    const lock = await db.connect()
+    await lock.query('begin; lock table messages in access exclusive mode')
+    const sends = [accept(node, 'first')]
+    await eventually(async () => (await lockWaits()) === 1)
+    sends.push(accept(node, 'second', 'second'))
+    await eventually(async () => (await lockWaits()) === 2)
+    sends.push(accept(node, 'behind'), accept(node, 'keyed', 'key'))
+    expect(kindsOf(await Promise.all(sends))).toEqual(['unknown', 'unknown', 'failed', 'unavailable'])
+    await lock.query('commit')
+    lock.release()
+    expect(await accept(node, 'keyed', 'key')).toMatchObject({ kind: 'queued' })
+    await eventually(async () => (await stored()).length === 3)
+    expect((await stored()).map(({ body }) => body)).toEqual(['first', 'keyed', 'second'])
+    expect(await accept(node, 'second', 'second')).toMatchObject({ kind: 'replayed' })
+  })
+
+  test('while there is no connection', async () => {
+    const { around, goOn } = firstHeld('connect', 2)
+    const nodes = [
+      await aNode({ keeps: false, around, answerWithinMs }),
+      await aNode({ around, answerWithinMs }),
+    ]
+    const sends = [accept(nodes[0]!, 'a'), accept(nodes[0]!, 'b', 'b'), accept(nodes[1]!, 'c', 'c')]
+    expect(kindsOf(await Promise.all(sends))).toEqual(['failed', 'unavailable', 'unavailable'])
+    goOn.resolve()
+    await eventually(() => nodes[1]!.released.length === 1)
+    const again = [accept(nodes[0]!, 'b', 'b'), accept(nodes[1]!, 'c', 'c')]
+    expect(kindsOf(await Promise.all(again))).toEqual(['queued', 'queued'])
+    expect([(await stored()).map(({ body }) => body), nodes[1]!.inProgress.size]).toEqual([['b'], 1])
+  })
+
+  test.each([true, false])('while opt-outs cannot be looked up; in the journal: %s', async (keeps) => {
+    const { around, goOn } = firstHeld('find_opt_outs')
+    const node = await aNode({ keeps, hasLane: true, around, answerWithinMs })
+    const sends = [null, 'key'].map((key) => accept(node, 'a', key, { ...plan, optOut: DEFAULT_OPT_OUT }))
+    expect(kindsOf(await Promise.all(sends))).toEqual(['failed', 'unavailable'])
+    goOn.resolve()
+    expect(await accept(node, 'after', 'key')).toMatchObject({ kind: 'queued' })
+    await eventually(() => !keeps || node.released.length === 2)
+    expect([(await stored()).length, node.inProgress.size]).toEqual(keeps ? [0, 1] : [1, 0])
+  })
+
+  test('but by what the database said while the process stood still', async () => {
+    const { around, asked, goOn } = firstHeld('append_entry')
+    const node = await aNode({ around, answerWithinMs })
+    const outcome = accept(node)
+    await asked.promise
+    goOn.resolve()
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
+    expect(await outcome).toMatchObject({ kind: 'queued' })
+  })
+})
+
 describe('a recipient who has opted out', () => {
   const listening = { ...plan, optOut: DEFAULT_OPT_OUT }
 
@@ -330,7 +396,7 @@ describe('a recipient who has opted out', () => {
   test('is not asked for where that fails: nothing is accepted', async () => {
     const node = await aNode({ around: firstOf('find_opt_outs', 'refused') })
     const outcomes = [null, 'key'].map((key) => accept(node, 'plain', key, listening))
-    expect(kindsOf(await Promise.all(outcomes))).toEqual(['failed', 'unknown'])
+    expect(kindsOf(await Promise.all(outcomes))).toEqual(['failed', 'unavailable'])
     expect([node.inProgress.size, node.released.length]).toEqual([0, 2])
   })
 })
@@ -394,8 +460,8 @@ describe('Idempotency-Key', () => {
       await held.query('begin')
       await db.query('truncate idempotency_keys')
       await take(held)
-      const impatient = await aNode({ keeps, lostCommitMs: 100 })
-      expect(await accept(impatient, 'a', 'held')).toEqual({ kind: 'unknown' })
+      const impatient = await aNode({ keeps, answerWithinMs: 1_500 })
+      expect(['unknown', 'unavailable']).toContain((await accept(impatient, 'a', 'held')).kind)
       await held.query('rollback')
       held.release()
     },
@@ -413,14 +479,13 @@ describe('Idempotency-Key', () => {
     'while nobody knows of its first message, nobody is told that it failed; in the journal: %s',
     async (keeps) => {
       const { around, asked, goOn } = firstHeld('commit')
-      const node = await aNode({ keeps, around, overdueMs: 200, lostCommitMs: 200 })
+      const node = await aNode({ keeps, around, answerWithinMs: 1_500 })
       const first = accept(node, 'once', 'key')
       await asked.promise
       const again = accept(node, 'once', 'key')
-      if (keeps) expect(await first).toEqual({ kind: 'unknown' })
-      expect(await again).toEqual({ kind: 'unknown' })
+      expect(await first).toEqual({ kind: 'unknown' })
+      expect(await again).toEqual({ kind: keeps ? 'unavailable' : 'unknown' })
       goOn.resolve()
-      await first
       await eventually(() => node.inProgress.pending === 0)
       expect(await accept(node, 'once', 'key')).toMatchObject({ kind: 'replayed' })
       expect(node.inProgress.size + (await stored()).length).toBe(1)
@@ -430,7 +495,7 @@ describe('Idempotency-Key', () => {
   test('its repetition waits no longer for another message than that does', async () => {
     const held = firstHeld('commit')
     let around: Around = (_, run) => run()
-    const node = await aNode({ around: (...given) => around(...given), overdueMs: 100 })
+    const node = await aNode({ around: (...given) => around(...given), answerWithinMs: 1_500 })
     await accept(node, 'once', 'key')
     around = held.around
     const batch = [accept(node, 'once', 'key'), accept(node, 'new', 'new'), accept(node, 'other', 'new')]
@@ -459,7 +524,7 @@ describe('Idempotency-Key', () => {
     await accept(node, 'once', 'key')
     refusing = true
     const batch = [accept(node, 'once', 'key'), accept(node, 'new', 'new'), accept(node, 'new', 'new')]
-    const known = name === 'commit' ? ['replayed', 'failed', 'unknown'] : Array(3).fill('unknown')
+    const known = name === 'commit' ? ['replayed', 'failed', 'unavailable'] : Array(3).fill('unavailable')
     expect(kindsOf(await Promise.all(batch))).toEqual(known)
     refusing = false
     expect(await accept(node, 'new', 'new')).toMatchObject({ kind: 'queued' })
@@ -468,7 +533,7 @@ describe('Idempotency-Key', () => {
   test('the first record cannot be read: nobody is told that it failed, and nothing is stored', async () => {
     const node = await aNode({ around: firstOf('find_idempotency_keys', 'refused') })
     const outcomes = await Promise.all([accept(node, 'a', 'key'), accept(node, 'a', 'key')])
-    expect(kindsOf(outcomes)).toEqual(['queued', 'unknown'])
+    expect(kindsOf(outcomes)).toEqual(['queued', 'unavailable'])
     expect([node.inProgress.size, node.kept.length, node.released.length]).toEqual([1, 1, 1])
   })
 

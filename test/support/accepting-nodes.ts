@@ -27,13 +27,13 @@ export async function anAcceptingNode(
     keeps = true,
     hasLane = keeps,
     overdueMs = 10_000,
-    lostCommitMs = 2_000,
+    answerWithinMs = 10_000,
   }: {
     around?: Around
     keeps?: boolean
     hasLane?: boolean
     overdueMs?: number
-    lostCommitMs?: number
+    answerWithinMs?: number
   } = {},
 ): Promise<AcceptingNode> {
   const gated = gatedDatabase(db, around, { inTransactions: true })
@@ -58,7 +58,7 @@ export async function anAcceptingNode(
     placement,
     secretKey: randomBytes(32),
     random: randomBytes,
-    lostCommitMs,
+    answerWithinMs,
     log: quietLog,
   })
   return { group, inProgress, kept, released }

@@ -11,7 +11,7 @@ import { fieldFaults, judgeSender, recordBytes, type SendRequest } from '../../d
 import { AppError, invalid } from '../../errors.ts'
 import type { AcceptOutcome, MessageAccepter } from '../../operations/accept-messages.ts'
 import { authenticateCustomer, tokenOf } from '../authentication.ts'
-import type { DirectorySource } from '../fresh-directory.ts'
+import { type DirectorySource, unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
 import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
 import { schemaFaults } from '../schema-faults.ts'
@@ -64,7 +64,11 @@ const SCHEMA = {
 }
 
 /** `POST /v1/sendsms`. Checks in the order of design HTTP 2; the token and the account's rate before the body is read. */
-export function sendRoute(app: FastifyInstance, deps: SendDeps, onUnanswered: () => void): void {
+export function sendRoute(
+  app: FastifyInstance,
+  deps: SendDeps,
+  onUnanswered: (request: FastifyRequest, elapsedMs: number) => void,
+): void {
   const accounts = new RateLimiter()
   const plans = new RateLimiter()
   app.route({
@@ -96,7 +100,7 @@ export function sendRoute(app: FastifyInstance, deps: SendDeps, onUnanswered: ()
             ? null
             : { keyHash: idempotencyKeyHash(key), requestHash: requestHash({ ...sms, callbackUrl }) },
       })
-      if (outcome.kind === 'unknown') onUnanswered()
+      if (outcome.kind === 'unknown') onUnanswered(request, reply.elapsedTime)
       return answer(reply, outcome, plan, deps.baseUrl)
     },
   })
@@ -139,13 +143,10 @@ async function authorizedPlan(
 
 function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, baseUrl: string | null) {
   if (outcome.kind === 'key-reused') throw new AppError('IDEMPOTENCY_KEY_REUSED')
+  if (outcome.kind === 'unavailable') throw unavailable()
   const { request } = reply
   if (outcome.kind === 'unknown') {
     // A 5xx would say that nothing comes of the request.
-    request.log.warn(
-      { requestId: request.id, accountId: request.token?.account.accountId },
-      'send not answered',
-    )
     reply.hijack()
     reply.raw.destroy()
     return reply

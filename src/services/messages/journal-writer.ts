@@ -22,8 +22,8 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly onRetracted: (items: readonly Item[]) => void
   /** The lane was taken over, and these are not in it. `uncertain`: some may be, and its new owner goes on with them. */
   readonly onLost: (items: readonly Item[], uncertain: boolean) => void
-  /** So long nobody could say whether these are committed. They are still tried. Told again and again. */
-  readonly onOverdue: (items: readonly Item[]) => void
+  /** Asked when an item goes to the database. False: it is retracted. */
+  readonly goes: (item: Item) => boolean
   /** An entry was not appended; it is tried again. */
   readonly onFailed: (error: unknown) => void
   readonly log: Log
@@ -183,7 +183,7 @@ export class JournalWriter<Item extends JournalFact> {
    * Appends an entry in one transaction with the statements of `prepare`. It takes its number when `prepare` has resolved,
    * and is appended when all entries before it are committed: its statements stand only where it stands. Resolves when
    * `onCommitted` was told of it, or the lane is lost. Rejects when nothing is stored, with the error of `prepare` or of
-   * the database, or because the entries before it are overdue. Its facts are given to `onCommitted` and `onOverdue` only.
+   * the database, or because the entries before it are overdue. Its facts are given to `onCommitted` only.
    */
   appendWith(prepare: Prepare<Item>): Promise<Appended> {
     return this.#transactions.add({ prepare, lane: this.#lane })
@@ -273,7 +273,13 @@ export class JournalWriter<Item extends JournalFact> {
   #flush(): void {
     this.#scheduled = false
     if (this.#lane === null || this.#waiting.length === 0 || this.#inFlight.length >= MOST_IN_FLIGHT) return
-    const items = this.#waiting.splice(0, MOST_FACTS)
+    const { goes } = this.#options
+    const given = this.#waiting.splice(0, MOST_FACTS)
+    const items = given.every(goes) ? given : this.#retract(given, (item) => !goes(item))
+    if (items.length === 0) {
+      this.#schedule()
+      return
+    }
     this.#last += 1
     const entry: Entry<Item> = {
       n: this.#last,
@@ -323,13 +329,9 @@ export class JournalWriter<Item extends JournalFact> {
   }
 
   /** Gives back what need not wait for the database; gives the rest. */
-  #retract(items: readonly Item[]): Item[] {
-    const { isRetractable, onRetracted } = this.#options
-    const { true: retracted = [], false: kept = [] } = Object.groupBy(
-      items,
-      (item) => `${isRetractable(item)}`,
-    )
-    if (retracted.length > 0) onRetracted(retracted)
+  #retract(items: readonly Item[], isRetracted = this.#options.isRetractable): Item[] {
+    const { true: retracted = [], false: kept = [] } = Object.groupBy(items, (item) => `${isRetracted(item)}`)
+    if (retracted.length > 0) this.#options.onRetracted(retracted)
     return kept
   }
 
@@ -380,9 +382,8 @@ export class JournalWriter<Item extends JournalFact> {
     if (passedMs > STALLED_MS) return
     const { overdueMs = OVERDUE_MS } = this.#options
     if (!this.#inFlight.some(({ sinceMs }) => nowMs - sinceMs >= overdueMs)) return
-    for (const { state, items, transaction } of [...this.#inFlight, ...this.#prepared.splice(0)])
+    for (const { state, transaction } of [...this.#inFlight, ...this.#prepared.splice(0)])
       if (state === 'waiting') transaction!.isNext.reject(new Error('an entry has had no answer for long'))
-      else this.#options.onOverdue(items)
     this.#waiting = this.#retract(this.#waiting)
   }
 

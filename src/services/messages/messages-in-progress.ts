@@ -91,9 +91,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       isRetractable: ({ onAccepted, onRecorded }) => onAccepted !== null || onRecorded !== null,
       onRetracted: (items) => this.#retracted(items),
       onLost: (items, uncertain) => this.#lost(items, uncertain),
-      onOverdue: (items) => {
-        for (const { onOverdue } of items) onOverdue?.()
-      },
+      goes: ({ goes }) => goes?.() ?? true,
     })
     this.#projector = new Projector({
       db,

@@ -28,8 +28,8 @@ export interface JournalItem extends JournalFact {
   readonly onCommitted: ((committed: boolean) => void) | null
   /** To be written into the message's record where it does not come into the journal. */
   readonly outcome: Outcome | null
-  /** Nobody can say so far whether it is committed. */
-  readonly onOverdue: (() => void) | null
+  /** Asked when it goes to the database. False: nothing may come of it. */
+  readonly goes: (() => boolean) | null
 }
 
 export function journalItem(
@@ -43,16 +43,16 @@ export function journalItem(
     onRecorded = null,
     onCommitted = null,
     outcome = null,
-    onOverdue = null,
+    goes = null,
   } = item
-  return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onCommitted, outcome, onOverdue }
+  return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onCommitted, outcome, goes }
 }
 
 export function acceptedItem(
-  { msgId, holder, accepted, onOverdue }: KeptMessage,
+  { msgId, holder, accepted, goes }: KeptMessage,
   onAccepted: JournalItem['onAccepted'],
 ): JournalItem {
-  return journalItem(msgId, accepted, { holder, onAccepted, onOverdue: onOverdue ?? null })
+  return journalItem(msgId, accepted, { holder, onAccepted, goes: goes ?? null })
 }
 
 export function loadedItem({ msgId, ...loaded }: LoadedMessage, holder: number): JournalItem {

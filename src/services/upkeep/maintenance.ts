@@ -3,7 +3,7 @@ import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/message-ids.t
 import { RECEIPT_GRACE_MS } from '../../domain/message-states.ts'
 import { VALIDITY_MS } from '../../domain/submit-outcomes.ts'
 import type { Log } from '../../log.ts'
-import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/accept-messages.ts'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/idempotency-keys.ts'
 import {
   deliverCompleteSets,
   deliverIncompleteSets,

@@ -322,6 +322,17 @@ describe('POST /v1/sendsms', () => {
       expect((await service.get(`/v1/messages/${answer.json.msgId}`)).status).toBe(404)
     })
   })
+
+  it('503 says nothing of a message where its Idempotency-Key cannot be looked up, and nothing is stored', async () => {
+    const before = await service.storedMessages()
+    await service.db.query('alter table idempotency_keys rename to keys_away')
+    const answer = await service.send({}, { 'idempotency-key': 'unasked' })
+    await service.db.query('alter table keys_away rename to idempotency_keys')
+    expectError(answer, 503, 'SERVICE_UNAVAILABLE')
+    expect(answer.headers.get('retry-after')).toBe('2')
+    expect(await service.storedMessages()).toBe(before)
+    expect((await service.send({}, { 'idempotency-key': 'unasked' })).status).toBe(202)
+  })
 })
 
 function post(body: string): Promise<HttpAnswer> {

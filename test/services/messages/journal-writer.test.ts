@@ -110,25 +110,14 @@ describe('an answer that is lost', () => {
     expect([it.told, it.writer.isOpen, it.writer.isStalled]).toEqual([['retracted d'], false, true])
   })
 
-  test('is overdue after its time, with all that waits behind it, and is still tried', async () => {
-    const appends = gate('append_entry')
-    using it = await aWriter(appends.around, { overdueMs: 1 })
-    it.writer.append(fact('a', true))
-    await eventually(() => it.told.includes('overdue a'))
-    ;(await appends.next())('done')
-    await eventually(() => it.told.at(-1) === 'committed a 1')
+  test('takes only what goes when its entry is made; an entry of nothing is not made', async () => {
+    using it = await aWriter(undefined, { goes: ({ name }) => name !== 'late' })
+    it.writer.append(fact('late'))
+    await eventually(() => it.told.length > 0)
+    for (const name of ['a', 'late', 'b']) it.writer.append(fact(name))
+    await eventually(() => it.told.length > 2)
+    expect(it.told).toEqual(['retracted late', 'retracted late', 'committed a,b 1'])
   })
-})
-
-test('what was answered while the process stood still is not overdue when it wakes', async () => {
-  const appends = gate('append_entry')
-  using it = await aWriter(appends.around, { overdueMs: 600 })
-  it.writer.append(fact('a', true))
-  ;(await appends.next())('done')
-  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
-  await eventually(() => it.told.length > 0)
-  expect(it.told).toEqual(['committed a 1'])
 })
 
 describe('a database that refuses', () => {

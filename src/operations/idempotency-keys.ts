@@ -1,0 +1,38 @@
+/** Which messages of a batch are the first with their Idempotency-Keys. */
+import type { Queryable } from '../store/database.ts'
+import { takeIdempotencyKeys } from '../store/idempotency-keys.ts'
+import { type Item, keyOf, NOT_QUEUED } from './accepted-messages.ts'
+
+/** How long an Idempotency-Key is remembered. */
+export const IDEMPOTENCY_LIFETIME_MS = 24 * 3_600_000
+
+/** `first`: with their keys, or without one. `busy`: their keys are being taken by another transaction. */
+export interface OfKeys {
+  readonly first: readonly Item[]
+  readonly busy: ReadonlySet<Item>
+}
+
+export const NO_KEYS: OfKeys = { first: [], busy: new Set() }
+
+/** Takes the keys of these. Those whose senders have been answered are left out. */
+export async function firstOfKeys(tx: Queryable, all: readonly Item[]): Promise<OfKeys> {
+  const items = all.filter(({ deadline }) => deadline.go())
+  const firsts = new Map<string, Item>()
+  for (const item of items) {
+    const key = item.key && keyOf(item.accepted.planId, item.key)
+    if (key !== null && !firsts.has(key)) firsts.set(key, item)
+  }
+  if (firsts.size === 0) return { first: items, busy: NO_KEYS.busy }
+  const keys = [...firsts.values()].map(({ msgId, accepted, key }) => ({
+    ...key!,
+    msgId,
+    planId: accepted.planId,
+  }))
+  const { taken, busy } = await takeIdempotencyKeys(tx, keys, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED)
+  const isBusy = ({ accepted, key }: Item) =>
+    key !== null && busy.has(firsts.get(keyOf(accepted.planId, key))!.msgId)
+  return {
+    first: items.filter(({ msgId, key }) => key === null || taken.has(msgId)),
+    busy: busy.size === 0 ? NO_KEYS.busy : new Set(items.filter(isBusy)),
+  }
+}
