@@ -36,7 +36,7 @@ const VARIABLES = {
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     description:
-      'Most connections of the message path in one process, each worker; look-ups and the lease have up to 7 beside it.',
+      'Most connections of the message path in one process, each worker; look-ups, the lease and the journal have up to 10 beside it.',
     fallback: '10',
     parse: integer(2, 200),
   },

@@ -42,9 +42,10 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const current = deriveKey(master, 'secrets')
   const secretKey: SecretKeys = previous === undefined ? current : [current, deriveKey(previous, 'secrets')]
   const databases = openDatabases(options, READ_POOL_SIZE)
-  const { db, reads, beats, server } = databases
-  databaseMetrics(registry, { path: db, reads, beats })
-  parts.add('database', () => Promise.all([db.end(), reads.end(), beats.end()]))
+  const { db, reads, beats, appends, server } = databases
+  const pools = { path: db, reads, beats, appends }
+  databaseMetrics(registry, pools)
+  parts.add('database', () => Promise.all(Object.values(pools).map((pool) => pool.end())))
   const directoryService = new DirectoryService({
     db,
     secretKey,
@@ -83,6 +84,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
     clock,
     db,
     reads,
+    appends,
     severalHosts: server.hosts.several,
     directoryService,
     directory,

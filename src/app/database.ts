@@ -13,6 +13,7 @@ import {
   reachServer,
   type ServerFacts,
 } from '../store/database-server.ts'
+import { MOST_APPENDS } from '../store/journal.ts'
 import { migrate } from '../store/migrate.ts'
 import { settingsThatDoNotHold } from '../store/session-check.ts'
 import { type SessionSettings, sessionSettings } from '../store/session-settings.ts'
@@ -32,6 +33,8 @@ export interface Databases {
   readonly reads: Database
   /** Of the heartbeat, from which nothing takes one. */
   readonly beats: Database
+  /** Of the entries of the journal: the transactions that wait for these have those of `db`. */
+  readonly appends: Database
 }
 
 export type DatabaseStart = Pick<
@@ -58,6 +61,7 @@ export function openDatabases(options: DatabaseStart, readPoolSize: number): Dat
     db: open(options.databasePoolSize, options.databaseStatementTimeoutMs),
     reads: open(readPoolSize, READ_TIMEOUT_MS),
     beats: open(1, READ_TIMEOUT_MS),
+    appends: open(MOST_APPENDS - 1, options.databaseStatementTimeoutMs),
   }
 }
 
@@ -66,7 +70,7 @@ export function openDatabases(options: DatabaseStart, readPoolSize: number): Dat
  * them, with the newest schema and today's partitions.
  */
 export async function prepareDatabases(databases: Databases, options: DatabaseStart): Promise<void> {
-  const { server, db, reads, beats } = databases
+  const { server, db, reads, beats, appends } = databases
   const { connectionString, log } = options
   const facts = await reachServer(server)
   judgeServer(facts)
@@ -76,6 +80,7 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   await checkSettings(server, db, settings)
   await checkSettings(server, reads, ofReads)
   await checkSettings(server, beats, ofReads)
+  await checkSettings(server, appends, settings)
   tellServer(server, facts, settings, options)
   await judgeDurability(db, server, options)
   if (!server.pooled) await judgeConnections(databases, options)
@@ -160,12 +165,12 @@ async function judgeDurability(
 
 /** Said once, by the first worker: the pools of all may come to more than the server allows. */
 async function judgeConnections(
-  { db, reads, beats }: Databases,
+  { db, reads, beats, appends }: Databases,
   { worker, log }: DatabaseStart,
 ): Promise<void> {
   const { number, workers } = worker ?? { number: 1, workers: 1 }
   if (number > 1) return
-  const each = [db, reads, beats].reduce((sum, { options }) => sum + (options.max ?? 0), 0)
+  const each = [db, reads, beats, appends].reduce((sum, { options }) => sum + (options.max ?? 0), 0)
   const most = await connectionLimit(db)
   if (workers * each > most)
     log.warn(

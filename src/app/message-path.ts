@@ -75,7 +75,7 @@ export type MessagePath = ReturnType<typeof makeMessagePath>
 
 /** Keeps accepted messages in memory, journal and records, and delivers their events. */
 function keepMessages(options: AppOptions, parts: Parts, base: Base) {
-  const { clock, counters, db, directory, dispatcher, lease, registry, secretKey } = base
+  const { appends, clock, counters, db, directory, dispatcher, lease, registry, secretKey } = base
   const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, log, projectionAgeMs: ageMs } = options
   const { nowMs } = clock
   const { batch: onBatch, webhookAttempt: onAttempt } = counters
@@ -92,7 +92,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base) {
     log.info({ buckets: buckets.length, events }, 'took over buckets')
   })
   parts.add('lane recovery', () => recovery.stop())
-  const inProgress = new MessagesInProgress({ db, directory, nowMs, log, onBatch, ageMs })
+  const inProgress = new MessagesInProgress({ db, appends, directory, nowMs, log, onBatch, ageMs })
   lease.onRegistered((nodeId) => inProgress.register(nodeId))
   parts.add('messages in progress', () => inProgress.stop(drainTimeoutMs * DRAIN.records))
   const destinations = new WebhookDestinations({ db, log, probeMs: options.webhookProbeMs })

@@ -33,6 +33,7 @@ export function aToldWriter(
     goes: () => true,
     log: quietLog,
     onFailed: () => undefined,
+    appends: options.db,
     ...options,
   })
   return { writer, told }

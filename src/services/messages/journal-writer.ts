@@ -14,6 +14,8 @@ import { PeriodicTask } from '../node/periodic-task.ts'
 
 export interface JournalWriterOptions<Item extends JournalFact> {
   readonly db: Database
+  /** Connections for entries alone: transactions with those of `db` wait for these. */
+  readonly appends: Database
   /** Told of each entry when it and all before it are committed, in their order. */
   readonly onCommitted: (items: readonly Item[], n: number) => void
   /** Whether an item that is certainly not in the journal is given back at once while the database takes nothing. */
@@ -69,7 +71,7 @@ class LaneLostError extends Error {
 
 /** One less than a takeover fences. */
 const MOST_IN_FLIGHT = MOST_APPENDS - 1
-/** Each holds a connection while the entries before it need one: with two, the smallest pool would have none left. */
+/** Each holds a connection, and locks that others wait for with theirs. */
 const MOST_TRANSACTIONS = 1
 /** Facts of one entry: half a megabyte at most, but for very long texts. */
 const MOST_FACTS = 1_000
@@ -248,7 +250,7 @@ export class JournalWriter<Item extends JournalFact> {
   async #findOut(entry: Entry<Item>, lane: Lane, error: unknown): Promise<void> {
     entry.uncertain = true
     await this.#append(entry, lane, async (data) => {
-      const found = await settleEntry(this.#options.db, lane, entry.n, data)
+      const found = await settleEntry(this.#options.appends, lane, entry.n, data)
       if (found !== 'void') return found
       entry.items = []
       return 'written'
@@ -273,13 +275,10 @@ export class JournalWriter<Item extends JournalFact> {
   #flush(): void {
     this.#scheduled = false
     if (this.#lane === null || this.#waiting.length === 0 || this.#inFlight.length >= MOST_IN_FLIGHT) return
-    const { goes } = this.#options
     const given = this.#waiting.splice(0, MOST_FACTS)
-    const items = given.every(goes) ? given : this.#retract(given, (item) => !goes(item))
-    if (items.length === 0) {
-      this.#schedule()
-      return
-    }
+    const stays = (item: Item) => !this.#options.goes(item)
+    const items = given.some(stays) ? this.#retract(given, stays) : given
+    if (items.length === 0) return void this.#schedule()
     this.#last += 1
     const entry: Entry<Item> = {
       n: this.#last,
@@ -301,7 +300,7 @@ export class JournalWriter<Item extends JournalFact> {
   async #append(
     entry: Entry<Item>,
     lane: Lane,
-    attempt = (data: Buffer) => appendEntry(this.#options.db, lane, entry.n, data),
+    attempt = (data: Buffer) => appendEntry(this.#options.appends, lane, entry.n, data),
   ): Promise<void> {
     const { onFailed, log } = this.#options
     let data = encodeEntry(entry.items)

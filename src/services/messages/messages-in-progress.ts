@@ -37,6 +37,8 @@ import {
 
 export interface MessagesInProgressOptions {
   readonly db: Database
+  /** Connections for entries of the journal alone. Default: `db`. */
+  readonly appends?: Database | undefined
   readonly directory: () => Directory
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
@@ -71,7 +73,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   constructor(options: MessagesInProgressOptions) {
     this.#options = options
-    const { db, directory, nowMs, log, onBatch, overdueMs, ageMs } = options
+    const { db, appends = db, directory, nowMs, log, onBatch, overdueMs, ageMs } = options
     this.#lives = new Lives(options.mostBytes)
     this.#lostMessages = new LostMessages({ db, log })
     this.receipts = new ReceiptsInProgress({
@@ -83,6 +85,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     })
     this.#writer = new JournalWriter<Item>({
       db,
+      appends,
       log,
       onFailed: (error) => this.#projector.failed(error),
       onBatch,

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Queryable } from '../../../src/store/database.ts'
+import { openDatabase, type Queryable } from '../../../src/store/database.ts'
 import { takeOverLane } from '../../../src/store/journal.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Become, become, gatedDatabase } from '../../support/gated-database.ts'
+import { type Around, type Become, become, gatedDatabase } from '../../support/gated-database.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { aToldWriter, namedFact as fact, writtenNames } from '../../support/named-facts.ts'
 import { clearTables } from '../../support/stored-messages.ts'
 
-const { db } = await installedDatabase({ poolSize: 6 })
+const { db, connectionString } = await installedDatabase({ poolSize: 6 })
 const [NODE, OTHER] = [1, 2]
 
 beforeEach(async () => {
@@ -54,6 +54,37 @@ async function decided(): Promise<string[]> {
 }
 
 const written = (lane: number) => writtenNames(db, lane)
+
+test('an entry before it finds a connection, whatever the others of a pool wait for', async () => {
+  const open = (poolSize: number) => openDatabase({ connectionString, poolSize })
+  await using pools = new AsyncDisposableStack()
+  const [small, appends] = [open(2), open(1)]
+  for (const pool of [small, appends]) pools.defer(() => pool.end())
+  const first = Promise.withResolvers<void>()
+  const around: Around = async (name, run) => {
+    if (name === 'append_entry') await first.promise
+    return await run()
+  }
+  const { writer, told } = aToldWriter({ db: small, appends: gatedDatabase(appends, around) })
+  using _ = { [Symbol.dispose]: () => void writer.end() }
+  await writer.register(NODE)
+  await db.query(`insert into decided values ('row')`)
+  writer.append(fact('a'))
+  const prepared = Promise.withResolvers<void>()
+  const renewed = writer.appendWith(async (tx) => {
+    await tx.query(`update decided set name = 'renewed'`)
+    prepared.resolve()
+    return [fact('b')]
+  })
+  await prepared.promise
+  const other = small.query(`update decided set name = name || ', then another'`)
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await eventually(async () => (await db.query(waits)).rows.length > 0)
+  first.resolve()
+  expect(await renewed).toBe('committed')
+  await other
+  expect([told, await decided()]).toEqual([['committed a 1', 'committed b 2'], ['renewed, then another']])
+})
 
 describe('an entry with a transaction of its own', () => {
   test('stands with what its transaction stores', async () => {
