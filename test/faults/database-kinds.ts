@@ -135,8 +135,6 @@ export const DATABASE_KINDS: readonly Kind[] = [
     summary: 'PostgreSQL stands still (SIGSTOP) for less than a lease',
     excuses: LOST_ANSWERS,
     holdMs: [2_000, 8_000],
-    // A COMMIT that takes more than 5 s is refused, and takes effect all the same.
-    known: ['inbound-doubled'],
     begin: stalled,
   },
   {
