@@ -36,11 +36,18 @@ export async function writeRecords(
 ): Promise<ReadonlySet<string>> {
   const fresh = records.filter(({ message }) => message.loaded === null)
   const known = records.filter(({ message }) => message.loaded !== null)
-  const changes = known.map((one) => ({ message: one.message, undelivered: undelivered(one) }))
+  // All that there is of them but their own rows is new: it is written like that of one without a record.
+  const untouched = new Set(lane === null ? [] : known.filter(isUntouched))
+  const changes = known.map((one) =>
+    untouched.has(one)
+      ? { message: { ...one.message, ...NOTHING_OF_IT }, undelivered: [] }
+      : { message: one.message, undelivered: undelivered(one) },
+  )
   const waiting = lane === null ? known.filter(({ message }) => changesDispatch(message)) : known
+  const copied = [...fresh, ...untouched]
   const announcing = records.filter(({ message }) => message.events.length > 0)
   const plans = [...new Set(announcing.map(({ message }) => message.accepted.planId))]
-  await copyIn(tx, recordsOf(fresh, stays ? lane : null))
+  await copyIn(tx, recordsOf(copied, stays ? lane : null))
   const { held, positions } =
     changes.length > 0
       ? await updateRecords(tx, changes, { lane, stays }, plans)
@@ -51,14 +58,29 @@ export async function writeRecords(
 }
 
 const NONE_HELD: ReadonlySet<string> = new Set()
+const NOTHING_OF_IT = { submissions: [], attempts: [], receipts: [] }
 
-/** `lane`: has them in progress from now on. */
-function recordsOf(fresh: readonly Projected[], lane: number | null): CopyRows[] {
+/** No carrier was offered any of it when it was taken out of its record, and nothing was announced. */
+function isUntouched({ message: { loaded, submissions } }: Projected): boolean {
+  const { sequence = 1, submission = null } = loaded?.state ?? {}
+  return (
+    sequence === 0 &&
+    submission !== null &&
+    submission.attempt === 0 &&
+    submission.carrierId === null &&
+    submission.acceptedParts === 0n &&
+    !submission.startedOver &&
+    submissions.every(({ isRecorded }) => isRecorded !== true)
+  )
+}
+
+/** `lane`: has those without a record in progress from now on. */
+function recordsOf(copied: readonly Projected[], lane: number | null): CopyRows[] {
   const to = emptyRecords()
-  for (const one of fresh) {
+  for (const one of copied) {
     const { message } = one
     const id = hexOf(message)
-    writeMessage(to.messages, id, message, lane)
+    if (message.loaded === null) writeMessage(to.messages, id, message, lane)
     writeSubmissions(to.submissions, id, message)
     writeAttempts(to.attempts, id, message)
     writeReceipts(to.receipts, id, message)
