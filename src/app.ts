@@ -41,7 +41,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     const base = makeBase(options, parts)
     const path = makeMessagePath(options, parts, base)
-    const http = await listenHttp(options, parts, base, path)
+    const http = await listenHttp(options, base, path)
     try {
       await base.start()
       await path.start()

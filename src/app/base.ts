@@ -4,8 +4,9 @@ import { deriveKey, type SecretKeys } from '../domain/secrets.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { processRegistry } from '../http/metrics.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'
-import { WebhookDispatcher } from '../outbound/dispatcher.ts'
+import { ATTEMPT_TIMEOUT_MS } from '../outbound/dispatcher.ts'
 import { NameResolver } from '../outbound/resolver.ts'
+import { WebhookSender } from '../outbound/webhook-sender.ts'
 import type { Parts } from '../parts.ts'
 import { randomPool } from '../random-pool.ts'
 import { CarrierAnomalies } from '../services/links/carrier-anomalies.ts'
@@ -13,6 +14,7 @@ import { DescriptorWatch } from '../services/node/descriptor-watch.ts'
 import { DirectoryService } from '../services/node/directory.ts'
 import { databaseMetrics } from '../services/upkeep/database-metrics.ts'
 import { eventCounters } from '../services/upkeep/metrics.ts'
+import { webhookThreadMetrics } from '../services/upkeep/webhook-thread-metrics.ts'
 import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
 import { openDatabases, prepareDatabases } from './database.ts'
@@ -59,12 +61,17 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const resolver = new NameResolver({ servers: options.dnsServers })
   parts.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
-  const dispatcher = new WebhookDispatcher(guard, {
+  const sender = new WebhookSender({
+    callbackPolicy: options.callbackPolicy,
+    dnsServers: options.dnsServers,
     caPem: options.webhookCaPem,
     maxSocketsPerOrigin: LANE_LIMITS.perDestination,
-    totalTimeoutMs: options.webhookTimeoutMs,
+    totalTimeoutMs: options.webhookTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
+    onDeath: (err, delayMs) =>
+      log.error({ err, delayMs }, 'the webhook thread has ended, and is started again'),
   })
-  parts.add('webhook sockets', () => dispatcher.close())
+  webhookThreadMetrics(registry, sender)
+  parts.add('webhook thread', () => sender.close())
   const lease = nodeLease(options, { beats, clock })
   parts.add('lease', () => lease.stop())
   const directory = () => directoryService.current()
@@ -89,7 +96,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
     directoryService,
     directory,
     guard,
-    dispatcher,
+    sender,
     lease,
     secretKey,
     random,

@@ -11,9 +11,7 @@ import type { Readiness } from '../http/routes/health.ts'
 import { buildServer, type ServerDeps } from '../http/server.ts'
 import { GroupAccepter } from '../operations/accept-messages.ts'
 import { MessageReads } from '../operations/read-messages.ts'
-import { TestEvents, type WebhookPost } from '../operations/send-test-event.ts'
-import { postWebhook } from '../outbound/webhook-post.ts'
-import type { Parts } from '../parts.ts'
+import { TestEvents, type TestEventsDeps } from '../operations/send-test-event.ts'
 import { LaneFollower } from '../services/messages/lane-follower.ts'
 import { backlogMetrics } from '../services/upkeep/backlog-metrics.ts'
 import { BacklogWatch } from '../services/upkeep/backlog-watch.ts'
@@ -46,7 +44,6 @@ export interface HttpListener {
  */
 export async function listenHttp(
   options: AppOptions,
-  parts: Parts,
   base: Base,
   { inProgress, submitter, links, quality }: MessagePath,
 ): Promise<HttpListener> {
@@ -59,7 +56,7 @@ export async function listenHttp(
     journal: inProgress,
     placement: submitter.newMessages,
   })
-  const testEvents = startTestEvents(parts, base)
+  const testEvents = startTestEvents(base)
   const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
   const backlog = new BacklogWatch({ reads, directory, held: () => submitter.backlog(), conditionOf, clock })
   backlogMetrics(registry, backlog)
@@ -206,11 +203,10 @@ function messageReads({ log }: AppOptions, { reads }: Base, own: MessagePath['in
   })
 }
 
-/** Test events go through the sockets of all others; what is under way is ended when the server is down. */
-function startTestEvents(parts: Parts, { clock, dispatcher, guard, secretKey, random }: Base): TestEvents {
-  const abort = new AbortController()
-  parts.add('test events', () => abort.abort())
-  const post = (request: WebhookPost) => postWebhook(dispatcher, { ...request, signal: abort.signal })
+/** Test events go through the sockets of all others. */
+function startTestEvents({ clock, sender, guard, secretKey, random }: Base): TestEvents {
+  const post: TestEventsDeps['post'] = (account, webhook) =>
+    new Promise((ended) => sender.post(account, webhook, ended))
   return new TestEvents({ post, guard, secretKey, random, clock: clock.nowMs })
 }
 

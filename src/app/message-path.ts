@@ -75,7 +75,7 @@ export type MessagePath = ReturnType<typeof makeMessagePath>
 
 /** Keeps accepted messages in memory, journal and records, and delivers their events. */
 function keepMessages(options: AppOptions, parts: Parts, base: Base) {
-  const { appends, clock, counters, db, directory, dispatcher, lease, registry, secretKey } = base
+  const { appends, clock, counters, db, directory, sender, lease, registry, secretKey } = base
   const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, log, projectionAgeMs: ageMs } = options
   const { nowMs } = clock
   const { batch: onBatch, webhookAttempt: onAttempt } = counters
@@ -98,7 +98,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base) {
   const destinations = new WebhookDestinations({ db, log, probeMs: options.webhookProbeMs })
   parts.add('webhook destinations', () => destinations.stop())
   const deliverer = new WebhookDeliverer({
-    ...{ db, directory, lease, log, inProgress, dispatcher, destinations, secretKey, onAttempt, onBatch },
+    ...{ db, directory, lease, log, inProgress, sender, destinations, secretKey, onAttempt, onBatch },
     clock: nowMs,
     maxHeld: options.webhooksHeld,
   })

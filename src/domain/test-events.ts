@@ -1,6 +1,6 @@
 import type { ServicePlan } from './configuration.ts'
 import { type EventType, eventBody, eventId, type Told } from './events.ts'
-import { type WebhookContents, webhookRequest } from './webhook-requests.ts'
+import type { WebhookContents } from './webhook-requests.ts'
 
 /** An event that never happened, for a receiver to be tried with. */
 
@@ -9,21 +9,21 @@ const SENDER = '+12025550100'
 const RECIPIENT = '+12025550101'
 const TEXT = 'This is a test event of Aldis.'
 
-/** As it is sent, in the form of any other; `aldis-test` tells it from those. `msgId` is of no message. */
-export function testEventRequest(
+/** In the form of any other; `aldis-test` tells it from those. `msgId` is of no message. */
+export function testEvent(
   type: EventType,
   plan: ServicePlan,
   { msgId, nowMs }: { msgId: string; nowMs: number },
-): { eventId: string; body: string; headers: Record<string, string> } {
+): WebhookContents {
   const sequence = type === 'inboundMessage' ? 0 : 2
-  const contents: WebhookContents = {
+  return {
     eventId: eventId({ msgId, seq: sequence }),
     attempt: 1,
     sequence,
-    body: eventBody(made(type, plan.id, msgId, new Date(nowMs)), plan),
+    body: JSON.stringify(eventBody(made(type, plan.id, msgId, new Date(nowMs)), plan)),
+    timestampMs: nowMs,
+    isTest: true,
   }
-  const { body, headers } = webhookRequest(contents, nowMs, plan.account.webhookSecrets)
-  return { eventId: contents.eventId, body, headers: { ...headers, 'aldis-test': 'true' } }
 }
 
 function made(type: EventType, planId: number, msgId: string, at: Date): Told {

@@ -7,23 +7,24 @@ export interface WebhookContents {
   readonly attempt: number
   /** Of the event within its message. */
   readonly sequence: number
-  readonly body: object
+  /** JSON text, sent as it is. */
+  readonly body: string
+  /** Of this attempt, Unix milliseconds. */
+  readonly timestampMs: number
+  /** It never happened: `aldis-test` says so. */
+  readonly isTest: boolean
 }
 
-/** One attempt as it is sent: the JSON text, signed with each secret at `timestampMs`, and its headers. */
-export function webhookRequest(
-  { eventId, attempt, sequence, body }: WebhookContents,
-  timestampMs: number,
+/** Headers of one attempt, signed with each secret. */
+export function webhookHeaders(
+  { eventId: id, attempt, sequence, body, timestampMs, isTest }: WebhookContents,
   secrets: readonly string[],
-): { body: string; headers: Record<string, string> } {
-  const text = JSON.stringify(body)
+): Record<string, string> {
   return {
-    body: text,
-    headers: {
-      'content-type': 'application/json',
-      ...signWebhook({ id: eventId, timestampMs, body: text }, secrets),
-      'aldis-attempt': String(attempt),
-      'aldis-sequence': String(sequence),
-    },
+    'content-type': 'application/json',
+    ...signWebhook({ id, timestampMs, body }, secrets),
+    'aldis-attempt': String(attempt),
+    'aldis-sequence': String(sequence),
+    ...(isTest && { 'aldis-test': 'true' }),
   }
 }

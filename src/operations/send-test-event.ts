@@ -1,21 +1,19 @@
 import { openCallbackUrl, withoutCredentials } from '../domain/callback-credentials.ts'
 import type { CallbackChecker } from '../domain/callback-url.ts'
-import type { RateLimit, ServicePlan } from '../domain/configuration.ts'
+import type { Account, RateLimit, ServicePlan } from '../domain/configuration.ts'
 import type { EventType } from '../domain/events.ts'
 import { messageId } from '../domain/message-ids.ts'
 import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { SharedSlots } from '../domain/shared-room.ts'
-import { testEventRequest } from '../domain/test-events.ts'
+import { testEvent } from '../domain/test-events.ts'
+import type { WebhookContents } from '../domain/webhook-requests.ts'
 import { AppError } from '../errors.ts'
 import { refuseConflict, refuseField } from './refuse-administration.ts'
 
-/** A POST to a customer's URL, which is judged again as it is dialled. */
-export interface WebhookPost {
+/** What is posted to a customer's URL, which is judged again as it is dialled. */
+interface TestWebhook extends WebhookContents {
   readonly url: string
-  readonly body: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly accountHeaders: Readonly<Record<string, string>>
 }
 
 /** What came of it. */
@@ -29,7 +27,7 @@ interface PostOutcome {
 
 export interface TestEventsDeps {
   /** Never rejects. */
-  readonly post: (request: WebhookPost) => Promise<PostOutcome>
+  readonly post: (account: Account, webhook: TestWebhook) => Promise<PostOutcome>
   readonly guard: CallbackChecker
   readonly secretKey: SecretKeys
   readonly clock: () => number
@@ -75,10 +73,10 @@ export class TestEvents {
       const to = await this.#urlOf(plan, type, url)
       const nowMs = clock()
       const msgId = messageId(nowMs, random(9), 0)
-      const { eventId, body, headers } = testEventRequest(type, plan, { msgId, nowMs })
-      const outcome = await post({ url: to, body, headers, accountHeaders: plan.account.webhookHeaders })
+      const event = testEvent(type, plan, { msgId, nowMs })
+      const outcome = await post(plan.account, { ...event, url: to })
       return {
-        eventId,
+        eventId: event.eventId,
         url: url === null ? withoutQuery(withoutCredentials(to)) : withoutCredentials(to),
         delivered: outcome.kind === 'success',
         responseStatus: outcome.status,

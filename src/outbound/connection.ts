@@ -9,7 +9,6 @@ export interface OutgoingRequest {
   readonly text: string
   /** When its time is over, on performance.now()'s clock. */
   readonly deadlineMs: number
-  readonly signal?: AbortSignal | undefined
   /** Called once. `response`: the answer as far as it came; null when the request was not sent. */
   end(error: DeliveryErrorName | null, response: ResponseParser | null): void
 }
@@ -63,12 +62,9 @@ export class Connection implements SocketUser {
     if (nowMs >= this.#idleUntilMs) this.close()
   }
 
-  /** Ends the request and closes the connection when the request's time is over or its signal is aborted. */
+  /** Ends the request and closes the connection when the request's time is over. */
   closeLate(nowMs: number): void {
-    const request = this.#request
-    if (request === null) return
-    if (request.signal?.aborted === true) this.close('ABORTED')
-    else if (nowMs >= request.deadlineMs) this.close('RESPONSE_TIMEOUT')
+    if (this.#request !== null && nowMs >= this.#request.deadlineMs) this.close('RESPONSE_TIMEOUT')
   }
 
   /** `error`: of the request on it, if there is one. */

@@ -129,8 +129,12 @@ function supervise(socket: Socket, address: string, connectTimeoutMs: number, us
 
   socket.setNoDelay(true)
   socket.once('connect', () => {
-    phase = 'tls'
-    if (!isSameAddress(socket.remoteAddress ?? '', address)) {
+    const { remoteAddress } = socket
+    if (socket instanceof TLSSocket) phase = 'tls'
+    if (remoteAddress === undefined) {
+      // The other side has reset it by now.
+      socket.destroy(Object.assign(new Error('reset'), { code: 'ECONNRESET' }))
+    } else if (!isSameAddress(remoteAddress, address)) {
       socket.destroy(new DialError('FORBIDDEN_ADDRESS'))
     } else if (!(socket instanceof TLSSocket)) {
       open()

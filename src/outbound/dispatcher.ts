@@ -18,9 +18,11 @@ export interface DispatcherOptions {
   /** Time for TCP and TLS together. */
   connectTimeoutMs?: number
   /** Time for a whole attempt, DNS to the end of the answer. */
-  totalTimeoutMs?: number | undefined
+  totalTimeoutMs?: number
 }
 
+/** For a whole attempt. */
+export const ATTEMPT_TIMEOUT_MS = 15_000
 /** How late the end of a request's time, or the stop of all, may be noticed. */
 const SWEEP_MS = 100
 /** How long an address that refused is tried after its siblings. */
@@ -51,7 +53,7 @@ export class WebhookDispatcher {
   constructor(guard: CallbackGuard, options: DispatcherOptions = {}) {
     const max = options.maxOrigins ?? 1_000
     this.#guard = guard
-    this.totalTimeoutMs = options.totalTimeoutMs ?? 15_000
+    this.totalTimeoutMs = options.totalTimeoutMs ?? ATTEMPT_TIMEOUT_MS
     this.#maxSockets = options.maxSocketsPerOrigin ?? 32
     this.#maxRequests = options.maxRequestsPerOrigin ?? 1_000
     this.#connect = createConnector({

@@ -89,14 +89,13 @@ export class Origin implements ConnectionPool {
     const waiting = this.#waiting
     this.#waiting = []
     for (const { request, opened } of waiting) {
-      const isAborted = request.signal?.aborted === true
-      if (!isAborted && nowMs < request.deadlineMs) {
+      if (nowMs < request.deadlineMs) {
         this.#waiting.push({ request, opened })
         continue
       }
       // Where a connection stood meanwhile, it merely waited for its turn.
       const isUnreached = this.#dialling.size > 0 && opened === this.#opened
-      request.end(isAborted ? 'ABORTED' : isUnreached ? 'CONNECT_TIMEOUT' : 'QUEUE_TIMEOUT', null)
+      request.end(isUnreached ? 'CONNECT_TIMEOUT' : 'QUEUE_TIMEOUT', null)
     }
     this.#leaveIfEmpty()
   }
@@ -147,11 +146,7 @@ export class Origin implements ConnectionPool {
 
   /** The request that has waited longest. */
   #take(): OutgoingRequest | null {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      if (next.request.signal?.aborted !== true) return next.request
-      next.request.end('ABORTED', null)
-    }
-    return null
+    return this.#waiting.shift()?.request ?? null
   }
 
   #closeUnneeded(): void {

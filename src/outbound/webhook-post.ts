@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { maskEchoes } from '../domain/echoed-secrets.ts'
+import { type WebhookContents, webhookHeaders } from '../domain/webhook-requests.ts'
 import { parseRetryAfter } from '../domain/webhook-schedule.ts'
 import type { OutgoingRequest } from './connection.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
@@ -14,7 +15,17 @@ export interface WebhookRequest {
   headers: Readonly<Record<string, string>>
   /** The account's own, by name; `authorization` in lower case. Those above win; what the answer repeats of these is masked. */
   accountHeaders?: Readonly<Record<string, string>>
-  signal?: AbortSignal | undefined
+}
+
+/** What an account adds to its webhooks. The same object for all of them is read once. */
+export interface WebhookAccount {
+  readonly webhookSecrets: readonly string[]
+  readonly webhookHeaders: Readonly<Record<string, string>>
+}
+
+/** One attempt, before it is signed. */
+export interface Webhook extends WebhookContents {
+  readonly url: string
 }
 
 /** What became of one attempt. */
@@ -37,6 +48,22 @@ export interface DeliveryOutcome {
 /** Addresses of one name dialled in one attempt, when the connection is refused at once. */
 const MAX_DIALS = 3
 
+/** Signs one webhook and POSTs it. Never rejects: with a damaged secret it is not sent, as INVALID_REQUEST. */
+export async function sendWebhook(
+  dispatcher: WebhookDispatcher,
+  { webhookSecrets, webhookHeaders: accountHeaders }: WebhookAccount,
+  webhook: Webhook,
+): Promise<DeliveryOutcome> {
+  const { url, body } = webhook
+  let headers: Record<string, string>
+  try {
+    headers = webhookHeaders(webhook, webhookSecrets)
+  } catch {
+    return failed('INVALID_REQUEST', performance.now())
+  }
+  return await postWebhook(dispatcher, { url, body, headers, accountHeaders })
+}
+
 /**
  * POSTs one webhook and says what became of it. Never rejects.
  *
@@ -54,11 +81,9 @@ export async function postWebhook(
   const { target } = verdict
   const { text, secrets } = requestText(target, request)
   if (text === null) return failed('INVALID_REQUEST', startMs)
-  const { signal } = request
-  const timing = { startMs, deadlineMs: startMs + dispatcher.totalTimeoutMs, signal }
+  const timing = { startMs, deadlineMs: startMs + dispatcher.totalTimeoutMs }
   let outcome = failed('CONNECT_FAILED', startMs)
   for (const address of dispatcher.ranked(target, verdict.addresses).slice(0, MAX_DIALS)) {
-    if (signal?.aborted === true) return failed('ABORTED', startMs)
     outcome = await new Promise((resolve) => {
       const exchange = new Exchange({ text, secrets }, timing, resolve)
       const refusal = dispatcher.send(target, address, exchange)
@@ -78,19 +103,17 @@ export async function postWebhook(
 class Exchange implements OutgoingRequest {
   readonly text: string
   readonly deadlineMs: number
-  readonly signal: AbortSignal | undefined
   readonly #startMs: number
   readonly #secrets: SecretHeaders
   readonly #resolve: (outcome: DeliveryOutcome) => void
 
   constructor(
     { text, secrets }: { text: string; secrets: SecretHeaders },
-    { startMs, deadlineMs, signal }: { startMs: number; deadlineMs: number; signal: AbortSignal | undefined },
+    { startMs, deadlineMs }: { startMs: number; deadlineMs: number },
     resolve: (outcome: DeliveryOutcome) => void,
   ) {
     this.text = text
     this.deadlineMs = deadlineMs
-    this.signal = signal
     this.#startMs = startMs
     this.#secrets = secrets
     this.#resolve = resolve

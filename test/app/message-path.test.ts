@@ -347,6 +347,8 @@ describe('what the metrics say', () => {
       'aldis_webhooks_oldest_seconds',
       'aldis_messages_accepted_total',
       'nodejs_eventloop_lag_p99_seconds',
+      'aldis_webhook_thread_lag_p99_seconds',
+      'aldis_webhook_thread_utilization',
     ])
       expect(names, name).toContain(name)
     const labels = new Set([...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, name]) => name!))

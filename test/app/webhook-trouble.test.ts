@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { eventually, type Service } from '../support/service.ts'
 import { serviceOfFile } from '../support/tenant-per-test.ts'
@@ -200,5 +202,25 @@ describe('a node that stops', () => {
     await answered
     expect(service.logs.filter((line) => line.includes('did not stop'))).toEqual([])
     await service.restart()
+  })
+})
+
+describe('the thread that sends webhooks', () => {
+  test('dies with requests under way: each event comes again, in order, under the same webhook-id', async () => {
+    const born = once(process, 'worker')
+    await service.restart()
+    const [thread] = (await born) as [Worker]
+    service.receiver.answerWith(() => undefined)
+    const msgIds = await Promise.all(Array.from({ length: 5 }, () => service.sent()))
+    for (const msgId of msgIds) await service.until(msgId, 'DELIVERED')
+    await eventually(() => msgIds.every((msgId) => of(msgId).length === 1))
+    service.receiver.answerWith(acknowledge)
+    await thread.terminate()
+    for (const msgId of msgIds) {
+      await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
+      const [lost, again] = of(msgId)
+      expect(again!.eventId).toBe(lost!.eventId)
+      expect(again!.attempt).toBe(1)
+    }
   })
 })

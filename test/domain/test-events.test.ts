@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { verifyWebhook } from '../../client/src/index.ts'
 import { parseEventId } from '../../src/domain/events.ts'
 import { messageId } from '../../src/domain/message-ids.ts'
-import { testEventRequest } from '../../src/domain/test-events.ts'
+import { testEvent } from '../../src/domain/test-events.ts'
+import { webhookHeaders } from '../../src/domain/webhook-requests.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import { anAccount, aPlan } from '../support/directory.ts'
 
@@ -11,14 +12,16 @@ const secret = formatWebhookSecret(Buffer.alloc(32, 7))
 const plan = aPlan({ account: anAccount({ webhookSecrets: [secret] }) })
 const nowMs = Date.now()
 const msgId = messageId(nowMs, Buffer.alloc(9, 3), 0)
-const made = { msgId, nowMs }
+const now = { msgId, nowMs }
 
 describe('a test event', () => {
   it.each([
     ['deliveryReceipt', 2],
     ['inboundMessage', 0],
   ] as const)('%s is one to every verifier, and says that it is none', async (type, sequence) => {
-    const { eventId, body, headers } = testEventRequest(type, plan, made)
+    const made = testEvent(type, plan, now)
+    const { eventId, body } = made
+    const headers = webhookHeaders(made, [secret])
     expect(parseEventId(eventId)).toEqual({ msgId, seq: sequence })
     expect(headers).toMatchObject({
       'webhook-id': eventId,
@@ -32,7 +35,7 @@ describe('a test event', () => {
   })
 
   it('tells of numbers that nobody has', () => {
-    const { body } = testEventRequest('deliveryReceipt', plan, made)
+    const { body } = testEvent('deliveryReceipt', plan, now)
     expect(JSON.parse(body)).toMatchObject({
       msgId,
       servicePlanId: plan.servicePlanId,

@@ -4,7 +4,6 @@ import { createServer as createTlsServer } from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
-import { postWebhook } from '../../src/outbound/webhook-post.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
 import { HOSTS, outboundNetwork, post, says, saysLast, silence } from '../support/outbound-network.ts'
@@ -283,18 +282,14 @@ describe('no connection', () => {
     })
   })
 
-  test('aborted before and while it runs', async () => {
+  test('aborted while it runs and after', async () => {
     const to = await receiver({ answer: silence })
     const through = dispatcher()
-    const request = { url: urlAt(to.port), body: '{}', headers: {} }
-    expect(await postWebhook(through, { ...request, signal: AbortSignal.abort() })).toMatchObject({
-      error: 'ABORTED',
-    })
-    const controller = new AbortController()
-    const outcome = postWebhook(through, { ...request, signal: controller.signal })
+    const outcome = post(through, urlAt(to.port))
     await to.next()
-    controller.abort()
+    await through.destroy()
     expect(await outcome).toMatchObject({ kind: 'failure', error: 'ABORTED', status: null })
+    expect(await post(through, urlAt(to.port))).toMatchObject({ error: 'ABORTED' })
     await expect.poll(() => to.open).toBe(0)
   })
 

@@ -93,7 +93,7 @@ export async function clockedDeliveries(memory: Pick<WebhookDelivererOptions, 'l
       db: lossy,
       directory: () => directory,
       lease,
-      dispatcher: network.dispatcher(),
+      sender: network.sender(),
       destinations,
       inProgress: nothingInProgress(db),
       secretKey: Buffer.alloc(32),

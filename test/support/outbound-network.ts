@@ -4,7 +4,8 @@ import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/ca
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { type DispatcherOptions, WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
-import { type DeliveryOutcome, postWebhook } from '../../src/outbound/webhook-post.ts'
+import { type DeliveryOutcome, postWebhook, sendWebhook } from '../../src/outbound/webhook-post.ts'
+import type { WebhookSender } from '../../src/outbound/webhook-sender.ts'
 import { createServerCertificate, createTestAuthority } from './certificates.ts'
 import { startDnsServer } from './dns-server.ts'
 import {
@@ -43,6 +44,15 @@ export async function outboundNetwork() {
     return made
   }
 
+  /** Sends as a WebhookSender does, in this thread. */
+  function sender(): Pick<WebhookSender, 'post' | 'abort'> {
+    const through = dispatcher()
+    return {
+      post: (account, webhook, ended) => void sendWebhook(through, account, webhook).then(ended),
+      abort: () => void through.destroy(),
+    }
+  }
+
   async function receiver(options: ReceiverOptions = {}): Promise<WebhookReceiver> {
     return closing(await startWebhookReceiver({ certificate, ...options }))
   }
@@ -53,7 +63,7 @@ export async function outboundNetwork() {
     return `https://${name}:${port}${path}`
   }
 
-  return { dns, authority, certificate, closing, guardOf, dispatcher, receiver, urlAt }
+  return { dns, authority, certificate, closing, guardOf, dispatcher, sender, receiver, urlAt }
 }
 
 /** Answers with these bytes, Latin-1, and ends the connection. */

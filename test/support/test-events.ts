@@ -3,7 +3,7 @@ import type { SecretKeys } from '../../src/domain/secrets.ts'
 import { TestEvents } from '../../src/operations/send-test-event.ts'
 import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
-import { postWebhook } from '../../src/outbound/webhook-post.ts'
+import { sendWebhook } from '../../src/outbound/webhook-post.ts'
 
 interface Options {
   readonly guard: CallbackGuard
@@ -16,7 +16,7 @@ interface Options {
 export function testEventsOf({ guard, secretKey = randomBytes(32), caPem, clock = Date.now }: Options) {
   const dispatcher = new WebhookDispatcher(guard, { caPem })
   const testEvents = new TestEvents({
-    post: (request) => postWebhook(dispatcher, request),
+    post: (account, webhook) => sendWebhook(dispatcher, account, webhook),
     guard,
     secretKey,
     clock,

@@ -5,13 +5,12 @@ import type { Directory } from '../../domain/directory.ts'
 import { eventBody, eventId } from '../../domain/events.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
-import { webhookRequest } from '../../domain/webhook-requests.ts'
 import { afterAttempt, SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
 import { type WebhookTarget, webhookTarget } from '../../domain/webhook-targets.ts'
 import type { Log } from '../../log.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
-import type { WebhookDispatcher } from '../../outbound/dispatcher.ts'
-import { type DeliveryOutcome, postWebhook } from '../../outbound/webhook-post.ts'
+import type { DeliveryOutcome, Webhook } from '../../outbound/webhook-post.ts'
+import type { WebhookSender } from '../../outbound/webhook-sender.ts'
 import type { Database } from '../../store/database.ts'
 import type { AttemptRow, WebhookEvent } from '../../store/event-deliveries.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
@@ -27,7 +26,7 @@ export interface WebhookDelivererOptions {
   readonly db: Database
   readonly directory: () => Directory
   readonly lease: NodeLease
-  readonly dispatcher: WebhookDispatcher
+  readonly sender: Pick<WebhookSender, 'post' | 'abort'>
   readonly destinations: WebhookDestinations
   readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
   /** Opens callback URLs that carry credentials. */
@@ -66,7 +65,6 @@ export class WebhookDeliverer {
   readonly #memory: WebhookMemory
   /** What comes out of the database. */
   readonly due: DueEvents
-  readonly #abort = new AbortController()
   #stopped = false
 
   constructor(options: WebhookDelivererOptions) {
@@ -131,7 +129,7 @@ export class WebhookDeliverer {
     for (const { event } of this.#lanes.takeAll()) void this.#release(event.msgId, 0)
     const deadlineMs = performance.now() + timeoutMs
     while (this.held > 0 && performance.now() < deadlineMs) await wait(DRAIN_POLL_MS)
-    this.#abort.abort()
+    this.#options.sender.abort()
     this.#outcomes.end()
     while (this.held > 0 && performance.now() < deadlineMs + 1_000) await wait(DRAIN_POLL_MS)
   }
@@ -176,38 +174,31 @@ export class WebhookDeliverer {
 
   /** Starts whatever may. */
   #pump(): void {
-    for (let start = this.#lanes.next(); start !== null; start = this.#lanes.next())
-      void this.#deliver(start.item)
+    for (let start = this.#lanes.next(); start !== null; start = this.#lanes.next()) this.#deliver(start.item)
   }
 
-  /** Never rejects. */
-  async #deliver(delivery: Delivery): Promise<void> {
-    const { event, planId, destination } = delivery
+  #deliver(delivery: Delivery): void {
     const attemptedAtMs = (this.#options.clock ?? Date.now)()
-    let outcome: DeliveryOutcome | null = null
+    let webhook: Webhook
     try {
-      outcome = await this.#post(delivery)
+      webhook = webhookOf(delivery, attemptedAtMs)
     } catch (error) {
       this.#options.log.error({ err: error }, 'webhook event not put together')
+      this.#ended(delivery, null, attemptedAtMs)
+      return
     }
+    this.#options.sender.post(delivery.plan.account, webhook, (outcome) =>
+      this.#ended(delivery, outcome, attemptedAtMs),
+    )
+  }
+
+  #ended(delivery: Delivery, outcome: DeliveryOutcome | null, attemptedAtMs: number): void {
+    const { event, planId, destination } = delivery
     this.#lanes.ended(planId, destination)
     if (outcome === null || outcome.error === 'ABORTED')
       void this.#release(event.msgId, outcome === null ? UNREADY_DELAY_MS : 0)
     else this.#conclude(delivery, outcome, attemptedAtMs)
     this.#pump()
-  }
-
-  #post({ event, plan, url }: Delivery): Promise<DeliveryOutcome> {
-    const { dispatcher, clock } = this.#options
-    const contents = {
-      eventId: eventId(event),
-      attempt: event.earlierAttempts + event.attempt + 1,
-      sequence: event.seq,
-      body: eventBody(event.told, plan),
-    }
-    const request = webhookRequest(contents, (clock ?? Date.now)(), plan.account.webhookSecrets)
-    const { webhookHeaders: accountHeaders } = plan.account
-    return postWebhook(dispatcher, { url, ...request, accountHeaders, signal: this.#abort.signal })
   }
 
   /** What follows from an attempt: most often nobody waits where its message is in memory and all went well. */
@@ -341,5 +332,17 @@ export class WebhookDeliverer {
       this.#options.log.error({ err: error }, 'callback URL cannot be opened')
       return null
     }
+  }
+}
+
+function webhookOf({ event, plan, url }: Delivery, timestampMs: number): Webhook {
+  return {
+    url,
+    eventId: eventId(event),
+    attempt: event.earlierAttempts + event.attempt + 1,
+    sequence: event.seq,
+    body: JSON.stringify(eventBody(event.told, plan)),
+    timestampMs,
+    isTest: false,
   }
 }

@@ -1,0 +1,206 @@
+import { extname } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { Worker } from 'node:worker_threads'
+import type { CallbackPolicy } from '../domain/callback-url.ts'
+import type { DispatcherOptions } from './dispatcher.ts'
+import {
+  eachOutcome,
+  type Flat,
+  type FromThread,
+  flatWebhook,
+  type ThreadLoad,
+  type ToThread,
+} from './thread-messages.ts'
+import type { DeliveryOutcome, Webhook, WebhookAccount } from './webhook-post.ts'
+
+/** Copied into the thread. */
+export interface WebhookThreadOptions extends DispatcherOptions {
+  readonly callbackPolicy: CallbackPolicy
+  readonly dnsServers: readonly string[]
+  /** Time for a whole attempt, DNS to the end of the answer. */
+  readonly totalTimeoutMs: number
+}
+
+export interface WebhookSenderOptions extends WebhookThreadOptions {
+  /** The thread has ended although nobody asked it to. It is started again in so many milliseconds. */
+  readonly onDeath: (error: unknown, delayMs: number) => void
+}
+
+type Ended = (outcome: DeliveryOutcome) => void
+
+/** As TypeScript from the sources, as JavaScript from what is built. */
+const THREAD = new URL(`webhook-thread${extname(import.meta.filename)}`, import.meta.url)
+
+/** Before it is started again, doubled at each death. One that has lived for STEADY_MS begins anew. */
+const BACK_OFF_MS = 100
+const MOST_BACK_OFF_MS = 10_000
+const STEADY_MS = 60_000
+/** What the thread gets beyond the time of an attempt to end by itself. */
+const CLOSING_MS = 1_000
+
+const MEASURE_MS = 1_000
+
+/** Nobody knows whether its request was sent. */
+const LOST: DeliveryOutcome = {
+  kind: 'failure',
+  status: null,
+  error: 'ABORTED',
+  latencyMs: 0,
+  responseHead: '',
+  retryAfterMs: null,
+  gone: false,
+}
+
+/**
+ * Has webhooks signed and sent by a thread of this process (docs/adr/0024). How many are under way is for the caller to
+ * bound. When the thread dies, all of them end as ABORTED; what comes meanwhile waits for its successor.
+ */
+export class WebhookSender {
+  readonly #options: WebhookSenderOptions
+  /** Null: it has died, and is to be started again. */
+  #thread: Worker | null = null
+  #restart: NodeJS.Timeout | undefined
+  #deaths = 0
+  /** Who is told of an attempt's end, at the place it has while it is under way. */
+  #ended: (Ended | null)[] = []
+  #free: number[] = []
+  #batch = new Batch()
+  readonly #measures: ((load: ThreadLoad) => void)[] = []
+  #isClosed = false
+  readonly #left = Promise.withResolvers<void>()
+
+  constructor(options: WebhookSenderOptions) {
+    this.#options = options
+    this.#start()
+  }
+
+  /** `ended` is called once, in a later turn of the event loop or by `abort`. */
+  post(account: WebhookAccount, webhook: Webhook, ended: Ended): void {
+    const place = this.#free.pop() ?? this.#ended.length
+    this.#ended[place] = ended
+    if (this.#batch.webhooks.length === 0) setImmediate(this.#flush)
+    this.#batch.add(place, account, webhook)
+  }
+
+  /** Ends everything as ABORTED, now and from now on. */
+  abort(): void {
+    if (this.#thread === null) this.#endAll()
+    else this.#order('abort')
+  }
+
+  /** How busy the thread has been since the last call. One that does not answer is late by MEASURE_MS at least. */
+  measure(): Promise<ThreadLoad> {
+    return new Promise((tell) => {
+      this.#measures.push(tell)
+      if (this.#measures.length > 1) return
+      this.#thread?.postMessage('measure' satisfies ToThread)
+      const silent = { utilization: 1, lagP99: MEASURE_MS / 1_000 }
+      setTimeout(() => {
+        for (const waiting of this.#measures.splice(0)) waiting(silent)
+      }, MEASURE_MS).unref()
+    })
+  }
+
+  /** Waits for what is under way, at most the time of an attempt, and ends the thread. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#restart)
+    const thread = this.#thread
+    if (thread === null) this.#leave()
+    else {
+      this.#order('close')
+      const late = setTimeout(() => void thread.terminate(), this.#options.totalTimeoutMs + CLOSING_MS)
+      await this.#left.promise
+      clearTimeout(late)
+    }
+  }
+
+  #start(): void {
+    const { onDeath: _, ...workerData } = this.#options
+    const startedMs = performance.now()
+    let fault: unknown
+    const thread = new Worker(THREAD, { workerData, name: 'webhooks' })
+    thread.on('message', (message: FromThread) => {
+      if ('lagP99' in message) for (const tell of this.#measures.splice(0)) tell(message)
+      else eachOutcome(message, this.#end)
+    })
+    thread.on('error', (error) => {
+      fault = error
+    })
+    thread.once('exit', () => {
+      this.#thread = null
+      if (this.#isClosed) this.#leave()
+      else this.#died(fault, performance.now() - startedMs)
+    })
+    this.#thread = thread
+    this.#flush()
+  }
+
+  #died(fault: unknown, livedMs: number): void {
+    this.#deaths = livedMs >= STEADY_MS ? 1 : this.#deaths + 1
+    const delayMs = Math.min(BACK_OFF_MS * 2 ** (this.#deaths - 1), MOST_BACK_OFF_MS)
+    this.#restart = setTimeout(() => this.#start(), delayMs)
+    this.#options.onDeath(fault, delayMs)
+    this.#endAll()
+  }
+
+  #leave(): void {
+    this.#endAll()
+    this.#left.resolve()
+  }
+
+  #order(order: ToThread): void {
+    this.#flush()
+    this.#thread?.postMessage(order)
+  }
+
+  readonly #flush = (): void => {
+    const { accounts, webhooks } = this.#batch
+    if (webhooks.length === 0 || this.#thread === null) return
+    this.#batch = new Batch()
+    this.#thread.postMessage({ accounts, webhooks } satisfies ToThread)
+  }
+
+  readonly #end = (place: number, outcome: DeliveryOutcome): void => {
+    const ended = this.#ended[place]!
+    this.#ended[place] = null
+    this.#free.push(place)
+    ended?.(outcome)
+  }
+
+  #endAll(): void {
+    const all = this.#ended
+    this.#ended = []
+    this.#free = []
+    this.#batch = new Batch()
+    for (const ended of all) ended?.(LOST)
+  }
+}
+
+/** Webhooks on their way into the thread. */
+class Batch {
+  readonly webhooks: Flat[number][] = []
+  readonly accounts: string[] = []
+  readonly #places = new Map<WebhookAccount, number>()
+
+  add(place: number, account: WebhookAccount, webhook: Webhook): void {
+    let at = this.#places.get(account)
+    if (at === undefined) {
+      at = this.accounts.push(textOf(account)) - 1
+      this.#places.set(account, at)
+    }
+    this.webhooks.push(...flatWebhook(place, at, webhook))
+  }
+}
+
+const texts = new WeakMap<WebhookAccount, string>()
+
+function textOf(account: WebhookAccount): string {
+  let text = texts.get(account)
+  if (text === undefined) {
+    const { webhookSecrets, webhookHeaders } = account
+    text = JSON.stringify({ webhookSecrets, webhookHeaders })
+    texts.set(account, text)
+  }
+  return text
+}

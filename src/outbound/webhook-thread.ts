@@ -1,0 +1,72 @@
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { parentPort, workerData } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
+import { CallbackGuard } from './callback-guard.ts'
+import { WebhookDispatcher } from './dispatcher.ts'
+import { NameResolver } from './resolver.ts'
+import { eachWebhook, type Flat, flatOutcome, type ThreadLoad, type ToThread } from './thread-messages.ts'
+import { sendWebhook, type Webhook, type WebhookAccount } from './webhook-post.ts'
+import type { WebhookThreadOptions } from './webhook-sender.ts'
+
+/** The program of WebhookSender's thread: sends what it is given, and says what became of it. */
+
+const MAX_ACCOUNTS = 1_000
+/** How often the event loop is looked at. */
+const DELAY_RESOLUTION_MS = 10
+
+const port = parentPort!
+const { callbackPolicy, dnsServers, ...options } = workerData as WebhookThreadOptions
+const resolver = new NameResolver({ servers: dnsServers })
+const dispatcher = new WebhookDispatcher(new CallbackGuard(callbackPolicy, resolver), options)
+/** By their texts: keys and heads are prepared once for each account. */
+const accounts = new LRUCache<string, WebhookAccount>({ max: MAX_ACCOUNTS })
+const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
+delays.enable()
+let usedBefore = performance.eventLoopUtilization()
+let outcomes: Flat[number][] = []
+
+port.on('message', (message: ToThread) => {
+  if (message === 'abort') void dispatcher.destroy()
+  else if (message === 'close') void close()
+  else if (message === 'measure') port.postMessage(measure())
+  else eachWebhook(message, accountOf, send)
+})
+
+async function send(place: number, account: WebhookAccount, webhook: Webhook): Promise<void> {
+  const outcome = await sendWebhook(dispatcher, account, webhook)
+  if (outcomes.length === 0) setImmediate(flush)
+  outcomes.push(...flatOutcome(place, outcome))
+}
+
+function accountOf(text: string): WebhookAccount {
+  const known = accounts.get(text)
+  if (known !== undefined) return known
+  const account: WebhookAccount = JSON.parse(text)
+  accounts.set(text, account)
+  return account
+}
+
+function flush(): void {
+  if (outcomes.length === 0) return
+  port.postMessage(outcomes)
+  outcomes = []
+}
+
+function measure(): ThreadLoad {
+  const used = performance.eventLoopUtilization()
+  const { utilization } = performance.eventLoopUtilization(used, usedBefore)
+  usedBefore = used
+  const lagP99 = Math.max(0, delays.percentile(99) / 1e9 - DELAY_RESOLUTION_MS / 1_000)
+  delays.reset()
+  return { utilization, lagP99 }
+}
+
+async function close(): Promise<void> {
+  await dispatcher.close()
+  resolver.close()
+  // The last outcomes are noted in this turn.
+  setImmediate(() => {
+    flush()
+    port.close()
+  })
+}

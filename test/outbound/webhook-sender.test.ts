@@ -1,0 +1,153 @@
+import { once } from 'node:events'
+import type { Worker } from 'node:worker_threads'
+import { Webhook as Verifier } from 'standardwebhooks'
+import { afterEach, expect, test } from 'vitest'
+import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
+import type { DeliveryOutcome, Webhook, WebhookAccount } from '../../src/outbound/webhook-post.ts'
+import { WebhookSender, type WebhookSenderOptions } from '../../src/outbound/webhook-sender.ts'
+import { eventually } from '../support/eventually.ts'
+import { outboundNetwork, silence } from '../support/outbound-network.ts'
+import { acknowledge, type WebhookReceiver } from '../support/webhook-receiver.ts'
+
+const { dns, authority, closing, receiver, urlAt } = await outboundNetwork()
+const SECRET = formatWebhookSecret(Buffer.alloc(32, 3))
+const ACCOUNT = { webhookSecrets: [SECRET], webhookHeaders: { 'x-tenant': 'a' } }
+
+const deaths: unknown[] = []
+afterEach(() => {
+  deaths.length = 0
+})
+
+function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
+  return closing(
+    new WebhookSender({
+      callbackPolicy: { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.1/32'] },
+      dnsServers: [dns.address],
+      caPem: authority.certPem,
+      totalTimeoutMs: 15_000,
+      onDeath: (error) => deaths.push(error),
+      ...options,
+    }),
+  )
+}
+
+/** The thread that is made next, by anybody. */
+async function nextThread(): Promise<Worker> {
+  const [thread] = await once(process, 'worker')
+  return thread
+}
+
+function attempt(to: WebhookReceiver, given: Partial<Webhook> = {}): Webhook {
+  return {
+    url: urlAt(to.port),
+    eventId: 'm-1',
+    attempt: 1,
+    sequence: 1,
+    body: '{"text":"Grüße 🙂"}',
+    timestampMs: Date.now(),
+    isTest: false,
+    ...given,
+  }
+}
+
+function posted(
+  through: WebhookSender,
+  what: Webhook,
+  account: WebhookAccount = ACCOUNT,
+): Promise<DeliveryOutcome> {
+  return new Promise((ended) => through.post(account, what, ended))
+}
+
+test('signs and sends what it is given, and says what became of each', async () => {
+  const to = await receiver({
+    answer: (exchange) => {
+      const sequence = Number(exchange.request.headers['aldis-sequence'])
+      if (sequence % 2 === 0) acknowledge(exchange)
+      else exchange.respond(429, { 'retry-after': '7' }, `no ${sequence}`)
+    },
+  })
+  const through = sender()
+  const all = Array.from({ length: 50 }, (_, sequence) =>
+    posted(through, attempt(to, { sequence, eventId: `m-${sequence}`, isTest: sequence === 3 })),
+  )
+  for (const [sequence, outcome] of (await Promise.all(all)).entries()) {
+    expect(outcome).toMatchObject(
+      sequence % 2 === 0
+        ? { kind: 'success', status: 200, error: null, retryAfterMs: null }
+        : { kind: 'failure', status: 429, error: 'HTTP_STATUS', retryAfterMs: 7_000, gone: false },
+    )
+    if (sequence % 2 === 1) expect(outcome.responseHead).toBe(`no ${sequence}`)
+  }
+  for (const { headers, body } of to.received) {
+    expect(new Verifier(SECRET).verify(body, headers as Record<string, string>)).toEqual({ text: 'Grüße 🙂' })
+    expect(headers['webhook-id']).toBe(`m-${headers['aldis-sequence']}`)
+    expect(headers['x-tenant']).toBe('a')
+    expect(headers['aldis-test']).toBe(headers['aldis-sequence'] === '3' ? 'true' : undefined)
+  }
+})
+
+test('the thread judges each URL as it dials, and a damaged secret is an outcome', async () => {
+  const to = await receiver()
+  const through = sender({ callbackPolicy: STRICT_CALLBACK_POLICY })
+  expect(await posted(through, attempt(to))).toMatchObject({ error: 'FORBIDDEN_ADDRESS' })
+  const account = { ...ACCOUNT, webhookSecrets: ['whsec_'] }
+  expect(await posted(through, attempt(to), account)).toMatchObject({ error: 'INVALID_REQUEST' })
+})
+
+test('when the thread dies, what it had ends as ABORTED, and its successor sends what comes then', async () => {
+  const to = await receiver({ answer: silence })
+  const born = nextThread()
+  const through = sender()
+  const thread = await born
+  const underWay = posted(through, attempt(to))
+  await to.next()
+  const next = nextThread()
+  await thread.terminate()
+  expect(await underWay).toMatchObject({ kind: 'failure', error: 'ABORTED', status: null })
+  to.answerWith(acknowledge)
+  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  expect(deaths).toEqual([undefined])
+  expect((await next).threadId).not.toBe(thread.threadId)
+})
+
+test('a thread that cannot start is started again, later each time, and holds nothing up', async () => {
+  const to = await receiver()
+  const delays: number[] = []
+  const through = sender({ maxOrigins: -1, onDeath: (_, delayMs) => delays.push(delayMs) })
+  expect(await posted(through, attempt(to))).toMatchObject({ error: 'ABORTED' })
+  await eventually(() => delays.length >= 3)
+  expect(delays.slice(0, 3)).toEqual([100, 200, 400])
+  await through.close()
+  expect(to.received).toEqual([])
+})
+
+test('closing waits for what is under way; an abort does not', async () => {
+  let answer = () => {}
+  const to = await receiver({
+    answer: (exchange) => {
+      answer = () => acknowledge(exchange)
+    },
+  })
+  const through = sender()
+  const underWay = posted(through, attempt(to))
+  await to.next()
+  const closed = through.close()
+  answer()
+  expect(await underWay).toMatchObject({ kind: 'success' })
+  await closed
+
+  const other = sender()
+  const aborted = posted(other, attempt(to))
+  await to.next()
+  other.abort()
+  expect(await aborted).toMatchObject({ error: 'ABORTED' })
+  expect(await posted(other, attempt(to))).toMatchObject({ error: 'ABORTED' })
+})
+
+test('says how busy the thread is', async () => {
+  const { utilization, lagP99 } = await sender().measure()
+  expect(utilization).toBeGreaterThanOrEqual(0)
+  expect(utilization).toBeLessThanOrEqual(1)
+  expect(lagP99).toBeGreaterThanOrEqual(0)
+})
