@@ -171,7 +171,7 @@ function submitMessages(
     webhookRoom: (planId) => deliverer.roomFor(planId),
   })
   conditions.watch(submitter)
-  links.heardBy(linkEvents({ submitter, receiver, quality, onAnomaly: anomalies.note }))
+  links.heardBy(linkEvents({ submitter, receiver, quality, inProgress, onAnomaly: anomalies.note }))
   inProgress.heardBy({ onLeft: (msgIds) => submitter.left(msgIds) })
   parts.add('submitter', () => submitter.stop(drainTimeoutMs * DRAIN.submits))
   parts.add('carrier conditions', () => conditions.stop())

@@ -276,7 +276,9 @@ export class Connection<Token = unknown> {
         handlers.onBound?.(pdu, this)
       },
       ...(handlers.onBind && { onBind: (pdu: BindPdu) => handlers.onBind?.(pdu, this) }),
-      ...(handlers.onRequest && { onRequest: (pdu: RequestPdu) => handlers.onRequest?.(pdu, this) }),
+      ...(handlers.onRequest && {
+        onRequest: (pdu: RequestPdu) => handlers.onRequest?.(pdu, this, this.#session.toAnswer),
+      }),
       onResponse: (token, pdu, latencyMs) => {
         if (token instanceof PromisedRequest) token.resolve(pdu)
         else handlers.onResponse?.(token, pdu, this, latencyMs)
@@ -352,8 +354,7 @@ export interface SmscServer<Token = unknown> {
 }
 
 /**
- * Listens as an SMSC. `onConnection` is called for each peer and gives its handlers; `onBind` among them judges the
- * bind.
+ * Listens as an SMSC. `onConnection` is called for each peer and gives its handlers; their `onBind` judges the bind.
  * @throws (rejects) the listener's error, such as EADDRINUSE.
  */
 export function listen<Token = unknown>(

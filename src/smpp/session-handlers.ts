@@ -72,7 +72,8 @@ export interface SessionHandlers<Token> {
 export interface ConnectionHandlers<Token> {
   onBound?(pdu: BindRespPdu, connection: Connection<Token>): void
   onBind?(pdu: BindPdu, connection: Connection<Token>): void
-  onRequest?(pdu: RequestPdu, connection: Connection<Token>): void
+  /** `toAnswer`: so many, with this one, the application has still to answer. */
+  onRequest?(pdu: RequestPdu, connection: Connection<Token>, toAnswer: number): void
   onResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>, latencyMs: number): void
   onTimeout?(token: Token, connection: Connection<Token>): void
   onLateResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>): void

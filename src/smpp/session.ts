@@ -35,6 +35,8 @@ export class Session<Token> {
   state: SessionState = 'CONNECTING'
   /** When octets last came from the peer; of the clock of `nowMs`. */
   lastReceivedMs = Number.NEGATIVE_INFINITY
+  /** How many requests of the peer the application has still to answer. */
+  toAnswer = 0
   /** How often the peer did each thing it should not. */
   readonly anomalies: Record<Anomaly, number> = {
     unknown_command: 0,
@@ -54,9 +56,7 @@ export class Session<Token> {
   readonly #window: Window<Token | null>
   readonly #timers: SessionTimers
   readonly #outbox = new Outbox()
-  /** Requests of the peer that the application has still to answer. */
   #inbound = new WeakSet<RequestPdu>()
-  #unanswered = 0
   #boundState: BoundState | null = null
   #unbindSent = false
   #inboundPaused = false
@@ -130,11 +130,11 @@ export class Session<Token> {
     if (!this.#inbound.has(request)) return false
     this.#answer(request.commandId, request.sequence, status, body)
     this.#inbound.delete(request)
-    this.#unanswered -= 1
+    this.toAnswer -= 1
     this.#timers.answered(nowMs)
     if (request.command.startsWith('bind_') && status === STATUSES.ESME_ROK)
       this.#enterBound(request.command as BindPdu['command'])
-    if (this.#inboundPaused && this.#unanswered <= this.#settings.inboundLimit / 2) {
+    if (this.#inboundPaused && this.toAnswer <= this.#settings.inboundLimit / 2) {
       this.#inboundPaused = false
       this.#readingChanged(nowMs)
     }
@@ -159,7 +159,7 @@ export class Session<Token> {
     if (this.state === 'CLOSED') return
     this.state = 'CLOSED'
     this.#inbound = new WeakSet()
-    this.#unanswered = 0
+    this.toAnswer = 0
     this.#handlers.onClose?.(reason, this.#window.drain() as Token[])
   }
 
@@ -281,7 +281,7 @@ export class Session<Token> {
   #receiveBind(pdu: BindPdu, nowMs: number): void {
     if (this.#settings.role === 'esme') {
       this.#refuse(pdu, STATUSES.ESME_RINVBNDSTS)
-    } else if (this.#boundState !== null || this.#unanswered > 0) {
+    } else if (this.#boundState !== null || this.toAnswer > 0) {
       this.#refuse(pdu, STATUSES.ESME_RALYBND)
     } else {
       this.#expectAnswer(pdu, nowMs)
@@ -292,8 +292,8 @@ export class Session<Token> {
 
   #expectAnswer(pdu: RequestPdu, nowMs: number): void {
     this.#inbound.add(pdu)
-    this.#unanswered += 1
-    if (this.#inboundPaused || this.#unanswered <= this.#settings.inboundLimit) return
+    this.toAnswer += 1
+    if (this.#inboundPaused || this.toAnswer <= this.#settings.inboundLimit) return
     this.#inboundPaused = true
     this.#readingChanged(nowMs)
   }
@@ -335,7 +335,7 @@ export class Session<Token> {
   /** Sends the unbind once nothing is in flight in either direction, or at once when `force`d. */
   #advanceUnbind(force: boolean, nowMs: number): void {
     if (this.#unbindSent || this.#isClosed()) return
-    if (!force && (this.#window.unanswered > 0 || this.#unanswered > 0)) return
+    if (!force && (this.#window.unanswered > 0 || this.toAnswer > 0)) return
     this.#unbindSent = true
     this.#request({ command: 'unbind' }, null, true, nowMs)
     this.#timers.unbindSent(nowMs)

@@ -19,7 +19,8 @@ export interface LinkEvents<Token> {
   onLateResponse(token: Token, pdu: ResponsePdu): void
   /** The session is over; what these tokens stand for may have reached the carrier. */
   onLost(tokens: Token[], link: CarrierLink<Token>): void
-  onRequest(pdu: RequestPdu, connection: Connection<Token>, carrier: Carrier): void
+  /** `toAnswer`: requests of the session without our answer, with this one. */
+  onRequest(pdu: RequestPdu, connection: Connection<Token>, carrier: Carrier, toAnswer: number): void
   /** The carrier did something that SMPP does not allow. `pdu` is null where it was no PDU. */
   onAnomaly?(anomaly: Anomaly, carrier: Carrier, pdu: Pdu | null): void
 }
@@ -173,7 +174,7 @@ export class CarrierLink<Token> {
         },
         {
           onBound: () => this.#bound(),
-          onRequest: (pdu, connection) => events.onRequest(pdu, connection, this.carrier),
+          onRequest: (pdu, connection, toAnswer) => events.onRequest(pdu, connection, this.carrier, toAnswer),
           onResponse: (token, pdu, _connection, latencyMs) => {
             this.#answered(pdu)
             events.onResponse(token, pdu, this, latencyMs)

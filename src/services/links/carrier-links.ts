@@ -133,6 +133,13 @@ export class CarrierLinks<Token> {
     return sum
   }
 
+  /** PDUs under way to the carrier. */
+  inFlight(carrierId: number): number {
+    let sum = 0
+    for (const link of this.#carriers.get(carrierId)?.links ?? []) sum += link.unanswered
+    return sum
+  }
+
   /**
    * The carrier's limits hold for the whole installation: a node that has some of its binds has that part of its rates.
    * Null when it has none.

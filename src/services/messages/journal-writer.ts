@@ -11,6 +11,7 @@ import {
 } from '../../store/database.ts'
 import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane, settleEntry } from '../../store/journal.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
+import { Gathering } from './gathering.ts'
 
 export interface JournalWriterOptions<Item extends JournalFact> {
   readonly db: Database
@@ -30,6 +31,8 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly onFailed: (error: unknown) => void
   readonly log: Log
   readonly onBatch?: BatchMeter | undefined
+  /** Of groups behind a large one. Default 4 ms. */
+  readonly gatherMs?: number | undefined
   /** Default 10 s. */
   readonly overdueMs?: number | undefined
 }
@@ -75,9 +78,6 @@ const MOST_IN_FLIGHT = MOST_APPENDS - 1
 const MOST_TRANSACTIONS = 1
 /** Facts of one entry: half a megabyte at most, but for very long texts. */
 const MOST_FACTS = 1_000
-/** Where groups are large, the next one gathers for so long: fewer commits cost less. Small ones do not wait. */
-const GATHER_MS = 4
-const LARGE = 24
 const RETRY_MS = 250
 const OVERDUE_MS = 10_000
 /** When the oldest fact waits longer, nothing more should be begun. */
@@ -103,15 +103,14 @@ export class JournalWriter<Item extends JournalFact> {
   /** They get a number as soon as fewer entries are in flight. */
   #prepared: Entry<Item>[] = []
   readonly #transactions: Batcher<Transact<Item>, Appended>
-  #flushedAtMs = 0
-  #lastSize = 0
-  #scheduled = false
+  readonly #gathering: Gathering
   readonly #watch: PeriodicTask
   #watchedAtMs = performance.now()
   #failing = false
 
   constructor(options: JournalWriterOptions<Item>) {
     this.#options = options
+    this.#gathering = new Gathering(() => this.#flush(), options.gatherMs)
     this.#transactions = new Batcher({
       write: async ([transact]) => [await this.#transact(transact!)],
       maxBatch: 1,
@@ -179,6 +178,11 @@ export class JournalWriter<Item extends JournalFact> {
     if (this.#waiting.length === 0) this.#waitingSinceMs = performance.now()
     this.#waiting.push(item)
     this.#schedule()
+  }
+
+  /** Nobody who waits gives more before what was given is committed. */
+  hurry(): void {
+    if (this.#waiting.length > 0) this.#gathering.hurry()
   }
 
   /**
@@ -265,15 +269,11 @@ export class JournalWriter<Item extends JournalFact> {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight.length >= MOST_IN_FLIGHT || this.#waiting.length === 0) return
-    this.#scheduled = true
-    const gatherMs = this.#lastSize < LARGE ? 0 : this.#flushedAtMs + GATHER_MS - performance.now()
-    if (gatherMs > 0 && this.#inFlight.length > 0) setTimeout(() => this.#flush(), gatherMs)
-    else setImmediate(() => this.#flush())
+    if (this.#inFlight.length < MOST_IN_FLIGHT && this.#waiting.length > 0)
+      this.#gathering.plan(this.#inFlight.length > 0)
   }
 
   #flush(): void {
-    this.#scheduled = false
     if (this.#lane === null || this.#waiting.length === 0 || this.#inFlight.length >= MOST_IN_FLIGHT) return
     const given = this.#waiting.splice(0, MOST_FACTS)
     const stays = (item: Item) => !this.#options.goes(item)
@@ -288,8 +288,7 @@ export class JournalWriter<Item extends JournalFact> {
       uncertain: false,
       transaction: null,
     }
-    this.#flushedAtMs = performance.now()
-    this.#lastSize = items.length
+    this.#gathering.begun(items.length)
     this.#inFlight.push(entry)
     this.#options.onBatch?.('journal', items.length)
     void this.#append(entry, this.#lane)

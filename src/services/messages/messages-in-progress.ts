@@ -244,6 +244,11 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.tell(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
   }
 
+  /** What was told so far is committed as soon as can be: more comes only then. */
+  hurry(): void {
+    this.#writer.hurry()
+  }
+
   record(outcome: Outcome): boolean {
     return this.tell(outcome.msgId, outcome.facts, { outcome })
   }

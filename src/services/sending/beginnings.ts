@@ -42,7 +42,7 @@ export class Beginnings {
     if (held.jobOf(begun.job.dispatch.msgId) !== begun.job) return
     held.begin(begun.job.dispatch.msgId)
     // Those of one COMMIT go back together, so that they keep their order.
-    if (this.#begun.length === 0) setImmediate(() => this.#resume())
+    if (this.#begun.length === 0) queueMicrotask(() => this.#resume())
     this.#begun.push(begun)
   }
 

@@ -2,6 +2,7 @@ import type { Log } from '../../log.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
 import type { CarrierLink } from '../links/carrier-link.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { CarrierQueue } from './carrier-queue.ts'
@@ -11,9 +12,10 @@ import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
 export interface Pumping {
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
-  readonly lease: NodeLease
+  readonly lease: Pick<NodeLease, 'alive'>
   readonly links: CarrierLinks<SubmitToken>
-  readonly recorder: Recorder
+  readonly recorder: Pick<Recorder, 'backlog' | 'failing'>
+  readonly inProgress: Pick<MessagesInProgress, 'hurry'>
   readonly log: Log
   readonly expire: (job: SubmitJob) => void
   readonly putOff: (job: SubmitJob, delayMs: number) => void
@@ -30,6 +32,12 @@ export const MAX_BACKLOG = 5_000
 
 /** Sends as much as window, rates and recorder allow. */
 export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
+  sendAll(queue, carrierId, pumping)
+  // The whole window waits for one COMMIT.
+  if (queue.beginning > 0 && pumping.links.inFlight(carrierId) === 0) pumping.inProgress.hurry()
+}
+
+function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
   const { lease, links, recorder } = pumping
   const rates = links.rates(carrierId)
   if (rates === null || queue.isPaused) return

@@ -3,21 +3,23 @@ import type { SubmitResult } from '../../domain/quality.ts'
 import { submitOutcome } from '../../domain/submit-outcomes.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'
 import type { LinkEvents } from '../links/carrier-link.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { QualityWatch } from '../quality/quality-watch.ts'
 import type { Receiver } from '../receiving/receiver.ts'
 import type { SubmitToken } from './submit-job.ts'
 import type { Submitter } from './submitter.ts'
 
 export interface LinkListeners {
-  readonly submitter: Submitter
-  readonly receiver: Receiver
-  readonly quality: QualityWatch
+  readonly submitter: Pick<Submitter, 'onLateResponse' | 'onLost' | 'onReady' | 'onResponse' | 'onTimeout'>
+  readonly receiver: Pick<Receiver, 'onRequest'>
+  readonly quality: Pick<QualityWatch, 'submitted'>
+  readonly inProgress: Pick<MessagesInProgress, 'hurry'>
   readonly onAnomaly: NonNullable<LinkEvents<SubmitToken>['onAnomaly']>
 }
 
 /** Who hears what of the links. What came of a submit_sm is counted first; an answer too late was counted as none. */
 export function linkEvents(listeners: LinkListeners): LinkEvents<SubmitToken> {
-  const { submitter, receiver, quality, onAnomaly } = listeners
+  const { submitter, receiver, quality, inProgress, onAnomaly } = listeners
   const count = ({ job }: SubmitToken, result: SubmitResult, latencyMs: number | null) =>
     quality.submitted({ carrierId: job.carrier.id, routeId: job.route.id, result, latencyMs })
   return {
@@ -35,7 +37,11 @@ export function linkEvents(listeners: LinkListeners): LinkEvents<SubmitToken> {
       for (const token of tokens) count(token, 'noAnswer', null)
       submitter.onLost(tokens, link)
     },
-    onRequest: (pdu, connection, carrier) => receiver.onRequest(pdu, connection, carrier),
+    onRequest(pdu, connection, carrier, toAnswer) {
+      receiver.onRequest(pdu, connection, carrier)
+      // Most carriers have one window for both ways: this one sends nothing more before it is answered.
+      if (toAnswer >= carrier.window) inProgress.hurry()
+    },
     onAnomaly,
   }
 }

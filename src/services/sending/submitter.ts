@@ -40,7 +40,7 @@ import {
 export interface SubmitterOptions
   extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'>,
     Pick<DueDispatchesOptions, 'webhookRoom'> {
-  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'hasRoom' | 'load' | 'tell'>
+  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'hasRoom' | 'hurry' | 'load' | 'tell'>
   readonly log: Log
   readonly links: CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
@@ -82,7 +82,7 @@ export class Submitter {
       isStopped: () => this.#stopped,
     })
     this.#pumping = {
-      ...{ lease, links, log, nowMs, recorder },
+      ...{ inProgress, lease, links, log, nowMs, recorder },
       begin: (job, queue) => beginnings.begin(job, queue),
       expire: (job) => this.#enqueue(restOf(job)),
       putOff: (job, delayMs) => departures.putOff(job, delayMs),

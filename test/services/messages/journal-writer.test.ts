@@ -71,6 +71,43 @@ describe('group commit', () => {
     expect(it.told).toEqual(['committed a 1', 'committed b 2', 'committed c 3', 'committed d 4'])
   })
 
+  /** A large entry in flight, behind which others gather for an hour. */
+  async function gathering() {
+    const appends = gate('append_entry')
+    const it = await aWriter(appends.around, { gatherMs: 3_600_000 })
+    for (let each = 0; each < 24; each += 1) it.writer.append(fact('x'))
+    const first = await appends.next()
+    return { ...it, appends, first }
+  }
+
+  test('behind a large one facts gather, until they are hurried', async () => {
+    using it = await gathering()
+    it.writer.append(fact('a'))
+    await turns()
+    it.writer.append(fact('b'))
+    expect(it.appends.waiting).toHaveLength(0)
+    it.writer.hurry()
+    for (const go of [it.first, await it.appends.next()]) go('done')
+    await eventually(() => it.told.length === 2)
+    expect(it.told[1]).toBe('committed a,b 2')
+  })
+
+  test('facts that are hurried while three entries are in flight do not gather behind these', async () => {
+    using it = await gathering()
+    for (const name of ['a', 'b']) {
+      for (let each = 0; each < 24; each += 1) it.writer.append(fact(name))
+      it.writer.hurry()
+      await eventually(() => it.appends.waiting.length > (name === 'a' ? 0 : 1))
+    }
+    it.writer.append(fact('c'))
+    it.writer.hurry()
+    it.first('done')
+    await eventually(() => it.appends.waiting.length === 3)
+    for (const go of it.appends.waiting) go('done')
+    await eventually(() => it.told.length === 4)
+    expect(it.told[3]).toBe('committed c 4')
+  })
+
   test('an entry has at most a thousand facts', async () => {
     using it = await aWriter()
     for (let each = 0; each < 2_001; each += 1) it.writer.append(fact('x'))

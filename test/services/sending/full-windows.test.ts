@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { CarrierLinks } from '../../../src/services/links/carrier-links.ts'
+import { pump } from '../../../src/services/sending/carrier-pump.ts'
+import { CarrierQueue } from '../../../src/services/sending/carrier-queue.ts'
+import { linkEvents } from '../../../src/services/sending/link-events.ts'
+import type { SubmitJob, SubmitToken } from '../../../src/services/sending/submit-job.ts'
+import { STATUSES } from '../../../src/smpp/statuses.ts'
+import { aCarrier, aDirectory } from '../../support/directory.ts'
+import { eventually } from '../../support/eventually.ts'
+import { quietLog } from '../../support/log.ts'
+import { type Smsc, startSmsc } from '../../support/smsc.ts'
+import { aJob } from '../../support/submit-jobs.ts'
+
+/** When nothing more comes from a carrier before what it said is committed. */
+
+const WINDOW = 3
+const nothing = () => undefined
+
+let smsc: Smsc
+let links: CarrierLinks<SubmitToken>
+let queue: CarrierQueue
+/** What waits for its COMMIT. */
+let received: (() => void)[]
+let begun: SubmitJob[]
+let hurried: number
+
+const hurry = () => {
+  hurried += 1
+}
+
+function pumpAll(): void {
+  pump(queue, 1, {
+    links,
+    inProgress: { hurry },
+    nowMs: Date.now,
+    lease: { alive: true },
+    recorder: { failing: false, backlog: 0 },
+    log: quietLog,
+    expire: nothing,
+    putOff: nothing,
+    answered: nothing,
+    begin(job) {
+      if (begun.includes(job)) return true
+      queue.begin(job)
+      return false
+    },
+  })
+}
+
+function committed(jobs: readonly SubmitJob[]): void {
+  begun.push(...jobs)
+  queue.begun(jobs)
+  pumpAll()
+}
+
+beforeEach(async () => {
+  smsc = await startSmsc()
+  queue = new CarrierQueue(nothing)
+  received = []
+  begun = []
+  hurried = 0
+  links = new CarrierLinks<SubmitToken>({ timings: {}, log: quietLog })
+  links.heardBy(
+    linkEvents({
+      submitter: {
+        onReady: nothing,
+        onTimeout: nothing,
+        onLateResponse: nothing,
+        onLost: nothing,
+        onResponse: pumpAll,
+      },
+      receiver: {
+        onRequest: (pdu, connection) => void received.push(() => connection.respond(pdu, STATUSES.ESME_ROK)),
+      },
+      quality: { submitted: nothing },
+      inProgress: { hurry },
+      onAnomaly: nothing,
+    }),
+  )
+  const carriers = [aCarrier({ id: 1, port: smsc.port, window: WINDOW })]
+  links.follow(aDirectory({ carriers }), () => true)
+  await eventually(() => links.canSubmit(1))
+})
+
+afterEach(async () => {
+  queue.stop()
+  await links.stop()
+  await smsc[Symbol.asyncDispose]()
+})
+
+test('messages that wait to begin are hurried when none is in flight', async () => {
+  const answers: (() => void)[] = []
+  smsc.answerSubmits((pdu, peer) => answers.push(() => smsc.accept(pdu, peer)))
+  const jobs = Array.from({ length: 6 }, () => aJob())
+  for (const job of jobs) queue.push(job)
+  pumpAll()
+  expect([queue.beginning, hurried]).toEqual([WINDOW, 1])
+  committed(jobs.slice(0, WINDOW))
+  await eventually(() => answers.length === WINDOW)
+  for (const answer of answers.slice(0, 2)) answer()
+  await eventually(() => queue.beginning === 2)
+  expect(hurried).toBe(1)
+  answers[2]!()
+  await eventually(() => queue.beginning === WINDOW)
+  expect(hurried).toBe(2)
+})
+
+test('receipts are hurried when they fill the window', async () => {
+  const first = Array.from({ length: WINDOW - 1 }, () => smsc.receipt('m', 'DELIVRD'))
+  await eventually(() => received.length === WINDOW - 1)
+  expect(hurried).toBe(0)
+  const last = smsc.receipt('m', 'DELIVRD')
+  await eventually(() => received.length === WINDOW)
+  expect(hurried).toBe(1)
+  for (const answer of received) answer()
+  expect(await Promise.all([...first, last])).toEqual([0, 0, 0])
+})
