@@ -199,8 +199,8 @@ describe('a message that is being submitted', () => {
     await eventually(async () => (await recordOf(msgId))?.lane === inProgress.lane)
     expect(await recordOf(msgId)).toEqual({ lane: inProgress.lane, status: 'QUEUED', attempt: null })
     // It is appended again and again, and is no obstacle to a cut, which the next projection makes.
-    const other = await storeMessage(db, plan, { callback_url: null })
     await eventually(async () => {
+      const other = await storeMessage(db, plan, { callback_url: null })
       await take()
       inProgress.record(sent(plan, other, { status: 'FAILED', errorCode: '101' }))
       return (await cut()) > 1

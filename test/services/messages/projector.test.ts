@@ -119,6 +119,19 @@ test('at most 500 are written together', async () => {
   expect(it.told.batches).toEqual([500, 500, 201])
 })
 
+test('what ends while others are written waits for the next round', async () => {
+  const messages = Array.from({ length: 2 }, () => inMemory(plan, deliveredFacts))
+  const it = await aProjector(messages, {
+    roundMs: 3_600_000,
+    onBatch: () => it.projector.changed(it.all[1]!),
+  })
+  it.projector.changed(it.all[0]!)
+  it.projector.urge(it.all[0]!)
+  await eventually(() => it.lives.size === 1)
+  await it.projector.stop()
+  expect(await recorded(messages)).toEqual([true, false])
+})
+
 test('the journal is cut up to the first message that is not written', async () => {
   await using it = await aProjector(waiting(4))
   const [first, second, third, fourth] = it.all
