@@ -10,7 +10,7 @@ export interface LaneLimits {
   readonly perNode: number
 }
 
-export const LANE_LIMITS: LaneLimits = { perLane: 64, perDestination: 256, perPlan: 256, perNode: 1_024 }
+export const LANE_LIMITS: LaneLimits = { perLane: 128, perDestination: 256, perPlan: 256, perNode: 1_024 }
 
 interface Entry<Item> {
   readonly item: Item

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { LANE_LIMITS } from '../../src/domain/delivery-lanes.ts'
 import { expectAllInOrder, type HostileTenant, hostileTenant } from '../support/hostile-tenant.ts'
 import { eventually } from '../support/service.ts'
 import { serviceOfFile } from '../support/tenant-per-test.ts'
@@ -278,8 +279,9 @@ describe('a paused destination', () => {
     const { service, receiver } = hostile
     const { held, behaviour } = holding()
     receiver.answerWith(behaviour)
-    const sent = await hostile.send(100)
-    await eventually(() => held.length === 64)
+    const { perLane } = LANE_LIMITS
+    const sent = await hostile.send(perLane + 36)
+    await eventually(() => held.length === perLane)
     await turn('pause')
     await untilParked(sent, 36)
     const { rows } = await service.db.query(
@@ -288,10 +290,10 @@ describe('a paused destination', () => {
     )
     expect(rows).toEqual([])
     for (const exchange of held.splice(0)) answerStatus(500)(exchange)
-    await untilParked(sent, 100)
+    await untilParked(sent, sent.length)
     const later = await hostile.send(5)
     await untilParked(later, 5)
-    expect(receiver.received).toHaveLength(64)
+    expect(receiver.received).toHaveLength(perLane)
 
     receiver.answerWith(acknowledge)
     await turn('resume')
@@ -338,8 +340,9 @@ describe('more events than there is room for in memory', () => {
     const { service, receiver } = hostile
     const { held, behaviour } = holding()
     receiver.answerWith(behaviour)
-    const sent = await hostile.send(200)
-    await eventually(() => held.length === 64)
+    const { perLane } = LANE_LIMITS
+    const sent = await hostile.send(perLane + 136)
+    await eventually(() => held.length === perLane)
     await eventually(async () => {
       const { rows } = await service.db.query<{ held: number; parked: number }>(
         `select count(*) filter (where holder is not null and seq = 1)::integer as held,
@@ -348,7 +351,7 @@ describe('more events than there is room for in memory', () => {
         [hostile.plan],
       )
       const { held: inMemory, parked } = rows[0]!
-      return inMemory <= 64 + 200 / 2 && inMemory + parked === 200
+      return inMemory <= perLane + 200 / 2 && inMemory + parked === sent.length
     })
     const beside = await service.sent({ callbackUrl: `${service.receiver.origin}/beside` })
     await service.untilWebhooks(beside, ['SENT', 'DELIVERED'])
@@ -358,7 +361,7 @@ describe('more events than there is room for in memory', () => {
     for (const exchange of held.splice(0)) acknowledge(exchange)
     await untilAllGone()
     expectAllInOrder(hostile, sent, [1, 2])
-    expect(receiver.received).toHaveLength(400)
+    expect(receiver.received).toHaveLength(2 * sent.length)
   })
 })
 

@@ -28,11 +28,11 @@ function startsOf(started: readonly string[], prefix: string): number {
 
 describe('DeliveryLanes', () => {
   test('one lane is first in, first out, up to its limit', () => {
-    const lanes = filled([[1, 'a', 100]])
-    expect(startAll(lanes)).toEqual(Array.from({ length: 64 }, (_, index) => `1a${index}`))
-    expect([lanes.size, lanes.underWay]).toEqual([36, 64])
+    const lanes = filled([[1, 'a', 200]])
+    expect(startAll(lanes)).toEqual(Array.from({ length: 128 }, (_, index) => `1a${index}`))
+    expect([lanes.size, lanes.underWay]).toEqual([72, 128])
     lanes.ended(1, 'a')
-    expect(startAll(lanes)).toEqual(['1a64'])
+    expect(startAll(lanes)).toEqual(['1a128'])
   })
 
   test('plans take turns, and the lanes of each', () => {
@@ -96,12 +96,12 @@ describe('DeliveryLanes', () => {
 
   test('a lane is taken out in order, and what it has under way still counts', () => {
     const lanes = filled([
-      [1, 'a', 70],
-      [1, 'b', 2],
+      [1, 'a', 134],
+      [2, 'b', 2],
     ])
     const startedOfA = startsOf(startAll(lanes), '1a')
-    expect(startedOfA).toBe(64)
-    expect(lanes.takeLane(1, 'a')).toEqual(['1a64', '1a65', '1a66', '1a67', '1a68', '1a69'])
+    expect(startedOfA).toBe(128)
+    expect(lanes.takeLane(1, 'a')).toEqual(['1a128', '1a129', '1a130', '1a131', '1a132', '1a133'])
     expect(lanes.takeLane(1, 'a')).toEqual([])
     expect(lanes.takeLane(3, 'a')).toEqual([])
     lanes.add(1, 'a', 'later')
