@@ -7,6 +7,7 @@ const SEALED = /^v\d+\./
 
 /** As it is stored: sealed when it carries credentials (user info), plain otherwise. `iv`: 12 fresh random bytes. */
 export function sealCallbackUrl(key: SecretKeys, href: string, iv: () => Uint8Array): string {
+  if (!href.includes('@')) return href
   const { username, password } = new URL(href)
   return username === '' && password === '' ? href : sealSecret(key, href, iv(), CALLBACK_URL_CONTEXT)
 }

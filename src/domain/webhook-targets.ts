@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { openCallbackUrl } from './callback-credentials.ts'
 import { originOf } from './callback-url.ts'
 import type { ServicePlan } from './configuration.ts'
@@ -23,7 +24,19 @@ export function webhookTarget(told: Told, plan: ServicePlan, key: SecretKeys): W
   const stored = callbackUrl ?? (told.direction === 'MO' ? plan.inboundUrl : plan.account.defaultDlrUrl)
   if (stored === null) return null
   const url = openCallbackUrl(key, stored)
-  return { url, destination: originOf(url) ?? url, own: callbackUrl !== null }
+  return { url, destination: destinationOf(url), own: callbackUrl !== null }
+}
+
+/** An account gives most of its messages the same URL, and to parse one costs 1 µs. */
+const destinations = new LRUCache<string, string>({ max: 1_000 })
+
+function destinationOf(url: string): string {
+  let destination = destinations.get(url)
+  if (destination === undefined) {
+    destination = originOf(url) ?? url
+    destinations.set(url, destination)
+  }
+  return destination
 }
 
 /** Whether changes of a message are pushed anywhere. */
