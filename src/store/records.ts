@@ -60,13 +60,17 @@ export async function writeRecords(
 const NONE_HELD: ReadonlySet<string> = new Set()
 const NOTHING_OF_IT = { submissions: [], attempts: [], receipts: [] }
 
-/** No carrier was offered any of it when it was taken out of its record, and nothing was announced. */
+/**
+ * No carrier was offered any of it when it was taken out of its record, and nothing was announced. Of one in doubt parts may
+ * be on record under the ids that a carrier now repeats.
+ */
 function isUntouched({ message: { loaded, submissions } }: Projected): boolean {
   const { sequence = 1, submission = null } = loaded?.state ?? {}
   return (
     sequence === 0 &&
     submission !== null &&
     submission.attempt === 0 &&
+    !submission.ambiguous &&
     submission.carrierId === null &&
     submission.acceptedParts === 0n &&
     !submission.startedOver &&

@@ -133,6 +133,25 @@ describe('a message that waited', () => {
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
   })
 
+  test('is recorded where a carrier answers a repeated segment with the id of the first', async () => {
+    await start()
+    const msgId = await accept(2)
+    inProgress.begin(msgId, () => undefined)
+    inProgress.record(submission(plan, msgId, `${msgId}/0`, 0))
+    await eventually(() => inProgress.get(msgId)?.submissions.length === 1)
+    await removeNode(db, nodeId)
+    await recoverLanes(db, { nodeId: -1, ambiguityWaitMs: 0, delivers: () => false, log: quietLog })
+    await inProgress.stop(1_000)
+    nodeId = await registerNode(db, 'b')
+    await start()
+    expect(await take()).toMatchObject([{ msgId, state: { submission: { attempt: 0, ambiguous: true } } }])
+    for (const segment of [0, 1]) inProgress.record(submission(plan, msgId, `${msgId}/${segment}`, segment))
+    inProgress.record(sent(plan, msgId))
+    await eventually(() => inProgress.get(msgId)?.state.status === 'SENT')
+    await inProgress.project([msgId])
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
+  })
+
   test('is not taken while its former record may still be asked about, and holds up no other', async () => {
     const answer = Promise.withResolvers<void>()
     let isCommitted = false
