@@ -73,7 +73,7 @@ export function isOpen({ message, postponed }: Live): boolean {
 const MOST_BYTES = 192 * 1_048_576
 /** Of that: what is beyond leaves memory before its time, */
 const CROWDED_SHARE = 0.5
-/** and nothing more is taken out of the records beyond this. */
+/** and little more is taken out of the records beyond this. */
 const LOADED_SHARE = 0.625
 
 /**
@@ -101,7 +101,7 @@ export class Lives {
     return this.#bytes >= this.#mostBytes
   }
 
-  /** Whether more may be taken out of the records. */
+  /** Whether many more may be taken out of the records. */
   get hasRoom(): boolean {
     return this.#bytes < LOADED_SHARE * this.#mostBytes
   }

@@ -150,7 +150,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.#writer.isOpen && !this.#lives.isFull
   }
 
-  /** Whether more may be taken out of the records. */
+  /** Whether many more may be taken out of the records. */
   get hasRoom(): boolean {
     return this.#lives.hasRoom
   }

@@ -97,7 +97,7 @@ export class DueDispatches {
     const { inProgress, lease, recorder, take } = this.#options
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
     const wish = this.#wish(expired)
-    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG || !inProgress.hasRoom
+    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG
     if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return 0
     if (!expired && wish.plans.size === 0) return 0
     if (expired) this.#expiredAtMs = performance.now()
@@ -131,13 +131,14 @@ export class DueDispatches {
     here: ReadonlySet<number>,
     elsewhere: ReadonlySet<number>,
   ): DispatchWish['plans'] {
-    const { directory, held, webhookRoom } = this.#options
+    const { directory, held, inProgress, webhookRoom } = this.#options
     const isReached = (route: Route) => route.carriers.some(({ carrierId }) => here.has(carrierId))
     const plans = new Map<number, PlanWish>()
     for (const plan of directory().contents.plans) {
       const routes = plan.active ? [...directory().routesOf(plan)] : []
       if (!routes.some((route) => !closed.has(route) || isReached(route))) continue
-      const most = Math.max(webhookRoom(plan.id), MIN_OF_PLAN)
+      // Long texts of some plans that wait for slow carriers can fill memory: the others go on.
+      const most = inProgress.hasRoom ? Math.max(webhookRoom(plan.id), MIN_OF_PLAN) : MIN_TAKEN
       const roomOf = (routeId: number) => {
         const own = held.of(plan.id, routeId)
         const room = Math.min(held.roomFor(plan.id, routeId), most - own)

@@ -104,7 +104,6 @@ test.each<[string, Partial<DueDispatchesOptions>]>([
   ['the database does not take what is recorded', { recorder: { failing: true, backlog: 0 } }],
   ['outcomes wait to be written', { recorder: { failing: false, backlog: 6_000 } }],
   ['no carrier is there', { isOpen: () => false }],
-  ['messages in progress have no room', { inProgress: { ...loading(db), hasRoom: false } }],
 ])('takes nothing while %s', async (_name, changes) => {
   await store(5, 1)
   expect(await due(() => directoryOf([]), changes).runOnce()).toBe(0)
@@ -120,16 +119,19 @@ test('nothing of a plan that is not active, nor beyond the room there is', async
   expect(taken).toEqual([])
 })
 
-test('a plan whose webhooks wait is given few messages at a time', async () => {
+test.each<[string, number, Partial<DueDispatchesOptions>]>([
+  ['whose webhooks wait', 200, { webhookRoom: () => -3_000 }],
+  ['while memory is nearly full', 100, { inProgress: { ...loading(db), hasRoom: false } }],
+])('a plan %s is given few messages at a time', async (_name, few, changes) => {
   await store(500, 1)
   const take: DueDispatchesOptions['take'] = ({ msgId, accepted }) => {
     held.add(msgId, accepted.planId, open.id)
     taken.push(msgId)
   }
-  const look = due(() => directoryOf([]), { take, webhookRoom: () => -3_000 })
-  expect([await look.runOnce(), await look.runOnce()]).toEqual([200, 0])
+  const look = due(() => directoryOf([]), { take, ...changes })
+  expect([await look.runOnce(), await look.runOnce()]).toEqual([few, 0])
   for (const msgId of taken.splice(0)) held.delete(msgId)
-  expect(await look.runOnce()).toBe(200)
+  expect(await look.runOnce()).toBe(few)
 })
 
 test('what has no label yet finds no more room than there is for any open route', async () => {
