@@ -19,7 +19,14 @@ interface CarrierSeries {
 
 /** How each carrier does, seen by this node. Labels: carriers of the configuration, and results from a closed list. */
 export function qualityMeters(registry: Registry): QualityMeters {
-  const common = { labelNames: ['carrier', 'result'] as const, registers: [registry] }
+  const counts: (() => void)[] = []
+  const common = {
+    labelNames: ['carrier', 'result'] as const,
+    registers: [registry],
+    collect() {
+      for (const tell of counts) tell()
+    },
+  }
   const submits = new Counter({
     name: 'aldis_submits_total',
     help: 'submit_sm by what came of them',
@@ -48,10 +55,21 @@ export function qualityMeters(registry: Registry): QualityMeters {
     'from SENT to the status that followed',
     RECEIPT_LATENCY_BOUNDS_MS,
   )
-  // A counter is there from 0 on, so that its first increase shows.
+  // A counter is there from 0 on, so that its first increase shows. It is told when it is scraped: each `inc` with labels
+  // costs 160 ns, and a message has two.
   const fromNone = (counter: Counter<'carrier' | 'result'>, labels: { carrier: string; result: string }) => {
-    counter.inc(labels, 0)
-    return counter.labels(labels)
+    let untold = 0
+    const tell = () => {
+      counter.inc(labels, untold)
+      untold = 0
+    }
+    tell()
+    counts.push(tell)
+    return {
+      inc: () => {
+        untold += 1
+      },
+    }
   }
   const known = new Map<string, CarrierSeries>()
   const seriesOf = (carrier: string): CarrierSeries => {
