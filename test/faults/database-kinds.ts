@@ -201,9 +201,11 @@ export const DATABASE_KINDS: readonly Kind[] = [
       return {
         async end() {
           rmSync(ballast)
-          // Without room for its log it may have ended.
-          await bed.database.stop()
-          await bed.database.start()
+          // Without room for its log it may have ended, and so may the standby, which COMMITs wait for.
+          for (const server of [bed.database, bed.standby]) {
+            await server?.stop()
+            await server?.start()
+          }
         },
       }
     },
