@@ -184,7 +184,9 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
     mccmnc:
       fiveOrSixDigits(tlvs.mccmnc) ??
       fiveOrSixDigits(fields.get('mccmnc')) ??
-      fiveOrSixDigits(`${firstWord(fields.get('mcc'))}${firstWord(fields.get('mnc'))}`),
+      (fields.has('mcc')
+        ? fiveOrSixDigits(`${firstWord(fields.get('mcc'))}${firstWord(fields.get('mnc'))}`)
+        : null),
     submitDate: dateOf(fields.get('submitDate')),
     doneDate: dateOf(fields.get('doneDate')),
   }
@@ -236,13 +238,16 @@ function valueAfter(marks: readonly Mark[], index: number, text: string): string
 
 type Mark = { field: Field; keyAt: number; valueAt: number }
 
-/** Every known key followed by a colon, an equals sign or the end of its tag, in order. Looks back from each sign, a bounded way. */
+/** Known keys followed by a colon, an equals sign or the end of its tag, in order, as far as they count. Looks back from each sign, a bounded way. */
 function findMarks(text: string): Mark[] {
   const marks: Mark[] = []
   for (let index = 0; index < text.length; index += 1) {
     if (!isSign(text.charCodeAt(index))) continue
     const mark = keyBefore(text, index)
-    if (mark !== null) marks.push(mark)
+    if (mark === null) continue
+    marks.push(mark)
+    // What follows is the message's own words, and nobody reads them.
+    if (mark.field === 'text' && marks.some(({ field }) => field === 'stat')) break
   }
   return marks
 }
@@ -275,8 +280,10 @@ function wordBefore(text: string, end: number): { name: string; start: number } 
   let start = stop
   while (start > floor && isWordUnit(text.charCodeAt(start - 1))) start -= 1
   if (start === stop || stop - start > MAX_KEY_LENGTH) return null
-  const name = text.slice(start, stop).toLowerCase().replaceAll('_', '').replaceAll('-', '')
-  return { name, start }
+  const word = text.slice(start, stop)
+  // Most keys are written as they are known, and each of these calls costs as much as to find one.
+  const isKnown = KEYS.has(word) || SECOND_WORDS.has(word)
+  return { name: isKnown ? word : word.toLowerCase().replaceAll('_', '').replaceAll('-', ''), start }
 }
 
 /** White space, control characters and both quotes. */
@@ -293,10 +300,11 @@ function isWordUnit(unit: number): boolean {
 
 /** Gaps, commas, semicolons, bars and brackets. */
 function isPadding(unit: number): boolean {
-  return isGap(unit) || PADDING.includes(unit)
+  return isGap(unit) || IS_PADDING[unit] === 1
 }
 
-const PADDING = [...',;|<>()[]{}'].map((character) => character.charCodeAt(0))
+const IS_PADDING = new Uint8Array(0x80)
+for (const character of ',;|<>()[]{}') IS_PADDING[character.charCodeAt(0)] = 1
 
 /** Without padding at its ends, cut to 64 characters; null when nothing is left. */
 function cleaned(value: string | undefined): string | null {
