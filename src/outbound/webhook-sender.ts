@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import type { CallbackPolicy } from '../domain/callback-url.ts'
 import type { DispatcherOptions } from './dispatcher.ts'
+import { paced } from './paced.ts'
 import {
   eachOutcome,
   type Flat,
@@ -78,8 +79,8 @@ export class WebhookSender {
   post(account: WebhookAccount, webhook: Webhook, ended: Ended): void {
     const place = this.#free.pop() ?? this.#ended.length
     this.#ended[place] = ended
-    if (this.#batch.webhooks.length === 0) setImmediate(this.#flush)
     this.#batch.add(place, account, webhook)
+    this.#planFlush()
   }
 
   /** Ends everything as ABORTED, now and from now on. */
@@ -154,7 +155,9 @@ export class WebhookSender {
     this.#thread?.postMessage(order)
   }
 
-  readonly #flush = (): void => {
+  readonly #planFlush = paced(() => this.#flush())
+
+  #flush(): void {
     const { accounts, webhooks } = this.#batch
     if (webhooks.length === 0 || this.#thread === null) return
     this.#batch = new Batch()

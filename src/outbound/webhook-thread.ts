@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { CallbackGuard } from './callback-guard.ts'
 import { WebhookDispatcher } from './dispatcher.ts'
+import { paced } from './paced.ts'
 import { NameResolver } from './resolver.ts'
 import { eachWebhook, type Flat, flatOutcome, type ThreadLoad, type ToThread } from './thread-messages.ts'
 import { sendWebhook, type Webhook, type WebhookAccount } from './webhook-post.ts'
@@ -24,6 +25,7 @@ const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
 delays.enable()
 let usedBefore = performance.eventLoopUtilization()
 let outcomes: Flat[number][] = []
+const planFlush = paced(flush)
 
 port.on('message', (message: ToThread) => {
   if (message === 'abort') void dispatcher.destroy()
@@ -34,8 +36,8 @@ port.on('message', (message: ToThread) => {
 
 async function send(place: number, account: WebhookAccount, webhook: Webhook): Promise<void> {
   const outcome = await sendWebhook(dispatcher, account, webhook)
-  if (outcomes.length === 0) setImmediate(flush)
   outcomes.push(...flatOutcome(place, outcome))
+  planFlush()
 }
 
 function accountOf(text: string): WebhookAccount {
