@@ -38,7 +38,7 @@ const POLL_MS = 200
 /** Messages taken from the database at once; fewer than the least are not worth the statement. */
 const MAX_TAKEN = 1_000
 const MIN_TAKEN = 100
-/** A plan whose webhooks are slower than its carriers may have so many on their way; their webhooks wait in the records. */
+/** A plan whose webhooks are slower than its carriers may have so many on a route; their webhooks wait in the records. */
 const MIN_OF_PLAN = 200
 /** How often messages are looked for whose validity ended while no carrier of theirs was there. */
 const EXPIRED_MS = 5_000

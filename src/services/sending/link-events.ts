@@ -39,8 +39,8 @@ export function linkEvents(listeners: LinkListeners): LinkEvents<SubmitToken> {
     },
     onRequest(pdu, connection, carrier, toAnswer) {
       receiver.onRequest(pdu, connection, carrier)
-      // Most carriers have one window for both ways: this one sends nothing more before it is answered.
-      if (toAnswer >= carrier.window) inProgress.hurry()
+      // Most carriers have one window for both ways, and send nothing more before they are answered.
+      if (toAnswer === carrier.window) inProgress.hurry()
     },
     onAnomaly,
   }
