@@ -122,6 +122,9 @@ function takeAnswers(
   { inProgress, deliverer, onChanged }: Kept,
 ) {
   const { batch: onBatch, unowned: onUnowned } = counters
+  // Stopped after the recorder, which may refuse what it had begun.
+  const refusals = new Refusals({ count: counters.refused, log })
+  parts.add('refusals', () => refusals.stop())
   const idRules = new IdRules({ db, directory, nowMs, log })
   const { write: writeEvents } = deliverer.due
   const recorder = new Recorder({
@@ -135,8 +138,6 @@ function takeAnswers(
   const newOfferId = () => messageId(nowMs(), random(9), 0)
   const offers = new InboundOffers({ db, lease, newOfferId, clock: () => performance.now(), log })
   parts.add('inbound offers', () => offers.stop())
-  const refusals = new Refusals({ count: counters.refused, log })
-  parts.add('refusals', () => refusals.stop())
   const ask = worker?.siblings.receipts
   const receipts = new SiblingReceipts({ inProgress: inProgress.receipts, recorder, ask })
   const receiver = new Receiver({

@@ -33,7 +33,8 @@ export class Refusals {
     const name = `${kind}_${reason}` as const
     this.#untold.set(name, (this.#untold.get(name) ?? 0) + 1)
     const pauseMs = Math.max(GATHER_MS, this.#toldAtMs + PAUSE_MS - performance.now())
-    this.#timer ??= setTimeout(() => this.#tell(), pauseMs)
+    // One that comes after the stop is not to hold the process.
+    this.#timer ??= setTimeout(() => this.#tell(), pauseMs).unref()
   }
 
   /** Tells of the last ones. */

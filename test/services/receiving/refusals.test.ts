@@ -29,3 +29,14 @@ test('every refusal is counted; what comes together, or within a minute of a lin
   await vi.advanceTimersByTimeAsync(120_000)
   expect(log.lines).toHaveLength(3)
 })
+
+test('one that comes after the stop does not hold the process', () => {
+  vi.useRealTimers()
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const refusals = new Refusals({ count: () => {}, log: new KeptLog() })
+  refusals.stop()
+  const before = timers()
+  refusals.add('receipt', 'not_recorded', CARRIER)
+  expect(timers()).toBe(before)
+  refusals.stop()
+})
