@@ -67,6 +67,7 @@ export class WebhookSender {
   #free: number[] = []
   #batch = new Batch()
   readonly #measures: ((load: ThreadLoad) => void)[] = []
+  #silent: NodeJS.Timeout | undefined
   #isClosed = false
   readonly #left = Promise.withResolvers<void>()
 
@@ -96,9 +97,7 @@ export class WebhookSender {
       if (this.#measures.length > 1) return
       this.#thread?.postMessage('measure' satisfies ToThread)
       const silent = { utilization: 1, lagP99: MEASURE_MS / 1_000 }
-      setTimeout(() => {
-        for (const waiting of this.#measures.splice(0)) waiting(silent)
-      }, MEASURE_MS).unref()
+      this.#silent = setTimeout(() => this.#measured(silent), MEASURE_MS).unref()
     })
   }
 
@@ -122,7 +121,7 @@ export class WebhookSender {
     let fault: unknown
     const thread = new Worker(THREAD, { workerData, name: 'webhooks' })
     thread.on('message', (message: FromThread) => {
-      if ('lagP99' in message) for (const tell of this.#measures.splice(0)) tell(message)
+      if ('lagP99' in message) this.#measured(message)
       else eachOutcome(message, this.#end)
     })
     thread.on('error', (error) => {
@@ -143,6 +142,11 @@ export class WebhookSender {
     this.#restart = setTimeout(() => this.#start(), delayMs)
     this.#options.onDeath(fault, delayMs)
     this.#endAll()
+  }
+
+  #measured(load: ThreadLoad): void {
+    clearTimeout(this.#silent)
+    for (const tell of this.#measures.splice(0)) tell(load)
   }
 
   #leave(): void {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { Webhook as Verifier } from 'standardwebhooks'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import type { DeliveryOutcome, Webhook, WebhookAccount } from '../../src/outbound/webhook-post.ts'
@@ -16,6 +16,7 @@ const ACCOUNT = { webhookSecrets: [SECRET], webhookHeaders: { 'x-tenant': 'a' } 
 
 const deaths: unknown[] = []
 afterEach(() => {
+  vi.useRealTimers()
   deaths.length = 0
 })
 
@@ -150,4 +151,14 @@ test('says how busy the thread is', async () => {
   expect(utilization).toBeGreaterThanOrEqual(0)
   expect(utilization).toBeLessThanOrEqual(1)
   expect(lagP99).toBeGreaterThanOrEqual(0)
+})
+
+test('what is asked how busy the thread is has its whole time for the answer', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const through = sender()
+  await through.measure()
+  vi.advanceTimersByTime(999)
+  const second = through.measure()
+  vi.advanceTimersByTime(2)
+  expect(await second).not.toEqual({ utilization: 1, lagP99: 1 })
 })
