@@ -68,6 +68,7 @@ export class WebhookSender {
   #batch = new Batch()
   readonly #measures: ((load: ThreadLoad) => void)[] = []
   #silent: NodeJS.Timeout | undefined
+  #isAborted = false
   #isClosed = false
   readonly #left = Promise.withResolvers<void>()
 
@@ -78,6 +79,10 @@ export class WebhookSender {
 
   /** `ended` is called once, in a later turn of the event loop or by `abort`. */
   post(account: WebhookAccount, webhook: Webhook, ended: Ended): void {
+    if (this.#isAborted) {
+      setImmediate(ended, LOST)
+      return
+    }
     const place = this.#free.pop() ?? this.#ended.length
     this.#ended[place] = ended
     this.#batch.add(place, account, webhook)
@@ -86,6 +91,7 @@ export class WebhookSender {
 
   /** Ends everything as ABORTED, now and from now on. */
   abort(): void {
+    this.#isAborted = true
     if (this.#thread === null) this.#endAll()
     else this.#order('abort')
   }

@@ -153,6 +153,21 @@ test('says how busy the thread is', async () => {
   expect(lagP99).toBeGreaterThanOrEqual(0)
 })
 
+test('an abort holds while the thread is dead', async () => {
+  const to = await receiver()
+  const died = Promise.withResolvers<void>()
+  const onDeath = (error: unknown) => {
+    deaths.push(error)
+    died.resolve()
+  }
+  const through = sender({ maxOrigins: -1, onDeath })
+  await died.promise
+  through.abort()
+  expect(await posted(through, attempt(to))).toMatchObject({ error: 'ABORTED' })
+  // It has not waited for the end of the next thread.
+  expect(deaths).toHaveLength(1)
+})
+
 test('what is asked how busy the thread is has its whole time for the answer', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const through = sender()
