@@ -40,6 +40,8 @@ const STEADY_MS = 60_000
 const CLOSING_MS = 1_000
 
 const MEASURE_MS = 1_000
+/** What the thread gets beyond the time of an attempt to say anything, while it has any. */
+const HUNG_MS = 5_000
 
 /** Nobody knows whether its request was sent. */
 const LOST: DeliveryOutcome = {
@@ -61,6 +63,8 @@ export class WebhookSender {
   /** Null: it has died, and is to be started again. */
   #thread: Worker | null = null
   #restart: NodeJS.Timeout | undefined
+  /** Why the thread has ended. */
+  #fault: unknown
   #deaths = 0
   /** Who is told of an attempt's end, at the place it has while it is under way. */
   #ended: (Ended | null)[] = []
@@ -68,12 +72,15 @@ export class WebhookSender {
   #batch = new Batch()
   readonly #measures: ((load: ThreadLoad) => void)[] = []
   #silent: NodeJS.Timeout | undefined
+  /** Begins anew with the first attempt under way, each answer and each thread. */
+  readonly #hung: NodeJS.Timeout
   #isAborted = false
   #isClosed = false
   readonly #left = Promise.withResolvers<void>()
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options
+    this.#hung = setTimeout(() => this.#endHung(), options.totalTimeoutMs + HUNG_MS).unref()
     this.#start()
   }
 
@@ -83,6 +90,7 @@ export class WebhookSender {
       setImmediate(ended, LOST)
       return
     }
+    if (this.#ended.length === this.#free.length) this.#hung.refresh()
     const place = this.#free.pop() ?? this.#ended.length
     this.#ended[place] = ended
     this.#batch.add(place, account, webhook)
@@ -124,29 +132,39 @@ export class WebhookSender {
   #start(): void {
     const { onDeath: _, ...workerData } = this.#options
     const startedMs = performance.now()
-    let fault: unknown
+    this.#fault = undefined
     const thread = new Worker(THREAD, { workerData, name: 'webhooks' })
     thread.on('message', (message: FromThread) => {
       if ('lagP99' in message) this.#measured(message)
-      else eachOutcome(message, this.#end)
+      else {
+        this.#hung.refresh()
+        eachOutcome(message, this.#end)
+      }
     })
     thread.on('error', (error) => {
-      fault = error
+      this.#fault = error
     })
     thread.once('exit', () => {
       this.#thread = null
       if (this.#isClosed) this.#leave()
-      else this.#died(fault, performance.now() - startedMs)
+      else this.#died(performance.now() - startedMs)
     })
     this.#thread = thread
+    this.#hung.refresh()
     this.#flush()
   }
 
-  #died(fault: unknown, livedMs: number): void {
+  #endHung(): void {
+    if (this.#ended.length === this.#free.length || this.#thread === null) return
+    this.#fault = new Error('the webhook thread hangs')
+    void this.#thread.terminate()
+  }
+
+  #died(livedMs: number): void {
     this.#deaths = livedMs >= STEADY_MS ? 1 : this.#deaths + 1
     const delayMs = Math.min(BACK_OFF_MS * 2 ** (this.#deaths - 1), MOST_BACK_OFF_MS)
     this.#restart = setTimeout(() => this.#start(), delayMs)
-    this.#options.onDeath(fault, delayMs)
+    this.#options.onDeath(this.#fault, delayMs)
     this.#endAll()
   }
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { Session } from 'node:inspector'
 import type { Worker } from 'node:worker_threads'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { afterEach, expect, test, vi } from 'vitest'
@@ -37,6 +38,26 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
 async function nextThread(): Promise<Worker> {
   const [thread] = await once(process, 'worker')
   return thread
+}
+
+/** Has the thread say something, and then wait for nothing, for good. */
+async function hang(thread: Worker): Promise<void> {
+  const said = once(thread, 'message')
+  const session = new Session()
+  session.connect()
+  session.on('NodeWorker.attachedToWorker', ({ params: { sessionId } }) => {
+    const expression = `
+      const { parentPort, threadId } = process.getBuiltinModule('node:worker_threads')
+      if (threadId === ${thread.threadId}) {
+        parentPort.postMessage([])
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+      }`
+    const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } })
+    session.post('NodeWorker.sendMessageToWorker', { sessionId, message })
+  })
+  session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
+  await said
+  session.disconnect()
 }
 
 function attempt(to: WebhookReceiver, given: Partial<Webhook> = {}): Webhook {
@@ -110,6 +131,28 @@ test('when the thread dies, what it had ends as ABORTED, and its successor sends
   expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
   expect(deaths).toEqual([undefined])
   expect((await next).threadId).not.toBe(thread.threadId)
+})
+
+test('a thread that hangs is ended, and so is what it had, 5 s after the time of an attempt', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const to = await receiver({ answer: silence })
+  const born = nextThread()
+  const through = sender()
+  const thread = await born
+  const underWay = posted(through, attempt(to))
+  await to.next()
+  await hang(thread)
+  vi.advanceTimersByTime(19_999)
+  expect(deaths).toEqual([])
+  const died = once(thread, 'exit')
+  vi.advanceTimersByTime(1)
+  expect(await underWay).toMatchObject({ kind: 'failure', error: 'ABORTED', status: null })
+  await died
+  expect(deaths).toEqual([new Error('the webhook thread hangs')])
+  to.answerWith(acknowledge)
+  const next = posted(through, attempt(to))
+  vi.advanceTimersByTime(100)
+  expect(await next).toMatchObject({ kind: 'success' })
 })
 
 test('a thread that cannot start is started again, later each time, and holds nothing up', async () => {
