@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await startStockPostgres()
   const { connectionString } = server
   await migrate({ connectionString })
-  db = openDatabase({ connectionString, poolSize: 2 })
+  db = openDatabase({ connectionString, poolSize: 4 })
 })
 
 afterAll(async () => {
@@ -30,26 +30,38 @@ afterAll(async () => {
 
 beforeEach(() => waitFor(''))
 
-/** Has COMMITs wait for this standby; for none. */
+/** Has COMMITs wait for this standby; for none. Every process of the server learns of it in its own time. */
 async function waitFor(standby: string): Promise<void> {
   await db.query(`alter system set synchronous_standby_names = '${standby}'`)
   await db.query('select pg_reload_conf()')
-  await eventually(async () => {
-    const { rows } = await db.query('show synchronous_standby_names')
-    return rows[0].synchronous_standby_names === standby
-  })
 }
 
-/** What `found` resolves with, once it has waited for a standby that comes back then. */
+async function areWaiting(count: number): Promise<boolean> {
+  const { rows } = await db.query(`select from pg_stat_activity where wait_event = 'SyncRep'`)
+  return rows.length >= count
+}
+
+/** Commits, until a COMMIT waits. */
+async function untilOneWaits(): Promise<void> {
+  let isAnswered = true
+  while (isAnswered) {
+    isAnswered = false
+    void db.query(`select pg_logical_emit_message(true, 'any', 'text')`).then(() => {
+      isAnswered = true
+    })
+    await eventually(async () => isAnswered || (await areWaiting(1)))
+  }
+}
+
+/** What `find` resolves with, once it has waited for a standby that comes back then. */
 async function waited<T>(find: () => Promise<T>): Promise<T> {
   await waitFor('away')
+  await untilOneWaits()
   const found = find()
-  const isWaiting = eventually(async () => {
-    const { rows } = await db.query(`select from pg_stat_activity where wait_event = 'SyncRep'`)
-    return rows.length > 0
-  })
+  const isWaiting = eventually(() => areWaiting(2))
   expect(await Promise.race([found.then(() => 'answered'), isWaiting.then(() => 'waiting')])).toBe('waiting')
   await waitFor('')
+  await eventually(async () => !(await areWaiting(1)))
   return await found
 }
 
