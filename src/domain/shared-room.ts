@@ -45,7 +45,7 @@ export class SharedSlots extends SharedRoom {
     return true
   }
 
-  /** Gives `key` a place, even beyond its share. */
+  /** Takes a place for `key`, even if it has its share already. */
   add(key: number): void {
     this.#byKey.set(key, this.of(key) + 1)
     this.taken += 1

@@ -15,6 +15,11 @@ export interface WebhookContents {
   readonly isTest: boolean
 }
 
+/** One attempt, before it is signed. */
+export interface Webhook extends WebhookContents {
+  readonly url: string
+}
+
 /** Headers of one attempt, signed with each secret. */
 export function webhookHeaders(
   { eventId: id, attempt, sequence, body, timestampMs, isTest }: WebhookContents,

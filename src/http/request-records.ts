@@ -41,7 +41,7 @@ export function recordRequests(app: FastifyInstance, metrics: HttpMetrics): void
     if (route === SEND_PATH && !request.replayed) metrics.send(request.errorCode)
     if (logsRequests()) {
       const accountId = request.token?.account.accountId
-      const latencyMs = Math.round(elapsedTime * 100) / 100
+      const latencyMs = inHundredths(elapsedTime)
       const msgId = request.msgId ?? messageNamedBy(request)
       const errorCode = request.errorCode ?? undefined
       const line = { method, route, status, latencyMs, requestId: request.id, accountId, msgId, errorCode }
@@ -65,8 +65,13 @@ export function recordUnanswered(
 ): void {
   metrics.unanswered()
   log.warn({ requestId, accountId }, 'send not answered')
-  const latencyMs = Math.round(elapsedMs * 100) / 100
+  const latencyMs = inHundredths(elapsedMs)
   log.info({ method: 'POST', route: SEND_PATH, status: null, latencyMs, requestId, accountId }, 'request')
+}
+
+/** Milliseconds as a request's line has them. */
+export function inHundredths(ms: number): number {
+  return Math.round(ms * 100) / 100
 }
 
 /** The message of a look-up, once the text is known to be an id: anything else in a path is not written. */

@@ -17,7 +17,7 @@ import { parseJson } from './json-bodies.ts'
 import type { HttpLimits } from './limits.ts'
 import type { HttpMetrics } from './metrics.ts'
 import type { PlainRequest } from './plain-heads.ts'
-import { isLogged, recordUnanswered } from './request-records.ts'
+import { inHundredths, isLogged, recordUnanswered } from './request-records.ts'
 import { SEND_PATH, type SendDeps } from './routes/sendsms.ts'
 
 export interface ShortSendsOptions
@@ -113,7 +113,7 @@ export class ShortSends {
     metrics.observe('POST', SEND_PATH, status, elapsedMs / 1_000)
     metrics.send(errorCode ?? null)
     if (this.#isLogged()) {
-      const latencyMs = Math.round(elapsedMs * 100) / 100
+      const latencyMs = inHundredths(elapsedMs)
       const { accountId } = token.account
       log.info(
         { method: 'POST', route: SEND_PATH, status, latencyMs, requestId, accountId, msgId, errorCode },

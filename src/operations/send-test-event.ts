@@ -7,14 +7,9 @@ import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { SharedSlots } from '../domain/shared-room.ts'
 import { testEvent } from '../domain/test-events.ts'
-import type { WebhookContents } from '../domain/webhook-requests.ts'
+import type { Webhook } from '../domain/webhook-requests.ts'
 import { AppError } from '../errors.ts'
 import { refuseConflict, refuseField } from './refuse-administration.ts'
-
-/** What is posted to a customer's URL, which is judged again as it is dialled. */
-interface TestWebhook extends WebhookContents {
-  readonly url: string
-}
 
 /** What came of it. */
 interface PostOutcome {
@@ -26,8 +21,8 @@ interface PostOutcome {
 }
 
 export interface TestEventsDeps {
-  /** Never rejects. */
-  readonly post: (account: Account, webhook: TestWebhook) => Promise<PostOutcome>
+  /** Judges the URL again as it is dialled. Never rejects. */
+  readonly post: (account: Account, webhook: Webhook) => Promise<PostOutcome>
   readonly guard: CallbackChecker
   readonly secretKey: SecretKeys
   readonly clock: () => number

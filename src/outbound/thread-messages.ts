@@ -1,5 +1,6 @@
+import type { Webhook } from '../domain/webhook-requests.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
-import type { DeliveryOutcome, Webhook, WebhookAccount } from './webhook-post.ts'
+import type { DeliveryOutcome, WebhookAccount } from './webhook-post.ts'
 
 /**
  * What goes between WebhookSender and its thread: one flat array for many webhooks or outcomes. As objects they cost the main

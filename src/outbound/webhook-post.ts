@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { maskEchoes } from '../domain/echoed-secrets.ts'
-import { type WebhookContents, webhookHeaders } from '../domain/webhook-requests.ts'
+import { type Webhook, webhookHeaders } from '../domain/webhook-requests.ts'
 import { parseRetryAfter } from '../domain/webhook-schedule.ts'
 import type { OutgoingRequest } from './connection.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
@@ -21,11 +21,6 @@ export interface WebhookRequest {
 export interface WebhookAccount {
   readonly webhookSecrets: readonly string[]
   readonly webhookHeaders: Readonly<Record<string, string>>
-}
-
-/** One attempt, before it is signed. */
-export interface Webhook extends WebhookContents {
-  readonly url: string
 }
 
 /** What became of one attempt. */

@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import type { CallbackPolicy } from '../domain/callback-url.ts'
+import type { Webhook } from '../domain/webhook-requests.ts'
 import type { DispatcherOptions } from './dispatcher.ts'
 import { paced } from './paced.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type ThreadLoad,
   type ToThread,
 } from './thread-messages.ts'
-import type { DeliveryOutcome, Webhook, WebhookAccount } from './webhook-post.ts'
+import type { DeliveryOutcome, WebhookAccount } from './webhook-post.ts'
 
 /** Copied into the thread. */
 export interface WebhookThreadOptions extends DispatcherOptions {
@@ -55,8 +56,8 @@ const LOST: DeliveryOutcome = {
 }
 
 /**
- * Has webhooks signed and sent by a thread of this process (docs/adr/0024). How many are under way is for the caller to
- * bound. When the thread dies, all of them end as ABORTED; what comes meanwhile waits for its successor.
+ * Hands webhooks to a thread of this process, which signs and sends them (docs/adr/0024). The caller bounds how many are
+ * open at once. When the thread dies, all open ones end as ABORTED, and new ones wait for the next thread.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions
@@ -66,13 +67,13 @@ export class WebhookSender {
   /** Why the thread has ended. */
   #fault: unknown
   #deaths = 0
-  /** Who is told of an attempt's end, at the place it has while it is under way. */
+  /** Callbacks of the open attempts, by place. */
   #ended: (Ended | null)[] = []
   #free: number[] = []
   #batch = new Batch()
   readonly #measures: ((load: ThreadLoad) => void)[] = []
   #silent: NodeJS.Timeout | undefined
-  /** Begins anew with the first attempt under way, each answer and each thread. */
+  /** Restarted by the first open attempt, by each answer and by each new thread. */
   readonly #hung: NodeJS.Timeout
   #isAborted = false
   #isClosed = false
@@ -90,7 +91,7 @@ export class WebhookSender {
       setImmediate(ended, LOST)
       return
     }
-    if (this.#ended.length === this.#free.length) this.#hung.refresh()
+    if (this.#isIdle) this.#hung.refresh()
     const place = this.#free.pop() ?? this.#ended.length
     this.#ended[place] = ended
     this.#batch.add(place, account, webhook)
@@ -129,6 +130,10 @@ export class WebhookSender {
     }
   }
 
+  get #isIdle(): boolean {
+    return this.#ended.length === this.#free.length
+  }
+
   #start(): void {
     const { onDeath: _, ...workerData } = this.#options
     const startedMs = performance.now()
@@ -155,7 +160,7 @@ export class WebhookSender {
   }
 
   #endHung(): void {
-    if (this.#ended.length === this.#free.length || this.#thread === null) return
+    if (this.#isIdle || this.#thread === null) return
     this.#fault = new Error('the webhook thread hangs')
     void this.#thread.terminate()
   }

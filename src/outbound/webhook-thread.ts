@@ -1,12 +1,13 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
+import type { Webhook } from '../domain/webhook-requests.ts'
 import { CallbackGuard } from './callback-guard.ts'
 import { WebhookDispatcher } from './dispatcher.ts'
 import { paced } from './paced.ts'
 import { NameResolver } from './resolver.ts'
 import { eachWebhook, type Flat, flatOutcome, type ThreadLoad, type ToThread } from './thread-messages.ts'
-import { sendWebhook, type Webhook, type WebhookAccount } from './webhook-post.ts'
+import { sendWebhook, type WebhookAccount } from './webhook-post.ts'
 import type { WebhookThreadOptions } from './webhook-sender.ts'
 
 /** The program of WebhookSender's thread: sends what it is given, and says what became of it. */

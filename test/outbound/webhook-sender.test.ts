@@ -4,8 +4,9 @@ import type { Worker } from 'node:worker_threads'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { afterEach, expect, test, vi } from 'vitest'
 import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import type { Webhook } from '../../src/domain/webhook-requests.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
-import type { DeliveryOutcome, Webhook, WebhookAccount } from '../../src/outbound/webhook-post.ts'
+import type { DeliveryOutcome, WebhookAccount } from '../../src/outbound/webhook-post.ts'
 import { WebhookSender, type WebhookSenderOptions } from '../../src/outbound/webhook-sender.ts'
 import { eventually } from '../support/eventually.ts'
 import { outboundNetwork, silence } from '../support/outbound-network.ts'
@@ -117,13 +118,19 @@ test('the thread judges each URL as it dials, and a damaged secret is an outcome
   expect(await posted(through, attempt(to), account)).toMatchObject({ error: 'INVALID_REQUEST' })
 })
 
-test('when the thread dies, what it had ends as ABORTED, and its successor sends what comes then', async () => {
+/** A thread with one attempt that its receiver has and does not answer. */
+async function oneOpen() {
   const to = await receiver({ answer: silence })
   const born = nextThread()
   const through = sender()
   const thread = await born
   const underWay = posted(through, attempt(to))
   await to.next()
+  return { to, through, thread, underWay }
+}
+
+test('when the thread dies, what it had ends as ABORTED, and its successor sends what comes then', async () => {
+  const { to, through, thread, underWay } = await oneOpen()
   const next = nextThread()
   await thread.terminate()
   expect(await underWay).toMatchObject({ kind: 'failure', error: 'ABORTED', status: null })
@@ -135,12 +142,7 @@ test('when the thread dies, what it had ends as ABORTED, and its successor sends
 
 test('a thread that hangs is ended, and so is what it had, 5 s after the time of an attempt', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const to = await receiver({ answer: silence })
-  const born = nextThread()
-  const through = sender()
-  const thread = await born
-  const underWay = posted(through, attempt(to))
-  await to.next()
+  const { to, through, thread, underWay } = await oneOpen()
   await hang(thread)
   vi.advanceTimersByTime(19_999)
   expect(deaths).toEqual([])
