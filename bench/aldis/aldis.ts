@@ -8,7 +8,7 @@ import type { Subject } from '../subject.ts'
 import type { Ledgers } from '../tools/ledgers.ts'
 import { RECIPIENTS, TEXT } from '../tools/requests.ts'
 import { databaseFaults } from '../totals.ts'
-import { openDatabase, walBytes } from './database.ts'
+import { makeWalFiles, openDatabase, walBytes } from './database.ts'
 import type { ServiceConfig, ServiceReady } from './service.ts'
 import { type Connection, type Customer, linkBound, setUp } from './setup.ts'
 
@@ -52,6 +52,7 @@ export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis
   if (workers > 1 || nodes > 1) await rig.pause(CONFIGURATION_MS)
   const db = await openDatabase(first.ready.databaseUrl)
   rig.resources.defer(() => db.end())
+  await makeWalFiles(db)
   const forms = messageForms(first.ready.port, customer, callbackUrl)
   return new Aldis(all, connections[0]!, db, customer, forms)
 }

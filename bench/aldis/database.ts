@@ -25,6 +25,22 @@ export async function addPastDays(connectionString: string, days: number): Promi
   await pool.end()
 }
 
+const WAL_SEGMENTS = 60
+
+/**
+ * Gives the server the log files to write into again that one has which has run for an hour. A new one makes each of its
+ * first files when it comes to it, 16 MB at a time, and all commits wait 20 ms for that.
+ */
+export async function makeWalFiles(db: pg.Client): Promise<void> {
+  await db.query('create table bench_wal (n integer)')
+  for (let n = 0; n < WAL_SEGMENTS; n += 1) {
+    await db.query(`insert into bench_wal values (${n})`)
+    await db.query('select pg_switch_wal()')
+  }
+  await db.query('drop table bench_wal')
+  await db.query('checkpoint')
+}
+
 /** Single-row INSERTs, each committed and synced. */
 export async function timeCommits(db: pg.Client): Promise<Percentiles> {
   await db.query('create table bench_commits (n integer)')

@@ -39,7 +39,6 @@ checkpoint_completion_target = 0.9
 # A queue table is rewritten many times an hour; vacuum it while its dead rows are few.
 autovacuum_naptime = 10s
 autovacuum_vacuum_scale_factor = 0.02
-autovacuum_analyze_scale_factor = 0.02
 autovacuum_vacuum_insert_scale_factor = 0.1
 autovacuum_vacuum_cost_limit = 2000
 
