@@ -10,7 +10,7 @@ const SECRET_KEY = Buffer.alloc(32, 1)
 const DRAIN_TIMEOUT_MS = 20_000
 
 /** In which options the service is not as in production. */
-export const CHANGED: Pick<AppOptions, 'callbackPolicy' | 'linkTimings'> = {
+export const CHANGED: Pick<AppOptions, 'callbackPolicy'> = {
   callbackPolicy: {
     allowCidrs: [],
     allowHosts: [],
@@ -18,7 +18,6 @@ export const CHANGED: Pick<AppOptions, 'callbackPolicy' | 'linkTimings'> = {
     allowUnresolvable: false,
     ownOrigins: [],
   },
-  linkTimings: { backoffMs: 100 },
 }
 
 export function appOptions(

@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts'
 import { type Connection, connect } from '../../smpp/connection.ts'
 import type { Pdu, RequestPdu, ResponsePdu } from '../../smpp/pdu.ts'
 import type { Anomaly, CloseReason } from '../../smpp/session-handlers.ts'
-import { statusName } from '../../smpp/statuses.ts'
+import { STATUSES, statusName } from '../../smpp/statuses.ts'
 
 export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver'
 
@@ -35,14 +35,24 @@ export interface LinkTimings {
   readonly unbindTimeoutMs?: number
   /** How long it waits for what is in flight when nothing presses: it was stopped, or its settings have changed. */
   readonly answersTimeoutMs?: number
-  /** First pause before a new connection; it doubles up to MAX_BACKOFF_MS. */
+  /** First pause before a new connection; see nextPauseMs. */
   readonly backoffMs?: number
 }
 
 const FIRST_BACKOFF_MS = 1_000
-const MAX_BACKOFF_MS = 60_000
-/** A carrier that refuses our credentials is asked again for ever, but seldom. */
-const MAX_REJECTED_BACKOFF_MS = 300_000
+/** While the carrier cannot be reached: sending resumes within so long of its return. */
+const MOST_UNREACHED_MS = 5_000
+/** While it is there and refuses the bind, or its sessions are of no use. */
+const MOST_REFUSED_MS = 60_000
+/** While it refuses our credentials: some carriers lock an account after too many binds. */
+const MOST_UNAUTHORIZED_MS = 300_000
+const UNAUTHORIZED: readonly number[] = [
+  STATUSES.ESME_RINVPASWD,
+  STATUSES.ESME_RINVSYSID,
+  STATUSES.ESME_RINVSYSTYP,
+]
+/** A link that is closed again for the same reason is logged at most this often. */
+const LOG_EVERY_MS = 60_000
 
 /** A session that the carrier ends sooner was as good as refused: the pause before the next goes on growing. */
 const STEADY_MS = 1_000
@@ -88,7 +98,9 @@ export class CarrierLink<Token> {
   readonly #options: CarrierLinkOptions<Token>
   #connection: Connection<Token> | null = null
   #timer: NodeJS.Timeout | null = null
-  #failures = 0
+  /** The last pause, without jitter; 0 after a session that was in order. */
+  #pauseMs = 0
+  #loggedAtMs = Number.NEGATIVE_INFINITY
   #stopped = false
   #boundSince: Date | null = null
   #boundAtMs = Number.POSITIVE_INFINITY
@@ -262,12 +274,14 @@ export class CarrierLink<Token> {
   #closed(reason: CloseReason, tokens: Token[]): void {
     if (reason.code === 'submits_unanswered') this.#isDoubtful = true
     const steadyMs = reason.code === 'unbound' ? STEADY_REBOUND_MS : STEADY_MS
-    if (!this.#isDoubtful && performance.now() - this.#boundAtMs >= steadyMs) this.#failures = 0
+    if (!this.#isDoubtful && performance.now() - this.#boundAtMs >= steadyMs) this.#pauseMs = 0
     this.#connection = null
     this.#boundSince = null
     this.#boundAtMs = Number.POSITIVE_INFINITY
+    const isRepeated = this.#pauseMs > 0 && this.#lastClose === reasonText(reason)
     this.#lastClose = reasonText(reason)
-    this.#logClose(reason, tokens.length)
+    if (!isRepeated || performance.now() - this.#loggedAtMs >= LOG_EVERY_MS)
+      this.#logClose(reason, tokens.length)
     // First: whatever becomes of the tokens, the link comes back.
     if (!this.#stopped) this.#startLater(reason)
     try {
@@ -290,6 +304,7 @@ export class CarrierLink<Token> {
       unanswered,
     }
     const { log } = this.#options
+    this.#loggedAtMs = performance.now()
     if (code === 'bind_rejected') log.warn({ command: this.bind, ...details }, 'the carrier refused the bind')
     else if (tlsAdvice(error) === null) log.info(details, 'carrier link closed')
     else log.warn(details, 'carrier link closed')
@@ -297,19 +312,25 @@ export class CarrierLink<Token> {
 
   #startLater(reason: CloseReason): void {
     const firstMs = this.#options.timings.backoffMs ?? FIRST_BACKOFF_MS
-    const pauseMs = bindBackoffMs(reason, { failures: this.#failures, firstMs, jitter: Math.random() })
-    this.#failures += 1
-    this.#timer = setTimeout(() => this.start(), pauseMs)
+    this.#pauseMs = nextPauseMs(reason, { lastMs: this.#pauseMs, firstMs, isDoubtful: this.#isDoubtful })
+    // Links that were cut together do not come back together.
+    this.#timer = setTimeout(() => this.start(), this.#pauseMs * (0.8 + 0.2 * Math.random()))
   }
 }
 
-/** Pause before the next bind: 1 s, doubled with each failure, ±20 %; at most 60 s, 5 min while the bind is refused. */
-export function bindBackoffMs(
-  reason: CloseReason,
-  { failures, firstMs, jitter }: { failures: number; firstMs: number; jitter: number },
+/**
+ * The longest pause before the next bind, in milliseconds, after one of `lastMs`; 0: the link was in order. It doubles from
+ * `firstMs` up to a bound that depends on the reason. A carrier that was away for long and refuses the first binds when it is
+ * back is asked again soon: its absence has made the pause no longer than MOST_UNREACHED_MS.
+ */
+export function nextPauseMs(
+  { code, status }: CloseReason,
+  { lastMs, firstMs, isDoubtful = false }: { lastMs: number; firstMs: number; isDoubtful?: boolean },
 ): number {
-  const cap = reason.code === 'bind_rejected' ? MAX_REJECTED_BACKOFF_MS : MAX_BACKOFF_MS
-  return Math.min(Math.min(firstMs * 2 ** Math.min(failures, 20), cap) * (0.8 + 0.4 * jitter), cap)
+  const isRefused = isDoubtful || code === 'bind_rejected' || code === 'unbound'
+  const isUnauthorized = code === 'bind_rejected' && UNAUTHORIZED.includes(status ?? 0)
+  const mostMs = isUnauthorized ? MOST_UNAUTHORIZED_MS : isRefused ? MOST_REFUSED_MS : MOST_UNREACHED_MS
+  return Math.min(Math.max(firstMs, 2 * lastMs), mostMs)
 }
 
 /** The certificate is judged by the carrier's own authorities, or the default ones; its name by tlsServerName, or the host. */

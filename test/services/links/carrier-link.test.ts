@@ -2,10 +2,10 @@ import net, { type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CONFIRMED_AFTER_MS } from '../../../src/domain/inbound-offers.ts'
 import {
-  bindBackoffMs,
   CarrierLink,
   type LinkEvents,
   type LinkTimings,
+  nextPauseMs,
 } from '../../../src/services/links/carrier-link.ts'
 import type { OfferingLink } from '../../../src/services/receiving/inbound-offers.ts'
 import { STATUSES } from '../../../src/smpp/statuses.ts'
@@ -216,18 +216,42 @@ describe('a session that ends', () => {
 })
 
 describe('the pause before another bind', () => {
-  const pauses = (code: 'bind_rejected' | 'peer_closed') =>
-    Array.from({ length: 12 }, (_, failures) =>
-      bindBackoffMs({ code }, { failures, firstMs: 1_000, jitter: 0.5 }),
-    )
+  type Reason = Parameters<typeof nextPauseMs>[0]
+  const next = (reason: Reason, lastMs: number, isDoubtful = false) =>
+    nextPauseMs(reason, { lastMs, firstMs: 1_000, isDoubtful })
+  const pauses = (reason: Reason, lastMs = 0, isDoubtful = false) => {
+    const all: number[] = []
+    for (let ms = lastMs; all.length < 12; all.push(ms / 1_000)) ms = next(reason, ms, isDoubtful)
+    return all
+  }
+  const refused = (status: number) => ({ code: 'bind_rejected', status }) as const
 
-  test('doubles up to a minute', () => {
-    expect(pauses('peer_closed').slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((s) => s * 1_000))
+  test.each(['connect_failed', 'connect_timeout', 'bind_timeout', 'peer_closed', 'socket_error'] as const)(
+    '%s: doubles up to five seconds',
+    (code) => {
+      expect(pauses({ code }).slice(0, 5)).toEqual([1, 2, 4, 5, 5])
+    },
+  )
+
+  test('doubles up to a minute while the bind is refused, or the carrier calls its sessions out of order', () => {
+    for (const reason of [refused(STATUSES.ESME_RALYBND), { code: 'unbound' }] as const)
+      expect(pauses(reason).slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 
-  test('doubles up to five minutes while the bind is refused, for ever', () => {
-    expect(pauses('bind_rejected').slice(6, 10)).toEqual([64, 128, 256, 300].map((s) => s * 1_000))
-    const most = bindBackoffMs({ code: 'bind_rejected' }, { failures: 9_999, firstMs: 1_000, jitter: 1 })
-    expect(most).toBe(300_000)
+  test('and while a link is in doubt that was cut for its silence, whatever ends its sessions', () => {
+    expect(pauses({ code: 'peer_closed' }, 0, true).slice(5, 8)).toEqual([32, 60, 60])
+  })
+
+  test.each(['ESME_RINVPASWD', 'ESME_RINVSYSID', 'ESME_RINVSYSTYP'] as const)(
+    '%s: doubles up to five minutes',
+    (status) => {
+      expect(pauses(refused(STATUSES[status])).slice(6, 10)).toEqual([64, 128, 256, 300])
+    },
+  )
+
+  test('of a carrier that comes back and refuses the first binds grows from five seconds', () => {
+    const awayMs = pauses({ code: 'connect_failed' }).at(-1)! * 1_000
+    expect(pauses(refused(STATUSES.ESME_RSYSERR), awayMs).slice(0, 4)).toEqual([10, 20, 40, 60])
+    expect(next({ code: 'connect_failed' }, 300_000)).toBe(5_000)
   })
 })
