@@ -16,8 +16,8 @@ import {
   type AccountRecord,
   type AccountSettings,
   deleteAccount,
+  findAccount,
   insertAccount,
-  lockAccount,
   updateAccount,
   updateWebhookSecrets,
 } from '../store/accounts.ts'
@@ -111,7 +111,7 @@ export async function removePreviousWebhookSecret(db: Database, accountId: strin
 }
 
 async function locked(transaction: Queryable, accountId: string): Promise<AccountRecord> {
-  const account = await lockAccount(transaction, canonicalPublicId(accountId))
+  const account = await findAccount(transaction, canonicalPublicId(accountId), 'for update')
   if (account === undefined) throw refuseMissing('account')
   return account
 }

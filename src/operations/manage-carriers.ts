@@ -43,7 +43,7 @@ export async function changeCarrier(
   const settings = { ...change, ...checked(change) }
   return sayConflicts({ taken: `carrier ${change.name} exists already` }, () =>
     withTransaction(db, async (transaction) => {
-      const carrier = await store.lockCarrier(transaction, nameOrId)
+      const carrier = await store.findCarrier(transaction, nameOrId, 'for update')
       if (carrier === undefined) throw refuseMissing('carrier')
       const { carrierId } = carrier
       const password = change.password === undefined ? null : seal(secretKey, change.password, carrierId)

@@ -33,7 +33,7 @@ export async function changeRoute(
   if (change.carriers !== undefined) checkCarriers(change.carriers)
   return sayConflicts({ taken: `route ${change.name} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const route = await store.lockRoute(transaction, nameOrId)
+      const route = await store.findRoute(transaction, nameOrId, 'for update of r')
       if (route === undefined) throw refuseMissing('route')
       await store.updateRoute(transaction, route.routeId, { ...route, ...change })
       if (change.carriers !== undefined) await putCarriers(transaction, route.routeId, change.carriers)

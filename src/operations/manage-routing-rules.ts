@@ -50,7 +50,7 @@ export async function changeRoutingRule(
 ): Promise<store.RoutingRuleRecord> {
   return sayConflicts({ inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const rule = await store.lockRoutingRule(transaction, ruleId)
+      const rule = await store.findRoutingRule(transaction, ruleId, 'for update of u')
       if (rule === undefined) throw refuseMissing('routing rule')
       await store.updateRoutingRule(transaction, ruleId, {
         routeId: await keyOfRoute(transaction, change.route),

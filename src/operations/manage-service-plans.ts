@@ -8,7 +8,6 @@ import {
   deleteServicePlan,
   findServicePlan,
   insertServicePlan,
-  lockServicePlan,
   type ServicePlanRecord,
   type ServicePlanSettings,
   servicePlanUses,
@@ -83,7 +82,7 @@ export async function removeServicePlan(
 }
 
 async function locked(transaction: Queryable, servicePlanId: string): Promise<ServicePlanRecord> {
-  const plan = await lockServicePlan(transaction, canonicalPublicId(servicePlanId))
+  const plan = await findServicePlan(transaction, canonicalPublicId(servicePlanId), 'for update of p')
   if (plan === undefined) throw refuseMissing('service plan')
   return plan
 }

@@ -44,18 +44,14 @@ export async function insertAccount(
   return rows[0]!
 }
 
-/** `accountId` in lower case. */
-export async function findAccount(db: Queryable, accountId: string): Promise<AccountRecord | undefined> {
-  const { rows } = await db.query<AccountRecord>(`select ${COLUMNS} from accounts where account_id = $1`, [
-    accountId,
-  ])
-  return rows[0]
-}
-
-/** As findAccount, and holds the row against other writers until the transaction ends. */
-export async function lockAccount(db: Queryable, accountId: string): Promise<AccountRecord | undefined> {
+/** `accountId` in lower case. `lock`: holds the row against other writers until the transaction ends. */
+export async function findAccount(
+  db: Queryable,
+  accountId: string,
+  lock: '' | 'for update' = '',
+): Promise<AccountRecord | undefined> {
   const { rows } = await db.query<AccountRecord>(
-    `select ${COLUMNS} from accounts where account_id = $1 for update`,
+    `select ${COLUMNS} from accounts where account_id = $1 ${lock}`,
     [accountId],
   )
   return rows[0]

@@ -55,19 +55,17 @@ export async function insertCarrier(
   return rows[0]!
 }
 
-/** By name, or by number in decimal: a name begins with a letter. */
-export async function findCarrier(db: Queryable, nameOrId: string): Promise<CarrierRecord | undefined> {
+/**
+ * By name, or by number in decimal: a name begins with a letter. `lock`: holds the row against other writers until the
+ * transaction ends.
+ */
+export async function findCarrier(
+  db: Queryable,
+  nameOrId: string,
+  lock: '' | 'for update' = '',
+): Promise<CarrierRecord | undefined> {
   const { rows } = await db.query<CarrierRecord>(
-    `select ${COLUMNS} from carriers where name = $1 or id::text = $1`,
-    [nameOrId],
-  )
-  return rows[0]
-}
-
-/** As findCarrier, and holds the row against other writers until the transaction ends. */
-export async function lockCarrier(db: Queryable, nameOrId: string): Promise<CarrierRecord | undefined> {
-  const { rows } = await db.query<CarrierRecord>(
-    `select ${COLUMNS} from carriers where name = $1 or id::text = $1 for update`,
+    `select ${COLUMNS} from carriers where name = $1 or id::text = $1 ${lock}`,
     [nameOrId],
   )
   return rows[0]

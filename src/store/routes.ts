@@ -36,18 +36,18 @@ export async function insertRoute(
   return rows[0]!.id
 }
 
-/** By name, or by number in decimal: a name begins with a letter. */
-export async function findRoute(db: Queryable, nameOrId: string): Promise<RouteRecord | undefined> {
-  const { rows } = await db.query<RouteRecord>(`${SELECT} where r.name = $1 or r.id::text = $1`, [nameOrId])
-  return rows[0]
-}
-
-/** As findRoute, and holds the row against other writers until the transaction ends. */
-export async function lockRoute(db: Queryable, nameOrId: string): Promise<RouteRecord | undefined> {
-  const { rows } = await db.query<RouteRecord>(
-    `${SELECT} where r.name = $1 or r.id::text = $1 for update of r`,
-    [nameOrId],
-  )
+/**
+ * By name, or by number in decimal: a name begins with a letter. `lock`: holds the row against other writers until the
+ * transaction ends.
+ */
+export async function findRoute(
+  db: Queryable,
+  nameOrId: string,
+  lock: '' | 'for update of r' = '',
+): Promise<RouteRecord | undefined> {
+  const { rows } = await db.query<RouteRecord>(`${SELECT} where r.name = $1 or r.id::text = $1 ${lock}`, [
+    nameOrId,
+  ])
   return rows[0]
 }
 

@@ -32,14 +32,13 @@ export async function countRoutingRules(db: Queryable): Promise<number> {
   return rows[0]!.count
 }
 
-export async function findRoutingRule(db: Queryable, ruleId: number): Promise<RoutingRuleRecord | undefined> {
-  const { rows } = await db.query<RoutingRuleRecord>(`${SELECT} where u.id = $1`, [ruleId])
-  return rows[0]
-}
-
-/** As findRoutingRule, and holds the row against other writers until the transaction ends. */
-export async function lockRoutingRule(db: Queryable, ruleId: number): Promise<RoutingRuleRecord | undefined> {
-  const { rows } = await db.query<RoutingRuleRecord>(`${SELECT} where u.id = $1 for update of u`, [ruleId])
+/** `lock`: holds the row against other writers until the transaction ends. */
+export async function findRoutingRule(
+  db: Queryable,
+  ruleId: number,
+  lock: '' | 'for update of u' = '',
+): Promise<RoutingRuleRecord | undefined> {
+  const { rows } = await db.query<RoutingRuleRecord>(`${SELECT} where u.id = $1 ${lock}`, [ruleId])
   return rows[0]
 }
 

@@ -40,41 +40,19 @@ export async function findSealedConfiguration(db: Queryable): Promise<SealedRow[
   return rows
 }
 
-/** One literal statement for each column. A row that was changed since it was read keeps its new value. */
-const UPDATES: Readonly<Record<SealedColumn, string>> = {
-  'accounts.webhook_secret': `
-    update accounts t set webhook_secret = n.sealed
-    from json_to_recordset($1) as n (id integer, was text, sealed text)
-    where t.id = n.id and t.webhook_secret = n.was`,
-  'accounts.previous_webhook_secret': `
-    update accounts t set previous_webhook_secret = n.sealed
-    from json_to_recordset($1) as n (id integer, was text, sealed text)
-    where t.id = n.id and t.previous_webhook_secret = n.was`,
-  'accounts.webhook_headers': `
-    update accounts t set webhook_headers = n.sealed
-    from json_to_recordset($1) as n (id integer, was text, sealed text)
-    where t.id = n.id and t.webhook_headers = n.was`,
-  'accounts.default_dlr_url': `
-    update accounts t set default_dlr_url = n.sealed
-    from json_to_recordset($1) as n (id integer, was text, sealed text)
-    where t.id = n.id and t.default_dlr_url = n.was`,
-  'service_plans.inbound_url': `
-    update service_plans t set inbound_url = n.sealed
-    from json_to_recordset($1) as n (id integer, was text, sealed text)
-    where t.id = n.id and t.inbound_url = n.was`,
-  'carriers.password': `
-    update carriers t set password = n.sealed
-    from json_to_recordset($1) as n (id integer, was text, sealed text)
-    where t.id = n.id and t.password = n.was`,
-}
-
-/** Returns how many rows still had the value that was read. */
+/** Returns how many rows still had the value that was read: one that was changed since keeps its new value. */
 export async function replaceSealedConfiguration(
   db: Queryable,
   column: SealedColumn,
   rows: readonly { readonly id: number; readonly was: string; readonly sealed: string }[],
 ): Promise<number> {
-  const { rowCount } = await db.query(UPDATES[column], [JSON.stringify(rows)])
+  const [table, name] = column.split('.')
+  const { rowCount } = await db.query(
+    `update ${table} t set ${name} = n.sealed
+     from json_to_recordset($1) as n (id integer, was text, sealed text)
+     where t.id = n.id and t.${name} = n.was`,
+    [JSON.stringify(rows)],
+  )
   return rowCount ?? 0
 }
 

@@ -44,46 +44,20 @@ export async function insertServicePlan(
        messages_per_second, burst, sender_types, ambiguous_submits, smart_encoding, national_languages,
        opt_out, validity_seconds)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning id`,
-    [
-      plan.servicePlanId,
-      plan.account,
-      plan.name,
-      plan.active,
-      plan.routeId,
-      plan.inboundUrl,
-      plan.messagesPerSecond,
-      plan.burst,
-      plan.senderTypes,
-      plan.ambiguousSubmits,
-      plan.smartEncoding,
-      plan.nationalLanguages,
-      plan.optOut,
-      plan.validitySeconds,
-    ],
+    [plan.servicePlanId, plan.account, ...values(plan)],
   )
   return rows[0]!.id
 }
 
-/** `servicePlanId` in lower case. */
+/** `servicePlanId` in lower case. `lock`: holds the row against other writers until the transaction ends. */
 export async function findServicePlan(
   db: Queryable,
   servicePlanId: string,
+  lock: '' | 'for update of p' = '',
 ): Promise<ServicePlanRecord | undefined> {
-  const { rows } = await db.query<ServicePlanRecord>(`${SELECT} where p.service_plan_id = $1`, [
+  const { rows } = await db.query<ServicePlanRecord>(`${SELECT} where p.service_plan_id = $1 ${lock}`, [
     servicePlanId,
   ])
-  return rows[0]
-}
-
-/** As findServicePlan, and holds the row against other writers until the transaction ends. */
-export async function lockServicePlan(
-  db: Queryable,
-  servicePlanId: string,
-): Promise<ServicePlanRecord | undefined> {
-  const { rows } = await db.query<ServicePlanRecord>(
-    `${SELECT} where p.service_plan_id = $1 for update of p`,
-    [servicePlanId],
-  )
   return rows[0]
 }
 
@@ -110,22 +84,25 @@ export async function updateServicePlan(
        burst = $7, sender_types = $8, ambiguous_submits = $9, smart_encoding = $10, national_languages = $11,
        opt_out = $12, validity_seconds = $13
      where id = $1`,
-    [
-      id,
-      plan.name,
-      plan.active,
-      plan.routeId,
-      plan.inboundUrl,
-      plan.messagesPerSecond,
-      plan.burst,
-      plan.senderTypes,
-      plan.ambiguousSubmits,
-      plan.smartEncoding,
-      plan.nationalLanguages,
-      plan.optOut,
-      plan.validitySeconds,
-    ],
+    [id, ...values(plan)],
   )
+}
+
+function values(plan: ServicePlanSettings & { routeId: number | null }): unknown[] {
+  return [
+    plan.name,
+    plan.active,
+    plan.routeId,
+    plan.inboundUrl,
+    plan.messagesPerSecond,
+    plan.burst,
+    plan.senderTypes,
+    plan.ambiguousSubmits,
+    plan.smartEncoding,
+    plan.nationalLanguages,
+    plan.optOut,
+    plan.validitySeconds,
+  ]
 }
 
 /**
