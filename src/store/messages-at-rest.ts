@@ -2,9 +2,8 @@
  * Messages at rest: those that nobody has in memory, so that their records are what they are. Who changes one locks its
  * row, and writes it back by `writeRecords`.
  */
-import type { Loaded } from '../domain/journal-entries.ts'
+import type { Accepted, Loaded } from '../domain/journal-entries.ts'
 import type { MessageState, OpenSubmission } from '../domain/message-facts.ts'
-import type { Status } from '../domain/message-states.ts'
 import { loadedMessage, type MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Queryable } from './database.ts'
 
@@ -14,29 +13,18 @@ export interface MessageKey {
 }
 
 /** A row of messages, with that of dispatches where there is one, and where it was asked for. */
-export interface RecordRow {
-  readonly planId: number
-  readonly msgId: string
+export interface RecordRow
+  extends MessageKey,
+    Pick<Accepted, 'sender' | 'recipient' | 'body' | 'country' | 'callbackUrl'>,
+    Omit<
+      MessageState,
+      'changedAtMs' | 'sentAtMs' | 'deliveredSegments' | 'unknownSegments' | 'charge' | 'submission'
+    > {
   readonly lane: number | null
-  readonly sender: string
-  readonly recipient: string
-  readonly body: string
-  readonly segments: number
-  readonly country: string | null
-  readonly callbackUrl: string | null
-  readonly status: Status
-  readonly sequence: number
   readonly changedAt: Date
   readonly sentAt: Date | null
-  readonly errorCode: string
-  readonly carrierCode: string | null
-  readonly carrierId: number | null
-  readonly routeId: number | null
-  readonly routeReason: string | null
-  readonly cut: string | null
   readonly deliveredSegments: string
   readonly unknownSegments: string
-  readonly mccmnc: string | null
   readonly price: string | null
   readonly ptf: string | null
   readonly currency: string | null
@@ -45,17 +33,9 @@ export interface RecordRow {
 }
 
 /** What is left to be submitted, as JSON. */
-interface DispatchColumns {
-  readonly attempt: number
-  readonly carrierId: number | null
-  readonly submittedSegments: string
-  readonly cut: string | null
-  readonly startedOver: boolean
-  readonly ambiguous: boolean
-  readonly dueAtMs: number
+interface DispatchColumns extends Omit<OpenSubmission, 'acceptedParts' | 'begun'> {
+  readonly acceptedParts: string
   readonly expiresAtMs: number
-  readonly routeId: number
-  readonly chosenCarrierId: number
 }
 
 /** The columns of a RecordRow; `m` is the message. */
@@ -73,7 +53,7 @@ const HAS_WAITING_EVENTS = `
 
 /** Of a row `d` of dispatches: a RecordRow's `dispatch`. */
 export const DISPATCH_COLUMNS = `json_build_object(
-  'attempt', d.attempt, 'carrierId', d.carrier_id, 'submittedSegments', d.submitted_segments::text, 'cut', d.cut,
+  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedParts', d.submitted_segments::text, 'cut', d.cut,
   'startedOver', d.started_over, 'ambiguous', d.ambiguous, 'routeId', d.route_id,
   'chosenCarrierId', d.chosen_carrier_id, 'dueAtMs', floor(extract(epoch from d.due_at) * 1000)::bigint,
   'expiresAtMs', floor(extract(epoch from d.expires_at) * 1000)::bigint)`
@@ -89,17 +69,10 @@ export function messageOfRow(row: RecordRow): MessageInProgress {
 
 /** `optedOut`: its recipient wants nothing more from its sender. */
 export function loadedOf(row: RecordRow, optedOut: boolean): LoadedMessage {
-  const { dispatch = null, msgId, hasWaitingEvents = false } = row
+  const { planId, msgId, sender, recipient, body, segments, country, callbackUrl } = row
+  const { dispatch = null, hasWaitingEvents = false } = row
   const accepted = {
-    planId: row.planId,
-    sender: row.sender,
-    recipient: row.recipient,
-    body: row.body,
-    segments: row.segments,
-    country: row.country,
-    callbackUrl: row.callbackUrl,
-    optedOut,
-    begun: false,
+    ...{ planId, sender, recipient, body, segments, country, callbackUrl, optedOut, begun: false },
     routeId: dispatch?.routeId ?? 0,
     expiresAtMs: dispatch?.expiresAtMs ?? 0,
   }
@@ -107,30 +80,22 @@ export function loadedOf(row: RecordRow, optedOut: boolean): LoadedMessage {
 }
 
 function stateOf(row: RecordRow): MessageState {
-  const { price, ptf, currency, dispatch = null } = row
+  const { status, sequence, errorCode, carrierCode, carrierId, routeId, routeReason } = row
+  const { segments, cut, mccmnc, price, ptf, currency, dispatch = null } = row
   return {
-    status: row.status,
-    sequence: row.sequence,
+    ...{ status, sequence, errorCode, carrierCode, carrierId, routeId, routeReason, segments, cut, mccmnc },
     changedAtMs: row.changedAt.getTime(),
     sentAtMs: row.sentAt?.getTime() ?? null,
-    errorCode: row.errorCode,
-    carrierCode: row.carrierCode,
-    carrierId: row.carrierId,
-    routeId: row.routeId,
-    routeReason: row.routeReason,
-    segments: row.segments,
-    cut: row.cut,
     deliveredSegments: bitsOf(row.deliveredSegments),
     unknownSegments: bitsOf(row.unknownSegments),
-    mccmnc: row.mccmnc,
     charge: price === null || ptf === null || currency === null ? null : { price, ptf, currency },
     submission: dispatch === null ? null : submissionOf(dispatch),
   }
 }
 
 function submissionOf(dispatch: DispatchColumns): OpenSubmission {
-  const { submittedSegments, expiresAtMs: _, ...submission } = dispatch
-  return { ...submission, acceptedParts: bitsOf(submittedSegments), begun: false }
+  const { acceptedParts, expiresAtMs: _, ...submission } = dispatch
+  return { ...submission, acceptedParts: bitsOf(acceptedParts), begun: false }
 }
 
 /** 64 bits, the last of which PostgreSQL has as the sign. */

@@ -65,7 +65,7 @@ describe('a message that is to be submitted', () => {
     )
     expect(await take(db, wishFor(plan))).toEqual([
       expect.objectContaining({
-        ...{ msgId, attempt: 2, submittedSegments: 5n, cut: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
+        ...{ msgId, attempt: 2, acceptedParts: 5n, cut: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
         ...{ planId: plan, sender: 'Aldis', recipient: '+15551230000', body: 'hello', status: 'QUEUED' },
       }),
     ])

@@ -23,7 +23,7 @@ export interface CarrierChoiceOptions {
 }
 
 /** What the choice depends on of a message. */
-type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'submittedSegments' | 'carrierId'>
+type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedParts' | 'carrierId'>
 
 /** Whether this node keeps a new message to submit it, or else the carrier of another node that it is handed to (0: none). */
 interface Place {
@@ -33,7 +33,7 @@ interface Place {
 
 const KEPT: Place = { isKept: true, chosenCarrierId: 0 }
 const WAITING: Place = { isKept: false, chosenCarrierId: 0 }
-const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, submittedSegments: 0n, carrierId: null }
+const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, acceptedParts: 0n, carrierId: null }
 
 /**
  * Which carrier a message goes to now. Every node comes to the same choice: it depends on the message's id, and on what the
@@ -92,8 +92,8 @@ export class CarrierChoice {
   }
 
   /** The carrier that has parts of the message already, where it can be used. */
-  #withParts({ submittedSegments, carrierId }: Chosen, route: Route): Choice | null {
-    if (submittedSegments === 0n || carrierId === null) return null
+  #withParts({ acceptedParts, carrierId }: Chosen, route: Route): Choice | null {
+    if (acceptedParts === 0n || carrierId === null) return null
     if (!route.carriers.some((carrier) => carrier.carrierId === carrierId)) return null
     const condition = this.#sessionsOf(carrierId)
     return condition === 'usable' || condition === 'throttled'

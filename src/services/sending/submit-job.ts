@@ -57,12 +57,12 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
     form: carrier.longMessages,
   })
   const cut = `${carrier.longMessages} ${text.encoding} ${text.segments}`
-  const { submittedSegments, deliveredSegments } = dispatch
-  const startsOver = submittedSegments !== 0n && dispatch.cut !== cut
+  const { acceptedParts, deliveredSegments } = dispatch
+  const startsOver = acceptedParts !== 0n && dispatch.cut !== cut
   const startedOver = dispatch.startedOver || startsOver
   // Of parts that were cut otherwise delivery says nothing.
   const isDelivered = !startedOver && deliveredSegments === allOf(text.segments)
-  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : submittedSegments
+  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedParts
   return {
     dispatch,
     carrier,

@@ -97,19 +97,15 @@ export function submittedWith(job: SubmitJob, index: number, carrierMessageId: s
 }
 
 /** A message that was not tried, and is to be taken up again when it is due. */
-export function postponementOf(dispatch: Dispatch, change: DispatchChange, nowMs: number): Postponed {
+export function postponementOf(
+  { attempt, acceptedParts, cut, startedOver, ambiguous, carrierId }: Dispatch,
+  { delayMs, ...change }: DispatchChange,
+  nowMs: number,
+): Postponed {
   return {
-    kind: 'postponed',
-    atMs: nowMs,
-    dueAtMs: nowMs + Math.ceil(change.delayMs),
-    attempt: change.attempt ?? dispatch.attempt,
-    acceptedParts: dispatch.submittedSegments,
-    cut: dispatch.cut,
-    startedOver: dispatch.startedOver,
-    ambiguous: change.ambiguous ?? dispatch.ambiguous,
-    carrierId: dispatch.carrierId,
-    routeId: change.routeId ?? null,
-    chosenCarrierId: change.chosenCarrierId ?? 0,
+    ...{ kind: 'postponed', atMs: nowMs, dueAtMs: nowMs + Math.ceil(delayMs) },
+    ...{ attempt, acceptedParts, cut, startedOver, ambiguous, carrierId, routeId: null, chosenCarrierId: 0 },
+    ...change,
   }
 }
 
@@ -120,7 +116,7 @@ export function postponementOfJob(
   { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
 ): Postponed {
   const rest = restOf(job)
-  const isLast = job.progress.accepted !== 0n || (wasTried && rest.submittedSegments === 0n)
+  const isLast = job.progress.accepted !== 0n || (wasTried && rest.acceptedParts === 0n)
   const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
   return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
@@ -150,7 +146,7 @@ export function attemptOf(
 export function restOf({ dispatch, carrier, cut, progress, startedOver }: SubmitJob): Dispatch {
   const { accepted } = progress
   if (accepted === 0n) return dispatch
-  return { ...dispatch, submittedSegments: accepted, cut, startedOver, carrierId: carrier.id }
+  return { ...dispatch, acceptedParts: accepted, cut, startedOver, carrierId: carrier.id }
 }
 
 /** Not after its validity, so that it is seen when that is over. */

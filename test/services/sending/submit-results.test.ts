@@ -159,11 +159,11 @@ describe('what is given back', () => {
     })
     job.progress.acceptedEarlier(1)
     expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({ carrierId: 1, acceptedParts: 2n })
-    expect(restOf(job)).toMatchObject({ carrierId: 1, submittedSegments: 2n })
+    expect(restOf(job)).toMatchObject({ carrierId: 1, acceptedParts: 2n })
   })
 
   test('keeps the parts that another carrier has until parts of it are accepted anew', () => {
-    const begun = { submittedSegments: 0b1n, cut: 'udh GSM7 3', carrierId: 1 }
+    const begun = { acceptedParts: 0b1n, cut: 'udh GSM7 3', carrierId: 1 }
     const dispatch = { body: 'part '.repeat(80), segments: 3, ...begun }
     const job = aJob(dispatch, aCarrier({ id: 2, longMessages: 'sar' }))
     expect(job).toMatchObject({ startedOver: true, isResubmission: true })
@@ -177,7 +177,7 @@ describe('what is given back', () => {
     job.progress.acceptedEarlier(2)
     const rest = restOf(job)
     expect(rest).toMatchObject({
-      submittedSegments: 0b100n,
+      acceptedParts: 0b100n,
       cut: 'sar GSM7 3',
       startedOver: true,
       carrierId: 2,
@@ -223,7 +223,7 @@ describe('what a PDU brings', () => {
   })
 
   test('with the cut, where the message started over; its end has it too', () => {
-    const job = aJob({ body, submittedSegments: 1n, cut: 'sar GSM7 3' })
+    const job = aJob({ body, acceptedParts: 1n, cut: 'sar GSM7 3' })
     expect(of(job, 2)).toEqual([[2, 'udh GSM7 3']])
     expect(settled(job.dispatch, job, { status: 'SENT' })).toMatchObject({ cut: 'udh GSM7 3' })
   })
