@@ -10,7 +10,7 @@ import { WebhookSender } from '../outbound/webhook-sender.ts'
 import type { Parts } from '../parts.ts'
 import { randomPool } from '../random-pool.ts'
 import { CarrierAnomalies } from '../services/links/carrier-anomalies.ts'
-import { DescriptorWatch } from '../services/node/descriptor-watch.ts'
+import { descriptorWatch } from '../services/node/descriptor-watch.ts'
 import { DirectoryService } from '../services/node/directory.ts'
 import { databaseMetrics } from '../services/upkeep/database-metrics.ts'
 import { eventCounters } from '../services/upkeep/metrics.ts'
@@ -55,7 +55,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
     log,
   })
   parts.add('directory', () => directoryService.stop())
-  const descriptors = new DescriptorWatch({ registry, log })
+  const descriptors = descriptorWatch(registry, log)
   descriptors.start()
   parts.add('file descriptors', () => descriptors.stop())
   const resolver = new NameResolver({ servers: options.dnsServers })

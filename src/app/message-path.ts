@@ -3,9 +3,9 @@ import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import type { Parts } from '../parts.ts'
 import { BindLeases } from '../services/links/bind-leases.ts'
 import { CarrierLinks } from '../services/links/carrier-links.ts'
-import { ForeignReceipts } from '../services/messages/foreign-receipts.ts'
+import { foreignReceipts } from '../services/messages/foreign-receipts.ts'
 import { IdRules } from '../services/messages/id-rules.ts'
-import { LaneRecovery } from '../services/messages/lane-recovery.ts'
+import { laneRecovery } from '../services/messages/lane-recovery.ts'
 import { MessagesInProgress } from '../services/messages/messages-in-progress.ts'
 import { Recorder } from '../services/messages/recorder.ts'
 import { qualityMeters } from '../services/quality/quality-meters.ts'
@@ -84,7 +84,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base) {
     intervalMs: options.qualityMs,
   })
   parts.add('quality watch', () => quality.stop())
-  const recovery = new LaneRecovery({ db, directory, lease, ambiguityWaitMs, log })
+  const recovery = laneRecovery({ db, directory, lease, ambiguityWaitMs, log })
   lease.onTaken(async (buckets) => {
     // Its own work does not depend on what follows, which may fail.
     recovery.wake()
@@ -186,7 +186,7 @@ function keepUp(
   { clock: { nowMs }, counters, db, directory, lease }: Base,
   { idRules, receiver, recorder }: Answers,
 ) {
-  const foreign = new ForeignReceipts({ db, lease, nowMs, recorder, log })
+  const foreign = foreignReceipts({ db, lease, nowMs, recorder, log })
   parts.add('receipts over other nodes', () => foreign.stop())
   const maintenance = new Maintenance({
     ...{ db, directory, nowMs, log, retentionDays },

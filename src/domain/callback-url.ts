@@ -15,14 +15,6 @@ export interface CallbackPolicy {
   ownOrigins: readonly string[]
 }
 
-export const STRICT_CALLBACK_POLICY: CallbackPolicy = {
-  allowCidrs: [],
-  allowHosts: [],
-  allowLoopback: false,
-  allowUnresolvable: false,
-  ownOrigins: [],
-}
-
 export type CallbackUrlFault =
   | 'INVALID_TYPE'
   | 'TOO_LONG'

@@ -45,7 +45,6 @@ export class Directory {
   readonly contents: DirectoryContents
   readonly #plansById: ReadonlyMap<number, ServicePlan>
   readonly #plansByPublicId: ReadonlyMap<string, ServicePlan>
-  readonly #accountsById: ReadonlyMap<number, Account>
   readonly #carriersById: ReadonlyMap<number, Carrier>
   readonly #rules: RoutingRules
   readonly #networks: PrefixTable<string>
@@ -60,7 +59,6 @@ export class Directory {
     this.contents = contents
     this.#plansById = new Map(contents.plans.map((plan) => [plan.id, plan]))
     this.#plansByPublicId = new Map(contents.plans.map((plan) => [plan.servicePlanId, plan]))
-    this.#accountsById = new Map(contents.accounts.map((account) => [account.id, account]))
     this.#carriersById = new Map(contents.carriers.map((carrier) => [carrier.id, carrier]))
     this.#rules = new RoutingRules(contents.routingRules)
     const kept = previous?.contents.bulkVersion === contents.bulkVersion ? previous : null
@@ -80,10 +78,6 @@ export class Directory {
 
   planById(id: number): ServicePlan | undefined {
     return this.#plansById.get(id)
-  }
-
-  accountById(id: number): Account | undefined {
-    return this.#accountsById.get(id)
   }
 
   carrierById(id: number): Carrier | undefined {

@@ -25,9 +25,6 @@ export type Receipt = {
   networkType: number | null
   /** 5 or 6 digits. */
   mccmnc: string | null
-  /** As written: the clock and zone of these are the carrier's own business. */
-  submitDate: string | null
-  doneDate: string | null
 }
 
 export type ReceiptTlvs = {
@@ -91,18 +88,7 @@ for (const [spelling, fewestLetters, state] of SPELLINGS) {
   }
 }
 
-type Field =
-  | 'id'
-  | 'sub'
-  | 'dlvrd'
-  | 'submitDate'
-  | 'doneDate'
-  | 'stat'
-  | 'err'
-  | 'mccmnc'
-  | 'mcc'
-  | 'mnc'
-  | 'text'
+type Field = 'id' | 'sub' | 'dlvrd' | 'date' | 'stat' | 'err' | 'mccmnc' | 'mcc' | 'mnc' | 'text'
 
 /** Keys in lower case without spaces, underscores and hyphens. */
 const KEYS = new Map<string, Field>([
@@ -113,10 +99,10 @@ const KEYS = new Map<string, Field>([
   ['receiptedmessageid', 'id'],
   ['sub', 'sub'],
   ['dlvrd', 'dlvrd'],
-  ['submitdate', 'submitDate'],
-  ['submittime', 'submitDate'],
-  ['donedate', 'doneDate'],
-  ['donetime', 'doneDate'],
+  ['submitdate', 'date'],
+  ['submittime', 'date'],
+  ['donedate', 'date'],
+  ['donetime', 'date'],
   ['stat', 'stat'],
   ['status', 'stat'],
   ['state', 'stat'],
@@ -187,8 +173,6 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
       (fields.has('mcc')
         ? fiveOrSixDigits(`${firstWord(fields.get('mcc'))}${firstWord(fields.get('mnc'))}`)
         : null),
-    submitDate: dateOf(fields.get('submitDate')),
-    doneDate: dateOf(fields.get('doneDate')),
   }
 }
 
@@ -322,12 +306,6 @@ function firstWord(value: string | undefined): string | null {
   let end = 1
   while (end < whole.length && !isPadding(whole.charCodeAt(end))) end += 1
   return whole.slice(0, end)
-}
-
-/** Up to the first character that no date has. */
-function dateOf(value: string | undefined): string | null {
-  const date = /^[\d :./+TZ-]*/.exec(cleaned(value) ?? '')![0].trimEnd()
-  return date === '' ? null : date
 }
 
 function fiveOrSixDigits(value: string | undefined): string | null {

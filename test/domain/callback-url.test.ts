@@ -1,12 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  type CallbackPolicy,
-  type CallbackTarget,
-  judgeCallbackUrl,
-  STRICT_CALLBACK_POLICY,
-} from '../../src/domain/callback-url.ts'
+import { type CallbackPolicy, type CallbackTarget, judgeCallbackUrl } from '../../src/domain/callback-url.ts'
 import { CALLBACK_CASES, policyOf, sentenceOf } from '../support/callback-cases.ts'
+import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 
 const DEV: CallbackPolicy = { ...STRICT_CALLBACK_POLICY, allowLoopback: true, allowUnresolvable: true }
 

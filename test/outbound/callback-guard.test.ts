@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type CallbackPolicy,
-  judgeCallbackUrl,
-  STRICT_CALLBACK_POLICY,
-} from '../../src/domain/callback-url.ts'
+import { type CallbackPolicy, judgeCallbackUrl } from '../../src/domain/callback-url.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { CALLBACK_CASES, DNS_CASES, policyOf, recordsOf, sentenceOf } from '../support/callback-cases.ts'
+import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 
 const DEV: CallbackPolicy = { ...STRICT_CALLBACK_POLICY, allowLoopback: true, allowUnresolvable: true }

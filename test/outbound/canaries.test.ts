@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { withoutMapping } from '../../src/domain/ip-addresses.ts'
 import {
   CALLBACK_CASES,
@@ -11,6 +10,7 @@ import {
   recordsOf,
   sentenceOf,
 } from '../support/callback-cases.ts'
+import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import type { TcpCounts } from '../support/canaries.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
 import type { DnsRecords } from '../support/dns-server.ts'

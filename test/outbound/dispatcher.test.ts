@@ -1,10 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import {
-  type CallbackTarget,
-  judgeCallbackUrl,
-  STRICT_CALLBACK_POLICY,
-} from '../../src/domain/callback-url.ts'
+import { type CallbackTarget, judgeCallbackUrl } from '../../src/domain/callback-url.ts'
 import type { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
+import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { outboundNetwork, post } from '../support/outbound-network.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 

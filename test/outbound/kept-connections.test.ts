@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { describe, expect, test } from 'vitest'
-import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { resetUnanswered } from '../support/hostile-behaviours.ts'
 import { outboundNetwork, post, says, saysLast, silence } from '../support/outbound-network.ts'
 import {

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type CallbackTarget,
-  judgeCallbackUrl,
-  STRICT_CALLBACK_POLICY,
-} from '../../src/domain/callback-url.ts'
+import { type CallbackTarget, judgeCallbackUrl } from '../../src/domain/callback-url.ts'
 import { requestText } from '../../src/outbound/request-text.ts'
+import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 
 function targetOf(url: string): CallbackTarget {
   const judgement = judgeCallbackUrl(url, { ...STRICT_CALLBACK_POLICY, allowLoopback: true })

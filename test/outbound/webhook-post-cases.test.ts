@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
 import { nextAttempt } from '../../src/domain/webhook-schedule.ts'
 import { CALLBACK_CASES, sentenceOf } from '../support/callback-cases.ts'
+import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { outboundNetwork, post, says, silence } from '../support/outbound-network.ts'
 import { answerStatus, startWebhookReceiver, type WebhookExchange } from '../support/webhook-receiver.ts'
 

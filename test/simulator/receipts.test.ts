@@ -88,8 +88,6 @@ test('a delivered message, as our own parser reads it', () => {
     errorCode: '000',
     networkType: null,
     mccmnc: '23415',
-    submitDate: '2602030405',
-    doneDate: '2602030406',
   })
 })
 

@@ -66,7 +66,7 @@ test('everything, with its references resolved', async () => {
   await db.query(`insert into inbound_numbers values ('+46701234567', 1, '{STOP}')`)
 
   const directory = await readDirectory(db, open)
-  const account = directory.accountById(1)!
+  const account = directory.contents.accounts.find(({ id }) => id === 1)!
   expect(account.webhookSecrets).toEqual([
     'new of account aaaaaaaaaaaaaaaaaaaaaaaa',
     'old of account aaaaaaaaaaaaaaaaaaaaaaaa',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import type { CallbackPolicy } from '../../src/domain/callback-url.ts'
+import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import type { DnsRecords } from './dns-server.ts'
 
 /** One case of vectors/callback-url.json (S…) or callback-url-more.json (C…). */

@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
-import {
-  type CallbackChecker,
-  type CallbackPolicy,
-  STRICT_CALLBACK_POLICY,
-} from '../../src/domain/callback-url.ts'
+import type { CallbackChecker, CallbackPolicy } from '../../src/domain/callback-url.ts'
 import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/configuration.ts'
 import { type Directory, senderKey } from '../../src/domain/directory.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
@@ -17,6 +13,7 @@ import type { MessageReads } from '../../src/operations/read-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
+import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import { freshDatabase } from './database.ts'
 import { aDirectory, anAccount, aPlan, aRoute } from './directory.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'

@@ -1,11 +1,12 @@
 /** What webhooks meet on their way: names, TLS, receivers. */
 import { afterAll, afterEach } from 'vitest'
-import { type CallbackPolicy, STRICT_CALLBACK_POLICY } from '../../src/domain/callback-url.ts'
+import type { CallbackPolicy } from '../../src/domain/callback-url.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { type DispatcherOptions, WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { type DeliveryOutcome, postWebhook, sendWebhook } from '../../src/outbound/webhook-post.ts'
 import type { WebhookSender } from '../../src/outbound/webhook-sender.ts'
+import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import { createServerCertificate, createTestAuthority } from './certificates.ts'
 import { startDnsServer } from './dns-server.ts'
 import {

@@ -24,44 +24,20 @@ const MAX_PAGES = 20
  * A receipt over another node's link is parked while this node has its message in memory. This node reads on in what others
  * park, and applies such a receipt once the message has its record.
  */
-export class ForeignReceipts {
-  readonly #options: ForeignReceiptsOptions
-  readonly #task: PeriodicTask
-  /** What is older has been looked at. */
-  #lookedUntilMs = 0
-
-  constructor(options: ForeignReceiptsOptions) {
-    this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.#look(),
-      intervalMs: POLL_MS,
-      log: options.log,
-      failure: 'parked receipts not read',
-    })
-  }
-
-  start(): void {
-    this.#lookedUntilMs = this.#options.nowMs()
-    this.#task.start()
-  }
-
-  async stop(): Promise<void> {
-    await this.#task.stop()
-  }
-
-  async #look(): Promise<void> {
-    const { db, lease, nowMs, recorder } = this.#options
+export function foreignReceipts({ db, lease, nowMs, recorder, log }: ForeignReceiptsOptions): PeriodicTask {
+  /** What is older has been looked at; null: nothing was parked for this process before its first look. */
+  let lookedUntilMs: number | null = null
+  const run = async () => {
     const untilMs = nowMs()
-    let after: ParkedPlace = {
-      parked_at: new Date(this.#lookedUntilMs - OVERLAP_MS).toISOString(),
-      parked_id: 0,
-    }
+    const fromMs = (lookedUntilMs ?? untilMs) - OVERLAP_MS
+    let after: ParkedPlace = { parked_at: new Date(fromMs).toISOString(), parked_id: 0 }
     for (let pages = lease.isAlone ? 0 : MAX_PAGES; pages > 0; pages -= 1) {
       const receipts = await findNewParkedReceipts(db, after, PAGE)
       for (const receipt of receipts) recorder.parked(receipt)
       if (receipts.length < PAGE) break
       after = receipts.at(-1)!
     }
-    this.#lookedUntilMs = untilMs
+    lookedUntilMs = untilMs
   }
+  return new PeriodicTask({ run, intervalMs: POLL_MS, log, failure: 'parked receipts not read' })
 }

@@ -22,7 +22,7 @@ import {
   type Reading,
   readParkedReceipts,
 } from '../../store/parked-receipts.ts'
-import type { ReceiptRow } from '../../store/receipts.ts'
+import type { ReceiptRow, SubmissionId } from '../../store/receipts.ts'
 
 export interface IdRulesOptions {
   readonly db: Database
@@ -51,11 +51,7 @@ export class IdRules {
   }
 
   /** The ids under which receipts of this submission may be parked. */
-  parkedUnder(submission: { carrier_id: number; carrier_message_id: string }): {
-    carrier_id: number
-    carrier_message_id: string
-  }[] {
-    const { carrier_id, carrier_message_id } = submission
+  parkedUnder({ carrier_id, carrier_message_id }: SubmissionId): SubmissionId[] {
     const carrier = this.#options.directory().carrierById(carrier_id)
     // Spelling works both ways: what a receipt may mean by a submission's id is what that id may be in a receipt.
     const ids = carrier && isUnlearned(carrier) ? spellings(carrier_message_id) : [carrier_message_id]

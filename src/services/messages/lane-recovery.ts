@@ -22,44 +22,23 @@ const RETRY_MS = 500
 
 /**
  * Writes into the records what dead nodes had in memory. Beside the heartbeats, which cannot wait for it: what a busy node
- * leaves takes some seconds.
+ * leaves takes some seconds. Woken when a node may have died.
  */
-export class LaneRecovery {
-  readonly #options: LaneRecoveryOptions
-  readonly #task: PeriodicTask
-
-  constructor(options: LaneRecoveryOptions) {
-    this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.#run(),
-      intervalMs: INTERVAL_MS,
-      retryMs: RETRY_MS,
-      log: options.log,
-      failure: 'lanes of dead nodes not recovered',
-    })
-  }
-
-  start(): void {
-    this.#task.start()
-  }
-
-  /** A node may have died. */
-  wake(): void {
-    this.#task.wake()
-  }
-
-  async stop(): Promise<void> {
-    await this.#task.stop()
-  }
-
-  async #run(): Promise<void> {
-    const { db, directory, lease, ambiguityWaitMs, log } = this.#options
-    const messages = await recoverLanes(db, {
-      nodeId: lease.nodeId,
-      ambiguityWaitMs,
-      delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
-      log,
-    })
-    if (messages > 0) log.info({ messages }, 'recorded what a dead node had in memory')
-  }
+export function laneRecovery(options: LaneRecoveryOptions): PeriodicTask {
+  const { db, directory, lease, ambiguityWaitMs, log } = options
+  return new PeriodicTask({
+    run: async () => {
+      const messages = await recoverLanes(db, {
+        nodeId: lease.nodeId,
+        ambiguityWaitMs,
+        delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
+        log,
+      })
+      if (messages > 0) log.info({ messages }, 'recorded what a dead node had in memory')
+    },
+    intervalMs: INTERVAL_MS,
+    retryMs: RETRY_MS,
+    log,
+    failure: 'lanes of dead nodes not recovered',
+  })
 }

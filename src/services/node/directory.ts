@@ -68,11 +68,6 @@ export class DirectoryService {
     await (this.#queued ?? this.#running)?.catch(() => undefined)
   }
 
-  /** One poll: reads the version, and everything when it has changed. */
-  runOnce(): Promise<void> {
-    return this.refresh()
-  }
-
   /**
    * Resolves when the snapshot holds everything committed before the call. A poll under way may have read before
    * that, so it is waited for and another follows; callers that come together share that one.

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ForeignReceipts } from '../../../src/services/messages/foreign-receipts.ts'
+import { foreignReceipts } from '../../../src/services/messages/foreign-receipts.ts'
 import { IdRules } from '../../../src/services/messages/id-rules.ts'
 import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
 import { Recorder } from '../../../src/services/messages/recorder.ts'
+import type { PeriodicTask } from '../../../src/services/node/periodic-task.ts'
 import { withTransaction } from '../../../src/store/database.ts'
 import { lockMessages } from '../../../src/store/messages-at-rest.ts'
 import { parkReceipts } from '../../../src/store/parked-receipts.ts'
@@ -44,7 +45,7 @@ let isAlone: boolean
 let looks: string[]
 let owner: MessagesInProgress
 let ofOwner: Recorder
-let foreign: ForeignReceipts
+let foreign: PeriodicTask
 /** Another node, over whose link the receipts come. */
 const ofOther = new Recorder({
   ...shared,
@@ -69,7 +70,7 @@ beforeEach(async () => {
       return isAlone
     },
   }
-  foreign = new ForeignReceipts({ ...shared, db: watched, lease, recorder: ofOwner })
+  foreign = foreignReceipts({ ...shared, db: watched, lease, recorder: ofOwner })
   foreign.start()
 })
 

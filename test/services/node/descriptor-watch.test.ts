@@ -5,19 +5,20 @@ import { ROOT, start } from '../../support/process.ts'
 const SCRIPT = `
   import { closeSync, openSync } from 'node:fs'
   const { Registry } = (await import('prom-client')).default
-  const { DescriptorWatch } = await import('./src/services/node/descriptor-watch.ts')
+  const { descriptorWatch } = await import('./src/services/node/descriptor-watch.ts')
   const registry = new Registry()
   const told = []
-  const watch = new DescriptorWatch({ registry, log: { error: ({ code }) => told.push(code) } })
+  const watch = descriptorWatch(registry, { error: ({ code }) => told.push(code) })
   const open = []
-  await watch.runOnce()
+  await watch.startNow()
   try {
     for (;;) open.push(openSync('/dev/null'))
   } catch {}
-  await watch.runOnce()
-  await watch.runOnce()
+  await watch.startNow()
+  await watch.startNow()
   for (const descriptor of open) closeSync(descriptor)
-  await watch.runOnce()
+  await watch.startNow()
+  await watch.stop()
   const [metric] = await registry.getMetricsAsJSON()
   process.stdout.write(JSON.stringify({ told, counted: metric.values[0].value }))`
 

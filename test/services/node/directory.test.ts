@@ -37,46 +37,48 @@ test('there is no directory before the first load', () => {
 test('a poll without a change is one statement, and the snapshot stays the same object', async () => {
   const db = counting(database.db)
   const directory = service({ db })
-  await directory.runOnce()
+  await directory.refresh()
   expect(db.statements).toBe(2)
   const before = directory.current()
-  await directory.runOnce()
+  await directory.refresh()
   expect(db.statements).toBe(3)
   expect(directory.current()).toBe(before)
 })
 
 test('a change is seen at the next poll, told to listeners, and leaves the old snapshot as it was', async () => {
   const directory = service()
-  await directory.runOnce()
+  await directory.refresh()
   const before = directory.current()
   const told: Directory[] = []
   const end = directory.onChange((changed) => told.push(changed))
   const { account, webhookSecret } = await createAccount(database.db, KEY, ACCOUNT)
-  await directory.runOnce()
+  await directory.refresh()
   expect(told).toEqual([directory.current()])
-  expect(directory.current().accountById(account.id)?.webhookSecrets).toEqual([webhookSecret])
-  expect(before.accountById(account.id)).toBeUndefined()
+  expect(directory.current().contents.accounts.find(({ id }) => id === account.id)?.webhookSecrets).toEqual([
+    webhookSecret,
+  ])
+  expect(before.contents.accounts.find(({ id }) => id === account.id)).toBeUndefined()
   end()
   await createAccount(database.db, KEY, ACCOUNT)
-  await directory.runOnce()
+  await directory.refresh()
   expect(told).toHaveLength(1)
 })
 
 test('a refresh during a poll holds what was committed before it was asked for', async () => {
   const directory = service()
-  await directory.runOnce()
-  const poll = directory.runOnce()
+  await directory.refresh()
+  const poll = directory.refresh()
   const { account } = await createAccount(database.db, KEY, ACCOUNT)
   const refreshes = [directory.refresh(), directory.refresh(), directory.refresh()]
   await Promise.all(refreshes)
-  expect(directory.current().accountById(account.id)).toBeDefined()
+  expect(directory.current().contents.accounts.find(({ id }) => id === account.id)).toBeDefined()
   await poll
 })
 
 test('many refreshes that come together share their statements', async () => {
   const db = counting(database.db)
   const directory = service({ db })
-  await directory.runOnce()
+  await directory.refresh()
   await Promise.all(Array.from({ length: 50 }, () => directory.refresh()))
   expect(db.statements).toBe(4)
 })
@@ -91,13 +93,13 @@ test('it is stale once nothing has confirmed it for 4 s, counted from before the
     },
   }
   const directory = service({ db, clock: () => nowMs })
-  await directory.runOnce()
+  await directory.refresh()
   nowMs += 4_000
   expect(directory.stale()).toBe(false)
   nowMs += 1
   expect(directory.stale()).toBe(true)
   advanceMs = 3_000
-  await directory.runOnce()
+  await directory.refresh()
   nowMs += 1_000
   expect(directory.stale()).toBe(false)
   nowMs += 1
@@ -111,15 +113,15 @@ test('a database that does not answer leaves the snapshot, which goes stale', as
     query: (...query) => (down ? Promise.reject(new Error('down')) : database.db.query(...query)),
   }
   const directory = service({ db, clock: () => nowMs })
-  await directory.runOnce()
+  await directory.refresh()
   const before = directory.current()
   down = true
   nowMs = 4_001
-  await expect(directory.runOnce()).rejects.toThrow('down')
+  await expect(directory.refresh()).rejects.toThrow('down')
   expect(directory.current()).toBe(before)
   expect(directory.stale()).toBe(true)
   down = false
-  await directory.runOnce()
+  await directory.refresh()
   expect(directory.stale()).toBe(false)
 })
 
@@ -127,7 +129,7 @@ describe('a fresh directory', () => {
   test('is the snapshot itself while it is not stale, without a statement', async () => {
     const db = counting(database.db)
     const directory = service({ db })
-    await directory.runOnce()
+    await directory.refresh()
     const { statements } = db
     expect(directory.fresh()).toBe(directory.current())
     expect(db.statements).toBe(statements)
@@ -137,13 +139,13 @@ describe('a fresh directory', () => {
     const db = counting(database.db)
     let nowMs = 0
     const directory = service({ db, clock: () => nowMs })
-    await directory.runOnce()
+    await directory.refresh()
     const { account } = await createAccount(database.db, KEY, ACCOUNT)
     nowMs = 60_000
     const { statements } = db
     const answers = await Promise.all(Array.from({ length: 50 }, () => directory.fresh()))
     expect(new Set(answers)).toEqual(new Set([directory.current()]))
-    expect(directory.current().accountById(account.id)).toBeDefined()
+    expect(directory.current().contents.accounts.find(({ id }) => id === account.id)).toBeDefined()
     expect(db.statements).toBe(statements + 2)
   })
 
@@ -157,12 +159,12 @@ describe('a fresh directory', () => {
       },
     }
     const directory = service({ db, clock: () => nowMs })
-    await directory.runOnce()
+    await directory.refresh()
     nowMs = 60_000
     failures = 3
     expect(await directory.fresh()).toBe(directory.current())
     const impatient = service({ db, clock: () => nowMs, freshWaitMs: 1 })
-    await impatient.runOnce()
+    await impatient.refresh()
     nowMs = 120_000
     failures = Number.POSITIVE_INFINITY
     expect(await impatient.fresh()).toBe(null)
@@ -171,7 +173,7 @@ describe('a fresh directory', () => {
   test('is waited for by a bounded number at once', async () => {
     let nowMs = 0
     const directory = service({ clock: () => nowMs, maxFreshWaits: 2 })
-    await directory.runOnce()
+    await directory.refresh()
     nowMs = 60_000
     const waits = [directory.fresh(), directory.fresh(), directory.fresh()]
     const answers = await Promise.all(waits)
@@ -195,11 +197,13 @@ test('webhook headers that cannot be opened are refused like webhook secrets', a
   const { account: b } = await createAccount(own.db, KEY, ACCOUNT)
   const directory = service({ db: own.db })
   await directory.start()
-  expect(directory.current().accountById(a.id)?.webhookHeaders).toEqual({ 'X-Key': 'of a' })
-  expect(directory.current().accountById(b.id)?.webhookHeaders).toEqual({})
+  expect(directory.current().contents.accounts.find(({ id }) => id === a.id)?.webhookHeaders).toEqual({
+    'X-Key': 'of a',
+  })
+  expect(directory.current().contents.accounts.find(({ id }) => id === b.id)?.webhookHeaders).toEqual({})
   await own.db.query('update accounts set webhook_headers = $1 where id = $2', [a.webhookHeaders, b.id])
   await expect(directory.refresh()).rejects.toThrow(SecretError)
-  expect(directory.current().accountById(b.id)?.webhookHeaders).toEqual({})
+  expect(directory.current().contents.accounts.find(({ id }) => id === b.id)?.webhookHeaders).toEqual({})
   await directory.stop()
 })
 
@@ -224,7 +228,7 @@ test('started, it polls by itself until it is stopped', async () => {
   await directory.start()
   const changed = new Promise<Directory>((resolve) => directory.onChange(resolve))
   const { account } = await createAccount(database.db, KEY, ACCOUNT)
-  expect((await changed).accountById(account.id)).toBeDefined()
+  expect((await changed).contents.accounts.find(({ id }) => id === account.id)).toBeDefined()
   await directory.stop()
 })
 
@@ -235,8 +239,8 @@ test('a secret of one row does not open in the place of another', async () => {
   await createCarrier(db, KEY, { ...settings, name: 'a', password: 'of a' })
   await createCarrier(db, KEY, { ...settings, name: 'b', password: 'of b' })
   const directory = service({ db })
-  await directory.runOnce()
+  await directory.refresh()
   expect(directory.current().contents.carriers.map((carrier) => carrier.password)).toEqual(['of a', 'of b'])
   await db.query(`update carriers set password = (select password from carriers where name = 'a')`)
-  await expect(directory.runOnce()).rejects.toThrow(SecretError)
+  await expect(directory.refresh()).rejects.toThrow(SecretError)
 })

@@ -93,7 +93,7 @@ test('a key is changed: both open, everything is sealed anew, then the new one a
     clock: () => 0,
     log: quietLog,
   })
-  await directory.runOnce()
+  await directory.refresh()
   expect(await opened([NEW, OLD])).toEqual(before)
   await expect(opened(NEW)).rejects.toThrow(SecretError)
 

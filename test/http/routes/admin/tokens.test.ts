@@ -59,13 +59,13 @@ test('204: a revoked token is refused here at once and by another node at its ne
   const accountId = await createAccount(server)
   const { body } = await server.request('POST', '/tokens', { accountId, name: 'backend' })
   const otherNode = directoryService(server.database, server.secretKey)
-  await otherNode.runOnce()
+  await otherNode.refresh()
   expect(otherNode.current().tokenByHash(hashToken(body.token))).toBeDefined()
 
   expect((await server.request('DELETE', `/tokens/${body.tokenId}`)).status).toBe(204)
   expect(server.directory.current().tokenByHash(hashToken(body.token))).toBeUndefined()
   expect((await server.request('GET', '/accounts', undefined, body.token)).status).toBe(401)
-  await otherNode.runOnce()
+  await otherNode.refresh()
   expect(otherNode.current().tokenByHash(hashToken(body.token))).toBeUndefined()
 })
 
