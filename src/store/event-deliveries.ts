@@ -158,32 +158,28 @@ function eventOf(row: EventRow, holder: number): WebhookEvent {
   return { planId, msgId, seq, holder, attempt, earlierAttempts, beganAtMs, waited: true, told: toldOf(row) }
 }
 
+/** Whose it is to put off: another node may have taken it over since. */
+type HeldEvent = Pick<WebhookEvent, 'planId' | 'msgId' | 'seq' | 'holder'>
+
 /** One attempt and what follows from it. */
-export interface AttemptRow {
-  readonly plan_id: number
-  readonly msg_id: string
-  readonly seq: number
-  /** Whose it is to put off: another node may have taken it over since. */
-  readonly holder: number
+export interface AttemptRow extends HeldEvent, Pick<WebhookEvent, 'waited'> {
   /** Attempts of the schedule that have failed, this one among them. */
   readonly attempt: number
   /** Of all attempts, from 1. */
   readonly number: number
   /** ISO 8601. */
-  readonly attempted_at: string
-  readonly latency_ms: number
-  readonly response_status: number | null
+  readonly attemptedAt: string
+  readonly latencyMs: number
+  readonly responseStatus: number | null
   readonly error: string | null
-  readonly response_head: string | null
+  readonly responseHead: string | null
   readonly destination: string | null
-  /** See WebhookEvent. */
-  readonly waited: boolean
   /**
-   * `delivered` ends it; `again` after `delay_ms`; `parked` until its destination takes it or `delay_ms` (null: no end) are
+   * `delivered` ends it; `again` after `delayMs`; `parked` until its destination takes it or `delayMs` (null: no end) are
    * over; `failed` is left for redelivery; `kept`: there is no URL, and no attempt was made.
    */
   readonly outcome: 'delivered' | 'again' | 'parked' | 'failed' | 'kept'
-  readonly delay_ms: number | null
+  readonly delayMs: number | null
 }
 
 /**
@@ -196,81 +192,75 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
     name: 'record_attempts',
     text: `
       with input as (
-        select *, now() + delay_ms * interval '1 ms' as later
+        select *, now() + "delayMs" * interval '1 ms' as later
         from json_to_recordset($1) as i (
-          plan_id integer, msg_id uuid, seq smallint, holder integer, attempt smallint, number smallint,
-          attempted_at timestamptz, latency_ms integer, response_status smallint, error text, response_head text,
-          destination text, waited boolean, outcome text, delay_ms bigint)
+          "planId" integer, "msgId" uuid, seq smallint, holder integer, attempt smallint, number smallint,
+          "attemptedAt" timestamptz, "latencyMs" integer, "responseStatus" smallint, error text, "responseHead" text,
+          destination text, waited boolean, outcome text, "delayMs" bigint)
       ), delivered as (
         update events e
-        set delivered_at = i.attempted_at + i.latency_ms * interval '1 ms', attempts = i.number,
-            latency_ms = i.latency_ms, response_status = i.response_status, response_head = i.response_head,
+        set delivered_at = i."attemptedAt" + i."latencyMs" * interval '1 ms', attempts = i.number,
+            latency_ms = i."latencyMs", response_status = i."responseStatus", response_head = i."responseHead",
             destination = i.destination
         from input i
-        where i.outcome = 'delivered' and e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id and e.seq = i.seq
+        where i.outcome = 'delivered' and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.seq = i.seq
       ), ended as (
         delete from event_deliveries e using input i
-        where i.outcome in ('delivered', 'kept') and e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id and e.seq = i.seq
+        where i.outcome in ('delivered', 'kept') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
+          and e.seq = i.seq
       ), put_off as (
         update event_deliveries e
         set holder = null, attempt = i.attempt, destination = i.destination,
             state = case i.outcome when 'again' then 'waiting' else i.outcome end::delivery_state,
             due_at = case i.outcome when 'failed' then 'infinity' else coalesce(i.later, 'infinity') end
         from input i
-        where i.outcome in ('again', 'parked', 'failed') and e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id
-          and e.seq = i.seq and e.holder = i.holder
+        where i.outcome in ('again', 'parked', 'failed') and e.plan_id = any (array[i."planId"])
+          and e.msg_id = i."msgId" and e.seq = i.seq and e.holder = i.holder
       ), behind as (
         update event_deliveries e
         set due_at = case when i.outcome in ('again', 'parked') then coalesce(i.later, 'infinity')
                           else now() end,
             began_at = case when e.due_at = 'infinity' then now() else e.began_at end
         from input i
-        where (i.waited or i.outcome <> 'delivered') and e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id
+        where (i.waited or i.outcome <> 'delivered') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
           and e.seq > i.seq and coalesce(e.holder, 0) = 0 and e.state <> 'failed'
       )
       insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status, error,
                                     response_head)
-      select msg_id, seq, number, plan_id, attempted_at, latency_ms, response_status, error, response_head from input
+      select "msgId", seq, number, "planId", "attemptedAt", "latencyMs", "responseStatus", error, "responseHead" from input
       where outcome <> 'kept' and (outcome <> 'delivered' or number > 1)
       on conflict do nothing`,
     values: [JSON.stringify(attempts)],
   })
 }
 
-export interface ReturnedEvent {
-  readonly plan_id: number
-  readonly msg_id: string
-  readonly seq: number
-  readonly holder: number
+export interface ReturnedEvent extends HeldEvent {
   /** Null: without end. */
-  readonly delay_ms: number | null
+  readonly delayMs: number | null
   /** Set when it is parked until its destination takes it. */
   readonly destination: string | null
 }
 
-/** Gives deliveries back that were held but not attempted, due after `delay_ms`. */
+/** Gives deliveries back that were held but not attempted, due after `delayMs`. */
 export async function returnEvents(db: Queryable, events: readonly ReturnedEvent[]): Promise<void> {
   await db.query({
     name: 'return_events',
     text: `
       update event_deliveries e
-      set holder = null, due_at = coalesce(now() + i.delay_ms * interval '1 ms', 'infinity'),
+      set holder = null, due_at = coalesce(now() + i."delayMs" * interval '1 ms', 'infinity'),
           state = case when i.destination is null then 'waiting' else 'parked' end::delivery_state,
           destination = coalesce(i.destination, e.destination)
       from json_to_recordset($1) as i (
-        plan_id integer, msg_id uuid, seq smallint, holder integer, delay_ms bigint, destination text)
-      where e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id and e.seq = i.seq and e.holder = i.holder`,
+        "planId" integer, "msgId" uuid, seq smallint, holder integer, "delayMs" bigint, destination text)
+      where e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.seq = i.seq and e.holder = i.holder`,
     values: [JSON.stringify(events)],
   })
 }
 
 /** The deliveries that a node is said to have in memory. */
-export async function listHeldEvents(
-  db: Queryable,
-  nodeId: number,
-): Promise<{ plan_id: number; msg_id: string; seq: number }[]> {
-  const { rows } = await db.query<{ plan_id: number; msg_id: string; seq: number }>({
-    text: 'select plan_id, msg_id, seq from event_deliveries where holder = $1',
+export async function listHeldEvents(db: Queryable, nodeId: number): Promise<HeldEvent[]> {
+  const { rows } = await db.query<HeldEvent>({
+    text: 'select plan_id as "planId", msg_id as "msgId", seq, holder from event_deliveries where holder = $1',
     values: [nodeId],
   })
   return rows

@@ -186,31 +186,31 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
     text: `
       with kept as (
         update submissions s
-        set outcome = i.outcome, error_code = i.error_code, carrier_code = i.carrier_code, receipt_at = i.receipt_at
+        set outcome = i.outcome, error_code = i."errorCode", carrier_code = i."carrierCode", receipt_at = i."receiptAt"
         from json_to_recordset($1) as i (
-          carrier_id integer, carrier_message_id text, msg_id uuid, segment smallint, outcome message_status,
-          error_code text, carrier_code text, receipt_at timestamptz)
-        where i.outcome is not null and s.carrier_id = any (array[i.carrier_id]) and s.carrier_message_id = i.carrier_message_id
-          and s.msg_id = i.msg_id and s.segment = i.segment
+          "carrierId" integer, "carrierMessageId" text, "msgId" uuid, segment smallint, outcome message_status,
+          "errorCode" text, "carrierCode" text, "receiptAt" timestamptz)
+        where i.outcome is not null and s.carrier_id = any (array[i."carrierId"])
+          and s.carrier_message_id = i."carrierMessageId" and s.msg_id = i."msgId" and s.segment = i.segment
           and (s.outcome is null or s.outcome = 'UNKNOWN' and i.outcome <> 'UNKNOWN')
       ), accepted as (
         insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, cut, outcome, error_code,
                                  carrier_code, receipt_at)
         select * from json_to_recordset($1) as i (
-          carrier_id integer, carrier_message_id text, msg_id uuid, plan_id integer, segment smallint, cut text,
-          outcome message_status, error_code text, carrier_code text, receipt_at timestamptz)
+          "carrierId" integer, "carrierMessageId" text, "msgId" uuid, "planId" integer, segment smallint, cut text,
+          outcome message_status, "errorCode" text, "carrierCode" text, "receiptAt" timestamptz)
         on conflict do nothing
       ), attempted as (
         insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
         select * from json_to_recordset($2) as i (
-          msg_id uuid, attempted_at timestamptz, carrier_id integer, outcome attempt_outcome, command_status bigint,
-          resubmission boolean, reason text)
+          "msgId" uuid, "attemptedAt" timestamptz, "carrierId" integer, outcome attempt_outcome,
+          "commandStatus" bigint, resubmission boolean, reason text)
         on conflict do nothing
       )
       insert into receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
       select * from json_to_recordset($3) as i (
-        msg_id uuid, carrier_message_id text, received_at timestamptz, carrier_id integer, outcome message_status,
-        error_code text, receipt json)
+        "msgId" uuid, "carrierMessageId" text, "receivedAt" timestamptz, "carrierId" integer, outcome message_status,
+        "errorCode" text, kept json)
       on conflict do nothing`,
     values: [
       jsonOf(messages.flatMap(submissionRows)),
@@ -220,43 +220,22 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
   })
 }
 
-function submissionRows({ msgId, accepted, submissions }: MessageInProgress) {
+function submissionRows({ msgId, accepted: { planId }, submissions }: MessageInProgress) {
   return submissions.filter(isNew).map(({ carrierId, carrierMessageId, segment, cut, receipt }) => ({
-    carrier_id: carrierId,
-    carrier_message_id: carrierMessageId,
-    msg_id: msgId,
-    plan_id: accepted.planId,
-    segment,
-    cut,
-    outcome: receipt?.evidence.outcome ?? null,
-    error_code: receipt?.evidence.errorCode ?? null,
-    carrier_code: receipt?.carrierCode ?? null,
-    receipt_at: receipt?.evidence.receivedAt ?? null,
+    ...{ planId, msgId, carrierId, carrierMessageId, segment, cut },
+    outcome: receipt?.evidence.outcome,
+    errorCode: receipt?.evidence.errorCode,
+    carrierCode: receipt?.carrierCode,
+    receiptAt: receipt?.evidence.receivedAt,
   }))
 }
 
 function attemptRows({ msgId, attempts }: MessageInProgress) {
-  return attempts.map(({ atMs, carrierId, outcome, commandStatus, resubmission, reason }) => ({
-    msg_id: msgId,
-    attempted_at: new Date(atMs).toISOString(),
-    carrier_id: carrierId,
-    outcome,
-    command_status: commandStatus,
-    resubmission,
-    reason,
-  }))
+  return attempts.map((attempt) => ({ msgId, ...attempt, attemptedAt: instantOf(attempt.atMs) }))
 }
 
 function receiptRows({ msgId, receipts }: MessageInProgress) {
-  return receipts.map(({ carrierId, carrierMessageId, receivedAt, outcome, errorCode, kept }) => ({
-    msg_id: msgId,
-    carrier_message_id: carrierMessageId,
-    received_at: receivedAt,
-    carrier_id: carrierId,
-    outcome,
-    error_code: errorCode,
-    receipt: kept,
-  }))
+  return receipts.map((receipt) => ({ msgId, ...receipt }))
 }
 
 /** PostgreSQL stores no NUL in a text, and no half of a surrogate pair. Both are escaped as JSON has them. */

@@ -249,20 +249,20 @@ describe('many events', () => {
 
 function answered(msgId: string, number: number) {
   return {
-    plan_id: planId,
-    msg_id: msgId,
+    planId,
+    msgId,
     seq: 1,
     holder: NODE,
     attempt: 1,
     number,
-    attempted_at: new Date().toISOString(),
-    latency_ms: 3,
-    response_status: 204,
+    attemptedAt: new Date().toISOString(),
+    latencyMs: 3,
+    responseStatus: 204,
     error: null,
-    response_head: null,
+    responseHead: null,
     destination: DESTINATION,
     waited: true,
     outcome: 'delivered' as const,
-    delay_ms: 0,
+    delayMs: 0,
   }
 }

@@ -33,9 +33,7 @@ async function parked(
   const { delayMs = DAY_MS, attempt = 1, planId = plan, destination = DESTINATION } = changes
   const msgId = await storeDelivered(db, planId)
   await holdDueEvents(db, hold())
-  await recordAttempts(db, [
-    outcome(msgId, { outcome: 'parked', delay_ms: delayMs, attempt, planId, destination }),
-  ])
+  await recordAttempts(db, [outcome(msgId, { outcome: 'parked', delayMs, attempt, planId, destination })])
   return msgId
 }
 
@@ -44,20 +42,20 @@ function outcome(
   { planId = plan, ...changes }: Partial<AttemptRow> & Pick<AttemptRow, 'outcome'> & { planId?: number },
 ): AttemptRow {
   return {
-    plan_id: planId,
-    msg_id: msgId,
+    planId,
+    msgId,
     seq: 1,
     holder: NODE,
     attempt: 1,
     number: changes.attempt ?? 1,
-    attempted_at: new Date().toISOString(),
-    latency_ms: 12,
-    response_status: changes.outcome === 'delivered' ? 200 : 500,
+    attemptedAt: new Date().toISOString(),
+    latencyMs: 12,
+    responseStatus: changes.outcome === 'delivered' ? 200 : 500,
     error: changes.outcome === 'delivered' ? null : 'HTTP_STATUS',
-    response_head: null,
+    responseHead: null,
     destination: DESTINATION,
     waited: true,
-    delay_ms: 0,
+    delayMs: 0,
     ...changes,
   }
 }
@@ -121,11 +119,11 @@ describe('what is parked', () => {
   test('returned to a destination it is parked, to none it waits', async () => {
     const msgId = await parked()
     await holdParkedEvents(db, hold(), lane)
-    const returned = { plan_id: plan, msg_id: msgId, seq: 1, holder: NODE }
-    await returnEvents(db, [{ ...returned, delay_ms: null, destination: DESTINATION }])
+    const returned = { planId: plan, msgId, seq: 1, holder: NODE }
+    await returnEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
     expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'parked', endless: true, attempt: 1 })
     await holdParkedEvents(db, hold(), lane)
-    await returnEvents(db, [{ ...returned, delay_ms: 0, destination: null }])
+    await returnEvents(db, [{ ...returned, delayMs: 0, destination: null }])
     expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'waiting', due: true })
   })
 })
@@ -189,8 +187,8 @@ describe('stranded', () => {
     const [tried, soon] = [await storeDelivered(db, plan), await storeDelivered(db, plan)]
     await holdDueEvents(db, hold())
     await recordAttempts(db, [
-      outcome(tried, { outcome: 'again', delay_ms: DAY_MS }),
-      outcome(soon, { outcome: 'again', delay_ms: 60_000 }),
+      outcome(tried, { outcome: 'again', delayMs: DAY_MS }),
+      outcome(soon, { outcome: 'again', delayMs: 60_000 }),
     ])
     await db.query('delete from event_deliveries where msg_id = $1 and seq = 1', [soon])
     expect(await releaseStranded(db, 600_000, 100)).toBe(0)

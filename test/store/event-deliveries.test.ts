@@ -27,21 +27,21 @@ const hold = (limit = 100, buckets: readonly number[] = ALL) =>
 
 function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
   return {
-    plan_id: plan,
-    msg_id: msgId,
+    planId: plan,
+    msgId,
     seq: 1,
     holder: NODE,
     attempt: 1,
     number: 1,
-    attempted_at: new Date().toISOString(),
-    latency_ms: 12,
-    response_status: 200,
+    attemptedAt: new Date().toISOString(),
+    latencyMs: 12,
+    responseStatus: 200,
     error: null,
-    response_head: '{"ok":true}',
+    responseHead: '{"ok":true}',
     destination: 'https://example.com',
     waited: true,
     outcome: 'delivered',
-    delay_ms: 0,
+    delayMs: 0,
     ...changes,
   }
 }
@@ -82,12 +82,12 @@ describe('holding what is due', () => {
   test('not while an earlier one waits for its next attempt; once that is given up', async () => {
     const msgId = await delivered()
     await hold()
-    await recordAttempts(db, [attempt(msgId, { outcome: 'again', delay_ms: 60_000, response_status: 500 })])
+    await recordAttempts(db, [attempt(msgId, { outcome: 'again', delayMs: 60_000, responseStatus: 500 })])
     expect(await hold()).toEqual([])
     await db.query('update event_deliveries set due_at = now() where msg_id = $1', [msgId])
     expect(await hold()).toMatchObject([{ seq: 1 }])
     await recordAttempts(db, [
-      attempt(msgId, { outcome: 'failed', attempt: 2, number: 2, response_status: 410 }),
+      attempt(msgId, { outcome: 'failed', attempt: 2, number: 2, responseStatus: 410 }),
     ])
     expect(await hold()).toMatchObject([{ seq: 2 }])
     expect(await rows(msgId)).toMatchObject([
@@ -166,8 +166,8 @@ describe('attempts', () => {
     const late = attempt(msgId, {
       holder: NODE + 1,
       outcome: 'again',
-      delay_ms: 60_000,
-      response_status: 500,
+      delayMs: 60_000,
+      responseStatus: 500,
     })
     await recordAttempts(db, [late])
     expect(await rows(msgId)).toMatchObject([
@@ -181,8 +181,8 @@ describe('attempts', () => {
     await hold()
     const failed = attempt(msgId, {
       outcome: 'again',
-      delay_ms: 5_000,
-      response_status: null,
+      delayMs: 5_000,
+      responseStatus: null,
       error: 'CONNECT_TIMEOUT',
     })
     await recordAttempts(db, [failed])
@@ -209,12 +209,10 @@ describe('giving back', () => {
   test('returned events are due after their delay, with no attempt counted', async () => {
     const [now, later] = [await delivered(), await delivered()]
     await hold()
-    expect(new Set((await listHeldEvents(db, NODE)).map(({ msg_id }) => msg_id))).toEqual(
-      new Set([now, later]),
-    )
+    expect(new Set((await listHeldEvents(db, NODE)).map(({ msgId }) => msgId))).toEqual(new Set([now, later]))
     await returnEvents(db, [
-      { plan_id: plan, msg_id: now, seq: 1, holder: NODE, delay_ms: 0, destination: null },
-      { plan_id: plan, msg_id: later, seq: 1, holder: NODE, delay_ms: 60_000, destination: null },
+      { planId: plan, msgId: now, seq: 1, holder: NODE, delayMs: 0, destination: null },
+      { planId: plan, msgId: later, seq: 1, holder: NODE, delayMs: 60_000, destination: null },
     ])
     expect(await listHeldEvents(db, NODE)).toEqual([])
     expect(await hold()).toMatchObject([{ msgId: now, seq: 1, attempt: 0 }])

@@ -113,9 +113,9 @@ describe('events that are not taken', () => {
       ({ msgId, seq, attempt }) => ({ msgId, seq, attempt }),
     )
   const taken = (msgId: string, seq: number, changes: Partial<AttemptRow> = {}): AttemptRow => ({
-    ...{ plan_id: plan, msg_id: msgId, seq, holder: NODE, attempt: 1, number: 1, latency_ms: 12 },
-    ...{ attempted_at: new Date().toISOString(), response_status: 200, error: null, response_head: 'ok' },
-    ...{ destination: 'https://example.com', waited: false, outcome: 'delivered', delay_ms: 0 },
+    ...{ planId: plan, msgId, seq, holder: NODE, attempt: 1, number: 1, latencyMs: 12 },
+    ...{ attemptedAt: new Date().toISOString(), responseStatus: 200, error: null, responseHead: 'ok' },
+    ...{ destination: 'https://example.com', waited: false, outcome: 'delivered', delayMs: 0 },
     ...changes,
   })
   const untaken = (id: string, atMs: number) => [...sentFacts(id, atMs), receiptFact(id, atMs + 1)]
@@ -144,7 +144,7 @@ describe('events that are not taken', () => {
 
   test('wait for a schedule as any other', async () => {
     const msgId = await project(inMemory(plan, untaken), { holder: NODE })
-    await recordAttempts(db, [taken(msgId, 1, { outcome: 'again', delay_ms: 0, response_status: 503 })])
+    await recordAttempts(db, [taken(msgId, 1, { outcome: 'again', delayMs: 0, responseStatus: 503 })])
     expect(await hold()).toEqual([{ msgId, seq: 1, attempt: 1 }])
   })
 

@@ -195,8 +195,8 @@ describe('strays', () => {
   test('parked without end, too', async () => {
     const msgId = await storeDelivered(db, plan)
     await db.query('update event_deliveries set holder = 1 where msg_id = $1', [msgId])
-    const returned = { plan_id: plan, msg_id: msgId, seq: 1, holder: 1 }
-    await returnEvents(db, [{ ...returned, delay_ms: null, destination: DESTINATION }])
+    const returned = { planId: plan, msgId, seq: 1, holder: 1 }
+    await returnEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
     expect(await releaseStray(db, HOUR_MS, 100)).toBe(1)
   })
 })

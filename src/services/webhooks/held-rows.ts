@@ -62,10 +62,9 @@ export class HeldRows {
     lost.earlier = earlier?.filter((one) => now.includes(one)) ?? now
     // It takes two looks: at the first a session may not have read the statement yet.
     if (earlier === null || lost.earlier.length > 0) return
-    const holder = nodeId()
-    const rows = await listHeldEvents(db, holder)
-    const forgotten = rows.filter(({ msg_id, seq }) => !isInMemory(msg_id, seq))
-    giveBack(forgotten.map((event) => ({ ...event, holder, delay_ms: 0, destination: null })))
+    const rows = await listHeldEvents(db, nodeId())
+    const forgotten = rows.filter(({ msgId, seq }) => !isInMemory(msgId, seq))
+    giveBack(forgotten.map((event) => ({ ...event, delayMs: 0, destination: null })))
     this.#lost = null
   }
 }

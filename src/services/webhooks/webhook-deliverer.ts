@@ -21,7 +21,7 @@ import { DueEvents } from './due-events.ts'
 import { WebhookChains } from './webhook-chains.ts'
 import type { WebhookDestinations } from './webhook-destinations.ts'
 import { WebhookMemory } from './webhook-memory.ts'
-import { attemptRow, keyRowOf, WebhookOutcomes } from './webhook-outcomes.ts'
+import { attemptRow, WebhookOutcomes } from './webhook-outcomes.ts'
 
 export interface WebhookDelivererOptions {
   readonly db: Database
@@ -224,14 +224,11 @@ export class WebhookDeliverer {
     // Written while its breaker opened, it may have come too late to be parked with the others.
     const { destinations } = this.#options
     if (attempt.outcome === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
-    this.#followUp(delivery.event, attempt.outcome, attempt.delay_ms)
+    this.#followUp(delivery.event, attempt.outcome, attempt.delayMs)
   }
 
   /** Tells its destination of the outcome, and decides by both. */
-  #decide(
-    delivery: Delivery,
-    outcome: DeliveryOutcome,
-  ): Pick<AttemptRow, 'outcome'> & { delayMs: number | null } {
+  #decide(delivery: Delivery, outcome: DeliveryOutcome): Pick<AttemptRow, 'outcome' | 'delayMs'> {
     const { destinations } = this.#options
     const { event, own } = delivery
     const { gone, retryAfterMs } = outcome
@@ -283,19 +280,11 @@ export class WebhookDeliverer {
 
   /** There is no URL any more: the event is kept, and can be delivered when there is one. */
   async #keep(event: WebhookEvent): Promise<void> {
+    const { planId, msgId, seq, holder, waited, attempt, earlierAttempts } = event
     await this.#outcomes.record({
-      ...keyRowOf(event),
-      attempt: event.attempt,
-      number: event.earlierAttempts + event.attempt,
-      attempted_at: new Date().toISOString(),
-      latency_ms: 0,
-      response_status: null,
-      error: null,
-      response_head: null,
-      destination: null,
-      waited: event.waited,
-      outcome: 'kept',
-      delay_ms: 0,
+      ...{ planId, msgId, seq, holder, waited, attempt, number: earlierAttempts + attempt },
+      ...{ attemptedAt: new Date().toISOString(), latencyMs: 0, responseStatus: null, responseHead: null },
+      ...{ error: null, destination: null, outcome: 'kept', delayMs: 0 },
     })
     this.#followUp(event, 'kept', 0)
   }
@@ -315,14 +304,7 @@ export class WebhookDeliverer {
     destination: string | null = null,
   ): Promise<void> {
     await this.#outcomes.giveBack(
-      events.map(({ planId, msgId, seq, holder }) => ({
-        plan_id: planId,
-        msg_id: msgId,
-        seq,
-        holder,
-        delay_ms: delayMs,
-        destination,
-      })),
+      events.map(({ planId, msgId, seq, holder }) => ({ planId, msgId, seq, holder, delayMs, destination })),
     )
   }
 

@@ -67,7 +67,7 @@ export class WebhookOutcomes {
     this.#ended = true
   }
 
-  async #write<Row extends { readonly msg_id: string }>(
+  async #write<Row extends { readonly msgId: string }>(
     rows: readonly Row[],
     write: (rows: readonly Row[]) => Promise<void>,
   ): Promise<readonly true[]> {
@@ -77,7 +77,7 @@ export class WebhookOutcomes {
     }
     for (;;) {
       try {
-        await this.#options.inProgress.project(rows.map(({ msg_id }) => msg_id))
+        await this.#options.inProgress.project(rows.map(({ msgId }) => msgId))
         const written = await writeInHalves(rows, all, (_row, error): true => {
           this.#options.log.error({ err: error }, 'webhook outcome refused by the database')
           return true
@@ -94,28 +94,19 @@ export class WebhookOutcomes {
   }
 }
 
-export function keyRowOf({ planId, msgId, seq, holder }: WebhookEvent) {
-  return { plan_id: planId, msg_id: msgId, seq, holder }
-}
-
 /** An attempt that was made, and what was decided then. */
 export function attemptRow(
   { event, destination }: { readonly event: WebhookEvent; readonly destination: string },
   { latencyMs, status, error, responseHead }: DeliveryOutcome,
-  decided: Pick<AttemptRow, 'outcome'> & { readonly delayMs: number | null; readonly attemptedAtMs: number },
+  { attemptedAtMs, ...decided }: Pick<AttemptRow, 'outcome' | 'delayMs'> & { readonly attemptedAtMs: number },
 ): AttemptRow {
+  const { planId, msgId, seq, holder, waited, attempt, earlierAttempts } = event
   return {
-    ...keyRowOf(event),
-    attempt: event.attempt + 1,
-    number: event.earlierAttempts + event.attempt + 1,
-    attempted_at: new Date(decided.attemptedAtMs).toISOString(),
-    latency_ms: latencyMs,
-    response_status: status,
-    error,
-    response_head: responseHead === '' ? null : responseHead,
-    destination,
-    waited: event.waited,
-    outcome: decided.outcome,
-    delay_ms: decided.delayMs,
+    ...{ planId, msgId, seq, holder, waited, latencyMs, error, destination, ...decided },
+    attempt: attempt + 1,
+    number: earlierAttempts + attempt + 1,
+    attemptedAt: new Date(attemptedAtMs).toISOString(),
+    responseStatus: status,
+    responseHead: responseHead === '' ? null : responseHead,
   }
 }

@@ -81,9 +81,9 @@ async function aNode(random: () => number) {
   const deliver = async (msgId: string, seq: number) => {
     if (random() < 0.1) await turn(random)
     await outcomes.record({
-      ...{ plan_id: plan, msg_id: msgId, seq, holder: NODE, attempt: 1, number: 1, latency_ms: 5 },
-      ...{ response_status: 200, error: null, response_head: null, destination: 'https://example.com' },
-      ...{ attempted_at: new Date().toISOString(), waited: false, outcome: 'delivered', delay_ms: 0 },
+      ...{ planId: plan, msgId: msgId, seq, holder: NODE, attempt: 1, number: 1, latencyMs: 5 },
+      ...{ responseStatus: 200, error: null, responseHead: null, destination: 'https://example.com' },
+      ...{ attemptedAt: new Date().toISOString(), waited: false, outcome: 'delivered', delayMs: 0 },
     })
   }
   await inProgress.register(NODE)
