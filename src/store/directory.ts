@@ -1,11 +1,9 @@
 import type { SenderKind } from '../domain/addresses.ts'
 import type {
   Account,
-  AmbiguousSubmits,
   Carrier,
   Destination,
   InboundNumber,
-  OptOutSettings,
   Rate,
   RateLimit,
   Route,
@@ -27,30 +25,18 @@ interface RateLimitColumns {
   readonly burst: number | null
 }
 
-interface AccountRow extends RateLimitColumns {
-  readonly id: number
-  readonly accountId: string
-  readonly name: string
-  readonly defaultDlrUrl: string | null
+interface AccountRow extends RateLimitColumns, Pick<Account, 'id' | 'accountId' | 'name' | 'defaultDlrUrl'> {
   readonly secret: string
   readonly previousSecret: string | null
   readonly webhookHeaders: string | null
 }
 
-interface PlanRow extends RateLimitColumns {
-  readonly id: number
-  readonly servicePlanId: string
+interface PlanRow
+  extends RateLimitColumns,
+    Omit<ServicePlan, 'account' | 'route' | 'rateLimit' | 'senderTypes'> {
   readonly account: number
-  readonly name: string
-  readonly active: boolean
   readonly route: number | null
-  readonly inboundUrl: string | null
   readonly senderTypes: SenderKind[]
-  readonly ambiguousSubmits: AmbiguousSubmits
-  readonly validitySeconds: number
-  readonly smartEncoding: boolean
-  readonly nationalLanguages: number[]
-  readonly optOut: OptOutSettings | null
 }
 
 interface TokenRow {
@@ -207,39 +193,28 @@ function assemble(row: DirectoryRow, open: SecretOpener, previous: Directory | n
 }
 
 function accountOf(row: AccountRow, open: SecretOpener): Account {
-  const context = accountSecretContext(row.accountId)
-  const secrets = row.previousSecret === null ? [row.secret] : [row.secret, row.previousSecret]
+  const { id, accountId, name, defaultDlrUrl, secret, previousSecret } = row
+  const context = accountSecretContext(accountId)
+  const secrets = previousSecret === null ? [secret] : [secret, previousSecret]
   return {
-    id: row.id,
-    accountId: row.accountId,
-    name: row.name,
-    defaultDlrUrl: row.defaultDlrUrl,
+    ...{ id, accountId, name, defaultDlrUrl },
     webhookSecrets: secrets.map((sealed) => open(sealed, context)),
-    webhookHeaders: sentWebhookHeaders(openWebhookHeaders(open, row.webhookHeaders, row.accountId)),
+    webhookHeaders: sentWebhookHeaders(openWebhookHeaders(open, row.webhookHeaders, accountId)),
     rateLimit: rateLimitOf(row),
   }
 }
 
 function planOf(
-  row: PlanRow,
+  { messagesPerSecond, burst, ...plan }: PlanRow,
   accounts: ReadonlyMap<number, Account>,
   routes: ReadonlyMap<number, Route>,
 ): ServicePlan {
   return {
-    id: row.id,
-    servicePlanId: row.servicePlanId,
-    account: accounts.get(row.account)!,
-    name: row.name,
-    active: row.active,
-    route: row.route === null ? null : routes.get(row.route)!,
-    inboundUrl: row.inboundUrl,
-    rateLimit: rateLimitOf(row),
-    senderTypes: new Set(row.senderTypes),
-    ambiguousSubmits: row.ambiguousSubmits,
-    validitySeconds: row.validitySeconds,
-    smartEncoding: row.smartEncoding,
-    nationalLanguages: row.nationalLanguages,
-    optOut: row.optOut,
+    ...plan,
+    account: accounts.get(plan.account)!,
+    route: plan.route === null ? null : routes.get(plan.route)!,
+    rateLimit: rateLimitOf({ messagesPerSecond, burst }),
+    senderTypes: new Set(plan.senderTypes),
   }
 }
 

@@ -27,16 +27,7 @@ export async function addQualityMinutes(db: Queryable, minutes: readonly Quality
           failed = q.failed + excluded.failed, unknown = q.unknown + excluded.unknown,
           receipt_latency = (select array_agg(a + b order by place)
                              from unnest(q.receipt_latency, excluded.receipt_latency) with ordinality as u (a, b, place))`,
-    values: [
-      JSON.stringify(
-        minutes.map(({ routeId, carrierId, minuteMs, counts }) => ({
-          routeId,
-          carrierId,
-          minuteMs,
-          ...counts,
-        })),
-      ),
-    ],
+    values: [JSON.stringify(minutes.map(({ counts, ...minute }) => ({ ...minute, ...counts })))],
   })
 }
 

@@ -3,7 +3,7 @@ import type { StatusEvent } from '../../domain/messages-in-progress.ts'
 import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { SlotMap } from '../../slot-map.ts'
-import { type Database, isRowFault } from '../../store/database.ts'
+import type { Database } from '../../store/database.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
@@ -254,18 +254,19 @@ export class Projector {
 
   /** Where the database refuses one for what is in it, the others are written, and it stays here and in the journal. */
   async #project(lane: Lane, batch: readonly Live[]): Promise<'written' | 'fenced'> {
-    try {
-      return await projectMessages(this.#options.db, lane, batch.map(projectionOf), this.#cut(batch))
-    } catch (error) {
-      if (!isRowFault(error)) throw error
-      if (batch.length === 1) {
-        this.#refuse(batch[0]!, error)
+    const outcomes = await writeInHalves(
+      batch,
+      async (part) => {
+        const cut = this.#cut(part)
+        const outcome = await projectMessages(this.#options.db, lane, part.map(projectionOf), cut)
+        return part.map(() => outcome)
+      },
+      (live, error) => {
+        this.#refuse(live, error)
         return 'written'
-      }
-      const half = batch.length >> 1
-      const first = await this.#project(lane, batch.slice(0, half))
-      return first === 'fenced' ? first : await this.#project(lane, batch.slice(half))
-    }
+      },
+    )
+    return outcomes.includes('fenced') ? 'fenced' : 'written'
   }
 
   #refuse(live: Live, error: unknown): null {

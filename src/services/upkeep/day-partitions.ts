@@ -1,5 +1,5 @@
 import { lowestIdAt } from '../../domain/message-ids.ts'
-import { type Database, sqlState, withTransaction } from '../../store/database.ts'
+import { type Database, sqlState, type Transaction, withTransaction } from '../../store/database.ts'
 import { dayOf, forgetKindsBefore, forgetPassedKinds } from '../../store/message-kinds.ts'
 import {
   createPartition,
@@ -57,30 +57,36 @@ export async function ensurePartitions(db: Database, nowMs: number): Promise<voi
 }
 
 async function ensureDays(db: Database, table: PartitionedTable, nowMs: number): Promise<void> {
-  let failure: unknown
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  const missing = async () => {
     const present = new Set(await listPartitions(db, table))
-    const missing = daysAround(nowMs).filter(({ name }) => !present.has(name))
-    if (missing.length === 0) return
-    failure = await createDays(db, table, missing)
+    return daysAround(nowMs).filter(({ name }) => !present.has(name))
   }
-  throw failure
+  await changeDays(db, missing, CREATE_RACES, (transaction, day) => createPartition(transaction, table, day))
 }
 
-/** Gives the error of a race that was lost, or undefined; throws any other. */
-async function createDays(db: Database, table: PartitionedTable, days: readonly Day[]): Promise<unknown> {
-  try {
-    for (const day of days) {
-      await withTransaction(db, async (transaction) => {
-        await limitLockWait(transaction, LOCK_WAIT_MS)
-        await createPartition(transaction, table, day)
-      })
+/** Changes the partition of each day that `find` returns until it returns none: other nodes may be at the same. */
+async function changeDays<Day>(
+  db: Database,
+  find: () => Promise<readonly Day[]>,
+  races: ReadonlySet<string>,
+  change: (transaction: Transaction, day: Day) => Promise<void>,
+): Promise<void> {
+  let failure: unknown
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const days = await find()
+    if (days.length === 0) return
+    try {
+      for (const day of days)
+        await withTransaction(db, async (transaction) => {
+          await limitLockWait(transaction, LOCK_WAIT_MS)
+          await change(transaction, day)
+        })
+    } catch (error) {
+      if (!races.has(sqlState(error) ?? '')) throw error
+      failure = error
     }
-    return undefined
-  } catch (error) {
-    if (!CREATE_RACES.has(sqlState(error) ?? '')) throw error
-    return error
   }
+  throw failure
 }
 
 /**
@@ -98,25 +104,8 @@ export async function dropOldPartitions(db: Database, nowMs: number, retentionDa
 }
 
 async function dropDaysBefore(db: Database, table: PartitionedTable, firstKept: string): Promise<void> {
-  let failure: unknown
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const old = (await listPartitions(db, table)).filter((day) => day < firstKept)
-    if (old.length === 0) return
-    try {
-      for (const day of old) await dropDay(db, table, day)
-    } catch (error) {
-      if (!DROP_RACES.has(sqlState(error) ?? '')) throw error
-      failure = error
-    }
-  }
-  throw failure
-}
-
-async function dropDay(db: Database, table: PartitionedTable, day: string): Promise<void> {
-  await withTransaction(db, async (transaction) => {
-    await limitLockWait(transaction, LOCK_WAIT_MS)
-    await dropPartition(transaction, table, day)
-  })
+  const old = async () => (await listPartitions(db, table)).filter((day) => day < firstKept)
+  await changeDays(db, old, DROP_RACES, (transaction, day) => dropPartition(transaction, table, day))
 }
 
 /** First id of the oldest day whose messages are kept. */
