@@ -83,13 +83,6 @@ function asStored(id: { carrier_id: number; carrier_message_id: string }) {
 /** The id of a parked receipt, and its message where that was in progress. */
 export type ParkedId = Pick<ParkedReceipt, 'carrier_id' | 'carrier_message_id' | 'msg_id'>
 
-/** A place among the parked receipts, which are looked through by age. */
-export interface ParkedPosition {
-  /** As PostgreSQL writes it, to the microsecond. */
-  readonly received_at: string
-  readonly parked_id: number
-}
-
 /** A place among the parked receipts, in the order in which they were parked. */
 export interface ParkedPlace {
   /** As PostgreSQL writes it, to the microsecond. */
@@ -121,24 +114,24 @@ export async function findNewParkedReceipts(
  */
 export async function findMatchableReceipts(
   db: Queryable,
-  after: ParkedPosition,
+  after: ParkedPlace,
   limit: number,
-): Promise<{ receipts: ReceiptRow[]; last: ParkedPosition | null }> {
+): Promise<{ receipts: ReceiptRow[]; last: ParkedPlace | null }> {
   const { rows } = await db.query<ParkedRow & { matchable: boolean; at: string }>({
     name: 'find_matchable_receipts',
     text: `
-      select ${PARKED_COLUMNS}, p.received_at::text as at, not p.unread and exists (
+      select ${PARKED_COLUMNS}, p.parked_at::text as at, not p.unread and exists (
                select from submissions s where s.carrier_id = p.carrier_id
                                            and s.carrier_message_id = p.carrier_message_id) as matchable
       from parked_receipts p
-      where p.received_at >= $1::timestamptz and (p.received_at, p.id) > ($1::timestamptz, $2::bigint)
-      order by p.received_at, p.id limit $3`,
-    values: [after.received_at, after.parked_id, limit],
+      where p.parked_at >= $1::timestamptz and (p.parked_at, p.id) > ($1::timestamptz, $2::bigint)
+      order by p.parked_at, p.id limit $3`,
+    values: [after.parked_at, after.parked_id, limit],
   })
   const last = rows.length < limit ? undefined : rows.at(-1)
   return {
     receipts: rows.filter((row) => row.matchable).map(({ matchable, at, ...row }) => receiptOf(row)),
-    last: last === undefined ? null : { received_at: last.at, parked_id: last.parked_id! },
+    last: last === undefined ? null : { parked_at: last.at, parked_id: last.parked_id! },
   }
 }
 

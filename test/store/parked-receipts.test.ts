@@ -6,13 +6,13 @@ import {
   findMatchableReceipts,
   findParkedReceipts,
   findReceiptsReadUnder,
-  type ParkedPosition,
+  type ParkedPlace,
   readParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { CARRIER_ID, recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
-const OLDEST: ParkedPosition = { received_at: new Date(0).toISOString(), parked_id: 0 }
+const OLDEST: ParkedPlace = { parked_at: new Date(0).toISOString(), parked_id: 0 }
 const { db, announcedPlan: plan } = await installedDatabase()
 
 beforeEach(() => db.query('truncate parked_receipts, submissions'))
@@ -54,7 +54,7 @@ describe('findMatchableReceipts', () => {
     for (let n = 0; n < 7; n += 1) await park(`p${n}`, { age: `${70 - n} hours` })
     for (const id of ['p0', 'p3', 'p6']) await submitted(id)
     const seen: string[][] = []
-    let after: ParkedPosition | null = OLDEST
+    let after: ParkedPlace | null = OLDEST
     while (after !== null) {
       const { receipts, last } = await findMatchableReceipts(db, after, 3)
       seen.push(ids(receipts))
@@ -65,13 +65,13 @@ describe('findMatchableReceipts', () => {
 
   test('receipts of one instant are each seen once', async () => {
     await db.query(
-      `insert into parked_receipts (carrier_id, carrier_message_id, outcome, error_code, received_at)
-       select $1, 'same', 'UNKNOWN', '600', date_trunc('second', now()) from generate_series(1, 5)`,
+      `insert into parked_receipts (carrier_id, carrier_message_id, outcome, error_code, received_at, parked_at)
+       select $1, 'same', 'UNKNOWN', '600', now(), date_trunc('second', now()) from generate_series(1, 5)`,
       [CARRIER_ID],
     )
     await submitted('same')
     const seen: (number | null)[] = []
-    let after: ParkedPosition | null = OLDEST
+    let after: ParkedPlace | null = OLDEST
     while (after !== null) {
       const { receipts, last } = await findMatchableReceipts(db, after, 2)
       seen.push(...receipts.map((receipt) => receipt.parked_id))

@@ -105,7 +105,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => parked.unparkReceipts(db, []),
   (db) => parked.findParkedReceipts(db, []),
   (db) => parked.findNewParkedReceipts(db, { parked_at: NOW.toISOString(), parked_id: 1 }, 1),
-  (db) => parked.findMatchableReceipts(db, { received_at: NOW.toISOString(), parked_id: 1 }, 1),
+  (db) => parked.findMatchableReceipts(db, { parked_at: NOW.toISOString(), parked_id: 1 }, 1),
   (db) => parked.findCandidates(db, []),
   (db) => findRecorded(db, []),
   (db) => quality.addQualityMinutes(db, []),

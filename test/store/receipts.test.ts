@@ -26,7 +26,7 @@ import {
   submission,
 } from '../support/stored-messages.ts'
 
-const OLDEST = { received_at: new Date(0).toISOString(), parked_id: 0 }
+const OLDEST = { parked_at: new Date(0).toISOString(), parked_id: 0 }
 
 const { db, connectionString, plan, record, submitted, apply, columns } = await recordedMessages()
 

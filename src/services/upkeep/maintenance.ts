@@ -19,7 +19,7 @@ import { findOverdueMessages } from '../../store/overdue-messages.ts'
 import {
   deleteOldParkedReceipts,
   findMatchableReceipts,
-  type ParkedPosition,
+  type ParkedPlace,
 } from '../../store/parked-receipts.ts'
 import { deleteOldQualityMinutes } from '../../store/quality.ts'
 import type { ReceiptRow } from '../../store/receipts.ts'
@@ -66,9 +66,9 @@ const MAX_BATCHES = 200
 
 const RECEIPT_BATCH = 500
 const MAX_RECEIPT_BATCHES = 10
-/** Parked receipts this young are looked at in every run: their submission may just have been recorded elsewhere. */
+/** What was parked within this time is looked at in every run: their submission may just have been recorded elsewhere. */
 const RECENT_MS = 2 * MINUTE_MS
-const OLDEST: ParkedPosition = { received_at: new Date(0).toISOString(), parked_id: 0 }
+const OLDEST: ParkedPlace = { parked_at: new Date(0).toISOString(), parked_id: 0 }
 /** How long a receipt without a submission waits for one. */
 const PARKED_LIFETIME_MS = 72 * HOUR_MS
 /** As long as submissions: no receipt is matched later, so that older minutes no longer change. */
@@ -169,10 +169,7 @@ export class Maintenance {
       await this.#apply(receipts)
       return more
     })
-    let from: ParkedPosition = {
-      received_at: new Date(this.#options.nowMs() - RECENT_MS).toISOString(),
-      parked_id: 0,
-    }
+    let from = { ...OLDEST, parked_at: new Date(this.#options.nowMs() - RECENT_MS).toISOString() }
     await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
       const last = await this.#applyBehind(from)
       from = last ?? from
@@ -184,7 +181,7 @@ export class Maintenance {
     })
   }
 
-  async #applyBehind(position: ParkedPosition): Promise<ParkedPosition | null> {
+  async #applyBehind(position: ParkedPlace): Promise<ParkedPlace | null> {
     const { receipts, last } = await findMatchableReceipts(this.#options.db, position, RECEIPT_BATCH)
     await this.#apply(receipts)
     return last
