@@ -1,24 +1,23 @@
 /** Timestamps of the public API: RFC 3339 §5.6 with an offset; real calendar dates only (design: HTTP 7). */
 
-/** Texts of seconds, by what is left of them: those of a busy minute are asked for thousands of times. */
-const SECONDS_KEPT = 64
-const seconds = Array.from({ length: SECONDS_KEPT }, () => ({ second: Number.NaN, text: '' }))
-const MILLISECONDS = Array.from({ length: 1_000 }, (_, ms) => `.${String(ms).padStart(3, '0')}Z`)
-const TO_THE_SECOND = -'.000Z'.length
+/** Texts by what is left of their instants: one message alone asks for each of its own seven times. */
+const TEXTS_KEPT = 16_384
+const instants = new Float64Array(TEXTS_KEPT).fill(Number.NaN)
+const texts: string[] = Array(TEXTS_KEPT).fill('')
 
 /**
- * What toISOString gives, at a fifth of its cost (0.8 µs) for an instant of the last minute.
- * @throws RangeError for what is no instant, like toISOString
+ * What toISOString returns, without its cost (0.8 µs) for an instant that was asked for in the last 16 s. It is a text in one
+ * piece: JSON.stringify takes five times as long for an object that has one which was put together of several.
+ * @param atMs Unix milliseconds
+ * @throws RangeError for what is no instant
  */
-export function isoText(date: Date): string {
-  const atMs = date.getTime()
-  const second = Math.floor(atMs / 1_000)
-  const kept = seconds[Math.abs(second % SECONDS_KEPT)] ?? seconds[0]!
-  if (kept.second !== second) {
-    kept.text = new Date(second * 1_000).toISOString().slice(0, TO_THE_SECOND)
-    kept.second = second
+export function isoText(atMs: number): string {
+  const place = Math.abs(atMs % TEXTS_KEPT)
+  if (instants[place] !== atMs) {
+    texts[place] = new Date(atMs).toISOString()
+    instants[place] = atMs
   }
-  return kept.text + MILLISECONDS[atMs - second * 1_000]
+  return texts[place]!
 }
 
 const RFC_3339 =

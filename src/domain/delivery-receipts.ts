@@ -48,9 +48,9 @@ export function deliveryReceipt(message: Message, plan: ServicePlan): DeliveryRe
     currency: message.currency,
     mccmnc: message.mccmnc,
     country: message.country,
-    createdAt: isoText(new Date(createdAtMs(message.msgId))),
-    sentAt: message.sentAt === null ? null : isoText(message.sentAt),
-    updatedAt: isoText(message.updatedAt),
+    createdAt: isoText(createdAtMs(message.msgId)),
+    sentAt: message.sentAt === null ? null : isoText(message.sentAt.getTime()),
+    updatedAt: isoText(message.updatedAt.getTime()),
   }
 }
 

@@ -61,6 +61,6 @@ it('writes any instant as toISOString does', () => {
   // Near each other too, so that one finds what another has left.
   const near = fc.integer({ min: -200_000, max: 200_000 }).map((ms) => new Date(ms))
   const dates = fc.oneof(near, fc.date({ noInvalidDate: true }))
-  fc.assert(fc.property(dates, (date) => isoText(date) === date.toISOString()))
-  expect(() => isoText(new Date(Number.NaN))).toThrow(RangeError)
+  fc.assert(fc.property(dates, (date) => isoText(date.getTime()) === date.toISOString()))
+  expect(() => isoText(Number.NaN)).toThrow(RangeError)
 })
