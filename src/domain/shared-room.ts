@@ -45,17 +45,17 @@ export class SharedSlots extends SharedRoom {
     return true
   }
 
-  /** Takes a place for `key`, even if it has its share already. */
-  add(key: number): void {
-    this.#byKey.set(key, this.of(key) + 1)
-    this.taken += 1
+  /** Takes places for `key`, even if it has its share already. */
+  add(key: number, places = 1): void {
+    this.#byKey.set(key, this.of(key) + places)
+    this.taken += places
   }
 
-  release(key: number): void {
+  /** Gives back as many places of `key`, or all it has. */
+  release(key: number, places = 1): void {
     const own = this.of(key)
-    if (own === 0) return
-    if (own === 1) this.#byKey.delete(key)
-    else this.#byKey.set(key, own - 1)
-    this.taken -= 1
+    if (own <= places) this.#byKey.delete(key)
+    else this.#byKey.set(key, own - places)
+    this.taken -= Math.min(own, places)
   }
 }

@@ -77,7 +77,7 @@ export interface Place {
 }
 
 export interface Placement {
-  place(plan: ServicePlan, draft: Draft): Place
+  place(plan: ServicePlan, draft: Draft, segments: number): Place
   keep(msgId: string): void
   release(msgId: string): void
 }
@@ -194,7 +194,13 @@ export class GroupAccepter implements MessageAccepter {
     // All that could fail comes before room is promised.
     const { segments } = countSegments(draft.body, plan)
     const callbackUrl = draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl)
-    const { msgId, holder, begun, routeId, chosenCarrierId = 0 } = this.#placement.place(plan, draft)
+    const {
+      msgId,
+      holder,
+      begun,
+      routeId,
+      chosenCarrierId = 0,
+    } = this.#placement.place(plan, draft, segments)
     const accepted: Accepted = {
       kind: 'accepted',
       planId: plan.id,

@@ -1,3 +1,4 @@
+import type { Accepted } from '../../domain/journal-entries.ts'
 import { MessagesByPlan } from '../../domain/messages-by-plan.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
 import { SlotMap } from '../../slot-map.ts'
@@ -80,7 +81,7 @@ const LOADED_SHARE = 0.625
  * Bytes that a message takes here, more rather than less: itself, what carriers and receivers say of it, and its events. One
  * of one segment was measured at 5 kB while its webhooks waited.
  */
-export function bytesOf({ accepted: { body, segments } }: MessageInProgress): number {
+export function bytesOf({ body, segments }: Pick<Accepted, 'body' | 'segments'>): number {
   return 4_500 + 1_500 * segments + 2 * body.length
 }
 
@@ -138,13 +139,13 @@ export class Lives {
   add(live: Live): void {
     const { msgId } = live.message
     this.#byPlan.add(live.message)
-    if (!this.#byId.delete(msgId)) this.#bytes += bytesOf(live.message)
+    if (!this.#byId.delete(msgId)) this.#bytes += bytesOf(live.message.accepted)
     this.#byId.set(msgId, live)
   }
 
   delete({ message }: Live): void {
     const { msgId } = message
-    if (this.#byId.delete(msgId)) this.#bytes -= bytesOf(message)
+    if (this.#byId.delete(msgId)) this.#bytes -= bytesOf(message.accepted)
     this.#byPlan.delete(msgId)
   }
 

@@ -144,7 +144,7 @@ export class Projector {
     const take = (live: Live) => {
       live.leaving = true
       batch.push(live)
-      excessBytes -= bytesOf(live.message)
+      excessBytes -= bytesOf(live.message.accepted)
       this.#urgent.delete(live.message.msgId)
       this.#done.delete(live.message.msgId)
     }

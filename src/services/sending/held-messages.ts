@@ -1,18 +1,28 @@
 import type { HeldCause, HeldGroup } from '../../domain/backlog.ts'
+import type { Dispatch } from '../../domain/dispatches.ts'
 import { type SharedRoom, SharedSlots } from '../../domain/shared-room.ts'
 import { SlotMap } from '../../slot-map.ts'
+import { bytesOf } from '../messages/lives.ts'
 import type { SubmitJob } from './submit-job.ts'
 
-/** Messages in memory; those beyond stay in the database, in the order they became due. */
+/** Messages of one segment in memory; those beyond stay in the database, in the order they became due. */
 const MAX_HELD = 10_000
+/** Of memory, for a place: what a message of one segment takes. A longer one takes several places, so all take 62 MiB. */
+const PLACE_BYTES = 6_500
+
+/** A message in memory. */
+interface Held {
+  flow: number
+  readonly places: number
+  job: SubmitJob | null
+}
 
 /**
  * The messages this node has in memory: promised room, queued or under way. A plan's messages for one route are a flow. One
  * flow alone fills half of the room, and neither another plan nor a slow carrier of the same plan stands before a new one.
  */
 export class HeldMessages {
-  /** The job of each; its flow while it has none. */
-  readonly #messages = new SlotMap<string, SubmitJob | number>()
+  readonly #messages = new SlotMap<string, Held>()
   readonly #byFlow = new SharedSlots(MAX_HELD)
   /** Those that the journal knows, or is being told, to be on their way to a carrier. */
   readonly #begun = new Set<string>()
@@ -25,11 +35,12 @@ export class HeldMessages {
     return this.#byFlow
   }
 
+  /** Places of the plan's messages on the route. */
   of(planId: number, routeId: number): number {
     return this.#byFlow.of(flowOf(planId, routeId))
   }
 
-  /** How many more of the plan there is room for on the route. */
+  /** How many more of the plan there is room for on the route, in messages of one segment. */
   roomFor(planId: number, routeId: number): number {
     return this.#byFlow.roomFor(this.of(planId, routeId))
   }
@@ -51,31 +62,38 @@ export class HeldMessages {
   }
 
   jobOf(msgId: string): SubmitJob | null {
-    const held = this.#messages.get(msgId)
-    return typeof held === 'object' ? held : null
+    return this.#messages.get(msgId)?.job ?? null
   }
 
   /** A message without a job, or no longer with one. `routeId` 0: not known yet. */
-  add(msgId: string, planId: number, routeId = 0): void {
+  add(message: Pick<Dispatch, 'msgId' | 'planId' | 'body' | 'segments'>, routeId = 0): void {
+    const { msgId, planId } = message
     const held = this.#messages.get(msgId)
-    const flow = held === undefined ? flowOf(planId, routeId) : flowIn(held)
-    if (held === undefined) this.#byFlow.add(flow)
-    this.#messages.set(msgId, flow)
+    if (held !== undefined) {
+      held.job = null
+      return
+    }
+    const flow = flowOf(planId, routeId)
+    const places = Math.ceil(bytesOf(message) / PLACE_BYTES)
+    this.#byFlow.add(flow, places)
+    this.#messages.set(msgId, { flow, places, job: null })
   }
 
   /** Of a message that was added. */
   setJob(job: SubmitJob): void {
-    const { msgId } = job.dispatch
+    const { msgId, planId } = job.dispatch
     const held = this.#messages.get(msgId)
-    if (held !== undefined) this.#byFlow.release(flowIn(held))
-    this.#byFlow.add(flowIn(job))
-    this.#messages.set(msgId, job)
+    if (held === undefined) return
+    this.#byFlow.release(held.flow, held.places)
+    held.flow = flowOf(planId, job.route.id)
+    this.#byFlow.add(held.flow, held.places)
+    held.job = job
   }
 
   /** It is to wait in the database, and takes its room until it does. */
   leave(msgId: string): void {
     const held = this.#messages.get(msgId)
-    if (held !== undefined) this.#messages.set(msgId, flowIn(held))
+    if (held !== undefined) held.job = null
     this.#begun.delete(msgId)
   }
 
@@ -84,14 +102,14 @@ export class HeldMessages {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     this.#messages.delete(msgId)
-    this.#byFlow.release(flowIn(held))
+    this.#byFlow.release(held.flow, held.places)
   }
 
   /** Messages with a job, in groups that wait for the same. */
   groups(causeOf: (job: SubmitJob) => HeldCause): HeldGroup[] {
     const groups = new Map<string, HeldGroup>()
-    for (const job of this.#messages.values()) {
-      if (typeof job === 'number') continue
+    for (const { job } of this.#messages.values()) {
+      if (job === null) continue
       const { msgId } = job.dispatch
       const [routeId, carrierId, cause] = [job.route.id, job.carrier.id, causeOf(job)]
       const key = `${routeId} ${carrierId} ${cause}`
@@ -107,8 +125,4 @@ export class HeldMessages {
 /** Two ids in one number: those of routes stay far below 2^22, those of plans are 31 bits. */
 function flowOf(planId: number, routeId: number): number {
   return planId * 2 ** 22 + routeId
-}
-
-function flowIn(held: SubmitJob | number): number {
-  return typeof held === 'number' ? held : flowOf(held.dispatch.planId, held.route.id)
 }

@@ -32,7 +32,11 @@ export class NewMessages implements Placement {
     this.#options = options
   }
 
-  place(plan: ServicePlan, { sender, recipient }: Pick<Draft, 'sender' | 'recipient'>): Place {
+  place(
+    plan: ServicePlan,
+    { sender, recipient, body }: Pick<Draft, 'sender' | 'recipient' | 'body'>,
+    segments: number,
+  ): Place {
     const { choice, directory, held, isStopped, lease, nowMs, random, links, recorder } = this.#options
     const msgId = messageId(nowMs(), random(9), lease.nextBucket())
     const routed = directory().routeFor(plan, sender, recipient)
@@ -46,7 +50,7 @@ export class NewMessages implements Placement {
       held.roomFor(plan.id, routeId) > 0 &&
       lease.buckets.length > 0 &&
       !recorder.failing
-    if (holds) held.add(msgId, plan.id, routeId)
+    if (holds) held.add({ msgId, planId: plan.id, body, segments }, routeId)
     // What its recipient has refused is never sent, and so never in doubt.
     const begun = holds && plan.optOut === null && held.begun < links.windows
     if (begun) held.begin(msgId)

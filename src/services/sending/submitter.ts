@@ -249,14 +249,13 @@ export class Submitter {
   #take(message: MessageInProgress): void {
     const dispatch = dispatchOf(message)
     if (dispatch === null) return
-    this.#held.add(dispatch.msgId, dispatch.planId)
     this.#enqueue(dispatch)
   }
 
   /** `isNew`: it has just been accepted, so others of its sender may be waiting before it. */
   #enqueue(dispatch: Dispatch, isNew = false): void {
     const { msgId, planId, sender, recipient } = dispatch
-    this.#held.add(msgId, planId)
+    this.#held.add(dispatch)
     const directory = this.#options.directory()
     const plan = directory.planById(planId)
     const routed = plan ? directory.routeFor(plan, sender, recipient) : null

@@ -61,7 +61,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
     isOpen: (route: Route) => route.id === open.id,
     carriers: () => ({ here: [], elsewhere: [] }),
     take: ({ msgId, accepted }) => {
-      held.add(msgId, accepted.planId)
+      held.add({ ...accepted, msgId })
       taken.push(msgId)
     },
     log: strictLog,
@@ -125,7 +125,7 @@ test.each<[string, number, Partial<DueDispatchesOptions>]>([
 ])('a plan %s is given few messages at a time', async (_name, few, changes) => {
   await store(500, 1)
   const take: DueDispatchesOptions['take'] = ({ msgId, accepted }) => {
-    held.add(msgId, accepted.planId, open.id)
+    held.add({ ...accepted, msgId }, open.id)
     taken.push(msgId)
   }
   const look = due(() => directoryOf([]), { take, ...changes })
@@ -136,7 +136,8 @@ test.each<[string, number, Partial<DueDispatchesOptions>]>([
 
 test('what has no label yet finds no more room than there is for any open route', async () => {
   await store(5, 0)
-  for (let count = 0; held.roomFor(plan, 1) > 0; count += 1) held.add(`m-${count}`, plan, 1)
+  for (let count = 0; held.roomFor(plan, 1) > 0; count += 1)
+    held.add({ msgId: `m-${count}`, planId: plan, body: '', segments: 1 }, 1)
   await due(() => directoryOf(['+44'])).runOnce()
   expect(taken).toEqual([])
   expect(held.roomFor(plan, 0)).toBeGreaterThan(1_000)

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
+import type { Dispatch } from '../../../src/domain/dispatches.ts'
+import { MAX_BODY_CHARACTERS } from '../../../src/domain/send-requests.ts'
+import { bytesOf } from '../../../src/services/messages/lives.ts'
 import { HeldMessages } from '../../../src/services/sending/held-messages.ts'
-import { aJob } from '../../support/submit-jobs.ts'
+import { aDispatch, aJob } from '../../support/submit-jobs.ts'
 
 /** Takes as many of the plan's as there is room for. */
-function fill(held: HeldMessages, planId: number): number {
+function fill(held: HeldMessages, planId: number, message: Partial<Dispatch> = {}): number {
   let taken = 0
   while (held.roomFor(planId, 1) > 0) {
-    held.add(`${planId}-${held.size}`, planId, 1)
+    held.add(aDispatch({ ...message, planId }), 1)
     taken += 1
   }
   return taken
@@ -16,8 +19,8 @@ test('a message is counted once, with or without its job, and no more when it is
   const held = new HeldMessages()
   const job = aJob()
   const { msgId, planId } = job.dispatch
-  held.add(msgId, planId, 1)
-  held.add(msgId, planId)
+  held.add(job.dispatch, 1)
+  held.add(job.dispatch)
   expect([held.size, held.of(planId, 1), held.jobOf(msgId)]).toEqual([1, 1, null])
   held.setJob(job)
   expect([held.size, held.of(planId, 1), held.jobOf(msgId)]).toEqual([1, 1, job])
@@ -32,9 +35,24 @@ test('a full route of a plan leaves its other routes their room; a message that 
   expect(held.roomFor(1, 1)).toBe(0)
   expect(held.roomFor(1, 2)).toBe(2_500)
   const job = aJob()
-  held.add(job.dispatch.msgId, 1, 2)
+  held.add(job.dispatch, 2)
   held.setJob(job)
   expect([held.of(1, 1), held.of(1, 2)]).toEqual([5_001, 0])
-  held.add(job.dispatch.msgId, 1)
+  held.add(job.dispatch)
   expect(held.of(1, 1)).toBe(5_001)
+})
+
+test('the longest texts of many plans take no more memory than short ones', () => {
+  const held = new HeldMessages()
+  const long = { body: '\u4e00'.repeat(MAX_BODY_CHARACTERS), segments: 24 }
+  const plans = Array.from({ length: 200 }, (_, index) => index + 1)
+  const taken = plans.map((planId) => fill(held, planId, long))
+  expect(bytesOf(long) * held.size).toBeLessThan(64 * 1_048_576)
+  expect(taken.slice(0, 2)).toEqual([715, 357])
+  const job = aJob({ ...long, planId: 1 })
+  held.add(job.dispatch)
+  held.setJob(job)
+  const before = held.of(1, 1)
+  held.delete(job.dispatch.msgId)
+  expect(held.of(1, 1)).toBe(before - 7)
 })
