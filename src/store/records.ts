@@ -83,34 +83,28 @@ function recordsOf(copied: readonly Projected[], lane: number | null): CopyRows[
   const to = emptyRecords()
   for (const one of copied) {
     const { message } = one
-    const id = hexOf(message)
-    if (message.loaded === null) writeMessage(to.messages, id, message, lane)
-    writeSubmissions(to.submissions, id, message)
-    writeAttempts(to.attempts, id, message)
-    writeReceipts(to.receipts, id, message)
-    writeDeliveries(to.deliveries, id, one)
+    if (message.loaded === null) writeMessage(to.messages, message, lane)
+    writeSubmissions(to.submissions, message)
+    writeAttempts(to.attempts, message)
+    writeReceipts(to.receipts, message)
+    writeDeliveries(to.deliveries, one)
   }
   return Object.values(to)
 }
 
 function dispatchesOf(waiting: readonly Projected[]): CopyRows[] {
   const { dispatches } = emptyRecords()
-  for (const one of waiting) writeDispatch(dispatches, hexOf(one.message), one)
+  for (const one of waiting) writeDispatch(dispatches, one)
   return [dispatches]
 }
 
 function eventsOf(announcing: readonly Projected[], positions: FeedPositions): CopyRows {
   const events = emptyEvents()
   for (const { message } of announcing) {
-    const { planId } = message.accepted
-    const [id, position] = [hexOf(message), BigInt(positions[planId]!)]
-    for (const event of message.events) writeEvent(events, id, planId, { event, position })
+    const position = BigInt(positions[message.accepted.planId]!)
+    for (const event of message.events) writeEvent(events, message, { event, position })
   }
   return events
-}
-
-function hexOf({ msgId }: MessageInProgress): string {
-  return msgId.replaceAll('-', '')
 }
 
 /** Events that are still to be pushed, and who has them in memory. */
@@ -153,13 +147,12 @@ function emptyEvents(): CopyRows {
 
 function writeMessage(
   to: CopyRows,
-  id: string,
-  { accepted, state }: MessageInProgress,
+  { msgId, accepted, state }: MessageInProgress,
   lane: number | null,
 ): void {
   to.row(25)
   to.int4(accepted.planId)
-  to.uuid(id)
+  to.uuid(msgId)
   to.text(state.status)
   to.int2(state.sequence)
   to.int2(state.segments)
@@ -185,13 +178,13 @@ function writeMessage(
   to.int4(lane)
 }
 
-function writeDispatch(to: CopyRows, id: string, { message }: Projected): void {
+function writeDispatch(to: CopyRows, { message }: Projected): void {
   const { msgId, accepted, state } = message
   const { submission } = state
   if (submission === null) return
   to.row(13)
   to.int2(bucketOf(msgId))
-  to.uuid(id)
+  to.uuid(msgId)
   to.int4(accepted.planId)
   to.int2(submission.attempt)
   to.bits(submission.acceptedParts)
@@ -205,14 +198,14 @@ function writeDispatch(to: CopyRows, id: string, { message }: Projected): void {
   to.bool(submission.startedOver)
 }
 
-function writeSubmissions(to: CopyRows, id: string, { accepted, submissions }: MessageInProgress): void {
+function writeSubmissions(to: CopyRows, { msgId, accepted, submissions }: MessageInProgress): void {
   const keyOf = (one: (typeof submissions)[number]) =>
     `${one.carrierId} ${one.segment} ${storable(one.carrierMessageId)}`
   for (const one of firstOfEachKey(submissions, keyOf)) {
     to.row(10)
     to.int4(one.carrierId)
     to.text(one.carrierMessageId)
-    to.uuid(id)
+    to.uuid(msgId)
     to.int4(accepted.planId)
     to.int2(one.segment)
     to.text(one.receipt?.evidence.outcome ?? null)
@@ -223,10 +216,10 @@ function writeSubmissions(to: CopyRows, id: string, { accepted, submissions }: M
   }
 }
 
-function writeAttempts(to: CopyRows, id: string, { attempts }: MessageInProgress): void {
+function writeAttempts(to: CopyRows, { msgId, attempts }: MessageInProgress): void {
   for (const one of firstOfEachKey(attempts, ({ atMs }) => atMs)) {
     to.row(7)
-    to.uuid(id)
+    to.uuid(msgId)
     to.timestamptz(one.atMs)
     to.int4(one.carrierId)
     to.text(one.outcome)
@@ -236,12 +229,12 @@ function writeAttempts(to: CopyRows, id: string, { attempts }: MessageInProgress
   }
 }
 
-function writeReceipts(to: CopyRows, id: string, { receipts }: MessageInProgress): void {
+function writeReceipts(to: CopyRows, { msgId, receipts }: MessageInProgress): void {
   const keyOf = (one: (typeof receipts)[number]) =>
     `${one.receivedAt} ${one.outcome} ${storable(one.carrierMessageId)}`
   for (const one of firstOfEachKey(receipts, keyOf)) {
     to.row(7)
-    to.uuid(id)
+    to.uuid(msgId)
     to.text(one.carrierMessageId)
     writeInstant(to, one.receivedAt)
     to.int4(one.carrierId)
@@ -253,14 +246,13 @@ function writeReceipts(to: CopyRows, id: string, { receipts }: MessageInProgress
 
 function writeEvent(
   to: CopyRows,
-  id: string,
-  planId: number,
+  { msgId, accepted }: MessageInProgress,
   { event, position }: { readonly event: StatusEvent; readonly position: bigint },
 ): void {
   const { taken } = event
   to.row(19)
-  to.int4(planId)
-  to.uuid(id)
+  to.int4(accepted.planId)
+  to.uuid(msgId)
   to.int2(event.sequence)
   to.bits(position)
   to.text(event.status)
@@ -281,12 +273,12 @@ function writeEvent(
 }
 
 /** An event waits behind earlier ones of its message that are not done: nobody takes it before them (holdDueEvents). */
-function writeDeliveries(to: CopyRows, id: string, one: Projected): void {
+function writeDeliveries(to: CopyRows, one: Projected): void {
   const { msgId, accepted } = one.message
   for (const { event, holder } of undelivered(one)) {
     to.row(7)
     to.int4(accepted.planId)
-    to.uuid(id)
+    to.uuid(msgId)
     to.int2(event.sequence)
     to.int2(bucketOf(msgId))
     to.int4(holder)

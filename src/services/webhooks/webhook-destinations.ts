@@ -79,7 +79,8 @@ export class WebhookDestinations {
 
   /** Null: in no trouble. */
   stateOf(lane: Lane): TroubledDestination['state'] | null {
-    return this.#troubled.get(laneKey(lane))?.state ?? null
+    // Nearly always there are none, and it is asked twice for each webhook.
+    return this.#troubled.size === 0 ? null : (this.#troubled.get(laneKey(lane))?.state ?? null)
   }
 
   inState(state: TroubledDestination['state']): Lane[] {
