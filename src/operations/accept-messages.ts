@@ -59,11 +59,6 @@ export type AcceptOutcome =
   /** Nobody can say in time whether it is stored, and where it is, it is sent: no answer. */
   | { readonly kind: 'unknown' }
 
-export interface MessageAccepter {
-  /** Answers after COMMIT, or when the deadline is over. Rejects only for a draft that was not validated. */
-  accept(request: AcceptRequest): Promise<AcceptOutcome>
-}
-
 /** Where a new message goes: its id, and whether this node keeps it in memory to submit it at once. */
 export interface Place {
   readonly msgId: string
@@ -145,15 +140,8 @@ type Write = (items: readonly Item[], judged: Judged) => Promise<readonly Writte
  * Accepts messages in groups, each answered after its COMMIT: those that this node submits into the journal, the others
  * into the records.
  */
-export class GroupAccepter implements MessageAccepter {
-  readonly #db: Database
-  readonly #sealUrl: (url: string) => string
-  readonly #placement: Placement
-  readonly #answerWithinMs: number
-  readonly #log: Log
-  readonly #onBatch: BatchMeter | undefined
-  readonly #journal: AcceptanceJournal
-  readonly #messages: Pick<MessageReads, 'find'>
+export class GroupAccepter {
+  readonly #options: AccepterOptions
   readonly #optOuts: Batcher<Item, boolean>
   readonly #keyed: Batcher<Item, Written>
   readonly #records: Batcher<Item, Written>
@@ -162,14 +150,7 @@ export class GroupAccepter implements MessageAccepter {
   readonly #lost: Batcher<Item, AcceptOutcome>
 
   constructor(options: AccepterOptions) {
-    this.#db = options.db
-    this.#placement = options.placement
-    this.#sealUrl = (url) => sealCallbackUrl(options.secretKey, url, () => options.random(12))
-    this.#answerWithinMs = options.answerWithinMs ?? ANSWER_WITHIN_MS
-    this.#log = options.log
-    this.#onBatch = options.onBatch
-    this.#journal = options.journal
-    this.#messages = options.messages
+    this.#options = options
     const batcher = <T>(
       write: (items: readonly Item[]) => Promise<readonly T[]>,
       maxInFlight: number,
@@ -182,6 +163,7 @@ export class GroupAccepter implements MessageAccepter {
     this.#lost = batcher((items) => this.#settleLost(items), 1)
   }
 
+  /** Answers after COMMIT, or when the deadline is over. Rejects only for a draft that was not validated. */
   async accept(request: AcceptRequest): Promise<AcceptOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<AcceptOutcome>()
     const item = this.#newItem(request, (hasGone) => resolve(hasGone ? UNKNOWN : notStored(item)))
@@ -193,14 +175,10 @@ export class GroupAccepter implements MessageAccepter {
   #newItem({ plan, draft, idempotency }: AcceptRequest, onOver: (hasGone: boolean) => void): Item {
     // All that could fail comes before room is promised.
     const { segments } = countSegments(draft.body, plan)
-    const callbackUrl = draft.callbackUrl === null ? null : this.#sealUrl(draft.callbackUrl)
-    const {
-      msgId,
-      holder,
-      begun,
-      routeId,
-      chosenCarrierId = 0,
-    } = this.#placement.place(plan, draft, segments)
+    const { answerWithinMs = ANSWER_WITHIN_MS, placement, random, secretKey } = this.#options
+    const { callbackUrl: url } = draft
+    const callbackUrl = url === null ? null : sealCallbackUrl(secretKey, url, () => random(12))
+    const { msgId, holder, begun, routeId, chosenCarrierId = 0 } = placement.place(plan, draft, segments)
     const accepted: Accepted = {
       kind: 'accepted',
       planId: plan.id,
@@ -215,7 +193,7 @@ export class GroupAccepter implements MessageAccepter {
       routeId: routeId ?? 0,
       expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
     }
-    const deadline = new AnswerDeadline(this.#answerWithinMs, onOver)
+    const deadline = new AnswerDeadline(answerWithinMs, onOver)
     return { msgId, accepted, holder, chosenCarrierId, key: idempotency, deadline }
   }
 
@@ -226,18 +204,18 @@ export class GroupAccepter implements MessageAccepter {
       const optedOut = optOut !== null && (await this.#optOuts.add(item))
       stored = await this.#store(optedOut ? { ...item, accepted: { ...accepted, optedOut } } : item)
     } catch (error) {
-      this.#log.error({ err: error }, 'message not queued')
+      this.#options.log.error({ err: error }, 'message not queued')
       stored = error instanceof RowFaultError ? failed(item) : notStored(item)
     }
     deadline.clear()
     const { isHere = false, ...outcome } = stored
-    if (holder !== null && isHere) this.#placement.keep(msgId)
-    else if (holder !== null) this.#placement.release(msgId)
+    if (holder !== null && isHere) this.#options.placement.keep(msgId)
+    else if (holder !== null) this.#options.placement.release(msgId)
     return outcome
   }
 
   async #areOptedOut(items: readonly Item[]): Promise<readonly boolean[]> {
-    const found = new Set((await findOptOuts(this.#db, items.map(pairOf))).map(textOf))
+    const found = new Set((await findOptOuts(this.#options.db, items.map(pairOf))).map(textOf))
     return items.map((item) => found.has(textOf(pairOf(item))))
   }
 
@@ -256,10 +234,10 @@ export class GroupAccepter implements MessageAccepter {
 
   async #write(item: Item): Promise<Written> {
     const { msgId, accepted, holder, key, deadline } = item
-    if (holder === null || !this.#journal.isOpen) return await this.#records.add(item)
+    if (holder === null || !this.#options.journal.isOpen) return await this.#records.add(item)
     if (key !== null) return await this.#keyed.add(item)
     const goes = () => deadline.go()
-    return await this.#conclude(item, await this.#journal.accept({ msgId, accepted, holder, goes }))
+    return await this.#conclude(item, await this.#options.journal.accept({ msgId, accepted, holder, goes }))
   }
 
   async #conclude(item: Item, acceptance: Acceptance): Promise<Written> {
@@ -271,9 +249,9 @@ export class GroupAccepter implements MessageAccepter {
 
   /** What the database refuses for what is in it fails alone. Rejects never. */
   async #writeBatch(items: readonly Item[], write: Write): Promise<readonly Written[]> {
-    this.#onBatch?.('accept', items.length)
+    this.#options.onBatch?.('accept', items.length)
     const fail = (item: Item, error: unknown): Written => {
-      this.#log.error({ err: error }, 'message not queued')
+      this.#options.log.error({ err: error }, 'message not queued')
       return failed(item)
     }
     const writePart = async (part: readonly Item[]) => {
@@ -282,7 +260,7 @@ export class GroupAccepter implements MessageAccepter {
         return await write(part, judged)
       } catch (error) {
         if (isRowFault(error)) throw error
-        this.#log.error({ err: error }, 'messages not queued')
+        this.#options.log.error({ err: error }, 'messages not queued')
         const { keys } = judged
         return keys === null ? part.map(notStored) : outcomesOf(part, keys, keys.first.map(failed))
       }
@@ -292,7 +270,7 @@ export class GroupAccepter implements MessageAccepter {
 
   readonly #acceptKeyed: Write = async (items, judged) => {
     let keys = NO_KEYS
-    const acceptance = await this.#journal.acceptWith(async (tx) => {
+    const acceptance = await this.#options.journal.acceptWith(async (tx) => {
       keys = judged.keys = await firstOfKeys(tx, items)
       return keys.first.map((item) => ({ ...item, holder: item.holder! }))
     })
@@ -305,7 +283,7 @@ export class GroupAccepter implements MessageAccepter {
   readonly #writeRecords: Write = async (items, judged) => {
     let keys = NO_KEYS
     try {
-      await withTransaction(this.#db, async (tx) => {
+      await withTransaction(this.#options.db, async (tx) => {
         keys = judged.keys = await firstOfKeys(tx, items)
         const { first } = keys
         if (first.length > 0) await writeRecords(tx, first.map(newRecord), null)
@@ -320,7 +298,7 @@ export class GroupAccepter implements MessageAccepter {
   /** Answers from the first messages of these keys, wherever they are. */
   async #answerRepeated(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
     const keys = items.map(({ accepted, key }) => ({ planId: accepted.planId, keyHash: key!.keyHash }))
-    const found = await findIdempotencyKeys(this.#db, keys)
+    const found = await findIdempotencyKeys(this.#options.db, keys)
     const firsts = new Map(found.map((first) => [keyOf(first.planId, first), first]))
     return await Promise.all(
       items.map(async (item): Promise<AcceptOutcome> => {
@@ -328,7 +306,7 @@ export class GroupAccepter implements MessageAccepter {
         const first = firsts.get(keyOf(planId, item.key!))
         if (first === undefined) return UNAVAILABLE
         if (!first.requestHash.equals(item.key!.requestHash)) return { kind: 'key-reused' }
-        const message = await this.#messages.find([planId], first.msgId)
+        const message = await this.#options.messages.find([planId], first.msgId)
         return message === null ? UNAVAILABLE : { kind: 'replayed', message: asFirstAnswered(message) }
       }),
     )
@@ -340,7 +318,7 @@ export class GroupAccepter implements MessageAccepter {
       try {
         return await writeInHalves(items, this.#settlePart, failed)
       } catch (error) {
-        this.#log.error({ err: error }, 'outcome of a COMMIT still unknown')
+        this.#options.log.error({ err: error }, 'outcome of a COMMIT still unknown')
         await wait(LOST_COMMIT_RETRY_MS)
       }
     }
@@ -348,7 +326,7 @@ export class GroupAccepter implements MessageAccepter {
   }
 
   readonly #settlePart = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
-    const refused = await settleLostMessages(this.#db, items, NOT_QUEUED)
+    const refused = await settleLostMessages(this.#options.db, items, NOT_QUEUED)
     return items.map((item) => (refused.has(item.msgId) ? failed(item) : queued(item)))
   }
 }

@@ -55,9 +55,9 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
   const unprojected = new Unprojected(held.lane)
   let last = held.cut
   for (;;) {
-    const { entries, positions } = await readEntries(db, [{ lane: held.lane, n: last }], ENTRIES_OF_PAGE)
+    const entries = await readEntries(db, held.lane, last, ENTRIES_OF_PAGE)
     if (entries.length === 0) break
-    last = positions[0]!.n
+    last = entries.at(-1)!.n
     const facts = readFacts(entries)
     if (facts instanceof RangeError) {
       await leaveLane(db, held)

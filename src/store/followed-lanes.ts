@@ -1,11 +1,11 @@
 import type { Queryable } from './database.ts'
-import type { LanePosition } from './journal.ts'
+import type { JournalEntry } from './journal.ts'
 
 /** What is new in a lane: its cut, and the next entries behind what was asked for, or behind the cut. */
 export interface LaneNews {
   readonly lane: number
   readonly cut: number
-  readonly entries: { readonly n: number; readonly data: Buffer }[]
+  readonly entries: JournalEntry[]
 }
 
 /** How much of a lane is read at once. */
@@ -22,7 +22,7 @@ export interface LaneBounds {
  */
 export async function readLanes(
   db: Queryable,
-  positions: readonly LanePosition[],
+  positions: readonly { readonly lane: number; readonly n: number }[],
   own: number | null,
   bounds: LaneBounds,
 ): Promise<LaneNews[]> {

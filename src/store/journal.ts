@@ -15,7 +15,6 @@ export interface Lane {
 
 /** One group commit. */
 export interface JournalEntry {
-  readonly lane: number
   readonly n: number
   readonly data: Buffer
 }
@@ -94,46 +93,28 @@ async function isWritten(db: Queryable, lane: number, n: number, data: Buffer): 
   return rows.length > 0
 }
 
-/** How far a reader has got in a lane: up to this entry it has all. */
-export interface LanePosition {
-  readonly lane: number
-  readonly n: number
-}
-
 /**
- * The next entries of these lanes, each lane's in order and without a gap: an entry whose predecessor is still being
- * written comes later. A lane ends before its first fence. At most `limit` of a lane.
+ * The next entries of a lane behind `after`, in order and without a gap: an entry whose predecessor is still being written
+ * comes later. The lane ends before its first fence. At most `limit`.
  */
 export async function readEntries(
   db: Queryable,
-  positions: readonly LanePosition[],
+  lane: number,
+  after: number,
   limit: number,
-): Promise<{ readonly entries: JournalEntry[]; readonly positions: LanePosition[] }> {
+): Promise<JournalEntry[]> {
   const { rows } = await db.query<JournalEntry>({
     name: 'read_entries',
     text: `
-      select e.lane, e.n, e.data
-      from json_to_recordset($1) as i (lane integer, n bigint)
-      cross join lateral (
-        select lane, n, data, row_number() over (order by n) as place from journal
-        where lane = i.lane and n > i.n order by n limit $2
+      select n, data from (
+        select n, data, row_number() over (order by n) as place from journal
+        where lane = $1 and n > $2::bigint order by n limit $3
       ) e
-      where e.n = i.n + e.place
-      order by e.lane, e.n`,
-    values: [JSON.stringify(positions), limit],
+      where n = $2::bigint + place order by n`,
+    values: [lane, after, limit],
   })
-  const last = new Map<number, number>()
-  const ended = new Set<number>()
-  const entries = rows.filter(({ lane, n, data }) => {
-    if (data.length === 0) ended.add(lane)
-    if (ended.has(lane)) return false
-    last.set(lane, n)
-    return true
-  })
-  return {
-    entries,
-    positions: positions.map(({ lane, n }) => ({ lane, n: last.get(lane) ?? n })),
-  }
+  const fence = rows.findIndex(({ data }) => data.length === 0)
+  return fence === -1 ? rows : rows.slice(0, fence)
 }
 
 /**

@@ -91,7 +91,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => parts.takeCompleteSets(db, 1),
   (db) => parts.takeOldSets(db, 1, 1),
   (db) => journal.appendEntry(db, LANE, 1, Buffer.of()),
-  (db) => journal.readEntries(db, [], 1),
+  (db) => journal.readEntries(db, 1, 1, 1),
   (db) => journal.cutJournal(db, LANE, 1),
   (db) => findMessage(db, [], ID),
   (db) => settleLostMessages(db, [], ''),

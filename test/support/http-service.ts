@@ -8,7 +8,7 @@ import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import type { HttpLimits } from '../../src/http/limits.ts'
 import type { Readiness } from '../../src/http/routes/health.ts'
-import type { MessageAccepter } from '../../src/operations/accept-messages.ts'
+import type { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import type { MessageReads } from '../../src/operations/read-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
@@ -72,7 +72,7 @@ export interface HttpServiceOptions {
   /** How messages are read; absent: as a node does that has none. */
   readonly messages?: (db: Database) => Promise<MessageReads>
   /** What accepts messages; absent: the real accepter. */
-  readonly accepter?: MessageAccepter
+  readonly accepter?: Pick<GroupAccepter, 'accept'>
   readonly cursorKeys?: { cursor: Buffer; oldCursors?: readonly Buffer[] }
 }
 

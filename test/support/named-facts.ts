@@ -41,7 +41,7 @@ export function aToldWriter(
 
 /** The names in the lane, entry by entry; of an empty group ''. */
 export async function writtenNames(db: Database, lane: number): Promise<string[]> {
-  const { entries } = await readEntries(db, [{ lane, n: 0 }], 100)
+  const entries = await readEntries(db, lane, 0, 100)
   return entries.map(({ data }) =>
     decodeEntry(data)
       .map((entry) => ('errorCode' in entry.fact ? entry.fact.errorCode : entry.fact.kind))

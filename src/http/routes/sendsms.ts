@@ -9,7 +9,7 @@ import { planForSending } from '../../domain/plan-scopes.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
 import { fieldFaults, judgeSender, recordBytes, type SendRequest } from '../../domain/send-requests.ts'
 import { AppError, invalid } from '../../errors.ts'
-import type { AcceptOutcome, MessageAccepter } from '../../operations/accept-messages.ts'
+import type { AcceptOutcome, GroupAccepter } from '../../operations/accept-messages.ts'
 import { authenticateCustomer, tokenOf } from '../authentication.ts'
 import { type DirectorySource, unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
@@ -22,7 +22,7 @@ import { SendSmsSchema } from '../schemas/send-sms.ts'
 
 export interface SendDeps {
   readonly directory: DirectorySource
-  readonly accepter: MessageAccepter
+  readonly accepter: Pick<GroupAccepter, 'accept'>
   readonly guard: CallbackChecker
   readonly limits: Pick<HttpLimits, 'recordBytes'>
   readonly baseUrl: string | null
