@@ -1,8 +1,6 @@
-import type { ServicePlan } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
 import { messageId } from '../../domain/message-ids.ts'
-import type { Draft } from '../../domain/messages.ts'
-import type { Place, Placement } from '../../operations/accept-messages.ts'
+import type { Placement } from '../../operations/accept-messages.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
@@ -19,25 +17,13 @@ export interface NewMessagesOptions {
   readonly held: HeldMessages
   readonly choice: CarrierChoice
   readonly links: Pick<CarrierLinks<unknown>, 'windows'>
-  /** It is in progress here. */
-  readonly keep: (msgId: string) => void
   readonly isStopped: () => boolean
 }
 
 /** Decides for each message that is accepted whether this node keeps it in memory, and reserves the room for it. */
-export class NewMessages implements Placement {
-  readonly #options: NewMessagesOptions
-
-  constructor(options: NewMessagesOptions) {
-    this.#options = options
-  }
-
-  place(
-    plan: ServicePlan,
-    { sender, recipient, body }: Pick<Draft, 'sender' | 'recipient' | 'body'>,
-    segments: number,
-  ): Place {
-    const { choice, directory, held, isStopped, lease, nowMs, random, links, recorder } = this.#options
+export function placeNew(options: NewMessagesOptions): Placement['place'] {
+  const { choice, directory, held, isStopped, lease, nowMs, random, links, recorder } = options
+  return (plan, { sender, recipient, body }, segments) => {
     const msgId = messageId(nowMs(), random(9), lease.nextBucket())
     const routed = directory().routeFor(plan, sender, recipient)
     if (routed === null) return { msgId, holder: null, begun: false, routeId: null }
@@ -55,13 +41,5 @@ export class NewMessages implements Placement {
     const begun = holds && plan.optOut === null && held.begun < links.windows
     if (begun) held.begin(msgId)
     return { msgId, holder: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
-  }
-
-  keep(msgId: string): void {
-    this.#options.keep(msgId)
-  }
-
-  release(msgId: string): void {
-    this.#options.held.delete(msgId)
   }
 }

@@ -11,13 +11,14 @@ import { RebindCounts } from '../../domain/rebind-counts.ts'
 import type { CarrierCondition, Routed } from '../../domain/routing.ts'
 import { ambiguityWaitMs, nextTryMs } from '../../domain/submit-outcomes.ts'
 import type { Log } from '../../log.ts'
+import type { Placement } from '../../operations/accept-messages.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
 import type { CarrierLink } from '../links/carrier-link.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { QualityWatch } from '../quality/quality-watch.ts'
-import { Beginnings } from './beginnings.ts'
+import { beginnings } from './beginnings.ts'
 import { CarrierChoice } from './carrier-choice.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
@@ -25,7 +26,7 @@ import { CarrierQueue } from './carrier-queue.ts'
 import { Departures } from './departures.ts'
 import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
-import { NewMessages, type NewMessagesOptions } from './new-messages.ts'
+import { type NewMessagesOptions, placeNew } from './new-messages.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
 import {
   attemptOf,
@@ -63,7 +64,7 @@ export class Submitter {
   readonly #departures: Departures
   readonly #pumping: Pumping
   /** What is being accepted. */
-  readonly newMessages: NewMessages
+  readonly newMessages: Placement
   readonly #rebinds = new RebindCounts()
   #stopped = false
 
@@ -73,17 +74,17 @@ export class Submitter {
     const held = this.#held
     const choice = new CarrierChoice({ conditions, directory, links, quality })
     const departures = new Departures({ conditions, directory, held, inProgress, nowMs, recorder })
-    const beginnings = new Beginnings({ held, inProgress, pump: (carrierId) => this.#pump(carrierId) })
     this.#choice = choice
     this.#departures = departures
-    this.newMessages = new NewMessages({
-      ...{ choice, directory, held, lease, links, nowMs, random, recorder },
+    const isStopped = () => this.#stopped
+    this.newMessages = {
+      place: placeNew({ choice, directory, held, isStopped, lease, links, nowMs, random, recorder }),
       keep: (msgId) => this.#keep(msgId),
-      isStopped: () => this.#stopped,
-    })
+      release: (msgId) => held.delete(msgId),
+    }
     this.#pumping = {
       ...{ inProgress, lease, links, log, nowMs, recorder },
-      begin: (job, queue) => beginnings.begin(job, queue),
+      begin: beginnings({ held, inProgress, pump: (carrierId) => this.#pump(carrierId) }),
       expire: (job) => this.#enqueue(restOf(job)),
       putOff: (job, delayMs) => departures.putOff(job, delayMs),
       answered: (job) => this.#advance(job),
@@ -352,11 +353,8 @@ export class Submitter {
     } else {
       const { attempt } = job.dispatch
       const waitMs = ambiguityWaitMs(this.#options.ambiguityWaitMs, attempt)
-      const change = {
-        delayMs: withinValidity(job, waitMs, this.#options.nowMs()),
-        attempt: attempt + 1,
-        ambiguous: true,
-      }
+      const delayMs = withinValidity(job, waitMs, this.#options.nowMs())
+      const change = { delayMs, attempt: attempt + 1, ambiguous: true }
       this.#departures.postponeJob(job, change, attemptOf(job, 'no-answer'))
     }
   }
