@@ -6,6 +6,7 @@ import { isInProgress, keyOf, type OtherMessages } from '../../operations/read-m
 import type { Queryable } from '../../store/database.ts'
 import { type LaneBounds, type LaneNews, readLanes } from '../../store/followed-lanes.ts'
 import { findRecorded } from '../../store/projection.ts'
+import { SharedRun } from '../node/shared-run.ts'
 
 export interface LaneFollowerOptions {
   readonly db: Queryable
@@ -42,22 +43,16 @@ export class LaneFollower implements OtherMessages {
   readonly #options: LaneFollowerOptions
   readonly #lanes = new Map<number, FollowedLane>()
   #many: number
-  /** The catch-up that began last, and the one that begins after it. */
-  #running: Promise<void> | null = null
-  #next: Promise<void> | null = null
+  readonly #catchUps = new SharedRun(() => this.#readOn())
 
   constructor(options: LaneFollowerOptions) {
     this.#options = options
     this.#many = options.manyMessages ?? MANY_MESSAGES
   }
 
-  /**
-   * Resolves when everything that is committed in the other lanes now is known here, or is in the records. Whoever asks
-   * while one is under way shares the next: what is under way may have read before. Rejects when the database does.
-   */
+  /** Resolves when everything that is committed in the other lanes now is known here, or is in the records. */
   catchUp(): Promise<void> {
-    this.#next ??= this.#readAfter(this.#running)
-    return this.#next
+    return this.#catchUps.ask()
   }
 
   get(msgId: string, lane: number | null): MessageInProgress | undefined {
@@ -81,13 +76,6 @@ export class LaneFollower implements OtherMessages {
     for (const message of messages)
       for (const followed of this.#lanes.values())
         if (followed.messages.get(message.msgId) === message) drop(followed, message.msgId)
-  }
-
-  async #readAfter(running: Promise<void> | null): Promise<void> {
-    await running?.catch(() => undefined)
-    this.#running = this.#next
-    this.#next = null
-    await this.#readOn()
   }
 
   async #readOn(): Promise<void> {

@@ -5,6 +5,7 @@ import type { Log } from '../../log.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readDirectory, readDirectoryVersion } from '../../store/directory.ts'
 import { PeriodicTask } from './periodic-task.ts'
+import { SharedRun } from './shared-run.ts'
 
 export interface DirectoryServiceOptions {
   readonly db: Queryable
@@ -40,8 +41,7 @@ export class DirectoryService {
   readonly #listeners = new Set<Listener>()
   #directory: Directory | null = null
   #confirmedAtMs = Number.NEGATIVE_INFINITY
-  #running: Promise<void> | null = null
-  #queued: Promise<void> | null = null
+  readonly #reads = new SharedRun(() => this.#load())
   #freshening: Promise<Directory | null> | null = null
   #freshWaits = 0
   readonly #poll: PeriodicTask
@@ -65,23 +65,12 @@ export class DirectoryService {
   /** No poll begins after this; resolves when the one under way has ended. */
   async stop(): Promise<void> {
     await this.#poll.stop()
-    await (this.#queued ?? this.#running)?.catch(() => undefined)
+    await this.#reads.idle()
   }
 
-  /**
-   * Resolves when the snapshot holds everything committed before the call. A poll under way may have read before
-   * that, so it is waited for and another follows; callers that come together share that one.
-   */
+  /** Resolves when the snapshot holds everything committed before the call. */
   refresh(): Promise<void> {
-    if (this.#queued !== null) return this.#queued
-    if (this.#running === null) return this.#run()
-    this.#queued = this.#running
-      .catch(() => undefined)
-      .then(() => {
-        this.#queued = null
-        return this.#run()
-      })
-    return this.#queued
+    return this.#reads.ask()
   }
 
   /** The snapshot. Throws before the first load. */
@@ -139,14 +128,6 @@ export class DirectoryService {
       clearTimeout(timer)
     }
     return this.stale() ? null : this.current()
-  }
-
-  #run(): Promise<void> {
-    const run = this.#load().finally(() => {
-      if (this.#running === run) this.#running = null
-    })
-    this.#running = run
-    return run
   }
 
   async #load(): Promise<void> {

@@ -80,7 +80,7 @@ test('many refreshes that come together share their statements', async () => {
   const directory = service({ db })
   await directory.refresh()
   await Promise.all(Array.from({ length: 50 }, () => directory.refresh()))
-  expect(db.statements).toBe(4)
+  expect(db.statements).toBe(3)
 })
 
 test('it is stale once nothing has confirmed it for 4 s, counted from before the statement', async () => {
