@@ -60,7 +60,7 @@ export type AcceptOutcome =
   | { readonly kind: 'unknown' }
 
 /** Where a new message goes: its id, and whether this node keeps it in memory to submit it at once. */
-export interface Place {
+interface Place {
   readonly msgId: string
   /** This node, which has reserved room for it until `keep` or `release`; null: it waits in the database. */
   readonly holder: number | null
