@@ -42,6 +42,8 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number
   /** What is known of the server; the pools of a process share it. Default: no pooler stands before it. */
   readonly server?: DatabaseServer
+  /** An idle connection is given back after so long. Default a minute; the next burst opens it again in a few milliseconds. */
+  readonly idleTimeoutMs?: number
   /** Bound on getting a connection, waiting for a free one included. Default 10,000. */
   readonly connectTimeoutMs?: number
   readonly applicationName?: string
@@ -52,7 +54,6 @@ export interface DatabaseOptions {
 const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000
 /** Extra time the client allows beyond the server's own bound, for an answer still under way. */
 const STATEMENT_GRACE_MS = 5_000
-/** An idle connection is given back after a minute; the next burst opens it again in a few milliseconds. */
 const IDLE_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_DELAY_MS = 10_000
 
@@ -65,7 +66,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionString: server.hosts.primary.connectionString,
     max: options.poolSize,
     connectionTimeoutMillis: (options.connectTimeoutMs ?? 10_000) + server.hosts.searchMs,
-    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    idleTimeoutMillis: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     application_name: options.applicationName ?? 'aldis',

@@ -62,9 +62,18 @@ it('reads only the partitions of the window', async () => {
       return { rows: [] }
     },
   }
+  const page = { planId: 1, filters: NO_FILTERS, after: null, limit: 10 }
   const filters = { ...NO_FILTERS, fromDate: FIRST_MS, toDate: FIRST_MS + 5 }
-  await listMessages(explaining as never, { planId: 1, filters, after: null, limit: 10 })
-  expect(plans[0]).toContain('messages_day_0')
+  await listMessages(explaining as never, { ...page, filters })
+  expect(plans).toEqual([expect.stringContaining('messages_day_0')])
   expect(plans[0]).not.toContain('messages_day_1')
+  // Eight days, then the others.
+  await listMessages(explaining as never, page, FIRST_MS + 8 * DAY_MS)
+  expect(plans.slice(1)).toEqual([
+    expect.stringContaining('messages_day_1'),
+    expect.stringContaining('messages_day_0'),
+  ])
+  expect(plans[1]).not.toContain('messages_day_0')
+  expect(plans[2]).not.toContain('messages_day_1')
   expect(await idsOf({})).toEqual(ofPlan1)
 })
