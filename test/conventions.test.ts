@@ -38,6 +38,7 @@ function offenders(files: readonly Source[], pattern: RegExp): string[] {
 /** Layer -> layers it may import. A folder of src is a layer; so is each file at its root. */
 const LAYERS: Record<string, readonly string[]> = {
   'slot-map': [],
+  histogram: [],
   domain: ['slot-map'],
   smpp: ['slot-map'],
   errors: ['domain'],
@@ -50,8 +51,8 @@ const LAYERS: Record<string, readonly string[]> = {
   outbound: ['domain'],
   simulator: ['smpp', 'domain'],
   operations: ['store', 'domain', 'errors', 'log'],
-  services: ['operations', 'store', 'outbound', 'smpp', 'domain', 'log', 'slot-map'],
-  http: ['operations', 'store', 'domain', 'errors'],
+  services: ['operations', 'store', 'outbound', 'smpp', 'domain', 'log', 'slot-map', 'histogram'],
+  http: ['operations', 'store', 'domain', 'errors', 'histogram'],
   app: ['http', 'services', 'operations', 'store', 'outbound', 'domain', 'errors', 'parts', 'random-pool'],
   commands: ['app', 'config', 'log', 'postgres', 'simulator', 'store', 'domain'],
   main: ['commands'],

@@ -1,6 +1,7 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
 import type { ErrorCode } from '../errors.ts'
+import { Histogram } from '../histogram.ts'
 
 /** The figures of one process. */
 export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
@@ -47,12 +48,11 @@ export function mergedMetrics(all: readonly Metrics[]): Promise<string> {
 }
 
 export function httpMetrics(registry: Registry): HttpMetrics {
-  const histogram = new Histogram({
+  const histogram = new Histogram<'method' | 'route' | 'status'>({
     name: 'aldis_http_request_duration_seconds',
     help: 'HTTP requests by route and status, and how long they took',
-    labelNames: ['method', 'route', 'status'] as const,
     buckets: BUCKETS,
-    registers: [registry],
+    registry,
   })
   const accepted = new Counter({
     name: 'aldis_messages_accepted_total',
@@ -70,7 +70,6 @@ export function httpMetrics(registry: Registry): HttpMetrics {
     help: 'sends whose connection was closed without an answer, because nobody could say what became of them',
     registers: [registry],
   })
-  // The label set of a series is hashed once, not for every request.
   const series = new Map<string, { observe(seconds: number): void }>()
   return {
     registry,

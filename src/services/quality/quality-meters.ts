@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import {
   FINAL_RESULTS,
   type FinalResult,
@@ -7,6 +7,7 @@ import {
   SUBMIT_RESULTS,
   type SubmitResult,
 } from '../../domain/quality.ts'
+import { Histogram } from '../../histogram.ts'
 import type { QualityMeters } from './quality-watch.ts'
 
 /** Series of one carrier, looked up once and not for every message. */
@@ -38,13 +39,7 @@ export function qualityMeters(registry: Registry): QualityMeters {
     ...common,
   })
   const latency = (name: string, help: string, boundsMs: readonly number[]) =>
-    new Histogram({
-      name,
-      help,
-      labelNames: ['carrier'] as const,
-      buckets: boundsMs.map((ms) => ms / 1_000),
-      registers: [registry],
-    })
+    new Histogram<'carrier'>({ name, help, buckets: boundsMs.map((ms) => ms / 1_000), registry })
   const submitLatency = latency(
     'aldis_submit_latency_seconds',
     'from submit_sm to its response',

@@ -1,4 +1,5 @@
-import { Gauge, Histogram, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
+import { Histogram } from '../../histogram.ts'
 import type { Database } from '../../store/database.ts'
 import { watchPool } from '../../store/pool-watch.ts'
 
@@ -9,22 +10,18 @@ const UNNAMED = 'unnamed'
 
 /** How the database answers this node. Labels: names of statements and pools, constants of the code. */
 export function databaseMetrics(registry: Registry, pools: Readonly<Record<string, Database>>): void {
-  const registers = [registry]
-  const statements = new Histogram({
+  const statements = new Histogram<'statement'>({
     name: 'aldis_statement_seconds',
     help: 'statements by name, from when they are sent to their answer',
-    labelNames: ['statement'] as const,
     buckets: BUCKETS,
-    registers,
+    registry,
   })
-  const waits = new Histogram({
+  const waits = new Histogram<'pool'>({
     name: 'aldis_pool_wait_seconds',
     help: 'how long a connection was waited for, by pool',
-    labelNames: ['pool'] as const,
     buckets: BUCKETS,
-    registers,
+    registry,
   })
-  // The labels are hashed once, not for every statement.
   const known = new Map<string, { observe(seconds: number): void }>()
   const seriesOf = (statement: string) => {
     const series = known.get(statement) ?? statements.labels({ statement })
@@ -43,7 +40,7 @@ export function databaseMetrics(registry: Registry, pools: Readonly<Record<strin
       name,
       help,
       labelNames: ['pool'] as const,
-      registers,
+      registers: [registry],
       collect() {
         for (const [pool, db] of Object.entries(pools)) this.set({ pool }, read(db))
       },

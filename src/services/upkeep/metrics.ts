@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Carrier } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
+import { Histogram } from '../../histogram.ts'
 import { BATCHES, type BatchMeter } from '../../operations/batches.ts'
 import type { Database } from '../../store/database.ts'
 import { countParkedReceipts } from '../../store/parked-receipts.ts'
@@ -70,12 +71,11 @@ export function eventCounters(registry: Registry): EventCounters {
   })
   // The labels are hashed once, not for every attempt.
   const [delivered, failed] = [attempts.labels('delivered'), attempts.labels('failed')]
-  const batches = new Histogram({
+  const batches = new Histogram<'batch'>({
     name: 'aldis_batch_size',
     help: 'how many items are written by one statement',
-    labelNames: ['batch'] as const,
     buckets: BATCH_BOUNDS,
-    registers: [registry],
+    registry,
   })
   const sizes = new Map(BATCHES.map((batch) => [batch, batches.labels({ batch })]))
   return {
