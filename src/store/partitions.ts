@@ -24,6 +24,9 @@ const STORAGE: Record<PartitionedTable, string> = {
   webhook_attempts: 'fillfactor = 100',
 }
 
+/** Of 100, the default, ANALYZE reads 30,000 rows with all their columns; of 10, a tenth. */
+const STATISTICS_TARGET = 10
+
 /**
  * Creates the partition of one day, `day` as YYYYMMDD. Bounds are the first ids of the days. To be called in a
  * transaction; fails with 42P07 when it is there. Made apart and then attached: that waits for nobody who reads or writes,
@@ -47,6 +50,29 @@ export async function createPartition(
   await db.query(
     `alter table ${table} attach partition ${name} for values from ('${day.fromMsgId}') to ('${day.toMsgId}')`,
   )
+  await boundStatistics(db, name)
+}
+
+/**
+ * Statistics of what indexes have, and of nothing else: the planner chooses between indexes, and autovacuum analyzes a
+ * day's partition again and again while messages are accepted.
+ */
+async function boundStatistics(db: Queryable, name: string): Promise<void> {
+  const { rows } = await db.query<{ statement: string }>({
+    text: `
+      select 'alter table ' || $1 || ' ' || string_agg(format('alter %I set statistics %s', a.attname,
+        (select case when exists (
+          select from pg_index i where i.indrelid = a.attrelid and a.attnum = any (i.indkey)) then $2::integer else 0 end)
+        ), ', ') as statement
+      from pg_attribute a
+      where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped
+      union all
+      select format('alter index %s alter %s set statistics %s', i.indexrelid::regclass, k.n, $2::integer)
+      from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality as k (attnum, n)
+      where i.indrelid = $1::regclass and k.attnum = 0`,
+    values: [name, STATISTICS_TARGET],
+  })
+  for (const { statement } of rows) await db.query(statement)
 }
 
 /** Days (YYYYMMDD) that a table has partitions for, oldest first. */

@@ -31,6 +31,27 @@ describe.each(PARTITIONED_TABLES)('%s', (table) => {
   })
 })
 
+test('a day is analyzed by a tenth of the rows, and only what its indexes have', async () => {
+  await createPartition(db, 'messages', day('20260105', 4))
+  await db.query(
+    `insert into messages (plan_id, msg_id, sender, recipient, body, segments, updated_at)
+     select 1, ('${lowestIdAt(START_MS + 4 * DAY_MS).slice(0, 24)}' || lpad(to_hex(n), 12, '0'))::uuid,
+            'Aldis', '+1555' || n, 'text ' || n, 1, now()
+     from generate_series(1, 5000) n`,
+  )
+  await db.query('analyze messages_20260105')
+  const { rows } = await db.query<{ what: string; target: number }>(`
+    select s.tablename || '.' || s.attname as what, a.attstattarget as target
+    from pg_stats s join pg_attribute a on a.attrelid = s.tablename::regclass and a.attname = s.attname
+    where s.tablename like 'messages\\_20260105%' order by 1`)
+  expect(rows).toEqual([
+    { what: 'messages_20260105.msg_id', target: 10 },
+    { what: 'messages_20260105.plan_id', target: 10 },
+    { what: 'messages_20260105.recipient', target: 10 },
+    { what: 'messages_20260105_plan_id_message_kind_msg_id_idx.message_kind', target: 10 },
+  ])
+})
+
 test('the key is the newest index of a day, also where the table was restored from a dump', async () => {
   await db.query('drop index messages_kind')
   await db.query('create index messages_kind on messages (plan_id, sender)')
