@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks'
 import { maskEchoes } from '../domain/echoed-secrets.ts'
 import { type Webhook, webhookHeaders } from '../domain/webhook-requests.ts'
 import { parseRetryAfter } from '../domain/webhook-schedule.ts'
-import type { OutgoingRequest } from './connection.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
 import type { WebhookDispatcher } from './dispatcher.ts'
 import { requestText, type SecretHeaders } from './request-text.ts'
@@ -43,24 +42,27 @@ export interface DeliveryOutcome {
 /** Addresses of one name dialled in one attempt, when the connection is refused at once. */
 const MAX_DIALS = 3
 
-/** Signs one webhook and POSTs it. Never rejects: with a damaged secret it is not sent, as INVALID_REQUEST. */
+/**
+ * Signs one webhook and POSTs it. Never rejects: one with a damaged secret, or that meets a defect of ours, ends as
+ * INVALID_REQUEST. A throw would end the thread, and with it what all others have open.
+ */
 export async function sendWebhook(
   dispatcher: WebhookDispatcher,
   { webhookSecrets, webhookHeaders: accountHeaders }: WebhookAccount,
   webhook: Webhook,
 ): Promise<DeliveryOutcome> {
   const { url, body } = webhook
-  let headers: Record<string, string>
+  const startMs = performance.now()
   try {
-    headers = webhookHeaders(webhook, webhookSecrets)
+    const headers = webhookHeaders(webhook, webhookSecrets)
+    return await postWebhook(dispatcher, { url, body, headers, accountHeaders })
   } catch {
-    return failed('INVALID_REQUEST', performance.now())
+    return failed('INVALID_REQUEST', startMs)
   }
-  return await postWebhook(dispatcher, { url, body, headers, accountHeaders })
 }
 
 /**
- * POSTs one webhook and says what became of it. Never rejects.
+ * POSTs one webhook and says what became of it.
  *
  * 2xx is success, also when the body is cut; a redirect is a failure and is not followed; user info in the URL
  * becomes Basic credentials and appears nowhere else. The body of the answer is never inflated.
@@ -76,14 +78,16 @@ export async function postWebhook(
   const { target } = verdict
   const { text, secrets } = requestText(target, request)
   if (text === null) return failed('INVALID_REQUEST', startMs)
-  const timing = { startMs, deadlineMs: startMs + dispatcher.totalTimeoutMs }
+  const deadlineMs = startMs + dispatcher.totalTimeoutMs
   let outcome = failed('CONNECT_FAILED', startMs)
   for (const address of dispatcher.ranked(target, verdict.addresses).slice(0, MAX_DIALS)) {
-    outcome = await new Promise((resolve) => {
-      const exchange = new Exchange({ text, secrets }, timing, resolve)
-      const refusal = dispatcher.send(target, address, exchange)
-      if (refusal !== null) exchange.end(refusal, null)
+    const ended = await new Promise<Ended>((resolve) => {
+      const end = (error: DeliveryErrorName | null, response: ResponseParser | null) =>
+        resolve({ error, response })
+      const refusal = dispatcher.send(target, address, { text, deadlineMs, end })
+      if (refusal !== null) end(refusal, null)
     })
+    outcome = outcomeOf(ended, startMs, secrets)
     const { error } = outcome
     const isUnreached =
       error === 'CONNECT_REFUSED' || error === 'CONNECT_UNREACHABLE' || error === 'CONNECT_TIMEOUT'
@@ -94,43 +98,25 @@ export async function postWebhook(
   return outcome
 }
 
-/** One request on one address, from the wait for a connection to the end of the answer. */
-class Exchange implements OutgoingRequest {
-  readonly text: string
-  readonly deadlineMs: number
-  readonly #startMs: number
-  readonly #secrets: SecretHeaders
-  readonly #resolve: (outcome: DeliveryOutcome) => void
+/** The end of one request on one address. */
+interface Ended {
+  readonly error: DeliveryErrorName | null
+  readonly response: ResponseParser | null
+}
 
-  constructor(
-    { text, secrets }: { text: string; secrets: SecretHeaders },
-    { startMs, deadlineMs }: { startMs: number; deadlineMs: number },
-    resolve: (outcome: DeliveryOutcome) => void,
-  ) {
-    this.text = text
-    this.deadlineMs = deadlineMs
-    this.#startMs = startMs
-    this.#secrets = secrets
-    this.#resolve = resolve
-  }
-
-  /** Once the head of the answer is there its status decides, whatever happens to the body after it. */
-  end(error: DeliveryErrorName | null, response: ResponseParser | null): void {
-    const status = response?.status ?? null
-    if (response === null || status === null) {
-      this.#resolve(failed(error ?? 'PROTOCOL_ERROR', this.#startMs))
-      return
-    }
-    this.#resolve({
-      kind: status < 300 ? 'success' : 'failure',
-      status,
-      error: errorOfStatus(status),
-      latencyMs: Math.round(performance.now() - this.#startMs),
-      // PostgreSQL text cannot hold U+0000.
-      responseHead: maskEchoes(response.contentHead().replaceAll('\0', '\uFFFD'), this.#secrets),
-      retryAfterMs: parseRetryAfter(response.retryAfter, Date.now()),
-      gone: status === 410,
-    })
+/** Once the head of the answer is there its status decides, whatever happens to the body after it. */
+function outcomeOf({ error, response }: Ended, startMs: number, secrets: SecretHeaders): DeliveryOutcome {
+  const status = response?.status ?? null
+  if (response === null || status === null) return failed(error ?? 'PROTOCOL_ERROR', startMs)
+  return {
+    kind: status < 300 ? 'success' : 'failure',
+    status,
+    error: errorOfStatus(status),
+    latencyMs: Math.round(performance.now() - startMs),
+    // PostgreSQL text cannot hold U+0000.
+    responseHead: maskEchoes(response.contentHead().replaceAll('\0', '\uFFFD'), secrets),
+    retryAfterMs: parseRetryAfter(response.retryAfter, Date.now()),
+    gone: status === 410,
   }
 }
 

@@ -216,6 +216,11 @@ describe('the thread that sends webhooks', () => {
     await eventually(() => msgIds.every((msgId) => of(msgId).length === 1))
     service.receiver.answerWith(acknowledge)
     await thread.terminate()
+    // They wait for 5 s.
+    await eventually(async () => {
+      await service.makeDue()
+      return msgIds.every((msgId) => of(msgId).length >= 2)
+    })
     for (const msgId of msgIds) {
       await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
       const [lost, again] = of(msgId)

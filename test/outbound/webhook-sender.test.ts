@@ -6,13 +6,13 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../src/domain/webhook-requests.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import type { DeliveryOutcome, WebhookAccount } from '../../src/outbound/webhook-post.ts'
-import { WebhookSender, type WebhookSenderOptions } from '../../src/outbound/webhook-sender.ts'
+import type { WebhookSender, WebhookSenderOptions } from '../../src/outbound/webhook-sender.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { eventually } from '../support/eventually.ts'
 import { outboundNetwork, silence } from '../support/outbound-network.ts'
 import { acknowledge, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
-const { dns, authority, closing, receiver, urlAt } = await outboundNetwork()
+const { threadSender, receiver, urlAt } = await outboundNetwork()
 const SECRET = formatWebhookSecret(Buffer.alloc(32, 3))
 const ACCOUNT = { webhookSecrets: [SECRET], webhookHeaders: { 'x-tenant': 'a' } }
 
@@ -22,18 +22,8 @@ afterEach(() => {
   deaths.length = 0
 })
 
-function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
-  return closing(
-    new WebhookSender({
-      callbackPolicy: { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.1/32'] },
-      dnsServers: [dns.address],
-      caPem: authority.certPem,
-      totalTimeoutMs: 15_000,
-      onDeath: (error) => deaths.push(error),
-      ...options,
-    }),
-  )
-}
+const sender = (options: Partial<WebhookSenderOptions> = {}): WebhookSender =>
+  threadSender({ onDeath: (error) => deaths.push(error), ...options })
 
 /** The thread that is made next, by anybody. */
 async function nextThread(): Promise<Worker> {
@@ -116,6 +106,20 @@ test('the thread judges each URL as it dials, and a damaged secret is an outcome
   expect(await posted(through, attempt(to))).toMatchObject({ error: 'FORBIDDEN_ADDRESS' })
   const account = { ...ACCOUNT, webhookSecrets: ['whsec_'] }
   expect(await posted(through, attempt(to), account)).toMatchObject({ error: 'INVALID_REQUEST' })
+})
+
+test.each<[string, number | null, Partial<Webhook>, Partial<WebhookAccount>]>([
+  ['before it is sent', null, { body: null as never }, {}],
+  ['as its answer is read', 200, {}, { webhookHeaders: { authorization: 7 as never } }],
+])('what throws in the thread %s fails that webhook alone', async (_when, status, what, account) => {
+  const to = await receiver({ answer: (exchange) => exchange.respond(200, {}, 'thanks') })
+  const through = sender()
+  const others = Array.from({ length: 20 }, () => posted(through, attempt(to)))
+  const outcome = await posted(through, attempt(to, what), { ...ACCOUNT, ...account })
+  expect(outcome).toMatchObject({ kind: 'failure', error: 'INVALID_REQUEST', status: null })
+  for (const other of await Promise.all(others)) expect(other).toMatchObject({ kind: 'success' })
+  expect(to.received).toHaveLength(status === null ? 20 : 21)
+  expect(deaths).toEqual([])
 })
 
 /** A thread with one attempt that its receiver has and does not answer. */

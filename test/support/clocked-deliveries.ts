@@ -36,8 +36,11 @@ export interface StoredDelivery {
   readonly dueMs: number
 }
 
-/** One node for all tests of a file, made outside of any. */
-export async function clockedDeliveries(memory: Pick<WebhookDelivererOptions, 'limits' | 'maxHeld'> = {}) {
+/** One node for all tests of a file, made outside of any. `isThreaded`: webhooks are sent by a thread, as by the service. */
+export async function clockedDeliveries({
+  isThreaded = false,
+  ...memory
+}: Pick<WebhookDelivererOptions, 'limits' | 'maxHeld'> & { readonly isThreaded?: boolean } = {}) {
   const network = await outboundNetwork()
   const messages = await recordedMessages()
   const clock = await standingClock(messages)
@@ -93,7 +96,7 @@ export async function clockedDeliveries(memory: Pick<WebhookDelivererOptions, 'l
       db: lossy,
       directory: () => directory,
       lease,
-      sender: network.sender(),
+      sender: isThreaded ? network.threadSender() : network.sender(),
       destinations,
       inProgress: nothingInProgress(db),
       secretKey: Buffer.alloc(32),

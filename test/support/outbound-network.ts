@@ -5,7 +5,7 @@ import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { type DispatcherOptions, WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { type DeliveryOutcome, postWebhook, sendWebhook } from '../../src/outbound/webhook-post.ts'
-import type { WebhookSender } from '../../src/outbound/webhook-sender.ts'
+import { WebhookSender, type WebhookSenderOptions } from '../../src/outbound/webhook-sender.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import { createServerCertificate, createTestAuthority } from './certificates.ts'
 import { startDnsServer } from './dns-server.ts'
@@ -54,6 +54,13 @@ export async function outboundNetwork() {
     }
   }
 
+  function threadSender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
+    const caPem = authority.certPem
+    const dnsServers = [dns.address]
+    const given = { callbackPolicy: RECEIVER_POLICY, dnsServers, caPem, totalTimeoutMs: 15_000, ...options }
+    return closing(new WebhookSender({ onDeath: () => undefined, ...given }))
+  }
+
   async function receiver(options: ReceiverOptions = {}): Promise<WebhookReceiver> {
     return closing(await startWebhookReceiver({ certificate, ...options }))
   }
@@ -64,7 +71,7 @@ export async function outboundNetwork() {
     return `https://${name}:${port}${path}`
   }
 
-  return { dns, authority, certificate, closing, guardOf, dispatcher, sender, receiver, urlAt }
+  return { dns, authority, certificate, closing, guardOf, dispatcher, sender, threadSender, receiver, urlAt }
 }
 
 /** Answers with these bytes, Latin-1, and ends the connection. */

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { DeliveryLanes, type LaneLimits } from '../../domain/delivery-lanes.ts'
 import type { Directory } from '../../domain/directory.ts'
@@ -44,8 +45,14 @@ export interface WebhookDelivererOptions {
   readonly clock?: (() => number) | undefined
 }
 
-/** Pause before an event that cannot be put together here is tried again: its plan is not known yet, or a defect. */
+/**
+ * Pause before an event is tried again that cannot be put together here (its plan is not known yet, or a defect), or with
+ * which the sending thread died; of such an event it is doubled each time.
+ */
 const UNREADY_DELAY_MS = 5_000
+const MOST_UNREADY_DELAY_MS = 600_000
+/** Events whose failures are counted; the thread has 1,024 at most when it dies. */
+const MAX_UNSENT = 10_000
 const DRAIN_POLL_MS = 20
 /** What finds no room waits in the database until its lane fetches it, or for so long: its node may be gone by then. */
 export const CROWDED_MS = 600_000
@@ -64,6 +71,8 @@ export class WebhookDeliverer {
   readonly #lanes: DeliveryLanes<Delivery>
   readonly #outcomes: WebhookOutcomes
   readonly #memory: WebhookMemory
+  /** How often an event was not sent, by a defect or by the death of the thread that had it; by its id. */
+  readonly #unsent = new LRUCache<string, number>({ max: MAX_UNSENT })
   /** What comes out of the database. */
   readonly due: DueEvents
   #stopped = false
@@ -197,9 +206,17 @@ export class WebhookDeliverer {
     const { event, planId, destination } = delivery
     this.#lanes.ended(planId, destination)
     if (outcome === null || outcome.error === 'ABORTED')
-      void this.#release(event.msgId, outcome === null ? UNREADY_DELAY_MS : 0)
+      void this.#release(event.msgId, this.#stopped ? 0 : this.#unsentDelayMs(event))
     else this.#conclude(delivery, outcome, attemptedAtMs)
     this.#pump()
+  }
+
+  /** It may be this very event that ends the thread: it must not do so again and again at once. */
+  #unsentDelayMs(event: WebhookEvent): number {
+    const id = eventId(event)
+    const times = this.#unsent.get(id) ?? 0
+    this.#unsent.set(id, times + 1)
+    return Math.min(UNREADY_DELAY_MS * 2 ** times, MOST_UNREADY_DELAY_MS)
   }
 
   /** What follows from an attempt: most often nobody waits where its message is in memory and all went well. */
