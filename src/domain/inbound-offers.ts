@@ -3,13 +3,13 @@
 /** What this node knows of a PDU with the same contents that came before. Times are of one monotonic clock. */
 export interface EarlierOffer {
   readonly arrivedAtMs: number
-  /** taken: answered ESME_ROK; refused: the carrier was asked to keep it; null: not answered. */
+  /** taken: answered ESME_ROK; refused: the carrier was asked to keep it, or may not have read the answer; null: not answered. */
   readonly answer: 'taken' | 'refused' | null
   /** When it was answered. */
   readonly answeredAtMs: number | null
   /** The session it came over. */
   readonly link: {
-    /** When octets last came over it. */
+    /** The carrier sent its last octets no earlier than this. */
     readonly lastReceivedMs: number
     /** Why and when it ended; null while it has not. */
     readonly closed: { readonly code: string; readonly atMs: number } | null

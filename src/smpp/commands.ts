@@ -8,6 +8,12 @@ import { STATUSES } from './statuses.ts'
 export type Role = 'esme' | 'smsc'
 export type BoundState = 'BOUND_TX' | 'BOUND_RX' | 'BOUND_TRX'
 
+export const BOUND_STATES = {
+  bind_transmitter: 'BOUND_TX',
+  bind_receiver: 'BOUND_RX',
+  bind_transceiver: 'BOUND_TRX',
+} as const
+
 /**
  * `int8` one octet; `cstring` octets closed by NUL, `maxLength` counts the NUL; `short_message` one length octet
  * (sm_length) and that many octets; `body` everything that is left, uninterpreted.

@@ -108,7 +108,7 @@ export class Connection<Token = unknown> {
     return this.#session.state
   }
 
-  /** When octets last came from the peer, by `performance.now()`; -Infinity: never. */
+  /** The peer sent its last octets no earlier than this, by `performance.now()`; -Infinity: none came. */
   get lastReceivedMs(): number {
     return this.#session.lastReceivedMs
   }
@@ -163,7 +163,7 @@ export class Connection<Token = unknown> {
   }
 
   /**
-   * Answers a request of the peer. False when it takes no answer: already answered, or the session is over.
+   * Answers a request of the peer. False when that may not be read: answered before, the session over, or our unbind sent.
    * @throws RangeError a field of `body` does not fit; the request is then still unanswered.
    */
   respond(request: RequestPdu, status: number, body?: ResponseBody): boolean {
@@ -209,8 +209,8 @@ export class Connection<Token = unknown> {
   opened(tickMs: number): void {
     if (this.#session.state !== 'CONNECTING') return
     // Behind the poll phase: after a stall of this process, what the peer sent meanwhile is read first.
-    const tick = () => this.#enter(() => this.#session.tick(performance.now()))
-    this.#ticker = setInterval(() => setImmediate(tick), tickMs).unref()
+    const tick = (emptiedMs: number) => this.#enter(() => this.#session.tick(performance.now(), emptiedMs))
+    this.#ticker = setInterval(() => setImmediate(tick, performance.now()), tickMs).unref()
     this.#enter(() => this.#session.open(performance.now()))
   }
 

@@ -1,4 +1,4 @@
-import { type BoundState, COMMANDS, COMMANDS_BY_NAME, RESPONSE_BIT } from './commands.ts'
+import { BOUND_STATES, type BoundState, COMMANDS, COMMANDS_BY_NAME, RESPONSE_BIT } from './commands.ts'
 import { decodePdu, overlongRefusal } from './decoding.ts'
 import { Framer } from './framer.ts'
 import { Outbox } from './outbox.ts'
@@ -33,7 +33,7 @@ export const NOT_BOUND = -1
  */
 export class Session<Token> {
   state: SessionState = 'CONNECTING'
-  /** When octets last came from the peer; of the clock of `nowMs`. */
+  /** The peer sent its last octets no earlier than this; of the clock of `nowMs`. */
   lastReceivedMs = Number.NEGATIVE_INFINITY
   /** How many requests of the peer the application has still to answer. */
   toAnswer = 0
@@ -59,6 +59,7 @@ export class Session<Token> {
   #inbound = new WeakSet<RequestPdu>()
   #boundState: BoundState | null = null
   #unbindSent = false
+  #emptiedMs = 0
   #inboundPaused = false
   #outputBlocked = false
 
@@ -105,6 +106,7 @@ export class Session<Token> {
   open(nowMs: number): void {
     if (this.state !== 'CONNECTING') return
     this.state = 'OPEN'
+    this.#emptiedMs = nowMs
     this.#timers.opened(nowMs)
     if (this.#settings.bind !== null)
       this.#request({ interface_version: 0x34, ...this.#settings.bind }, null, true, nowMs)
@@ -123,11 +125,12 @@ export class Session<Token> {
   }
 
   /**
-   * Answers a request of the peer. False when it takes no answer: already answered, or the session is over.
+   * Answers a request of the peer. False when that may not be read: answered before, the session over, or our unbind sent.
    * @throws RangeError a field does not fit; the request is then still unanswered.
    */
   respond(request: RequestPdu, status: number, body: ResponseBody | undefined, nowMs: number): boolean {
     if (!this.#inbound.has(request)) return false
+    const isBehindUnbind = this.#unbindSent
     this.#answer(request.commandId, request.sequence, status, body)
     this.#inbound.delete(request)
     this.toAnswer -= 1
@@ -139,7 +142,7 @@ export class Session<Token> {
       this.#readingChanged(nowMs)
     }
     if (this.state === 'UNBINDING') this.#advanceUnbind(false, nowMs)
-    return true
+    return !isBehindUnbind
   }
 
   /** Orderly end: no more requests, wait for what is in flight (`waitMs` at most), unbind, close. */
@@ -173,7 +176,7 @@ export class Session<Token> {
   /** Octets from the transport, cut anywhere. */
   receive(chunk: Buffer, nowMs: number): void {
     const framer = this.#framer
-    this.lastReceivedMs = nowMs
+    this.lastReceivedMs = this.#emptiedMs
     let completed = false
     if (this.state !== 'CLOSED') framer.push(chunk)
     while (this.state !== 'CLOSED' && framer.next()) {
@@ -187,12 +190,16 @@ export class Session<Token> {
       this.close({ code: 'frame_error' })
       return
     }
-    this.#timers.received(nowMs, framer.held > 0, completed)
+    this.#timers.received(nowMs, framer.held > 0, completed, this.#emptiedMs)
   }
 
-  /** Lets time pass: does everything that is due at `nowMs`. */
-  tick(nowMs: number): void {
+  /**
+   * Lets time pass: does everything that is due at `nowMs`. Unless reading is paused, all octets have been handed over that
+   * came before `emptiedMs`.
+   */
+  tick(nowMs: number, emptiedMs: number = nowMs): void {
     if (this.state === 'CLOSED' || this.state === 'CONNECTING') return
+    if (!this.readPaused) this.#emptiedMs = emptiedMs
     for (const entry of this.#window.expire(nowMs)) {
       this.#handlers.onTimeout?.(entry.token as Token)
       if (this.#isClosed()) return
@@ -264,7 +271,9 @@ export class Session<Token> {
       this.#handlers.onRequest?.(pdu)
     } else {
       this.#expectAnswer(pdu, nowMs)
-      if (this.#handlers.onRequest !== undefined) this.#handlers.onRequest(pdu)
+      // A carrier may read no answer behind our unbind: it is to offer this over its next session.
+      const isTaken = this.#settings.role === 'smsc' || !this.#unbindSent
+      if (isTaken && this.#handlers.onRequest !== undefined) this.#handlers.onRequest(pdu)
       else this.respond(pdu, STATUSES.ESME_RX_T_APPN, undefined, nowMs)
     }
   }
@@ -382,16 +391,9 @@ export class Session<Token> {
 
 type BoundRequest = Exclude<RequestPdu, BindPdu | { command: 'enquire_link' | 'outbind' }>
 
-const BOUND_STATES = {
-  bind_transmitter: 'BOUND_TX',
-  bind_receiver: 'BOUND_RX',
-  bind_transceiver: 'BOUND_TRX',
-} as const
-
 const GENERIC_NACK: PduInput = { command: 'generic_nack' }
 
 /** The empty response of each request, by the request's command_id. */
 const RESPONSES = new Map<number, PduInput>()
-for (const command of COMMANDS_BY_NAME.values()) {
-  if (command.response !== null) RESPONSES.set(command.id, { command: command.response } as PduInput)
-}
+for (const { id, response } of COMMANDS_BY_NAME.values())
+  if (response !== null) RESPONSES.set(id, { command: response } as PduInput)

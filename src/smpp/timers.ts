@@ -56,10 +56,13 @@ export class SessionTimers {
     this.#bindSinceMs = null
   }
 
-  /** After each chunk: `partial`, an incomplete PDU is left over; `completed`, the chunk ended at least one. */
-  received(nowMs: number, partial: boolean, completed: boolean): void {
+  /**
+   * After each chunk: `partial`, an incomplete PDU is left over; `completed`, the chunk ended at least one. The peer sent it
+   * no earlier than `sentMs`.
+   */
+  received(nowMs: number, partial: boolean, completed: boolean, sentMs: number = nowMs): void {
     this.#lastReceivedMs = nowMs
-    if (nowMs - (this.#answeredMs ?? nowMs) >= this.#limits.confirmAnswersMs) this.#answeredMs = null
+    if (sentMs - (this.#answeredMs ?? sentMs) >= this.#limits.confirmAnswersMs) this.#answeredMs = null
     if (!partial) this.#partialSinceMs = null
     else if (completed || this.#partialSinceMs === null) this.#partialSinceMs = nowMs
   }

@@ -6,13 +6,7 @@ import type { Kind } from './kind.ts'
 const LIBRARY = globSync('/usr/lib/*/faketime/libfaketime.so.1')[0]
 
 /** Times are taken from the node, not from the database: messages are too old for their carrier, or not due for a day. */
-const KNOWN_OF_A_DAY: readonly Rule[] = [
-  'wrong-status',
-  'inbound-doubled',
-  'unfinished',
-  'event-missing',
-  'event-unknown',
-]
+const KNOWN_OF_A_DAY: readonly Rule[] = ['wrong-status', 'unfinished', 'event-missing', 'event-unknown']
 
 function clockOff(name: string, offset: string, summary: string, known: readonly Rule[] = []): Kind {
   return {

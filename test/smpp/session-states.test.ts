@@ -157,12 +157,26 @@ describe('unbind', () => {
     expect(esme.closes).toEqual([[{ code: 'unbind_timeout' }, ['a']]])
   })
 
-  test('while unbinding, what the peer still delivers is handed over', () => {
+  test('while it waits for what is in flight, what the peer delivers is handed over; behind the unbind it is refused', () => {
     const esme = boundEsme()
+    esme.send(SUBMIT, 'a')
     esme.session.unbind(0)
-    esme.sent()
     esme.peer({ ...DELIVER, sequence: 9 })
-    esme.respond(esme.requests[0]!)
+    expect(esme.respond(esme.requests[0]!)).toBe(true)
+    esme.peer({ command: 'submit_sm_resp', sequence: 2 }, { ...DELIVER, sequence: 10 })
+    expect(esme.sentHeads().slice(1)).toEqual([
+      ['deliver_sm_resp', 0, 9],
+      ['unbind', 0, 3],
+      ['deliver_sm_resp', STATUSES.ESME_RX_T_APPN, 10],
+    ])
+    expect(esme.requests).toHaveLength(1)
+  })
+
+  test('an answer that the unbind did not wait for is written, and may not be read', () => {
+    const esme = boundEsme().peer({ ...DELIVER, sequence: 9 })
+    esme.session.unbind(0)
+    esme.at(5_000).sent()
+    expect(esme.respond(esme.requests[0]!)).toBe(false)
     expect(esme.sentHeads()).toEqual([['deliver_sm_resp', 0, 9]])
   })
 
@@ -171,6 +185,25 @@ describe('unbind', () => {
     esme.session.unbind(0)
     expect(esme.closed).toBe('local')
   })
+})
+
+test('after a standstill, octets may have been sent at any time since the transport was last read empty', () => {
+  const esme = boundEsme()
+  esme.at(1_000)
+  esme.nowMs = 6_000
+  esme.peer(DELIVER)
+  expect(esme.session.lastReceivedMs).toBe(1_000)
+  esme.at(6_000).peer(DELIVER)
+  expect(esme.session.lastReceivedMs).toBe(6_000)
+})
+
+test('what was held up while reading was paused may be as old as the pause', () => {
+  const esme = boundEsme({ inboundLimit: 1 })
+  esme.at(1_000).peer({ ...DELIVER, sequence: 8 }, { ...DELIVER, sequence: 9 })
+  esme.at(6_000)
+  for (const request of esme.requests) esme.respond(request)
+  esme.peer(DELIVER)
+  expect(esme.session.lastReceivedMs).toBe(1_000)
 })
 
 describe('the end', () => {

@@ -23,7 +23,7 @@ import { PeriodicTask } from '../node/periodic-task.ts'
 
 export interface InboundOffersOptions {
   readonly db: Database
-  readonly lease: Pick<NodeLease, 'nodeId'>
+  readonly lease: Pick<NodeLease, 'nodeId' | 'alive'>
   readonly newOfferId: () => string
   /** Milliseconds of a monotonic clock. */
   readonly clock: () => number
@@ -38,6 +38,8 @@ export interface Offer {
   readonly carrierId: number
   readonly fingerprint: string
   readonly arrivedAtMs: number
+  /** The lease of this node was not over when it came. */
+  readonly isTimely: boolean
   readonly link: OfferingLink
   /** That of the earlier PDU which it repeats, once that is known. */
   offerId: string
@@ -49,7 +51,7 @@ export interface Offer {
   answeredAtMs: number | null
 }
 
-/** new: to be recorded; again: recorded already; unclear: another node knows the answer to the same contents. */
+/** new: to be recorded; again: recorded already; unclear: another node knows the answer to the same contents, or may have. */
 export type OfferVerdict = 'new' | 'again' | 'unclear'
 
 /** How long a carrier that had no answer, or was refused, may take to offer a PDU again. */
@@ -105,6 +107,7 @@ export class InboundOffers {
       carrierId,
       fingerprint: fingerprintOf(pdu),
       arrivedAtMs: this.#options.clock(),
+      isTimely: this.#options.lease.alive,
       link,
       offerId: this.#options.newOfferId(),
       turn: 0,
@@ -125,8 +128,8 @@ export class InboundOffers {
       carrier_id: carrierId,
       fingerprint,
     }))
-    const { recorded: rows, lastTurns } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
-    const recorded = Map.groupBy(rows, ({ place }) => place)
+    const { recorded: found, lastTurns } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
+    const recorded = Map.groupBy(found, ({ place }) => place)
     /** By the offer_id of the row: the last of this batch that repeats it. */
     const repeating = new Map<string, Offer>()
     const fresh: RecordedOffer[] = []
@@ -135,8 +138,11 @@ export class InboundOffers {
       const alike = fresh.filter(
         (row) => row.fingerprint === offer.fingerprint && row.carrier_id === offer.carrierId,
       )
-      const found = this.#earlierOf(offer, [...(recorded.get(place) ?? []), ...alike], repeating)
+      const rows = [...(recorded.get(place) ?? []), ...alike]
+      const found = this.#earlierOf(offer, rows, repeating)
       if (found === 'new') {
+        // This node stood still: another may have taken it meanwhile, and its row may be gone again.
+        if (rows.length === 0 && !(offer.isTimely && lease.alive)) return 'unclear'
         offer.turn = lastTurns[place]! + alike.length + 1
         this.#known.set(offer.offerId, offer)
         fresh.push({ ...this.keyOf(offer), place, isHeld: true })
@@ -155,22 +161,20 @@ export class InboundOffers {
     return { carrier_id: carrierId, fingerprint, offer_id: offerId, turn }
   }
 
-  /** `isWritten`: the session took the answer. A refused one may be recorded all the same (`mayBeRecorded`). */
+  /** `isRead`: what the session says of the answer. A refused one may be recorded all the same (`mayBeRecorded`). */
   answered(
     offer: Offer,
     answer: 'taken' | 'refused',
-    { isWritten = true, mayBeRecorded = true }: { isWritten?: boolean; mayBeRecorded?: boolean } = {},
+    { isRead = true, mayBeRecorded = true }: { isRead?: boolean; mayBeRecorded?: boolean } = {},
   ): void {
     this.#unanswered.delete(offer)
-    if (isWritten) {
-      offer.answer = answer
-      offer.answeredAtMs = this.#options.clock()
-    }
+    offer.answer = isRead ? answer : 'refused'
+    offer.answeredAtMs = this.#options.clock()
     // One that has been offered again meanwhile decides nothing any more.
     if (this.#known.get(offer.offerId) !== offer) return
     if (answer === 'refused' && !mayBeRecorded && !offer.isRepeat) this.#known.delete(offer.offerId)
     else if (answer === 'refused') this.#doubt(offer, LATE_COMMIT_MS)
-    else if (!isWritten || isAnsweredLate(offer)) this.#doubt(offer, 0)
+    else if (!isRead || isAnsweredLate(offer)) this.#doubt(offer, 0)
     else this.#unconfirmed.add(offer)
     if (this.#unconfirmed.size > MAX_UNCONFIRMED) this.#confirm(this.#unconfirmed.values().next().value!)
   }

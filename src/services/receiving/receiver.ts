@@ -177,7 +177,7 @@ export class Receiver {
     }
     const { offers, log } = this.#options
     this.#inbound.add({ segment, offer }).then(
-      (recorded) => offers.answered(offer, recorded ? 'taken' : 'refused', { isWritten: answer(recorded) }),
+      (recorded) => offers.answered(offer, recorded ? 'taken' : 'refused', { isRead: answer(recorded) }),
       (error) => {
         log.error({ err: error }, 'inbound message not recorded')
         answer(false)

@@ -8,14 +8,17 @@ import {
   type OfferingLink,
   type OfferVerdict,
 } from '../../../src/services/receiving/inbound-offers.ts'
+import { connect } from '../../../src/smpp/connection.ts'
 import { decodePdu } from '../../../src/smpp/decoding.ts'
 import { encodePdu } from '../../../src/smpp/encoding.ts'
 import type { PduInput, PduOf } from '../../../src/smpp/pdu.ts'
+import { STATUSES } from '../../../src/smpp/statuses.ts'
 import { insertInboundMessages } from '../../../src/store/inbound-messages.ts'
 import { deleteOldOffers, isTurnTaken } from '../../../src/store/inbound-offers.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
+import { Smsc } from '../../support/smsc.ts'
 
 const CARRIER_ID = 1
 const NOBODY = { holder: null, buckets: [] }
@@ -24,7 +27,7 @@ let nowMs = 0
 
 interface Node {
   readonly nodeId: number
-  readonly lease: { nodeId: number }
+  readonly lease: { nodeId: number; alive: boolean }
   readonly offers: InboundOffers
 }
 
@@ -49,7 +52,7 @@ async function startNode(name: string): Promise<Node> {
     [name],
   )
   const nodeId = rows[0].node_id
-  const lease = { nodeId }
+  const lease = { nodeId, alive: true }
   const offers = new InboundOffers({
     db,
     lease,
@@ -77,7 +80,10 @@ function pdu(text = 'YES', more: Partial<PduInput<'deliver_sm'>> = {}): PduOf<'d
   return decodePdu(encodePdu({ command: 'deliver_sm', ...fields, ...more })) as PduOf<'deliver_sm'>
 }
 
-const arrived = (node: Node, link: OfferingLink, of = pdu()) => node.offers.arrived(of, CARRIER_ID, link)
+function arrived(node: Node, link: Link, of = pdu()): Offer {
+  link.lastReceivedMs = nowMs
+  return node.offers.arrived(of, CARRIER_ID, link)
+}
 
 /** Judges these as one batch and records what is new, as the receiver does. */
 async function received(node: Node, ...offers: Offer[]): Promise<readonly OfferVerdict[]> {
@@ -89,7 +95,7 @@ async function received(node: Node, ...offers: Offer[]): Promise<readonly OfferV
 }
 
 /** Arrives, is recorded and answered at once. */
-async function taken(node: Node, link: OfferingLink, of = pdu()): Promise<OfferVerdict> {
+async function taken(node: Node, link: Link, of = pdu()): Promise<OfferVerdict> {
   const offer = arrived(node, link, of)
   const [verdict] = await received(node, offer)
   node.offers.answered(offer, verdict === 'unclear' ? 'refused' : 'taken')
@@ -276,6 +282,37 @@ test('released, and still known: the next of its carrier is asked of the databas
   expect(await taken(one, link)).toBe('unclear')
 })
 
+test('an answer that is written behind our unbind may not be read: the next is the same', async () => {
+  await using smsc = await Smsc.start()
+  const requests = Promise.withResolvers<PduOf<'deliver_sm'>>()
+  const bind = { command: 'bind_transceiver', system_id: 'aldis', password: '' } as const
+  const link = connect(
+    { host: '127.0.0.1', port: smsc.port, bind, unbindTimeoutMs: 60_000, tickMs: 10 },
+    { onRequest: (request) => requests.resolve(request as PduOf<'deliver_sm'>) },
+  )
+  await link.whenBound()
+  const unbinds = new Promise<() => void>((came) => {
+    smsc.on('unbind', (request, peer) => came(() => smsc.answer(request, peer)))
+  })
+  const answer = smsc.deliver({ short_message: Buffer.from('YES') })
+  const request = await requests.promise
+  nowMs = performance.now()
+  const offer = one.offers.arrived(request, CARRIER_ID, link)
+  expect(await received(one, offer)).toEqual(['new'])
+  const unbound = link.unbind(0)
+  const end = await unbinds
+  one.offers.answered(offer, 'taken', { isRead: link.respond(request, STATUSES.ESME_ROK) })
+  // It came all the same; a carrier that had ended its session at the unbind would not know of it.
+  expect(await answer).toBe(STATUSES.ESME_ROK)
+  end()
+  await unbound
+  expect(link.closed?.code).toBe('unbound')
+  await noted(one)
+  nowMs = performance.now()
+  const again = { ...request, sequence: request.sequence + 1 }
+  expect(await taken(one, new Link(), again)).toBe('again')
+})
+
 test('refused although it is recorded: the next is the same; what is not recorded is new', async () => {
   const link = new Link()
   const recorded = arrived(one, link)
@@ -341,6 +378,21 @@ test('offered to two nodes at once: one records it, and the other finds that whe
   expect(isTurnTaken(failure)).toBe(true)
   expect(await received(other, there)).toEqual(['unclear'])
   expect(await rows()).toEqual([{ holder: one.nodeId }])
+})
+
+test('what a node has before or behind a standstill longer than its lease is refused: another may have taken it', async () => {
+  const before = arrived(one, new Link())
+  const link = new Link()
+  expect(await taken(other, link)).toBe('new')
+  link.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  await noted(other)
+  expect(await rows()).toEqual([])
+  one.lease.alive = false
+  const behind = arrived(one, new Link(), pdu('NO'))
+  expect(await received(one, before)).toEqual(['unclear'])
+  one.lease.alive = true
+  expect(await received(one, behind)).toEqual(['unclear'])
+  expect(await taken(one, new Link(), pdu('NO'))).toBe('new')
 })
 
 test('a node that is gone is asked no more; neither is one that was started again', async () => {

@@ -200,6 +200,30 @@ describe('what comes in', () => {
     expect(JSON.parse(webhook.body).body).toBe(text)
   })
 
+  test('what crosses our unbind, and is offered again over the next session, is stored once', async () => {
+    const deliver = () =>
+      smsc.deliver({
+        source_addr: '15550002222',
+        destination_addr: service.inboundNumber.slice(1),
+        short_message: Buffer.from('crosses'),
+      })
+    const former = await smsc.bound()
+    const crossing = new Promise<number>((answered) => {
+      smsc.on('unbind', async (pdu, peer) => {
+        answered(await deliver())
+        smsc.answer(pdu, peer)
+      })
+    })
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { systemType: 'anew' })
+    expect(await crossing).toBe(STATUSES.ESME_RX_T_APPN)
+    await eventually(() => smsc.bindsNow === 1 && smsc.boundNow[0] !== former)
+    expect(await deliver()).toBe(STATUSES.ESME_ROK)
+    const { rows } = await service.db.query('select body from inbound_messages where plan_id = $1', [
+      await service.planKey(),
+    ])
+    expect(rows).toEqual([{ body: 'crosses' }])
+  })
+
   test('200 at once are all answered, each stored once', async () => {
     const fields = {
       source_addr: '15550002222',
