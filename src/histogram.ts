@@ -10,7 +10,7 @@ export interface HistogramOptions {
 
 /**
  * A histogram in prom-client's registry. Its own one looks up the series and the bucket by their texts at each value, which
- * takes 0.3 µs; this one counts in an array, and makes texts when it is read.
+ * takes 0.4 µs; this one counts in an array, and makes texts when it is read.
  */
 export class Histogram<Label extends string> {
   readonly name: string
