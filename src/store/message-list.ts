@@ -61,7 +61,7 @@ const KINDS_GROWTH = 8
 async function listByKinds(db: Queryable, page: MessagePage): Promise<Recorded[]> {
   const rows: Recorded[] = []
   let lastDay = lastDayOf(page)
-  for (let kinds = FIRST_KINDS; ; kinds *= KINDS_GROWTH) {
+  for (let step = 0, kinds = FIRST_KINDS; ; step += 1) {
     const found = await findDaysOfKinds(db, page, lastDay, kinds)
     // The day at which it was cut off is not whole, but for one that has them all.
     const [newest, oldest] = [found[0], found.at(-1)]
@@ -73,6 +73,8 @@ async function listByKinds(db: Queryable, page: MessagePage): Promise<Recorded[]
     const isBroad = found.length === kinds && newest === oldest
     rows.push(...(await (isBroad ? listOfDay(db, rest, newest) : listOfKinds(db, rest, days))))
     if (rows.length === page.limit || found.length < kinds) return rows
+    // What is left of a broad day may be little, and the day before is most often as broad.
+    if (step > 0 || !isBroad) kinds *= KINDS_GROWTH
     lastDay = days.at(-1)! - 1
   }
 }

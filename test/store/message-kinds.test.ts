@@ -152,8 +152,13 @@ test('what few messages or none have is found without looking at the others', as
     .map((one) => ({ ...one, msg_id: newIdBeside(one.msg_id), status: 'FAILED' }))
   await insert([...rows, ...few, ...failed])
   await db.query('analyze')
-  const read = async (changes: Partial<MessageFilters>, ids: readonly string[], limit = 21) => {
-    const page = { planId: plan, filters: { ...NO_FILTERS, ...changes }, after: null, limit }
+  const read = async (
+    changes: Partial<MessageFilters>,
+    ids: readonly string[],
+    limit = 21,
+    after: string | null = null,
+  ) => {
+    const page = { planId: plan, filters: { ...NO_FILTERS, ...changes }, after, limit }
     const newest = ids.toSorted().reverse().slice(0, limit)
     expect((await listMessages(db, page)).map(({ msgId }) => msgId)).toEqual(newest)
     return await rowsRead(db, 'messages_', (explained) => listMessages(explained, page))
@@ -173,6 +178,13 @@ test('what few messages or none have is found without looking at the others', as
   expect(await read({ to: seldom.recipient, from: 'Never' }, [])).toBe(0)
   const delivered = rows.map(({ msg_id }) => msg_id)
   expect(await read({ country: 'NO', status: 'DELIVERED' }, delivered)).toBeLessThan(100)
+  // A page over the end of a day, both of many kinds.
+  const later = rows
+    .slice(0, 50)
+    .map((one, n) => ({ ...one, msg_id: messageId(TODAY_MS + 4 * DAY_MS + n, randomBytes(9), 0) }))
+  await insert(later)
+  const both = [...delivered, ...later.slice(0, 9).map(({ msg_id }) => msg_id)]
+  expect(await read({ country: 'NO', status: 'DELIVERED' }, both, 21, later[9]!.msg_id)).toBeLessThan(300)
 })
 
 function newIdBeside(msgId: string): string {
