@@ -51,14 +51,13 @@ export async function settleLostMessages(
   return new Set(rows.map(({ msgId }) => msgId))
 }
 
-/** One message of any of these plans. */
+/** One message of any of these plans. Named, it would be planned for all partitions once on each connection: 30 ms. */
 export async function findMessage(
   db: Queryable,
   planIds: readonly number[],
   msgId: string,
 ): Promise<(Message & InLane) | null> {
   const { rows } = await db.query<Message & InLane>({
-    name: 'find_message',
     text: `select ${MESSAGE_COLUMNS}, m.lane from messages m where m.plan_id = any ($1::integer[]) and m.msg_id = $2`,
     values: [planIds, msgId],
   })
