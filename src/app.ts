@@ -27,7 +27,7 @@ export interface App {
 
 /**
  * The old generation is collected when it has grown by this share of what was alive after the last collection. By V8's own rule a
- * backlog that drained made it grow from 50 MB to between 155 and 207. Of 100 an accept's p99 at the full rate was a quarter longer.
+ * backlog that drained made it grow from 50 MB to between 155 and 207. With 100 the p99 of accepts at the full rate was a third longer.
  */
 const HEAP_GROWING_PERCENT = 200
 

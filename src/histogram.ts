@@ -16,7 +16,7 @@ export class Histogram<Label extends string> {
   readonly name: string
   readonly help: string
   readonly type = 'histogram'
-  /** Of several workers. */
+  /** How the values of several workers are put together. */
   readonly aggregator = 'sum'
   readonly #buckets: readonly number[]
   readonly #series: Series[] = []

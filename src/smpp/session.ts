@@ -60,6 +60,7 @@ export class Session<Token> {
   #boundState: BoundState | null = null
   #unbindSent = false
   #emptiedMs = 0
+  #pausedSinceTick = false
   #inboundPaused = false
   #outputBlocked = false
 
@@ -194,12 +195,13 @@ export class Session<Token> {
   }
 
   /**
-   * Lets time pass: does everything that is due at `nowMs`. Unless reading is paused, all octets have been handed over that
-   * came before `emptiedMs`.
+   * Lets time pass: does everything that is due at `nowMs`. Unless reading was paused since the last call, all octets have been
+   * handed over that came before `emptiedMs`.
    */
   tick(nowMs: number, emptiedMs: number = nowMs): void {
     if (this.state === 'CLOSED' || this.state === 'CONNECTING') return
-    if (!this.readPaused) this.#emptiedMs = emptiedMs
+    if (this.#pausedSinceTick) this.#pausedSinceTick = this.readPaused
+    else this.#emptiedMs = emptiedMs
     for (const entry of this.#window.expire(nowMs)) {
       this.#handlers.onTimeout?.(entry.token as Token)
       if (this.#isClosed()) return
@@ -370,7 +372,7 @@ export class Session<Token> {
   }
 
   #nack(sequence: number, status: number): void {
-    this.#outbox.add(GENERIC_NACK, sequence, status)
+    this.#outbox.add({ command: 'generic_nack' }, sequence, status)
   }
 
   #count(anomaly: Anomaly, pdu: Pdu | null): void {
@@ -379,6 +381,7 @@ export class Session<Token> {
   }
 
   #readingChanged(nowMs: number): void {
+    this.#pausedSinceTick ||= this.readPaused
     if (this.readPaused) this.#timers.readingPaused(nowMs, this.#outputBlocked)
     else this.#timers.readingResumed(nowMs)
   }
@@ -390,8 +393,6 @@ export class Session<Token> {
 }
 
 type BoundRequest = Exclude<RequestPdu, BindPdu | { command: 'enquire_link' | 'outbind' }>
-
-const GENERIC_NACK: PduInput = { command: 'generic_nack' }
 
 /** The empty response of each request, by the request's command_id. */
 const RESPONSES = new Map<number, PduInput>()

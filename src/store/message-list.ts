@@ -34,7 +34,7 @@ export async function listMessages(
   const oldest = isWhole ? days.at(-1)! : firstDayOf(page)
   const newest = days?.[0] ?? Math.min(lastDayOf(page), dayOf(lowestIdAt(nowMs)))
   const first = Math.max(oldest, newest - FIRST_DAYS + 1)
-  // A message of a node whose clock is ahead is of a later day.
+  // Without days there is no upper end: a node whose clock is ahead makes messages of a later day.
   const below = days === null ? empty : sql`and m.msg_id < ${firstIdOfDay(newest + 1)}`
   const rows = await listInOrder(db, page, sql`m.msg_id >= ${firstIdOfDay(first)} ${below}`)
   if (rows.length === page.limit || first === oldest) return rows

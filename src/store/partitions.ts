@@ -24,7 +24,7 @@ const STORAGE: Record<PartitionedTable, string> = {
   webhook_attempts: 'fillfactor = 100',
 }
 
-/** Of 100, the default, ANALYZE reads 30,000 rows with all their columns; of 10, a tenth. */
+/** With 100, the default, ANALYZE reads 30,000 rows; with 10, a tenth. */
 const STATISTICS_TARGET = 10
 
 /**

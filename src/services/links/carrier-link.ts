@@ -42,7 +42,7 @@ export interface LinkTimings {
 const FIRST_BACKOFF_MS = 1_000
 /** While the carrier cannot be reached: sending resumes within so long of its return. */
 const MOST_UNREACHED_MS = 5_000
-/** While it is there and refuses the bind, or its sessions are of no use. */
+/** While it refuses the bind, or is there and leaves submits unanswered. */
 const MOST_REFUSED_MS = 60_000
 /** While it refuses our credentials: some carriers lock an account after too many binds. */
 const MOST_UNAUTHORIZED_MS = 300_000
@@ -327,7 +327,8 @@ export function nextPauseMs(
   { code, status }: CloseReason,
   { lastMs, firstMs, isDoubtful = false }: { lastMs: number; firstMs: number; isDoubtful?: boolean },
 ): number {
-  const isRefused = isDoubtful || code === 'bind_rejected' || code === 'unbound'
+  const isAway = code === 'connect_failed'
+  const isRefused = (isDoubtful && !isAway) || code === 'bind_rejected' || code === 'unbound'
   const isUnauthorized = code === 'bind_rejected' && UNAUTHORIZED.includes(status ?? 0)
   const mostMs = isUnauthorized ? MOST_UNAUTHORIZED_MS : isRefused ? MOST_REFUSED_MS : MOST_UNREACHED_MS
   return Math.min(Math.max(firstMs, 2 * lastMs), mostMs)

@@ -25,11 +25,12 @@ const MAX_PAGES = 20
  * park, and applies such a receipt once the message has its record.
  */
 export function foreignReceipts({ db, lease, nowMs, recorder, log }: ForeignReceiptsOptions): PeriodicTask {
-  /** What is older has been looked at; null: nothing was parked for this process before its first look. */
+  /** What is older has been looked at; null before the first look. What was parked before it maintenance applies. */
   let lookedUntilMs: number | null = null
   const run = async () => {
     const untilMs = nowMs()
-    const fromMs = (lookedUntilMs ?? untilMs) - OVERLAP_MS
+    lookedUntilMs ??= untilMs
+    const fromMs = lookedUntilMs - OVERLAP_MS
     let after: ParkedPlace = { parked_at: new Date(fromMs).toISOString(), parked_id: 0 }
     for (let pages = lease.isAlone ? 0 : MAX_PAGES; pages > 0; pages -= 1) {
       const receipts = await findNewParkedReceipts(db, after, PAGE)

@@ -51,7 +51,7 @@ export interface Offer {
   answeredAtMs: number | null
 }
 
-/** new: to be recorded; again: recorded already; unclear: another node knows the answer to the same contents, or may have. */
+/** new: to be recorded; again: recorded already; unclear: another node knows the answer to the same contents, or may have given it. */
 export type OfferVerdict = 'new' | 'again' | 'unclear'
 
 /** How long a carrier that had no answer, or was refused, may take to offer a PDU again. */

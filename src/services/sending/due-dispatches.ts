@@ -13,7 +13,7 @@ import type { Recorder } from '../messages/recorder.ts'
 import { Intake } from '../node/intake.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import { MAX_BACKLOG } from './carrier-pump.ts'
-import type { HeldMessages } from './held-messages.ts'
+import { type HeldMessages, MOST_PLACES } from './held-messages.ts'
 
 export interface DueDispatchesOptions {
   readonly inProgress: Pick<MessagesInProgress, 'load' | 'hasRoom'>
@@ -114,12 +114,15 @@ export class DueDispatches {
     const { here, elsewhere } = carriers()
     const rechecks = performance.now() < this.#recheckUntilMs
     const closed = directory().contents.routes.filter((route) => !isOpen(route))
+    const { free } = held.room
+    // They find room however long they are, but for the fewest that are worth the statement.
+    const limit = Math.min(free, Math.max(Math.floor(free / MOST_PLACES), MIN_TAKEN), MAX_TAKEN)
     return {
       buckets: lease.buckets,
       plans: this.#plans(new Set(closed), new Set(here), new Set(elsewhere)),
       closedRoutes: rechecks ? [] : closed.map(({ id }) => id),
       carriers: here,
-      limit: Math.min(held.room.free, MAX_TAKEN),
+      limit,
       expired,
       overdueMs: OVERDUE_MS,
     }

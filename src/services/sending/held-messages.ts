@@ -7,8 +7,10 @@ import type { SubmitJob } from './submit-job.ts'
 
 /** Messages of one segment in memory; those beyond stay in the database, in the order they became due. */
 const MAX_HELD = 10_000
-/** Of memory, for a place: what a message of one segment takes. A longer one takes several places, so all take 62 MiB. */
+/** A place is for a message of one segment. A longer one takes several, so that all take 62 MiB. */
 const PLACE_BYTES = 6_500
+/** Of the longest text: 1,600 Chinese characters. */
+export const MOST_PLACES = 7
 
 /** A message in memory. */
 interface Held {
@@ -24,6 +26,7 @@ interface Held {
 export class HeldMessages {
   readonly #messages = new SlotMap<string, Held>()
   readonly #byFlow = new SharedSlots(MAX_HELD)
+  readonly #countByFlow = new Map<number, number>()
   /** Those that the journal knows, or is being told, to be on their way to a carrier. */
   readonly #begun = new Set<string>()
 
@@ -35,14 +38,16 @@ export class HeldMessages {
     return this.#byFlow
   }
 
-  /** Places of the plan's messages on the route. */
+  /** Messages of the plan on the route. */
   of(planId: number, routeId: number): number {
-    return this.#byFlow.of(flowOf(planId, routeId))
+    return this.#countByFlow.get(flowOf(planId, routeId)) ?? 0
   }
 
-  /** How many more of the plan there is room for on the route, in messages of one segment. */
+  /** How many more of the plan there is room for on the route, if they are as long as those that are here, or of the longest. */
   roomFor(planId: number, routeId: number): number {
-    return this.#byFlow.roomFor(this.of(planId, routeId))
+    const places = this.#byFlow.of(flowOf(planId, routeId))
+    const each = places === 0 ? MOST_PLACES : places / this.of(planId, routeId)
+    return Math.ceil(this.#byFlow.roomFor(places) / each)
   }
 
   get begun(): number {
@@ -73,10 +78,10 @@ export class HeldMessages {
       held.job = null
       return
     }
-    const flow = flowOf(planId, routeId)
     const places = Math.ceil(bytesOf(message) / PLACE_BYTES)
-    this.#byFlow.add(flow, places)
-    this.#messages.set(msgId, { flow, places, job: null })
+    const added = { flow: flowOf(planId, routeId), places, job: null }
+    this.#messages.set(msgId, added)
+    this.#enter(added)
   }
 
   /** Of a message that was added. */
@@ -84,9 +89,9 @@ export class HeldMessages {
     const { msgId, planId } = job.dispatch
     const held = this.#messages.get(msgId)
     if (held === undefined) return
-    this.#byFlow.release(held.flow, held.places)
+    this.#exit(held)
     held.flow = flowOf(planId, job.route.id)
-    this.#byFlow.add(held.flow, held.places)
+    this.#enter(held)
     held.job = job
   }
 
@@ -102,7 +107,19 @@ export class HeldMessages {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     this.#messages.delete(msgId)
-    this.#byFlow.release(held.flow, held.places)
+    this.#exit(held)
+  }
+
+  #enter({ flow, places }: Held): void {
+    this.#byFlow.add(flow, places)
+    this.#countByFlow.set(flow, (this.#countByFlow.get(flow) ?? 0) + 1)
+  }
+
+  #exit({ flow, places }: Held): void {
+    this.#byFlow.release(flow, places)
+    const left = this.#countByFlow.get(flow)! - 1
+    if (left === 0) this.#countByFlow.delete(flow)
+    else this.#countByFlow.set(flow, left)
   }
 
   /** Messages with a job, in groups that wait for the same. */

@@ -66,7 +66,7 @@ const MAX_BATCHES = 200
 
 const RECEIPT_BATCH = 500
 const MAX_RECEIPT_BATCHES = 10
-/** What was parked within this time is looked at in every run: their submission may just have been recorded elsewhere. */
+/** What was parked within this time is looked at in every run: its submission may just have been recorded elsewhere. */
 const RECENT_MS = 2 * MINUTE_MS
 const OLDEST: ParkedPlace = { parked_at: new Date(0).toISOString(), parked_id: 0 }
 /** How long a receipt without a submission waits for one. */

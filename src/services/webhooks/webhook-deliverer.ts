@@ -46,8 +46,8 @@ export interface WebhookDelivererOptions {
 }
 
 /**
- * Pause before an event is tried again that cannot be put together here (its plan is not known yet, or a defect), or with
- * which the sending thread died; of such an event it is doubled each time.
+ * Pause before an event is tried again that cannot be put together here (its plan is not known yet, or a defect), or that was
+ * open when the sending thread died: then it is doubled each time.
  */
 const UNREADY_DELAY_MS = 5_000
 const MOST_UNREADY_DELAY_MS = 600_000

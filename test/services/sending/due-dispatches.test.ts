@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { Route, RoutingRule } from '../../../src/domain/configuration.ts'
 import type { Directory } from '../../../src/domain/directory.ts'
 import { loadedMessage } from '../../../src/domain/messages-in-progress.ts'
+import { MAX_BODY_CHARACTERS } from '../../../src/domain/send-requests.ts'
 import { DueDispatches, type DueDispatchesOptions } from '../../../src/services/sending/due-dispatches.ts'
 import { HeldMessages } from '../../../src/services/sending/held-messages.ts'
 import { withTransaction } from '../../../src/store/database.ts'
@@ -9,12 +10,12 @@ import { aDirectory, aPlan, aRoute } from '../../support/directory.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
-import { insertMessages, newMessage } from '../../support/stored-messages.ts'
+import { insertMessages, type NewMessage, newMessage } from '../../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 const [open, closed] = [aRoute({ id: 1 }), aRoute({ id: 2 })]
 
-const { db, announcedPlan: plan } = await installedDatabase()
+const { db, announcedPlan: plan, silentPlan } = await installedDatabase()
 let held: HeldMessages
 let taken: string[]
 
@@ -61,7 +62,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
     isOpen: (route: Route) => route.id === open.id,
     carriers: () => ({ here: [], elsewhere: [] }),
     take: ({ msgId, accepted }) => {
-      held.add({ ...accepted, msgId })
+      held.add({ ...accepted, msgId }, accepted.routeId ?? 0)
       taken.push(msgId)
     },
     log: strictLog,
@@ -69,9 +70,10 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
   })
 }
 
-async function store(count: number, route_id: number): Promise<void> {
+async function store(count: number, route_id: number, message: Partial<NewMessage> = {}): Promise<void> {
   const created_ms = Date.now() - 1_000
-  const rows = Array.from({ length: count }, () => newMessage(plan, { route_id, created_ms }))
+  const { plan_id = plan } = message
+  const rows = Array.from({ length: count }, () => newMessage(plan_id, { route_id, created_ms, ...message }))
   await insertMessages(db, rows)
 }
 
@@ -81,6 +83,23 @@ test('takes what waits for an open route; tells how much', async () => {
   const look = due(() => directoryOf(['+44']))
   expect([await look.runOnce(), await look.runOnce()]).toEqual([120, 0])
   expect(taken).toHaveLength(120)
+})
+
+test('the longest texts of two plans leave room for others', async () => {
+  const long = { body: '\u4e00'.repeat(MAX_BODY_CHARACTERS), segments: 24 }
+  await store(1_000, 1, long)
+  await store(1_000, 1, { ...long, plan_id: silentPlan })
+  const plans = [plan, silentPlan].map((id) => aPlan({ id, route: open }))
+  const directory = aDirectory({
+    plans,
+    routes: [open, closed],
+    routingRules: [...directoryOf(['+44']).contents.routingRules],
+  })
+  const look = due(() => directory, { isOpen: () => true })
+  while ((await look.runOnce()) > 0);
+  expect(held.room.free).toBeGreaterThan(0)
+  await store(150, 2)
+  expect(await look.runOnce()).toBe(150)
 })
 
 test('after rules have changed, what waits for closed routes too, for a while', async () => {
@@ -140,7 +159,7 @@ test('what has no label yet finds no more room than there is for any open route'
     held.add({ msgId: `m-${count}`, planId: plan, body: '', segments: 1 }, 1)
   await due(() => directoryOf(['+44'])).runOnce()
   expect(taken).toEqual([])
-  expect(held.roomFor(plan, 0)).toBeGreaterThan(1_000)
+  expect(held.roomFor(plan, 0)).toBeGreaterThan(5)
 })
 
 test('closed routes are told once; of routes only those whose room is not that of the others', async () => {
@@ -161,8 +180,8 @@ test('closed routes are told once; of routes only those whose room is not that o
   await trusting.runOnce()
   await due(() => directoryOf(['+44']), { inProgress, recheckMs: 0 }).runOnce()
   expect(wishes).toEqual([
-    { room: 1_000, routes: {}, closed: [] },
-    { room: 1_000, routes: {}, closed: [closed.id] },
+    { room: 715, routes: {}, closed: [] },
+    { room: 715, routes: {}, closed: [closed.id] },
   ])
 })
 
