@@ -202,8 +202,13 @@ test('what was held up while reading was paused may be as old as the pause', () 
   esme.at(1_000).peer({ ...DELIVER, sequence: 8 }, { ...DELIVER, sequence: 9 })
   esme.at(6_000)
   for (const request of esme.requests) esme.respond(request)
+  esme.at(6_001)
   esme.peer(DELIVER)
   expect(esme.session.lastReceivedMs).toBe(1_000)
+  for (const request of esme.requests) esme.respond(request)
+  esme.at(6_250).at(6_500)
+  esme.peer(DELIVER)
+  expect(esme.session.lastReceivedMs).toBe(6_500)
 })
 
 describe('the end', () => {
