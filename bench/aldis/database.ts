@@ -28,8 +28,8 @@ export async function addPastDays(connectionString: string, days: number): Promi
 const WAL_SEGMENTS = 60
 
 /**
- * Gives the server the log files to write into again that one has which has run for an hour. A new one makes each of its
- * first files when it comes to it, 16 MB at a time, and all commits wait 20 ms for that.
+ * Makes the WAL files that a server which has run for an hour already has. A new server makes each file when it first needs it,
+ * 16 MB at a time, and every commit waits 20 ms for that.
  */
 export async function makeWalFiles(db: pg.Client): Promise<void> {
   await db.query('create table bench_wal (n integer)')

@@ -51,7 +51,7 @@ export class SharedSlots extends SharedRoom {
     this.taken += places
   }
 
-  /** Gives back as many places of `key`, or all it has. */
+  /** Releases so many places of `key`, or all it has if these are fewer. */
   release(key: number, places = 1): void {
     const own = this.of(key)
     if (own <= places) this.#byKey.delete(key)

@@ -104,7 +104,7 @@ interface Ended {
   readonly response: ResponseParser | null
 }
 
-/** Once the head of the answer is there its status decides, whatever happens to the body after it. */
+/** Once the head of the response has arrived, its status decides, whatever happens to the body. */
 function outcomeOf({ error, response }: Ended, startMs: number, secrets: SecretHeaders): DeliveryOutcome {
   const status = response?.status ?? null
   if (response === null || status === null) return failed(error ?? 'PROTOCOL_ERROR', startMs)

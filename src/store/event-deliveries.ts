@@ -241,7 +241,7 @@ export interface ReturnedEvent extends HeldEvent {
   readonly destination: string | null
 }
 
-/** Gives deliveries back that were held but not attempted, due after `delayMs`. */
+/** Releases deliveries that were held but not attempted; they are due again after `delayMs`. */
 export async function returnEvents(db: Queryable, events: readonly ReturnedEvent[]): Promise<void> {
   await db.query({
     name: 'return_events',

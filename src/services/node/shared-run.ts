@@ -1,4 +1,4 @@
-/** A read that many wait for. One that is under way may have read before the question, so who asks then shares the next. */
+/** A read that several callers wait for. A run in progress may have read before they asked, so they share the next one. */
 export class SharedRun {
   readonly #run: () => Promise<void>
   /** The run that began last, and the one that begins after it. */
@@ -15,7 +15,7 @@ export class SharedRun {
     return this.#next
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no run is in progress. */
   async idle(): Promise<void> {
     await (this.#next ?? this.#running)?.catch(() => undefined)
   }

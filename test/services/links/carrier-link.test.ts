@@ -238,7 +238,7 @@ describe('the pause before another bind', () => {
       expect(pauses(reason).slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 
-  test('and while a link is in doubt that was cut for its silence, whatever ends its sessions, but not while it cannot be reached', () => {
+  test('and while a link is in doubt after unanswered submits, however its sessions end, unless the carrier cannot be reached', () => {
     expect(pauses({ code: 'peer_closed' }, 0, true).slice(5, 8)).toEqual([32, 60, 60])
     expect(pauses({ code: 'connect_failed' }, 0, true).slice(3, 5)).toEqual([5, 5])
   })
