@@ -1,6 +1,6 @@
 import type { Queryable } from './database.ts'
 
-/** Inbound PDUs that were recorded and may be offered again (migration 0024). */
+/** Inbound PDUs that were recorded and may be offered again. */
 
 export interface OfferKey {
   readonly carrier_id: number
