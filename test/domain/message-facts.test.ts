@@ -66,7 +66,7 @@ const IN_STATUS: Readonly<Record<Status, MessageState>> = {
   UNKNOWN: messageAfter(1, settled('SENT'), receipt('UNKNOWN')),
 }
 
-/** The columns of the table in docs/message-states.md. */
+/** The columns of the table in the documents. */
 const COLUMNS: Readonly<Record<string, Fact>> = {
   'taken by a carrier': settled('SENT'),
   'refused for good': settled('FAILED'),
@@ -77,20 +77,21 @@ const COLUMNS: Readonly<Record<string, Fact>> = {
   overdue: OVERDUE,
 }
 
-describe('docs/message-states.md', () => {
-  const doc = readFileSync(new URL('../../docs/message-states.md', import.meta.url), 'utf8')
+describe('the documents', () => {
+  const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
 
-  test('has the table that the rule gives', () => {
+  test.each(['message-states.md', 'ARCHITECTURE.md'])('%s has the table of the rule', (name) => {
     const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
     const rows = STATUSES.map((status) => {
       const next = Object.values(COLUMNS).map((fact) => applyFact(IN_STATUS[status], fact).status)
       return line([status, ...next.map((each) => (each === status ? '–' : each))])
     })
     const header = ['status', ...Object.keys(COLUMNS)]
-    expect(doc).toContain([line(header), line(header.map(() => '---')), ...rows].join('\n'))
+    expect(read(name)).toContain([line(header), line(header.map(() => '---')), ...rows].join('\n'))
   })
 
-  test('has the changes of the rule in its diagram, and no others', () => {
+  test('the diagram of message-states.md has the changes of the rule, and no others', () => {
+    const doc = read('message-states.md')
     for (const status of STATUSES) {
       const targets = new Set(Object.values(COLUMNS).map((fact) => applyFact(IN_STATUS[status], fact).status))
       for (const target of STATUSES)
