@@ -36,3 +36,26 @@ test('the README leads to every document, and decisions have numbers of their ow
   const numbers = globSync('*.md', { cwd: join(ROOT, 'docs/adr') }).map((name) => name.slice(0, 4))
   expect(numbers.length).toBe(new Set(numbers).size)
 })
+
+/** Decisions and measurements are of their time: files that they name may be gone. */
+const OF_TODAY = DOCUMENTS.filter((path) => path !== 'CHANGELOG.md' && !path.startsWith('docs/adr/'))
+const FILES = globSync('{src,test,bench,scripts,examples,client}/**/*.{ts,sql,json}', {
+  cwd: ROOT,
+  exclude: ['**/node_modules/**'],
+})
+
+test.each(OF_TODAY)('%s: every source file and npm script that it names is there', (path) => {
+  const named = [...prose(path).matchAll(/`([\w./-]+\.ts)`/g)].map(([, name]) => name!)
+  expect(named.filter((name) => !FILES.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([])
+  const { scripts } = JSON.parse(read('package.json'))
+  const run = [...read(path).matchAll(/\bnpm run (?:-s )?([a-z][\w:-]*)/g)].map(([, name]) => name!)
+  expect(run.filter((name) => scripts[name] === undefined)).toEqual([])
+})
+
+test('the words of the message path are at most 30, and all at most 40', () => {
+  const words = read('docs/ARCHITECTURE.md').split('\n## Words\n')[1]!
+  const [path, others] = words.split(/^\| word \| means \|\n\| --- \| --- \|\n/m).slice(1)
+  const rows = (table: string) => table.match(/^\| .+ \|$/gm)!.length
+  expect(rows(path!)).toBeLessThanOrEqual(30)
+  expect(rows(path!) + rows(others!)).toBeLessThanOrEqual(40)
+})
