@@ -32,12 +32,13 @@ import { type AppOptions, DRAIN } from './options.ts'
  * and the lease, by which this node takes work from others, is taken when nothing else can fail.
  */
 export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
-  const { directory, directoryService, lease, reads, registry } = base
+  const { directory, directoryService, lease, reads, registry, sender } = base
   const kept = keepMessages(options, parts, base)
   const { quality, recovery, inProgress, destinations, deliverer } = kept
   const answers = takeAnswers(options, parts, base, kept)
   const { offers, recorder, receipts } = answers
   const { links, binds, conditions, submitter } = submitMessages(options, parts, base, kept, answers)
+  lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
   lease.onExpired(() => {
     deliverer.forget()
     submitter.giveBackAll()

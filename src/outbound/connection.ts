@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { Dialler, OpenSocket, SocketUser } from './connector.ts'
 import type { DeliveryErrorName, DialError } from './delivery-errors.ts'
 import { ResponseParser } from './response-parser.ts'
+import type { SendLease } from './send-lease.ts'
 
 /** A request on its way to an origin. */
 export interface OutgoingRequest {
@@ -9,6 +10,8 @@ export interface OutgoingRequest {
   readonly text: string
   /** When its time is over, on performance.now()'s clock. */
   readonly deadlineMs: number
+  /** Without it nothing is sent: another node may have sent what this request says, and what comes behind it. */
+  readonly lease: Readonly<SendLease>
   /** Called once. `response`: the answer as far as it came; null when the request was not sent. */
   end(error: DeliveryErrorName | null, response: ResponseParser | null): void
 }

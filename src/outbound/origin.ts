@@ -1,6 +1,7 @@
 import { Connection, type ConnectionPool, type OutgoingRequest } from './connection.ts'
 import type { Dialler } from './connector.ts'
 import type { DialError } from './delivery-errors.ts'
+import { sharedNowMs } from './send-lease.ts'
 
 interface Waiting {
   readonly request: OutgoingRequest
@@ -139,7 +140,9 @@ export class Origin implements ConnectionPool {
   }
 
   #use(connection: Connection): void {
-    const request = this.#take()
+    let request = this.#take()
+    for (; request !== null && sharedNowMs() >= request.lease.untilMs; request = this.#take())
+      request.end('ABORTED', null)
     if (request === null) this.#free.push(connection)
     else connection.send(request)
   }

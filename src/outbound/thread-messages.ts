@@ -1,5 +1,6 @@
 import type { Webhook } from '../domain/webhook-requests.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
+import type { SendLease } from './send-lease.ts'
 import type { DeliveryOutcome, WebhookAccount } from './webhook-post.ts'
 
 /**
@@ -9,7 +10,13 @@ import type { DeliveryOutcome, WebhookAccount } from './webhook-post.ts'
 export type Flat = readonly (string | number | boolean | null)[]
 
 /** A batch or an order. */
-export type ToThread = WebhookBatch | 'abort' | 'close' | 'measure'
+export type ToThread = WebhookBatch | LeaseOrder | 'abort' | 'close' | 'measure'
+
+/** What comes from now on, and what came under the same lease, is sent until then; what came under another one no more. */
+export interface LeaseOrder extends Readonly<SendLease> {
+  /** The id of the node that has it. */
+  readonly nodeId: number
+}
 
 export interface WebhookBatch {
   readonly webhooks: Flat

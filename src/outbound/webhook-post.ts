@@ -6,6 +6,7 @@ import type { DeliveryErrorName } from './delivery-errors.ts'
 import type { WebhookDispatcher } from './dispatcher.ts'
 import { requestText, type SecretHeaders } from './request-text.ts'
 import type { ResponseParser } from './response-parser.ts'
+import type { SendLease } from './send-lease.ts'
 
 export interface WebhookRequest {
   url: string
@@ -14,6 +15,8 @@ export interface WebhookRequest {
   headers: Readonly<Record<string, string>>
   /** The account's own, by name; `authorization` in lower case. Those above win; what the answer repeats of these is masked. */
   accountHeaders?: Readonly<Record<string, string>>
+  /** Endless when absent. */
+  lease?: SendLease | undefined
 }
 
 /** What an account adds to its webhooks. The same object for all of them is read once. */
@@ -41,6 +44,7 @@ export interface DeliveryOutcome {
 
 /** Addresses of one name dialled in one attempt, when the connection is refused at once. */
 const MAX_DIALS = 3
+const ENDLESS: SendLease = { untilMs: Number.POSITIVE_INFINITY }
 
 /**
  * Signs one webhook and POSTs it. Never rejects: one with a damaged secret, or that meets a defect of ours, ends as
@@ -50,12 +54,13 @@ export async function sendWebhook(
   dispatcher: WebhookDispatcher,
   { webhookSecrets, webhookHeaders: accountHeaders }: WebhookAccount,
   webhook: Webhook,
+  lease?: SendLease,
 ): Promise<DeliveryOutcome> {
   const { url, body } = webhook
   const startMs = performance.now()
   try {
     const headers = webhookHeaders(webhook, webhookSecrets)
-    return await postWebhook(dispatcher, { url, body, headers, accountHeaders })
+    return await postWebhook(dispatcher, { url, body, headers, accountHeaders, lease })
   } catch {
     return failed('INVALID_REQUEST', startMs)
   }
@@ -79,12 +84,13 @@ export async function postWebhook(
   const { text, secrets } = requestText(target, request)
   if (text === null) return failed('INVALID_REQUEST', startMs)
   const deadlineMs = startMs + dispatcher.totalTimeoutMs
+  const { lease = ENDLESS } = request
   let outcome = failed('CONNECT_FAILED', startMs)
   for (const address of dispatcher.ranked(target, verdict.addresses).slice(0, MAX_DIALS)) {
     const ended = await new Promise<Ended>((resolve) => {
       const end = (error: DeliveryErrorName | null, response: ResponseParser | null) =>
         resolve({ error, response })
-      const refusal = dispatcher.send(target, address, { text, deadlineMs, end })
+      const refusal = dispatcher.send(target, address, { text, deadlineMs, lease, end })
       if (refusal !== null) end(refusal, null)
     })
     outcome = outcomeOf(ended, startMs, secrets)

@@ -5,11 +5,13 @@ import type { CallbackPolicy } from '../domain/callback-url.ts'
 import type { Webhook } from '../domain/webhook-requests.ts'
 import type { DispatcherOptions } from './dispatcher.ts'
 import { paced } from './paced.ts'
+import { sharedNowMs } from './send-lease.ts'
 import {
   eachOutcome,
   type Flat,
   type FromThread,
   flatWebhook,
+  type LeaseOrder,
   type ThreadLoad,
   type ToThread,
 } from './thread-messages.ts'
@@ -73,8 +75,12 @@ export class WebhookSender {
   #batch = new Batch()
   readonly #measures: ((load: ThreadLoad) => void)[] = []
   #silent: NodeJS.Timeout | undefined
+  /** Null: what is posted is sent whenever it can be. */
+  #lease: LeaseOrder | null = null
   /** Restarted by the first open attempt, by each answer and by each new thread. */
   readonly #hung: NodeJS.Timeout
+  /** Runs once that is over: what the thread has said may not have been read yet, when this whole process stood still. */
+  #lastChance: NodeJS.Timeout | undefined
   #isAborted = false
   #isClosed = false
   readonly #left = Promise.withResolvers<void>()
@@ -96,6 +102,17 @@ export class WebhookSender {
     this.#ended[place] = ended
     this.#batch.add(place, account, webhook)
     this.#planFlush()
+  }
+
+  /**
+   * What is posted is sent within the lease under which it was posted, and ends as ABORTED behind it. `nodeId` names the
+   * lease; it may be renewed until it is over.
+   */
+  renew(nodeId: number, leftMs: number): void {
+    const isAnother = this.#lease?.nodeId !== nodeId
+    this.#lease = { nodeId, untilMs: sharedNowMs() + leftMs }
+    if (this.#thread !== null) this.#order(this.#lease)
+    else if (isAnother) this.#endAll()
   }
 
   /** Ends everything as ABORTED, now and from now on. */
@@ -143,6 +160,7 @@ export class WebhookSender {
       if ('lagP99' in message) this.#measured(message)
       else {
         this.#hung.refresh()
+        clearTimeout(this.#lastChance)
         eachOutcome(message, this.#end)
       }
     })
@@ -156,13 +174,19 @@ export class WebhookSender {
     })
     this.#thread = thread
     this.#hung.refresh()
+    if (this.#lease !== null) thread.postMessage(this.#lease satisfies ToThread)
     this.#flush()
   }
 
   #endHung(): void {
-    if (this.#isIdle || this.#thread === null) return
-    this.#fault = new Error('the webhook thread hangs')
-    void this.#thread.terminate()
+    const thread = this.#thread
+    if (this.#isIdle || thread === null) return
+    const end = () => {
+      if (this.#thread !== thread) return
+      this.#fault = new Error('the webhook thread hangs')
+      void thread.terminate()
+    }
+    this.#lastChance = setTimeout(end, MEASURE_MS).unref()
   }
 
   #died(livedMs: number): void {

@@ -6,7 +6,14 @@ import { CallbackGuard } from './callback-guard.ts'
 import { WebhookDispatcher } from './dispatcher.ts'
 import { paced } from './paced.ts'
 import { NameResolver } from './resolver.ts'
-import { eachWebhook, type Flat, flatOutcome, type ThreadLoad, type ToThread } from './thread-messages.ts'
+import {
+  eachWebhook,
+  type Flat,
+  flatOutcome,
+  type LeaseOrder,
+  type ThreadLoad,
+  type ToThread,
+} from './thread-messages.ts'
 import { sendWebhook, type WebhookAccount } from './webhook-post.ts'
 import type { WebhookThreadOptions } from './webhook-sender.ts'
 
@@ -26,19 +33,29 @@ const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
 delays.enable()
 let usedBefore = performance.eventLoopUtilization()
 let outcomes: Flat[number][] = []
+let lease = { nodeId: 0, untilMs: Number.POSITIVE_INFINITY }
 const planFlush = paced(flush)
 
 port.on('message', (message: ToThread) => {
   if (message === 'abort') void dispatcher.destroy()
   else if (message === 'close') void close()
   else if (message === 'measure') port.postMessage(measure())
+  else if ('untilMs' in message) extend(message)
   else eachWebhook(message, accountOf, send)
 })
 
 async function send(place: number, account: WebhookAccount, webhook: Webhook): Promise<void> {
-  const outcome = await sendWebhook(dispatcher, account, webhook)
+  const outcome = await sendWebhook(dispatcher, account, webhook, lease)
   outcomes.push(...flatOutcome(place, outcome))
   planFlush()
+}
+
+function extend({ nodeId, untilMs }: LeaseOrder): void {
+  if (nodeId === lease.nodeId) lease.untilMs = untilMs
+  else {
+    lease.untilMs = Number.NEGATIVE_INFINITY
+    lease = { nodeId, untilMs }
+  }
 }
 
 function accountOf(text: string): WebhookAccount {

@@ -151,7 +151,7 @@ test('a thread that hangs is ended, and so is what it had, 5 s after the time of
   vi.advanceTimersByTime(19_999)
   expect(deaths).toEqual([])
   const died = once(thread, 'exit')
-  vi.advanceTimersByTime(1)
+  vi.advanceTimersByTime(1_001)
   expect(await underWay).toMatchObject({ kind: 'failure', error: 'ABORTED', status: null })
   await died
   expect(deaths).toEqual([new Error('the webhook thread hangs')])
@@ -159,6 +159,69 @@ test('a thread that hangs is ended, and so is what it had, 5 s after the time of
   const next = posted(through, attempt(to))
   vi.advanceTimersByTime(100)
   expect(await next).toMatchObject({ kind: 'success' })
+})
+
+test('a thread is not taken to hang when the whole process stood still', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { to, through, underWay } = await oneOpen()
+  vi.advanceTimersByTime(20_000)
+  to.answerWith(acknowledge)
+  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  vi.advanceTimersByTime(1_000)
+  through.abort()
+  expect(await underWay).toMatchObject({ error: 'ABORTED' })
+  expect(deaths).toEqual([])
+})
+
+test('sends within the lease under which it was given, and not behind it', async () => {
+  const { to, through, underWay } = await oneOpen()
+  through.renew(1, 60_000)
+  to.answerWith(acknowledge)
+  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  through.renew(1, 0)
+  expect(await posted(through, attempt(to))).toMatchObject({ error: 'ABORTED', status: null })
+  through.renew(1, 60_000)
+  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  expect(to.received).toHaveLength(3)
+  through.abort()
+  await underWay
+})
+
+test('what waits for a connection is not sent when the lease is lost meanwhile', async () => {
+  let answer = () => {}
+  const to = await receiver({
+    answer: (exchange) => {
+      answer = () => acknowledge(exchange)
+    },
+  })
+  const through = sender({ maxSocketsPerOrigin: 1 })
+  through.renew(1, 60_000)
+  const first = posted(through, attempt(to))
+  await to.next()
+  const waiting = posted(through, attempt(to))
+  through.renew(2, 60_000)
+  const next = posted(through, attempt(to, { eventId: 'm-2' }))
+  to.answerWith(acknowledge)
+  answer()
+  expect(await first).toMatchObject({ kind: 'success' })
+  expect(await waiting).toMatchObject({ error: 'ABORTED', status: null })
+  expect(await next).toMatchObject({ kind: 'success' })
+  expect(to.received.map(({ headers }) => headers['webhook-id'])).toEqual(['m-1', 'm-2'])
+})
+
+test('what is posted while the thread is dead is not sent under the next lease', async () => {
+  const { to, through, thread, underWay } = await oneOpen()
+  through.renew(1, 60_000)
+  const next = nextThread()
+  await thread.terminate()
+  await underWay
+  const stale = posted(through, attempt(to))
+  through.renew(2, 60_000)
+  expect(await stale).toMatchObject({ error: 'ABORTED' })
+  await next
+  to.answerWith(acknowledge)
+  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  expect(to.received).toHaveLength(2)
 })
 
 test('a thread that cannot start is started again, later each time, and holds nothing up', async () => {

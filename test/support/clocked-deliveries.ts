@@ -66,6 +66,7 @@ export async function clockedDeliveries({
     log,
   })
   await lease.start()
+  lease.onExpired(() => deliverer.forget())
   const account = anAccount({ webhookSecrets: [formatWebhookSecret(Buffer.alloc(32, 1))] })
 
   let receiver: WebhookReceiver
@@ -125,6 +126,7 @@ export async function clockedDeliveries({
     if (lost) losing.add('commit')
     const submitted = write((events) => messages.record(...of, events))
     if (lost) await expect(submitted).rejects.toThrow()
+    else await submitted
     const apply = (events: EventHolder) => messages.apply([receipt(msgId, 'DELIVERED')], { events })
     const changed = delivered ? await write(apply) : []
     await clock.set(Date.now() + 1)
@@ -187,6 +189,7 @@ export async function clockedDeliveries({
   return {
     db,
     clock,
+    lease,
     plan,
     announced,
     enqueued,

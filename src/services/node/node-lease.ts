@@ -81,9 +81,13 @@ export class NodeLease {
     return this.#nodes.length <= 1
   }
 
-  /** Judged by a monotonic clock: a process that was stopped for longer than its lease knows it here. */
   get alive(): boolean {
-    return performance.now() - this.#renewedAtMs < LEASE_MS - SAFETY_MS
+    return this.leftMs > 0
+  }
+
+  /** How long work may be begun. By a monotonic clock: a process that was stopped for longer than its lease knows it here. */
+  get leftMs(): number {
+    return this.#renewedAtMs + LEASE_MS - SAFETY_MS - performance.now()
   }
 
   /** A bucket for a new id: the owned ones in turn; any bucket while none is owned. */
@@ -178,8 +182,7 @@ export class NodeLease {
   /** Tells when the lease is over by this node's clock. A timer may fire a little early. */
   #watch(): void {
     if (this.#lapse !== null) clearTimeout(this.#lapse)
-    const leftMs = this.#renewedAtMs + LEASE_MS - SAFETY_MS - performance.now()
-    this.#lapse = setTimeout(() => (this.alive ? this.#watch() : this.#tell()), Math.max(leftMs, 0) + 1)
+    this.#lapse = setTimeout(() => (this.alive ? this.#watch() : this.#tell()), Math.max(this.leftMs, 0) + 1)
   }
 
   #tell(): void {

@@ -39,6 +39,11 @@ export class WebhookChains {
     return 'wait'
   }
 
+  /** Whether it is the first event of its message here, and not one that was taken out and has come again. */
+  isFirst(event: WebhookEvent): boolean {
+    return this.#chains.get(event.msgId)?.[0] === event
+  }
+
   /** Whether another event waits behind the first of its message. */
   hasNext(msgId: string): boolean {
     return (this.#chains.get(msgId)?.length ?? 0) > 1
@@ -71,6 +76,10 @@ export class WebhookChains {
     const chain = this.#chains.get(msgId) ?? []
     this.#chains.delete(msgId)
     return chain
+  }
+
+  clear(): void {
+    this.#chains.clear()
   }
 
   /** The database gave an event of this message: nothing earlier waits there. */

@@ -76,6 +76,7 @@ export class WebhookDeliverer {
   /** What comes out of the database. */
   readonly due: DueEvents
   #stopped = false
+  readonly #unfollow: () => void
 
   constructor(options: WebhookDelivererOptions) {
     this.#options = options
@@ -91,6 +92,7 @@ export class WebhookDeliverer {
       clear: () => this.#clearTroubled(),
       take: (events, probed) => this.#take(events, probed),
     })
+    this.#unfollow = options.lease.onChange(() => this.#pump())
   }
 
   /** Events in memory. */
@@ -127,14 +129,16 @@ export class WebhookDeliverer {
     return this.#chains.has(msgId)
   }
 
-  /** Drops what is not under way: after a lost lease it is another node's, or will be read again. */
+  /** Drops everything: after a lost lease it is another node's, or will be read again. */
   forget(): void {
-    for (const { event } of this.#lanes.takeAll()) this.#chains.take(event.msgId)
+    this.#lanes.takeAll()
+    this.#chains.clear()
   }
 
   /** Ends what is under way, within `timeoutMs`, and gives everything else back. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
+    this.#unfollow()
     await this.due.stop()
     for (const { event } of this.#lanes.takeAll()) void this.#release(event.msgId, 0)
     const deadlineMs = performance.now() + timeoutMs
@@ -182,12 +186,20 @@ export class WebhookDeliverer {
     else void this.#release(event.msgId, CROWDED_MS, lane.destination).then(() => this.#memory.parked(lane))
   }
 
-  /** Starts whatever may. */
+  /** Starts whatever may. While the lease may be over, another node may be delivering it. */
   #pump(): void {
+    if (!this.#options.lease.alive) return
     for (let start = this.#lanes.next(); start !== null; start = this.#lanes.next()) this.#deliver(start.item)
   }
 
   #deliver(delivery: Delivery): void {
+    const { event, planId, destination } = delivery
+    if (event.holder !== this.#options.lease.nodeId) {
+      // Asked of the database under a lease that was over before the answer came.
+      this.#chains.take(event.msgId)
+      this.#lanes.ended(planId, destination)
+      return
+    }
     const attemptedAtMs = (this.#options.clock ?? Date.now)()
     let webhook: Webhook
     try {
@@ -205,9 +217,11 @@ export class WebhookDeliverer {
   #ended(delivery: Delivery, outcome: DeliveryOutcome | null, attemptedAtMs: number): void {
     const { event, planId, destination } = delivery
     this.#lanes.ended(planId, destination)
-    if (outcome === null || outcome.error === 'ABORTED')
-      void this.#release(event.msgId, this.#stopped ? 0 : this.#unsentDelayMs(event))
-    else this.#conclude(delivery, outcome, attemptedAtMs)
+    const isOurs = this.#chains.isFirst(event)
+    if (outcome === null || outcome.error === 'ABORTED') {
+      if (isOurs) void this.#release(event.msgId, this.#stopped ? 0 : this.#unsentDelayMs(event))
+    } else if (isOurs) this.#conclude(delivery, outcome, attemptedAtMs)
+    else this.#decide(delivery, outcome)
     this.#pump()
   }
 
@@ -271,6 +285,7 @@ export class WebhookDeliverer {
 
   /** `lost`: with its lane, whose new owner delivers the next ones, and perhaps this one before them. */
   #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost', delayMs: number | null): void {
+    if (!this.#chains.isFirst(event)) return
     if (outcome === 'lost') this.#chains.take(event.msgId)
     if (outcome === 'again' || outcome === 'parked') {
       void this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), delayMs)
