@@ -12,17 +12,9 @@ import {
 } from '../domain/webhook-headers.ts'
 import { formatWebhookSecret } from '../domain/webhook-signatures.ts'
 import { invalid } from '../errors.ts'
-import {
-  type AccountRecord,
-  type AccountSettings,
-  deleteAccount,
-  findAccount,
-  insertAccount,
-  updateAccount,
-  updateWebhookSecrets,
-} from '../store/accounts.ts'
+import { type AccountRecord, type AccountSettings, accounts, deleteAccount } from '../store/accounts.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { changeRow, lockedRow, refuseConflict, sayConflicts } from './refuse-administration.ts'
 
 const WEBHOOK_KEY_BYTES = 32
 const IV_BYTES = 12
@@ -40,7 +32,7 @@ export async function createAccount(
     webhookHeaders: sealedHeaders(secretKey, accountId, NO_WEBHOOK_HEADERS, input),
   }
   const account = await sayConflicts({ taken: `account ${accountId} exists already` }, () =>
-    insertAccount(db, { ...input, accountId, ...sealed }),
+    accounts.insert(db, { ...input, accountId, ...sealed }),
   )
   return { account, webhookSecret }
 }
@@ -53,10 +45,10 @@ export async function changeAccount(
   change: Partial<AccountSettings> & WebhookHeaderChange,
 ): Promise<AccountRecord> {
   return withTransaction(db, async (transaction) => {
-    const account = await locked(transaction, accountId)
+    const account = await lockedRow(transaction, accounts, accountId)
     const present = webhookHeadersOf(secretKey, account)
     const webhookHeaders = sealedHeaders(secretKey, account.accountId, present, change)
-    return updateAccount(transaction, account.id, { ...account, ...change, webhookHeaders })
+    return changeRow(transaction, accounts, accountId, { ...change, webhookHeaders })
   })
 }
 
@@ -73,7 +65,7 @@ export function webhookHeadersOf(
 export async function removeAccount(db: Database, accountId: string): Promise<void> {
   await sayConflicts({ inUse: 'the account still has service plans or live tokens' }, () =>
     withTransaction(db, async (transaction) => {
-      const account = await locked(transaction, accountId)
+      const account = await lockedRow(transaction, accounts, accountId)
       await deleteAccount(transaction, account.id)
     }),
   )
@@ -90,30 +82,21 @@ export async function rotateWebhookSecret(
 ): Promise<string> {
   const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
   await withTransaction(db, async (transaction) => {
-    const account = await locked(transaction, accountId)
+    const account = await lockedRow(transaction, accounts, accountId)
     if (account.previousWebhookSecret !== null) {
       throw refuseConflict('the previous webhook secret is still live: remove it before the next rotation')
     }
-    await updateWebhookSecrets(transaction, account.id, {
-      current: seal(secretKey, webhookSecret, account.accountId),
-      previous: account.webhookSecret,
+    await accounts.update(transaction, accountId, {
+      webhookSecret: seal(secretKey, webhookSecret, account.accountId),
+      previousWebhookSecret: account.webhookSecret,
     })
   })
   return webhookSecret
 }
 
 /** Ends a rotation. Without a previous secret there is nothing to do, and that is fine. */
-export async function removePreviousWebhookSecret(db: Database, accountId: string): Promise<void> {
-  await withTransaction(db, async (transaction) => {
-    const account = await locked(transaction, accountId)
-    await updateWebhookSecrets(transaction, account.id, { current: account.webhookSecret, previous: null })
-  })
-}
-
-async function locked(transaction: Queryable, accountId: string): Promise<AccountRecord> {
-  const account = await findAccount(transaction, canonicalPublicId(accountId), 'for update')
-  if (account === undefined) throw refuseMissing('account')
-  return account
+export async function removePreviousWebhookSecret(db: Queryable, accountId: string): Promise<void> {
+  await changeRow(db, accounts, accountId, { previousWebhookSecret: null })
 }
 
 /** The changed settings as they are stored. Throws VALIDATION_ERROR. */

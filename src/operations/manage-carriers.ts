@@ -6,29 +6,33 @@ import {
   pemCertificates,
   type RefusedOutcome,
 } from '../domain/settings.ts'
-import * as store from '../store/carriers.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import {
+  type CarrierRecord,
+  type CarrierSettings,
+  carriers,
+  type NewCarrier,
+  reserveCarrierId,
+} from '../store/carriers.ts'
+import { type Database, withTransaction } from '../store/database.ts'
+import { changeRow, lockedRow, refuseField, sayConflicts } from './refuse-administration.ts'
 
 const IV_BYTES = 12
 
 /**
- * Settings as an operator gives them: `tlsCa` any PEM text of certificates, `submitOutcomes` by command_status as `0x45`
- * or `69`.
+ * `password` in plain text; it is stored sealed and never shown again. An operator gives `tlsCa` as any PEM text of
+ * certificates, `submitOutcomes` by command_status as `0x45` or `69`.
  */
-type CarrierInput = store.CarrierSettings
-
-/** `password` in plain text; it is stored sealed and never shown again. */
 export async function createCarrier(
   db: Database,
   secretKey: SecretKeys,
-  input: CarrierInput & { password: string },
-): Promise<store.CarrierRecord> {
-  const settings = { ...input, ...checked(input) }
+  input: NewCarrier & { password: string },
+): Promise<CarrierRecord> {
+  const settings = checked(input)
   return sayConflicts({ taken: `carrier ${input.name} exists already` }, () =>
     withTransaction(db, async (transaction) => {
-      const carrierId = await store.reserveCarrierId(transaction)
-      return store.insertCarrier(transaction, carrierId, settings, seal(secretKey, input.password, carrierId))
+      const carrierId = await reserveCarrierId(transaction)
+      const password = seal(secretKey, input.password, carrierId)
+      return carriers.insert(transaction, { ...settings, carrierId, password })
     }),
   )
 }
@@ -38,36 +42,29 @@ export async function changeCarrier(
   db: Database,
   secretKey: SecretKeys,
   nameOrId: string,
-  change: Partial<CarrierInput> & { password?: string },
-): Promise<store.CarrierRecord> {
-  const settings = { ...change, ...checked(change) }
+  change: Partial<CarrierSettings> & { password?: string },
+): Promise<CarrierRecord> {
+  const settings = checked(change)
   return sayConflicts({ taken: `carrier ${change.name} exists already` }, () =>
     withTransaction(db, async (transaction) => {
-      const carrier = await store.findCarrier(transaction, nameOrId, 'for update')
-      if (carrier === undefined) throw refuseMissing('carrier')
-      const { carrierId } = carrier
-      const password = change.password === undefined ? null : seal(secretKey, change.password, carrierId)
-      // A rule that is given, `auto` too, ends what was learned.
-      const learned = change.idRule === undefined ? carrier.learnedIdRule : null
-      return store.updateCarrier(transaction, carrierId, { ...carrier, ...settings }, password, learned)
+      const { carrierId } = await lockedRow(transaction, carriers, nameOrId)
+      return changeRow(transaction, carriers, nameOrId, {
+        ...settings,
+        ...(change.password !== undefined && { password: seal(secretKey, change.password, carrierId) }),
+        // A rule that is given, `auto` too, ends what was learned.
+        ...(change.idRule !== undefined && { learnedIdRule: null }),
+      })
     }),
   )
 }
 
-/** Removes a carrier that no route uses. */
-export async function removeCarrier(db: Queryable, nameOrId: string): Promise<void> {
-  const removed = await sayConflicts({ inUse: 'the carrier is still used by a route' }, () =>
-    store.deleteCarrier(db, nameOrId),
-  )
-  if (!removed) throw refuseMissing('carrier')
-}
-
-/** What a schema cannot say of the settings that were given, and those of them that are stored in another form. */
-function checked(given: Partial<CarrierInput>): Partial<store.CarrierSettings> {
+/** The settings in the form in which they are stored. Throws what a schema cannot say of them. */
+function checked<Given extends Partial<CarrierSettings>>(given: Given): Given {
   const { host, tlsCa, tlsServerName, submitOutcomes } = given
   if (host !== undefined) checkHost('host', host)
   if (tlsServerName != null) checkHost('tlsServerName', tlsServerName)
   return {
+    ...given,
     ...(tlsCa != null && { tlsCa: checkedAuthorities(tlsCa) }),
     ...(submitOutcomes !== undefined && { submitOutcomes: byDecimalStatus(submitOutcomes) }),
   }

@@ -1,8 +1,8 @@
 import { fault } from '../domain/faults.ts'
 import { invalid } from '../errors.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import { type Database, withTransaction } from '../store/database.ts'
 import * as store from '../store/number-ranges.ts'
-import { refuseConflict, refuseMissing } from './refuse-administration.ts'
+import { refuseMore } from './refuse-administration.ts'
 
 /** Every node keeps all of them in memory. */
 const MAX_NUMBER_RANGES = 200_000
@@ -20,13 +20,7 @@ export async function putNumberRanges(db: Database, ranges: readonly store.Numbe
   if (faults.length > 0) throw invalid(faults)
   return withTransaction(db, async (transaction) => {
     const created = await store.putNumberRanges(transaction, ranges)
-    // The insert holds the row of directory_version, so no other transaction can add some beside the count.
-    if (created > 0 && (await store.countNumberRanges(transaction)) > MAX_NUMBER_RANGES)
-      throw refuseConflict(`there would be more than ${MAX_NUMBER_RANGES} number ranges, which is the most`)
+    if (created > 0) await refuseMore(transaction, store.numberRanges, MAX_NUMBER_RANGES)
     return created
   })
-}
-
-export async function removeNumberRange(db: Queryable, prefix: string): Promise<void> {
-  if (!(await store.deleteNumberRange(db, prefix))) throw refuseMissing('number range')
 }

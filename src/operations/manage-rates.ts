@@ -4,10 +4,10 @@ import { destinationFaults } from '../domain/destinations.ts'
 import { type Fault, fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { invalid } from '../errors.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import { type Database, withTransaction } from '../store/database.ts'
 import * as store from '../store/rates.ts'
 import { keyOfPlanOrAll, refuseMissingPlans } from './named-rows.ts'
-import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { changeRow, refuseMore, sayConflicts } from './refuse-administration.ts'
 
 /** Every node keeps all rates in memory: some 40 MB. */
 export const MAX_RATES = 200_000
@@ -33,9 +33,9 @@ export async function createRate(db: Database, input: RateInput): Promise<store.
     () =>
       withTransaction(db, async (transaction) => {
         const planId = await keyOfPlanOrAll(transaction, rate.servicePlanId)
-        const rateId = await store.insertRate(transaction, { ...rate, planId })
-        await checkCount(transaction)
-        return found(transaction, rateId)
+        const created = await store.rates.insert(transaction, { ...rate, planId })
+        await refuseMore(transaction, store.rates, MAX_RATES)
+        return created
       }),
   )
 }
@@ -53,7 +53,7 @@ export async function importRates(
     withTransaction(db, async (transaction) => {
       const { created, missingPlans } = await store.upsertRates(transaction, rates)
       refuseMissingPlans(missingPlans, rates, placeOf)
-      await checkCount(transaction)
+      await refuseMore(transaction, store.rates, MAX_RATES)
       return { created, changed: rates.length - created }
     }),
   )
@@ -62,28 +62,18 @@ export async function importRates(
 /** Settings that are not in `change` stay; plan and destination are what a rate is. */
 export async function changeRate(
   db: Database,
-  rateId: number,
+  rateId: string,
   change: Partial<Pick<RateInput, 'price' | 'ptf' | 'currency'>>,
 ): Promise<store.RateRecord> {
   const faults: Fault[] = []
+  const { price, ptf, currency } = change
   const amounts = {
-    price: change.price === undefined ? null : amountOf(change.price, 'price', faults),
-    ptf: change.ptf === undefined ? null : amountOf(change.ptf, 'ptf', faults),
-    currency: change.currency ?? null,
+    ...(price !== undefined && { price: amountOf(price, 'price', faults) }),
+    ...(ptf !== undefined && { ptf: amountOf(ptf, 'ptf', faults) }),
+    ...(currency !== undefined && { currency }),
   }
   if (faults.length > 0) throw invalid(faults)
-  if (!(await store.updateRate(db, rateId, amounts))) throw refuseMissing('rate')
-  return found(db, rateId)
-}
-
-export async function removeRate(db: Queryable, rateId: number): Promise<void> {
-  if (!(await store.deleteRate(db, rateId))) throw refuseMissing('rate')
-}
-
-async function found(db: Queryable, rateId: number): Promise<store.RateRecord> {
-  const rate = await store.findRate(db, rateId)
-  if (rate === undefined) throw refuseMissing('rate')
-  return rate
+  return changeRow(db, store.rates, rateId, amounts)
 }
 
 type CheckedRate = RateInput & store.RateAmounts
@@ -133,11 +123,4 @@ function amountOf(input: string | number, field: string, faults: Fault[]): strin
 
 function placeOf(index: number): string {
   return `rates.${index}.`
-}
-
-/** After the write: writers of the configuration wait for each other at directory_version, so the count is exact. */
-async function checkCount(transaction: Queryable): Promise<void> {
-  if ((await store.countRates(transaction)) > MAX_RATES) {
-    throw refuseConflict(`there can be at most ${MAX_RATES} rates`)
-  }
 }

@@ -1,25 +1,25 @@
 import type { QualityFloor } from '../domain/configuration.ts'
 import { repeatedValue } from '../domain/settings.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import * as store from '../store/routes.ts'
-import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { type RouteCarrierRecord, type RouteRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
+import { changeRow, lockedRow, refuseField, sayConflicts } from './refuse-administration.ts'
 
 const GONE = 'a carrier was removed meanwhile'
 
 interface RouteInput {
   readonly name: string
-  readonly carriers: readonly store.RouteCarrierRecord[]
+  readonly carriers: readonly RouteCarrierRecord[]
   readonly qualityFloor: QualityFloor | null
 }
 
 /** Creates a route over carriers known by name. */
-export async function createRoute(db: Database, input: RouteInput): Promise<store.RouteRecord> {
+export async function createRoute(db: Database, input: RouteInput): Promise<RouteRecord> {
   checkCarriers(input.carriers)
   return sayConflicts({ taken: `route ${input.name} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const routeId = await store.insertRoute(transaction, input)
+      const { routeId } = await routes.insert(transaction, input)
       await putCarriers(transaction, routeId, input.carriers)
-      return (await store.findRoute(transaction, String(routeId)))!
+      return lockedRow(transaction, routes, String(routeId))
     }),
   )
 }
@@ -29,29 +29,18 @@ export async function changeRoute(
   db: Database,
   nameOrId: string,
   change: Partial<RouteInput>,
-): Promise<store.RouteRecord> {
+): Promise<RouteRecord> {
   if (change.carriers !== undefined) checkCarriers(change.carriers)
   return sayConflicts({ taken: `route ${change.name} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const route = await store.findRoute(transaction, nameOrId, 'for update of r')
-      if (route === undefined) throw refuseMissing('route')
-      await store.updateRoute(transaction, route.routeId, { ...route, ...change })
-      if (change.carriers !== undefined) await putCarriers(transaction, route.routeId, change.carriers)
-      return (await store.findRoute(transaction, String(route.routeId)))!
+      const { routeId } = await lockedRow(transaction, routes, nameOrId)
+      if (change.carriers !== undefined) await putCarriers(transaction, routeId, change.carriers)
+      return changeRow(transaction, routes, String(routeId), change)
     }),
   )
 }
 
-/** Removes a route that no plan and no rule uses. */
-export async function removeRoute(db: Queryable, nameOrId: string): Promise<void> {
-  const removed = await sayConflicts(
-    { inUse: 'the route is still used by a service plan or a routing rule' },
-    () => store.deleteRoute(db, nameOrId),
-  )
-  if (!removed) throw refuseMissing('route')
-}
-
-function checkCarriers(carriers: readonly store.RouteCarrierRecord[]): void {
+function checkCarriers(carriers: readonly RouteCarrierRecord[]): void {
   const repeated = repeatedValue(carriers.map((entry) => entry.carrier))
   if (repeated === null) return
   throw refuseField('carriers', 'REPEATED', `must name each carrier once: ${repeated} is there twice`)
@@ -60,9 +49,9 @@ function checkCarriers(carriers: readonly store.RouteCarrierRecord[]): void {
 async function putCarriers(
   transaction: Queryable,
   routeId: number,
-  carriers: readonly store.RouteCarrierRecord[],
+  carriers: readonly RouteCarrierRecord[],
 ): Promise<void> {
-  const missing = await store.replaceRouteCarriers(transaction, routeId, carriers)
+  const missing = await replaceRouteCarriers(transaction, routeId, carriers)
   if (missing.length === 0) return
   throw refuseField('carriers', 'NOT_FOUND', `must be existing carriers: ${missing.join(', ')} not found`)
 }

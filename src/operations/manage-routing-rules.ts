@@ -3,10 +3,10 @@ import type { Destination } from '../domain/configuration.ts'
 import { destinationFaults } from '../domain/destinations.ts'
 import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { invalid } from '../errors.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import * as store from '../store/routing-rules.ts'
+import { type Database, withTransaction } from '../store/database.ts'
+import { type RoutingRuleRecord, routingRules } from '../store/routing-rules.ts'
 import { keyOfPlanOrAll, keyOfRoute } from './named-rows.ts'
-import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { changeRow, lockedRow, refuseMore, sayConflicts } from './refuse-administration.ts'
 
 /** Every node keeps all of them in memory. */
 const MAX_ROUTING_RULES = 100_000
@@ -21,23 +21,17 @@ interface RoutingRuleInput extends Destination {
 }
 
 /** Creates a rule; no two may be limited to the same. */
-export async function createRoutingRule(
-  db: Database,
-  input: RoutingRuleInput,
-): Promise<store.RoutingRuleRecord> {
+export async function createRoutingRule(db: Database, input: RoutingRuleInput): Promise<RoutingRuleRecord> {
   checkLimits(input)
   return sayConflicts({ taken: 'there is a rule with these limits already', inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const ruleId = await store.insertRoutingRule(transaction, {
+      const rule = await routingRules.insert(transaction, {
         ...input,
         planId: await keyOfPlanOrAll(transaction, input.servicePlanId),
-        sender: input.from,
         routeId: await keyOfRoute(transaction, input.route),
       })
-      // The insert holds the row of directory_version, so no other transaction can add one beside the count.
-      if ((await store.countRoutingRules(transaction)) > MAX_ROUTING_RULES)
-        throw refuseConflict(`there are ${MAX_ROUTING_RULES} routing rules already, which is the most`)
-      return (await store.findRoutingRule(transaction, ruleId))!
+      await refuseMore(transaction, routingRules, MAX_ROUTING_RULES)
+      return rule
     }),
   )
 }
@@ -45,23 +39,16 @@ export async function createRoutingRule(
 /** What a rule is limited to makes it the rule it is; only where it leads can change. */
 export async function changeRoutingRule(
   db: Database,
-  ruleId: number,
-  change: { route: string },
-): Promise<store.RoutingRuleRecord> {
+  ruleId: string,
+  { route }: { route: string },
+): Promise<RoutingRuleRecord> {
   return sayConflicts({ inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const rule = await store.findRoutingRule(transaction, ruleId, 'for update of u')
-      if (rule === undefined) throw refuseMissing('routing rule')
-      await store.updateRoutingRule(transaction, ruleId, {
-        routeId: await keyOfRoute(transaction, change.route),
-      })
-      return { ...rule, route: change.route }
+      await lockedRow(transaction, routingRules, ruleId)
+      const routeId = await keyOfRoute(transaction, route)
+      return changeRow(transaction, routingRules, ruleId, { routeId })
     }),
   )
-}
-
-export async function removeRoutingRule(db: Queryable, ruleId: number): Promise<void> {
-  if (!(await store.deleteRoutingRule(db, ruleId))) throw refuseMissing('routing rule')
 }
 
 function checkLimits(input: RoutingRuleInput): void {

@@ -1,9 +1,9 @@
 import type { SenderKind } from '../domain/addresses.ts'
 import { isCountryCode } from '../domain/countries.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import * as store from '../store/sender-rules.ts'
+import { type Database, withTransaction } from '../store/database.ts'
+import { type SenderRuleRecord, senderRules } from '../store/sender-rules.ts'
 import { keyOfPlanOrAll } from './named-rows.ts'
-import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { refuseField, refuseMore, sayConflicts } from './refuse-administration.ts'
 
 /** A rule for each country, for some hundred plans. Every node keeps all in memory. */
 export const MAX_SENDER_RULES = 50_000
@@ -12,7 +12,7 @@ export const MAX_SENDER_RULES = 50_000
 export async function createSenderRule(
   db: Database,
   input: { servicePlanId: string | null; country: string; senderTypes: readonly SenderKind[] },
-): Promise<store.SenderRuleRecord> {
+): Promise<SenderRuleRecord> {
   if (!isCountryCode(input.country)) {
     throw refuseField('country', 'NOT_FOUND', 'must be a country code of ISO 3166-1')
   }
@@ -23,26 +23,9 @@ export async function createSenderRule(
   return sayConflicts(words, () =>
     withTransaction(db, async (transaction) => {
       const planId = await keyOfPlanOrAll(transaction, input.servicePlanId)
-      const ruleId = await store.insertSenderRule(transaction, { ...input, planId })
-      if ((await store.countSenderRules(transaction)) > MAX_SENDER_RULES) {
-        throw refuseConflict(`there can be at most ${MAX_SENDER_RULES} sender rules`)
-      }
-      return (await store.findSenderRule(transaction, ruleId))!
+      const rule = await senderRules.insert(transaction, { ...input, planId })
+      await refuseMore(transaction, senderRules, MAX_SENDER_RULES)
+      return rule
     }),
   )
-}
-
-export async function changeSenderRule(
-  db: Queryable,
-  ruleId: number,
-  senderTypes: readonly SenderKind[],
-): Promise<store.SenderRuleRecord> {
-  await store.updateSenderRule(db, ruleId, senderTypes)
-  const rule = await store.findSenderRule(db, ruleId)
-  if (rule === undefined) throw refuseMissing('sender rule')
-  return rule
-}
-
-export async function removeSenderRule(db: Queryable, ruleId: number): Promise<void> {
-  if (!(await store.deleteSenderRule(db, ruleId))) throw refuseMissing('sender rule')
 }

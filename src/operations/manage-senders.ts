@@ -1,8 +1,7 @@
 import { classifySender } from '../domain/addresses.ts'
-import { canonicalPublicId } from '../domain/identifiers.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/sender-subscriptions.ts'
-import { findServicePlan } from '../store/service-plans.ts'
+import { servicePlans } from '../store/service-plans.ts'
 import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
 /** With any other, sends are answered 422 (spec §4.1). */
@@ -46,7 +45,7 @@ export async function removeSenderSubscription(
 
 /** The database key of a plan. */
 export async function planKey(db: Queryable, servicePlanId: string): Promise<number> {
-  const plan = await findServicePlan(db, canonicalPublicId(servicePlanId))
+  const plan = await servicePlans.find(db, servicePlanId)
   if (plan === undefined) throw refuseMissing('service plan')
   return plan.id
 }

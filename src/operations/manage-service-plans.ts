@@ -6,16 +6,14 @@ import { invalid } from '../errors.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import {
   deleteServicePlan,
-  findServicePlan,
-  insertServicePlan,
+  type NewServicePlan,
   type ServicePlanRecord,
-  type ServicePlanSettings,
+  servicePlans,
   servicePlanUses,
-  updateServicePlan,
 } from '../store/service-plans.ts'
 import { keyOfAccount, keyOfRoute } from './named-rows.ts'
 import type { MessageReads } from './read-messages.ts'
-import { refuseConflict, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { changeRow, lockedRow, refuseConflict, sayConflicts } from './refuse-administration.ts'
 
 const GONE = 'the account or route was removed meanwhile'
 
@@ -25,10 +23,10 @@ type OptOutChange = Partial<OptOutSettings> | null
 /** `route` by name; null: the plan is incomplete and cannot send. */
 export async function createServicePlan(
   db: Database,
-  input: Omit<ServicePlanSettings, 'optOut'> & {
+  input: Omit<NewServicePlan, 'optOut'> & {
     accountId: string
     servicePlanId?: string
-    route: string | null
+    route?: string | null
     optOut?: OptOutChange
   },
 ): Promise<ServicePlanRecord> {
@@ -37,9 +35,8 @@ export async function createServicePlan(
   return sayConflicts({ taken: `service plan ${servicePlanId} exists already`, inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
       const account = await keyOfAccount(transaction, input.accountId)
-      const routeId = await routeIdOf(transaction, input.route)
-      await insertServicePlan(transaction, { ...input, optOut, servicePlanId, account, routeId })
-      return (await findServicePlan(transaction, servicePlanId))!
+      const routeId = await routeIdOf(transaction, input.route ?? null)
+      return servicePlans.insert(transaction, { ...input, optOut, servicePlanId, account, routeId })
     }),
   )
 }
@@ -48,15 +45,14 @@ export async function createServicePlan(
 export async function changeServicePlan(
   db: Database,
   servicePlanId: string,
-  change: Partial<Omit<ServicePlanSettings, 'optOut'>> & { route?: string | null; optOut?: OptOutChange },
+  change: Partial<Omit<NewServicePlan, 'optOut'>> & { route?: string | null; optOut?: OptOutChange },
 ): Promise<ServicePlanRecord> {
   return sayConflicts({ inUse: GONE }, () =>
     withTransaction(db, async (transaction) => {
-      const plan = await locked(transaction, servicePlanId)
+      const plan = await lockedRow(transaction, servicePlans, servicePlanId)
       const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
       const optOut = change.optOut === undefined ? plan.optOut : optOutOf(change.optOut, plan.optOut)
-      await updateServicePlan(transaction, plan.id, { ...plan, ...change, optOut, routeId })
-      return (await findServicePlan(transaction, plan.servicePlanId))!
+      return changeRow(transaction, servicePlans, servicePlanId, { ...change, optOut, routeId })
     }),
   )
 }
@@ -69,7 +65,7 @@ export async function removeServicePlan(
 ): Promise<void> {
   await sayConflicts({ inUse: 'the service plan still has senders or inbound numbers' }, () =>
     withTransaction(db, async (transaction) => {
-      const plan = await locked(transaction, servicePlanId)
+      const plan = await lockedRow(transaction, servicePlans, servicePlanId)
       // Before the records: what moves into them meanwhile is found there.
       const hasMessages = await messages.hasInProgress(plan.id)
       const uses = await servicePlanUses(transaction, plan.id, hasMessages)
@@ -79,12 +75,6 @@ export async function removeServicePlan(
       await deleteServicePlan(transaction, plan.id)
     }),
   )
-}
-
-async function locked(transaction: Queryable, servicePlanId: string): Promise<ServicePlanRecord> {
-  const plan = await findServicePlan(transaction, canonicalPublicId(servicePlanId), 'for update of p')
-  if (plan === undefined) throw refuseMissing('service plan')
-  return plan
 }
 
 /** What is not in `change` stays as it is; where nothing is, the words of the field and no replies. */

@@ -33,24 +33,23 @@ export async function issueToken(db: Database, input: TokenInput, nowMs: number)
     withTransaction(db, async (transaction) => {
       const account = await keyOfAccount(transaction, input.accountId)
       const planIds = await planKeys(transaction, account, input.servicePlanIds)
-      const tokenId = await store.insertToken(transaction, {
+      return store.tokens.insert(transaction, {
         account,
         planIds,
         name: input.name,
         hint: tokenHint(token),
-        sha256: hashToken(token),
+        hash: Buffer.from(hashToken(token), 'hex'),
         scopes,
         expiresAt,
       })
-      return (await store.findToken(transaction, tokenId))!
     }),
   )
   return { ...record, token }
 }
 
 /** Ends a token for good; revoking it again changes nothing. */
-export async function revokeToken(db: Queryable, tokenId: number, at: Date): Promise<void> {
-  if (!(await store.revokeToken(db, tokenId, at))) throw refuseMissing('token')
+export async function revokeToken(db: Queryable, tokenId: string, at: Date): Promise<void> {
+  if (!(await store.revokeToken(db, Number(tokenId), at))) throw refuseMissing('token')
 }
 
 function expiryOf(text: string | null, nowMs: number): Date | null {

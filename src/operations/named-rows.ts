@@ -1,27 +1,21 @@
 import { fault } from '../domain/faults.ts'
-import { canonicalPublicId } from '../domain/identifiers.ts'
 import { invalid } from '../errors.ts'
-import { findAccount } from '../store/accounts.ts'
-import { findCarrier } from '../store/carriers.ts'
+import { accounts } from '../store/accounts.ts'
+import { carriers } from '../store/carriers.ts'
+import type { AnyTable } from '../store/configuration-table.ts'
 import type { Queryable } from '../store/database.ts'
-import { findRoute } from '../store/routes.ts'
-import { findServicePlan } from '../store/service-plans.ts'
+import { routes } from '../store/routes.ts'
+import { servicePlans } from '../store/service-plans.ts'
 import { refuseField } from './refuse-administration.ts'
 
 /** Database keys of what a request names in its fields. What is not there is a fault. */
 
-const NO_PLAN = 'must be an existing service plan'
-
 export async function keyOfAccount(db: Queryable, accountId: string): Promise<number> {
-  const account = await findAccount(db, canonicalPublicId(accountId))
-  if (account === undefined) throw refuseField('accountId', 'NOT_FOUND', 'must be an existing account')
-  return account.id
+  return (await rowOf(db, accounts, 'accountId', accountId)).id
 }
 
 export async function keyOfPlan(db: Queryable, servicePlanId: string): Promise<number> {
-  const plan = await findServicePlan(db, canonicalPublicId(servicePlanId))
-  if (plan === undefined) throw refuseField('servicePlanId', 'NOT_FOUND', NO_PLAN)
-  return plan.id
+  return (await rowOf(db, servicePlans, 'servicePlanId', servicePlanId)).id
 }
 
 /** Null names every plan. */
@@ -37,19 +31,32 @@ export function refuseMissingPlans(
 ): void {
   const gone = new Set<string | null>(missing)
   const faults = rows.flatMap(({ servicePlanId }, index) =>
-    gone.has(servicePlanId) ? [fault(`${path(index)}servicePlanId`, 'NOT_FOUND', NO_PLAN)] : [],
+    gone.has(servicePlanId)
+      ? [fault(`${path(index)}servicePlanId`, 'NOT_FOUND', mustExist(servicePlans))]
+      : [],
   )
   if (faults.length > 0) throw invalid(faults)
 }
 
 export async function keyOfCarrier(db: Queryable, nameOrId: string): Promise<number> {
-  const carrier = await findCarrier(db, nameOrId)
-  if (carrier === undefined) throw refuseField('carrier', 'NOT_FOUND', 'must be an existing carrier')
-  return carrier.carrierId
+  return (await rowOf(db, carriers, 'carrier', nameOrId)).carrierId
 }
 
 export async function keyOfRoute(db: Queryable, nameOrId: string): Promise<number> {
-  const route = await findRoute(db, nameOrId)
-  if (route === undefined) throw refuseField('route', 'NOT_FOUND', 'must be an existing route')
-  return route.routeId
+  return (await rowOf(db, routes, 'route', nameOrId)).routeId
+}
+
+async function rowOf<Row extends object>(
+  db: Queryable,
+  table: AnyTable<Row>,
+  field: string,
+  key: string,
+): Promise<Row> {
+  const row = await table.find(db, key)
+  if (row === undefined) throw refuseField(field, 'NOT_FOUND', mustExist(table))
+  return row
+}
+
+function mustExist({ noun }: { noun: string }): string {
+  return `must be an existing ${noun}`
 }

@@ -1,6 +1,7 @@
 import { fault } from '../domain/faults.ts'
 import { AppError, invalid } from '../errors.ts'
-import { isConflict, sqlState } from '../store/database.ts'
+import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'
+import { isConflict, type Queryable, sqlState } from '../store/database.ts'
 
 /** What operations on the configuration refuse, in the words of the closed list of errors. */
 
@@ -42,5 +43,44 @@ export async function sayConflicts<T>(
     if (state === UNIQUE_VIOLATION && words.taken !== undefined) throw refuseConflict(words.taken)
     if (state === FOREIGN_KEY_VIOLATION && words.inUse !== undefined) throw refuseConflict(words.inUse)
     throw error
+  }
+}
+
+/** The row with this key, held against other writers until the transaction ends, or 404. */
+export async function lockedRow<Row extends object>(
+  transaction: Queryable,
+  table: AnyTable<Row>,
+  key: string,
+): Promise<Row> {
+  const row = await table.find(transaction, key, 'for update')
+  if (row === undefined) throw refuseMissing(table.noun)
+  return row
+}
+
+/** Writes the properties that are given. 404 where there is no such row. */
+export async function changeRow<Row extends object, Columns extends object>(
+  db: Queryable,
+  table: ConfigurationTable<Row, Columns>,
+  key: string,
+  change: Partial<Columns>,
+): Promise<Row> {
+  const row = await table.update(db, key, change)
+  if (row === undefined) throw refuseMissing(table.noun)
+  return row
+}
+
+/** Removes a row: 404 where there is none, 409 with the words of `inUse` where others name it. */
+export async function removeRow(db: Queryable, table: AnyTable, key: string, inUse?: string): Promise<void> {
+  const removed = await sayConflicts({ ...(inUse !== undefined && { inUse }) }, () => table.delete(db, key))
+  if (!removed) throw refuseMissing(table.noun)
+}
+
+/**
+ * Bounds what every node keeps in memory. It is called after the write: writers of the configuration wait for each other at
+ * directory_version, so the count is exact.
+ */
+export async function refuseMore(transaction: Queryable, table: AnyTable, most: number): Promise<void> {
+  if ((await table.count(transaction)) > most) {
+    throw refuseConflict(`there can be at most ${most} ${table.noun}s`)
   }
 }

@@ -1,6 +1,7 @@
 import type { IdRule } from '../domain/carrier-message-ids.ts'
 import type { Carrier } from '../domain/configuration.ts'
 import type { RefusedOutcome } from '../domain/settings.ts'
+import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
 /** What an operator may set; the password goes beside it. */
@@ -10,6 +11,9 @@ export interface CarrierSettings
   readonly submitOutcomes: Readonly<Record<string, RefusedOutcome>>
 }
 
+/** Settings without which there is no carrier; the columns of the others have defaults. */
+export type NewCarrier = Pick<CarrierSettings, 'name' | 'host' | 'systemId'> & Partial<CarrierSettings>
+
 export interface CarrierRecord extends CarrierSettings {
   readonly carrierId: number
   readonly learnedIdRule: IdRule | null
@@ -18,15 +22,50 @@ export interface CarrierRecord extends CarrierSettings {
   readonly createdAt: Date
 }
 
-const COLUMNS = `id as "carrierId", name, state, host, port, tls, tls_ca as "tlsCa",
-  tls_server_name as "tlsServerName", bind_mode as "bindMode", binds, system_id as "systemId",
-  system_type as "systemType", send_window as "window", messages_per_second as "messagesPerSecond",
-  sender_messages_per_second as "senderMessagesPerSecond", long_messages as "longMessages",
-  submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule",
-  validity_seconds as "validitySeconds", validity_format as "validityFormat", created_at as "createdAt", coalesce((
-    select json_agg(json_build_object('bind', b.bind, 'node', n.name) order by b.bind)
-    from carrier_binds b join nodes n on n.node_id = b.node_id
-    where b.carrier_id = carriers.id and b.bind < carriers.binds and carriers.state <> 'stopped'), '[]') as leases`
+/** `password` sealed. A key is a name, or a number in decimal: a name begins with a letter. */
+export const carriers = new ConfigurationTable<
+  CarrierRecord,
+  NewCarrier & { carrierId: number; password: string; learnedIdRule?: IdRule | null }
+>({
+  noun: 'carrier',
+  table: 'carriers',
+  select: `t.id as "carrierId", t.name, t.state, t.host, t.port, t.tls, t.tls_ca as "tlsCa",
+    t.tls_server_name as "tlsServerName", t.bind_mode as "bindMode", t.binds, t.system_id as "systemId",
+    t.system_type as "systemType", t.send_window as "window", t.messages_per_second as "messagesPerSecond",
+    t.sender_messages_per_second as "senderMessagesPerSecond", t.long_messages as "longMessages",
+    t.submit_outcomes as "submitOutcomes", t.id_rule as "idRule", t.learned_id_rule as "learnedIdRule",
+    t.validity_seconds as "validitySeconds", t.validity_format as "validityFormat", t.created_at as "createdAt",
+    coalesce((
+      select json_agg(json_build_object('bind', b.bind, 'node', n.name) order by b.bind)
+      from carrier_binds b join nodes n on n.node_id = b.node_id
+      where b.carrier_id = t.id and b.bind < t.binds and t.state <> 'stopped'), '[]') as leases`,
+  key: 'name',
+  named: '(t.name = $1 or t.id::text = $1)',
+  columns: {
+    carrierId: 'id',
+    name: 'name',
+    state: 'state',
+    host: 'host',
+    port: 'port',
+    tls: 'tls',
+    tlsCa: 'tls_ca',
+    tlsServerName: 'tls_server_name',
+    bindMode: 'bind_mode',
+    binds: 'binds',
+    systemId: 'system_id',
+    systemType: 'system_type',
+    window: 'send_window',
+    messagesPerSecond: 'messages_per_second',
+    senderMessagesPerSecond: 'sender_messages_per_second',
+    longMessages: 'long_messages',
+    submitOutcomes: 'submit_outcomes',
+    idRule: 'id_rule',
+    learnedIdRule: 'learned_id_rule',
+    validitySeconds: 'validity_seconds',
+    validityFormat: 'validity_format',
+    password: 'password',
+  },
+})
 
 /** A number for a carrier to come: its password is sealed for that number before the row is written. */
 export async function reserveCarrierId(db: Queryable): Promise<number> {
@@ -36,108 +75,12 @@ export async function reserveCarrierId(db: Queryable): Promise<number> {
   return rows[0]!.id
 }
 
-/** `password` sealed. A taken name is a unique violation. */
-export async function insertCarrier(
-  db: Queryable,
-  carrierId: number,
-  carrier: CarrierSettings,
-  password: string,
-): Promise<CarrierRecord> {
-  const { rows } = await db.query<CarrierRecord>(
-    `insert into carriers (id, name, state, host, port, tls, tls_ca, tls_server_name, bind_mode, binds, system_id,
-       system_type, send_window, messages_per_second, sender_messages_per_second, long_messages, submit_outcomes,
-       id_rule, validity_seconds, validity_format, password)
-     overriding system value
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
-     returning ${COLUMNS}`,
-    [carrierId, ...values(carrier), password],
-  )
-  return rows[0]!
-}
-
-/**
- * By name, or by number in decimal: a name begins with a letter. `lock`: holds the row against other writers until the
- * transaction ends.
- */
-export async function findCarrier(
-  db: Queryable,
-  nameOrId: string,
-  lock: '' | 'for update' = '',
-): Promise<CarrierRecord | undefined> {
-  const { rows } = await db.query<CarrierRecord>(
-    `select ${COLUMNS} from carriers where name = $1 or id::text = $1 ${lock}`,
-    [nameOrId],
-  )
-  return rows[0]
-}
-
-/** By name, from the one behind `after`. */
-export async function listCarriers(
-  db: Queryable,
-  page: { after: string; limit: number },
-): Promise<CarrierRecord[]> {
-  const { rows } = await db.query<CarrierRecord>(
-    `select ${COLUMNS} from carriers where name > $1 order by name limit $2`,
-    [page.after, page.limit],
-  )
-  return rows
-}
-
-/** `password` sealed; null keeps the one there is. */
-export async function updateCarrier(
-  db: Queryable,
-  carrierId: number,
-  carrier: CarrierSettings,
-  password: string | null,
-  learnedIdRule: IdRule | null,
-): Promise<CarrierRecord> {
-  const { rows } = await db.query<CarrierRecord>(
-    `update carriers set name = $2, state = $3, host = $4, port = $5, tls = $6, tls_ca = $7, tls_server_name = $8,
-       bind_mode = $9, binds = $10, system_id = $11, system_type = $12, send_window = $13, messages_per_second = $14,
-       sender_messages_per_second = $15, long_messages = $16, submit_outcomes = $17, id_rule = $18,
-       validity_seconds = $19, validity_format = $20, password = coalesce($21, password), learned_id_rule = $22
-     where id = $1 returning ${COLUMNS}`,
-    [carrierId, ...values(carrier), password, learnedIdRule],
-  )
-  return rows[0]!
-}
-
 /** Stops every carrier, and returns the names of those that were not stopped. */
 export async function stopCarriers(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `update carriers set state = 'stopped' where state <> 'stopped' returning name`,
   )
   return rows.map(({ name }) => name).sort()
-}
-
-/** False when there is none; a route that uses it is a foreign-key violation. */
-export async function deleteCarrier(db: Queryable, nameOrId: string): Promise<boolean> {
-  const { rowCount } = await db.query('delete from carriers where name = $1 or id::text = $1', [nameOrId])
-  return rowCount === 1
-}
-
-function values(carrier: CarrierSettings): unknown[] {
-  return [
-    carrier.name,
-    carrier.state,
-    carrier.host,
-    carrier.port,
-    carrier.tls,
-    carrier.tlsCa,
-    carrier.tlsServerName,
-    carrier.bindMode,
-    carrier.binds,
-    carrier.systemId,
-    carrier.systemType,
-    carrier.window,
-    carrier.messagesPerSecond,
-    carrier.senderMessagesPerSecond,
-    carrier.longMessages,
-    JSON.stringify(carrier.submitOutcomes),
-    carrier.idRule,
-    carrier.validitySeconds,
-    carrier.validityFormat,
-  ]
 }
 
 /** Stores the rule that id rule `auto` has learned. False when one is there already, or the operator has set another. */

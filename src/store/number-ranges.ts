@@ -1,3 +1,4 @@
+import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
 /** The network that numbers with this beginning are in. */
@@ -11,7 +12,14 @@ export interface NumberRangeRecord extends NumberRange {
   readonly createdAt: Date
 }
 
-const SELECT = 'select prefix, mccmnc, created_at as "createdAt" from number_ranges'
+export const numberRanges = new ConfigurationTable<NumberRangeRecord, NumberRange>({
+  noun: 'number range',
+  table: 'number_ranges',
+  select: 't.prefix, t.mccmnc, t.created_at as "createdAt"',
+  key: 'prefix',
+  columns: { prefix: 'prefix', mccmnc: 'mccmnc' },
+  filters: { mccmnc: 't.mccmnc = ?' },
+})
 
 /**
  * Writes ranges, each prefix once, over those that are there; in one order, so that two imports wait for each other. Gives
@@ -29,32 +37,4 @@ export async function putNumberRanges(db: Queryable, ranges: readonly NumberRang
     [JSON.stringify(ranges)],
   )
   return rows[0]!.created
-}
-
-export async function countNumberRanges(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ count: number }>('select count(*)::int as count from number_ranges')
-  return rows[0]!.count
-}
-
-export async function findNumberRange(db: Queryable, prefix: string): Promise<NumberRangeRecord | undefined> {
-  const { rows } = await db.query<NumberRangeRecord>(`${SELECT} where prefix = $1`, [prefix])
-  return rows[0]
-}
-
-/** By prefix, from the one behind `after`; of one network when `mccmnc` is given. */
-export async function listNumberRanges(
-  db: Queryable,
-  page: { after: string; limit: number; mccmnc: string | null },
-): Promise<NumberRangeRecord[]> {
-  const { rows } = await db.query<NumberRangeRecord>(
-    `${SELECT} where prefix > $1 and ($3::text is null or mccmnc = $3) order by prefix limit $2`,
-    [page.after, page.limit, page.mccmnc],
-  )
-  return rows
-}
-
-/** False when there is none. */
-export async function deleteNumberRange(db: Queryable, prefix: string): Promise<boolean> {
-  const { rowCount } = await db.query('delete from number_ranges where prefix = $1', [prefix])
-  return rowCount === 1
 }

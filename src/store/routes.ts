@@ -1,4 +1,5 @@
 import type { QualityFloor } from '../domain/configuration.ts'
+import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
 export interface RouteCarrierRecord {
@@ -16,65 +17,23 @@ export interface RouteRecord {
   readonly createdAt: Date
 }
 
-const SELECT = `select r.id as "routeId", r.name, r.quality_floor as "qualityFloor", r.created_at as "createdAt",
-  coalesce((
-    select json_agg(json_build_object('carrier', c.name, 'priority', rc.priority, 'weight', rc.weight)
-                    order by rc.priority, c.name)
-    from route_carriers rc join carriers c on c.id = rc.carrier_id where rc.route_id = r.id
-  ), '[]') as carriers
-  from routes r`
-
-/** Gives the route's number. A taken name is a unique violation. */
-export async function insertRoute(
-  db: Queryable,
-  route: { name: string; qualityFloor: QualityFloor | null },
-): Promise<number> {
-  const { rows } = await db.query<{ id: number }>(
-    'insert into routes (name, quality_floor) values ($1, $2) returning id',
-    [route.name, route.qualityFloor],
-  )
-  return rows[0]!.id
-}
-
-/**
- * By name, or by number in decimal: a name begins with a letter. `lock`: holds the row against other writers until the
- * transaction ends.
- */
-export async function findRoute(
-  db: Queryable,
-  nameOrId: string,
-  lock: '' | 'for update of r' = '',
-): Promise<RouteRecord | undefined> {
-  const { rows } = await db.query<RouteRecord>(`${SELECT} where r.name = $1 or r.id::text = $1 ${lock}`, [
-    nameOrId,
-  ])
-  return rows[0]
-}
-
-/** By name, from the one behind `after`. */
-export async function listRoutes(
-  db: Queryable,
-  page: { after: string; limit: number },
-): Promise<RouteRecord[]> {
-  const { rows } = await db.query<RouteRecord>(`${SELECT} where r.name > $1 order by r.name limit $2`, [
-    page.after,
-    page.limit,
-  ])
-  return rows
-}
-
-/** Writes the settings of a route, all of them. A taken name is a unique violation. */
-export async function updateRoute(
-  db: Queryable,
-  routeId: number,
-  route: { name: string; qualityFloor: QualityFloor | null },
-): Promise<void> {
-  await db.query('update routes set name = $2, quality_floor = $3 where id = $1', [
-    routeId,
-    route.name,
-    route.qualityFloor,
-  ])
-}
+/** A key is a name, or a number in decimal: a name begins with a letter. */
+export const routes = new ConfigurationTable<
+  RouteRecord,
+  { name: string; qualityFloor?: QualityFloor | null }
+>({
+  noun: 'route',
+  table: 'routes',
+  select: `t.id as "routeId", t.name, t.quality_floor as "qualityFloor", t.created_at as "createdAt",
+    coalesce((
+      select json_agg(json_build_object('carrier', c.name, 'priority', rc.priority, 'weight', rc.weight)
+                      order by rc.priority, c.name)
+      from route_carriers rc join carriers c on c.id = rc.carrier_id where rc.route_id = t.id
+    ), '[]') as carriers`,
+  key: 'name',
+  named: '(t.name = $1 or t.id::text = $1)',
+  columns: { name: 'name', qualityFloor: 'quality_floor' },
+})
 
 /** Puts these carriers, known by name, in the place of the route's. Gives the names that no carrier has. */
 export async function replaceRouteCarriers(
@@ -95,10 +54,4 @@ export async function replaceRouteCarriers(
     [routeId, names, carriers.map((entry) => entry.priority), carriers.map((entry) => entry.weight)],
   )
   return rows.map((row) => row.name)
-}
-
-/** A plan or a rule that uses it is a foreign-key violation. False when there is none. */
-export async function deleteRoute(db: Queryable, nameOrId: string): Promise<boolean> {
-  const { rowCount } = await db.query('delete from routes where name = $1 or id::text = $1', [nameOrId])
-  return rowCount === 1
 }

@@ -1,5 +1,5 @@
 import type { SenderKind } from '../domain/addresses.ts'
-import type { Queryable } from './database.ts'
+import { ConfigurationTable } from './configuration-table.ts'
 
 export interface SenderRuleRecord {
   readonly ruleId: number
@@ -10,61 +10,17 @@ export interface SenderRuleRecord {
   readonly createdAt: Date
 }
 
-const SELECT = `select r.id as "ruleId", p.service_plan_id as "servicePlanId", r.country,
-  r.sender_types as "senderTypes", r.created_at as "createdAt"
-  from sender_rules r left join service_plans p on p.id = r.plan_id`
-
-/** Gives the rule's number. A rule of the same plan and country is a unique violation. */
-export async function insertSenderRule(
-  db: Queryable,
-  rule: { planId: number | null; country: string; senderTypes: readonly SenderKind[] },
-): Promise<number> {
-  const { rows } = await db.query<{ id: number }>(
-    'insert into sender_rules (plan_id, country, sender_types) values ($1, $2, $3) returning id',
-    [rule.planId, rule.country, rule.senderTypes],
-  )
-  return rows[0]!.id
-}
-
-export async function findSenderRule(db: Queryable, ruleId: number): Promise<SenderRuleRecord | undefined> {
-  const { rows } = await db.query<SenderRuleRecord>(`${SELECT} where r.id = $1`, [ruleId])
-  return rows[0]
-}
-
-/** By number, from the one behind `after`; of one plan and country where given. */
-export async function listSenderRules(
-  db: Queryable,
-  page: { after: number; limit: number; servicePlanId: string | null; country: string | null },
-): Promise<SenderRuleRecord[]> {
-  const { rows } = await db.query<SenderRuleRecord>(
-    `${SELECT} where r.id > $1 and ($3::text is null or p.service_plan_id = $3)
-       and ($4::text is null or r.country = $4)
-     order by r.id limit $2`,
-    [page.after, page.limit, page.servicePlanId, page.country],
-  )
-  return rows
-}
-
-/** False when there is no such rule. */
-export async function updateSenderRule(
-  db: Queryable,
-  ruleId: number,
-  senderTypes: readonly SenderKind[],
-): Promise<boolean> {
-  const { rowCount } = await db.query('update sender_rules set sender_types = $2 where id = $1', [
-    ruleId,
-    senderTypes,
-  ])
-  return rowCount === 1
-}
-
-/** False when there is none. */
-export async function deleteSenderRule(db: Queryable, ruleId: number): Promise<boolean> {
-  const { rowCount } = await db.query('delete from sender_rules where id = $1', [ruleId])
-  return rowCount === 1
-}
-
-export async function countSenderRules(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ count: number }>('select count(*)::integer as count from sender_rules')
-  return rows[0]!.count
-}
+export const senderRules = new ConfigurationTable<
+  SenderRuleRecord,
+  { planId: number | null; country: string; senderTypes: readonly SenderKind[] }
+>({
+  noun: 'sender rule',
+  table: 'sender_rules',
+  select: `t.id as "ruleId", p.service_plan_id as "servicePlanId", t.country, t.sender_types as "senderTypes",
+    t.created_at as "createdAt"`,
+  joins: 'left join service_plans p on p.id = t.plan_id',
+  key: 'id',
+  keyOf: Number,
+  columns: { planId: 'plan_id', country: 'country', senderTypes: 'sender_types' },
+  filters: { servicePlanId: 'p.service_plan_id = lower(?)', country: 't.country = ?' },
+})

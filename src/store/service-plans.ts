@@ -1,8 +1,10 @@
 import type { SenderKind } from '../domain/addresses.ts'
 import type { AmbiguousSubmits, OptOutSettings } from '../domain/configuration.ts'
+import { canonicalPublicId } from '../domain/identifiers.ts'
+import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
-export interface ServicePlanSettings {
+interface ServicePlanSettings {
   readonly name: string
   readonly active: boolean
   readonly inboundUrl: string | null
@@ -17,6 +19,9 @@ export interface ServicePlanSettings {
   readonly optOut: OptOutSettings | null
 }
 
+/** The columns of the settings that are left out have defaults. */
+export type NewServicePlan = Pick<ServicePlanSettings, 'name'> & Partial<ServicePlanSettings>
+
 export interface ServicePlanRecord extends ServicePlanSettings {
   readonly id: number
   readonly servicePlanId: string
@@ -27,83 +32,39 @@ export interface ServicePlanRecord extends ServicePlanSettings {
   readonly createdAt: Date
 }
 
-const SELECT = `select p.id, p.service_plan_id as "servicePlanId", a.account_id as "accountId", p.name, p.active,
-  r.name as route, p.route_id as "routeId", p.inbound_url as "inboundUrl",
-  p.messages_per_second as "messagesPerSecond", p.burst, p.sender_types as "senderTypes",
-  p.ambiguous_submits as "ambiguousSubmits", p.smart_encoding as "smartEncoding",
-  p.national_languages as "nationalLanguages", p.opt_out as "optOut", p.validity_seconds as "validitySeconds", p.created_at as "createdAt"
-  from service_plans p join accounts a on a.id = p.account_id left join routes r on r.id = p.route_id`
-
-/** Adds a plan and gives its key. A taken servicePlanId is a unique violation. */
-export async function insertServicePlan(
-  db: Queryable,
-  plan: ServicePlanSettings & { servicePlanId: string; account: number; routeId: number | null },
-): Promise<number> {
-  const { rows } = await db.query<{ id: number }>(
-    `insert into service_plans (service_plan_id, account_id, name, active, route_id, inbound_url,
-       messages_per_second, burst, sender_types, ambiguous_submits, smart_encoding, national_languages,
-       opt_out, validity_seconds)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning id`,
-    [plan.servicePlanId, plan.account, ...values(plan)],
-  )
-  return rows[0]!.id
-}
-
-/** `servicePlanId` in lower case. `lock`: holds the row against other writers until the transaction ends. */
-export async function findServicePlan(
-  db: Queryable,
-  servicePlanId: string,
-  lock: '' | 'for update of p' = '',
-): Promise<ServicePlanRecord | undefined> {
-  const { rows } = await db.query<ServicePlanRecord>(`${SELECT} where p.service_plan_id = $1 ${lock}`, [
-    servicePlanId,
-  ])
-  return rows[0]
-}
-
-/** By servicePlanId, from the one behind `after`; of one account when `accountId` is given. */
-export async function listServicePlans(
-  db: Queryable,
-  page: { after: string; limit: number; accountId: string | null },
-): Promise<ServicePlanRecord[]> {
-  const { rows } = await db.query<ServicePlanRecord>(
-    `${SELECT} where p.service_plan_id > $1 and ($3::text is null or a.account_id = $3)
-     order by p.service_plan_id limit $2`,
-    [page.after, page.limit, page.accountId],
-  )
-  return rows
-}
-
-export async function updateServicePlan(
-  db: Queryable,
-  id: number,
-  plan: ServicePlanSettings & { routeId: number | null },
-): Promise<void> {
-  await db.query(
-    `update service_plans set name = $2, active = $3, route_id = $4, inbound_url = $5, messages_per_second = $6,
-       burst = $7, sender_types = $8, ambiguous_submits = $9, smart_encoding = $10, national_languages = $11,
-       opt_out = $12, validity_seconds = $13
-     where id = $1`,
-    [id, ...values(plan)],
-  )
-}
-
-function values(plan: ServicePlanSettings & { routeId: number | null }): unknown[] {
-  return [
-    plan.name,
-    plan.active,
-    plan.routeId,
-    plan.inboundUrl,
-    plan.messagesPerSecond,
-    plan.burst,
-    plan.senderTypes,
-    plan.ambiguousSubmits,
-    plan.smartEncoding,
-    plan.nationalLanguages,
-    plan.optOut,
-    plan.validitySeconds,
-  ]
-}
+export const servicePlans = new ConfigurationTable<
+  ServicePlanRecord,
+  NewServicePlan & { servicePlanId: string; account: number; routeId: number | null }
+>({
+  noun: 'service plan',
+  table: 'service_plans',
+  select: `t.id, t.service_plan_id as "servicePlanId", a.account_id as "accountId", t.name, t.active,
+    r.name as route, t.route_id as "routeId", t.inbound_url as "inboundUrl",
+    t.messages_per_second as "messagesPerSecond", t.burst, t.sender_types as "senderTypes",
+    t.ambiguous_submits as "ambiguousSubmits", t.smart_encoding as "smartEncoding",
+    t.national_languages as "nationalLanguages", t.opt_out as "optOut", t.validity_seconds as "validitySeconds",
+    t.created_at as "createdAt"`,
+  joins: 'join accounts a on a.id = t.account_id left join routes r on r.id = t.route_id',
+  key: 'service_plan_id',
+  keyOf: canonicalPublicId,
+  columns: {
+    servicePlanId: 'service_plan_id',
+    account: 'account_id',
+    name: 'name',
+    active: 'active',
+    routeId: 'route_id',
+    inboundUrl: 'inbound_url',
+    messagesPerSecond: 'messages_per_second',
+    burst: 'burst',
+    senderTypes: 'sender_types',
+    ambiguousSubmits: 'ambiguous_submits',
+    smartEncoding: 'smart_encoding',
+    nationalLanguages: 'national_languages',
+    optOut: 'opt_out',
+    validitySeconds: 'validity_seconds',
+  },
+  filters: { accountId: 'a.account_id = lower(?)' },
+})
 
 /**
  * What still needs the plan: `live tokens`, `messages`. Records name it by number without a foreign key, so that

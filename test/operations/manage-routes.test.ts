@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRoute } from '../../src/operations/manage-routes.ts'
 import { withTransaction } from '../../src/store/database.ts'
-import { listRoutes } from '../../src/store/routes.ts'
+import { routes } from '../../src/store/routes.ts'
 import { freshDatabase } from '../support/database.ts'
 import { eventually } from '../support/service.ts'
 
@@ -27,5 +27,5 @@ test('a route and a change of its carrier that lock each other out are both made
     await change.query(`update carriers set host = 'other'`)
   })
   expect(await created).toMatchObject({ name: 'default', carriers: [{ carrier: 'acme' }] })
-  expect(await listRoutes(db, { after: '', limit: 10 })).toHaveLength(1)
+  expect(await routes.list(db, { after: '', limit: 10 })).toHaveLength(1)
 })

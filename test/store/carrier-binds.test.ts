@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { readBinds, releaseBind, takeBinds } from '../../src/store/carrier-binds.ts'
-import { insertCarrier, reserveCarrierId } from '../../src/store/carriers.ts'
+import { carriers, reserveCarrierId } from '../../src/store/carriers.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { aCarrier } from '../support/directory.ts'
@@ -19,7 +19,12 @@ beforeEach(async () => {
 
 async function carrier(name: string, binds: number, state: 'started' | 'draining' | 'stopped' = 'started') {
   const id = await reserveCarrierId(db)
-  await insertCarrier(db, id, { ...aCarrier({ name, binds, state }), submitOutcomes: {} }, 'sealed')
+  await carriers.insert(db, {
+    ...aCarrier({ name, binds, state }),
+    carrierId: id,
+    submitOutcomes: {},
+    password: 'sealed',
+  })
   return id
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { withTransaction } from '../../src/store/database.ts'
-import { findNumberRange, putNumberRanges } from '../../src/store/number-ranges.ts'
+import { numberRanges, putNumberRanges } from '../../src/store/number-ranges.ts'
 import { freshDatabase } from '../support/database.ts'
 import { eventually } from '../support/service.ts'
 
@@ -21,5 +21,5 @@ test('two imports of the same ranges, in opposite orders, wait for each other', 
     await putNumberRanges(first, [range('+332', '20802')])
   })
   expect(await second).toBe(0)
-  expect(await findNumberRange(db, '+331')).toMatchObject({ mccmnc: '20803' })
+  expect(await numberRanges.find(db, '+331')).toMatchObject({ mccmnc: '20803' })
 })

@@ -20,7 +20,7 @@ create table carriers (
   id integer generated always as identity primary key,
   name text not null unique,
   host text not null,
-  port integer not null check (port between 1 and 65535),
+  port integer not null default 2775 check (port between 1 and 65535),
   tls boolean not null default false,
   bind_mode text not null default 'transceiver'
     check (bind_mode in ('transceiver', 'transmitter', 'receiver', 'transmitter+receiver')),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BindLeases } from '../../../src/services/links/bind-leases.ts'
 import { NodeLease } from '../../../src/services/node/node-lease.ts'
-import { insertCarrier, reserveCarrierId } from '../../../src/store/carriers.ts'
+import { carriers, reserveCarrierId } from '../../../src/store/carriers.ts'
 import { databaseOfFile } from '../../support/database.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'
 import { KeptLog, strictLog } from '../../support/log.ts'
@@ -43,7 +43,12 @@ afterEach(async () => {
 
 async function carrier(name: string, binds: number): Promise<number> {
   const id = await reserveCarrierId(db)
-  await insertCarrier(db, id, { ...aCarrier({ name, binds }), submitOutcomes: {} }, 'sealed')
+  await carriers.insert(db, {
+    ...aCarrier({ name, binds }),
+    carrierId: id,
+    submitOutcomes: {},
+    password: 'sealed',
+  })
   return id
 }
 

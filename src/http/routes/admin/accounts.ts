@@ -10,7 +10,7 @@ import {
   rotateWebhookSecret,
   webhookHeadersOf,
 } from '../../../operations/manage-accounts.ts'
-import { type AccountRecord, findAccount, listAccounts } from '../../../store/accounts.ts'
+import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   BasicPassword,
@@ -28,7 +28,7 @@ import {
   WebhookHeaderName,
   WebhookHeaderValue,
 } from './fields.ts'
-import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
+import { addChange, addCreate, addDelete, addReads, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -106,29 +106,32 @@ const Rotated = Type.Object(
   { title: 'RotatedWebhookSecret' },
 )
 
+interface CreatedAccount {
+  readonly account: AccountRecord
+  readonly webhookSecret: string
+}
+
 export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
-  const { db, reads, secretKey } = deps
+  const { db, secretKey } = deps
   const accounts = accountsOf(secretKey)
-  const created: Resource<typeof Created, { account: AccountRecord; webhookSecret: string }> = {
+  const created = {
     ...accounts,
     item: Created,
-    keyOf: ({ account }) => accounts.keyOf(account),
-    present: ({ account, webhookSecret }) => ({ ...accounts.present(account), webhookSecret }),
+    keyOf: ({ account }: CreatedAccount) => account.accountId,
+    present: ({ account, webhookSecret }: CreatedAccount) => ({
+      ...accounts.present(account),
+      webhookSecret,
+    }),
   }
 
   addCreate(scope, created, Creation, async ({ rateLimit, defaultDlrUrl = null, ...rest }) =>
     createAccount(db, secretKey, {
-      messagesPerSecond: null,
-      burst: null,
       ...rest,
       defaultDlrUrl: await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl),
       ...rateLimitColumns(rateLimit),
     }),
   )
-  addList(scope, accounts, pageQuery(PublicId, {}), ({ after, limit }) =>
-    listAccounts(reads, { after: canonicalPublicId(after), limit }),
-  )
-  addShow(scope, accounts, (accountId) => findAccount(reads, canonicalPublicId(accountId)))
+  addReads(scope, deps, accounts, pageQuery(PublicId, {}))
   addChange(scope, accounts, Change, async (accountId, { rateLimit, defaultDlrUrl, ...rest }) => {
     const url = await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl)
     return changeAccount(db, secretKey, accountId, {
@@ -143,7 +146,7 @@ export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
 
 function accountsOf(secretKey: SecretKeys): Resource<typeof Account, AccountRecord> {
   return {
-    name: 'account',
+    table,
     path: '/accounts',
     key: 'accountId',
     keyField: PublicId,

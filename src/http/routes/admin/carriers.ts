@@ -11,8 +11,8 @@ import {
   VALIDITY_FORMATS,
   VALIDITY_SECONDS,
 } from '../../../domain/settings.ts'
-import { changeCarrier, createCarrier, removeCarrier } from '../../../operations/manage-carriers.ts'
-import { type CarrierRecord, findCarrier, listCarriers } from '../../../store/carriers.ts'
+import { changeCarrier, createCarrier } from '../../../operations/manage-carriers.ts'
+import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
 import {
   LinkKey,
   LinkName,
@@ -23,7 +23,7 @@ import {
   pageQuery,
   Timestamp,
 } from './fields.ts'
-import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
+import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Of host names; of the PEM text: more than the usual lists of a carrier, within the bound of a request. */
@@ -153,39 +153,19 @@ const Carrier = Type.Object(
   },
   { title: 'Carrier' },
 )
-const DEFAULTS = {
-  state: 'started',
-  port: 2775,
-  tls: false,
-  tlsCa: null,
-  tlsServerName: null,
-  bindMode: 'transceiver',
-  binds: 1,
-  systemType: '',
-  window: 10,
-  messagesPerSecond: null,
-  senderMessagesPerSecond: null,
-  longMessages: 'udh',
-  validitySeconds: null,
-  validityFormat: 'relative',
-  submitOutcomes: {},
-  idRule: 'auto',
-} as const
-
 export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
-  const { db, reads, secretKey } = deps
+  const { db, secretKey } = deps
   const carriers = carriersOf(deps)
 
-  addCreate(scope, carriers, Creation, (body) => createCarrier(db, secretKey, { ...DEFAULTS, ...body }))
-  addList(scope, carriers, pageQuery(LinkName, {}), (page) => listCarriers(reads, page))
-  addShow(scope, carriers, (carrier) => findCarrier(reads, carrier))
+  addCreate(scope, carriers, Creation, (body) => createCarrier(db, secretKey, body))
+  addReads(scope, deps, carriers, pageQuery(LinkName, {}))
   addChange(scope, carriers, Change, (carrier, body) => changeCarrier(db, secretKey, carrier, body))
-  addDelete(scope, carriers, (carrier) => removeCarrier(db, carrier))
+  addRemoval(scope, deps, carriers, 'the carrier is still used by a route')
 }
 
 function carriersOf({ linkStatus, carrierAnomalies }: AdminDeps): Resource<typeof Carrier, CarrierRecord> {
   return {
-    name: 'carrier',
+    table,
     path: '/carriers',
     key: 'carrier',
     keyField: LinkKey,

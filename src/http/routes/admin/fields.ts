@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import {
   INBOUND_NUMBER,
   INBOUND_SENDER,
@@ -162,11 +161,6 @@ export const RateLimitField = Type.Object(
 /** As a type list: one fault for a bad value, and no trial of schemas when it is written. */
 export function Nullable<T extends Type.TSchema & { type: string }>(schema: T) {
   return Type.Unsafe<Type.Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
-}
-
-/** An id of a query as it is stored; null where none is given. */
-export function canonicalOrNull(publicId: string | undefined): string | null {
-  return publicId === undefined ? null : canonicalPublicId(publicId)
 }
 
 /** `rateLimit` of a request as its columns; an absent one changes nothing, null lifts the limit. */

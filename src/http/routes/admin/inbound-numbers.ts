@@ -1,16 +1,8 @@
 import { Type } from 'typebox'
-import {
-  changeInboundNumber,
-  createInboundNumber,
-  removeInboundNumber,
-} from '../../../operations/manage-inbound-numbers.ts'
-import {
-  findInboundNumber,
-  type InboundNumberRecord,
-  listInboundNumbers,
-} from '../../../store/inbound-numbers.ts'
-import { canonicalOrNull, InboundNumberField, Keyword, PublicId, pageQuery, Timestamp } from './fields.ts'
-import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
+import { changeInboundNumber, createInboundNumber } from '../../../operations/manage-inbound-numbers.ts'
+import { type InboundNumberRecord, inboundNumbers } from '../../../store/inbound-numbers.ts'
+import { InboundNumberField, Keyword, PublicId, pageQuery, Timestamp } from './fields.ts'
+import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Keywords = Type.Array(Keyword, { maxItems: 100 })
@@ -43,7 +35,7 @@ const InboundNumber = Type.Object(
 )
 
 const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
-  name: 'inbound number',
+  table: inboundNumbers,
   path: '/inbound-numbers',
   key: 'number',
   keyField: InboundNumberField,
@@ -56,12 +48,10 @@ const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
   }),
 }
 
-export function registerInboundNumbers(scope: AdminScope, { db, reads }: AdminDeps): void {
-  addCreate(scope, NUMBERS, Creation, (body) => createInboundNumber(db, { keywords: [], ...body }))
-  addList(scope, NUMBERS, Query, (page, { servicePlanId }) =>
-    listInboundNumbers(reads, { ...page, servicePlanId: canonicalOrNull(servicePlanId) }),
-  )
-  addShow(scope, NUMBERS, (number) => findInboundNumber(reads, number))
+export function registerInboundNumbers(scope: AdminScope, deps: AdminDeps): void {
+  const { db } = deps
+  addCreate(scope, NUMBERS, Creation, (body) => createInboundNumber(db, body))
+  addReads(scope, deps, NUMBERS, Query)
   addChange(scope, NUMBERS, Change, (number, body) => changeInboundNumber(db, number, body))
-  addDelete(scope, NUMBERS, (number) => removeInboundNumber(db, number))
+  addRemoval(scope, deps, NUMBERS)
 }

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { putNumberRanges, removeNumberRange } from '../../../operations/manage-number-ranges.ts'
+import { putNumberRanges } from '../../../operations/manage-number-ranges.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
-import { findNumberRange, listNumberRanges, type NumberRangeRecord } from '../../../store/number-ranges.ts'
+import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
-import { addDelete, addList, addShow, type Resource } from './resource.ts'
+import { addReads, addRemoval, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -36,7 +36,7 @@ const NumberRange = Type.Object(
 )
 
 const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
-  name: 'number range',
+  table: numberRanges,
   path: '/number-ranges',
   key: 'prefix',
   keyField: NumberPrefix,
@@ -45,7 +45,8 @@ const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
   present: (range) => ({ ...range, createdAt: range.createdAt.toISOString() }),
 }
 
-export function registerNumberRanges(scope: AdminScope, { db, reads }: AdminDeps): void {
+export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
+  const { db } = deps
   const tags = ['Number ranges']
 
   scope.post(
@@ -70,13 +71,12 @@ export function registerNumberRanges(scope: AdminScope, { db, reads }: AdminDeps
     async ({ params, body }, reply) => {
       const created = await putNumberRanges(db, [{ prefix: params.prefix, mccmnc: body.mccmnc }])
       reply.code(created === 1 ? 201 : 200)
-      const range = await findNumberRange(db, params.prefix)
+      const range = await numberRanges.find(db, params.prefix)
       if (range === undefined) throw refuseMissing('number range')
       return RANGES.present(range)
     },
   )
 
-  addList(scope, RANGES, Query, (page, { mccmnc = null }) => listNumberRanges(reads, { ...page, mccmnc }))
-  addShow(scope, RANGES, (prefix) => findNumberRange(reads, prefix))
-  addDelete(scope, RANGES, (prefix) => removeNumberRange(db, prefix))
+  addReads(scope, deps, RANGES, Query)
+  addRemoval(scope, deps, RANGES)
 }

@@ -1,11 +1,10 @@
 import { Type } from 'typebox'
-import { changeRate, createRate, importRates, removeRate } from '../../../operations/manage-rates.ts'
-import { findRate, listRates, type RateRecord } from '../../../store/rates.ts'
+import { changeRate, createRate, importRates } from '../../../operations/manage-rates.ts'
+import { type RateRecord, rates } from '../../../store/rates.ts'
 import {
   Amount,
   CountryCode,
   CurrencyCode,
-  canonicalOrNull,
   Mccmnc,
   Nullable,
   NullableText,
@@ -15,7 +14,7 @@ import {
   RowId,
   Timestamp,
 } from './fields.ts'
-import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
+import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -75,7 +74,7 @@ const Rate = Type.Object(
 const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() }, { title: 'ImportResult' })
 
 const RATES: Resource<typeof Rate, RateRecord> = {
-  name: 'rate',
+  table: rates,
   path: '/rates',
   key: 'rateId',
   keyField: RowId,
@@ -87,7 +86,8 @@ const RATES: Resource<typeof Rate, RateRecord> = {
 /** For every plan, to anywhere, with no fee. */
 const DEFAULTS = { servicePlanId: null, prefix: null, country: null, mccmnc: null, ptf: '0' }
 
-export function registerRates(scope: AdminScope, { db, reads }: AdminDeps): void {
+export function registerRates(scope: AdminScope, deps: AdminDeps): void {
+  const { db } = deps
   scope.post(
     '/rates/import',
     { bodyLimit: IMPORT_BYTES, schema: { tags: ['Rates'], body: Import, response: answers(200, Imported) } },
@@ -99,17 +99,7 @@ export function registerRates(scope: AdminScope, { db, reads }: AdminDeps): void
   )
 
   addCreate(scope, RATES, Creation, (body) => createRate(db, { ...DEFAULTS, ...body }))
-  addList(scope, RATES, Query, ({ after, limit }, { servicePlanId, prefix, country, mccmnc }) =>
-    listRates(reads, {
-      after: Number(after),
-      limit,
-      servicePlanId: canonicalOrNull(servicePlanId),
-      prefix: prefix ?? null,
-      country: country ?? null,
-      mccmnc: mccmnc ?? null,
-    }),
-  )
-  addShow(scope, RATES, (rateId) => findRate(reads, Number(rateId)))
-  addChange(scope, RATES, Change, (rateId, body) => changeRate(db, Number(rateId), body))
-  addDelete(scope, RATES, (rateId) => removeRate(db, Number(rateId)))
+  addReads(scope, deps, RATES, Query)
+  addChange(scope, RATES, Change, (rateId, body) => changeRate(db, rateId, body))
+  addRemoval(scope, deps, RATES)
 }

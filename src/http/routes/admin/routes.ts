@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { QualityFloor } from '../../../domain/configuration.ts'
-import { changeRoute, createRoute, removeRoute } from '../../../operations/manage-routes.ts'
-import { findRoute, listRoutes, type RouteRecord } from '../../../store/routes.ts'
+import { changeRoute, createRoute } from '../../../operations/manage-routes.ts'
+import { type RouteRecord, routes } from '../../../store/routes.ts'
 import { LinkName, Nullable, pageQuery, RouteKey, Timestamp } from './fields.ts'
-import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
+import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Priority = Type.Integer({ minimum: 0, maximum: 1_000, description: 'lowest first' })
@@ -70,7 +70,7 @@ const Route = Type.Object(
 )
 
 const ROUTES: Resource<typeof Route, RouteRecord> = {
-  name: 'route',
+  table: routes,
   path: '/routes',
   key: 'route',
   keyField: RouteKey,
@@ -83,12 +83,12 @@ const ROUTES: Resource<typeof Route, RouteRecord> = {
   }),
 }
 
-export function registerRoutes(scope: AdminScope, { db, reads }: AdminDeps): void {
+export function registerRoutes(scope: AdminScope, deps: AdminDeps): void {
+  const { db } = deps
   addCreate(scope, ROUTES, Creation, ({ name, carriers, qualityFloor = null }) =>
     createRoute(db, { name, carriers: carriers.map(withDefaults), qualityFloor: judgedBy(qualityFloor) }),
   )
-  addList(scope, ROUTES, pageQuery(LinkName, {}), (page) => listRoutes(reads, page))
-  addShow(scope, ROUTES, (route) => findRoute(reads, route))
+  addReads(scope, deps, ROUTES, pageQuery(LinkName, {}))
   addChange(scope, ROUTES, Change, (route, { carriers, qualityFloor, ...rest }) =>
     changeRoute(db, route, {
       ...rest,
@@ -96,7 +96,7 @@ export function registerRoutes(scope: AdminScope, { db, reads }: AdminDeps): voi
       ...(qualityFloor !== undefined && { qualityFloor: judgedBy(qualityFloor) }),
     }),
   )
-  addDelete(scope, ROUTES, (route) => removeRoute(db, route))
+  addRemoval(scope, deps, ROUTES, 'the route is still used by a service plan or a routing rule')
 }
 
 function withDefaults(entry: { carrier: string; priority?: number; weight?: number }) {

@@ -1,13 +1,8 @@
 import { Type } from 'typebox'
-import {
-  changeRoutingRule,
-  createRoutingRule,
-  removeRoutingRule,
-} from '../../../operations/manage-routing-rules.ts'
-import { findRoutingRule, listRoutingRules, type RoutingRuleRecord } from '../../../store/routing-rules.ts'
+import { changeRoutingRule, createRoutingRule } from '../../../operations/manage-routing-rules.ts'
+import { type RoutingRuleRecord, routingRules } from '../../../store/routing-rules.ts'
 import {
   CountryCode,
-  canonicalOrNull,
   LinkName,
   Mccmnc,
   Nullable,
@@ -19,7 +14,7 @@ import {
   RowId,
   Timestamp,
 } from './fields.ts'
-import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
+import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** As long as a sender may be; whether it is one is judged when a rule is written. */
@@ -65,7 +60,7 @@ const Query = pageQuery(RowId, {
 const UNLIMITED = { servicePlanId: null, from: null, prefix: null, country: null, mccmnc: null }
 
 const RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
-  name: 'routing rule',
+  table: routingRules,
   path: '/routing-rules',
   key: 'ruleId',
   keyField: RowId,
@@ -74,17 +69,10 @@ const RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
   present: (rule) => ({ ...rule, createdAt: rule.createdAt.toISOString() }),
 }
 
-export function registerRoutingRules(scope: AdminScope, { db, reads }: AdminDeps): void {
+export function registerRoutingRules(scope: AdminScope, deps: AdminDeps): void {
+  const { db } = deps
   addCreate(scope, RULES, Creation, (body) => createRoutingRule(db, { ...UNLIMITED, ...body }))
-  addList(scope, RULES, Query, ({ after, limit }, { servicePlanId, route = null }) =>
-    listRoutingRules(reads, {
-      after: Number(after),
-      limit,
-      servicePlanId: canonicalOrNull(servicePlanId),
-      route,
-    }),
-  )
-  addShow(scope, RULES, (ruleId) => findRoutingRule(reads, Number(ruleId)))
-  addChange(scope, RULES, Change, (ruleId, body) => changeRoutingRule(db, Number(ruleId), body))
-  addDelete(scope, RULES, (ruleId) => removeRoutingRule(db, Number(ruleId)))
+  addReads(scope, deps, RULES, Query)
+  addChange(scope, RULES, Change, (ruleId, body) => changeRoutingRule(db, ruleId, body))
+  addRemoval(scope, deps, RULES)
 }

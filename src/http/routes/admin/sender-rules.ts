@@ -1,13 +1,10 @@
 import { Type } from 'typebox'
 import { SENDER_KINDS } from '../../../domain/settings.ts'
-import {
-  changeSenderRule,
-  createSenderRule,
-  removeSenderRule,
-} from '../../../operations/manage-sender-rules.ts'
-import { findSenderRule, listSenderRules, type SenderRuleRecord } from '../../../store/sender-rules.ts'
-import { CountryCode, canonicalOrNull, Nullable, PublicId, pageQuery, RowId, Timestamp } from './fields.ts'
-import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
+import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
+import { changeRow } from '../../../operations/refuse-administration.ts'
+import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'
+import { CountryCode, Nullable, PublicId, pageQuery, RowId, Timestamp } from './fields.ts'
+import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind' }), {
@@ -42,7 +39,7 @@ const SenderRule = Type.Object(
 )
 
 const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
-  name: 'sender rule',
+  table: senderRules,
   path: '/sender-rules',
   key: 'ruleId',
   keyField: RowId,
@@ -55,19 +52,10 @@ const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
   }),
 }
 
-export function registerSenderRules(scope: AdminScope, { db, reads }: AdminDeps): void {
+export function registerSenderRules(scope: AdminScope, deps: AdminDeps): void {
+  const { db } = deps
   addCreate(scope, RULES, Creation, (body) => createSenderRule(db, { servicePlanId: null, ...body }))
-  addList(scope, RULES, Query, ({ after, limit }, { servicePlanId, country = null }) =>
-    listSenderRules(reads, {
-      after: Number(after),
-      limit,
-      servicePlanId: canonicalOrNull(servicePlanId),
-      country,
-    }),
-  )
-  addShow(scope, RULES, (ruleId) => findSenderRule(reads, Number(ruleId)))
-  addChange(scope, RULES, Change, (ruleId, { senderTypes }) =>
-    changeSenderRule(db, Number(ruleId), senderTypes),
-  )
-  addDelete(scope, RULES, (ruleId) => removeSenderRule(db, Number(ruleId)))
+  addReads(scope, deps, RULES, Query)
+  addChange(scope, RULES, Change, (ruleId, body) => changeRow(db, senderRules, ruleId, body))
+  addRemoval(scope, deps, RULES)
 }

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
 import { NATIONAL_LANGUAGES } from '../../../domain/gsm-national-tables.ts'
-import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
@@ -10,11 +9,10 @@ import {
   createServicePlan,
   removeServicePlan,
 } from '../../../operations/manage-service-plans.ts'
-import { findServicePlan, listServicePlans, type ServicePlanRecord } from '../../../store/service-plans.ts'
+import { type ServicePlanRecord, servicePlans } from '../../../store/service-plans.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   CallbackUrl,
-  canonicalOrNull,
   DisplayName,
   LinkKey,
   Nullable,
@@ -26,7 +24,7 @@ import {
   rateLimitField,
   Timestamp,
 } from './fields.ts'
-import { addChange, addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
+import { addChange, addCreate, addDelete, addReads, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind' }), {
@@ -120,40 +118,19 @@ const ServicePlan = Type.Object(
   },
   { title: 'ServicePlan' },
 )
-const DEFAULTS = {
-  active: true,
-  route: null,
-  inboundUrl: null,
-  messagesPerSecond: null,
-  burst: null,
-  senderTypes: SENDER_KINDS,
-  ambiguousSubmits: 'resubmit',
-  validitySeconds: VALIDITY_SECONDS.most,
-  smartEncoding: false,
-  nationalLanguages: [],
-} as const
-
 export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
-  const { db, reads, secretKey } = deps
+  const { db, secretKey } = deps
   const plans = plansOf(secretKey)
 
   addCreate(scope, plans, Creation, async ({ rateLimit, nationalLanguages, inboundUrl = null, ...rest }) =>
     createServicePlan(db, {
-      ...DEFAULTS,
       ...rest,
       inboundUrl: await storableUrl(deps, 'inboundUrl', inboundUrl),
       ...rateLimitColumns(rateLimit),
       ...languageColumn(nationalLanguages),
     }),
   )
-  addList(scope, plans, Query, ({ after, limit }, { accountId }) =>
-    listServicePlans(reads, {
-      after: canonicalPublicId(after),
-      limit,
-      accountId: canonicalOrNull(accountId),
-    }),
-  )
-  addShow(scope, plans, (servicePlanId) => findServicePlan(reads, canonicalPublicId(servicePlanId)))
+  addReads(scope, deps, plans, Query)
   addChange(
     scope,
     plans,
@@ -179,7 +156,7 @@ function languageColumn(names: Static<typeof NationalLanguages> | undefined) {
 
 function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePlanRecord> {
   return {
-    name: 'service plan',
+    table: servicePlans,
     path: '/service-plans',
     key: 'servicePlanId',
     keyField: PublicId,

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { TOKEN_SCOPES } from '../../../domain/tokens.ts'
 import { type IssuedToken, issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
-import { findToken, listTokens, type TokenRecord } from '../../../store/tokens.ts'
+import { type TokenRecord, tokens } from '../../../store/tokens.ts'
 import { oneOf } from '../../schemas/nullable.ts'
-import { canonicalOrNull, DisplayName, Nullable, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
-import { addCreate, addDelete, addList, addShow, type Resource } from './resource.ts'
+import { DisplayName, Nullable, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
+import { addCreate, addDelete, addReads, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Creation = Type.Object(
@@ -55,7 +55,7 @@ const Token = Type.Object(
 const Issued = Type.Object({ ...Token.properties, token: Type.String() }, { title: 'IssuedToken' })
 
 const TOKENS: Resource<typeof Token, TokenRecord> = {
-  name: 'token',
+  table: tokens,
   path: '/tokens',
   key: 'tokenId',
   keyField: TokenId,
@@ -73,20 +73,18 @@ const TOKENS: Resource<typeof Token, TokenRecord> = {
     revokedAt: token.revokedAt?.toISOString() ?? null,
   }),
 }
-const ISSUED: Resource<typeof Issued, IssuedToken> = {
+const ISSUED = {
   ...TOKENS,
   item: Issued,
-  present: (issued) => ({ ...TOKENS.present(issued), token: issued.token }),
+  present: (issued: IssuedToken) => ({ ...TOKENS.present(issued), token: issued.token }),
 }
 
-export function registerTokens(scope: AdminScope, { db, reads }: AdminDeps): void {
+export function registerTokens(scope: AdminScope, deps: AdminDeps): void {
+  const { db } = deps
   addCreate(scope, ISSUED, Creation, (body) =>
     issueToken(db, { servicePlanIds: null, scopes: null, expiresAt: null, ...body }, Date.now()),
   )
-  addList(scope, TOKENS, Query, ({ after, limit }, { accountId }) =>
-    listTokens(reads, { after: Number(after), limit, accountId: canonicalOrNull(accountId) }),
-  )
-  addShow(scope, TOKENS, (tokenId) => findToken(reads, Number(tokenId)))
+  addReads(scope, deps, TOKENS, Query)
   // Revoked, and kept for the record: lists still show it.
-  addDelete(scope, TOKENS, (tokenId) => revokeToken(db, Number(tokenId), new Date()))
+  addDelete(scope, TOKENS, (tokenId) => revokeToken(db, tokenId, new Date()))
 }

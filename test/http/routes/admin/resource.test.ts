@@ -8,10 +8,10 @@ import {
   addChange,
   addCreate,
   addDelete,
-  addList,
-  addShow,
+  addReads,
   type Resource,
 } from '../../../../src/http/routes/admin/resource.ts'
+import type { AdminDeps } from '../../../../src/http/routes/admin/scope.ts'
 import { compileAdminValidator } from '../../../../src/http/routes/admin/validation.ts'
 
 interface Row {
@@ -23,7 +23,14 @@ interface Row {
 const Note = Type.Object({ noteId: Type.Integer(), title: Type.String() })
 const Body = Type.Object({ title: Type.String() }, { additionalProperties: false })
 const NOTES: Resource<typeof Note, Row> = {
-  name: 'release note',
+  table: {
+    noun: 'release note',
+    find: async (_db, noteId) => rows.find(({ id }) => id === Number(noteId)),
+    list: async (_db, { after, limit }, { title }: { title?: string }) =>
+      rows.filter((each) => each.id > Number(after) && (title ?? each.title) === each.title).slice(0, limit),
+    delete: async () => false,
+    count: async () => rows.length,
+  },
   path: '/release-notes',
   key: 'noteId',
   keyField: RowId,
@@ -48,16 +55,7 @@ beforeAll(async () => {
         if (method !== 'HEAD') tags.push(schema?.tags)
       })
       addCreate(scope, NOTES, Body, async ({ title }) => row(7, title))
-      addList(
-        scope,
-        NOTES,
-        pageQuery(RowId, { title: Type.Optional(Type.String()) }),
-        async ({ after, limit }, query) =>
-          rows
-            .filter(({ id, title }) => id > Number(after) && (query.title ?? title) === title)
-            .slice(0, limit),
-      )
-      addShow(scope, NOTES, async (noteId) => rows.find(({ id }) => id === Number(noteId)))
+      addReads(scope, {} as AdminDeps, NOTES, pageQuery(RowId, { title: Type.Optional(Type.String()) }))
       addChange(scope, NOTES, Body, async (noteId, { title }) => row(Number(noteId), title))
       addDelete(scope, NOTES, async (noteId) => {
         rows = rows.filter(({ id }) => id !== Number(noteId))

@@ -1,0 +1,121 @@
+import type { Queryable } from './database.ts'
+
+interface Description<Columns> {
+  /** One of its rows, for people: `routing rule`. */
+  readonly noun: string
+  readonly table: string
+  /** What a row is read as. The table is `t`. */
+  readonly select: string
+  /** The tables that `select` reads beside `t`. */
+  readonly joins?: string
+  /** The column of the key by which a row is known outside. Lists are in its order. */
+  readonly key: string
+  /** The key in the form of its column. */
+  readonly keyOf?: (key: string) => string | number
+  /** Tells the row that $1 names. Default: its key is $1. */
+  readonly named?: string
+  /** The column of each property that is written. */
+  readonly columns: { readonly [Property in keyof Columns]-?: string }
+  /** Conditions of a list by the parameter that asks for them, which stands as `?`. */
+  readonly filters?: Readonly<Record<string, string>>
+}
+
+/** A table whatever its columns are. */
+export type AnyTable<Row extends object = object> = Pick<
+  ConfigurationTable<Row, object>,
+  'noun' | 'find' | 'list' | 'delete' | 'count'
+>
+
+/**
+ * The statements that every table of the configuration has alike. Each reads a row as `select` shows it. Nothing in their
+ * text comes from a request. A key that is taken, or a row that others name, is the database's violation of its constraint.
+ */
+export class ConfigurationTable<Row extends object, Columns extends object> {
+  readonly noun: string
+  readonly #of: Description<Columns>
+  readonly #named: string
+  readonly #keyOf: (key: string) => string | number
+
+  constructor(description: Description<Columns>) {
+    this.noun = description.noun
+    this.#of = description
+    this.#named = description.named ?? `t.${description.key} = $1`
+    this.#keyOf = description.keyOf ?? ((key) => key)
+  }
+
+  /** Adds a row. Properties without a column are passed over; those without a value have the column's default. */
+  async insert(db: Queryable, row: Columns): Promise<Row> {
+    const { columns, values } = this.#written(row)
+    const places = columns.map((_, index) => `$${index + 1}`)
+    const added = `insert into ${this.#of.table} (${columns}) overriding system value values (${places}) returning *`
+    const { rows } = await db.query<Row>(`with t as (${added}) ${this.#select('t')}`, values)
+    return rows[0]!
+  }
+
+  /** `lock` holds the row against other writers until the transaction ends. */
+  async find(db: Queryable, key: string, lock?: 'for update'): Promise<Row | undefined> {
+    const locking = lock === undefined ? '' : `${lock} of t`
+    const { rows } = await db.query<Row>(
+      `${this.#select(`${this.#of.table} t`)} where ${this.#named} ${locking}`,
+      [this.#keyOf(key)],
+    )
+    return rows[0]
+  }
+
+  /** At most `limit` rows behind the key `after`, '' for the first. Parameters that are no filter are passed over. */
+  async list(
+    db: Queryable,
+    { after, limit }: { after: string; limit: number },
+    parameters: object = {},
+  ): Promise<Row[]> {
+    const { table, key, filters = {} } = this.#of
+    const asked = Object.entries(parameters).filter(([name, value]) => name in filters && value !== undefined)
+    const conditions = asked.map(([name], index) => ` and ${filters[name]!.replace('?', `$${index + 3}`)}`)
+    const { rows } = await db.query<Row>(
+      `${this.#select(`${table} t`)} where t.${key} > $1${conditions.join('')} order by t.${key} limit $2`,
+      [this.#keyOf(after), limit, ...asked.map(([, value]) => value)],
+    )
+    return rows
+  }
+
+  /** Writes the properties that are given, and returns the row as it is then. Undefined when there is none. */
+  async update(db: Queryable, key: string, change: Partial<Columns>): Promise<Row | undefined> {
+    const { columns, values } = this.#written(change)
+    if (columns.length === 0) return this.find(db, key)
+    const set = columns.map((column, index) => `${column} = $${index + 2}`)
+    const changed = `update ${this.#of.table} t set ${set} where ${this.#named} returning t.*`
+    const { rows } = await db.query<Row>(`with t as (${changed}) ${this.#select('t')}`, [
+      this.#keyOf(key),
+      ...values,
+    ])
+    return rows[0]
+  }
+
+  /** False when there is none. */
+  async delete(db: Queryable, key: string): Promise<boolean> {
+    const { rowCount } = await db.query(`delete from ${this.#of.table} t where ${this.#named}`, [
+      this.#keyOf(key),
+    ])
+    return rowCount === 1
+  }
+
+  async count(db: Queryable): Promise<number> {
+    const { rows } = await db.query<{ count: number }>(
+      `select count(*)::integer as count from ${this.#of.table}`,
+    )
+    return rows[0]!.count
+  }
+
+  #select(from: string): string {
+    return `select ${this.#of.select} from ${from} ${this.#of.joins ?? ''}`
+  }
+
+  #written(row: Partial<Columns>): { columns: string[]; values: unknown[] } {
+    const names = Object.keys(this.#of.columns) as (keyof Columns)[]
+    const given = names.filter((name) => row[name] !== undefined)
+    return {
+      columns: given.map((name) => this.#of.columns[name]),
+      values: given.map((name) => row[name]),
+    }
+  }
+}
