@@ -1,7 +1,7 @@
 import type { Queryable } from './database.ts'
 
 /** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0008). */
-export const LEASE_MS = 11_000
+export const LEASE_MS = 8_000
 
 /**
  * Registers a node that starts. One that was started before under the same name is replaced at once: its next heartbeat
@@ -41,20 +41,22 @@ export interface Heartbeat {
 }
 
 /** A longer one could not keep the lease: the next would come too late. The next one takes another connection. */
-const HEARTBEAT_TIMEOUT_MS = 3_000
+const HEARTBEAT_TIMEOUT_MS = 2_000
 
 /**
- * Renews the lease, and removes nodes whose lease is over. Not when its own was over too: then the database was away from
- * everybody, and the others get time for a heartbeat.
+ * Renews the lease and, where it `mayRemove`, removes nodes whose lease is over.
  */
-export async function heartbeat(db: Queryable, nodeId: number, name: string): Promise<Heartbeat> {
+export async function heartbeat(
+  db: Queryable,
+  { nodeId, name, mayRemove }: { nodeId: number; name: string; mayRemove: boolean },
+): Promise<Heartbeat> {
   const { rows } = await db.query<Omit<Heartbeat, 'state'> & { state: Heartbeat['state'] | null }>({
     text: `
       with renewed as (
         update nodes set expires_at = now() + $2 * interval '1 ms' where node_id = $1 returning node_id
       ), dead as (
-        delete from nodes where expires_at < now() and node_id <> $1
-          and exists (select from nodes where node_id = $1 and expires_at >= now())
+        delete from nodes where $4 and expires_at < now() and node_id <> $1
+          and exists (select from nodes where node_id = $1)
         returning node_id
       )
       select case when exists (select from renewed) then 'alive'
@@ -65,12 +67,12 @@ export async function heartbeat(db: Queryable, nodeId: number, name: string): Pr
              (select (extract(epoch from min(expires_at) - now()) * 1000)::double precision from nodes
               where node_id <> $1 and expires_at >= now()) as "firstEndMs",
              (extract(epoch from clock_timestamp()) * 1000)::double precision as "databaseMs"`,
-    values: [nodeId, LEASE_MS, name],
+    values: [nodeId, LEASE_MS, name, mayRemove],
     query_timeout: HEARTBEAT_TIMEOUT_MS,
   })
   const { state, ...told } = rows[0]!
   // There when the statement began, and not when it was to be renewed: only a new statement sees who was at it.
-  return state === null ? heartbeat(db, nodeId, name) : { state, ...told }
+  return state === null ? heartbeat(db, { nodeId, name, mayRemove }) : { state, ...told }
 }
 
 /** Takes up to `limit` buckets that no node owns: a node is dead once its row is gone. Gives all that are owned then. */

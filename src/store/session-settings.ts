@@ -38,8 +38,8 @@ const SESSION_SETTINGS = {
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
   lock_timeout: '0',
-  // Others wait for the locks of a process that stands still within one.
-  idle_in_transaction_session_timeout: '10000',
+  // Others wait for the locks of a process that stands still within one: less than until they take its work over.
+  idle_in_transaction_session_timeout: '6000',
   idle_session_timeout: '0',
   transaction_timeout: '0',
 } as const

@@ -3,6 +3,10 @@ import type { FaultEntry, Ledgers } from './ledgers.ts'
 
 const ACCEPT_WITHIN_MS = 5_000
 const TAKEOVER_WITHIN_MS = 15_000
+/** So many messages of such an age that a node has not submitted are a backlog, which drains at its carriers' pace. */
+const BACKLOG = { messages: 200, ageMs: 2_500 }
+/** What a node had handed to its connections arrives within so long of its death. */
+const ON_ITS_WAY_MS = 1_000
 /** A request begun so long after SIGTERM meets a closed port. */
 const DRAIN_MS = 30_000
 
@@ -54,13 +58,16 @@ export function timeToAccept(
   return isCutShort ? null : acceptMs
 }
 
-/** From the death of a node until the last message it had accepted, and not sent, has reached a carrier; null: none. */
-export function timeToTakeOver({ load, submits }: Ledgers, fault: FaultEntry): number | null {
+/**
+ * From the death of a node until the last message it had accepted, and not sent, has reached a carrier; of a backlog, until
+ * its submits go on. Null: none, or another fault began before it was time.
+ */
+export function timeToTakeOver({ faults, load, submits }: Ledgers, fault: FaultEntry): number | null {
   if (fault.killedNode === null) return null
   const killed = fault.killedNode
   const firstSubmit = new Map<number, number>()
   for (const { n, atMs } of submits) if (!firstSubmit.has(n)) firstSubmit.set(n, atMs)
-  const times = load.flatMap(({ n, answers }) => {
+  const held = load.flatMap(({ n, answers }) => {
     const accepted = answers.find(({ status }) => status === 202)
     const atMs = firstSubmit.get(n)
     const isHeld =
@@ -68,7 +75,16 @@ export function timeToTakeOver({ load, submits }: Ledgers, fault: FaultEntry): n
       accepted.answeredAtMs <= fault.startMs &&
       atMs !== undefined &&
       atMs > fault.startMs
-    return isHeld ? [atMs - fault.startMs] : []
+    return isHeld ? [{ takenMs: atMs - fault.startMs, ageMs: fault.startMs - accepted.answeredAtMs }] : []
   })
-  return times.length === 0 ? null : Math.round(Math.max(...times))
+  if (held.length === 0) return null
+  const times = held.map(({ takenMs }) => takenMs)
+  const isBacklog = held.filter(({ ageMs }) => ageMs > BACKLOG.ageMs).length > BACKLOG.messages
+  const last = Math.max(...times)
+  const first = Math.min(last, ...times.filter((ms) => ms > ON_ITS_WAY_MS))
+  const takeoverMs = Math.round(isBacklog ? first : last)
+  const isCutShort = faults.some(
+    ({ startMs }) => startMs > fault.startMs && startMs <= fault.startMs + TAKEOVER_WITHIN_MS,
+  )
+  return takeoverMs > TAKEOVER_WITHIN_MS && isCutShort ? null : takeoverMs
 }

@@ -394,6 +394,22 @@ describe('times', () => {
     expect(judge({ ...late, faults: [dead] }).map(({ rule }) => rule)).toContain('slow-takeover')
   })
 
+  it('a takeover that the next fault holds up says nothing; one that was in time before does', () => {
+    const dead = fault({ startMs: 15, endMs: 500, killedNode: 0 })
+    const next = fault({ startMs: 3_000 })
+    const taken = (atMs: number) =>
+      timeToTakeOver({ ...GOOD, faults: [dead, next], submits: [submit({ atMs })] }, dead)
+    expect([taken(14_000), taken(20_000)]).toEqual([13_985, null])
+  })
+
+  it('a backlog is taken over when its submits go on, however long it takes to drain', () => {
+    const dead = fault({ startMs: 5_000, endMs: 17_000, killedNode: 0 })
+    const places = Array.from({ length: 300 }, (_, n) => n)
+    const load = places.map((n) => entry({ n }))
+    const submits = places.map((n) => submit({ n, atMs: n === 0 ? 5_001 : 14_000 + 100 * n }))
+    expect(timeToTakeOver({ ...GOOD, faults: [dead], load, submits }, dead)).toBe(9_100)
+  })
+
   it('a node that drains answers what it has', () => {
     const reset = [entry({ answers: [answer({ status: null, failure: 'reset', answeredAtMs: 22 })] })]
     const draining = fault({ excuses: { drains: true } })

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { withTransaction } from '../../src/store/database.ts'
 import {
   heartbeat,
+  LEASE_MS,
   registerNode,
   registerNodeAgain,
   releaseBuckets,
@@ -19,19 +20,21 @@ beforeEach(async () => {
   await db.query('update buckets set node_id = null')
 })
 
+const beat = (nodeId: number, name: string, mayRemove = true) => heartbeat(db, { nodeId, name, mayRemove })
+
 const over = (nodeId: number) =>
   db.query(`update nodes set expires_at = now() - interval '1 s' where node_id = $1`, [nodeId])
 
 describe('a heartbeat', () => {
   test('renews the lease and tells who is alive', async () => {
     const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
-    const { state, nodes } = await heartbeat(db, one, 'one')
+    const { state, nodes } = await beat(one, 'one')
     expect(state).toBe('alive')
     expect(nodes.toSorted()).toEqual([one, two])
     const { rows } = await db.query(
-      `select expires_at between now() + interval '10 s' and now() + interval '20 s' as renewed from nodes
+      `select expires_at > now() + ($2 - 1000) * interval '1 ms' and expires_at <= now() + $2 * interval '1 ms' as renewed from nodes
        where node_id = $1`,
-      [one],
+      [one, LEASE_MS],
     )
     expect(rows).toEqual([{ renewed: true }])
   })
@@ -39,39 +42,47 @@ describe('a heartbeat', () => {
   test('removes others whose lease is over; they learn that theirs expired', async () => {
     const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
     await over(two)
-    expect(await heartbeat(db, one, 'one')).toMatchObject({ state: 'alive', nodes: [one] })
-    expect(await heartbeat(db, two, 'two')).toMatchObject({ state: 'expired' })
+    expect(await beat(one, 'one')).toMatchObject({ state: 'alive', nodes: [one] })
+    expect(await beat(two, 'two')).toMatchObject({ state: 'expired' })
+  })
+
+  test('removes nobody unless it may: the database may have been away from all', async () => {
+    const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
+    await over(two)
+    const { nodes } = await beat(one, 'one', false)
+    expect(nodes.toSorted()).toEqual([one, two])
+    expect(await beat(two, 'two')).toMatchObject({ state: 'alive' })
   })
 
   test('tells a node whose name another process has taken', async () => {
     const first = await registerNode(db, 'same')
     const second = await registerNode(db, 'same')
     expect(second).not.toBe(first)
-    expect(await heartbeat(db, first, 'same')).toMatchObject({ state: 'replaced' })
-    expect(await heartbeat(db, second, 'same')).toMatchObject({ state: 'alive', nodes: [second] })
+    expect(await beat(first, 'same')).toMatchObject({ state: 'replaced' })
+    expect(await beat(second, 'same')).toMatchObject({ state: 'alive', nodes: [second] })
   })
 
   test('tells it so although its name is taken at that very moment', async () => {
     const first = await registerNode(db, 'same')
-    const beating = await withTransaction(db, async (transaction) => {
+    const { beating } = await withTransaction(db, async (transaction) => {
       await registerNode(transaction, 'same')
-      const beat = heartbeat(db, first, 'same')
+      const beating = beat(first, 'same')
       await eventually(async () => {
         const { rows } = await db.query(
           `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         )
         return rows.length === 1
       })
-      return { beat }
+      return { beating }
     })
-    expect(await beating.beat).toMatchObject({ state: 'replaced' })
+    expect(await beating).toMatchObject({ state: 'replaced' })
   })
 
   test('a node whose lease was over begins anew, but not in the place of one that has its name', async () => {
     const first = await registerNodeAgain(db, 'same')
     expect(first).toBeGreaterThan(0)
     expect(await registerNodeAgain(db, 'same')).toBeNull()
-    expect(await heartbeat(db, first!, 'same')).toMatchObject({ state: 'alive' })
+    expect(await beat(first!, 'same')).toMatchObject({ state: 'alive' })
   })
 })
 

@@ -27,14 +27,18 @@ export interface NodeLeaseOptions {
   readonly heartbeatMs?: number
 }
 
-/** With LEASE_MS: the work of a node that dies is another's within 15 s (docs/adr/0008). */
-const HEARTBEAT_MS = 3_000
+/** With LEASE_MS: the work of a node that dies is another's within 8 s and what its recovery takes (docs/adr/0008). */
+const HEARTBEAT_MS = 1_000
 /** Pause after a heartbeat that failed. */
 const RETRY_MS = 500
 /** So long after the end of another's lease it is looked at. */
 const BEHIND_END_MS = 20
 /** Work stops this long before the lease ends, so that what was begun ends within it. */
-export const SAFETY_MS = 4_000
+export const SAFETY_MS = 3_000
+/** A longer gap between its own heartbeats says nothing about other nodes: the database may have been away from all of them. */
+const GAP_MS = LEASE_MS / 2
+/** After such a gap a node removes nobody for so long: the others get time for a heartbeat. */
+const GRACE_MS = 3_000
 
 /**
  * This node's share of the buckets. Every node owns an equal part of the live ones; the work of a dead node is taken
@@ -47,6 +51,7 @@ export class NodeLease {
   #nodes: readonly number[] = []
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
+  #graceUntilMs = Number.NEGATIVE_INFINITY
   readonly #listeners = new Set<() => void>()
   readonly #registeredListeners = new Set<(nodeId: number) => unknown>()
   readonly #takenListeners = new Set<TakenListener>()
@@ -128,11 +133,13 @@ export class NodeLease {
   async runOnce(): Promise<number> {
     const { db, name, clock, heartbeatMs = HEARTBEAT_MS } = this.#options
     const startedAtMs = performance.now()
-    const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, this.#nodeId, name)
+    if (this.#nodes.length > 0 && startedAtMs - this.#renewedAtMs > GAP_MS)
+      this.#graceUntilMs = startedAtMs + GRACE_MS
+    const mayRemove = startedAtMs >= this.#graceUntilMs
+    const beat = { nodeId: this.#nodeId, name, mayRemove }
+    const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, beat)
     clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs: performance.now() })
     if (state !== 'alive') return await this.#lost(state)
-    // After a gap of its own the database was away, perhaps from everybody: the others get time for a heartbeat.
-    const isRegular = startedAtMs - this.#renewedAtMs < 2 * heartbeatMs
     for (const listener of this.#registeredListeners) await listener(this.#nodeId)
     this.#renewed(startedAtMs)
     const share = Math.ceil(BUCKETS / nodes.length)
@@ -143,7 +150,7 @@ export class NodeLease {
     this.#nodes = nodes
     this.#buckets = owned
     if (owned.length > share) await this.#giveUp(owned.slice(share))
-    return isRegular && firstEndMs !== null ? Math.min(heartbeatMs, firstEndMs + BEHIND_END_MS) : heartbeatMs
+    return mayRemove && firstEndMs !== null ? Math.min(heartbeatMs, firstEndMs + BEHIND_END_MS) : heartbeatMs
   }
 
   async stop(): Promise<void> {
