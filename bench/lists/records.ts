@@ -129,7 +129,7 @@ function written(batch: readonly Row[]): CopyRows {
   for (const row of batch) {
     to.row(COLUMNS)
     to.int4(row.planId)
-    to.uuid(row.msgId.replaceAll('-', ''))
+    to.uuid(row.msgId)
     to.text(row.status)
     to.int2(1)
     to.timestamptz(row.atMs)
