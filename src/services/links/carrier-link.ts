@@ -1,3 +1,4 @@
+import { type LinkFailure, nextPauseMs } from '../../domain/bind-pauses.ts'
 import type { Carrier } from '../../domain/configuration.ts'
 import { CONFIRMED_AFTER_MS } from '../../domain/inbound-offers.ts'
 import type { Log } from '../../log.ts'
@@ -35,22 +36,18 @@ export interface LinkTimings {
   readonly unbindTimeoutMs?: number
   /** How long it waits for what is in flight when nothing presses: it was stopped, or its settings have changed. */
   readonly answersTimeoutMs?: number
-  /** First pause before a new connection; see nextPauseMs. */
+  /** First pause before a new connection; see domain/bind-pauses.ts. */
   readonly backoffMs?: number
 }
 
 const FIRST_BACKOFF_MS = 1_000
-/** While the carrier cannot be reached: sending resumes within so long of its return. */
-const MOST_UNREACHED_MS = 5_000
-/** While it refuses the bind, or is there and leaves submits unanswered. */
-const MOST_REFUSED_MS = 60_000
-/** While it refuses our credentials: some carriers lock an account after too many binds. */
-const MOST_UNAUTHORIZED_MS = 300_000
 const UNAUTHORIZED: readonly number[] = [
   STATUSES.ESME_RINVPASWD,
   STATUSES.ESME_RINVSYSID,
   STATUSES.ESME_RINVSYSTYP,
 ]
+/** How carriers end a session that they do not want. */
+const CLOSED: readonly CloseReason['code'][] = ['peer_closed', 'socket_error', 'peer_unbound', 'frame_error']
 /** A link that is closed again for the same reason is logged at most this often. */
 const LOG_EVERY_MS = 60_000
 
@@ -100,6 +97,8 @@ export class CarrierLink<Token> {
   #timer: NodeJS.Timeout | null = null
   /** The last pause, without jitter; 0 after a session that was in order. */
   #pauseMs = 0
+  /** Sessions in a row that the carrier closed. */
+  #closes = 0
   #loggedAtMs = Number.NEGATIVE_INFINITY
   #stopped = false
   #boundSince: Date | null = null
@@ -273,8 +272,10 @@ export class CarrierLink<Token> {
 
   #closed(reason: CloseReason, tokens: Token[]): void {
     if (reason.code === 'submits_unanswered') this.#isDoubtful = true
-    const steadyMs = reason.code === 'unbound' ? STEADY_REBOUND_MS : STEADY_MS
-    if (!this.#isDoubtful && performance.now() - this.#boundAtMs >= steadyMs) this.#pauseMs = 0
+    const boundMs = performance.now() - this.#boundAtMs
+    if (!this.#isDoubtful && boundMs >= (reason.code === 'unbound' ? STEADY_REBOUND_MS : STEADY_MS))
+      this.#pauseMs = 0
+    const failure = failureOf(reason, { isDoubtful: this.#isDoubtful, isEarly: boundMs < STEADY_MS })
     this.#connection = null
     this.#boundSince = null
     this.#boundAtMs = Number.POSITIVE_INFINITY
@@ -283,7 +284,7 @@ export class CarrierLink<Token> {
     if (!isRepeated || performance.now() - this.#loggedAtMs >= LOG_EVERY_MS)
       this.#logClose(reason, tokens.length)
     // First: whatever becomes of the tokens, the link comes back.
-    if (!this.#stopped) this.#startLater(reason)
+    if (!this.#stopped) this.#startLater(failure)
     try {
       this.#options.events.onLost(tokens, this)
     } catch (error) {
@@ -310,28 +311,24 @@ export class CarrierLink<Token> {
     else log.warn(details, 'carrier link closed')
   }
 
-  #startLater(reason: CloseReason): void {
+  #startLater(failure: LinkFailure): void {
     const firstMs = this.#options.timings.backoffMs ?? FIRST_BACKOFF_MS
-    this.#pauseMs = nextPauseMs(reason, { lastMs: this.#pauseMs, firstMs, isDoubtful: this.#isDoubtful })
+    this.#closes = failure === 'closed' ? this.#closes + 1 : 0
+    this.#pauseMs = nextPauseMs(failure, { lastMs: this.#pauseMs, firstMs, closes: this.#closes })
     // Links that were cut together do not come back together.
     this.#timer = setTimeout(() => this.start(), this.#pauseMs * (0.8 + 0.2 * Math.random()))
   }
 }
 
-/**
- * The longest pause before the next bind, in milliseconds, after one of `lastMs`; 0: the link was in order. It doubles from
- * `firstMs` up to a bound that depends on the reason. A carrier that was away for long and refuses the first binds when it is
- * back is asked again soon: its absence has made the pause no longer than MOST_UNREACHED_MS.
- */
-export function nextPauseMs(
+/** `isEarly`: it was not bound, or has just been. */
+export function failureOf(
   { code, status }: CloseReason,
-  { lastMs, firstMs, isDoubtful = false }: { lastMs: number; firstMs: number; isDoubtful?: boolean },
-): number {
-  const isAway = code === 'connect_failed'
-  const isRefused = (isDoubtful && !isAway) || code === 'bind_rejected' || code === 'unbound'
-  const isUnauthorized = code === 'bind_rejected' && UNAUTHORIZED.includes(status ?? 0)
-  const mostMs = isUnauthorized ? MOST_UNAUTHORIZED_MS : isRefused ? MOST_REFUSED_MS : MOST_UNREACHED_MS
-  return Math.min(Math.max(firstMs, 2 * lastMs), mostMs)
+  { isDoubtful, isEarly }: { isDoubtful: boolean; isEarly: boolean },
+): LinkFailure {
+  if (code === 'connect_failed' || code === 'connect_timeout') return 'unreached'
+  if (code === 'bind_rejected') return UNAUTHORIZED.includes(status ?? 0) ? 'unauthorized' : 'refused'
+  if (isDoubtful || code === 'unbound') return 'refused'
+  return isEarly && CLOSED.includes(code) ? 'closed' : 'unreached'
 }
 
 /** The certificate is judged by the carrier's own authorities, or the default ones; its name by tlsServerName, or the host. */

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CONFIRMED_AFTER_MS } from '../../../src/domain/inbound-offers.ts'
 import {
   CarrierLink,
+  failureOf,
   type LinkEvents,
   type LinkTimings,
-  nextPauseMs,
 } from '../../../src/services/links/carrier-link.ts'
 import type { OfferingLink } from '../../../src/services/receiving/inbound-offers.ts'
 import { STATUSES } from '../../../src/smpp/statuses.ts'
@@ -215,44 +215,37 @@ describe('a session that ends', () => {
   })
 })
 
-describe('the pause before another bind', () => {
-  type Reason = Parameters<typeof nextPauseMs>[0]
-  const next = (reason: Reason, lastMs: number, isDoubtful = false) =>
-    nextPauseMs(reason, { lastMs, firstMs: 1_000, isDoubtful })
-  const pauses = (reason: Reason, lastMs = 0, isDoubtful = false) => {
-    const all: number[] = []
-    for (let ms = lastMs; all.length < 12; all.push(ms / 1_000)) ms = next(reason, ms, isDoubtful)
-    return all
-  }
+describe('what the pause before another bind depends on', () => {
+  type Reason = Parameters<typeof failureOf>[0]
+  const of = (reason: Reason, isDoubtful = false, isEarly = true) =>
+    failureOf(reason, { isDoubtful, isEarly })
   const refused = (status: number) => ({ code: 'bind_rejected', status }) as const
 
-  test.each(['connect_failed', 'connect_timeout', 'bind_timeout', 'peer_closed', 'socket_error'] as const)(
-    '%s: doubles up to five seconds',
-    (code) => {
-      expect(pauses({ code }).slice(0, 5)).toEqual([1, 2, 4, 5, 5])
-    },
+  test.each(['connect_failed', 'connect_timeout', 'bind_timeout', 'enquire_link_timeout'] as const)(
+    '%s: the carrier is not reached',
+    (code) => expect(of({ code })).toBe('unreached'),
   )
 
-  test('doubles up to a minute while the bind is refused, or the carrier calls its sessions out of order', () => {
+  test.each(['peer_closed', 'socket_error', 'peer_unbound', 'frame_error'] as const)(
+    '%s: closed, unless the session has stood for a while',
+    (code) => expect([of({ code }), of({ code }, false, false)]).toEqual(['closed', 'unreached']),
+  )
+
+  test('a refused bind, and a carrier that calls its sessions out of order', () => {
     for (const reason of [refused(STATUSES.ESME_RALYBND), { code: 'unbound' }] as const)
-      expect(pauses(reason).slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+      expect(of(reason, false, false)).toBe('refused')
   })
 
-  test('and while a link is in doubt after unanswered submits, however its sessions end, unless the carrier cannot be reached', () => {
-    expect(pauses({ code: 'peer_closed' }, 0, true).slice(5, 8)).toEqual([32, 60, 60])
-    expect(pauses({ code: 'connect_failed' }, 0, true).slice(3, 5)).toEqual([5, 5])
+  test('a link in doubt after unanswered submits, however its sessions end, unless the carrier cannot be reached', () => {
+    expect([of({ code: 'peer_closed' }, true), of({ code: 'submits_unanswered' }, true, false)]).toEqual([
+      'refused',
+      'refused',
+    ])
+    expect(of({ code: 'connect_failed' }, true)).toBe('unreached')
   })
 
   test.each(['ESME_RINVPASWD', 'ESME_RINVSYSID', 'ESME_RINVSYSTYP'] as const)(
-    '%s: doubles up to five minutes',
-    (status) => {
-      expect(pauses(refused(STATUSES[status])).slice(6, 10)).toEqual([64, 128, 256, 300])
-    },
+    '%s: the credentials',
+    (status) => expect(of(refused(STATUSES[status]))).toBe('unauthorized'),
   )
-
-  test('of a carrier that comes back and refuses the first binds grows from five seconds', () => {
-    const awayMs = pauses({ code: 'connect_failed' }).at(-1)! * 1_000
-    expect(pauses(refused(STATUSES.ESME_RSYSERR), awayMs).slice(0, 4)).toEqual([10, 20, 40, 60])
-    expect(next({ code: 'connect_failed' }, 300_000)).toBe(5_000)
-  })
 })
