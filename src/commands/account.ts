@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { type ConnectionOptions, given, orNull, segment } from './admin-client.ts'
+import { type ConnectionOptions, segment } from './admin-client.ts'
 import { addRateOptions, type RateOptions, rateLimit } from './rate-options.ts'
-import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+import { addAction, addCreate, addDelete, addList, addShow, addUpdate, requestAndPrint } from './resource.ts'
+import type { Setting } from './settings.ts'
 import { addWebhookOptions, type WebhookOptions, webhookFields } from './webhook-options.ts'
 
 const PATH = '/accounts'
@@ -12,11 +13,11 @@ Examples:
   aldis account update 64f0c0ffee0123456789abcd --webhook-header - < headers.txt
   aldis account rotate-webhook-secret 64f0c0ffee0123456789abcd`
 
-interface AccountOptions extends ConnectionOptions, RateOptions, WebhookOptions {
-  readonly id?: string
-  readonly name?: string
-  readonly defaultDlrUrl?: string | false
-}
+const DEFAULT_DLR_URL: Setting = [
+  'defaultDlrUrl',
+  '--default-dlr-url <url>',
+  'where receipts go when a message has no callbackUrl',
+]
 
 export function register(program: Command): void {
   const account = program
@@ -24,33 +25,42 @@ export function register(program: Command): void {
     .description('Customers: who service plans and tokens belong to')
     .addHelpText('after', EXAMPLES)
 
-  const create = addAction(account, 'create', 'create an account; its webhook secret is shown this once')
-    .requiredOption('--name <name>', 'name for people')
-    .option('--id <accountId>', '24 hex digits (default: made up)')
-    .option('--default-dlr-url <url>', 'where receipts go when a message has no callbackUrl')
-  addRateOptions(addWebhookOptions(create, false), false).action((options: AccountOptions) =>
-    requestAndPrint(options, 'POST', PATH, given({ accountId: options.id, ...fields(options) })),
-  )
+  const create = addCreate(account, {
+    path: PATH,
+    description: 'create an account; its webhook secret is shown this once',
+    settings: [
+      ['name', '--name <name>', 'name for people', 'required'],
+      ['accountId', '--id <accountId>', '24 hex digits (default: made up)'],
+      DEFAULT_DLR_URL,
+    ],
+    others,
+  })
+  addRateOptions(addWebhookOptions(create, false), false)
 
   addList(account, {
-    description: 'list accounts',
     path: PATH,
-    columns: [
-      ['ACCOUNT', 'accountId'],
-      ['NAME', 'name'],
-      ['DEFAULT DLR URL', 'defaultDlrUrl'],
-      ['RATE', 'rateLimit.messagesPerSecond'],
-    ],
+    description: 'list accounts',
+    columns: {
+      ACCOUNT: 'accountId',
+      NAME: 'name',
+      'DEFAULT DLR URL': 'defaultDlrUrl',
+      RATE: 'rateLimit.messagesPerSecond',
+    },
   })
   addShow(account, { key: 'accountId', path: PATH, description: 'show an account, not its secrets' })
 
-  const update = addAction(account, 'update <accountId>', 'change an account; what is not given stays')
-    .option('--name <name>', 'name for people')
-    .option('--default-dlr-url <url>', 'where receipts go when a message has no callbackUrl')
-    .option('--no-default-dlr-url', 'have no default')
-  addRateOptions(addWebhookOptions(update, true), true).action((accountId: string, options: AccountOptions) =>
-    requestAndPrint(options, 'PATCH', `${PATH}/${segment(accountId)}`, given(fields(options))),
-  )
+  const update = addUpdate(account, {
+    key: 'accountId',
+    path: PATH,
+    description: 'change an account; what is not given stays',
+    settings: [
+      ['name', '--name <name>', 'name for people'],
+      DEFAULT_DLR_URL,
+      ['defaultDlrUrl', '--no-default-dlr-url', 'have no default'],
+    ],
+    others,
+  })
+  addRateOptions(addWebhookOptions(update, true), true)
 
   addDelete(account, {
     key: 'accountId',
@@ -77,11 +87,6 @@ function registerSecret(account: Command): void {
   )
 }
 
-function fields(options: AccountOptions): Record<string, unknown> {
-  return {
-    name: options.name,
-    defaultDlrUrl: orNull(options.defaultDlrUrl),
-    ...webhookFields(options),
-    rateLimit: rateLimit(options),
-  }
+function others(options: RateOptions & WebhookOptions) {
+  return { ...webhookFields(options), rateLimit: rateLimit(options) }
 }

@@ -134,13 +134,3 @@ export function repeated(value: string, previous: readonly string[] | undefined)
 export function segment(text: string): string {
   return encodeURIComponent(text)
 }
-
-/** What was given, without what was not: an absent field of a change stays as it is. */
-export function given(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-}
-
-/** Value of an option that has a `--no-…` form: that form is `false` to commander and null to the API. */
-export function orNull<T>(value: T | false | undefined): T | null | undefined {
-  return value === false ? null : value
-}

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, requestAdmin } from './admin-client.ts'
-import { type Column, type Fields, printFields, printJson, printTable } from './printing.ts'
+import { type Fields, printFields, printJson, printTable } from './printing.ts'
 
 /** A carrier as the admin API answers, as far as the commands look into it. */
 export interface CarrierRecord extends Fields {
@@ -15,14 +15,14 @@ export interface CarrierRecord extends Fields {
   } | null
 }
 
-const LINK_COLUMNS: readonly Column[] = [
-  ['BIND', 'number'],
-  ['KIND', 'bind'],
-  ['STATE', 'state'],
-  ['BOUND SINCE', 'boundSince'],
-  ['UNANSWERED', 'unanswered'],
-  ['LAST CLOSE', 'lastClose'],
-]
+const LINK_COLUMNS = {
+  BIND: 'number',
+  KIND: 'bind',
+  STATE: 'state',
+  'BOUND SINCE': 'boundSince',
+  UNANSWERED: 'unanswered',
+  'LAST CLOSE': 'lastClose',
+}
 
 /** Sends a request and prints the carrier it answers with. */
 export async function requestCarrier(

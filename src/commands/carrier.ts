@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ID_RULES } from '../domain/carrier-message-ids.ts'
 import { BIND_MODES, LONG_MESSAGES, REFUSED_OUTCOMES, VALIDITY_FORMATS } from '../domain/settings.ts'
-import { type ConnectionOptions, given, orNull, segment, wholeNumber } from './admin-client.ts'
+import { type ConnectionOptions, segment, wholeNumber } from './admin-client.ts'
 import { requestCarrier } from './carrier-record.ts'
 import { addStates } from './carrier-states.ts'
-import { addAction, addDelete, addList } from './resource.ts'
+import { addAction, addCreate, addDelete, addList, addUpdate } from './resource.ts'
+import type { Setting } from './settings.ts'
 import { readStandardInput } from './standard-input.ts'
 
 const PATH = '/carriers'
@@ -20,30 +21,39 @@ Examples:
 const STANDARD_PASSWORD_LENGTH = 8
 const PASSWORD_HELP = 'password to bind with; - reads it from standard input, where nobody else sees it'
 
-interface CarrierOptions extends ConnectionOptions {
-  readonly name?: string
-  readonly host?: string
-  readonly port?: number
-  readonly tls?: boolean
-  readonly tlsCa?: string | false
-  readonly tlsServerName?: string | false
-  readonly bindMode?: string
-  readonly binds?: number
-  readonly systemId?: string
+/** What `others` reads: the password, and how a carrier begins. */
+interface CarrierOptions {
   readonly password?: string
-  readonly systemType?: string
-  readonly window?: number
-  readonly rate?: number | false
-  readonly senderRate?: number | false
-  readonly longMessages?: string
-  readonly validity?: number | false
-  readonly validityFormat?: string
-  readonly outcome?: Record<string, string>
-  /** False: `--no-outcomes`. */
-  readonly outcomes?: boolean
-  readonly idRule?: string
-  readonly stopped?: boolean
+  readonly stopped?: true
 }
+
+const SETTINGS: readonly Setting[] = [
+  ['port', '--port <port>', 'TCP port (new carriers: 2775)', wholeNumber],
+  ['tls', '--tls', 'connect with TLS'],
+  ['tlsCa', '--tls-ca <file>', 'PEM file of the authorities its certificate may come from', readText],
+  ['tlsServerName', '--tls-server-name <name>', 'name its certificate must have, if not its host'],
+  ['bindMode', '--bind-mode <mode>', 'how to bind', BIND_MODES],
+  ['binds', '--binds <n>', 'binds of each kind, in all nodes together (new carriers: 1)', wholeNumber],
+  ['systemType', '--system-type <type>', 'system_type to bind with'],
+  [
+    'window',
+    '--window <n>',
+    'submits without an answer at once, of each bind (new carriers: 10)',
+    wholeNumber,
+  ],
+  ['messagesPerSecond', '--rate <n>', 'most messages per second', wholeNumber],
+  ['senderMessagesPerSecond', '--sender-rate <n>', 'most messages per second of one sender', wholeNumber],
+  ['longMessages', '--long-messages <form>', 'how long texts go out', LONG_MESSAGES],
+  ['validitySeconds', '--validity <seconds>', 'longest validity_period it is given (60-86400)', wholeNumber],
+  ['validityFormat', '--validity-format <format>', 'how validity_period is written', VALIDITY_FORMATS],
+  [
+    'submitOutcomes',
+    '--outcome <status=outcome>',
+    `what a command_status means: ${REFUSED_OUTCOMES.join(', ')}; repeated, these replace those there were`,
+    statusOutcome,
+  ],
+  ['idRule', '--id-rule <rule>', 'how message ids in receipts match those in answers', [...ID_RULES, 'auto']],
+]
 
 export function register(program: Command): void {
   const carrier = program
@@ -51,122 +61,83 @@ export function register(program: Command): void {
     .description('Carriers: SMPP connections messages go out and come in by')
     .addHelpText('after', EXAMPLES)
 
-  const create = addAction(carrier, 'create <name>', 'create a carrier')
-    .requiredOption('--host <host>', 'host name or address of its SMSC')
-    .requiredOption('--system-id <id>', 'system_id to bind with')
+  addCreate(carrier, {
+    key: 'name',
+    path: PATH,
+    description: 'create a carrier',
+    settings: [
+      ['host', '--host <host>', 'host name or address of its SMSC', 'required'],
+      ['systemId', '--system-id <id>', 'system_id to bind with', 'required'],
+      ...SETTINGS,
+    ],
+    others: ({ stopped, ...options }: CarrierOptions) => {
+      if (options.password === undefined) {
+        throw new Error('a password is needed: set ALDIS_CARRIER_PASSWORD or give --password -')
+      }
+      return { ...passwordOf(options), ...(stopped && { state: 'stopped' }) }
+    },
+    send: requestCarrier,
+  })
     .option('--stopped', 'do not bind yet')
     .addOption(new Option('--password <password>', PASSWORD_HELP).env('ALDIS_CARRIER_PASSWORD'))
-  addSettings(create).action((name: string, options: CarrierOptions) => {
-    if (options.password === undefined) {
-      throw new Error('a password is needed: set ALDIS_CARRIER_PASSWORD or give --password -')
-    }
-    const state = options.stopped ? 'stopped' : undefined
-    return requestCarrier(options, 'POST', PATH, given({ ...fields(options), name, state }))
-  })
 
   addList(carrier, {
-    description: 'list carriers',
     path: PATH,
-    columns: [
-      ['CARRIER', 'name'],
-      ['HOST', 'host'],
-      ['PORT', 'port'],
-      ['TLS', 'tls'],
-      ['BIND', 'bindMode'],
-      ['SYSTEM ID', 'systemId'],
-      ['WINDOW', 'window'],
-      ['RATE', 'messagesPerSecond'],
-      ['STATE', 'state'],
-      ['LINK', 'link.state'],
-    ],
+    description: 'list carriers',
+    columns: {
+      CARRIER: 'name',
+      HOST: 'host',
+      PORT: 'port',
+      TLS: 'tls',
+      BIND: 'bindMode',
+      'SYSTEM ID': 'systemId',
+      WINDOW: 'window',
+      RATE: 'messagesPerSecond',
+      STATE: 'state',
+      LINK: 'link.state',
+    },
   })
   addAction(carrier, 'show <carrier>', 'show a carrier and its links, not its password').action(
     (name: string, options: ConnectionOptions) => requestCarrier(options, 'GET', `${PATH}/${segment(name)}`),
   )
 
-  const update = addAction(carrier, 'update <carrier>', 'change a carrier; what is not given stays')
-    .option('--name <name>', 'new name')
-    .option('--host <host>', 'host name or address of its SMSC')
-    .option('--system-id <id>', 'system_id to bind with')
+  addUpdate(carrier, {
+    key: 'carrier',
+    path: PATH,
+    description: 'change a carrier; what is not given stays',
+    settings: [
+      ['name', '--name <name>', 'new name'],
+      ['host', '--host <host>', 'host name or address of its SMSC'],
+      ['systemId', '--system-id <id>', 'system_id to bind with'],
+      ...SETTINGS,
+      ['tls', '--no-tls', 'connect in the clear', () => false],
+      ['tlsCa', '--no-tls-ca', 'trust the authorities of the system'],
+      ['tlsServerName', '--no-tls-server-name', 'its certificate must name its host'],
+      ['messagesPerSecond', '--no-rate', 'send as fast as it answers'],
+      ['validitySeconds', '--no-validity', "validity_period is the message's own end"],
+      ['senderMessagesPerSecond', '--no-sender-rate', 'no limit of its own for each sender'],
+    ],
+    others: (options: CarrierOptions & { readonly outcomes: boolean }) => ({
+      ...passwordOf(options),
+      ...(!options.outcomes && { submitOutcomes: {} }),
+    }),
+    send: requestCarrier,
+  })
     .addOption(new Option('--password <password>', PASSWORD_HELP).env('ALDIS_CARRIER_PASSWORD'))
-  addSettings(update)
-    .option('--no-tls', 'connect in the clear')
-    .option('--no-tls-ca', 'trust the authorities of the system')
-    .option('--no-tls-server-name', 'its certificate must name its host')
-    .option('--no-rate', 'send as fast as it answers')
-    .option('--no-validity', "validity_period is the message's own end")
-    .option('--no-sender-rate', 'no limit of its own for each sender')
     .addOption(new Option('--no-outcomes', 'the outcomes of all carriers').conflicts('outcome'))
-    .action((name: string, options: CarrierOptions) =>
-      requestCarrier(options, 'PATCH', `${PATH}/${segment(name)}`, given(fields(options))),
-    )
   addStates(carrier)
 
   addDelete(carrier, { key: 'carrier', path: PATH, description: 'delete a carrier that no route uses' })
 }
 
-function addSettings(command: Command): Command {
-  return command
-    .option('--port <port>', 'TCP port (new carriers: 2775)', wholeNumber)
-    .option('--tls', 'connect with TLS')
-    .option('--tls-ca <file>', 'PEM file of the authorities its certificate may come from', readText)
-    .option('--tls-server-name <name>', 'name its certificate must have, if not its host')
-    .addOption(new Option('--bind-mode <mode>', 'how to bind').choices(BIND_MODES))
-    .option('--binds <n>', 'binds of each kind, in all nodes together (new carriers: 1)', wholeNumber)
-    .option('--system-type <type>', 'system_type to bind with')
-    .option('--window <n>', 'submits without an answer at once, of each bind (new carriers: 10)', wholeNumber)
-    .option('--rate <n>', 'most messages per second', wholeNumber)
-    .option('--sender-rate <n>', 'most messages per second of one sender', wholeNumber)
-    .addOption(new Option('--long-messages <form>', 'how long texts go out').choices(LONG_MESSAGES))
-    .option('--validity <seconds>', 'longest validity_period it is given (60-86400)', wholeNumber)
-    .addOption(
-      new Option('--validity-format <format>', 'how validity_period is written').choices(VALIDITY_FORMATS),
-    )
-    .option(
-      '--outcome <status=outcome>',
-      `what a command_status means: ${REFUSED_OUTCOMES.join(', ')}; repeated, these replace those there were`,
-      statusOutcome,
-    )
-    .addOption(
-      new Option('--id-rule <rule>', 'how message ids in receipts match those in answers').choices([
-        ...ID_RULES,
-        'auto',
-      ]),
-    )
-}
-
-function fields(options: CarrierOptions): Record<string, unknown> {
-  return {
-    name: options.name,
-    host: options.host,
-    port: options.port,
-    tls: options.tls,
-    tlsCa: orNull(options.tlsCa),
-    tlsServerName: orNull(options.tlsServerName),
-    bindMode: options.bindMode,
-    binds: options.binds,
-    systemId: options.systemId,
-    password: passwordOf(options),
-    systemType: options.systemType,
-    window: options.window,
-    messagesPerSecond: orNull(options.rate),
-    senderMessagesPerSecond: orNull(options.senderRate),
-    longMessages: options.longMessages,
-    validitySeconds: orNull(options.validity),
-    validityFormat: options.validityFormat,
-    submitOutcomes: options.outcomes === false ? {} : options.outcome,
-    idRule: options.idRule,
-  }
-}
-
 /** Warns of a password that SMPP 3.4 has no room for: the carrier may cut it, or refuse the bind. */
-function passwordOf(options: CarrierOptions): string | undefined {
+function passwordOf(options: CarrierOptions): { password?: string } {
   const password = options.password === '-' ? readStandardInput() : options.password
   if (password !== undefined && password.length > STANDARD_PASSWORD_LENGTH)
     process.stderr.write(
       `warning: the password has ${password.length} characters and SMPP 3.4 allows ${STANDARD_PASSWORD_LENGTH}; it is sent whole\n`,
     )
-  return password
+  return { ...(password !== undefined && { password }) }
 }
 
 /** Option parser: the text of a file. */

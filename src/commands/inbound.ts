@@ -1,29 +1,13 @@
 import type { Command } from 'commander'
-import type { ConnectionOptions } from './admin-client.ts'
-import type { Column } from './printing.ts'
-import { addAction, addPageOptions, addShow, printList } from './resource.ts'
+import { addList, addShow } from './resource.ts'
 
 const PATH = '/inbound-messages'
-const COLUMNS: readonly Column[] = [
-  ['RECEIVED', 'receivedAt'],
-  ['MESSAGE', 'msgId'],
-  ['FROM', 'from'],
-  ['TO', 'to'],
-  ['KEYWORD', 'keyword'],
-  ['BODY', 'body'],
-]
+const COLUMNS = { RECEIVED: 'receivedAt', MESSAGE: 'msgId', FROM: 'from', TO: 'to' }
 const EXAMPLES = `
 Examples:
   aldis inbound list --plan 65a1c0ffee0123456789abcd --from +15551230000
   aldis inbound show 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
   aldis inbound unowned --limit 20`
-
-interface ListOptions extends ConnectionOptions {
-  readonly plan: string
-  readonly from?: string
-  readonly to?: string
-  readonly keyword?: string
-}
 
 export function register(program: Command): void {
   const inbound = program
@@ -31,22 +15,22 @@ export function register(program: Command): void {
     .description('Inbound messages, as the operator sees them')
     .addHelpText('after', EXAMPLES)
 
-  const list = addAction(inbound, 'list', 'list the inbound messages of a service plan, newest first')
-    .requiredOption('--plan <servicePlanId>', 'of this plan')
-    .option('--from <sender>', 'from this person only')
-    .option('--to <number>', 'to this number only')
-    .option('--keyword <word>', 'that matched this keyword, in any case')
-  addPageOptions(list).action(({ plan, from, to, keyword, ...options }: ListOptions) =>
-    printList(options, PATH, COLUMNS, { servicePlanId: plan, from, to, keyword }),
-  )
+  addList(inbound, {
+    path: PATH,
+    description: 'list the inbound messages of a service plan, newest first',
+    columns: { ...COLUMNS, KEYWORD: 'keyword', BODY: 'body' },
+    filters: [
+      ['servicePlanId', '--plan <servicePlanId>', 'of this plan', 'required'],
+      ['from', '--from <sender>', 'from this person only'],
+      ['to', '--to <number>', 'to this number only'],
+      ['keyword', '--keyword <word>', 'that matched this keyword, in any case'],
+    ],
+  })
   addShow(inbound, { key: 'msgId', path: PATH, description: 'show an inbound message' })
-
-  const unowned = addAction(inbound, 'unowned', 'list messages to numbers that nobody owns, newest first')
-  addPageOptions(unowned).action((options: ConnectionOptions) =>
-    printList(
-      options,
-      '/unowned-inbound-messages',
-      COLUMNS.map((column) => (column[1] === 'keyword' ? ['CARRIER', 'carrier'] : column)),
-    ),
-  )
+  addList(inbound, {
+    word: 'unowned',
+    path: '/unowned-inbound-messages',
+    description: 'list messages to numbers that nobody owns, newest first',
+    columns: { ...COLUMNS, CARRIER: 'carrier', BODY: 'body' },
+  })
 }

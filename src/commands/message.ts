@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type ConnectionOptions, requestAdmin, segment } from './admin-client.ts'
-import { type Column, type Fields, printFields, printJson, printTable } from './printing.ts'
-import { addAction, addPageOptions, printList } from './resource.ts'
+import { type Fields, printFields, printJson, printTable } from './printing.ts'
+import { addAction, addList } from './resource.ts'
 
 const EXAMPLES = `
 Examples:
@@ -14,54 +14,38 @@ Examples:
 /** Lists of the answer that the timeline tells of. */
 const TOLD = new Set(['attempts', 'submissions', 'receipts', 'webhookAttempts', 'webhookEvents', 'timeline'])
 
-const COLUMNS: readonly Column[] = [
-  ['CREATED', 'createdAt'],
-  ['MESSAGE', 'msgId'],
-  ['PLAN', 'servicePlanId'],
-  ['FROM', 'from'],
-  ['TO', 'to'],
-  ['STATUS', 'status'],
-  ['ERROR', 'errorCode'],
-  ['CARRIER', 'carrier'],
-]
-
-interface ListOptions extends ConnectionOptions {
-  readonly plan?: string
-  readonly from?: string
-  readonly to?: string
-  readonly status?: string
-  readonly country?: string
-  readonly mccmnc?: string
-  readonly since?: string
-  readonly until?: string
-  readonly errorCode?: string
-  readonly carrier?: string
-  readonly carrierMessageId?: string
-}
-
 export function register(program: Command): void {
   const message = program
     .command('message')
     .description('Outbound messages, as the operator sees them')
     .addHelpText('after', EXAMPLES)
 
-  const list = addAction(message, 'list', 'list messages, newest first; of the last 24 hours without --plan')
-    .option('--plan <servicePlanId>', 'of this plan only')
-    .option('--from <sender>', 'from this sender only')
-    .option('--to <number>', 'to this number only')
-    .option('--status <status>', 'QUEUED, SENT, DELIVERED, FAILED or UNKNOWN')
-    .option('--country <code>', 'to this country only')
-    .option('--mccmnc <digits>', 'to this network only')
-    .option('--since <time>', 'accepted from then on (RFC 3339)')
-    .option('--until <time>', 'accepted until then; without --plan at most 24 hours after --since')
-    .option('--error-code <digits>', 'with this error code only')
-    .option('--carrier <carrier>', 'of this carrier only')
-    .option('--carrier-message-id <id>', 'with this id of a carrier, of the last 8 days')
-  addPageOptions(list).action(({ plan, since, until, ...given }: ListOptions) => {
-    const { from, to, status, country, mccmnc, errorCode, carrier, carrierMessageId, ...options } = given
-    const filters = { from, to, status, country, mccmnc, errorCode, carrier, carrierMessageId }
-    const query = { servicePlanId: plan, ...filters, fromDate: since, toDate: until }
-    return printList(options, '/messages', COLUMNS, query)
+  addList(message, {
+    path: '/messages',
+    description: 'list messages, newest first; of the last 24 hours without --plan',
+    columns: {
+      CREATED: 'createdAt',
+      MESSAGE: 'msgId',
+      PLAN: 'servicePlanId',
+      FROM: 'from',
+      TO: 'to',
+      STATUS: 'status',
+      ERROR: 'errorCode',
+      CARRIER: 'carrier',
+    },
+    filters: [
+      ['servicePlanId', '--plan <servicePlanId>', 'of this plan only'],
+      ['from', '--from <sender>', 'from this sender only'],
+      ['to', '--to <number>', 'to this number only'],
+      ['status', '--status <status>', 'QUEUED, SENT, DELIVERED, FAILED or UNKNOWN'],
+      ['country', '--country <code>', 'to this country only'],
+      ['mccmnc', '--mccmnc <digits>', 'to this network only'],
+      ['fromDate', '--since <time>', 'accepted from then on (RFC 3339)'],
+      ['toDate', '--until <time>', 'accepted until then; without --plan at most 24 hours after --since'],
+      ['errorCode', '--error-code <digits>', 'with this error code only'],
+      ['carrier', '--carrier <carrier>', 'of this carrier only'],
+      ['carrierMessageId', '--carrier-message-id <id>', 'with this id of a carrier, of the last 8 days'],
+    ],
   })
 
   addAction(message, 'show <msgId>', 'show a message and all that happened to it').action(
@@ -72,11 +56,7 @@ export function register(program: Command): void {
       if (options.json) return printJson(answer)
       printFields(Object.fromEntries(Object.entries(answer).filter(([name]) => !TOLD.has(name))))
       process.stdout.write('\n')
-      printTable(answer.timeline, [
-        ['AT', 'at'],
-        ['WHAT', 'what'],
-        ['DETAIL', 'detail'],
-      ])
+      printTable(answer.timeline, { AT: 'at', WHAT: 'what', DETAIL: 'detail' })
     },
   )
 }

@@ -36,18 +36,12 @@ export function register(program: Command): void {
       }),
   )
 
-  addList(
-    range,
-    {
-      description: 'list number ranges',
-      path: PATH,
-      columns: [
-        ['PREFIX', 'prefix'],
-        ['MCCMNC', 'mccmnc'],
-      ],
-    },
-    { mccmnc: { flag: '--mccmnc <mccmnc>', description: 'of this network only' } },
-  )
+  addList(range, {
+    path: PATH,
+    description: 'list number ranges',
+    columns: { PREFIX: 'prefix', MCCMNC: 'mccmnc' },
+    filters: [['mccmnc', '--mccmnc <mccmnc>', 'of this network only']],
+  })
   addShow(range, { key: 'prefix', path: PATH, description: 'show a number range' })
   addDelete(range, { key: 'prefix', path: PATH, description: 'delete a number range' })
 }

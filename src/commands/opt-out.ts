@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import type { ConnectionOptions } from './admin-client.ts'
 import { readCsv } from './csv.ts'
 import { importRows } from './import.ts'
-import { addAction, addPageOptions, printList, requestAndPrint } from './resource.ts'
+import { addAction, addCreate, addList, requestAndPrint } from './resource.ts'
+import { addSettings, fieldsOf, type Setting } from './settings.ts'
 
 const PATH = '/opt-outs'
 const COLUMNS = ['servicePlanId', 'from', 'to'] as const
@@ -18,11 +19,11 @@ They count for plans that keep opt-outs: aldis plan update <servicePlanId> --opt
 The first line of a file to import names its columns: ${COLUMNS.join(',')}
 in any order. What is there already stays.`
 
-interface OptOutOptions extends ConnectionOptions {
-  readonly plan: string
-  readonly from?: string
-  readonly to?: string
-}
+const KEY: readonly Setting[] = [
+  ['servicePlanId', '--plan <servicePlanId>', 'plan that sends', 'required'],
+  ['from', '--from <sender>', 'sender of its messages', 'required'],
+  ['to', '--to <recipient>', 'the person, an E.164 number', 'required'],
+]
 
 export function register(program: Command): void {
   const optOut = program
@@ -30,29 +31,27 @@ export function register(program: Command): void {
     .description('Opt-outs: people who want nothing more from a sender')
     .addHelpText('after', EXAMPLES)
 
-  const list = addAction(optOut, 'list', 'list the opt-outs of a service plan')
-    .requiredOption('--plan <servicePlanId>', 'of this plan')
-    .option('--from <sender>', 'from this sender only')
-    .option('--to <recipient>', 'of this person only')
-  addPageOptions(list).action((options: OptOutOptions) =>
-    printList(
-      options,
-      PATH,
-      [
-        ['FROM', 'from'],
-        ['TO', 'to'],
-        ['SINCE', 'createdAt'],
-      ],
-      keyOf(options),
-    ),
-  )
-
-  addKey(addAction(optOut, 'add', 'send nothing more from a sender to a person')).action(
-    (options: OptOutOptions) => requestAndPrint(options, 'POST', PATH, keyOf(options)),
-  )
-  addKey(addAction(optOut, 'remove', 'allow messages from a sender to a person again')).action(
-    (options: OptOutOptions) =>
-      requestAndPrint(options, 'DELETE', `${PATH}?${new URLSearchParams(keyOf(options))}`),
+  addList(optOut, {
+    path: PATH,
+    description: 'list the opt-outs of a service plan',
+    columns: { FROM: 'from', TO: 'to', SINCE: 'createdAt' },
+    filters: [
+      ['servicePlanId', '--plan <servicePlanId>', 'of this plan', 'required'],
+      ['from', '--from <sender>', 'from this sender only'],
+      ['to', '--to <recipient>', 'of this person only'],
+    ],
+  })
+  addCreate(optOut, {
+    word: 'add',
+    path: PATH,
+    description: 'send nothing more from a sender to a person',
+    settings: KEY,
+  })
+  addSettings(addAction(optOut, 'remove', 'allow messages from a sender to a person again'), KEY).action(
+    (options: ConnectionOptions) => {
+      const query = new URLSearchParams(fieldsOf(KEY, options) as Record<string, string>)
+      return requestAndPrint(options, 'DELETE', `${PATH}?${query}`)
+    },
   )
   addAction(optOut, 'import <file>', 'add the opt-outs of a CSV file (-: standard input)').action(
     async (file: string, options: ConnectionOptions) => {
@@ -64,19 +63,4 @@ export function register(program: Command): void {
       })
     },
   )
-}
-
-function addKey(command: Command): Command {
-  return command
-    .requiredOption('--plan <servicePlanId>', 'plan that sends')
-    .requiredOption('--from <sender>', 'sender of its messages')
-    .requiredOption('--to <recipient>', 'the person, an E.164 number')
-}
-
-function keyOf({ plan, from, to }: OptOutOptions): Record<string, string> {
-  return {
-    servicePlanId: plan,
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  }
 }

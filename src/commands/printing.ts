@@ -2,8 +2,8 @@
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** One column of a table: its heading and the field it shows (`rateLimit.burst` goes inside). */
-export type Column = readonly [heading: string, field: string]
+/** The columns of a table: by heading the field that is shown (`rateLimit.burst` goes inside). */
+export type Columns = Readonly<Record<string, string>>
 
 /** What a terminal obeys: controls, and marks that turn the direction of text. Customers and carriers may write them. */
 const OBEYED = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
@@ -27,12 +27,11 @@ export function printJson(value: unknown): void {
 }
 
 /** Columns as wide as their widest cell, two spaces apart. */
-export function printTable(rows: readonly Fields[], columns: readonly Column[]): void {
-  const lines = [
-    columns.map(([heading]) => heading),
-    ...rows.map((row) => columns.map(([, field]) => cell(valueAt(row, field)))),
-  ]
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)))
+export function printTable(rows: readonly Fields[], columns: Columns): void {
+  const headings = Object.keys(columns)
+  const fields = Object.values(columns)
+  const lines = [headings, ...rows.map((row) => fields.map((field) => cell(valueAt(row, field))))]
+  const widths = headings.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)))
   for (const line of lines) {
     const padded = line.map((text, index) => text.padEnd(widths[index]!))
     process.stdout.write(`${padded.join('  ').trimEnd()}\n`)

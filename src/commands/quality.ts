@@ -6,7 +6,7 @@ import {
   segment,
   wholeNumber,
 } from './admin-client.ts'
-import { type Column, type Fields, printJson, printTable } from './printing.ts'
+import { type Fields, printJson, printTable } from './printing.ts'
 import { addAction, requestAndPrint } from './resource.ts'
 
 const PATH = '/quality'
@@ -17,30 +17,25 @@ Examples:
   aldis quality pauses
   aldis quality resume default acme`
 
-const COLUMNS: readonly Column[] = [
-  ['ROUTE', 'route'],
-  ['CARRIER', 'carrier'],
-  ['SUBMITS', 'submits.total'],
-  ['REFUSED', 'submits.refused'],
-  ['THROTTLED', 'submits.throttled'],
-  ['NO ANSWER', 'submits.noAnswer'],
-  ['P50 MS', 'submits.latencyMs.p50'],
-  ['P95 MS', 'submits.latencyMs.p95'],
-  ['SENT', 'messages.sent'],
-  ['DELIVERED %', 'messages.deliveryRate'],
-  ['MISSING', 'messages.missing'],
-  ['RECEIPT P50 S', 'receiptSeconds.p50'],
-  ['RECEIPT P95 S', 'receiptSeconds.p95'],
-  ['OUT OF USE UNTIL', 'outOfUseUntil'],
-]
-const SERIES_COLUMNS: readonly Column[] = [['AT', 'at'], ...COLUMNS.slice(2, -1)]
-const PAUSE_COLUMNS: readonly Column[] = [
-  ['ROUTE', 'route'],
-  ['CARRIER', 'carrier'],
-  ['SINCE', 'since'],
-  ['UNTIL', 'until'],
-  ['REASON', 'reason'],
-]
+const COLUMNS = {
+  ROUTE: 'route',
+  CARRIER: 'carrier',
+  SUBMITS: 'submits.total',
+  REFUSED: 'submits.refused',
+  THROTTLED: 'submits.throttled',
+  'NO ANSWER': 'submits.noAnswer',
+  'P50 MS': 'submits.latencyMs.p50',
+  'P95 MS': 'submits.latencyMs.p95',
+  SENT: 'messages.sent',
+  'DELIVERED %': 'messages.deliveryRate',
+  MISSING: 'messages.missing',
+  'RECEIPT P50 S': 'receiptSeconds.p50',
+  'RECEIPT P95 S': 'receiptSeconds.p95',
+  'OUT OF USE UNTIL': 'outOfUseUntil',
+}
+const { ROUTE: _, CARRIER: __, 'OUT OF USE UNTIL': ___, ...FIGURES } = COLUMNS
+const SERIES_COLUMNS = { AT: 'at', ...FIGURES }
+const PAUSE_COLUMNS = { ROUTE: 'route', CARRIER: 'carrier', SINCE: 'since', UNTIL: 'until', REASON: 'reason' }
 
 interface QualityOptions extends ConnectionOptions {
   readonly carrier?: string

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, requestAdmin } from './admin-client.ts'
-import { type Column, type Fields, printJson, printTable } from './printing.ts'
+import { type Fields, printJson, printTable } from './printing.ts'
 
 const EXAMPLES = `
 Examples:
@@ -8,28 +8,24 @@ Examples:
   watch -n 10 aldis queue
   aldis queue --json`
 
-const MESSAGE_COLUMNS: readonly Column[] = [
-  ['MESSAGES', 'count'],
-  ['WHERE', 'place'],
-  ['ROUTE', 'route'],
-  ['CARRIER', 'carrier'],
-  ['WHY', 'cause'],
-  ['OLDEST', 'age'],
-]
-const WEBHOOK_COLUMNS: readonly Column[] = [
-  ['WEBHOOKS', 'count'],
-  ['WHY', 'cause'],
-  ['OLDEST', 'age'],
-]
-const DESTINATION_COLUMNS: readonly Column[] = [
-  ['WEBHOOKS', 'count'],
-  ['STATE', 'state'],
-  ['PLAN', 'servicePlanId'],
-  ['DESTINATION', 'destination'],
-  ['SINCE', 'since'],
-  ['ERROR', 'error'],
-  ['OLDEST', 'age'],
-]
+const MESSAGE_COLUMNS = {
+  MESSAGES: 'count',
+  WHERE: 'place',
+  ROUTE: 'route',
+  CARRIER: 'carrier',
+  WHY: 'cause',
+  OLDEST: 'age',
+}
+const WEBHOOK_COLUMNS = { WEBHOOKS: 'count', WHY: 'cause', OLDEST: 'age' }
+const DESTINATION_COLUMNS = {
+  WEBHOOKS: 'count',
+  STATE: 'state',
+  PLAN: 'servicePlanId',
+  DESTINATION: 'destination',
+  SINCE: 'since',
+  ERROR: 'error',
+  OLDEST: 'age',
+}
 
 interface Waiting extends Fields {
   readonly oldestAt: string | null

@@ -6,7 +6,8 @@ import {
   segment,
   wholeNumber,
 } from './admin-client.ts'
-import { type Column, type Fields, printFields, printJson, printTable } from './printing.ts'
+import { type Columns, type Fields, printFields, printJson, printTable } from './printing.ts'
+import { addSettings, fieldsOf, type Setting } from './settings.ts'
 
 /** The commands that every resource of the admin API has alike. */
 
@@ -28,20 +29,51 @@ export async function requestAndPrint(
   else printFields(answer as Fields)
 }
 
-/** `list`, with `--limit` and `--after`; `filters` are options that go into the query under the same name. */
+/** What the command of one resource has: where it is, what its key is called, and what is said of the subcommand. */
+interface Subcommand {
+  readonly path: string
+  readonly description: string
+}
+
+interface Writing extends Subcommand {
+  readonly settings: readonly Setting[]
+  /** Fields that are set in another way than by a Setting. */
+  readonly others?: (options: never) => Record<string, unknown>
+  readonly send?: typeof requestAndPrint
+}
+
+/** `create`, or `create <key>` when the caller names it. */
+export function addCreate(parent: Command, what: Writing & { key?: string; word?: string }): Command {
+  const { key, word = 'create', settings, others, send = requestAndPrint } = what
+  const command = addAction(parent, key === undefined ? word : `${word} <${key}>`, what.description)
+  return addSettings(command, settings).action((...given: unknown[]) => {
+    const options = (key === undefined ? given[0] : given[1]) as ConnectionOptions
+    const named = key === undefined ? {} : { [key]: given[0] }
+    const body = { ...named, ...fieldsOf(settings, options), ...others?.(options as never) }
+    return send(options, 'POST', what.path, body)
+  })
+}
+
+/** `update <key>`. */
+export function addUpdate(parent: Command, what: Writing & { key: string }): Command {
+  const command = addAction(parent, `update <${what.key}>`, what.description)
+  const { settings, others, send = requestAndPrint } = what
+  return addSettings(command, settings).action((key: string, options: ConnectionOptions) => {
+    const body = { ...fieldsOf(settings, options), ...others?.(options as never) }
+    return send(options, 'PATCH', `${what.path}/${segment(key)}`, body)
+  })
+}
+
+/** `list`, or another word for it, with `--limit` and `--after`. */
 export function addList(
   parent: Command,
-  what: { description: string; path: string; columns: readonly Column[] },
-  filters: Readonly<Record<string, { flag: string; description: string }>> = {},
+  what: Subcommand & { columns: Columns; filters?: readonly Setting[]; word?: string },
 ): void {
-  const command = addAction(parent, 'list', what.description)
-  addPageOptions(command)
-  for (const { flag, description } of Object.values(filters)) command.option(flag, description)
-  command.action(async (options: ConnectionOptions & PageOptions & Record<string, unknown>) => {
-    const chosen: Record<string, unknown> = {}
-    for (const [name, { flag }] of Object.entries(filters)) chosen[name] = options[optionName(flag)]
-    await printList(options, what.path, what.columns, chosen)
-  })
+  const { filters = [] } = what
+  const command = addSettings(addAction(parent, what.word ?? 'list', what.description), filters)
+  addPageOptions(command).action((options: ConnectionOptions & PageOptions) =>
+    printList(options, what.path, what.columns, fieldsOf(filters, options)),
+  )
 }
 
 interface PageOptions {
@@ -58,7 +90,7 @@ export function addPageOptions(command: Command): Command {
 export async function printList(
   options: ConnectionOptions & PageOptions,
   path: string,
-  columns: readonly Column[],
+  columns: Columns,
   filters: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
   const query = new URLSearchParams()
@@ -75,7 +107,7 @@ export async function printList(
 }
 
 /** `show <key>`. */
-export function addShow(parent: Command, what: { key: string; path: string; description: string }): void {
+export function addShow(parent: Command, what: Subcommand & { key: string }): void {
   addAction(parent, `show <${what.key}>`, what.description).action(
     (key: string, options: ConnectionOptions) =>
       requestAndPrint(options, 'GET', `${what.path}/${segment(key)}`),
@@ -83,18 +115,9 @@ export function addShow(parent: Command, what: { key: string; path: string; desc
 }
 
 /** `delete <key>`, or another word for it. */
-export function addDelete(
-  parent: Command,
-  what: { key: string; path: string; description: string; word?: string },
-): void {
+export function addDelete(parent: Command, what: Subcommand & { key: string; word?: string }): void {
   addAction(parent, `${what.word ?? 'delete'} <${what.key}>`, what.description).action(
     (key: string, options: ConnectionOptions) =>
       requestAndPrint(options, 'DELETE', `${what.path}/${segment(key)}`),
   )
-}
-
-/** `--some-flag <value>` -> someFlag. */
-function optionName(flag: string): string {
-  const name = /^--([a-z-]+)/.exec(flag)![1]!
-  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -67,14 +67,14 @@ function print(explanation: Explanation): void {
   })
   if (carriers.length === 0) return
   process.stdout.write('\n')
-  printTable(carriers, [
-    ['CARRIER', 'carrier'],
-    ['PRIORITY', 'priority'],
-    ['WEIGHT', 'weight'],
-    ['CONDITION', 'condition'],
-    ['SHARE', 'share'],
-    ['REASON', 'reason'],
-  ])
+  printTable(carriers, {
+    CARRIER: 'carrier',
+    PRIORITY: 'priority',
+    WEIGHT: 'weight',
+    CONDITION: 'condition',
+    SHARE: 'share',
+    REASON: 'reason',
+  })
 }
 
 function carrierText(carriers: Explanation['carriers']): string {

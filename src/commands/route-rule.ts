@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { type ConnectionOptions, given, segment } from './admin-client.ts'
-import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+import { addCreate, addDelete, addList, addShow, addUpdate } from './resource.ts'
+import type { Setting } from './settings.ts'
 
 const PATH = '/routing-rules'
 const EXAMPLES = `
@@ -13,14 +13,7 @@ A rule is limited by a plan, a sender and one of mccmnc, prefix and country, eac
 one that names the sender comes first, then the more specific destination (mccmnc, longer prefix, country), then the
 plan's own. Messages that no rule fits take the route of their plan.`
 
-interface RuleOptions extends ConnectionOptions {
-  readonly route: string
-  readonly plan?: string
-  readonly from?: string
-  readonly prefix?: string
-  readonly country?: string
-  readonly mccmnc?: string
-}
+const ROUTE: Setting = ['route', '--route <route>', 'route that messages take', 'required']
 
 /** Adds `rule` below the command of routes. */
 export function addRules(route: Command): void {
@@ -29,45 +22,43 @@ export function addRules(route: Command): void {
     .description('Rules: which messages take another route than that of their plan')
     .addHelpText('after', EXAMPLES)
 
-  addAction(rule, 'add', 'add a rule')
-    .requiredOption('--route <route>', 'route that messages take')
-    .option('--plan <servicePlanId>', 'messages of this plan')
-    .option('--from <sender>', 'messages of this sender')
-    .option('--mccmnc <mccmnc>', 'to this network')
-    .option('--prefix <prefix>', 'to numbers that begin so, such as +4479')
-    .option('--country <country>', 'to this country, such as GB')
-    .action(({ route, plan, from, mccmnc, prefix, country, ...options }: RuleOptions) => {
-      const limits = given({ servicePlanId: plan, from, mccmnc, prefix, country })
-      return requestAndPrint(options, 'POST', PATH, { ...limits, route })
-    })
+  addCreate(rule, {
+    word: 'add',
+    path: PATH,
+    description: 'add a rule',
+    settings: [
+      ROUTE,
+      ['servicePlanId', '--plan <servicePlanId>', 'messages of this plan'],
+      ['from', '--from <sender>', 'messages of this sender'],
+      ['mccmnc', '--mccmnc <mccmnc>', 'to this network'],
+      ['prefix', '--prefix <prefix>', 'to numbers that begin so, such as +4479'],
+      ['country', '--country <country>', 'to this country, such as GB'],
+    ],
+  })
 
-  addList(
-    rule,
-    {
-      description: 'list rules',
-      path: PATH,
-      columns: [
-        ['RULE', 'ruleId'],
-        ['SERVICE PLAN', 'servicePlanId'],
-        ['FROM', 'from'],
-        ['MCCMNC', 'mccmnc'],
-        ['PREFIX', 'prefix'],
-        ['COUNTRY', 'country'],
-        ['ROUTE', 'route'],
-      ],
+  addList(rule, {
+    path: PATH,
+    description: 'list rules',
+    columns: {
+      RULE: 'ruleId',
+      'SERVICE PLAN': 'servicePlanId',
+      FROM: 'from',
+      MCCMNC: 'mccmnc',
+      PREFIX: 'prefix',
+      COUNTRY: 'country',
+      ROUTE: 'route',
     },
-    {
-      servicePlanId: { flag: '--plan <servicePlanId>', description: 'of this plan only' },
-      route: { flag: '--route <route>', description: 'that lead to this route' },
-    },
-  )
+    filters: [
+      ['servicePlanId', '--plan <servicePlanId>', 'of this plan only'],
+      ['route', '--route <route>', 'that lead to this route'],
+    ],
+  })
   addShow(rule, { key: 'ruleId', path: PATH, description: 'show a rule' })
-
-  addAction(rule, 'update <ruleId>', 'lead a rule to another route')
-    .requiredOption('--route <route>', 'route that messages take')
-    .action((ruleId: string, { route, ...options }: RuleOptions) =>
-      requestAndPrint(options, 'PATCH', `${PATH}/${segment(ruleId)}`, { route }),
-    )
-
+  addUpdate(rule, {
+    key: 'ruleId',
+    path: PATH,
+    description: 'lead a rule to another route',
+    settings: [ROUTE],
+  })
   addDelete(rule, { key: 'ruleId', path: PATH, description: 'delete a rule' })
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type ConnectionOptions, given, orNull, segment } from './admin-client.ts'
-import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+import { addCreate, addDelete, addList, addShow, addUpdate } from './resource.ts'
 import { addExplain } from './route-explain.ts'
 import { addRules } from './route-rule.ts'
+import type { Setting } from './settings.ts'
 
 const PATH = '/routes'
 const EXAMPLES = `
@@ -16,19 +16,18 @@ weight (default 1). A quality floor is percent[:window[:messages[:pause]]]: a ca
 percent were delivered in the window (minutes, default 60), of at least so many messages (default 100), is out of use
 in this route for the pause (minutes, default 30), as long as the route has another.`
 
-const FLOOR_HELP = 'percent[:window[:messages[:pause]]]: when a carrier is out of use'
-
 interface RouteCarrier {
   readonly carrier: string
   readonly priority?: number
   readonly weight?: number
 }
 
-interface RouteOptions extends ConnectionOptions {
-  readonly name?: string
-  readonly carrier?: RouteCarrier[]
-  readonly qualityFloor?: Record<string, unknown> | false
-}
+const FLOOR: Setting = [
+  'qualityFloor',
+  '--quality-floor <floor>',
+  'percent[:window[:messages[:pause]]]: when a carrier is out of use',
+  qualityFloor,
+]
 
 export function register(program: Command): void {
   const route = program
@@ -36,39 +35,33 @@ export function register(program: Command): void {
     .description('Routes: which carriers the messages of a plan take')
     .addHelpText('after', EXAMPLES)
 
-  addAction(route, 'create <name>', 'create a route')
-    .option('--carrier <carrier>', 'name[:priority[:weight]]; may be repeated', routeCarrier)
-    .option('--quality-floor <floor>', FLOOR_HELP, qualityFloor)
-    .action((name: string, options: RouteOptions) => {
-      const body = { name, carriers: options.carrier ?? [], qualityFloor: options.qualityFloor }
-      return requestAndPrint(options, 'POST', PATH, given(body))
-    })
-
-  addList(route, {
-    description: 'list routes',
+  addCreate(route, {
+    key: 'name',
     path: PATH,
-    columns: [
-      ['ROUTE', 'name'],
-      ['CARRIERS', 'carriers'],
-      ['QUALITY FLOOR', 'qualityFloor'],
+    description: 'create a route',
+    settings: [
+      ['carriers', '--carrier <carrier>', 'name[:priority[:weight]]; may be repeated', routeCarrier],
+      FLOOR,
     ],
+    others: ({ carrier = [] }: { carrier?: RouteCarrier[] }) => ({ carriers: carrier }),
+  })
+  addList(route, {
+    path: PATH,
+    description: 'list routes',
+    columns: { ROUTE: 'name', CARRIERS: 'carriers', 'QUALITY FLOOR': 'qualityFloor' },
   })
   addShow(route, { key: 'route', path: PATH, description: 'show a route' })
-
-  addAction(route, 'update <route>', 'change a route; what is not given stays')
-    .option('--name <name>', 'new name')
-    .option('--carrier <carrier>', 'in place of all there are; may be repeated', routeCarrier)
-    .option('--quality-floor <floor>', FLOOR_HELP, qualityFloor)
-    .option('--no-quality-floor', 'take no carrier out of use')
-    .action((name: string, options: RouteOptions) => {
-      const body = given({
-        name: options.name,
-        carriers: options.carrier,
-        qualityFloor: orNull(options.qualityFloor),
-      })
-      return requestAndPrint(options, 'PATCH', `${PATH}/${segment(name)}`, body)
-    })
-
+  addUpdate(route, {
+    key: 'route',
+    path: PATH,
+    description: 'change a route; what is not given stays',
+    settings: [
+      ['name', '--name <name>', 'new name'],
+      ['carriers', '--carrier <carrier>', 'in place of all there are; may be repeated', routeCarrier],
+      FLOOR,
+      ['qualityFloor', '--no-quality-floor', 'take no carrier out of use'],
+    ],
+  })
   addDelete(route, { key: 'route', path: PATH, description: 'delete a route that no plan and no rule uses' })
   addRules(route)
   addExplain(route)
@@ -92,5 +85,5 @@ function qualityFloor(text: string): Record<string, unknown> {
   const [minDelivered, windowMinutes, minMessages, pauseMinutes] = parts
     .slice(1)
     .map((part) => part && Number(part))
-  return given({ minDelivered, windowMinutes, minMessages, pauseMinutes })
+  return { minDelivered, windowMinutes, minMessages, pauseMinutes }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { type ConnectionOptions, given, segment } from './admin-client.ts'
-import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+import { addCreate, addDelete, addList, addShow, addUpdate } from './resource.ts'
+import { fieldsOf, listed, type Setting } from './settings.ts'
 
 const PATH = '/sender-rules'
 const EXAMPLES = `
@@ -13,10 +13,10 @@ Examples:
 A sender must be of a kind that its plan allows and, where a rule for the recipient's country is there, of one that the
 rule allows: the plan's own rule, or else the one for all plans.`
 
-interface RuleOptions extends ConnectionOptions {
-  readonly plan?: string
-  readonly types?: string[] | false
-}
+const TYPES: readonly Setting[] = [
+  ['senderTypes', '--types <kinds>', 'short-code, e164, alphanumeric: comma-separated', listed],
+  ['senderTypes', '--no-types', 'allow no sender at all', () => []],
+]
 
 export function register(program: Command): void {
   const rule = program
@@ -24,49 +24,42 @@ export function register(program: Command): void {
     .description('Sender rules: which kinds of sender are allowed towards a country')
     .addHelpText('after', EXAMPLES)
 
-  addTypes(
-    addAction(rule, 'add <country>', 'add a rule').option('--plan <servicePlanId>', 'for this plan only'),
-  ).action((country: string, options: RuleOptions) => {
-    const body = { servicePlanId: options.plan, country, senderTypes: typesOf(options) }
-    return requestAndPrint(options, 'POST', PATH, given(body))
+  addCreate(rule, {
+    key: 'country',
+    word: 'add',
+    path: PATH,
+    description: 'add a rule',
+    settings: [['servicePlanId', '--plan <servicePlanId>', 'for this plan only'], ...TYPES],
+    others: needTypes,
   })
 
-  addList(
-    rule,
-    {
-      description: 'list sender rules',
-      path: PATH,
-      columns: [
-        ['RULE', 'ruleId'],
-        ['SERVICE PLAN', 'servicePlanId'],
-        ['COUNTRY', 'country'],
-        ['SENDER TYPES', 'senderTypes'],
-      ],
+  addList(rule, {
+    path: PATH,
+    description: 'list sender rules',
+    columns: {
+      RULE: 'ruleId',
+      'SERVICE PLAN': 'servicePlanId',
+      COUNTRY: 'country',
+      'SENDER TYPES': 'senderTypes',
     },
-    {
-      servicePlanId: { flag: '--plan <servicePlanId>', description: 'of this plan only' },
-      country: { flag: '--country <code>', description: 'of this country only' },
-    },
-  )
+    filters: [
+      ['servicePlanId', '--plan <servicePlanId>', 'of this plan only'],
+      ['country', '--country <code>', 'of this country only'],
+    ],
+  })
   addShow(rule, { key: 'ruleId', path: PATH, description: 'show a sender rule' })
-
-  addTypes(addAction(rule, 'update <ruleId>', 'change what a rule allows')).action(
-    (ruleId: string, options: RuleOptions) =>
-      requestAndPrint(options, 'PATCH', `${PATH}/${segment(ruleId)}`, { senderTypes: typesOf(options) }),
-  )
-
+  addUpdate(rule, {
+    key: 'ruleId',
+    path: PATH,
+    description: 'change what a rule allows',
+    settings: TYPES,
+    others: needTypes,
+  })
   addDelete(rule, { key: 'ruleId', path: PATH, description: 'delete a sender rule' })
 }
 
-function addTypes(command: Command): Command {
-  return command
-    .option('--types <kinds>', 'short-code, e164, alphanumeric: comma-separated', (text) =>
-      text.split(',').map((kind) => kind.trim()),
-    )
-    .option('--no-types', 'allow no sender at all')
-}
-
-function typesOf({ types }: RuleOptions): string[] {
-  if (types === undefined) throw new Error('what is allowed is missing: --types or --no-types')
-  return types || []
+function needTypes(options: object): Record<string, never> {
+  if (fieldsOf(TYPES, options).senderTypes === undefined)
+    throw new Error('what is allowed is missing: --types or --no-types')
+  return {}
 }

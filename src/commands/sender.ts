@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type ConnectionOptions, given, segment } from './admin-client.ts'
+import { type ConnectionOptions, segment } from './admin-client.ts'
 import { addAction, addPageOptions, printList, requestAndPrint } from './resource.ts'
 
 const EXAMPLES = `
@@ -26,16 +26,13 @@ export function register(program: Command): void {
         from: string,
         status: string,
         { force, ...options }: ConnectionOptions & { force?: true },
-      ) => requestAndPrint(options, 'PUT', path(servicePlanId, from), given({ status, force })),
+      ) => requestAndPrint(options, 'PUT', path(servicePlanId, from), { status, force }),
     )
 
   const list = addAction(sender, 'list <servicePlanId>', 'list the senders of a plan')
+  const columns = { SENDER: 'sender', STATUS: 'status', CREATED: 'createdAt' }
   addPageOptions(list).action((servicePlanId: string, options: ConnectionOptions) =>
-    printList(options, `/service-plans/${segment(servicePlanId)}/senders`, [
-      ['SENDER', 'sender'],
-      ['STATUS', 'status'],
-      ['CREATED', 'createdAt'],
-    ]),
+    printList(options, `/service-plans/${segment(servicePlanId)}/senders`, columns),
   )
 
   addAction(sender, 'show <servicePlanId> <sender>', 'show a subscription').action(

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { type ConnectionOptions, given, repeated } from './admin-client.ts'
-import { addAction, addDelete, addList, addShow, requestAndPrint } from './resource.ts'
+import { repeated } from './admin-client.ts'
+import { addCreate, addDelete, addList, addShow } from './resource.ts'
 
 const PATH = '/tokens'
 const EXAMPLES = `
@@ -10,64 +10,54 @@ Examples:
   aldis token create --account 64f0c0ffee0123456789abcd --name report --scope read --expires-at 2027-01-31T00:00:00Z
   aldis token revoke 7`
 
-interface TokenOptions extends ConnectionOptions {
-  readonly account: string
-  readonly name: string
-  readonly plan?: string[]
-  readonly scope?: string[]
-  readonly expiresAt?: string
-}
-
 export function register(program: Command): void {
   const token = program
     .command('token')
     .description('Access tokens of the public API')
     .addHelpText('after', EXAMPLES)
 
-  addAction(token, 'create', 'issue a token; it is shown this once')
-    .requiredOption('--account <accountId>', 'account it belongs to')
-    .requiredOption('--name <name>', 'what it is for')
-    .option(
-      '--plan <servicePlanId>',
-      'limit it to this plan; may be repeated (default: every plan)',
-      repeated,
-    )
-    .option(
-      '--scope <scope>',
-      'limit it to send, read or webhooks; may be repeated (default: everything)',
-      repeated,
-    )
-    .option('--expires-at <time>', 'refuse it from then on, as in 2027-01-31T00:00:00Z (default: never)')
-    .action((options: TokenOptions) => {
-      const body = {
-        accountId: options.account,
-        name: options.name,
-        servicePlanIds: options.plan,
-        scopes: options.scope,
-        expiresAt: options.expiresAt,
-      }
-      return requestAndPrint(options, 'POST', PATH, given(body))
-    })
-
-  addList(
-    token,
-    {
-      description: 'list tokens, revoked ones too',
-      path: PATH,
-      columns: [
-        ['TOKEN', 'tokenId'],
-        ['ACCOUNT', 'accountId'],
-        ['NAME', 'name'],
-        ['HINT', 'hint'],
-        ['PLANS', 'servicePlanIds'],
-        ['SCOPES', 'scopes'],
-        ['CREATED', 'createdAt'],
-        ['EXPIRES', 'expiresAt'],
-        ['REVOKED', 'revokedAt'],
+  addCreate(token, {
+    path: PATH,
+    description: 'issue a token; it is shown this once',
+    settings: [
+      ['accountId', '--account <accountId>', 'account it belongs to', 'required'],
+      ['name', '--name <name>', 'what it is for', 'required'],
+      [
+        'servicePlanIds',
+        '--plan <servicePlanId>',
+        'limit it to this plan; may be repeated (default: every plan)',
+        repeated,
       ],
+      [
+        'scopes',
+        '--scope <scope>',
+        'limit it to send, read or webhooks; may be repeated (default: everything)',
+        repeated,
+      ],
+      [
+        'expiresAt',
+        '--expires-at <time>',
+        'refuse it from then on, as in 2027-01-31T00:00:00Z (default: never)',
+      ],
+    ],
+  })
+
+  addList(token, {
+    path: PATH,
+    description: 'list tokens, revoked ones too',
+    columns: {
+      TOKEN: 'tokenId',
+      ACCOUNT: 'accountId',
+      NAME: 'name',
+      HINT: 'hint',
+      PLANS: 'servicePlanIds',
+      SCOPES: 'scopes',
+      CREATED: 'createdAt',
+      EXPIRES: 'expiresAt',
+      REVOKED: 'revokedAt',
     },
-    { accountId: { flag: '--account <accountId>', description: 'of this account only' } },
-  )
+    filters: [['accountId', '--account <accountId>', 'of this account only']],
+  })
   addShow(token, { key: 'tokenId', path: PATH, description: 'show a token, not its secret' })
   addDelete(token, {
     key: 'tokenId',

@@ -1,39 +1,40 @@
 import type { Command } from 'commander'
-import { type ConnectionOptions, given, requestAdmin, segment } from './admin-client.ts'
-import { type Column, type Fields, printFields, printJson, printTable } from './printing.ts'
-import { addAction, addPageOptions, printList, requestAndPrint } from './resource.ts'
+import { type ConnectionOptions, requestAdmin, segment } from './admin-client.ts'
+import { type Fields, printFields, printJson, printTable } from './printing.ts'
+import { addAction, addList, requestAndPrint } from './resource.ts'
+import { addSettings, fieldsOf, type Setting } from './settings.ts'
 
 const EVENTS = '/webhook-events'
 const DESTINATIONS = '/webhook-destinations'
-const EVENT_COLUMNS: readonly Column[] = [
-  ['OCCURRED', 'occurredAt'],
-  ['EVENT', 'eventId'],
-  ['STATUS', 'messageStatus'],
-  ['STATE', 'state'],
-  ['ATTEMPTS', 'attempts'],
-  ['NEXT', 'nextAttemptAt'],
-  ['ANSWER', 'responseStatus'],
-  ['ERROR', 'error'],
-  ['DESTINATION', 'destination'],
-]
-const ATTEMPT_COLUMNS: readonly Column[] = [
-  ['AT', 'attemptedAt'],
-  ['ATTEMPT', 'attempt'],
-  ['MS', 'latencyMs'],
-  ['ANSWER', 'responseStatus'],
-  ['ERROR', 'error'],
-  ['BODY', 'responseHead'],
-]
-const DESTINATION_COLUMNS: readonly Column[] = [
-  ['DESTINATION', 'destination'],
-  ['STATE', 'state'],
-  ['SINCE', 'since'],
-  ['PAUSED BY', 'pausedBy'],
-  ['ERROR', 'error'],
-  ['WAITING', 'waiting'],
-  ['PARKED', 'parked'],
-  ['FAILED', 'failed'],
-]
+const EVENT_COLUMNS = {
+  OCCURRED: 'occurredAt',
+  EVENT: 'eventId',
+  STATUS: 'messageStatus',
+  STATE: 'state',
+  ATTEMPTS: 'attempts',
+  NEXT: 'nextAttemptAt',
+  ANSWER: 'responseStatus',
+  ERROR: 'error',
+  DESTINATION: 'destination',
+}
+const ATTEMPT_COLUMNS = {
+  AT: 'attemptedAt',
+  ATTEMPT: 'attempt',
+  MS: 'latencyMs',
+  ANSWER: 'responseStatus',
+  ERROR: 'error',
+  BODY: 'responseHead',
+}
+const DESTINATION_COLUMNS = {
+  DESTINATION: 'destination',
+  STATE: 'state',
+  SINCE: 'since',
+  'PAUSED BY': 'pausedBy',
+  ERROR: 'error',
+  WAITING: 'waiting',
+  PARKED: 'parked',
+  FAILED: 'failed',
+}
 const EXAMPLES = `
 Examples:
   aldis webhook list --plan 65a1c0ffee0123456789abcd --state failed
@@ -46,22 +47,25 @@ Examples:
 
 An event is a change of a message's status, or an inbound message: its id is that of the message, a dash and a number.`
 
-interface PlanOptions extends ConnectionOptions {
-  readonly plan: string
-}
+const PLAN: Setting = ['servicePlanId', '--plan <servicePlanId>', 'of this plan', 'required']
+const ORIGIN = [
+  'destination',
+  '--destination <origin>',
+  'scheme, host and port: https://hooks.example.com',
+] as const
+const FILTERS: readonly Setting[] = [
+  PLAN,
+  ORIGIN,
+  ['fromDate', '--from <time>', 'of messages from then on (RFC 3339), an inbound one when it came'],
+  ['toDate', '--to <time>', 'of messages until then'],
+  ['msgId', '--msg <msgId>', 'of this message only'],
+]
 
-interface FilterOptions extends PlanOptions {
-  readonly state?: string
-  readonly msg?: string
-  readonly destination?: string
-  readonly from?: string
-  readonly to?: string
-}
-
-interface TestOptions extends PlanOptions {
-  readonly type?: string
-  readonly to?: string
-}
+const TEST: readonly Setting[] = [
+  ['servicePlanId', '--plan <servicePlanId>', 'as if of this plan', 'required'],
+  ['type', '--type <type>', 'deliveryReceipt (the default) or inboundMessage'],
+  ['url', '--to <url>', 'to this URL; otherwise to where such events of the plan go'],
+]
 
 export function register(program: Command): void {
   const webhook = program
@@ -69,14 +73,15 @@ export function register(program: Command): void {
     .description('What customers are told by webhook: events, their attempts and destinations')
     .addHelpText('after', EXAMPLES)
 
-  const list = addFilters(
-    addAction(webhook, 'list', 'list the events of a service plan, newest message first'),
-  )
-    .option('--state <state>', 'pending, delivered, failed or kept (there was no URL)')
-    .option('--msg <msgId>', 'of this message only')
-  addPageOptions(list).action((options: FilterOptions) =>
-    printList(options, EVENTS, EVENT_COLUMNS, filtersOf(options)),
-  )
+  addList(webhook, {
+    path: EVENTS,
+    description: 'list the events of a service plan, newest message first',
+    columns: EVENT_COLUMNS,
+    filters: [
+      ...FILTERS,
+      ['state', '--state <state>', 'pending, delivered, failed or kept (there was no URL)'],
+    ],
+  })
 
   addAction(webhook, 'show <eventId>', 'show an event and every attempt to deliver it').action(
     async (id: string, options: ConnectionOptions) =>
@@ -91,60 +96,41 @@ export function register(program: Command): void {
   )
 
   const failed = 'deliver all that failed, or with --state kept what had no URL'
-  addFilters(addAction(webhook, 'redeliver-failed', failed))
+  addSettings(addAction(webhook, 'redeliver-failed', failed), FILTERS)
     .option('--state <state>', 'failed or kept', 'failed')
-    .option('--msg <msgId>', 'of this message only')
     .action(redeliverAll)
 
-  addAction(
-    webhook,
-    'test',
-    'send a signed test event at once, and show what came of it; exit code 1: not delivered',
-  )
-    .requiredOption('--plan <servicePlanId>', 'as if of this plan')
-    .option('--type <type>', 'deliveryReceipt (the default) or inboundMessage')
-    .option('--to <url>', 'to this URL; otherwise to where such events of the plan go')
-    .action(sendTest)
+  const test = 'send a signed test event at once, and show what came of it; exit code 1: not delivered'
+  addSettings(addAction(webhook, 'test', test), TEST).action(sendTest)
 
   addDestinations(webhook)
 }
 
 function addDestinations(webhook: Command): void {
-  const list = addAction(webhook, 'destinations', 'list destinations in trouble, or with deliveries waiting')
-  addPageOptions(list.requiredOption('--plan <servicePlanId>', 'of this plan')).action(
-    ({ plan, ...options }: PlanOptions) =>
-      printList(options, DESTINATIONS, DESTINATION_COLUMNS, { servicePlanId: plan }),
-  )
+  addList(webhook, {
+    word: 'destinations',
+    path: DESTINATIONS,
+    description: 'list destinations in trouble, or with deliveries waiting',
+    columns: DESTINATION_COLUMNS,
+    filters: [PLAN],
+  })
+  const settings = [PLAN, [...ORIGIN, 'required']] as const satisfies readonly Setting[]
   for (const [verb, description] of [
     ['pause', 'send nothing more to a destination; its events wait'],
     ['resume', 'deliver to a destination again, whether it was paused or failed too often'],
   ] as const)
-    addAction(webhook, verb, description)
-      .requiredOption('--plan <servicePlanId>', 'of this plan')
-      .requiredOption('--destination <origin>', 'scheme, host and port: https://hooks.example.com')
-      .action(({ plan, destination, ...options }: FilterOptions) =>
-        requestAndPrint(options, 'POST', `${DESTINATIONS}/${verb}`, { servicePlanId: plan, destination }),
-      )
-}
-
-function addFilters(command: Command): Command {
-  return command
-    .requiredOption('--plan <servicePlanId>', 'of this plan')
-    .option('--destination <origin>', 'scheme, host and port: https://hooks.example.com')
-    .option('--from <time>', 'of messages from then on (RFC 3339), an inbound one when it came')
-    .option('--to <time>', 'of messages until then')
-}
-
-function filtersOf({ plan, state, msg, destination, from, to }: FilterOptions): Record<string, unknown> {
-  return { servicePlanId: plan, state, msgId: msg, destination, fromDate: from, toDate: to }
+    addSettings(addAction(webhook, verb, description), settings).action((options: ConnectionOptions) =>
+      requestAndPrint(options, 'POST', `${DESTINATIONS}/${verb}`, fieldsOf(settings, options)),
+    )
 }
 
 /** One request after the other: each takes a bounded part and says where the next begins. */
-async function redeliverAll(options: FilterOptions): Promise<void> {
+async function redeliverAll(options: ConnectionOptions & { readonly state: string }): Promise<void> {
+  const chosen = { ...fieldsOf(FILTERS, options), state: options.state }
   let redelivered = 0
   let after: string | null = null
   do {
-    const body = given({ ...filtersOf(options), after: after ?? undefined })
+    const body = { ...chosen, ...(after !== null && { after }) }
     const answer = (await requestAdmin(options, 'POST', '/webhook-redeliveries', body)) as {
       redelivered: number
       nextAfter: string | null
@@ -157,9 +143,8 @@ async function redeliverAll(options: FilterOptions): Promise<void> {
   else process.stdout.write(`${redelivered} to be delivered again\n`)
 }
 
-async function sendTest({ plan, type, to, ...options }: TestOptions): Promise<void> {
-  const body = given({ servicePlanId: plan, type, url: to })
-  const answer = (await requestAdmin(options, 'POST', '/webhook-tests', body)) as Fields
+async function sendTest(options: ConnectionOptions): Promise<void> {
+  const answer = (await requestAdmin(options, 'POST', '/webhook-tests', fieldsOf(TEST, options))) as Fields
   if (options.json) printJson(answer)
   else printFields(answer)
   if (answer.delivered !== true) process.exitCode = 1
