@@ -1,7 +1,7 @@
 import type { Fault } from './domain/faults.ts'
 
 /**
- * Every error code the HTTP API answers with: its status and its text (design: HTTP 1; docs/error-codes.md). The list is
+ * Every error code the HTTP API answers with: its status and its text (docs/error-codes.md). The list is
  * closed: a failure that is none of these is INTERNAL_ERROR.
  */
 export const ERRORS = {

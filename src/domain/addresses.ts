@@ -26,7 +26,7 @@ export function isE164(address: string): boolean {
 
 /**
  * What kind of sender this is, or null when it is none: 3-8 digits; E.164; or 1-11 of ASCII letters, digits, space and
- * `.` `_` `-` `&` with at least one letter and no space at the ends (spec §2.1).
+ * `.` `_` `-` `&` with at least one letter and no space at the ends.
  */
 export function classifySender(from: string): SenderKind | null {
   if (SHORT_CODE.test(from)) return 'short-code'

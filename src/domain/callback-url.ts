@@ -105,7 +105,7 @@ const BAD_PORTS = new Set([
 ])
 
 /**
- * Judges a callbackUrl by its text alone (spec §2.1); the caller resolves the name when `needsDns`.
+ * Judges a callbackUrl by its text alone; the caller resolves the name when `needsDns`.
  *
  * The text is first held to rules on which every URL parser agrees, so that no other parser can read another host
  * out of it; then it is parsed as WHATWG says. Never throws; messages name no address.

@@ -1,4 +1,4 @@
-/** Timestamps of the public API: RFC 3339 §5.6 with an offset; real calendar dates only (design: HTTP 7). */
+/** Timestamps of the public API: RFC 3339 §5.6 with an offset; real calendar dates only. */
 
 /** Texts by the remainder of their instants: one message alone asks for each of its own seven times. */
 const TEXTS_KEPT = 16_384

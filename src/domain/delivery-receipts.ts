@@ -5,7 +5,7 @@ import { createdAtMs } from './message-ids.ts'
 import type { Status } from './message-states.ts'
 import type { Message } from './messages.ts'
 
-/** The public record of a message (spec §2.2). */
+/** The public record of a message. */
 export interface DeliveryReceipt {
   accountId: string | null
   servicePlanId: string | null
@@ -60,7 +60,7 @@ export function receiptErrorMessage(status: Status, errorCode: string): string {
   return texts[errorCode === '000' ? status : errorCode] ?? 'No more is known'
 }
 
-/** Exact decimals in the database, JSON numbers on the wire (design: Billing fields). */
+/** Exact decimals in the database, JSON numbers on the wire. */
 function decimal(text: string | null): number | null {
   return text === null ? null : Number(text)
 }

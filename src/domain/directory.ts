@@ -71,7 +71,7 @@ export class Directory {
     return this.contents.tokens.get(sha256Hex)
   }
 
-  /** Plan ids compare case-insensitively (design: HTTP 3). */
+  /** Plan ids compare case-insensitively. */
   planByPublicId(servicePlanId: string): ServicePlan | undefined {
     return this.#plansByPublicId.get(servicePlanId.toLowerCase())
   }

@@ -1,4 +1,4 @@
-/** Failure codes of delivery records (spec §2.2 errorCode, errorMessage): the closed list, explained in docs/error-codes.md. */
+/** Failure codes of delivery records (errorCode, errorMessage): the closed list, explained in docs/error-codes.md. */
 
 import type { CarrierState } from './receipts.ts'
 

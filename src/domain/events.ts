@@ -64,7 +64,7 @@ export function eventType(seq: number): EventType {
   return seq === 0 ? 'inboundMessage' : 'deliveryReceipt'
 }
 
-/** The JSON body of its webhook (spec §2.4, §2.5). `plan` owns the message. */
+/** The JSON body of its webhook. `plan` owns the message. */
 export function eventBody(told: Told, plan: ServicePlan): DeliveryReceipt | InboundSmsWebhook {
   return told.direction === 'MT' ? deliveryReceipt(told.message, plan) : toInboundWebhook(told.inbound, plan)
 }

@@ -1,4 +1,4 @@
-/** What is wrong with one field of a request: an element of the `errors` array of a 400 (spec §4.1). */
+/** What is wrong with one field of a request: an element of the `errors` array of a 400. */
 export interface Fault {
   /** Name of the body field, query parameter or header; `request` for the request as a whole. */
   readonly field: string

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** Visible ASCII, 1 to 255 characters (design: HTTP 11). */
+/** Visible ASCII, 1 to 255 characters. */
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 export function isIdempotencyKey(text: string): boolean {

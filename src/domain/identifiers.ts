@@ -1,4 +1,4 @@
-/** Public identifiers of accounts and service plans: 24 hex digits (spec §2.1), lower case in the database. */
+/** Public identifiers of accounts and service plans: 24 hex digits, lower case in the database. */
 
 const PUBLIC_ID_BYTES = 12
 const PUBLIC_ID = /^[0-9a-f]{24}$/i
@@ -16,7 +16,7 @@ export function isPublicId(text: string): boolean {
   return PUBLIC_ID.test(text)
 }
 
-/** The form identifiers are stored and compared in (design: HTTP 3). */
+/** The form identifiers are stored and compared in. */
 export function canonicalPublicId(text: string): string {
   return text.toLowerCase()
 }

@@ -1,4 +1,4 @@
-/** The body of the inbound webhook (spec §2.4). */
+/** The body of the inbound webhook. */
 
 import type { ServicePlan } from './configuration.ts'
 import { createdAtMs } from './message-ids.ts'

@@ -1,4 +1,4 @@
-/** Keywords of inbound (MO) messages (spec §2.4). */
+/** Keywords of inbound (MO) messages. */
 
 /**
  * The configured keyword, in its configured spelling, that equals the first token of the text, case-insensitively;

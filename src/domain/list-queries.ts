@@ -10,7 +10,7 @@ import {
   withPlus,
 } from './query-parameters.ts'
 
-/** Queries of the lists that a plan's token reads (spec §4.3): one rule for all of them. */
+/** Queries of the lists that a plan's token reads: one rule for all of them. */
 
 /** A window of time, in Unix milliseconds, both ends inclusive; null is open. */
 export interface DateWindow {
@@ -44,7 +44,7 @@ export type FilterRules<Filters> = {
 
 export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100
-/** Spec §4.3 rule 2; exactly 31 days are allowed. */
+/** Exactly 31 days are allowed. */
 const MAX_WINDOW_MS = 31 * 24 * 3_600_000
 const DIGITS = /^[0-9]+$/
 
@@ -65,7 +65,7 @@ export function addressOf(text: string, isWanted: (address: string) => boolean):
   return isWanted(address) ? address : null
 }
 
-/** How a list departs from spec §4.3. */
+/** How a list departs from the common rule. */
 export interface ListBounds {
   /** It needs a filter or a cursor. */
   readonly filtered: boolean
@@ -108,7 +108,7 @@ export function parseFilters<Filters extends object>(
   return Object.fromEntries(filters) as Filters
 }
 
-/** Faults of filters repeated beside a cursor: each must equal what the cursor carries (design: HTTP 6). */
+/** Faults of filters repeated beside a cursor: each must equal what the cursor carries. */
 export function contradictions<Filters extends object>(carried: Filters, repeated: Filters): Fault[] {
   return (Object.keys(repeated) as (keyof Filters & string)[])
     .filter((name) => repeated[name] !== null && repeated[name] !== carried[name])

@@ -4,7 +4,7 @@ import { addressOf, type DateWindow, type FilterRules, SENDER_RULE, WINDOW_RULES
 import { STATUSES, type Status } from './message-states.ts'
 import { MCCMNC } from './settings.ts'
 
-/** Filters of the message list (spec §4.3), canonical: null is not filtered. */
+/** Filters of the message list, canonical: null is not filtered. */
 export interface MessageFilters extends DateWindow {
   readonly from: string | null
   readonly to: string | null

@@ -1,4 +1,4 @@
-/** The public status of an MT message (spec §3), and what carriers' words mean for it. What changes it: message-facts.ts. */
+/** The public status of an MT message, and what carriers' words mean for it. What changes it: message-facts.ts. */
 
 import type { CarrierState } from './receipts.ts'
 

@@ -1,7 +1,7 @@
 import type { ServicePlan, Token } from './configuration.ts'
 import type { Directory } from './directory.ts'
 
-/** Why a token may not send with a plan, in the order of the checks (design: HTTP 2, 3). */
+/** Why a token may not send with a plan, in the order of the checks. */
 export type PlanRefusal =
   | 'SERVICE_PLAN_NOT_FOUND'
   | 'FORBIDDEN'

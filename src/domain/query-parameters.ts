@@ -6,7 +6,7 @@ export type Query = Readonly<Record<string, string | string[] | undefined>>
 
 /**
  * The value of a parameter, or undefined when it is absent or at fault; faults go to the list. Given twice and given empty
- * are faults (design: HTTP 7).
+ * are faults.
  */
 export function singleParameter(query: Query, name: string, faults: Fault[]): string | undefined {
   const value = query[name]

@@ -4,7 +4,7 @@ import { countryOf } from './countries.ts'
 import type { Directory } from './directory.ts'
 import { type Fault, fault } from './faults.ts'
 
-/** The fields of a send as the caller wrote them, types and lengths already checked (spec §2.1). */
+/** The fields of a send as the caller wrote them, types and lengths already checked. */
 export interface SendRequest {
   readonly servicePlanId: string
   readonly channel: 'SMS'
@@ -14,7 +14,7 @@ export interface SendRequest {
   readonly callbackUrl?: string
 }
 
-/** Spec §2.1: characters are code points. */
+/** In code points. */
 export const MAX_BODY_CHARACTERS = 1600
 
 /**
@@ -49,7 +49,7 @@ export interface SenderRefusal {
 /**
  * Whether the plan may send from this sender to this recipient; null when it may. No subscription, a denied one and a kind
  * of sender that the plan, or the rule for the recipient's country, does not allow are one refusal; a status we do not know
- * is another (spec §2.1: allowed sender types depend on the plan and the destination; §4.1: 403, 409, 422).
+ * is another.
  */
 export function judgeSender(
   directory: Directory,

@@ -2,7 +2,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Milliseconds before attempt 1, 2, 3 …, each counted from the end of the attempt before it (design §4, Webhooks). */
+/** Milliseconds before attempt 1, 2, 3 …, each counted from the end of the attempt before it. */
 export const ATTEMPT_DELAYS_MS: readonly number[] = [
   0,
   5 * SECOND_MS,

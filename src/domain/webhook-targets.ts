@@ -16,7 +16,7 @@ export interface WebhookTarget {
 }
 
 /**
- * The message's callbackUrl, or else the account's default; for an inbound message the plan's inbound URL (spec §6). Null
+ * The message's callbackUrl, or else the account's default; for an inbound message the plan's inbound URL. Null
  * when there is none. @throws SecretError sealed with another key.
  */
 export function webhookTarget(told: Told, plan: ServicePlan, key: SecretKeys): WebhookTarget | null {

@@ -30,7 +30,6 @@ export interface HttpLimits {
   readonly actionsAtOnce: number
 }
 
-/** Design: HTTP 9, 10. */
 export const HTTP_LIMITS: HttpLimits = {
   bodyBytes: 64 * 1024,
   recordBytes: 16 * 1024,

@@ -28,7 +28,7 @@ export interface ListDeps {
   readonly random: (bytes: number) => Buffer
 }
 
-/** One page as it is answered (spec §4.3 rule 4). */
+/** One page as it is answered. */
 export interface PageAnswer<Item> {
   readonly items: Item[]
   readonly pagination: {
@@ -40,7 +40,7 @@ export interface PageAnswer<Item> {
 
 const DAY_MS = 24 * 3_600_000
 
-/** A list that a plan's token reads page by page, each page naming the next by a cursor (spec §4.3 rules 4-6). */
+/** A list that a plan's token reads page by page, each page naming the next by a cursor. */
 export class CursorPages<Filters extends object, Position> {
   readonly #deps: ListDeps
   readonly #list: ListName

@@ -52,7 +52,7 @@ export function rawAnswers(nextRequestId: () => string, observe: (status: number
     socket.once('close', () => clearTimeout(timer))
   }
   // Sockets whose last request came in chunks. One that announces a chunk no request may have and never sends it
-  // (B301) is malformed; the parser tells no more than that time ran out.
+  // (bad-input.json B301) is malformed; the parser tells no more than that time ran out.
   const chunked = new WeakSet<Duplex>()
   const failed = new WeakSet<Duplex>()
   return {

@@ -94,7 +94,7 @@ function withPluses({ from, to }: { from?: string; to?: string }) {
   }
 }
 
-/** Those of a send (spec §2.1). */
+/** Those of a send. */
 function addressFaults(addresses: { from: unknown; to: unknown }, path: string): Fault[] {
   return fieldFaults(addresses).map((each) => ({ ...each, field: `${path}${each.field}` }))
 }

@@ -4,7 +4,7 @@ import * as store from '../store/sender-subscriptions.ts'
 import { servicePlans } from '../store/service-plans.ts'
 import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
-/** With any other, sends are answered 422 (spec §4.1). */
+/** With any other, sends are answered 422. */
 const STATUSES = ['approved', 'pending', 'denied']
 
 /**

@@ -45,7 +45,7 @@ export class CallbackGuard implements CallbackChecker {
   }
 
   /**
-   * Whether a callbackUrl is accepted (spec §2.1). Takes at most the resolver's deadline; a name whose servers do
+   * Whether a callbackUrl is accepted. Takes at most the resolver's deadline; a name whose servers do
    * not answer is accepted, because the dial asks again and fails closed. Never rejects.
    */
   async check(raw: unknown): Promise<CallbackVerdict> {

@@ -12,7 +12,7 @@ export type Resolution =
 export interface ResolverOptions {
   /** DNS servers as `address` or `address:port`; the system's when absent. */
   servers?: readonly string[]
-  /** Time for the A and AAAA answers together; 2 s (design §4, callbackUrl). */
+  /** Time for the A and AAAA answers together; 2 s. */
   deadlineMs?: number
   /** Lookups in flight at once, beyond which the answer is `timeout` at once. */
   maxLookups?: number

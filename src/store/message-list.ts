@@ -13,7 +13,7 @@ type Recorded = Message & InLane
 const COLUMNS = raw(`${MESSAGE_COLUMNS}, m.lane`)
 
 /**
- * Messages of one plan, newest first: msg_id begins with createdAt, so its order is the order of spec §4.3 rule 3 and a
+ * Messages of one plan, newest first: msg_id begins with createdAt, so its order is that of the list and a
  * window of dates is a range of ids, which also leaves out the partitions of other days.
  *
  * A recipient's messages are together in an index. For the other filters `message_kinds` says on which days which kinds of

@@ -26,7 +26,7 @@ const whole = {
   receivedAt: '2026-03-10T12:00:00.007Z',
 }
 
-test('has every field of spec §2.4', () => {
+test('has every field that docs/webhooks.md lists', () => {
   expect(toInboundWebhook(inbound, plan)).toEqual(whole)
 })
 

@@ -25,7 +25,7 @@ const SCHEMA = {
   },
 }
 
-/** `GET /v1/inbound/sms`: by the rules of the message list (spec §4.3). */
+/** `GET /v1/inbound/sms`: by the rules of the message list. */
 export function inboundListRoute(app: FastifyInstance, deps: ListDeps): void {
   const pages = new CursorPages<InboundFilters, string>(deps, 'inbound-messages')
   app.get('/v1/inbound/sms', { schema: SCHEMA }, async (request) => {

@@ -36,7 +36,7 @@ const SHORT_SCHEMA = {
   querystring: ShortLookupQuerySchema,
 }
 
-/** `GET /v1/messages/sms/{msgId}` (spec §4.2) and `/v1/messages/{msgId}`, where the plan may be left out. */
+/** `GET /v1/messages/sms/{msgId}` and `/v1/messages/{msgId}`, where the plan may be left out. */
 export function lookupRoutes(app: FastifyInstance, deps: LookupDeps): void {
   app.get('/v1/messages/sms/:msgId', { schema: SCHEMA }, (request) =>
     lookUp(deps, request, readLookup(request)),

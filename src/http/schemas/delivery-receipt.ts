@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { STATUSES } from '../../domain/message-states.ts'
 import { nullableInteger, nullableNumber, nullableString, oneOf } from './nullable.ts'
 
-/** Spec §2.2, in the order of its table. */
+/** The public record of a message. */
 export const DeliveryReceiptSchema = Type.Object(
   {
     accountId: nullableString({ description: 'Account that owns the message' }),

@@ -3,7 +3,7 @@ import type { Fault } from '../../domain/faults.ts'
 import { type AppError, ERRORS, type ErrorCode } from '../../errors.ts'
 import { oneOf } from './nullable.ts'
 
-/** What every failure answers (design: HTTP 1). */
+/** The body of every failure. */
 export const ErrorBodySchema = Type.Object(
   {
     errorCode: oneOf(Object.keys(ERRORS) as ErrorCode[], { title: 'ErrorCode' }),

@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { DEFAULT_PAGE, MAX_PAGE } from '../../domain/list-queries.ts'
 import { nullableString } from './nullable.ts'
 
-/** What the lists of the customers' API have in common (spec §4.3), for the documentation: the domain judges the texts. */
+/** What the lists of the customers' API have in common, for the OpenAPI document: the domain judges the texts. */
 
 export const PlanParameter = Type.String({
   pattern: '^[a-fA-F0-9]{24}$',

@@ -18,7 +18,6 @@ export const LookupQuerySchema = Type.Object({ servicePlanId: PlanParameter })
 
 export const ShortLookupQuerySchema = Type.Object({ servicePlanId: Type.Optional(PlanParameter) })
 
-/** Spec §4.3. */
 export const ListQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
   from: Type.Optional(Type.String({ description: 'Sender' })),
@@ -32,5 +31,4 @@ export const ListQuerySchema = Type.Object({
   ...PAGE_PARAMETERS,
 })
 
-/** Spec §2.3, §4.3 rule 4. */
 export const MessageListSchema = pageSchema(DeliveryReceiptSchema, 'MessageList')

@@ -3,7 +3,7 @@ import { MAX_BODY_CHARACTERS } from '../../domain/send-requests.ts'
 import { oneOf } from './nullable.ts'
 
 /**
- * Spec §2.1. The schema holds presence, types, lengths and the plan's form; what addresses, text and callbackUrl may
+ * The schema holds presence, types, lengths and the plan's form; what addresses, text and callbackUrl may
  * be is judged by the domain, which has the same rules for every entrance.
  */
 export const SendSmsSchema = Type.Object(

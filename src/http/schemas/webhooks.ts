@@ -2,14 +2,14 @@ import { type TObject, Type } from 'typebox'
 import { DeliveryReceiptSchema } from './delivery-receipt.ts'
 import { oneOf } from './nullable.ts'
 
-/** Spec §2.5: the delivery record, of which only two fields are promised. */
+/** The record of a message; only two of its fields are promised. */
 const DeliveryReceiptWebhookSchema = {
   ...DeliveryReceiptSchema,
   required: ['msgId', 'status'],
   title: 'DeliveryReceiptWebhook',
 }
 
-/** Spec §2.4, in the order of its table. */
+/** An inbound message, as it is pushed and listed. */
 export const InboundSmsWebhookSchema = Type.Object(
   {
     accountId: Type.String({ description: 'Account that owns the message' }),
@@ -39,7 +39,7 @@ const HEADERS = {
 /** Of these, those that not every webhook carries. */
 const OPTIONAL_HEADERS: ReadonlySet<string> = new Set(['aldis-test'])
 
-/** `webhooks` of the OpenAPI document (spec §6): what is POSTed to the customer. */
+/** `webhooks` of the OpenAPI document: what is POSTed to the customer. */
 export const WEBHOOKS = {
   deliveryReceipt: webhook(
     'deliveryReceipt',
