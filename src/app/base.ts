@@ -69,6 +69,8 @@ export function makeBase(options: AppOptions, parts: Parts) {
     totalTimeoutMs: options.webhookTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
     onDeath: (err, delayMs) =>
       log.error({ err, delayMs }, 'the webhook thread has ended, and is started again'),
+    onDefects: (defects) =>
+      log.error(defects, 'webhooks failed as INVALID_REQUEST by a damaged secret or a defect of Aldis'),
   })
   webhookThreadMetrics(registry, sender)
   parts.add('webhook thread', () => sender.close())

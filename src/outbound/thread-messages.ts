@@ -24,8 +24,16 @@ export interface WebhookBatch {
   readonly accounts: readonly string[]
 }
 
-/** Outcomes, or what was asked for. */
-export type FromThread = Flat | ThreadLoad
+/** Outcomes, what was asked for, or what went wrong in the thread itself. */
+export type FromThread = Flat | ThreadLoad | WebhookDefects
+
+/** Webhooks that met a throw in the thread, at most once a minute. */
+export interface WebhookDefects {
+  /** How many since the last time. */
+  readonly defects: number
+  /** Where the last of them was thrown. Without the text of the error, which may repeat a body or a URL. */
+  readonly thrown: string
+}
 
 /** Since the last time. */
 export interface ThreadLoad {

@@ -48,20 +48,21 @@ const ENDLESS: SendLease = { untilMs: Number.POSITIVE_INFINITY }
 
 /**
  * Signs one webhook and POSTs it. Never rejects: one with a damaged secret, or that meets a defect of ours, ends as
- * INVALID_REQUEST. A throw would end the thread, and with it what all others have open.
+ * INVALID_REQUEST, and `onDefect` is told. A throw would end the thread, and with it what all others have open.
  */
 export async function sendWebhook(
   dispatcher: WebhookDispatcher,
   { webhookSecrets, webhookHeaders: accountHeaders }: WebhookAccount,
   webhook: Webhook,
-  lease?: SendLease,
+  { lease, onDefect }: { lease?: SendLease; onDefect?: (error: unknown) => void } = {},
 ): Promise<DeliveryOutcome> {
   const { url, body } = webhook
   const startMs = performance.now()
   try {
     const headers = webhookHeaders(webhook, webhookSecrets)
     return await postWebhook(dispatcher, { url, body, headers, accountHeaders, lease })
-  } catch {
+  } catch (error) {
+    onDefect?.(error)
     return failed('INVALID_REQUEST', startMs)
   }
 }

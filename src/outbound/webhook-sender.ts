@@ -14,6 +14,7 @@ import {
   type LeaseOrder,
   type ThreadLoad,
   type ToThread,
+  type WebhookDefects,
 } from './thread-messages.ts'
 import type { DeliveryOutcome, WebhookAccount } from './webhook-post.ts'
 
@@ -28,6 +29,7 @@ export interface WebhookThreadOptions extends DispatcherOptions {
 export interface WebhookSenderOptions extends WebhookThreadOptions {
   /** The thread has ended although nobody asked it to. It is started again in so many milliseconds. */
   readonly onDeath: (error: unknown, delayMs: number) => void
+  readonly onDefects?: (defects: WebhookDefects) => void
 }
 
 type Ended = (outcome: DeliveryOutcome) => void
@@ -152,12 +154,13 @@ export class WebhookSender {
   }
 
   #start(): void {
-    const { onDeath: _, ...workerData } = this.#options
+    const { onDeath: _, onDefects: __, ...workerData } = this.#options
     const startedMs = performance.now()
     this.#fault = undefined
     const thread = new Worker(THREAD, { workerData, name: 'webhooks' })
     thread.on('message', (message: FromThread) => {
       if ('lagP99' in message) this.#measured(message)
+      else if ('defects' in message) this.#options.onDefects?.(message)
       else {
         this.#hung.refresh()
         clearTimeout(this.#lastChance)

@@ -9,6 +9,7 @@ import { NameResolver } from './resolver.ts'
 import {
   eachWebhook,
   type Flat,
+  type FromThread,
   flatOutcome,
   type LeaseOrder,
   type ThreadLoad,
@@ -20,6 +21,8 @@ import type { WebhookThreadOptions } from './webhook-sender.ts'
 /** The program of WebhookSender's thread: sends what it is given, and says what became of it. */
 
 const MAX_ACCOUNTS = 1_000
+/** Defects of ours that many webhooks meet are told of together. */
+const TELL_EVERY_MS = 60_000
 /** How often the event loop is looked at. */
 const DELAY_RESOLUTION_MS = 10
 
@@ -34,6 +37,8 @@ delays.enable()
 let usedBefore = performance.eventLoopUtilization()
 let outcomes: Flat[number][] = []
 let lease = { nodeId: 0, untilMs: Number.POSITIVE_INFINITY }
+let defects = 0
+let toldAtMs = Number.NEGATIVE_INFINITY
 const planFlush = paced(flush)
 
 port.on('message', (message: ToThread) => {
@@ -45,9 +50,21 @@ port.on('message', (message: ToThread) => {
 })
 
 async function send(place: number, account: WebhookAccount, webhook: Webhook): Promise<void> {
-  const outcome = await sendWebhook(dispatcher, account, webhook, lease)
+  const outcome = await sendWebhook(dispatcher, account, webhook, { lease, onDefect })
   outcomes.push(...flatOutcome(place, outcome))
   planFlush()
+}
+
+function onDefect(error: unknown): void {
+  defects += 1
+  const nowMs = performance.now()
+  if (nowMs - toldAtMs < TELL_EVERY_MS) return
+  toldAtMs = nowMs
+  const { name, stack = '' } = error as Error
+  const frames = stack.split('\n').filter((line) => line.startsWith('    at '))
+  const thrown = [name, ...frames.slice(0, 3)].join('\n')
+  port.postMessage({ defects, thrown } satisfies FromThread)
+  defects = 0
 }
 
 function extend({ nodeId, untilMs }: LeaseOrder): void {

@@ -123,6 +123,11 @@ export class Connection<Token = unknown> {
     return this.#session.unanswered
   }
 
+  /** The peer may read no answer any more. */
+  get isUnbindSent(): boolean {
+    return this.#session.isUnbindSent
+  }
+
   /** Counts of what the peer did wrong, by kind. */
   get anomalies(): Readonly<Record<Anomaly, number>> {
     return this.#session.anomalies

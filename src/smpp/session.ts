@@ -35,6 +35,8 @@ export class Session<Token> {
   state: SessionState = 'CONNECTING'
   /** The peer sent its last octets no earlier than this; of the clock of `nowMs`. */
   lastReceivedMs = Number.NEGATIVE_INFINITY
+  /** Our unbind is sent: the peer may read no answer any more. */
+  isUnbindSent = false
   /** How many requests of the peer the application has still to answer. */
   toAnswer = 0
   /** How often the peer did each thing it should not. */
@@ -58,7 +60,6 @@ export class Session<Token> {
   readonly #outbox = new Outbox()
   #inbound = new WeakSet<RequestPdu>()
   #boundState: BoundState | null = null
-  #unbindSent = false
   #emptiedMs = 0
   #pausedSinceTick = false
   #inboundPaused = false
@@ -131,7 +132,7 @@ export class Session<Token> {
    */
   respond(request: RequestPdu, status: number, body: ResponseBody | undefined, nowMs: number): boolean {
     if (!this.#inbound.has(request)) return false
-    const isBehindUnbind = this.#unbindSent
+    const isBehindUnbind = this.isUnbindSent
     this.#answer(request.commandId, request.sequence, status, body)
     this.#inbound.delete(request)
     this.toAnswer -= 1
@@ -273,9 +274,7 @@ export class Session<Token> {
       this.#handlers.onRequest?.(pdu)
     } else {
       this.#expectAnswer(pdu, nowMs)
-      // A carrier may read no answer behind our unbind: it is to offer this over its next session.
-      const isTaken = this.#settings.role === 'smsc' || !this.#unbindSent
-      if (isTaken && this.#handlers.onRequest !== undefined) this.#handlers.onRequest(pdu)
+      if (this.#handlers.onRequest !== undefined) this.#handlers.onRequest(pdu)
       else this.respond(pdu, STATUSES.ESME_RX_T_APPN, undefined, nowMs)
     }
   }
@@ -345,9 +344,9 @@ export class Session<Token> {
 
   /** Sends the unbind once nothing is in flight in either direction, or at once when `force`d. */
   #advanceUnbind(force: boolean, nowMs: number): void {
-    if (this.#unbindSent || this.#isClosed()) return
+    if (this.isUnbindSent || this.#isClosed()) return
     if (!force && (this.#window.unanswered > 0 || this.toAnswer > 0)) return
-    this.#unbindSent = true
+    this.isUnbindSent = true
     this.#request({ command: 'unbind' }, null, true, nowMs)
     this.#timers.unbindSent(nowMs)
   }

@@ -5,6 +5,7 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Webhook } from '../../src/domain/webhook-requests.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
+import type { WebhookDefects } from '../../src/outbound/thread-messages.ts'
 import type { DeliveryOutcome, WebhookAccount } from '../../src/outbound/webhook-post.ts'
 import type { WebhookSender, WebhookSenderOptions } from '../../src/outbound/webhook-sender.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
@@ -113,12 +114,15 @@ test.each<[string, number | null, Partial<Webhook>, Partial<WebhookAccount>]>([
   ['as its answer is read', 200, {}, { webhookHeaders: { authorization: 7 as never } }],
 ])('what throws in the thread %s fails that webhook alone', async (_when, status, what, account) => {
   const to = await receiver({ answer: (exchange) => exchange.respond(200, {}, 'thanks') })
-  const through = sender()
+  const told: WebhookDefects[] = []
+  const through = sender({ onDefects: (defects) => told.push(defects) })
   const others = Array.from({ length: 20 }, () => posted(through, attempt(to)))
   const outcome = await posted(through, attempt(to, what), { ...ACCOUNT, ...account })
   expect(outcome).toMatchObject({ kind: 'failure', error: 'INVALID_REQUEST', status: null })
+  await posted(through, attempt(to, what), { ...ACCOUNT, ...account })
+  expect(told).toEqual([{ defects: 1, thrown: expect.stringMatching(/^TypeError\n {4}at \S+ /) }])
   for (const other of await Promise.all(others)) expect(other).toMatchObject({ kind: 'success' })
-  expect(to.received).toHaveLength(status === null ? 20 : 21)
+  expect(to.received).toHaveLength(status === null ? 20 : 22)
   expect(deaths).toEqual([])
 })
 

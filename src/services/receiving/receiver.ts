@@ -90,17 +90,14 @@ export class Receiver {
       return
     }
     const isOfReceipt = isReceipt(pdu.esm_class) || pdu.tlvs.receipted_message_id !== undefined
-    const isStalled = this.#options.recorder.failing
+    // A carrier may read no answer behind our unbind: it is to offer this over its next session.
+    const refusal = connection.isUnbindSent ? 'unbinding' : this.#options.recorder.failing ? 'stalled' : null
     const answer = (recorded: boolean) => {
       if (!recorded)
-        this.#options.refusals.add(
-          isOfReceipt ? 'receipt' : 'inbound',
-          isStalled ? 'stalled' : 'not_recorded',
-          carrier,
-        )
+        this.#options.refusals.add(isOfReceipt ? 'receipt' : 'inbound', refusal ?? 'not_recorded', carrier)
       return connection.respond(pdu, recorded ? STATUSES.ESME_ROK : STATUSES.ESME_RX_T_APPN)
     }
-    if (isStalled) answer(false)
+    if (refusal !== null) answer(false)
     else if (isOfReceipt) this.#onReceipt(pdu, carrier, answer)
     else
       this.#onInbound(pdu, carrier, {

@@ -3,8 +3,11 @@ import type { Log } from '../../log.ts'
 
 export type RefusedKind = 'receipt' | 'inbound'
 
-/** stalled: the database takes nothing, or too slowly, so none was tried; not_recorded: this one could not be recorded. */
-export type RefusalReason = 'stalled' | 'not_recorded'
+/**
+ * stalled: the database takes nothing, or too slowly, so none was tried; unbinding: it came behind our unbind;
+ * not_recorded: this one could not be recorded.
+ */
+export type RefusalReason = 'stalled' | 'unbinding' | 'not_recorded'
 
 export interface RefusalsOptions {
   /** Counts one in the metrics. */

@@ -216,6 +216,8 @@ describe('what comes in', () => {
     })
     await service.admin('PATCH', `/carriers/${service.carrier}`, { systemType: 'anew' })
     expect(await crossing).toBe(STATUSES.ESME_RX_T_APPN)
+    const metrics = await (await fetch(`${service.app.url}/metrics`)).text()
+    expect(metrics).toMatch(/^aldis_deliver_sm_refused_total{.*kind="inbound",reason="unbinding".*} 1$/m)
     await eventually(() => smsc.bindsNow === 1 && smsc.boundNow[0] !== former)
     expect(await deliver()).toBe(STATUSES.ESME_ROK)
     const { rows } = await service.db.query('select body from inbound_messages where plan_id = $1', [
