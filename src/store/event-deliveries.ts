@@ -184,8 +184,9 @@ export interface AttemptRow extends HeldEvent, Pick<WebhookEvent, 'waited'> {
 
 /**
  * Records a batch of attempts with their consequences. Later events of a message become due with the one that is put off:
- * due before it, they would be looked at in vain each time; and they become due when it is done with. A first attempt that
- * was answered 2xx stands in the event alone.
+ * due before it, they would be looked at in vain each time; and they become due when it is done with. What another node has
+ * in memory by now is still that node's to deliver, and before later ones. A first attempt that was answered 2xx stands in
+ * the event alone.
  */
 export async function recordAttempts(db: Queryable, attempts: readonly AttemptRow[]): Promise<void> {
   await db.query({
@@ -207,7 +208,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
       ), ended as (
         delete from event_deliveries e using input i
         where i.outcome in ('delivered', 'kept') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
-          and e.seq = i.seq
+          and e.seq = i.seq and (e.holder is null or e.holder = i.holder)
       ), put_off as (
         update event_deliveries e
         set holder = null, attempt = i.attempt, destination = i.destination,

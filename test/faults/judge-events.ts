@@ -113,11 +113,17 @@ function judgeOrder(requests: readonly Webhook[], find: Find): void {
   for (const { sequence, answeredAtMs, isAccepted } of requests)
     if (isAccepted)
       accepted.set(sequence, Math.min(accepted.get(sequence) ?? Number.POSITIVE_INFINITY, answeredAtMs!))
+  const history = requests.map(historyOf).join(', ')
   let highest = 0
   for (const { eventId, sequence, begunAtMs } of requests) {
     const before = accepted.get(sequence - 1)
     const isEarly = sequence > 1 && (before === undefined || before > begunAtMs)
-    if (isEarly || sequence < highest) find('event-disordered', eventId, begunAtMs)
+    if (isEarly || sequence < highest) find('event-disordered', `${eventId}, of ${history}`, begunAtMs)
     highest = Math.max(highest, sequence)
   }
+}
+
+function historyOf({ sequence, begunAtMs, answeredAtMs, isAccepted }: Webhook): string {
+  const end = isAccepted ? 'accepted' : 'not accepted'
+  return `${sequence} at ${Math.round(begunAtMs)} ${end}${answeredAtMs === null ? '' : ` at ${Math.round(answeredAtMs)}`}`
 }

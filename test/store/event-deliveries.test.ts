@@ -203,6 +203,16 @@ describe('attempts', () => {
     await recordAttempts(db, [attempt(msgId, { seq: 2 })])
     expect(await rows(msgId)).toEqual([])
   })
+
+  test('of a delivered event that another node has in memory by now: later events still wait for that node', async () => {
+    const msgId = await delivered()
+    await hold()
+    await recordAttempts(db, [attempt(msgId, { holder: NODE + 1 })])
+    expect(await rows(msgId)).toMatchObject([{ seq: 1, holder: NODE }, { seq: 2 }])
+    expect(await hold()).toEqual([])
+    await recordAttempts(db, [attempt(msgId)])
+    expect(await hold()).toMatchObject([{ seq: 2 }])
+  })
 })
 
 describe('giving back', () => {
