@@ -2,28 +2,23 @@ import { Type } from 'typebox'
 import type { Fault } from '../../domain/faults.ts'
 import { type AppError, ERRORS, type ErrorCode } from '../../errors.ts'
 import { oneOf } from './nullable.ts'
+import { titled } from './titled.ts'
 
 /** The body of every failure. */
-export const ErrorBodySchema = Type.Object(
-  {
-    errorCode: oneOf(Object.keys(ERRORS) as ErrorCode[], { title: 'ErrorCode' }),
-    errorMessage: Type.String(),
-    errors: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            field: Type.String({ description: 'Field, parameter or header; `request` for the whole' }),
-            code: Type.String(),
-            message: Type.String(),
-          },
-          { title: 'Fault' },
-        ),
-      ),
+export const ErrorBodySchema = titled('ErrorBody', {
+  errorCode: oneOf(Object.keys(ERRORS) as ErrorCode[], { title: 'ErrorCode' }),
+  errorMessage: Type.String(),
+  errors: Type.Optional(
+    Type.Array(
+      titled('Fault', {
+        field: Type.String({ description: 'Field, parameter or header; `request` for the whole' }),
+        code: Type.String(),
+        message: Type.String(),
+      }),
     ),
-    requestId: Type.String({ description: 'Also in the x-request-id header, and in the log' }),
-  },
-  { title: 'ErrorBody' },
-)
+  ),
+  requestId: Type.String({ description: 'Also in the x-request-id header, and in the log' }),
+})
 
 export interface ErrorBody {
   errorCode: ErrorCode

@@ -4,6 +4,7 @@ import type { EventType } from '../../domain/events.ts'
 import { DeliveryReceiptSchema } from './delivery-receipt.ts'
 import { PlanParameter } from './list-query.ts'
 import { oneOf } from './nullable.ts'
+import { titled } from './titled.ts'
 import { InboundSmsWebhookSchema } from './webhooks.ts'
 
 /** For the documentation: the domain reads and judges the texts. */
@@ -42,20 +43,16 @@ function event<Of extends EventType>(
 }
 
 /** What was pushed, or would have been. */
-export const FeedSchema = Type.Object(
-  {
-    items: Type.Array(
-      Type.Union([
-        event('deliveryReceipt', 'DeliveryReceiptEvent', DeliveryReceiptSchema),
-        event('inboundMessage', 'InboundMessageEvent', InboundSmsWebhookSchema),
-      ]),
-    ),
-    cursor: Type.String({ description: 'Where to go on, now or later; it does not expire' }),
-    hasMore: Type.Boolean({ description: 'There is more to be read at once' }),
-    gap: Type.Boolean({
-      description:
-        'Events between may be gone: the cursor, or since, is from before the oldest that are kept',
-    }),
-  },
-  { title: 'EventFeed' },
-)
+export const FeedSchema = titled('EventFeed', {
+  items: Type.Array(
+    Type.Union([
+      event('deliveryReceipt', 'DeliveryReceiptEvent', DeliveryReceiptSchema),
+      event('inboundMessage', 'InboundMessageEvent', InboundSmsWebhookSchema),
+    ]),
+  ),
+  cursor: Type.String({ description: 'Where to go on, now or later; it does not expire' }),
+  hasMore: Type.Boolean({ description: 'There is more to be read at once' }),
+  gap: Type.Boolean({
+    description: 'Events between may be gone: the cursor, or since, is from before the oldest that are kept',
+  }),
+})

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { DEFAULT_PAGE, MAX_PAGE } from '../../domain/list-queries.ts'
 import { nullableString } from './nullable.ts'
+import { titled } from './titled.ts'
 
 /** What the lists of the customers' API have in common, for the OpenAPI document: the domain judges the texts. */
 
@@ -35,9 +36,10 @@ export const PAGE_PARAMETERS = {
 
 /** A page of a list. */
 export function pageSchema(item: TSchema, title: string) {
-  const pagination = Type.Object(
-    { limit: Type.Integer(), hasMore: Type.Boolean(), nextCursor: nullableString() },
-    { title: 'Pagination' },
-  )
+  const pagination = titled('Pagination', {
+    limit: Type.Integer(),
+    hasMore: Type.Boolean(),
+    nextCursor: nullableString(),
+  })
   return Type.Object({ items: Type.Array(item), pagination }, { title })
 }

@@ -3,6 +3,7 @@ import { EVENT_STATES, type EventType, eventId, eventType } from '../../domain/e
 import type { DestinationRecord } from '../../store/destination-list.ts'
 import type { EventAttempt, EventRecord } from '../../store/event-list.ts'
 import { nullableInteger, nullableString, oneOf } from './nullable.ts'
+import { titled } from './titled.ts'
 
 /** Events and destinations of webhooks, as operators and customers see them: their schemas, and what fills them. */
 
@@ -36,28 +37,22 @@ const FIELDS = {
   }),
 }
 
-export const WebhookEventSchema = Type.Object(FIELDS, { title: 'WebhookEvent' })
+export const WebhookEventSchema = titled('WebhookEvent', FIELDS)
 
-export const WebhookEventDetailSchema = Type.Object(
-  {
-    ...FIELDS,
-    attemptRecords: Type.Array(
-      Type.Object(
-        {
-          attempt: Type.Integer(),
-          attemptedAt: Type.String({ format: 'date-time' }),
-          latencyMs: Type.Integer(),
-          responseStatus: nullableInteger(),
-          error: nullableString(),
-          responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
-        },
-        { title: 'WebhookAttempt' },
-      ),
-      { description: 'The first one first' },
-    ),
-  },
-  { title: 'WebhookEventDetail' },
-)
+export const WebhookEventDetailSchema = titled('WebhookEventDetail', {
+  ...FIELDS,
+  attemptRecords: Type.Array(
+    titled('WebhookAttempt', {
+      attempt: Type.Integer(),
+      attemptedAt: Type.String({ format: 'date-time' }),
+      latencyMs: Type.Integer(),
+      responseStatus: nullableInteger(),
+      error: nullableString(),
+      responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
+    }),
+    { description: 'The first one first' },
+  ),
+})
 
 /** An event of the plan with this public id. */
 export function presentEvent(event: EventRecord, servicePlanId: string) {
@@ -94,22 +89,19 @@ export function presentEventDetail(
 /** Of what stands behind an earlier event of its message nothing is counted: it has met no destination yet. */
 const counted = (what: string) => Type.Integer({ description: `${what}; at most 10,000 are counted` })
 
-export const WebhookDestinationSchema = Type.Object(
-  {
-    destination: Type.String({ description: 'Scheme, host and port' }),
-    state: oneOf(['delivering', 'open', 'paused', 'recovering'], {
-      description:
-        'open: it failed too often, one event a minute is tried; paused: nothing is sent; recovering: what waited is',
-    }),
-    since: NullableTime(),
-    error: nullableString({ description: 'Of the last failure that opened it' }),
-    pausedBy: nullableString({ description: 'customer or operator' }),
-    waiting: counted('Events that wait for their next attempt after a failure'),
-    parked: counted('Events put aside until the destination takes them, the first of each message'),
-    failed: counted('Events given up'),
-  },
-  { title: 'WebhookDestination' },
-)
+export const WebhookDestinationSchema = titled('WebhookDestination', {
+  destination: Type.String({ description: 'Scheme, host and port' }),
+  state: oneOf(['delivering', 'open', 'paused', 'recovering'], {
+    description:
+      'open: it failed too often, one event a minute is tried; paused: nothing is sent; recovering: what waited is',
+  }),
+  since: NullableTime(),
+  error: nullableString({ description: 'Of the last failure that opened it' }),
+  pausedBy: nullableString({ description: 'customer or operator' }),
+  waiting: counted('Events that wait for their next attempt after a failure'),
+  parked: counted('Events put aside until the destination takes them, the first of each message'),
+  failed: counted('Events given up'),
+})
 
 export function presentDestination(record: DestinationRecord) {
   return { ...record, since: record.since?.toISOString() ?? null }

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { EVENT_STATES } from '../../domain/events.ts'
 import { PAGE_PARAMETERS, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
 import { nullableInteger, nullableString, oneOf } from './nullable.ts'
+import { titled } from './titled.ts'
 import { EVENT_TYPES, WebhookDestinationSchema, WebhookEventSchema } from './webhook-event.ts'
 
 /** What the customers' API of webhooks is asked; texts are read and judged by the domain. */
@@ -69,13 +70,10 @@ export const RedeliverBodySchema = Type.Object(
   strict('RedeliverEventsRequest', { state: 'failed', fromDate: '2026-11-01T00:00:00Z' }),
 )
 
-export const RedeliveredSchema = Type.Object(
-  {
-    redelivered: Type.Integer({ description: 'Events that are to be delivered now' }),
-    nextAfter: nullableString({ description: 'Where to go on with the same request; null: that was all' }),
-  },
-  { title: 'Redelivered' },
-)
+export const RedeliveredSchema = titled('Redelivered', {
+  redelivered: Type.Integer({ description: 'Events that are to be delivered now' }),
+  nextAfter: nullableString({ description: 'Where to go on with the same request; null: that was all' }),
+})
 
 export const TestBodySchema = Type.Object(
   {
@@ -93,17 +91,14 @@ export const TestBodySchema = Type.Object(
   strict('TestEventRequest', { url: 'https://hooks.example.com/receipts' }),
 )
 
-export const TestEventSchema = Type.Object(
-  {
-    eventId: Type.String({ description: 'webhook-id of the test event; of no message' }),
-    url: Type.String({
-      description: 'Where it went, without credentials; a configured URL is shown without its query',
-    }),
-    delivered: Type.Boolean({ description: 'It was answered 2xx' }),
-    responseStatus: nullableInteger(),
-    latencyMs: Type.Integer({ description: 'From the look-up of the name to the end of the answer' }),
-    error: nullableString({ description: 'Why it was not delivered' }),
-    responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
-  },
-  { title: 'TestEvent' },
-)
+export const TestEventSchema = titled('TestEvent', {
+  eventId: Type.String({ description: 'webhook-id of the test event; of no message' }),
+  url: Type.String({
+    description: 'Where it went, without credentials; a configured URL is shown without its query',
+  }),
+  delivered: Type.Boolean({ description: 'It was answered 2xx' }),
+  responseStatus: nullableInteger(),
+  latencyMs: Type.Integer({ description: 'From the look-up of the name to the end of the answer' }),
+  error: nullableString({ description: 'Why it was not delivered' }),
+  responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
+})

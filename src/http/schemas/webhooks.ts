@@ -1,6 +1,7 @@
 import { type TObject, Type } from 'typebox'
 import { DeliveryReceiptSchema } from './delivery-receipt.ts'
 import { oneOf } from './nullable.ts'
+import { titled } from './titled.ts'
 
 /** The record of a message; only two of its fields are promised. */
 const DeliveryReceiptWebhookSchema = {
@@ -10,21 +11,18 @@ const DeliveryReceiptWebhookSchema = {
 }
 
 /** An inbound message, as it is pushed and listed. */
-export const InboundSmsWebhookSchema = Type.Object(
-  {
-    accountId: Type.String({ description: 'Account that owns the message' }),
-    servicePlanId: Type.String({ description: 'Service plan that owns the number' }),
-    msgId: Type.String({ format: 'uuid' }),
-    channel: oneOf(['SMS']),
-    direction: oneOf(['MO']),
-    from: Type.String({ description: 'Sender' }),
-    to: Type.String({ description: 'Number it was sent to' }),
-    keyword: Type.Optional(Type.String({ description: 'Keyword of the number that the text begins with' })),
-    body: Type.String(),
-    receivedAt: Type.String({ format: 'date-time', description: 'UTC' }),
-  },
-  { title: 'InboundSmsWebhook' },
-)
+export const InboundSmsWebhookSchema = titled('InboundSmsWebhook', {
+  accountId: Type.String({ description: 'Account that owns the message' }),
+  servicePlanId: Type.String({ description: 'Service plan that owns the number' }),
+  msgId: Type.String({ format: 'uuid' }),
+  channel: oneOf(['SMS']),
+  direction: oneOf(['MO']),
+  from: Type.String({ description: 'Sender' }),
+  to: Type.String({ description: 'Number it was sent to' }),
+  keyword: Type.Optional(Type.String({ description: 'Keyword of the number that the text begins with' })),
+  body: Type.String(),
+  receivedAt: Type.String({ format: 'date-time', description: 'UTC' }),
+})
 
 /** The first three are those of Standard Webhooks. */
 const HEADERS = {

@@ -11,6 +11,7 @@ import {
   webhookHeadersOf,
 } from '../../../operations/manage-accounts.ts'
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
+import { changeBody, requestBody, titled } from '../../schemas/titled.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   BasicPassword,
@@ -60,51 +61,33 @@ const settings = {
   webhookCredentials: Type.Optional(Nullable(WebhookCredentials)),
   rateLimit: Type.Optional(Nullable(RateLimitField)),
 }
-const Creation = Type.Object(
+const Creation = requestBody(
+  'AccountCreation',
   { accountId: Type.Optional(PublicId), name: DisplayName, ...settings },
   {
-    title: 'AccountCreation',
-    examples: [
-      {
-        accountId: '65f0c0ffee65f0c0ffee65f0',
-        name: 'Example Ltd',
-        defaultDlrUrl: 'https://hooks.example.com/receipts',
-      },
-    ],
-    additionalProperties: false,
+    accountId: '65f0c0ffee65f0c0ffee65f0',
+    name: 'Example Ltd',
+    defaultDlrUrl: 'https://hooks.example.com/receipts',
   },
 )
-const Change = Type.Object(
+const Change = changeBody(
+  'AccountChange',
   { name: Type.Optional(DisplayName), ...settings },
-  {
-    title: 'AccountChange',
-    examples: [{ rateLimit: { messagesPerSecond: 100, burst: 200 } }],
-    additionalProperties: false,
-    minProperties: 1,
-  },
+  { rateLimit: { messagesPerSecond: 100, burst: 200 } },
 )
 const Params = Type.Object({ accountId: PublicId })
-const Account = Type.Object(
-  {
-    accountId: Type.String(),
-    name: Type.String(),
-    defaultDlrUrl: NullableText,
-    webhookHeaderNames: Type.Array(Type.String()),
-    webhookCredentialsSet: Type.Boolean(),
-    rateLimit: Nullable(RateLimitField),
-    previousWebhookSecretLive: Type.Boolean(),
-    createdAt: Timestamp,
-  },
-  { title: 'Account' },
-)
-const Created = Type.Object(
-  { ...Account.properties, webhookSecret: Type.String() },
-  { title: 'CreatedAccount' },
-)
-const Rotated = Type.Object(
-  { accountId: Type.String(), webhookSecret: Type.String() },
-  { title: 'RotatedWebhookSecret' },
-)
+const Account = titled('Account', {
+  accountId: Type.String(),
+  name: Type.String(),
+  defaultDlrUrl: NullableText,
+  webhookHeaderNames: Type.Array(Type.String()),
+  webhookCredentialsSet: Type.Boolean(),
+  rateLimit: Nullable(RateLimitField),
+  previousWebhookSecretLive: Type.Boolean(),
+  createdAt: Timestamp,
+})
+const Created = titled('CreatedAccount', { ...Account.properties, webhookSecret: Type.String() })
+const Rotated = titled('RotatedWebhookSecret', { accountId: Type.String(), webhookSecret: Type.String() })
 
 interface CreatedAccount {
   readonly account: AccountRecord
@@ -148,6 +131,11 @@ function accountsOf(secretKey: SecretKeys): Resource<typeof Account, AccountReco
   return {
     table,
     path: '/accounts',
+    texts: {
+      create: 'The account owns service plans and tokens. Its webhook secret is shown in this answer only.',
+      show: 'Secrets are never shown: of headers the names, of URLs no credentials.',
+      remove: 'An account that has service plans or live tokens cannot be deleted: 409.',
+    },
     key: 'accountId',
     keyField: PublicId,
     item: Account,

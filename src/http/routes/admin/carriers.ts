@@ -13,6 +13,7 @@ import {
 } from '../../../domain/settings.ts'
 import { changeCarrier, createCarrier } from '../../../operations/manage-carriers.ts'
 import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
+import { requestBody, titled } from '../../schemas/titled.ts'
 import {
   LinkKey,
   LinkName,
@@ -94,13 +95,10 @@ const settings = {
   }),
   idRule: Type.Enum([...ID_RULES, 'auto'], { title: 'IdRule' }),
 }
-const Creation = Type.Object(
+const Creation = requestBody(
+  'CarrierCreation',
   { name: LinkName, ...required, password: Password, ...Type.Partial(Type.Object(settings)).properties },
-  {
-    title: 'CarrierCreation',
-    examples: [{ name: 'acme', host: 'smpp.example.net', systemId: 'aldis', password: 'secret08', binds: 2 }],
-    additionalProperties: false,
-  },
+  { name: 'acme', host: 'smpp.example.net', systemId: 'aldis', password: 'secret08', binds: 2 },
 )
 const Change = Type.Partial(Type.Object({ name: LinkName, ...required, password: Password, ...settings }), {
   title: 'CarrierChange',
@@ -108,51 +106,42 @@ const Change = Type.Partial(Type.Object({ name: LinkName, ...required, password:
   additionalProperties: false,
   minProperties: 1,
 })
-const Link = Type.Object(
-  {
-    state: Type.String(),
-    since: Nullable(Timestamp),
-    lastError: NullableText,
-    unanswered: Type.Integer({ description: 'submit_sm whose answer is awaited' }),
-    links: Type.Array(
-      Type.Object(
-        {
-          number: Type.Integer({ description: 'which of the binds, from 0' }),
-          bind: Type.String(),
-          state: Type.String(),
-          boundSince: Nullable(Timestamp),
-          lastClose: NullableText,
-          unanswered: Type.Integer(),
-        },
-        { title: 'CarrierBind' },
-      ),
-    ),
-  },
-  { title: 'CarrierLink' },
-)
-const Carrier = Type.Object(
-  {
-    carrierId: Type.Integer(),
-    name: Type.String(),
-    host: Type.String(),
-    systemId: Type.String(),
-    ...settings,
-    learnedIdRule: Nullable(Type.String({ description: 'what idRule auto has learned; null: nothing yet' })),
-    leases: Type.Array(Type.Object({ bind: Type.Integer(), node: Type.String() }, { title: 'BindLease' }), {
-      description: 'which node has which bind',
+const Link = titled('CarrierLink', {
+  state: Type.String(),
+  since: Nullable(Timestamp),
+  lastError: NullableText,
+  unanswered: Type.Integer({ description: 'submit_sm whose answer is awaited' }),
+  links: Type.Array(
+    titled('CarrierBind', {
+      number: Type.Integer({ description: 'which of the binds, from 0' }),
+      bind: Type.String(),
+      state: Type.String(),
+      boundSince: Nullable(Timestamp),
+      lastClose: NullableText,
+      unanswered: Type.Integer(),
     }),
-    link: Type.Unsafe<Type.Static<typeof Link> | null>({
-      ...Nullable(Link),
-      description: 'of the node that answers; null: it has none',
-    }),
-    anomalies: Type.Record(Type.String(), Type.Integer(), {
-      description:
-        'how often the carrier did what SMPP 3.4 does not allow, by kind, as the node that answers has counted since it started',
-    }),
-    createdAt: Timestamp,
-  },
-  { title: 'Carrier' },
-)
+  ),
+})
+const Carrier = titled('Carrier', {
+  carrierId: Type.Integer(),
+  name: Type.String(),
+  host: Type.String(),
+  systemId: Type.String(),
+  ...settings,
+  learnedIdRule: Nullable(Type.String({ description: 'what idRule auto has learned; null: nothing yet' })),
+  leases: Type.Array(titled('BindLease', { bind: Type.Integer(), node: Type.String() }), {
+    description: 'which node has which bind',
+  }),
+  link: Type.Unsafe<Type.Static<typeof Link> | null>({
+    ...Nullable(Link),
+    description: 'of the node that answers; null: it has none',
+  }),
+  anomalies: Type.Record(Type.String(), Type.Integer(), {
+    description:
+      'how often the carrier did what SMPP 3.4 does not allow, by kind, as the node that answers has counted since it started',
+  }),
+  createdAt: Timestamp,
+})
 export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   const { db, secretKey } = deps
   const carriers = carriersOf(deps)
@@ -167,6 +156,13 @@ function carriersOf({ linkStatus, carrierAnomalies }: AdminDeps): Resource<typeo
   return {
     table,
     path: '/carriers',
+    texts: {
+      create:
+        'The service connects and binds at once, unless the state says otherwise. The password is never shown again.',
+      show: 'Returns its settings, except its password, and the state of its binds.',
+      change: 'Binds are renewed where the change needs it.',
+      remove: 'A carrier that a route uses cannot be deleted: 409.',
+    },
     key: 'carrier',
     keyField: LinkKey,
     item: Carrier,

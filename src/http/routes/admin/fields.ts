@@ -14,6 +14,7 @@ import {
   WEBHOOK_HEADER_VALUE,
 } from '../../../domain/webhook-headers.ts'
 import type { AccountSettings } from '../../../store/accounts.ts'
+import { titled } from '../../schemas/titled.ts'
 
 /** Fields that several resources of the admin API have, and how pages and errors look. */
 
@@ -196,7 +197,7 @@ export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filte
 /** The page of a titled item. */
 export function pageOf<T extends Type.TSchema>(item: T) {
   const { title } = item as { title?: string }
-  return Type.Object({ items: Type.Array(item), nextAfter: NullableText }, { title: `${title}Page` })
+  return titled(`${title}Page`, { items: Type.Array(item), nextAfter: NullableText })
 }
 
 /** How many items a list asks the store for: one more than it shows, which tells whether there is another page. */

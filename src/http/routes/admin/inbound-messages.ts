@@ -7,6 +7,7 @@ import {
   findInboundForOperator,
   listInboundForOperator,
 } from '../../../store/inbound-message-list.ts'
+import { titled } from '../../schemas/titled.ts'
 import {
   InboundNumberField,
   InboundSender,
@@ -23,20 +24,17 @@ import {
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const InboundMessage = Type.Object(
-  {
-    accountId: Type.String(),
-    servicePlanId: Type.String(),
-    msgId: Type.String(),
-    carrier: NullableText,
-    from: Type.String(),
-    to: Type.String(),
-    keyword: NullableText,
-    body: Type.String(),
-    receivedAt: Timestamp,
-  },
-  { title: 'InspectedInboundMessage' },
-)
+const InboundMessage = titled('InspectedInboundMessage', {
+  accountId: Type.String(),
+  servicePlanId: Type.String(),
+  msgId: Type.String(),
+  carrier: NullableText,
+  from: Type.String(),
+  to: Type.String(),
+  keyword: NullableText,
+  body: Type.String(),
+  receivedAt: Timestamp,
+})
 
 /** Those that somebody owns; of the others tells `/unowned-inbound-messages`. */
 export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps): void {

@@ -1,42 +1,38 @@
 import { Type } from 'typebox'
 import { changeInboundNumber, createInboundNumber } from '../../../operations/manage-inbound-numbers.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../../../store/inbound-numbers.ts'
+import { changeBody, requestBody, titled } from '../../schemas/titled.ts'
 import { InboundNumberField, Keyword, PublicId, pageQuery, Timestamp } from './fields.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Keywords = Type.Array(Keyword, { maxItems: 100 })
-const Creation = Type.Object(
+const Creation = requestBody(
+  'InboundNumberCreation',
   { number: InboundNumberField, servicePlanId: PublicId, keywords: Type.Optional(Keywords) },
-  {
-    title: 'InboundNumberCreation',
-    examples: [{ number: '71234', servicePlanId: '65f0c0ffee65f0c0ffee65f0', keywords: ['JOIN'] }],
-    additionalProperties: false,
-  },
+  { number: '71234', servicePlanId: '65f0c0ffee65f0c0ffee65f0', keywords: ['JOIN'] },
 )
-const Change = Type.Object(
+const Change = changeBody(
+  'InboundNumberChange',
   { servicePlanId: Type.Optional(PublicId), keywords: Type.Optional(Keywords) },
-  {
-    title: 'InboundNumberChange',
-    examples: [{ keywords: ['JOIN', 'INFO'] }],
-    additionalProperties: false,
-    minProperties: 1,
-  },
+  { keywords: ['JOIN', 'INFO'] },
 )
 const Query = pageQuery(InboundNumberField, { servicePlanId: Type.Optional(PublicId) })
-const InboundNumber = Type.Object(
-  {
-    number: Type.String(),
-    servicePlanId: Type.String(),
-    keywords: Type.Array(Type.String()),
-    createdAt: Timestamp,
-  },
-  { title: 'InboundNumber' },
-)
+const InboundNumber = titled('InboundNumber', {
+  number: Type.String(),
+  servicePlanId: Type.String(),
+  keywords: Type.Array(Type.String()),
+  createdAt: Timestamp,
+})
 
 const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
   table: inboundNumbers,
   path: '/inbound-numbers',
+  texts: {
+    create: 'Messages to this number belong to the service plan.',
+    show: 'Returns its service plan and its keywords.',
+    remove: 'Messages to it belong to nobody from now on; they are kept as unowned.',
+  },
   key: 'number',
   keyField: InboundNumberField,
   item: InboundNumber,

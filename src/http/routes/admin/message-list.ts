@@ -5,6 +5,7 @@ import { parseSearch } from '../../../domain/message-search.ts'
 import { invalid } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/named-rows.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
+import { titled } from '../../schemas/titled.ts'
 import {
   LinkKey,
   limitOf,
@@ -22,27 +23,24 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Which the domain reads. */
 const Text = (description: string) => Type.Optional(Type.String({ maxLength: 300, description }))
-const ListedMessage = Type.Object(
-  {
-    accountId: Type.String(),
-    servicePlanId: Type.String(),
-    msgId: Type.String(),
-    status: Type.String(),
-    from: Type.String(),
-    to: Type.String(),
-    segments: Type.Integer(),
-    country: NullableText,
-    mccmnc: NullableText,
-    errorCode: Type.String(),
-    route: NullableText,
-    carrier: NullableText,
-    carrierCode: Nullable(Type.String({ description: "the carrier's own status or error" })),
-    createdAt: Timestamp,
-    sentAt: Nullable(Timestamp),
-    updatedAt: Timestamp,
-  },
-  { title: 'ListedMessage' },
-)
+const ListedMessage = titled('ListedMessage', {
+  accountId: Type.String(),
+  servicePlanId: Type.String(),
+  msgId: Type.String(),
+  status: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  segments: Type.Integer(),
+  country: NullableText,
+  mccmnc: NullableText,
+  errorCode: Type.String(),
+  route: NullableText,
+  carrier: NullableText,
+  carrierCode: Nullable(Type.String({ description: "the carrier's own status or error" })),
+  createdAt: Timestamp,
+  sentAt: Nullable(Timestamp),
+  updatedAt: Timestamp,
+})
 
 /** Messages of all plans, or of one. */
 export function registerMessageList(scope: AdminScope, { reads, messages }: AdminDeps): void {

@@ -5,134 +5,112 @@ import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/message-time
 import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
 import { oneOf } from '../../schemas/nullable.ts'
+import { titled } from '../../schemas/titled.ts'
 import { shownUrl } from './callback-urls.ts'
 import { limitOf, MessageId, Nullable, NullableText, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Message = Type.Object(
-  {
-    accountId: Type.String(),
-    servicePlanId: Type.String(),
-    msgId: Type.String(),
-    status: Type.String(),
-    from: Type.String(),
-    to: Type.String(),
-    body: Type.String(),
-    segments: Type.Integer(),
-    callbackUrl: NullableText,
-    country: NullableText,
-    mccmnc: NullableText,
-    errorCode: Type.String(),
-    price: Nullable(Type.Number()),
-    ptf: Nullable(Type.Number()),
-    currency: NullableText,
-    route: NullableText,
-    routeReason: Nullable(Type.String({ description: 'why this carrier' })),
-    carrier: NullableText,
-    carrierCode: Nullable(Type.String({ description: "the carrier's own status or error" })),
-    attempts: Type.Array(
-      Type.Object(
-        {
-          attemptedAt: Timestamp,
-          carrier: NullableText,
-          outcome: Type.String({ description: 'accepted, refused, retry or no-answer' }),
-          commandStatus: Nullable(Type.Integer()),
-          resubmission: Type.Boolean({ description: 'an earlier attempt may have reached the carrier' }),
-          reason: NullableText,
-        },
-        { title: 'SubmitAttempt' },
+const Message = titled('InspectedMessage', {
+  accountId: Type.String(),
+  servicePlanId: Type.String(),
+  msgId: Type.String(),
+  status: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  body: Type.String(),
+  segments: Type.Integer(),
+  callbackUrl: NullableText,
+  country: NullableText,
+  mccmnc: NullableText,
+  errorCode: Type.String(),
+  price: Nullable(Type.Number()),
+  ptf: Nullable(Type.Number()),
+  currency: NullableText,
+  route: NullableText,
+  routeReason: Nullable(Type.String({ description: 'why this carrier' })),
+  carrier: NullableText,
+  carrierCode: Nullable(Type.String({ description: "the carrier's own status or error" })),
+  attempts: Type.Array(
+    titled('SubmitAttempt', {
+      attemptedAt: Timestamp,
+      carrier: NullableText,
+      outcome: Type.String({ description: 'accepted, refused, retry or no-answer' }),
+      commandStatus: Nullable(Type.Integer()),
+      resubmission: Type.Boolean({ description: 'an earlier attempt may have reached the carrier' }),
+      reason: NullableText,
+    }),
+  ),
+  submissions: Type.Array(
+    titled('SegmentSubmission', {
+      segment: Type.Integer(),
+      carrierMessageId: Type.String(),
+      carrier: NullableText,
+      outcome: Nullable(
+        Type.String({ description: 'what its receipt said, where there are several segments' }),
       ),
-    ),
-    submissions: Type.Array(
-      Type.Object(
-        {
-          segment: Type.Integer(),
-          carrierMessageId: Type.String(),
-          carrier: NullableText,
-          outcome: Nullable(
-            Type.String({ description: 'what its receipt said, where there are several segments' }),
-          ),
-          errorCode: NullableText,
-          carrierCode: NullableText,
-          receiptAt: Nullable(Timestamp),
-        },
-        { title: 'SegmentSubmission' },
+      errorCode: NullableText,
+      carrierCode: NullableText,
+      receiptAt: Nullable(Timestamp),
+    }),
+  ),
+  receipts: Type.Array(
+    titled('Receipt', {
+      receivedAt: Timestamp,
+      carrier: NullableText,
+      carrierMessageId: NullableText,
+      outcome: Type.String({
+        description: 'what it was read as; SENT: an intermediate one, which changes nothing',
+      }),
+      errorCode: Type.String(),
+      carrierCode: Nullable(Type.String({ description: "the carrier's own words for its state and error" })),
+      text: Nullable(
+        Type.String({ description: 'as it came; text and tlvs together at most 1,024 characters' }),
       ),
-    ),
-    receipts: Type.Array(
-      Type.Object(
-        {
-          receivedAt: Timestamp,
-          carrier: NullableText,
-          carrierMessageId: NullableText,
-          outcome: Type.String({
-            description: 'what it was read as; SENT: an intermediate one, which changes nothing',
-          }),
-          errorCode: Type.String(),
-          carrierCode: Nullable(
-            Type.String({ description: "the carrier's own words for its state and error" }),
-          ),
-          text: Nullable(
-            Type.String({ description: 'as it came; text and tlvs together at most 1,024 characters' }),
-          ),
-          tlvs: Type.Record(Type.String(), Type.String(), { description: 'octets in hexadecimal' }),
-        },
-        { title: 'Receipt' },
-      ),
-    ),
-    webhookAttempts: Type.Array(
-      Type.Object(
-        {
-          event: Type.Integer({ description: '1, 2, … for the changes of status' }),
-          attempt: Type.Integer(),
-          attemptedAt: Timestamp,
-          latencyMs: Type.Integer(),
-          responseStatus: Nullable(Type.Integer()),
-          error: NullableText,
-          responseHead: Nullable(Type.String({ description: 'the first 1 KiB of the answer' })),
-        },
-        { title: 'EventAttempt' },
-      ),
-    ),
-    webhookEvents: Type.Array(
-      Type.Object(
-        {
-          eventId: Type.String({ description: 'its webhook-id' }),
-          event: Type.Integer(),
-          status: Type.String(),
-          state: oneOf(EVENT_STATES),
-          attempts: Type.Integer(),
-          occurredAt: Timestamp,
-          deliveredAt: Nullable(Timestamp),
-          dueAt: Nullable(Type.String({ format: 'date-time', description: 'null: no attempt is planned' })),
-        },
-        { title: 'MessageEvent' },
-      ),
-    ),
-    timeline: Type.Array(
-      Type.Object({ at: Timestamp, what: Type.String(), detail: Type.String() }, { title: 'TimelineEntry' }),
-      {
-        description: 'all of this in order, for people',
-      },
-    ),
-    createdAt: Timestamp,
-    sentAt: Nullable(Timestamp),
-    updatedAt: Timestamp,
-  },
-  { title: 'InspectedMessage' },
-)
-const UnownedInbound = Type.Object(
-  {
-    msgId: Type.String(),
-    carrier: NullableText,
-    from: Type.String(),
-    to: Type.String(),
-    body: Type.String(),
-    receivedAt: Timestamp,
-  },
-  { title: 'UnownedInboundMessage' },
-)
+      tlvs: Type.Record(Type.String(), Type.String(), { description: 'octets in hexadecimal' }),
+    }),
+  ),
+  webhookAttempts: Type.Array(
+    titled('EventAttempt', {
+      event: Type.Integer({ description: '1, 2, … for the changes of status' }),
+      attempt: Type.Integer(),
+      attemptedAt: Timestamp,
+      latencyMs: Type.Integer(),
+      responseStatus: Nullable(Type.Integer()),
+      error: NullableText,
+      responseHead: Nullable(Type.String({ description: 'the first 1 KiB of the answer' })),
+    }),
+  ),
+  webhookEvents: Type.Array(
+    titled('MessageEvent', {
+      eventId: Type.String({ description: 'its webhook-id' }),
+      event: Type.Integer(),
+      status: Type.String(),
+      state: oneOf(EVENT_STATES),
+      attempts: Type.Integer(),
+      occurredAt: Timestamp,
+      deliveredAt: Nullable(Timestamp),
+      dueAt: Nullable(Type.String({ format: 'date-time', description: 'null: no attempt is planned' })),
+    }),
+  ),
+  timeline: Type.Array(
+    titled('TimelineEntry', { at: Timestamp, what: Type.String(), detail: Type.String() }),
+    {
+      description: 'all of this in order, for people',
+    },
+  ),
+  createdAt: Timestamp,
+  sentAt: Nullable(Timestamp),
+  updatedAt: Timestamp,
+})
+const UnownedInbound = titled('UnownedInboundMessage', {
+  msgId: Type.String(),
+  carrier: NullableText,
+  from: Type.String(),
+  to: Type.String(),
+  body: Type.String(),
+  receivedAt: Timestamp,
+})
 
 export function registerMessages(scope: AdminScope, { reads, messages, secretKey }: AdminDeps): void {
   const tags = ['Message search']

@@ -2,17 +2,16 @@ import { Type } from 'typebox'
 import { putNumberRanges } from '../../../operations/manage-number-ranges.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
+import { requestBody, titled } from '../../schemas/titled.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
 import { addReads, addRemoval, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Body = Type.Object(
-  { mccmnc: Mccmnc },
-  { title: 'NumberRangeChange', examples: [{ mccmnc: '23410' }], additionalProperties: false },
-)
+const Body = requestBody('NumberRangeChange', { mccmnc: Mccmnc }, { mccmnc: '23410' })
 /** 1,000 of the longest take 54 kB; a body may have 64 KiB. */
-const Import = Type.Object(
+const Import = requestBody(
+  'NumberRangeImport',
   {
     ranges: Type.Array(
       Type.Object(
@@ -22,22 +21,23 @@ const Import = Type.Object(
       { minItems: 1, maxItems: 1_000 },
     ),
   },
-  {
-    title: 'NumberRangeImport',
-    examples: [{ ranges: [{ prefix: '+4478', mccmnc: '23415' }] }],
-    additionalProperties: false,
-  },
+  { ranges: [{ prefix: '+4478', mccmnc: '23415' }] },
 )
-const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() }, { title: 'ImportResult' })
+const Imported = titled('ImportResult', { created: Type.Integer(), changed: Type.Integer() })
 const Query = pageQuery(NumberPrefix, { mccmnc: Type.Optional(Mccmnc) })
-const NumberRange = Type.Object(
-  { prefix: Type.String(), mccmnc: Type.String(), createdAt: Timestamp },
-  { title: 'NumberRange' },
-)
+const NumberRange = titled('NumberRange', {
+  prefix: Type.String(),
+  mccmnc: Type.String(),
+  createdAt: Timestamp,
+})
 
 const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
   table: numberRanges,
   path: '/number-ranges',
+  texts: {
+    show: 'Returns the network of the prefix.',
+    remove: 'Its numbers belong to the network of the next shorter prefix, if any.',
+  },
   key: 'prefix',
   keyField: NumberPrefix,
   item: NumberRange,

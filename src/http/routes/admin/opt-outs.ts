@@ -3,6 +3,7 @@ import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { withPlus } from '../../../domain/query-parameters.ts'
 import { addOptOut, findOptOuts, importOptOuts, removeOptOut } from '../../../operations/manage-opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
+import { requestBody, titled } from '../../schemas/titled.ts'
 import { limitOf, octetString, PublicId, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -10,39 +11,25 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 /** Any text that a sender or recipient may be; which forms there are is judged by the domain. */
 const From = octetString(16, 1, { description: 'Sender that the opt-out is from', examples: ['Aldis'] })
 const To = octetString(16, 1, { description: 'Recipient', examples: ['+15551230001'] })
-const Key = Type.Object(
+const Key = requestBody(
+  'OptOutCreation',
   { servicePlanId: PublicId, from: From, to: To },
-  {
-    title: 'OptOutCreation',
-    examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', from: 'Aldis', to: '+15551230001' }],
-    additionalProperties: false,
-  },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', from: 'Aldis', to: '+15551230001' },
 )
-const Import = Type.Object(
+const Import = requestBody(
+  'OptOutImport',
   { optOuts: Type.Array(Key, { minItems: 1, maxItems: 1_000 }) },
-  {
-    title: 'OptOutImport',
-    examples: [
-      { optOuts: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', from: 'Aldis', to: '+15551230002' }] },
-    ],
-    additionalProperties: false,
-  },
+  { optOuts: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', from: 'Aldis', to: '+15551230002' }] },
 )
 /** 1,000 of some 100 bytes. */
 const IMPORT_BYTES = 256 * 1024
-const Imported = Type.Object(
-  { created: Type.Integer(), known: Type.Integer() },
-  { title: 'OptOutImportResult' },
-)
-const OptOut = Type.Object(
-  {
-    servicePlanId: Type.String(),
-    from: Type.String(),
-    to: Type.String(),
-    createdAt: Timestamp,
-  },
-  { title: 'OptOut' },
-)
+const Imported = titled('OptOutImportResult', { created: Type.Integer(), known: Type.Integer() })
+const OptOut = titled('OptOut', {
+  servicePlanId: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  createdAt: Timestamp,
+})
 
 export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): void {
   const tags = ['Opt-outs']

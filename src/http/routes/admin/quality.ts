@@ -18,6 +18,7 @@ import {
   qualitySeries,
   sumQuality,
 } from '../../../store/quality.ts'
+import { titled } from '../../schemas/titled.ts'
 import { LinkKey, Minutes, Nullable, RouteKey, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -45,57 +46,45 @@ const Figures = {
     },
     { title: 'SubmitFigures', description: 'submit_sm, one for each segment' },
   ),
-  messages: Type.Object(
-    {
-      sent: Count,
-      delivered: Count,
-      failed: Count,
-      unknown: Count,
-      missing: Type.Integer({
-        description: `sent more than ${MISSING_AFTER_MINUTES} minutes ago, without a final receipt`,
-      }),
-      deliveryRate: Nullable(Type.Number({ description: 'percent of those with a final receipt' })),
-      receiptLatencyMs: Type.Object({ p50: Ms, p95: Ms }),
-    },
-    { title: 'MessageFigures' },
-  ),
-}
-const Pause = Type.Object(
-  {
-    route: Type.String(),
-    carrier: Type.String(),
-    since: Timestamp,
-    until: Timestamp,
-    reason: Type.String(),
-  },
-  { title: 'QualityPause' },
-)
-const Quality = Type.Object(
-  {
-    from: Timestamp,
-    to: Timestamp,
-    items: Type.Array(
-      Type.Object(
-        {
-          route: Type.String(),
-          carrier: Type.String(),
-          ...Figures,
-          outOfUseUntil: Nullable(Timestamp),
-        },
-        { title: 'CarrierQuality' },
-      ),
-    ),
-    truncated: Type.Boolean({
-      description: `more than ${MAX_ITEMS} carriers in routes: those with most traffic`,
+  messages: titled('MessageFigures', {
+    sent: Count,
+    delivered: Count,
+    failed: Count,
+    unknown: Count,
+    missing: Type.Integer({
+      description: `sent more than ${MISSING_AFTER_MINUTES} minutes ago, without a final receipt`,
     }),
-    series: Type.Optional(
-      Type.Array(Type.Object({ at: Timestamp, ...Figures }, { title: 'QualityPoint' }), {
-        description: `all that is asked for added up, by minute, beyond ${MAX_MINUTE_STEPS} minutes by hour`,
-      }),
-    ),
-  },
-  { title: 'Quality' },
-)
+    deliveryRate: Nullable(Type.Number({ description: 'percent of those with a final receipt' })),
+    receiptLatencyMs: Type.Object({ p50: Ms, p95: Ms }),
+  }),
+}
+const Pause = titled('QualityPause', {
+  route: Type.String(),
+  carrier: Type.String(),
+  since: Timestamp,
+  until: Timestamp,
+  reason: Type.String(),
+})
+const Quality = titled('Quality', {
+  from: Timestamp,
+  to: Timestamp,
+  items: Type.Array(
+    titled('CarrierQuality', {
+      route: Type.String(),
+      carrier: Type.String(),
+      ...Figures,
+      outOfUseUntil: Nullable(Timestamp),
+    }),
+  ),
+  truncated: Type.Boolean({
+    description: `more than ${MAX_ITEMS} carriers in routes: those with most traffic`,
+  }),
+  series: Type.Optional(
+    Type.Array(titled('QualityPoint', { at: Timestamp, ...Figures }), {
+      description: `all that is asked for added up, by minute, beyond ${MAX_MINUTE_STEPS} minutes by hour`,
+    }),
+  ),
+})
 const Query = Type.Object(
   {
     carrier: Type.Optional(LinkKey),
@@ -146,7 +135,7 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
     {
       schema: {
         tags,
-        response: answers(200, Type.Object({ items: Type.Array(Pause) }, { title: 'QualityPauses' })),
+        response: answers(200, titled('QualityPauses', { items: Type.Array(Pause) })),
       },
     },
     async () => ({ items: (await listPauses(reads, new Date(nowMs()))).map(presentPause) }),

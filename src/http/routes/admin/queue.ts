@@ -1,57 +1,46 @@
 import { Type } from 'typebox'
 import type { Backlog, WaitingMessages } from '../../../domain/backlog.ts'
 import { AppError } from '../../../errors.ts'
+import { titled } from '../../schemas/titled.ts'
 import { Nullable, NullableText, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const WaitingMessagesSchema = Type.Object(
-  {
-    place: Type.String({ description: 'memory: of the node that answers; database: of all nodes' }),
-    route: NullableText,
-    carrier: Nullable(Type.String({ description: 'chosen for it, or that of its last attempt' })),
-    cause: Type.String({ description: 'why they wait' }),
-    count: Type.Integer(),
-    oldestAt: Type.String({ format: 'date-time', description: 'when the oldest was accepted' }),
-  },
-  { title: 'WaitingMessages' },
-)
-const WaitingWebhooksSchema = Type.Object(
-  {
-    cause: Type.String({ description: 'why they wait' }),
-    count: Type.Integer(),
-    oldestAt: Timestamp,
-  },
-  { title: 'WaitingWebhooks' },
-)
-const TroubledDestinationSchema = Type.Object(
-  {
-    servicePlanId: Type.String(),
-    destination: Type.String({ description: 'scheme, host and port' }),
-    state: Type.String({ description: 'open, paused or recovering' }),
-    since: Timestamp,
-    error: NullableText,
-    count: Type.Integer({ description: 'events that wait for it' }),
-    oldestAt: Nullable(Timestamp),
-  },
-  { title: 'TroubledDestination' },
-)
-const Queue = Type.Object(
-  {
-    countedAt: Type.String({
-      format: 'date-time',
-      description: 'when the database was read; at most every 10 s',
-    }),
-    messages: Type.Array(WaitingMessagesSchema),
-    webhooks: Type.Array(WaitingWebhooksSchema),
-    destinations: Type.Array(TroubledDestinationSchema),
-    truncated: Type.Object(
-      { messages: Type.Boolean(), webhooks: Type.Boolean() },
-      { description: 'more wait in the database than were counted' },
-    ),
-  },
-  { title: 'Queue' },
-)
+const WaitingMessagesSchema = titled('WaitingMessages', {
+  place: Type.String({ description: 'memory: of the node that answers; database: of all nodes' }),
+  route: NullableText,
+  carrier: Nullable(Type.String({ description: 'chosen for it, or that of its last attempt' })),
+  cause: Type.String({ description: 'why they wait' }),
+  count: Type.Integer(),
+  oldestAt: Type.String({ format: 'date-time', description: 'when the oldest was accepted' }),
+})
+const WaitingWebhooksSchema = titled('WaitingWebhooks', {
+  cause: Type.String({ description: 'why they wait' }),
+  count: Type.Integer(),
+  oldestAt: Timestamp,
+})
+const TroubledDestinationSchema = titled('TroubledDestination', {
+  servicePlanId: Type.String(),
+  destination: Type.String({ description: 'scheme, host and port' }),
+  state: Type.String({ description: 'open, paused or recovering' }),
+  since: Timestamp,
+  error: NullableText,
+  count: Type.Integer({ description: 'events that wait for it' }),
+  oldestAt: Nullable(Timestamp),
+})
+const Queue = titled('Queue', {
+  countedAt: Type.String({
+    format: 'date-time',
+    description: 'when the database was read; at most every 10 s',
+  }),
+  messages: Type.Array(WaitingMessagesSchema),
+  webhooks: Type.Array(WaitingWebhooksSchema),
+  destinations: Type.Array(TroubledDestinationSchema),
+  truncated: Type.Object(
+    { messages: Type.Boolean(), webhooks: Type.Boolean() },
+    { description: 'more wait in the database than were counted' },
+  ),
+})
 
 /** What waits, where and why. */
 export function registerQueue(scope: AdminScope, { backlog, directory }: AdminDeps): void {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { changeRate, createRate, importRates } from '../../../operations/manage-rates.ts'
 import { type RateRecord, rates } from '../../../store/rates.ts'
+import { changeBody, requestBody, titled } from '../../schemas/titled.ts'
 import {
   Amount,
   CountryCode,
@@ -19,7 +20,8 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const DECIMAL = 'decimal, for one segment'
-const Creation = Type.Object(
+const Creation = requestBody(
+  'RateCreation',
   {
     servicePlanId: Type.Optional(Nullable(PublicId)),
     prefix: Type.Optional(Nullable(NumberPrefix)),
@@ -29,23 +31,17 @@ const Creation = Type.Object(
     ptf: Type.Optional(Amount),
     currency: CurrencyCode,
   },
-  {
-    title: 'RateCreation',
-    examples: [{ mccmnc: '23410', price: '0.035', currency: 'EUR' }],
-    additionalProperties: false,
-  },
+  { mccmnc: '23410', price: '0.035', currency: 'EUR' },
 )
-const Change = Type.Object(
+const Change = changeBody(
+  'RateChange',
   { price: Type.Optional(Amount), ptf: Type.Optional(Amount), currency: Type.Optional(CurrencyCode) },
-  { title: 'RateChange', examples: [{ price: '0.034' }], additionalProperties: false, minProperties: 1 },
+  { price: '0.034' },
 )
-const Import = Type.Object(
+const Import = requestBody(
+  'RateImport',
   { rates: Type.Array(Creation, { minItems: 1, maxItems: 1_000 }) },
-  {
-    title: 'RateImport',
-    examples: [{ rates: [{ country: 'GB', price: '0.04', currency: 'EUR' }] }],
-    additionalProperties: false,
-  },
+  { rates: [{ country: 'GB', price: '0.04', currency: 'EUR' }] },
 )
 /** 1,000 rates of some 170 bytes. */
 const IMPORT_BYTES = 256 * 1024
@@ -55,27 +51,31 @@ const Query = pageQuery(RowId, {
   country: Type.Optional(CountryCode),
   mccmnc: Type.Optional(Mccmnc),
 })
-const Rate = Type.Object(
-  {
-    rateId: Type.Integer(),
-    servicePlanId: Nullable(
-      Type.String({ description: 'null: every plan without a rate of its own that fits' }),
-    ),
-    prefix: NullableText,
-    country: NullableText,
-    mccmnc: NullableText,
-    price: Type.String({ description: DECIMAL }),
-    ptf: Type.String({ description: `pass-through fee: ${DECIMAL}` }),
-    currency: Type.String(),
-    createdAt: Timestamp,
-  },
-  { title: 'Rate' },
-)
-const Imported = Type.Object({ created: Type.Integer(), changed: Type.Integer() }, { title: 'ImportResult' })
+const Rate = titled('Rate', {
+  rateId: Type.Integer(),
+  servicePlanId: Nullable(
+    Type.String({ description: 'null: every plan without a rate of its own that fits' }),
+  ),
+  prefix: NullableText,
+  country: NullableText,
+  mccmnc: NullableText,
+  price: Type.String({ description: DECIMAL }),
+  ptf: Type.String({ description: `pass-through fee: ${DECIMAL}` }),
+  currency: Type.String(),
+  createdAt: Timestamp,
+})
+const Imported = titled('ImportResult', { created: Type.Integer(), changed: Type.Integer() })
 
 const RATES: Resource<typeof Rate, RateRecord> = {
   table: rates,
   path: '/rates',
+  texts: {
+    create:
+      'Sets what a segment costs to a network, prefix or country, or anywhere. The most specific rate applies.',
+    show: 'Returns what it applies to and its amounts.',
+    change: 'Messages that were charged before keep their price.',
+    remove: 'Messages that were charged by it keep their price.',
+  },
   key: 'rateId',
   keyField: RowId,
   item: Rate,

@@ -2,6 +2,7 @@ import type { FastifySchema } from 'fastify'
 import { Type } from 'typebox'
 import { refuseMissing, removeRow } from '../../../operations/refuse-administration.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
+import { AT_ONCE, PAGED } from './configuration-operations.ts'
 import { limitOf, page, pageOf } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -16,6 +17,8 @@ export interface Resource<Item extends Type.TSchema, Row extends object> {
   readonly table: AnyTable<Row>
   /** Below `/admin/v1`: `/routing-rules`. The document has a tag of the plural of the table's noun. */
   readonly path: string
+  /** What the document says of each operation, beside what it says of that of every resource. */
+  readonly texts: { readonly [name in 'create' | 'show' | 'change' | 'remove']?: string }
   /** The parameter in the path of one of them: `ruleId`. */
   readonly key: string
   readonly keyField: Type.TString
@@ -39,11 +42,15 @@ export function addCreate<Item extends Type.TSchema, Row extends object, Body ex
   create: (body: Type.Static<Body>) => Promise<Made>,
 ): void {
   const { path, item, keyOf, present } = resource
-  scope.post(path, schemas(resource, { body, response: answers(201, item) }), async (request, reply) => {
-    const row = await create(request.body as Type.Static<Body>)
-    reply.code(201).header('location', `${scope.prefix}${path}/${keyOf(row)}`)
-    return present(row)
-  })
+  scope.post(
+    path,
+    schemas(resource, 'create', { body, response: answers(201, item) }),
+    async (request, reply) => {
+      const row = await create(request.body as Type.Static<Body>)
+      reply.code(201).header('location', `${scope.prefix}${path}/${keyOf(row)}`)
+      return present(row)
+    },
+  )
 }
 
 /** `GET` of the list, of which `query` is a `pageQuery` with filters of the table, and `GET` of one, or 404. */
@@ -54,7 +61,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
   query: Type.TSchema,
 ): void {
   const { table, item, keyOf, present } = resource
-  const list = schemas(resource, { querystring: query, response: answers(200, pageOf(item)) })
+  const list = schemas(resource, 'list', { querystring: query, response: answers(200, pageOf(item)) })
   scope.get<{ Querystring: { limit?: string; after?: string } }>(resource.path, list, async (request) => {
     const { shown, fetched } = limitOf(request.query)
     const rows = await table.list(reads, { after: request.query.after ?? '', limit: fetched }, request.query)
@@ -62,7 +69,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
   })
 
   const { path, params } = placeOfOne(resource)
-  const show = schemas(resource, { params, response: answers(200, item) })
+  const show = schemas(resource, 'show', { params, response: answers(200, item) })
   scope.get<PathOfOne>(path, show, async (request) => {
     const row = await table.find(reads, request.params[resource.key]!)
     if (row === undefined) throw refuseMissing(table.noun)
@@ -78,7 +85,7 @@ export function addChange<Item extends Type.TSchema, Row extends object, Body ex
   change: (key: string, body: Type.Static<Body>) => Promise<Row>,
 ): void {
   const { path, params } = placeOfOne(resource)
-  const options = schemas(resource, { params, body, response: answers(200, resource.item) })
+  const options = schemas(resource, 'change', { params, body, response: answers(200, resource.item) })
   scope.patch<PathOfOne>(path, options, async (request) => {
     const row = await change(request.params[resource.key]!, request.body as Type.Static<Body>)
     return resource.present(row)
@@ -88,7 +95,7 @@ export function addChange<Item extends Type.TSchema, Row extends object, Body ex
 /** `DELETE` of one: 204. `remove` refuses what is not there. */
 export function addDelete(scope: AdminScope, resource: Place, remove: (key: string) => Promise<void>): void {
   const { path, params } = placeOfOne(resource)
-  const options = schemas(resource, { params, response: answers(204, Type.Null()) })
+  const options = schemas(resource, 'remove', { params, response: answers(204, Type.Null()) })
   scope.delete<PathOfOne>(path, options, async (request, reply) => {
     await remove(request.params[resource.key]!)
     return reply.code(204).send(null)
@@ -100,12 +107,41 @@ export function addRemoval(scope: AdminScope, { db }: AdminDeps, resource: Place
   addDelete(scope, resource, (key) => removeRow(db, resource.table, key, inUse))
 }
 
-type Place = Pick<Resource<Type.TSchema, object>, 'table' | 'path' | 'key' | 'keyField'>
+type Place = Pick<Resource<Type.TSchema, object>, 'table' | 'path' | 'texts' | 'key' | 'keyField'>
 
 function placeOfOne({ path, key, keyField }: Place) {
   return { path: `${path}/:${key}`, params: Type.Object({ [key]: keyField }) }
 }
 
-function schemas({ table: { noun } }: Place, schema: FastifySchema): { schema: FastifySchema } {
-  return { schema: { tags: [`${noun[0]!.toUpperCase()}${noun.slice(1)}s`], ...schema } }
+/** In the operationId, and in the summary. */
+const VERBS = {
+  create: ['create', 'Create'],
+  list: ['list', 'List'],
+  show: ['get', 'Show'],
+  change: ['change', 'Change'],
+  remove: ['delete', 'Delete'],
+} as const
+
+/** The schemas of an operation, and what the document says of it. */
+function schemas(
+  { table: { noun }, texts }: Place,
+  operation: keyof typeof VERBS,
+  schema: FastifySchema,
+): { schema: FastifySchema } {
+  const [verb, Verb] = VERBS[operation]
+  const plural = operation === 'list' ? 's' : ''
+  const name = noun.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const article = operation === 'list' ? '' : /^[aeiou]/.test(noun) ? 'an ' : 'a '
+  const descriptions = {
+    ...texts,
+    list: PAGED,
+    change: `Omitted fields keep their values. ${texts.change ?? AT_ONCE}`,
+  }
+  const document = {
+    tags: [`${noun[0]!.toUpperCase()}${noun.slice(1)}s`],
+    operationId: `${verb}${name}${plural}`,
+    summary: `${Verb} ${article}${noun}${plural}`,
+    description: descriptions[operation],
+  }
+  return { schema: { ...document, ...schema } as FastifySchema }
 }

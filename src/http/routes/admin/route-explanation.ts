@@ -7,6 +7,7 @@ import { explainRoute, type RouteExplanation } from '../../../domain/route-expla
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { ERRORS, type ErrorCode, invalid } from '../../../errors.ts'
 import { findOptOuts } from '../../../store/opt-outs.ts'
+import { titled } from '../../schemas/titled.ts'
 import { Nullable, NullableText, PublicId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -27,60 +28,45 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 const destination = { prefix: NullableText, country: NullableText, mccmnc: NullableText }
-const Explanation = Type.Object(
-  {
-    servicePlanId: Type.String(),
-    from: Type.String(),
-    to: Type.String(),
-    country: NullableText,
-    mccmnc: Nullable(Type.String({ description: 'of the number ranges' })),
-    problems: Type.Array(
-      Type.Object({ errorCode: Type.String(), errorMessage: Type.String() }, { title: 'SendProblem' }),
-      {
-        description: 'what a send would be refused for, or fail for at once',
-      },
+const Explanation = titled('RouteExplanation', {
+  servicePlanId: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  country: NullableText,
+  mccmnc: Nullable(Type.String({ description: 'of the number ranges' })),
+  problems: Type.Array(titled('SendProblem', { errorCode: Type.String(), errorMessage: Type.String() }), {
+    description: 'what a send would be refused for, or fail for at once',
+  }),
+  route: NullableText,
+  rule: Nullable(
+    Type.Object(
+      { ruleId: Type.Integer(), servicePlanId: NullableText, from: NullableText, ...destination },
+      { title: 'ExplainedRule', description: "null: the route is the plan's own" },
     ),
-    route: NullableText,
-    rule: Nullable(
-      Type.Object(
-        { ruleId: Type.Integer(), servicePlanId: NullableText, from: NullableText, ...destination },
-        { title: 'ExplainedRule', description: "null: the route is the plan's own" },
-      ),
-    ),
-    carriers: Type.Array(
-      Type.Object(
-        {
-          carrier: Type.String(),
-          priority: Type.Integer(),
-          weight: Type.Integer(),
-          condition: Type.String({
-            description: 'on this node: usable, throttled, out-of-use, silent, unbound, draining, stopped',
-          }),
-          share: Type.Number({ description: 'percent of the messages it gets now' }),
-          reason: Nullable(Type.String({ description: 'as it is stored with a message' })),
-        },
-        { title: 'ExplainedCarrier' },
-      ),
-    ),
-    encoding: NullableText,
-    segments: Type.Integer(),
-    charge: Nullable(
-      Type.Object(
-        {
-          price: Type.String(),
-          ptf: Type.String(),
-          currency: Type.String(),
-          rate: Type.Object(
-            { rateId: Type.Integer(), servicePlanId: NullableText, ...destination },
-            { title: 'ExplainedRate' },
-          ),
-        },
-        { title: 'ExplainedCharge' },
-      ),
-    ),
-  },
-  { title: 'RouteExplanation' },
-)
+  ),
+  carriers: Type.Array(
+    titled('ExplainedCarrier', {
+      carrier: Type.String(),
+      priority: Type.Integer(),
+      weight: Type.Integer(),
+      condition: Type.String({
+        description: 'on this node: usable, throttled, out-of-use, silent, unbound, draining, stopped',
+      }),
+      share: Type.Number({ description: 'percent of the messages it gets now' }),
+      reason: Nullable(Type.String({ description: 'as it is stored with a message' })),
+    }),
+  ),
+  encoding: NullableText,
+  segments: Type.Integer(),
+  charge: Nullable(
+    titled('ExplainedCharge', {
+      price: Type.String(),
+      ptf: Type.String(),
+      currency: Type.String(),
+      rate: titled('ExplainedRate', { rateId: Type.Integer(), servicePlanId: NullableText, ...destination }),
+    }),
+  ),
+})
 
 export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): void {
   const { reads, directory, carrierCondition = () => 'unbound' as const } = deps

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { QualityFloor } from '../../../domain/configuration.ts'
 import { changeRoute, createRoute } from '../../../operations/manage-routes.ts'
 import { type RouteRecord, routes } from '../../../store/routes.ts'
+import { changeBody, requestBody, titled } from '../../schemas/titled.ts'
 import { LinkName, Nullable, pageQuery, RouteKey, Timestamp } from './fields.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -30,48 +31,44 @@ const NewFloor = Type.Object(
   { minDelivered, ...Type.Partial(Type.Object(judged)).properties },
   { title: 'QualityFloorSetting', additionalProperties: false },
 )
-const Creation = Type.Object(
+const Creation = requestBody(
+  'RouteCreation',
   { name: LinkName, carriers: Entries, qualityFloor: Type.Optional(Nullable(NewFloor)) },
-  {
-    title: 'RouteCreation',
-    examples: [{ name: 'main', carriers: [{ carrier: 'acme', priority: 0, weight: 1 }] }],
-    additionalProperties: false,
-  },
+  { name: 'main', carriers: [{ carrier: 'acme', priority: 0, weight: 1 }] },
 )
-const Change = Type.Object(
+const Change = changeBody(
+  'RouteChange',
   {
     name: Type.Optional(LinkName),
     carriers: Type.Optional(Entries),
     qualityFloor: Type.Optional(Nullable(NewFloor)),
   },
-  {
-    title: 'RouteChange',
-    examples: [{ qualityFloor: { minDelivered: 80 } }],
-    additionalProperties: false,
-    minProperties: 1,
-  },
+  { qualityFloor: { minDelivered: 80 } },
 )
-const Route = Type.Object(
-  {
-    routeId: Type.Integer(),
-    name: Type.String(),
-    carriers: Type.Array(
-      Type.Object({ carrier: Type.String(), priority: Priority, weight: Weight }, { title: 'RouteCarrier' }),
-    ),
-    qualityFloor: Nullable(
-      Type.Object(floor, {
-        title: 'QualityFloor',
-        description: 'null: no carrier is taken out of use for its delivery rate',
-      }),
-    ),
-    createdAt: Timestamp,
-  },
-  { title: 'Route' },
-)
+const Route = titled('Route', {
+  routeId: Type.Integer(),
+  name: Type.String(),
+  carriers: Type.Array(
+    titled('RouteCarrier', { carrier: Type.String(), priority: Priority, weight: Weight }),
+  ),
+  qualityFloor: Nullable(
+    Type.Object(floor, {
+      title: 'QualityFloor',
+      description: 'null: no carrier is taken out of use for its delivery rate',
+    }),
+  ),
+  createdAt: Timestamp,
+})
 
 const ROUTES: Resource<typeof Route, RouteRecord> = {
   table: routes,
   path: '/routes',
+  texts: {
+    create: 'A route lists carriers by priority and weight. Service plans and routing rules lead to routes.',
+    show: 'Returns its carriers and its quality floor.',
+    change: 'Carriers replace those of before.',
+    remove: 'A route that a service plan or routing rule uses cannot be deleted: 409.',
+  },
   key: 'route',
   keyField: RouteKey,
   item: Route,

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { changeRoutingRule, createRoutingRule } from '../../../operations/manage-routing-rules.ts'
 import { type RoutingRuleRecord, routingRules } from '../../../store/routing-rules.ts'
+import { requestBody, titled } from '../../schemas/titled.ts'
+import { AT_ONCE } from './configuration-operations.ts'
 import {
   CountryCode,
   LinkName,
@@ -19,7 +21,8 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** As long as a sender may be; whether it is one is judged when a rule is written. */
 const Sender = octetString(16, 1)
-const Creation = Type.Object(
+const Creation = requestBody(
+  'RoutingRuleCreation',
   {
     servicePlanId: Type.Optional(Nullable(PublicId)),
     from: Type.Optional(Nullable(Sender)),
@@ -28,29 +31,19 @@ const Creation = Type.Object(
     mccmnc: Type.Optional(Nullable(Mccmnc)),
     route: LinkName,
   },
-  {
-    title: 'RoutingRuleCreation',
-    examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', country: 'GB', route: 'main' }],
-    additionalProperties: false,
-  },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', country: 'GB', route: 'main' },
 )
-const Change = Type.Object(
-  { route: LinkName },
-  { title: 'RoutingRuleChange', examples: [{ route: 'main' }], additionalProperties: false },
-)
-const RoutingRule = Type.Object(
-  {
-    ruleId: Type.Integer(),
-    servicePlanId: NullableText,
-    from: NullableText,
-    prefix: NullableText,
-    country: NullableText,
-    mccmnc: NullableText,
-    route: Type.String(),
-    createdAt: Timestamp,
-  },
-  { title: 'RoutingRule' },
-)
+const Change = requestBody('RoutingRuleChange', { route: LinkName }, { route: 'main' })
+const RoutingRule = titled('RoutingRule', {
+  ruleId: Type.Integer(),
+  servicePlanId: NullableText,
+  from: NullableText,
+  prefix: NullableText,
+  country: NullableText,
+  mccmnc: NullableText,
+  route: Type.String(),
+  createdAt: Timestamp,
+})
 
 const Query = pageQuery(RowId, {
   servicePlanId: Type.Optional(PublicId),
@@ -62,6 +55,13 @@ const UNLIMITED = { servicePlanId: null, from: null, prefix: null, country: null
 const RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
   table: routingRules,
   path: '/routing-rules',
+  texts: {
+    create:
+      "Overrides the plan's route for messages of a service plan, from a sender, or to a network, prefix or country. The most specific rule applies.",
+    show: 'Returns what it applies to and its route.',
+    change: 'What the rule applies to cannot be changed.',
+    remove: `Messages take the next rule that applies, or the route of their plan. ${AT_ONCE}`,
+  },
   key: 'ruleId',
   keyField: RowId,
   item: RoutingRule,

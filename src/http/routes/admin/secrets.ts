@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { resealSecrets } from '../../../operations/reseal-secrets.ts'
+import { requestBody, titled } from '../../schemas/titled.ts'
 import { Nullable, patterned } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -8,27 +9,21 @@ const Position = patterned(
   /^\d{1,9}\.[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/,
   'must be nextAfter of the answer before',
 )
-const Body = Type.Object(
-  { after: Type.Optional(Position) },
-  { title: 'ResealRequest', examples: [{}], additionalProperties: false },
-)
-const Progress = Type.Object(
-  {
-    resealed: Type.Integer({ description: 'Secrets that are sealed with SECRET_KEY now and were not' }),
-    unreadable: Type.Integer({
-      description:
-        'Secrets that no key opens; they are left as they are. The last answer counts those of the configuration',
-    }),
-    pending: Type.Integer({
-      description:
-        'Secrets that are still sealed with another key, since they kept changing. The last answer counts those of the configuration',
-    }),
-    scanned: Type.Integer({ description: 'Messages that were looked at' }),
-    keyId: Type.String({ description: 'Tells the SECRET_KEY of the node that answers from any other' }),
-    nextAfter: Nullable(Type.String({ description: 'Where to continue; null when everything is done' })),
-  },
-  { title: 'ResealProgress' },
-)
+const Body = requestBody('ResealRequest', { after: Type.Optional(Position) }, {})
+const Progress = titled('ResealProgress', {
+  resealed: Type.Integer({ description: 'Secrets that are sealed with SECRET_KEY now and were not' }),
+  unreadable: Type.Integer({
+    description:
+      'Secrets that no key opens; they are left as they are. The last answer counts those of the configuration',
+  }),
+  pending: Type.Integer({
+    description:
+      'Secrets that are still sealed with another key, since they kept changing. The last answer counts those of the configuration',
+  }),
+  scanned: Type.Integer({ description: 'Messages that were looked at' }),
+  keyId: Type.String({ description: 'Tells the SECRET_KEY of the node that answers from any other' }),
+  nextAfter: Nullable(Type.String({ description: 'Where to continue; null when everything is done' })),
+})
 
 /** Change of SECRET_KEY: a stretch with each request, so that none takes long. */
 export function registerSecrets(scope: AdminScope, { db, secretKey }: AdminDeps): void {

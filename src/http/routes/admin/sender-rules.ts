@@ -3,6 +3,7 @@ import { SENDER_KINDS } from '../../../domain/settings.ts'
 import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
 import { changeRow } from '../../../operations/refuse-administration.ts'
 import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'
+import { requestBody, titled } from '../../schemas/titled.ts'
 import { CountryCode, Nullable, PublicId, pageQuery, RowId, Timestamp } from './fields.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -11,36 +12,36 @@ const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind
   uniqueItems: true,
   description: 'none: no sender at all',
 })
-const Creation = Type.Object(
+const Creation = requestBody(
+  'SenderRuleCreation',
   { servicePlanId: Type.Optional(Nullable(PublicId)), country: CountryCode, senderTypes: SenderTypes },
-  {
-    title: 'SenderRuleCreation',
-    examples: [{ country: 'GB', senderTypes: ['alphanumeric', 'e164'] }],
-    additionalProperties: false,
-  },
+  { country: 'GB', senderTypes: ['alphanumeric', 'e164'] },
 )
-const Change = Type.Object(
+const Change = requestBody(
+  'SenderRuleChange',
   { senderTypes: SenderTypes },
-  { title: 'SenderRuleChange', examples: [{ senderTypes: ['alphanumeric'] }], additionalProperties: false },
+  { senderTypes: ['alphanumeric'] },
 )
 const Query = pageQuery(RowId, {
   servicePlanId: Type.Optional(PublicId),
   country: Type.Optional(CountryCode),
 })
-const SenderRule = Type.Object(
-  {
-    ruleId: Type.Integer(),
-    servicePlanId: Nullable(Type.String({ description: 'null: every plan without a rule of its own' })),
-    country: Type.String(),
-    senderTypes: Type.Array(Type.String()),
-    createdAt: Timestamp,
-  },
-  { title: 'SenderRule' },
-)
+const SenderRule = titled('SenderRule', {
+  ruleId: Type.Integer(),
+  servicePlanId: Nullable(Type.String({ description: 'null: every plan without a rule of its own' })),
+  country: Type.String(),
+  senderTypes: Type.Array(Type.String()),
+  createdAt: Timestamp,
+})
 
 const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
   table: senderRules,
   path: '/sender-rules',
+  texts: {
+    create: 'Sets which kinds of sender are allowed for recipients in a country.',
+    show: 'Returns its country and the kinds of sender that it allows.',
+    remove: 'Senders are judged by the next rule that applies, if any, and by the service plan.',
+  },
   key: 'ruleId',
   keyField: RowId,
   item: SenderRule,

@@ -11,6 +11,7 @@ import {
   listSenderSubscriptions,
   type SenderSubscriptionRecord,
 } from '../../../store/sender-subscriptions.ts'
+import { requestBody, titled } from '../../schemas/titled.ts'
 import {
   limitOf,
   octetString,
@@ -24,7 +25,8 @@ import {
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Body = Type.Object(
+const Body = requestBody(
+  'SenderSetting',
   {
     status: SubscriptionStatus,
     force: Type.Optional(
@@ -33,21 +35,18 @@ const Body = Type.Object(
       }),
     ),
   },
-  { title: 'SenderSetting', examples: [{ status: 'approved' }], additionalProperties: false },
+  { status: 'approved' },
 )
 /** Any text a sender may have: what is none in particular is not found, or refused when it is written. */
 const SenderKey = octetString(16, 1, { description: 'Sender: its number or name', examples: ['Aldis'] })
 const PlanParams = Type.Object({ servicePlanId: PublicId })
 const Params = Type.Object({ servicePlanId: PublicId, sender: SenderKey })
-const Sender = Type.Object(
-  {
-    servicePlanId: Type.String(),
-    sender: Type.String(),
-    status: Type.String(),
-    createdAt: Timestamp,
-  },
-  { title: 'Sender' },
-)
+const Sender = titled('Sender', {
+  servicePlanId: Type.String(),
+  sender: Type.String(),
+  status: Type.String(),
+  createdAt: Timestamp,
+})
 
 export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): void {
   const tags = ['Senders']

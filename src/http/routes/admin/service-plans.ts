@@ -10,6 +10,7 @@ import {
   removeServicePlan,
 } from '../../../operations/manage-service-plans.ts'
 import { type ServicePlanRecord, servicePlans } from '../../../store/service-plans.ts'
+import { changeBody, requestBody, titled } from '../../schemas/titled.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   CallbackUrl,
@@ -78,46 +79,34 @@ const settings = {
   nationalLanguages: Type.Optional(NationalLanguages),
   optOut: Type.Optional(Nullable(OptOutChange)),
 }
-const Creation = Type.Object(
+const Creation = requestBody(
+  'ServicePlanCreation',
   { servicePlanId: Type.Optional(PublicId), accountId: PublicId, name: DisplayName, ...settings },
-  {
-    title: 'ServicePlanCreation',
-    examples: [
-      { servicePlanId: '65f0c0ffee65f0c0ffee65f0', accountId: '65f0c0ffee65f0c0ffee65f0', name: 'Alerts' },
-    ],
-    additionalProperties: false,
-  },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', accountId: '65f0c0ffee65f0c0ffee65f0', name: 'Alerts' },
 )
-const Change = Type.Object(
+const Change = changeBody(
+  'ServicePlanChange',
   { name: Type.Optional(DisplayName), ...settings },
-  {
-    title: 'ServicePlanChange',
-    examples: [{ route: 'main', inboundUrl: 'https://hooks.example.com/inbound' }],
-    additionalProperties: false,
-    minProperties: 1,
-  },
+  { route: 'main', inboundUrl: 'https://hooks.example.com/inbound' },
 )
 const Query = pageQuery(PublicId, { accountId: Type.Optional(PublicId) })
-const ServicePlan = Type.Object(
-  {
-    servicePlanId: Type.String(),
-    accountId: Type.String(),
-    name: Type.String(),
-    active: Type.Boolean(),
-    complete: Type.Boolean({ description: 'has a route: it can send' }),
-    route: NullableText,
-    inboundUrl: NullableText,
-    rateLimit: Nullable(RateLimitField),
-    senderTypes: SenderTypes,
-    ambiguousSubmits: AmbiguousSubmits,
-    validitySeconds: ValiditySeconds,
-    smartEncoding: SmartEncoding,
-    nationalLanguages: NationalLanguages,
-    optOut: Nullable(Type.Object(optOut, { title: 'OptOutWords' })),
-    createdAt: Timestamp,
-  },
-  { title: 'ServicePlan' },
-)
+const ServicePlan = titled('ServicePlan', {
+  servicePlanId: Type.String(),
+  accountId: Type.String(),
+  name: Type.String(),
+  active: Type.Boolean(),
+  complete: Type.Boolean({ description: 'has a route: it can send' }),
+  route: NullableText,
+  inboundUrl: NullableText,
+  rateLimit: Nullable(RateLimitField),
+  senderTypes: SenderTypes,
+  ambiguousSubmits: AmbiguousSubmits,
+  validitySeconds: ValiditySeconds,
+  smartEncoding: SmartEncoding,
+  nationalLanguages: NationalLanguages,
+  optOut: Nullable(titled('OptOutWords', optOut)),
+  createdAt: Timestamp,
+})
 export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
   const { db, secretKey } = deps
   const plans = plansOf(secretKey)
@@ -158,6 +147,11 @@ function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePla
   return {
     table: servicePlans,
     path: '/service-plans',
+    texts: {
+      create: 'Messages are sent and received under a service plan. It can send once it has a route.',
+      show: 'Returns its settings and whether it can send.',
+      remove: 'A service plan that is in use cannot be deleted: 409.',
+    },
     key: 'servicePlanId',
     keyField: PublicId,
     item: ServicePlan,

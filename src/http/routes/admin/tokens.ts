@@ -3,11 +3,13 @@ import { TOKEN_SCOPES } from '../../../domain/tokens.ts'
 import { type IssuedToken, issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
 import { type TokenRecord, tokens } from '../../../store/tokens.ts'
 import { oneOf } from '../../schemas/nullable.ts'
+import { requestBody, titled } from '../../schemas/titled.ts'
 import { DisplayName, Nullable, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
 import { addCreate, addDelete, addReads, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Creation = Type.Object(
+const Creation = requestBody(
+  'TokenCreation',
   {
     accountId: PublicId,
     name: DisplayName,
@@ -26,37 +28,33 @@ const Creation = Type.Object(
     ),
   },
   {
-    title: 'TokenCreation',
-    examples: [
-      {
-        accountId: '65f0c0ffee65f0c0ffee65f0',
-        name: 'Production',
-        servicePlanIds: ['65f0c0ffee65f0c0ffee65f0'],
-      },
-    ],
-    additionalProperties: false,
+    accountId: '65f0c0ffee65f0c0ffee65f0',
+    name: 'Production',
+    servicePlanIds: ['65f0c0ffee65f0c0ffee65f0'],
   },
 )
 const Query = pageQuery(TokenId, { accountId: Type.Optional(PublicId) })
-const Token = Type.Object(
-  {
-    tokenId: Type.Integer(),
-    accountId: Type.String(),
-    name: Type.String(),
-    hint: Type.String({ description: 'start and end of the token' }),
-    servicePlanIds: Nullable(Type.Array(Type.String())),
-    scopes: Nullable(Type.Array(Type.String())),
-    createdAt: Timestamp,
-    expiresAt: Nullable(Timestamp),
-    revokedAt: Nullable(Timestamp),
-  },
-  { title: 'Token' },
-)
-const Issued = Type.Object({ ...Token.properties, token: Type.String() }, { title: 'IssuedToken' })
+const Token = titled('Token', {
+  tokenId: Type.Integer(),
+  accountId: Type.String(),
+  name: Type.String(),
+  hint: Type.String({ description: 'start and end of the token' }),
+  servicePlanIds: Nullable(Type.Array(Type.String())),
+  scopes: Nullable(Type.Array(Type.String())),
+  createdAt: Timestamp,
+  expiresAt: Nullable(Timestamp),
+  revokedAt: Nullable(Timestamp),
+})
+const Issued = titled('IssuedToken', { ...Token.properties, token: Type.String() })
 
 const TOKENS: Resource<typeof Token, TokenRecord> = {
   table: tokens,
   path: '/tokens',
+  texts: {
+    create:
+      'Customers call the API with it. The token is shown in this answer only; the database keeps its hash.',
+    show: 'Returns its settings and a hint, never its secret.',
+  },
   key: 'tokenId',
   keyField: TokenId,
   item: Token,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { keyOfPlan } from '../../../operations/named-rows.ts'
 import { pauseDestination, resumeDestination } from '../../../operations/pause-destinations.ts'
 import { listDestinations } from '../../../store/destination-list.ts'
+import { requestBody } from '../../schemas/titled.ts'
 import { presentDestination, WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
 import { limitOf, PublicId, page, pageOf, pageQuery } from './fields.ts'
 import { answers } from './responses.ts'
@@ -25,13 +26,10 @@ export function registerWebhookDestinations(scope: AdminScope, { db, reads }: Ad
     },
   )
 
-  const body = Type.Object(
+  const body = requestBody(
+    'DestinationRequest',
     { servicePlanId: PublicId, destination: Text },
-    {
-      title: 'DestinationRequest',
-      examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', destination: 'https://hooks.example.com' }],
-      additionalProperties: false,
-    },
+    { servicePlanId: '65f0c0ffee65f0c0ffee65f0', destination: 'https://hooks.example.com' },
   )
   for (const [verb, change] of [
     ['pause', pauseDestination],

@@ -9,6 +9,7 @@ import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-e
 import { refuseField, refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
 import { oneOf } from '../../schemas/nullable.ts'
+import { requestBody } from '../../schemas/titled.ts'
 import {
   presentEvent,
   presentEventDetail,
@@ -29,13 +30,10 @@ const FILTERS = {
   fromDate: Type.Optional(text("Start of the window of messages' createdAt, inclusive")),
   toDate: Type.Optional(text('End, inclusive')),
 }
-const Redeliveries = Type.Object(
+const Redeliveries = requestBody(
+  'RedeliverEventsRequest',
   { ...FILTERS, state: Type.Optional(oneOf(['failed', 'kept'])), after: Type.Optional(EventId) },
-  {
-    title: 'RedeliverEventsRequest',
-    examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed' }],
-    additionalProperties: false,
-  },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed' },
 )
 
 /** What customers are told of, and how that went. */

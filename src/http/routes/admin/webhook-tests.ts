@@ -2,23 +2,21 @@ import { Type } from 'typebox'
 import { refuseField } from '../../../operations/refuse-administration.ts'
 import { failures } from '../../schemas/error-body.ts'
 import { oneOf } from '../../schemas/nullable.ts'
+import { requestBody } from '../../schemas/titled.ts'
 import { EVENT_TYPES } from '../../schemas/webhook-event.ts'
 import { TestEventSchema } from '../../schemas/webhook-query.ts'
 import { CallbackUrl, PublicId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Test = Type.Object(
+const Test = requestBody(
+  'TestEventRequest',
   {
     servicePlanId: PublicId,
     type: Type.Optional(oneOf(EVENT_TYPES, { title: 'EventType' })),
     url: Type.Optional(CallbackUrl),
   },
-  {
-    title: 'TestEventRequest',
-    examples: [{ servicePlanId: '65f0c0ffee65f0c0ffee65f0', type: 'deliveryReceipt' }],
-    additionalProperties: false,
-  },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', type: 'deliveryReceipt' },
 )
 
 /** A signed event that never happened, as if of a plan. */

@@ -32,6 +32,7 @@ const NOTES: Resource<typeof Note, Row> = {
     count: async () => rows.length,
   },
   path: '/release-notes',
+  texts: {},
   key: 'noteId',
   keyField: RowId,
   item: Note,
