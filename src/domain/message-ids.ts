@@ -2,6 +2,7 @@
  * Message ids are UUIDv7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits. The last byte is the
  * bucket, the unit in which nodes share out work.
  */
+import { octetAt, UUID_PLACES } from './octets.ts'
 
 export const BUCKETS = 256
 
@@ -12,8 +13,7 @@ export function isUuid(text: string): boolean {
   return UUID.test(text)
 }
 
-/** Where each octet has its digits in the text. */
-const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+const TIME_OCTETS = 6
 const DIGITS = Buffer.from('0123456789abcdef')
 const octets = Buffer.alloc(16)
 const characters = Buffer.alloc(36, '-')
@@ -27,15 +27,18 @@ export function messageId(nowMs: number, random: Uint8Array, bucket: number): st
   octets[15] = bucket
   // A text put together of parts costs as much again when it is looked up the first time.
   for (let index = 0; index < octets.length; index += 1) {
-    const place = PLACES[index]!
+    const place = UUID_PLACES[index]!
     characters[place] = DIGITS[octets[index]! >> 4]!
     characters[place + 1] = DIGITS[octets[index]! & 0x0f]!
   }
   return characters.toString('latin1')
 }
 
+/** Unix milliseconds. */
 export function createdAtMs(msgId: string): number {
-  return Number.parseInt(msgId.slice(0, 8) + msgId.slice(9, 13), 16)
+  let ms = 0
+  for (let index = 0; index < TIME_OCTETS; index += 1) ms = ms * 256 + octetAt(msgId, UUID_PLACES[index]!)
+  return ms
 }
 
 export function bucketOf(msgId: string): number {

@@ -28,8 +28,10 @@ function refuse(code: string, message: string): AppError {
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-const OPEN = new Set([0x7b, 0x5b])
-const CLOSE = new Set([0x7d, 0x5d])
+const OPEN_BRACE = 0x7b
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACE = 0x7d
+const CLOSE_BRACKET = 0x5d
 
 /** Looked at before parsing, in one pass that builds nothing. Brackets inside strings do not count. */
 function isDeeperThan(text: string, maxDepth: number): boolean {
@@ -37,8 +39,8 @@ function isDeeperThan(text: string, maxDepth: number): boolean {
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     if (unit === QUOTE) at = endOfString(text, at)
-    else if (OPEN.has(unit)) depth += 1
-    else if (CLOSE.has(unit)) depth -= 1
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) depth += 1
+    else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth -= 1
     if (depth > maxDepth) return true
   }
   return false
@@ -46,10 +48,14 @@ function isDeeperThan(text: string, maxDepth: number): boolean {
 
 /** Where the string that opens at `start` closes; the end of the text when it does not. */
 function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit === BACKSLASH) at += 1
-    else if (unit === QUOTE) return at
-  }
-  return text.length
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end
+}
+
+/** Whether an odd number of backslashes precedes it. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at
+  while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1
+  return (at - first) % 2 === 1
 }

@@ -7,18 +7,12 @@ const SECOND_MS = 1_000
 export function relativePeriod(seconds: number): string {
   const days = Math.floor(seconds / DAY_SECONDS)
   const rest = seconds % DAY_SECONDS
-  const clock = [days, Math.floor(rest / 3_600), Math.floor(rest / 60) % 60, rest % 60]
-    .map(twoDigits)
-    .join('')
-  return `0000${clock}000R`
+  const clock = days * 1e6 + Math.floor(rest / 3_600) * 1e4 + (Math.floor(rest / 60) % 60) * 100 + (rest % 60)
+  return `${String(clock).padStart(12, '0')}000R`
 }
 
 /** A moment in UTC, Unix milliseconds, to the second before it. */
 export function absoluteTime(atMs: number): string {
   const digits = new Date(Math.floor(atMs / SECOND_MS) * SECOND_MS).toISOString().replace(/\D/g, '')
   return `${digits.slice(2, 14)}000+`
-}
-
-function twoDigits(value: number): string {
-  return String(value).padStart(2, '0')
 }

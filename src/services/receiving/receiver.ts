@@ -227,10 +227,7 @@ function userDataOf(pdu: Incoming): ReturnType<typeof parseUserData> {
 
 /** What is kept of a receipt: its text, and its TLVs but for the one that may have carried the text. */
 function keptOf(text: string, { tlvs, unknownTlvs }: Incoming): KeptReceipt {
-  const named = Object.entries(tlvs).filter(([name]) => name !== 'message_payload')
-  const numbered = Array.from(
-    unknownTlvs,
-    ([tag, value]) => [`0x${tag.toString(16).padStart(4, '0')}`, value] as const,
-  )
-  return keptReceipt(text, [...named, ...numbered])
+  const kept = Object.entries(tlvs).filter(([name]) => name !== 'message_payload')
+  for (const [tag, value] of unknownTlvs) kept.push([`0x${tag.toString(16).padStart(4, '0')}`, value])
+  return keptReceipt(text, kept)
 }
