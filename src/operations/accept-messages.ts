@@ -232,18 +232,19 @@ export class GroupAccepter {
     return written ?? (await this.#repeated.add(item))
   }
 
-  async #write(item: Item): Promise<Written> {
+  #write(item: Item): Promise<Written> {
     const { msgId, accepted, holder, key, deadline } = item
-    if (holder === null || !this.#options.journal.isOpen) return await this.#records.add(item)
-    if (key !== null) return await this.#keyed.add(item)
-    const goes = () => deadline.go()
-    return await this.#conclude(item, await this.#options.journal.accept({ msgId, accepted, holder, goes }))
+    const { journal } = this.#options
+    if (holder === null || !journal.isOpen) return this.#records.add(item)
+    if (key !== null) return this.#keyed.add(item)
+    const acceptance = journal.accept({ msgId, accepted, holder, goes: () => deadline.go() })
+    return acceptance.then((one) => this.#conclude(item, one))
   }
 
-  async #conclude(item: Item, acceptance: Acceptance): Promise<Written> {
+  #conclude(item: Item, acceptance: Acceptance): Written | Promise<Written> {
     if (acceptance === 'committed') return { ...queued(item), isHere: true }
-    if (acceptance === 'lost') return await this.#records.add(item)
-    if (acceptance === 'uncertain') return await this.#lost.add(item)
+    if (acceptance === 'lost') return this.#records.add(item)
+    if (acceptance === 'uncertain') return this.#lost.add(item)
     return failed(item)
   }
 

@@ -60,9 +60,9 @@ async function noteKinds(db: Queryable, messages: readonly OfAKind[]): Promise<v
   const noted = notedOf(db)
   const fresh = new Map<string, object>()
   for (const { planId, msgId, sender, country, mccmnc, status } of messages) {
-    const kind = { planId, day: dayOf(msgId), sender, country, mccmnc, status }
-    const key = Object.values(kind).join('\n')
-    if (!noted.has(key)) fresh.set(key, { ...kind, sender: storable(sender) })
+    const day = dayOf(msgId)
+    const key = `${planId}\n${day}\n${sender}\n${country}\n${mccmnc}\n${status}`
+    if (!noted.has(key)) fresh.set(key, { planId, day, sender: storable(sender), country, mccmnc, status })
   }
   if (fresh.size === 0) return
   await db.query({

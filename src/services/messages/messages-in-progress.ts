@@ -33,6 +33,7 @@ import {
   type Outcome,
   openSubmissions,
   renewedItem,
+  type Waiting,
 } from './recorded-facts.ts'
 
 export interface MessagesInProgressOptions {
@@ -264,20 +265,20 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /** False where it is not here. `waiting`: who waits for the last of these facts, or gets it back. */
-  tell(msgId: string, facts: readonly JournalFact['fact'][], waiting: Partial<Item> = {}): boolean {
+  tell(msgId: string, facts: readonly JournalFact['fact'][], waiting?: Partial<Waiting>): boolean {
     const live = this.#lives.usable(msgId)
     if (live === null) return false
     for (const fact of facts) {
-      this.#append(live, fact, fact === facts.at(-1) ? waiting : {})
+      this.#append(live, fact, fact === facts.at(-1) ? waiting : undefined)
       if (fact.kind === 'submitted') this.receipts.expect(live, fact)
     }
     return true
   }
 
-  #append(live: Live, fact: JournalFact['fact'], waiting: Partial<Item> = {}): void {
+  #append(live: Live, fact: JournalFact['fact'], waiting?: Partial<Waiting>): void {
     live.pending += 1
     const { msgId } = live.message
-    const item = journalItem(msgId, fact, { ...waiting, live, holder: live.holder })
+    const item = journalItem(msgId, fact, { live, holder: live.holder }, waiting)
     if (live.deferred === null) this.#writer.append(item)
     else
       live.deferred.push(() => {

@@ -4,14 +4,14 @@ import type { Submitted } from '../../domain/journal-entries.ts'
 import { evidenceOf, receiptFact } from '../../operations/receipt-facts.ts'
 import type { NotedReceipt, ReceiptRow, SubmissionId } from '../../store/receipts.ts'
 import { isOpen, type Live, type Lives } from './lives.ts'
-import { isPlainReceipt, type JournalItem } from './recorded-facts.ts'
+import { isPlainReceipt, type JournalItem, type Waiting } from './recorded-facts.ts'
 import { SubmittedIds } from './submitted-ids.ts'
 
 export interface ReceiptsInProgressOptions {
   readonly directory: () => Directory
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
-  readonly append: (live: Live, fact: JournalItem['fact'], waiting?: Partial<JournalItem>) => void
+  readonly append: (live: Live, fact: JournalItem['fact'], waiting?: Partial<Waiting>) => void
   readonly lives: Pick<Lives, 'get'>
   /** The message is to leave memory as soon as it can. */
   readonly urge: (live: Live) => void

@@ -32,31 +32,34 @@ export interface JournalItem extends JournalFact {
   readonly goes: (() => boolean) | null
 }
 
+/** Who waits for a fact, and what comes of it where it is not committed. */
+export type Waiting = Pick<JournalItem, 'onAccepted' | 'onRecorded' | 'onCommitted' | 'outcome' | 'goes'>
+
+/** `live`: null while it is being accepted, or taken out of its record. */
 export function journalItem(
   msgId: string,
   fact: JournalFact['fact'],
-  item: Pick<JournalItem, 'holder'> & Partial<JournalItem>,
-): JournalItem {
-  const {
-    live = null,
+  { live, holder }: Pick<JournalItem, 'live' | 'holder'>,
+  {
     onAccepted = null,
     onRecorded = null,
     onCommitted = null,
     outcome = null,
     goes = null,
-  } = item
-  return { msgId, fact, holder: item.holder, live, onAccepted, onRecorded, onCommitted, outcome, goes }
+  }: Partial<Waiting> = {},
+): JournalItem {
+  return { msgId, fact, holder, live, onAccepted, onRecorded, onCommitted, outcome, goes }
 }
 
 export function acceptedItem(
   { msgId, holder, accepted, goes }: KeptMessage,
   onAccepted: JournalItem['onAccepted'],
 ): JournalItem {
-  return journalItem(msgId, accepted, { holder, onAccepted, goes: goes ?? null })
+  return journalItem(msgId, accepted, { live: null, holder }, { onAccepted, goes: goes ?? null })
 }
 
 export function loadedItem({ msgId, ...loaded }: LoadedMessage, holder: number): JournalItem {
-  return journalItem(msgId, { kind: 'loaded', ...loaded }, { holder })
+  return journalItem(msgId, { kind: 'loaded', ...loaded }, { live: null, holder })
 }
 
 /** Whether something of it is not in its record, but for what is left to be submitted. */

@@ -17,6 +17,8 @@ interface Held {
   flow: number
   readonly places: number
   job: SubmitJob | null
+  /** The journal knows, or is being told, that it is on its way to a carrier. */
+  isBegun: boolean
 }
 
 /**
@@ -27,8 +29,7 @@ export class HeldMessages {
   readonly #messages = new SlotMap<string, Held>()
   readonly #byFlow = new SharedSlots(MAX_HELD)
   readonly #countByFlow = new Map<number, number>()
-  /** Those that the journal knows, or is being told, to be on their way to a carrier. */
-  readonly #begun = new Set<string>()
+  #begun = 0
 
   get size(): number {
     return this.#messages.size
@@ -51,15 +52,16 @@ export class HeldMessages {
   }
 
   get begun(): number {
-    return this.#begun.size
+    return this.#begun
   }
 
   isBegun(msgId: string): boolean {
-    return this.#begun.has(msgId)
+    return this.#messages.get(msgId)?.isBegun ?? false
   }
 
   begin(msgId: string): void {
-    this.#begun.add(msgId)
+    const held = this.#messages.get(msgId)
+    if (held !== undefined) this.#setBegun(held, true)
   }
 
   has(msgId: string): boolean {
@@ -79,7 +81,7 @@ export class HeldMessages {
       return
     }
     const places = Math.ceil(bytesOf(message) / PLACE_BYTES)
-    const added = { flow: flowOf(planId, routeId), places, job: null }
+    const added = { flow: flowOf(planId, routeId), places, job: null, isBegun: false }
     this.#messages.set(msgId, added)
     this.#enter(added)
   }
@@ -89,25 +91,33 @@ export class HeldMessages {
     const { msgId, planId } = job.dispatch
     const held = this.#messages.get(msgId)
     if (held === undefined) return
-    this.#exit(held)
-    held.flow = flowOf(planId, job.route.id)
-    this.#enter(held)
     held.job = job
+    const flow = flowOf(planId, job.route.id)
+    if (flow === held.flow) return
+    this.#exit(held)
+    held.flow = flow
+    this.#enter(held)
   }
 
   /** It is to wait in the database, and takes its room until it does. */
   leave(msgId: string): void {
     const held = this.#messages.get(msgId)
-    if (held !== undefined) held.job = null
-    this.#begun.delete(msgId)
+    if (held === undefined) return
+    held.job = null
+    this.#setBegun(held, false)
   }
 
   delete(msgId: string): void {
-    this.#begun.delete(msgId)
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     this.#messages.delete(msgId)
+    this.#setBegun(held, false)
     this.#exit(held)
+  }
+
+  #setBegun(held: Held, isBegun: boolean): void {
+    this.#begun += Number(isBegun) - Number(held.isBegun)
+    held.isBegun = isBegun
   }
 
   #enter({ flow, places }: Held): void {

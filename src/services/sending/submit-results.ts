@@ -87,13 +87,11 @@ export function outcomeOf(
 /** What the carrier accepted with one PDU: it stands for all segments that it carries, under its one id. */
 export function submittedWith(job: SubmitJob, index: number, carrierMessageId: string): Submitted[] {
   const { firstSegment, segmentCount } = job.text.pdus[index]!
-  return Array.from({ length: segmentCount }, (_, n) => ({
-    kind: 'submitted',
-    carrierId: job.carrier.id,
-    carrierMessageId,
-    segment: firstSegment + n,
-    cut: job.startedOver ? job.cut : null,
-  }))
+  const cut = job.startedOver ? job.cut : null
+  const submitted: Submitted[] = []
+  for (let segment = firstSegment; segment < firstSegment + segmentCount; segment += 1)
+    submitted.push({ kind: 'submitted', carrierId: job.carrier.id, carrierMessageId, segment, cut })
+  return submitted
 }
 
 /** A message that was not tried, and is to be taken up again when it is due. */
