@@ -147,8 +147,10 @@ export class Connection<Token = unknown> {
    * number (> 0), WINDOW_FULL (0) or NOT_BOUND (-1).
    * @throws RangeError a field does not fit (see `encodePdu`); nothing is sent then.
    */
-  send(pdu: RequestInput, token: Token): number {
-    return this.#send(pdu, token)
+  send(pdu: RequestInput, token: Token | PromisedRequest): number {
+    const sequence = this.#session.send(pdu, token, performance.now())
+    if (sequence > 0) this.#settle()
+    return sequence
   }
 
   /**
@@ -160,7 +162,7 @@ export class Connection<Token = unknown> {
     // A caller who drops the promise must not end the process.
     promised.promise.catch(() => undefined)
     try {
-      if (this.#send(pdu, promised) <= 0) promised.reject(new SmppRequestError('not_sent'))
+      if (this.send(pdu, promised) <= 0) promised.reject(new SmppRequestError('not_sent'))
     } catch (error) {
       promised.reject(error)
     }
@@ -223,12 +225,6 @@ export class Connection<Token = unknown> {
   connectTimedOut(): void {
     if (this.#session.state === 'CONNECTING')
       this.#enter(() => this.#session.close({ code: 'connect_timeout' }))
-  }
-
-  #send(pdu: RequestInput, token: Token | PromisedRequest): number {
-    const sequence = this.#session.send(pdu, token, performance.now())
-    if (sequence > 0) this.#settle()
-    return sequence
   }
 
   #socketFault(error: Error): CloseReason {
@@ -392,8 +388,7 @@ export function listen<Token = unknown>(
     server.on('error', (error) => options.onError?.(error))
     const close = async (): Promise<void> => {
       const closed = new Promise<void>((done) => server.close(() => done()))
-      for (const connection of connections) connection.destroy()
-      for (const socket of sockets) socket.destroy()
+      for (const each of [...connections, ...sockets]) each.destroy()
       await closed
     }
     resolve({ port: (server.address() as net.AddressInfo).port, connections, close })
