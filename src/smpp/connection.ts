@@ -28,7 +28,7 @@ import { checkedTls } from './tls-checks.ts'
  *
  * The handlers are described in session-handlers.ts, the options in session-options.ts, PDUs in pdu.ts. A connection
  * lives once: nothing here reconnects. `onClose` is called exactly once, also when the connection was never made.
- * What is sent in one turn of the event loop leaves in one write, Nagle's algorithm off.
+ * What is sent in one turn of the event loop leaves in one write, Nagle's algorithm off; sooner what a full window waits for.
  */
 
 interface TransportOptions {
@@ -149,7 +149,7 @@ export class Connection<Token = unknown> {
    */
   send(pdu: RequestInput, token: Token | PromisedRequest): number {
     const sequence = this.#session.send(pdu, token, performance.now())
-    if (sequence > 0) this.#settle()
+    if (sequence > 0) this.#settle(this.windowFree === 0)
     return sequence
   }
 
@@ -175,7 +175,7 @@ export class Connection<Token = unknown> {
    */
   respond(request: RequestPdu, status: number, body?: ResponseBody): boolean {
     const taken = this.#session.respond(request, status, body, performance.now())
-    this.#settle()
+    this.#settle(this.#session.toAnswer === 0)
     return taken
   }
 
@@ -244,17 +244,17 @@ export class Connection<Token = unknown> {
     this.#settle()
   }
 
-  /** Carries out what the session asks of the socket. */
-  #settle(): void {
+  /** Carries out what the session asks of the socket. `isAwaited`: not behind other sockets, for the peer may wait for it. */
+  #settle(isAwaited = false): void {
     const paused = this.#session.readPaused && this.#session.state !== 'CLOSED'
     if (paused !== this.#paused) {
       this.#paused = paused
-      if (paused) this.#socket.pause()
-      else this.#socket.resume()
+      this.#socket[paused ? 'pause' : 'resume']()
     }
-    if (this.#flushScheduled || !this.#session.hasOutput) return
+    if (!this.#session.hasOutput) return
+    if (isAwaited) queueMicrotask(this.#flush)
+    else if (!this.#flushScheduled) setImmediate(this.#flush)
     this.#flushScheduled = true
-    setImmediate(this.#flush)
   }
 
   readonly #flush = (): void => {

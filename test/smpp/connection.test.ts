@@ -209,6 +209,24 @@ describe('as ESME, to a raw SMSC', () => {
     expect(peer.chunks.length - before).toBe(1)
   })
 
+  test('what fills the window, and the last answer, leave before the turn is over', async () => {
+    const { peer, connection, requests } = await boundEsme({ windowSize: 2 })
+    peer.write({ ...DELIVER, sequence: 7 }, { ...DELIVER, sequence: 8 })
+    await expect.poll(() => requests.length).toBe(2)
+    for (const request of requests) connection.respond(request, STATUSES.ESME_ROK)
+    await new Promise(process.nextTick)
+    for (const token of ['a', 'b']) connection.send(SUBMIT, token)
+    await new Promise(process.nextTick)
+    // Whatever was not written yet goes with the socket.
+    connection.destroy()
+    expect(await peer.heads(4)).toEqual([
+      ['deliver_sm_resp', 0, 7],
+      ['deliver_sm_resp', 0, 8],
+      ['submit_sm', 0, 2],
+      ['submit_sm', 0, 3],
+    ])
+  })
+
   test('B386 enquire_link never answered: closed', async () => {
     const { peer, ended } = await boundEsme({ enquireLinkIntervalMs: 20, enquireLinkTimeoutMs: 20 })
     expect((await peer.next()).command).toBe('enquire_link')

@@ -9,7 +9,7 @@ const LARGE = 24
 export class Gathering {
   readonly #begin: () => void
   readonly #gatherMs: number
-  #next: 'unplanned' | 'now' | NodeJS.Timeout = 'unplanned'
+  #next: 'unplanned' | 'now' | NodeJS.Immediate | NodeJS.Timeout = 'unplanned'
   #isHurried = false
   #begunAtMs = 0
   #lastSize = 0
@@ -22,18 +22,20 @@ export class Gathering {
   /** Something waits for the next group. `isBusy`: another one is in flight. */
   plan(isBusy: boolean): void {
     if (this.#next !== 'unplanned') return
-    const isAtOnce = !isBusy || this.#isHurried || this.#lastSize < LARGE
-    const gatherMs = isAtOnce ? 0 : this.#begunAtMs + this.#gatherMs - performance.now()
-    if (gatherMs > 0) this.#next = setTimeout(() => this.#end(), gatherMs)
-    else this.#endNow()
+    const isGathering = isBusy && !this.#isHurried && this.#lastSize >= LARGE
+    const gatherMs = isGathering ? this.#begunAtMs + this.#gatherMs - performance.now() : 0
+    const end = () => this.#end()
+    // At once is with all that comes in this turn of the event loop.
+    this.#next = gatherMs > 0 ? setTimeout(end, gatherMs) : setImmediate(end)
   }
 
-  /** Nobody who waits gives more before this group is committed. */
+  /** Nobody who waits gives more before this group is committed: it begins before other sockets are read. */
   hurry(): void {
     this.#isHurried = true
-    if (typeof this.#next !== 'object') return
-    clearTimeout(this.#next)
-    this.#endNow()
+    if (this.#next === 'now') return
+    if (this.#next !== 'unplanned') this.#next[Symbol.dispose]()
+    this.#next = 'now'
+    process.nextTick(() => this.#end())
   }
 
   /** A group of so many has begun. */
@@ -41,12 +43,6 @@ export class Gathering {
     this.#isHurried = false
     this.#begunAtMs = performance.now()
     this.#lastSize = size
-  }
-
-  /** With all that comes in this turn of the event loop. */
-  #endNow(): void {
-    this.#next = 'now'
-    setImmediate(() => this.#end())
   }
 
   #end(): void {

@@ -309,13 +309,14 @@ export class MessagesInProgress implements AcceptanceJournal {
         this.#projector.changed(live)
       }
     }
+    // Behind what carriers wait for: a full window is idle until then.
+    for (const { onAccepted } of items) onAccepted?.('committed')
     if (changed.length > 0) this.#listeners.onChanged(changed)
   }
 
-  #begin({ msgId, holder, live, onAccepted }: Item, first: FirstFact, n: number): void {
+  #begin({ msgId, holder, live }: Item, first: FirstFact, n: number): void {
     const begun = begunBy(msgId, first)
     this.#lives.add(live === null ? newLive(begun, { holder, entry: n }) : beginAnew(live, begun, n))
-    onAccepted?.('committed')
   }
 
   #announce(live: Live, event: StatusEvent, holder: number | null): ChangedMessage {

@@ -92,6 +92,18 @@ describe('group commit', () => {
     expect(it.told[1]).toBe('committed a,b 2')
   })
 
+  test('facts that are hurried do not wait for the end of the turn', async () => {
+    using it = await gathering()
+    it.writer.append(fact('a'))
+    it.writer.hurry()
+    it.writer.append(fact('b'))
+    await new Promise(process.nextTick)
+    expect(it.appends.waiting).toHaveLength(1)
+    for (const go of [it.first, await it.appends.next()]) go('done')
+    await eventually(() => it.told.length === 2)
+    expect(it.told[1]).toBe('committed a,b 2')
+  })
+
   test('facts that are hurried while three entries are in flight do not gather behind these', async () => {
     using it = await gathering()
     for (const name of ['a', 'b']) {
