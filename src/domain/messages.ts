@@ -22,7 +22,6 @@ export interface Message {
 
 /** What a caller asks to send, after validation and authorisation. */
 export interface Draft {
-  readonly planId: number
   readonly sender: string
   readonly recipient: string
   readonly body: string

@@ -67,7 +67,7 @@ export class ShortSends {
     const { sms, plan, token } = allowed
     const callbackUrl = sms.callbackUrl ?? null
     if (callbackUrl !== null && !(await this.#options.guard.check(callbackUrl)).ok) return null
-    const draft = { planId: plan.id, sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl }
+    const draft = { sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl }
     const outcome = await this.#options.accepter.accept({ plan, draft, idempotency: null })
     if (outcome.kind === 'unknown') {
       const { log, metrics, newRequestId } = this.#options

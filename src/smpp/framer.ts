@@ -4,7 +4,6 @@ import { HEADER_LENGTH } from './pdu.ts'
 export const DEFAULT_FRAME_LIMIT = 65_536 + HEADER_LENGTH
 
 export interface FrameFault {
-  readonly commandLength: number
   /** sequence_number of the offending header; 0 when it had not arrived with the length. */
   readonly sequence: number
 }
@@ -105,7 +104,7 @@ export class Framer {
   #valid(commandLength: number, source: Buffer, offset: number): boolean {
     if (commandLength >= HEADER_LENGTH && commandLength <= this.#frameLimit) return true
     const readable = source.length - offset >= HEADER_LENGTH
-    this.fault = { commandLength, sequence: readable ? source.readUInt32BE(offset + 12) : 0 }
+    this.fault = { sequence: readable ? source.readUInt32BE(offset + 12) : 0 }
     return false
   }
 

@@ -72,7 +72,7 @@ export function acceptBy(
   const hash = (text: string) => Buffer.from(text.padEnd(32).slice(0, 32))
   return group.accept({
     plan,
-    draft: { planId: plan.id, sender: 'Aldis', recipient: '+15551230000', body, callbackUrl: null },
+    draft: { sender: 'Aldis', recipient: '+15551230000', body, callbackUrl: null },
     idempotency: key === null ? null : { keyHash: hash(key), requestHash: hash(body) },
   })
 }

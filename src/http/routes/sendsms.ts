@@ -94,7 +94,7 @@ export function sendRoute(
       const callbackUrl = sms.callbackUrl ?? null
       const outcome = await deps.accepter.accept({
         plan,
-        draft: { planId: plan.id, sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl },
+        draft: { sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl },
         idempotency:
           key === undefined
             ? null
