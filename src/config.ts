@@ -36,40 +36,40 @@ const VARIABLES = {
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     description:
-      'Most connections of the message path in one process, each worker; look-ups, the lease and the journal have up to 10 beside it.',
+      'Maximum number of connections for the message path in each process; look-ups, the lease and the journal use up to 10 more.',
     fallback: '10',
     parse: integer(2, 200),
   },
   databasePrepared: {
     name: 'DATABASE_PREPARED',
     description:
-      'Prepared statements. A pooler that cannot carry them (PgBouncer before 1.21) is recognised, and goes without.',
+      'Use prepared statements. With a pooler that does not support them (PgBouncer before 1.21) they are turned off automatically.',
     fallback: 'on',
     parse: onOff,
   },
   databaseStatementTimeoutMs: {
     name: 'DATABASE_STATEMENT_TIMEOUT_MS',
-    description: "Bound on one statement, in milliseconds; 0 leaves it to the server's own setting.",
+    description: "Time limit of one statement, in milliseconds; 0 uses the server's own setting.",
     fallback: '30000',
     parse: integer(0, 600_000),
   },
   allowUnsafeDurability: {
     name: 'ALLOW_UNSAFE_DURABILITY',
     description:
-      'Run although the database has fsync or synchronous_commit off: accepted messages can be lost.',
+      'Start even if fsync or synchronous_commit of the database is off: accepted messages can be lost.',
     fallback: 'off',
     parse: onOff,
   },
   dataDir: {
     name: 'DATA_DIR',
-    description: 'Folder of the embedded database; made when missing.',
+    description: 'Folder of the embedded database; created if it does not exist.',
     fallback: '.aldis',
     parse: (text) => ({ value: resolve(text) }),
   },
   httpHost: {
     name: 'HTTP_HOST',
     description:
-      'Address the HTTP server listens on; a host name, localhost too, stands for the first of its addresses.',
+      'Address the HTTP server listens on; of a host name, the first address is used, also of localhost.',
     fallback: '0.0.0.0',
     parse: matching(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be an address or a host name'),
   },
@@ -82,7 +82,7 @@ const VARIABLES = {
   operatorPort: optional({
     name: 'OPERATOR_PORT',
     description:
-      'Port of a listener of its own for /admin/v1 and /metrics, which HTTP_PORT then does not serve; 0 takes a free one.',
+      'Port of a separate listener for /admin/v1 and /metrics, which HTTP_PORT then does not serve; 0 takes a free one.',
     parse: integer(0, 65_535),
   }),
   operatorHost: optional({
@@ -93,14 +93,14 @@ const VARIABLES = {
   workers: {
     name: 'WORKERS',
     description:
-      'Processes that share the ports, each a node of its own; more than 1 needs Linux or another system with SO_REUSEPORT.',
+      'Number of processes that share the ports, each a node of its own; more than 1 needs Linux or another system with SO_REUSEPORT.',
     fallback: '1',
     parse: integer(1, 64),
   },
   carriersStopped: {
     name: 'CARRIERS_STOPPED',
     description:
-      'Stop every carrier at the start, as after a restore; `aldis carrier start` starts one again.',
+      'Stop every carrier at the start, for use after a restore; `aldis carrier start` starts one again.',
     fallback: 'off',
     parse: onOff,
   },
@@ -112,28 +112,28 @@ const VARIABLES = {
   secretKey: {
     name: 'SECRET_KEY',
     description:
-      '32 random bytes, as 64 hex digits or base64: seals stored secrets and cursors. The same on every node.',
+      '32 random bytes, as 64 hex digits or base64: encrypts stored secrets and cursors. Use the same on every node.',
     required: true,
     secret: true,
     parse: secretKey,
   },
   previousSecretKey: optional({
     name: 'SECRET_KEY_PREVIOUS',
-    description: 'Another key that opens what SECRET_KEY does not, while the key is changed.',
+    description: 'Another key to decrypt with when SECRET_KEY fails, while the key is being changed.',
     secret: true,
     parse: secretKey,
   }),
   operatorTokenHashes: {
     name: 'OPERATOR_TOKEN',
     description:
-      'Token of /admin/v1, 32 characters or more; several, separated by commas, while one is replaced.',
+      'Token for /admin/v1, 32 characters or more; several, separated by commas, while one is being replaced.',
     required: true,
     secret: true,
     parse: operatorTokens,
   },
   logLevel: {
     name: 'LOG_LEVEL',
-    description: 'Least severe line that is logged: trace, debug, info, warn, error, fatal or silent.',
+    description: 'Lowest level to log: trace, debug, info, warn, error, fatal or silent.',
     fallback: 'info',
     parse: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
   },
@@ -144,7 +144,7 @@ const VARIABLES = {
   }),
   retentionDays: {
     name: 'RETENTION_DAYS',
-    description: 'Age at which message records are dropped, in days; receipts are waited for up to three.',
+    description: 'Age at which message records are dropped, in days; receipts are awaited for up to three.',
     fallback: '90',
     parse: integer(4, 3_650),
   },
@@ -157,26 +157,27 @@ const VARIABLES = {
   ambiguityWaitMs: {
     name: 'AMBIGUITY_WAIT_MS',
     description:
-      'How long a message that may have reached its carrier waits for news before it is decided, in milliseconds.',
+      'How long a message that may have reached its carrier waits for an answer before the rule of its plan decides, in milliseconds.',
     fallback: '120000',
     parse: integer(0, 3_600_000),
   },
   webhookAllowCidrs: {
     name: 'WEBHOOK_ALLOW_CIDRS',
-    description: 'Address ranges that webhooks may reach although they are not public, separated by commas.',
+    description: 'Non-public address ranges that webhooks may reach, separated by commas.',
     fallback: '',
     parse: list(cidr),
   },
   webhookAllowHosts: {
     name: 'WEBHOOK_ALLOW_HOSTS',
     description:
-      'Host names that webhooks may reach although their addresses are not public, separated by commas.',
+      'Host names that webhooks may reach even if their addresses are not public, separated by commas.',
     fallback: '',
     parse: list(matching(/^[A-Za-z0-9.:[\]-]{1,253}$/, 'must be a host name')),
   },
   webhookCaPem: optional({
     name: 'WEBHOOK_EXTRA_CA',
-    description: 'File of certificate authorities (PEM) trusted for webhooks beside the public ones.',
+    description:
+      'File of certificate authorities (PEM) that are trusted for webhooks in addition to the public ones.',
     parse: pemFile,
   }),
   dnsServers: {
@@ -214,7 +215,7 @@ export function databaseUrlOf(env: NodeJS.ProcessEnv = process.env): string {
   const result = read(VARIABLES.databaseUrl, env[VARIABLES.databaseUrl.name])
   if ('fault' in result) throw new Error(`DATABASE_URL ${result.fault}`)
   if (result.value === EMBEDDED_DATABASE)
-    throw new Error('the embedded database of DATABASE_URL is brought up to date by aldis serve')
+    throw new Error('aldis serve migrates the embedded database of DATABASE_URL itself')
   return result.value as string
 }
 

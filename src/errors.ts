@@ -14,16 +14,16 @@ export const ERRORS = {
   SERVICE_PLAN_NOT_FOUND: { status: 404, message: 'The account has no such service plan' },
   MESSAGE_NOT_FOUND: { status: 404, message: 'No such message' },
   NOT_FOUND: { status: 404, message: 'No such resource' },
-  METHOD_NOT_ALLOWED: { status: 405, message: 'The resource does not answer this method' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'The resource does not support this method' },
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time' },
-  CONFLICT: { status: 409, message: 'The request conflicts with the present state' },
+  CONFLICT: { status: 409, message: 'The request conflicts with the current state' },
   SENDER_PENDING_APPROVAL: { status: 409, message: 'The sender is waiting for approval' },
   MESSAGE_TOO_LARGE: { status: 413, message: 'The message is too large' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     message: 'The body must be application/json in UTF-8, not compressed',
   },
-  EXPECTATION_FAILED: { status: 417, message: 'The Expect header asks for something unknown' },
+  EXPECTATION_FAILED: { status: 417, message: 'The Expect header has an unsupported value' },
   SENDER_STATUS_UNKNOWN: { status: 422, message: 'The status of the sender is not recognized' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'The Idempotency-Key was used for another request' },
   RATE_LIMITED: { status: 429, message: 'Too many requests; retry after the indicated interval' },
@@ -31,7 +31,7 @@ export const ERRORS = {
   INTERNAL_ERROR: { status: 500, message: 'The request could not be completed' },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    message: 'The service cannot answer at present; retry after the indicated interval',
+    message: 'The service cannot answer right now; retry after the indicated interval',
   },
 } as const satisfies Record<string, { status: number; message: string }>
 

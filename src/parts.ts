@@ -33,9 +33,9 @@ export class Parts {
       const timer = setTimeout(resolve, Math.max(deadlineMs - performance.now(), LEAST_STOP_MS), LATE)
       try {
         if ((await Promise.race([stop(), late])) === LATE)
-          this.#log.error({ part: name }, 'a part did not stop in time')
+          this.#log.error({ part: name }, 'component did not stop in time')
       } catch (error) {
-        this.#log.error({ err: error, part: name }, 'a part did not stop cleanly')
+        this.#log.error({ err: error, part: name }, 'component did not stop cleanly')
       } finally {
         clearTimeout(timer)
       }

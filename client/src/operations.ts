@@ -22,9 +22,9 @@ import type {
 
 /** Each operation of the API: what it is given, and what it answers when it succeeds. */
 export interface Operations {
-  /** Send one SMS. One message a request, answered once it is stored. Receipts follow. */
+  /** Send one SMS. Sends one message. The response comes once it is stored; receipts follow. */
   sendSms: { input: SendSmsRequest; answer: DeliveryReceipt }
-  /** Get the delivery record of a message. It may take a moment after the send until the record can be read: retry a 404. */
+  /** Get the delivery record of a message. The record may not be readable immediately after the send: retry a 404. */
   getMessage: {
     input: {
       /** As it was answered when the message was sent. */
@@ -34,7 +34,7 @@ export interface Operations {
     }
     answer: DeliveryReceipt
   }
-  /** Get the delivery record of a message (the Location of a send). It may take a moment after the send until the record can be read: retry a 404. */
+  /** Get the delivery record of a message (the Location of a send). The record may not be readable immediately after the send: retry a 404. */
   getMessageAtLocation: {
     input: {
       /** As it was answered when the message was sent. */
@@ -53,7 +53,7 @@ export interface Operations {
       from?: string | undefined
       /** Destination. */
       to?: string | undefined
-      /** Status of now. */
+      /** Current status. */
       status?: MessageStatus | undefined
       /** ISO 3166-1 alpha-2. */
       country?: string | undefined
@@ -65,12 +65,12 @@ export interface Operations {
       toDate?: string | undefined
       /** Values above 100 are 100. */
       limit?: number | undefined
-      /** nextCursor of the page before, unchanged. */
+      /** nextCursor of the previous page, unchanged. */
       cursor?: string | undefined
     }
     answer: MessageList
   }
-  /** Get an inbound message. As it was pushed to the inbound URL, whether or not there is one. */
+  /** Get an inbound message. The message as it is pushed to the inbound URL, whether or not there is one. */
   getInboundMessage: {
     input: {
       /** As it was answered when the message was sent. */
@@ -97,7 +97,7 @@ export interface Operations {
       toDate?: string | undefined
       /** Values above 100 are 100. */
       limit?: number | undefined
-      /** nextCursor of the page before, unchanged. */
+      /** nextCursor of the previous page, unchanged. */
       cursor?: string | undefined
     }
     answer: InboundMessageList
@@ -107,16 +107,16 @@ export interface Operations {
     input: {
       /** Service plan: 24 hex digits. */
       servicePlanId: string
-      /** cursor of the page before, unchanged. */
+      /** cursor of the previous page, unchanged. */
       cursor?: string | undefined
-      /** Without a cursor: begin with what happened then; default: the oldest event that is kept. */
+      /** Without a cursor: begin with events from this time on; default: the oldest event that is kept. */
       since?: string | undefined
       /** Values above 1000 are 1000; long texts make a page shorter. */
       limit?: number | undefined
     }
     answer: EventFeed
   }
-  /** List the events of a plan and what became of them, those of the newest message first. Shows whether each event was delivered, and to where. Keeps nothing back: those without a URL are listed too. */
+  /** List the events of a plan and their state, newest message first. Says whether each event was delivered, and where to. Events without a URL are listed too. */
   listWebhookEvents: {
     input: {
       /** Service plan: 24 hex digits. */
@@ -133,12 +133,12 @@ export interface Operations {
       toDate?: string | undefined
       /** Values above 100 are 100. */
       limit?: number | undefined
-      /** nextCursor of the page before, unchanged. */
+      /** nextCursor of the previous page, unchanged. */
       cursor?: string | undefined
     }
     answer: WebhookEventList
   }
-  /** Get an event and every attempt to deliver it. Shows the answer of your receiver to each attempt, up to its first 1 KiB. */
+  /** Get an event with every attempt to deliver it. Has the response of your receiver to each attempt, up to its first 1 KiB. */
   getWebhookEvent: {
     input: {
       /** {msgId}-{sequence}, as in webhook-id. */
@@ -148,21 +148,21 @@ export interface Operations {
     }
     answer: WebhookEventDetail
   }
-  /** List destinations that are in trouble, paused, or have events waiting, by name. A destination is the scheme, host and port of a URL. One that works, and has nothing waiting, is not listed. */
+  /** List destinations that are in trouble, paused, or have waiting events, by name. A destination is the scheme, host and port of a URL. One that works, and has nothing waiting, is not listed. */
   listWebhookDestinations: {
     input: {
       /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Values above 100 are 100. */
       limit?: number | undefined
-      /** nextCursor of the page before, unchanged. */
+      /** nextCursor of the previous page, unchanged. */
       cursor?: string | undefined
     }
     answer: WebhookDestinationList
   }
-  /** Send a signed test event at once and say what came of it. One a second for each account. It carries the header aldis-test: true, and is not tried again. */
+  /** Send a signed test event and return the result. At most one a second for each account. It has the header aldis-test: true, and is not retried. */
   sendTestWebhook: { input: TestEventRequest; answer: TestEvent }
-  /** Have an event delivered, again or at last. Under the same id; attempts go on counting, and its schedule begins anew. Pending: it is due now. */
+  /** Redeliver an event. The event keeps its id, the count of its attempts continues, and its schedule starts again. A pending event becomes due now. */
   redeliverWebhookEvent: {
     input: {
       /** {msgId}-{sequence}, as in webhook-id. */
@@ -170,7 +170,7 @@ export interface Operations {
     } & RedeliverEventRequest
     answer: WebhookEventDetail
   }
-  /** Have all events of a plan delivered that failed, or were kept. Up to 10,000 in one request; nextAfter tells where to go on. */
+  /** Redeliver all events of a plan that failed, or were kept. Redelivers up to 10,000 in one request; nextAfter says where to continue. */
   redeliverWebhookEvents: { input: RedeliverEventsRequest; answer: Redelivered }
   /** Stop delivering a plan's events to a destination. They wait, without end, until it is resumed. */
   pauseWebhookDestination: { input: DestinationRequest; answer: WebhookDestination }

@@ -60,7 +60,7 @@ export interface SendSmsRequest {
   /** 24 hex digits. */
   servicePlanId: string
   channel: 'SMS'
-  /** Of a kind that plan and destination allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter. */
+  /** A sender of a kind that plan and destination allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter. */
   from: string
   /** One E.164 number. */
   to: string
@@ -162,11 +162,11 @@ export interface InboundMessageList {
 
 export interface EventFeed {
   items: (DeliveryReceiptEvent | InboundMessageEvent)[]
-  /** Where to go on, now or later; it does not expire. */
+  /** Where to continue, now or later; it does not expire. */
   cursor: string
-  /** There is more to be read at once. */
+  /** More events can be read right away. */
   hasMore: boolean
-  /** Events between may be gone: the cursor, or since, is from before the oldest that are kept. */
+  /** Events in between may be gone: the cursor, or since, is older than the oldest event kept. */
   gap: boolean
 }
 
@@ -203,7 +203,7 @@ export interface WebhookEvent {
   /** 1, 2, … for the changes of status; 0: an inbound message. */
   sequence: number
   type: EventType
-  /** What it tells; null of an inbound message. */
+  /** The status it announces; null for an inbound message. */
   messageStatus: string | null
   /** failed: until it is redelivered; kept: there was no URL when it happened. */
   state: 'pending' | 'delivered' | 'failed' | 'kept'
@@ -217,7 +217,7 @@ export interface WebhookEvent {
   destination: string | null
   /** HTTP status of the last attempt. */
   responseStatus: number | null
-  /** Name of what went wrong at the last attempt; null: it was answered 2xx. */
+  /** Error of the last attempt; null: it was answered 2xx. */
   error: string | null
 }
 
@@ -231,7 +231,7 @@ export interface WebhookEventDetail {
   /** 1, 2, … for the changes of status; 0: an inbound message. */
   sequence: number
   type: EventType
-  /** What it tells; null of an inbound message. */
+  /** The status it announces; null for an inbound message. */
   messageStatus: string | null
   /** failed: until it is redelivered; kept: there was no URL when it happened. */
   state: 'pending' | 'delivered' | 'failed' | 'kept'
@@ -245,9 +245,9 @@ export interface WebhookEventDetail {
   destination: string | null
   /** HTTP status of the last attempt. */
   responseStatus: number | null
-  /** Name of what went wrong at the last attempt; null: it was answered 2xx. */
+  /** Error of the last attempt; null: it was answered 2xx. */
   error: string | null
-  /** The first one first. */
+  /** Oldest first. */
   attemptRecords: WebhookAttempt[]
 }
 
@@ -287,21 +287,21 @@ export interface WebhookDestination {
 export interface TestEventRequest {
   /** Service plan: 24 hex digits. */
   servicePlanId: string
-  /** deliveryReceipt when absent. */
+  /** default: deliveryReceipt. */
   type?: EventType | undefined
   /** When absent: the account's default DLR URL, or the plan's inbound URL. */
   url?: string | undefined
 }
 
 export interface TestEvent {
-  /** webhook-id of the test event; of no message. */
+  /** webhook-id of the test event; it belongs to no message. */
   eventId: string
   /** Where it went, without credentials; a configured URL is shown without its query. */
   url: string
   /** It was answered 2xx. */
   delivered: boolean
   responseStatus: number | null
-  /** From the look-up of the name to the end of the answer. */
+  /** From the DNS look-up to the end of the answer. */
   latencyMs: number
   /** Why it was not delivered. */
   error: string | null
@@ -317,7 +317,7 @@ export interface RedeliverEventRequest {
 export interface RedeliverEventsRequest {
   /** Service plan: 24 hex digits. */
   servicePlanId: string
-  /** failed when absent; kept: what had no URL when it happened, and has one now. */
+  /** default: failed; kept: events that had no URL when they happened, and have one now. */
   state?: 'failed' | 'kept' | undefined
   /** Of one message. */
   msgId?: string | undefined
@@ -327,14 +327,14 @@ export interface RedeliverEventsRequest {
   fromDate?: string | undefined
   /** Inclusive. */
   toDate?: string | undefined
-  /** nextAfter of the answer before. */
+  /** nextAfter of the previous response. */
   after?: string | undefined
 }
 
 export interface Redelivered {
   /** Events that are to be delivered now. */
   redelivered: number
-  /** Where to go on with the same request; null: that was all. */
+  /** Where to continue with the same request; null: that was all. */
   nextAfter: string | null
 }
 

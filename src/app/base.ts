@@ -80,7 +80,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const start = async () => {
     await prepareDatabases(databases, options)
     if (options.carriersStopped === true) {
-      log.warn({ carriers: await stopCarriers(db) }, 'all carriers are stopped, as CARRIERS_STOPPED says')
+      log.warn({ carriers: await stopCarriers(db) }, 'stopped all carriers because CARRIERS_STOPPED is set')
     }
     parts.add('few binds', directoryService.onChange(warnOfFewBinds(options)))
     await directoryService.start()

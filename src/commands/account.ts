@@ -22,15 +22,15 @@ const DEFAULT_DLR_URL: Setting = [
 export function register(program: Command): void {
   const account = program
     .command('account')
-    .description('Customers: who service plans and tokens belong to')
+    .description('Accounts: the customers that service plans and tokens belong to')
     .addHelpText('after', EXAMPLES)
 
   const create = addCreate(account, {
     path: PATH,
     description: 'create an account; its webhook secret is shown this once',
     settings: [
-      ['name', '--name <name>', 'name for people', 'required'],
-      ['accountId', '--id <accountId>', '24 hex digits (default: made up)'],
+      ['name', '--name <name>', 'display name', 'required'],
+      ['accountId', '--id <accountId>', '24 hex digits (default: generated)'],
       DEFAULT_DLR_URL,
     ],
     others,
@@ -54,9 +54,9 @@ export function register(program: Command): void {
     path: PATH,
     description: 'change an account; what is not given stays',
     settings: [
-      ['name', '--name <name>', 'name for people'],
+      ['name', '--name <name>', 'display name'],
       DEFAULT_DLR_URL,
-      ['defaultDlrUrl', '--no-default-dlr-url', 'have no default'],
+      ['defaultDlrUrl', '--no-default-dlr-url', 'remove the default'],
     ],
     others,
   })
@@ -74,14 +74,14 @@ function registerSecret(account: Command): void {
   addAction(
     account,
     'rotate-webhook-secret <accountId>',
-    'make a new webhook secret; the present one signs beside it until it is removed',
+    'make a new webhook secret; the old one signs too until you remove it',
   ).action((accountId: string, options: ConnectionOptions) =>
     requestAndPrint(options, 'POST', `${PATH}/${segment(accountId)}/webhook-secret/rotate`),
   )
   addAction(
     account,
     'remove-previous-webhook-secret <accountId>',
-    'end a rotation: only the newest secret signs',
+    'end a rotation, so that only the newest secret signs',
   ).action((accountId: string, options: ConnectionOptions) =>
     requestAndPrint(options, 'DELETE', `${PATH}/${segment(accountId)}/webhook-secret/previous`),
   )

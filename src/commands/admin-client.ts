@@ -56,7 +56,7 @@ export async function requestAdmin(
     throw new Error('an operator token is needed: set ALDIS_OPERATOR_TOKEN or give --operator-token')
   }
   if (!/^[\x21-\x7e]+$/.test(operatorToken)) {
-    throw new Error('the operator token has characters that no token has')
+    throw new Error('the operator token has invalid characters')
   }
   const answer = await send(options.url, path, {
     method,
@@ -82,7 +82,7 @@ async function send(
 ): Promise<{ status: number; text: string }> {
   const url = URL.parse(`${base.replace(/\/+$/, '')}/admin/v1${path}`)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new Error(`not an address of a service: ${base} (expected something like http://localhost:8080)`)
+    throw new Error(`not the address of a service: ${base} (expected something like http://localhost:8080)`)
   }
   try {
     const response = await fetch(url, init)

@@ -6,9 +6,9 @@ import { addAction } from './resource.ts'
 const PATH = '/carriers'
 const POLL_MS = 500
 const DRAIN_HELP = `
-It stays bound, so that receipts and inbound messages come in; nothing new is submitted. What waits for it takes
-another carrier of its route, or waits. The command returns when every submit was answered, as far as the node that
-answers it knows.`
+It stays bound, so that receipts and inbound messages arrive; nothing new is submitted. Messages that wait for it take
+another carrier of its route, or go on waiting. The command returns when every submit has been answered, as far as the
+node that answers it knows.`
 
 interface DrainOptions extends ConnectionOptions {
   readonly wait: boolean
@@ -18,11 +18,11 @@ interface DrainOptions extends ConnectionOptions {
 /** `start`, `stop` and `drain`. */
 export function addStates(carrier: Command): void {
   addAction(carrier, 'start <carrier>', 'bind, and submit to it').action(setState('started'))
-  addAction(carrier, 'stop <carrier>', 'unbind, once what is under way is answered').action(
+  addAction(carrier, 'stop <carrier>', 'unbind, once submits in flight are answered').action(
     setState('stopped'),
   )
   addAction(carrier, 'drain <carrier>', 'submit nothing more to it, and stay bound')
-    .option('--no-wait', 'do not wait for what is under way')
+    .option('--no-wait', 'do not wait for submits in flight')
     .option('--timeout <seconds>', 'how long to wait', wholeNumber, 60)
     .addHelpText('after', DRAIN_HELP)
     .action(drain)

@@ -19,7 +19,7 @@ Examples:
 
 /** SMPP 3.4 §5.2.2. */
 const STANDARD_PASSWORD_LENGTH = 8
-const PASSWORD_HELP = 'password to bind with; - reads it from standard input, where nobody else sees it'
+const PASSWORD_HELP = 'password to bind with; - reads it from standard input, so that it is not visible'
 
 /** What `others` reads: the password, and how a carrier begins. */
 interface CarrierOptions {
@@ -33,18 +33,23 @@ const SETTINGS: readonly Setting[] = [
   ['tlsCa', '--tls-ca <file>', 'PEM file of the authorities its certificate may come from', readText],
   ['tlsServerName', '--tls-server-name <name>', 'name its certificate must have, if not its host'],
   ['bindMode', '--bind-mode <mode>', 'how to bind', BIND_MODES],
-  ['binds', '--binds <n>', 'binds of each kind, in all nodes together (new carriers: 1)', wholeNumber],
+  ['binds', '--binds <n>', 'binds of each kind, on all nodes together (new carriers: 1)', wholeNumber],
   ['systemType', '--system-type <type>', 'system_type to bind with'],
   [
     'window',
     '--window <n>',
-    'submits without an answer at once, of each bind (new carriers: 10)',
+    'maximum number of unanswered submits of each bind (new carriers: 10)',
     wholeNumber,
   ],
-  ['messagesPerSecond', '--rate <n>', 'most messages per second', wholeNumber],
-  ['senderMessagesPerSecond', '--sender-rate <n>', 'most messages per second of one sender', wholeNumber],
-  ['longMessages', '--long-messages <form>', 'how long texts go out', LONG_MESSAGES],
-  ['validitySeconds', '--validity <seconds>', 'longest validity_period it is given (60-86400)', wholeNumber],
+  ['messagesPerSecond', '--rate <n>', 'maximum number of messages per second', wholeNumber],
+  [
+    'senderMessagesPerSecond',
+    '--sender-rate <n>',
+    'maximum number of messages per second from one sender',
+    wholeNumber,
+  ],
+  ['longMessages', '--long-messages <form>', 'how long texts are sent', LONG_MESSAGES],
+  ['validitySeconds', '--validity <seconds>', 'longest validity_period sent to it (60-86400)', wholeNumber],
   ['validityFormat', '--validity-format <format>', 'how validity_period is written', VALIDITY_FORMATS],
   [
     'submitOutcomes',
@@ -58,7 +63,7 @@ const SETTINGS: readonly Setting[] = [
 export function register(program: Command): void {
   const carrier = program
     .command('carrier')
-    .description('Carriers: SMPP connections messages go out and come in by')
+    .description('Carriers: the SMPP connections that messages are sent and received over')
     .addHelpText('after', EXAMPLES)
 
   addCreate(carrier, {
@@ -110,12 +115,12 @@ export function register(program: Command): void {
       ['host', '--host <host>', 'host name or address of its SMSC'],
       ['systemId', '--system-id <id>', 'system_id to bind with'],
       ...SETTINGS,
-      ['tls', '--no-tls', 'connect in the clear', () => false],
+      ['tls', '--no-tls', 'connect without TLS', () => false],
       ['tlsCa', '--no-tls-ca', 'trust the authorities of the system'],
-      ['tlsServerName', '--no-tls-server-name', 'its certificate must name its host'],
+      ['tlsServerName', '--no-tls-server-name', 'require its certificate to name its host'],
       ['messagesPerSecond', '--no-rate', 'send as fast as it answers'],
-      ['validitySeconds', '--no-validity', "validity_period is the message's own end"],
-      ['senderMessagesPerSecond', '--no-sender-rate', 'no limit of its own for each sender'],
+      ['validitySeconds', '--no-validity', "validity_period is the message's own validity"],
+      ['senderMessagesPerSecond', '--no-sender-rate', 'remove the limit for each sender'],
     ],
     others: (options: CarrierOptions & { readonly outcomes: boolean }) => ({
       ...passwordOf(options),
@@ -124,7 +129,7 @@ export function register(program: Command): void {
     send: requestCarrier,
   })
     .addOption(new Option('--password <password>', PASSWORD_HELP).env('ALDIS_CARRIER_PASSWORD'))
-    .addOption(new Option('--no-outcomes', 'the outcomes of all carriers').conflicts('outcome'))
+    .addOption(new Option('--no-outcomes', 'use the default outcomes').conflicts('outcome'))
   addStates(carrier)
 
   addDelete(carrier, { key: 'carrier', path: PATH, description: 'delete a carrier that no route uses' })

@@ -28,7 +28,7 @@ export async function readCsv(
     if (index === 0 || line.trim() === '') continue
     const fields = splitLine(line, index + 1)
     if (fields.length !== heading.length)
-      throw new Error(`line ${index + 1} has ${fields.length} fields, the heading ${heading.length}`)
+      throw new Error(`line ${index + 1} has ${fields.length} fields, but the header has ${heading.length}`)
     const given = heading.map((name, at): [string, string] => [name, fields[at]!.trim()])
     rows.push({ line: index + 1, values: Object.fromEntries(given.filter(([, value]) => value !== '')) })
   }
@@ -43,15 +43,15 @@ async function contents(file: string): Promise<string> {
   } catch (error) {
     throw new Error(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`, { cause: error })
   }
-  throw new Error(`${file} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: import it in pieces`)
+  throw new Error(`${file} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: split it and import the parts`)
 }
 
 function checkHeading(heading: readonly string[], columns: readonly string[], required: readonly string[]) {
   const expected = `the first line names the columns: ${columns.join(', ')}`
   const unknown = heading.find((name) => !columns.includes(name))
-  if (unknown !== undefined) throw new Error(`no column is called '${unknown}'; ${expected}`)
+  if (unknown !== undefined) throw new Error(`there is no column '${unknown}'; ${expected}`)
   const twice = heading.find((name, at) => heading.indexOf(name) !== at)
-  if (twice !== undefined) throw new Error(`the column ${twice} is there twice`)
+  if (twice !== undefined) throw new Error(`the column ${twice} is repeated`)
   const missing = required.find((name) => !heading.includes(name))
   if (missing !== undefined) throw new Error(`the column ${missing} is missing; ${expected}`)
 }
@@ -63,7 +63,7 @@ function splitLine(line: string, number: number): string[] {
   FIELD.lastIndex = 0
   for (;;) {
     const found = FIELD.exec(line)
-    if (found === null) throw new Error(`line ${number} is not CSV: a quote out of place`)
+    if (found === null) throw new Error(`line ${number} is not valid CSV: misplaced quote`)
     fields.push(found[1]?.replaceAll('""', '"') ?? found[2]!)
     if (found[3] === '') return fields
   }

@@ -50,18 +50,18 @@ export function register(program: Command): void {
         .default(DATA_DIR),
     )
     .addOption(
-      new Option('--listen-port <number>', 'port of aldis listen, where inbound messages are pushed to')
+      new Option('--listen-port <number>', 'port of aldis listen, to which inbound messages are pushed')
         .env('ALDIS_LISTEN_PORT')
         .default(LISTEN_PORT)
         .argParser(receiverPort),
     )
-    .option('--strict-callbacks', 'only public HTTPS callback URLs, as in production')
+    .option('--strict-callbacks', 'accept only public HTTPS callback URLs, as in production')
     .option(
       '--ready-file <path>',
-      'write addresses and tokens to this file, as JSON, once everything answers',
+      'write addresses and tokens to this file, as JSON, once everything is ready',
     )
     .addOption(
-      new Option('--log-level <level>', 'least severe line that is logged')
+      new Option('--log-level <level>', 'lowest level to log')
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
         .default('warn'),
     )
@@ -73,7 +73,7 @@ export function register(program: Command): void {
     .action(printEnvironment)
   dev
     .command('inbound')
-    .description('Send an inbound (MO) message, as if a handset had')
+    .description('Send an inbound (MO) message, as if from a handset')
     .requiredOption('--to <number>', 'the number it is sent to', DEV_INBOUND_NUMBER)
     .requiredOption('--from <number>', 'the number it comes from')
     .requiredOption('--body <text>', 'its text; a long one arrives in parts, like any other')
@@ -175,7 +175,7 @@ async function startService(
     },
     dnsServers: [],
     log,
-    onReplaced: () => fail('another aldis dev uses this database'),
+    onReplaced: () => fail('another aldis dev is using this database'),
     // The carrier is on this machine: nothing is gained by waiting longer between two tries.
     linkTimings: { backoffMs: 100 },
   })

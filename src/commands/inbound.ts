@@ -23,7 +23,7 @@ export function register(program: Command): void {
       ['servicePlanId', '--plan <servicePlanId>', 'of this plan', 'required'],
       ['from', '--from <sender>', 'from this person only'],
       ['to', '--to <number>', 'to this number only'],
-      ['keyword', '--keyword <word>', 'that matched this keyword, in any case'],
+      ['keyword', '--keyword <word>', 'with this keyword, in any case'],
     ],
   })
   addShow(inbound, { key: 'msgId', path: PATH, description: 'show an inbound message' })

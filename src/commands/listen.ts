@@ -37,7 +37,7 @@ export function register(program: Command): void {
     .option('--json', 'print JSON for programs, one object a line')
     .option(
       '--secret <whsec>',
-      'webhook secret of the account: what it has not signed is answered 401',
+      'webhook secret of the account; unsigned requests are answered 401',
       webhookSecret,
     )
     .addHelpText('after', EXAMPLES)

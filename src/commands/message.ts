@@ -40,11 +40,11 @@ export function register(program: Command): void {
       ['status', '--status <status>', 'QUEUED, SENT, DELIVERED, FAILED or UNKNOWN'],
       ['country', '--country <code>', 'to this country only'],
       ['mccmnc', '--mccmnc <digits>', 'to this network only'],
-      ['fromDate', '--since <time>', 'accepted from then on (RFC 3339)'],
-      ['toDate', '--until <time>', 'accepted until then; without --plan at most 24 hours after --since'],
+      ['fromDate', '--since <time>', 'accepted at or after this time (RFC 3339)'],
+      ['toDate', '--until <time>', 'accepted until this time; without --plan at most 24 hours after --since'],
       ['errorCode', '--error-code <digits>', 'with this error code only'],
       ['carrier', '--carrier <carrier>', 'of this carrier only'],
-      ['carrierMessageId', '--carrier-message-id <id>', 'with this id of a carrier, of the last 8 days'],
+      ['carrierMessageId', '--carrier-message-id <id>', 'with this id from a carrier, of the last 8 days'],
     ],
   })
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 export function register(program: Command): void {
   program
     .command('migrate')
-    .description('Bring the schema of DATABASE_URL up to date (aldis serve does it too)')
+    .description('Migrate the schema of DATABASE_URL (aldis serve does this too)')
     .addHelpText(
       'after',
       '\nExample:\n  DATABASE_URL=postgresql://aldis:password@db.example.net/aldis aldis migrate',

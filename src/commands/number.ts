@@ -11,13 +11,13 @@ Examples:
 export function register(program: Command): void {
   const number = program
     .command('number')
-    .description('Inbound numbers: whose plan a message to them belongs to')
+    .description('Inbound numbers: which plan a message to them belongs to')
     .addHelpText('after', EXAMPLES)
 
   addCreate(number, {
     key: 'number',
     path: PATH,
-    description: 'give a number to a service plan',
+    description: 'assign a number to a service plan',
     settings: [
       ['servicePlanId', '--plan <servicePlanId>', 'plan that gets its messages', 'required'],
       ['keywords', '--keyword <word>', 'keyword to report; may be repeated', repeated],
@@ -38,8 +38,8 @@ export function register(program: Command): void {
     description: 'change an inbound number; what is not given stays',
     settings: [
       ['servicePlanId', '--plan <servicePlanId>', 'plan that gets its messages'],
-      ['keywords', '--no-keywords', 'have no keywords', () => []],
-      ['keywords', '--keyword <word>', 'keyword, in place of all there are; may be repeated', repeated],
+      ['keywords', '--no-keywords', 'remove its keywords', () => []],
+      ['keywords', '--keyword <word>', 'keyword, replaces all current ones; may be repeated', repeated],
     ],
   })
 

@@ -14,10 +14,10 @@ Examples:
   aldis opt-out remove --plan 65a1c0ffee0123456789abcd --from +15550001000 --to +15551230000
   aldis opt-out import people.csv
 
-They count for plans that keep opt-outs: aldis plan update <servicePlanId> --opt-out
+They apply to plans with opt-outs: aldis plan update <servicePlanId> --opt-out
 
 The first line of a file to import names its columns: ${COLUMNS.join(',')}
-in any order. What is there already stays.`
+in any order. Opt-outs that exist already stay.`
 
 const KEY: readonly Setting[] = [
   ['servicePlanId', '--plan <servicePlanId>', 'plan that sends', 'required'],

@@ -29,10 +29,10 @@ const SETTINGS: readonly Setting[] = [
   [
     'validitySeconds',
     '--validity <seconds>',
-    'how long a message is of use (60-86400; new plans: 86400)',
+    'how long a message is valid (60-86400; new plans: 86400)',
     wholeNumber,
   ],
-  ['smartEncoding', '--smart-encoding', 'replace typographic characters where that makes a text GSM 7-bit'],
+  ['smartEncoding', '--smart-encoding', 'replace typographic characters if that makes a text GSM 7-bit'],
   [
     'nationalLanguages',
     '--national-languages <list>',
@@ -44,7 +44,7 @@ const SETTINGS: readonly Setting[] = [
 export function register(program: Command): void {
   const plan = program
     .command('plan')
-    .description('Service plans: what messages are sent and received under')
+    .description('Service plans: the settings that messages are sent and received with')
     .addHelpText('after', EXAMPLES)
 
   const create = addCreate(plan, {
@@ -52,12 +52,12 @@ export function register(program: Command): void {
     description: 'create a service plan',
     settings: [
       ['accountId', '--account <accountId>', 'account it belongs to', 'required'],
-      ['name', '--name <name>', 'name for people', 'required'],
-      ['servicePlanId', '--id <servicePlanId>', '24 hex digits (default: made up)'],
+      ['name', '--name <name>', 'display name', 'required'],
+      ['servicePlanId', '--id <servicePlanId>', '24 hex digits (default: generated)'],
       ...SETTINGS,
     ],
     others,
-  }).option('--inactive', 'refuse its messages for now')
+  }).option('--inactive', 'refuse its messages until it is activated')
   addRateOptions(addOptOutOptions(create, false), false)
 
   addList(plan, {
@@ -81,18 +81,13 @@ export function register(program: Command): void {
     path: PATH,
     description: 'change a service plan; what is not given stays',
     settings: [
-      ['name', '--name <name>', 'name for people'],
+      ['name', '--name <name>', 'display name'],
       ['active', '--active', 'accept its messages'],
       ...SETTINGS,
-      ['route', '--no-route', 'have no route: the plan cannot send'],
-      ['inboundUrl', '--no-inbound-url', 'have no inbound URL'],
+      ['route', '--no-route', 'remove its route: the plan cannot send'],
+      ['inboundUrl', '--no-inbound-url', 'remove its inbound URL'],
       ['smartEncoding', '--no-smart-encoding', 'send texts as they are', () => false],
-      [
-        'nationalLanguages',
-        '--no-national-languages',
-        'send no text with the tables of a language',
-        () => [],
-      ],
+      ['nationalLanguages', '--no-national-languages', 'use no national language tables', () => []],
     ],
     others,
   }).addOption(new Option('--inactive', 'refuse its messages').conflicts('active'))

@@ -59,7 +59,7 @@ interface QualityAnswer {
 export function register(program: Command): void {
   const quality = program
     .command('quality')
-    .description('Quality watch: how carriers do in each route, and which are out of use')
+    .description('Quality watch: how carriers perform in each route, and which are out of use')
     .addHelpText('after', EXAMPLES)
 
   const figures = quality.command('show', { isDefault: true }).description('show the figures (the default)')
@@ -67,7 +67,7 @@ export function register(program: Command): void {
     .option('--carrier <carrier>', 'only this carrier')
     .option('--route <route>', 'only this route')
     .option('--minutes <n>', 'how far back (1-10000, default 60)', wholeNumber)
-    .option('--series', 'in the course of time, all added up')
+    .option('--series', 'show the sum over time')
     .action(printQuality)
 
   addAction(quality, 'pauses', 'list carriers that their quality floor has taken out of use').action(

@@ -42,7 +42,7 @@ interface QueueAnswer {
 export function register(program: Command): void {
   const queue = program
     .command('queue')
-    .description('Show what waits, where, why and how long: messages, webhooks, destinations in trouble')
+    .description('Show the backlog, by place, cause and age: messages, webhooks, destinations in trouble')
     .addHelpText('after', EXAMPLES)
   addConnectionOptions(queue).action(printQueue)
 }

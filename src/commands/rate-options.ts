@@ -9,9 +9,9 @@ export interface RateOptions {
 /** Adds `--rate`, `--burst` and, for changes, `--no-rate`. */
 export function addRateOptions(command: Command, removable: boolean): Command {
   command
-    .option('--rate <n>', 'most messages per second', wholeNumber)
-    .option('--burst <n>', 'most messages at once (with --rate)', wholeNumber)
-  return removable ? command.option('--no-rate', 'lift the limit') : command
+    .option('--rate <n>', 'maximum number of messages per second', wholeNumber)
+    .option('--burst <n>', 'maximum number of messages at once (with --rate)', wholeNumber)
+  return removable ? command.option('--no-rate', 'remove the limit') : command
 }
 
 /** The API's `rateLimit`; undefined when none was given. Throws on a burst alone. */

@@ -15,11 +15,11 @@ Examples:
   aldis rate list --country SE
   aldis rate import prices.csv
 
-Prices are for one segment, exact to 6 decimal places. A message costs by the most specific rate: one of its plan
-before those for all plans; then by network, longest prefix, country, anywhere.
+Prices are for one segment, exact to 6 decimal places. The most specific rate applies: one of the message's plan before
+those for all plans; then by network, longest prefix, country, anywhere.
 
 The first line of a file to import names its columns: ${COLUMNS.join(',')}
-in any order, those that are empty throughout left out. A rate that is there already gets the new amounts.`
+in any order; empty columns may be omitted. A rate that exists already gets the new amounts.`
 
 export function register(program: Command): void {
   const rate = program
@@ -33,8 +33,8 @@ export function register(program: Command): void {
     description: 'add a rate',
     settings: [
       ['servicePlanId', '--plan <servicePlanId>', 'of this plan only'],
-      ['prefix', '--prefix <prefix>', 'for numbers that begin so, as +4670'],
-      ['country', '--country <code>', 'for numbers of this country, as SE'],
+      ['prefix', '--prefix <prefix>', 'for numbers that begin with this, such as +4670'],
+      ['country', '--country <code>', 'for numbers of this country, such as SE'],
       ['mccmnc', '--mccmnc <digits>', 'for numbers in this network'],
       ['price', '--price <amount>', 'of one segment, as 0.0075', 'required'],
       ['ptf', '--ptf <amount>', 'pass-through fee of one segment (default 0)'],

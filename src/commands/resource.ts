@@ -83,8 +83,8 @@ interface PageOptions {
 
 export function addPageOptions(command: Command): Command {
   return command
-    .option('--limit <n>', 'most items to show (1-1000, default 100)', wholeNumber)
-    .option('--after <key>', 'go on behind this item')
+    .option('--limit <n>', 'maximum number of items to show (1-1000, default 100)', wholeNumber)
+    .option('--after <key>', 'continue after this item')
 }
 
 export async function printList(

@@ -8,7 +8,7 @@ Examples:
   aldis route explain --plan 65a1c0ffee0123456789abcd --from Example --to +447400123456
   aldis route explain --plan 65a1c0ffee0123456789abcd --from 12345 --to +46701234567 --body 'Your code is 1234'
 
-Nothing is sent. SHARE is the percentage of such messages that each carrier gets now.`
+Nothing is sent. SHARE is the percentage of such messages that each carrier currently gets.`
 
 interface ExplainOptions extends ConnectionOptions {
   readonly plan: string
@@ -35,7 +35,7 @@ export function addExplain(route: Command): void {
     .requiredOption('--plan <servicePlanId>', 'plan that sends it')
     .requiredOption('--from <sender>', 'its sender')
     .requiredOption('--to <number>', 'its recipient')
-    .option('--body <text>', 'its text; without one, any of one segment')
+    .option('--body <text>', 'its text; without it, one segment is assumed')
     .addHelpText('after', EXAMPLES)
     .action(async (options: ExplainOptions) => {
       const query = new URLSearchParams({

@@ -9,9 +9,9 @@ Examples:
   aldis route rule add --from 12345 --route short-codes
   aldis route rule add --plan 65a1c0ffee0123456789abcd --prefix +4479 --route premium
 
-A rule is limited by a plan, a sender and one of mccmnc, prefix and country, each or any of them. Of several that fit,
-one that names the sender comes first, then the more specific destination (mccmnc, longer prefix, country), then the
-plan's own. Messages that no rule fits take the route of their plan.`
+A rule may name a plan, a sender and one of mccmnc, prefix and country. If several rules match, one that names the sender
+comes first, then the more specific destination (mccmnc, longer prefix, country), then the plan's own. Messages that match
+no rule take the route of their plan.`
 
 const ROUTE: Setting = ['route', '--route <route>', 'route that messages take', 'required']
 
@@ -19,7 +19,7 @@ const ROUTE: Setting = ['route', '--route <route>', 'route that messages take', 
 export function addRules(route: Command): void {
   const rule = route
     .command('rule')
-    .description('Rules: which messages take another route than that of their plan')
+    .description('Rules: which messages take another route than the one of their plan')
     .addHelpText('after', EXAMPLES)
 
   addCreate(rule, {
@@ -31,7 +31,7 @@ export function addRules(route: Command): void {
       ['servicePlanId', '--plan <servicePlanId>', 'messages of this plan'],
       ['from', '--from <sender>', 'messages of this sender'],
       ['mccmnc', '--mccmnc <mccmnc>', 'to this network'],
-      ['prefix', '--prefix <prefix>', 'to numbers that begin so, such as +4479'],
+      ['prefix', '--prefix <prefix>', 'to numbers that begin with this, such as +4479'],
       ['country', '--country <country>', 'to this country, such as GB'],
     ],
   })

@@ -12,9 +12,9 @@ Examples:
   aldis route update default --quality-floor 70:60:100:30
 
 A carrier is name[:priority[:weight]]: the lowest priority is tried first (default 0), equal ones share by
-weight (default 1). A quality floor is percent[:window[:messages[:pause]]]: a carrier of which less than so many
-percent were delivered in the window (minutes, default 60), of at least so many messages (default 100), is out of use
-in this route for the pause (minutes, default 30), as long as the route has another.`
+weight (default 1). A quality floor is percent[:window[:messages[:pause]]]: if a carrier has had at least that number of
+messages (default 100) in the window (minutes, default 60) and delivered less than that percentage of them, it is out of
+use in this route for the pause (minutes, default 30), as long as the route has another carrier.`
 
 interface RouteCarrier {
   readonly carrier: string
@@ -57,9 +57,9 @@ export function register(program: Command): void {
     description: 'change a route; what is not given stays',
     settings: [
       ['name', '--name <name>', 'new name'],
-      ['carriers', '--carrier <carrier>', 'in place of all there are; may be repeated', routeCarrier],
+      ['carriers', '--carrier <carrier>', 'replaces all current ones; may be repeated', routeCarrier],
       FLOOR,
-      ['qualityFloor', '--no-quality-floor', 'take no carrier out of use'],
+      ['qualityFloor', '--no-quality-floor', 'never take a carrier out of use'],
     ],
   })
   addDelete(route, { key: 'route', path: PATH, description: 'delete a route that no plan and no rule uses' })

@@ -62,8 +62,9 @@ export function explainListen(error: unknown, listening: Listening): Error {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') return new Error(`port ${port} is in use; choose another with ${portSetting}`)
   if (code === 'EACCES')
-    return new Error(`port ${port} may not be used by this user; choose another with ${portSetting}`)
-  if (code === 'ENOTSUP') return new Error('this system shares no port among processes: --workers must be 1')
+    return new Error(`port ${port} needs privileges that this user lacks; choose another with ${portSetting}`)
+  if (code === 'ENOTSUP')
+    return new Error('this system cannot share a port among processes: --workers must be 1')
   const choice = hostSetting === undefined ? '' : `; choose another address with ${hostSetting}`
   return new Error(`nothing can listen at ${host}: ${message}${choice}`)
 }
@@ -100,13 +101,13 @@ export function explainStart(
 export function port(text: string): number {
   const value = Number(text)
   if (!/^\d{1,5}$/.test(text) || value > 65_535)
-    throw new InvalidArgumentError('a port is a number from 0 to 65535')
+    throw new InvalidArgumentError('expected a port from 0 to 65535')
   return value
 }
 
 /** Option parser: the port of a receiver, which has to be known. */
 export function receiverPort(text: string): number {
   const value = port(text)
-  if (value === 0) throw new InvalidArgumentError('the port of a receiver is a number from 1 to 65535')
+  if (value === 0) throw new InvalidArgumentError('expected the port of a receiver, from 1 to 65535')
   return value
 }

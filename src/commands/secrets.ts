@@ -14,9 +14,9 @@ interface Progress {
 
 /** Adds `aldis secrets`: the change of SECRET_KEY. */
 export function register(program: Command): void {
-  const secrets = program.command('secrets').description('What is sealed with SECRET_KEY in the database')
+  const secrets = program.command('secrets').description('Secrets in the database, encrypted with SECRET_KEY')
   addAction(secrets, 'reseal', 'seal with SECRET_KEY what SECRET_KEY_PREVIOUS has sealed; may be repeated')
-    .option('--after <position>', 'continue there, as the interrupted run has said')
+    .option('--after <position>', 'continue at the position that the interrupted run printed')
     .action(reseal)
 }
 

@@ -10,8 +10,8 @@ Examples:
   aldis sender-rule add US --plan 65a1c0ffee0123456789abcd --types e164
   aldis sender-rule list --country US
 
-A sender must be of a kind that its plan allows and, where a rule for the recipient's country is there, of one that the
-rule allows: the plan's own rule, or else the one for all plans.`
+A sender must be of a kind that its plan allows. If there is a rule for the recipient's country, it must allow the kind
+too: the plan's own rule applies, otherwise the one for all plans.`
 
 const TYPES: readonly Setting[] = [
   ['senderTypes', '--types <kinds>', 'short-code, e164, alphanumeric: comma-separated', listed],
@@ -21,7 +21,7 @@ const TYPES: readonly Setting[] = [
 export function register(program: Command): void {
   const rule = program
     .command('sender-rule')
-    .description('Sender rules: which kinds of sender are allowed towards a country')
+    .description('Sender rules: which kinds of sender are allowed to a country')
     .addHelpText('after', EXAMPLES)
 
   addCreate(rule, {
@@ -60,6 +60,6 @@ export function register(program: Command): void {
 
 function needTypes(options: object): Record<string, never> {
   if (fieldsOf(TYPES, options).senderTypes === undefined)
-    throw new Error('what is allowed is missing: --types or --no-types')
+    throw new Error('an option is missing: --types or --no-types')
   return {}
 }

@@ -19,7 +19,7 @@ export function register(program: Command): void {
     'set <servicePlanId> <sender> <status>',
     'subscribe a plan to a sender: approved, pending or denied',
   )
-    .option('--force', 'accept a status that is none of the three; sends are answered 422 while it stands')
+    .option('--force', 'accept any other status; sends are answered 422 while it is set')
     .action(
       (
         servicePlanId: string,

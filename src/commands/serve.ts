@@ -18,7 +18,7 @@ export function register(program: Command): void {
     .description('Run the service, configured by the environment')
     .option(
       '--carriers-stopped',
-      'stop every carrier before anything is bound, as after a restore (CARRIERS_STOPPED=on)',
+      'stop every carrier before anything is bound, for use after a restore (CARRIERS_STOPPED=on)',
     )
     .option(
       '--workers <number>',
@@ -33,7 +33,7 @@ export function register(program: Command): void {
 function workerCount(text: string): number {
   const count = Number(text)
   if (/^\d{1,2}$/.test(text) && count >= 1 && count <= MOST_WORKERS) return count
-  throw new InvalidArgumentError(`there are 1 to ${MOST_WORKERS} workers`)
+  throw new InvalidArgumentError(`expected 1 to ${MOST_WORKERS} workers`)
 }
 
 /** As config.ts, which is not loaded for the help text. */

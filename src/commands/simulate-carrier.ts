@@ -36,10 +36,10 @@ export function register(program: Command): void {
     .option('--receipt-delay-ms <delay>', 'delay of receipts, N or MIN-MAX (default: 50-300)', delayRange)
     .option(
       '--throughput <number>',
-      'submits accepted in a second (default: no limit)',
+      'submits accepted per second (default: no limit)',
       integer(1, MAX_THROUGHPUT),
     )
-    .option('--quiet', 'print nothing but errors')
+    .option('--quiet', 'print only errors')
     .addHelpText('after', EXAMPLES)
     .action(simulateCarrier)
 }

@@ -37,7 +37,7 @@ export function register(program: Command): void {
       [
         'expiresAt',
         '--expires-at <time>',
-        'refuse it from then on, as in 2027-01-31T00:00:00Z (default: never)',
+        'refuse it from this time on, such as 2027-01-31T00:00:00Z (default: never)',
       ],
     ],
   })

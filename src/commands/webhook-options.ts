@@ -15,7 +15,7 @@ const BASIC_VARIABLE = 'ALDIS_WEBHOOK_BASIC'
 export function addWebhookOptions(command: Command, change: boolean): Command {
   const basic = new Option(
     '--webhook-basic <user:password>',
-    'Basic credentials of its webhooks; - reads them from standard input, where nobody else sees them',
+    'Basic credentials for its webhooks; - reads them from standard input, so that they are not visible',
   )
   command
     .option(
@@ -28,11 +28,11 @@ export function addWebhookOptions(command: Command, change: boolean): Command {
   if (!change) return command
   return command
     .addOption(
-      new Option('--no-webhook-headers', 'no headers of its own, but for --webhook-basic').conflicts(
+      new Option('--no-webhook-headers', 'remove its headers, except --webhook-basic').conflicts(
         'webhookHeader',
       ),
     )
-    .option('--no-webhook-basic', 'no Basic credentials')
+    .option('--no-webhook-basic', 'remove its Basic credentials')
 }
 
 /**
@@ -63,7 +63,7 @@ function headersOf(given: readonly string[]): { name: string; value: string }[] 
   return lines.map((line) => {
     const [, name, value] = /^([^:]*):[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
     if (name === undefined || value === undefined)
-      throw new Error("a webhook header is a name, a colon and a value, as 'X-Api-Key: value'")
+      throw new Error("a webhook header is a name, a colon and a value, such as 'X-Api-Key: value'")
     return { name, value }
   })
 }

@@ -56,21 +56,21 @@ const ORIGIN = [
 const FILTERS: readonly Setting[] = [
   PLAN,
   ORIGIN,
-  ['fromDate', '--from <time>', 'of messages from then on (RFC 3339), an inbound one when it came'],
-  ['toDate', '--to <time>', 'of messages until then'],
+  ['fromDate', '--from <time>', 'of messages accepted, or received, at or after this time (RFC 3339)'],
+  ['toDate', '--to <time>', 'of messages until this time'],
   ['msgId', '--msg <msgId>', 'of this message only'],
 ]
 
 const TEST: readonly Setting[] = [
   ['servicePlanId', '--plan <servicePlanId>', 'as if of this plan', 'required'],
   ['type', '--type <type>', 'deliveryReceipt (the default) or inboundMessage'],
-  ['url', '--to <url>', 'to this URL; otherwise to where such events of the plan go'],
+  ['url', '--to <url>', 'to this URL (default: the URL for such events of the plan)'],
 ]
 
 export function register(program: Command): void {
   const webhook = program
     .command('webhook')
-    .description('What customers are told by webhook: events, their attempts and destinations')
+    .description('Webhooks: events, their attempts and destinations')
     .addHelpText('after', EXAMPLES)
 
   addList(webhook, {
@@ -90,7 +90,7 @@ export function register(program: Command): void {
   addAction(
     webhook,
     'redeliver <eventId>',
-    'deliver an event again, or now, under the id that it has',
+    'deliver an event again, or now if it waits; it keeps its id',
   ).action(async (id: string, options: ConnectionOptions) =>
     printEvent(options, await requestAdmin(options, 'POST', `${EVENTS}/${segment(id)}/redeliver`)),
   )
@@ -100,7 +100,7 @@ export function register(program: Command): void {
     .option('--state <state>', 'failed or kept', 'failed')
     .action(redeliverAll)
 
-  const test = 'send a signed test event at once, and show what came of it; exit code 1: not delivered'
+  const test = 'send a signed test event at once and show the result; exit code 1: not delivered'
   addSettings(addAction(webhook, 'test', test), TEST).action(sendTest)
 
   addDestinations(webhook)

@@ -124,7 +124,7 @@ export class Workers {
       return
     }
     const delayMs = failures === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** (failures - 1), MOST_BACK_OFF_MS)
-    log.info({ worker: number, delayMs }, 'the worker is started again')
+    log.info({ worker: number, delayMs }, 'restarting the worker')
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
       this.#launchAgain(number).ready.catch((error) =>

@@ -16,7 +16,9 @@ export function destinationFaults({ prefix, country, mccmnc }: Destination): Fau
   const given = Object.entries({ prefix, country, mccmnc }).filter(([, value]) => value !== null)
   if (given.length > 1) {
     const [name] = given[1]!
-    faults.push(fault(name, 'EXCLUSIVE', 'must be left out: only one of prefix, country and mccmnc'))
+    faults.push(
+      fault(name, 'EXCLUSIVE', 'must be omitted: only one of prefix, country and mccmnc is allowed'),
+    )
   }
   if (country !== null && !isCountryCode(country)) {
     faults.push(fault('country', 'NOT_FOUND', 'must be a country code of ISO 3166-1'))

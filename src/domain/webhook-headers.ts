@@ -67,7 +67,11 @@ export function judgeWebhookHeaders(settings: WebhookHeaderSettings, change: Web
   }
   if (names.has(AUTHORIZATION) && change.webhookCredentials != null) {
     faults.push(
-      fault('webhookCredentials', 'NOT_ALLOWED', 'must not be given beside a webhook header Authorization'),
+      fault(
+        'webhookCredentials',
+        'NOT_ALLOWED',
+        'must not be given together with a webhook header Authorization',
+      ),
     )
   }
   const characters = Object.entries(sentWebhookHeaders(settings)).reduce(
@@ -76,7 +80,7 @@ export function judgeWebhookHeaders(settings: WebhookHeaderSettings, change: Web
   )
   if (characters > MAX_CHARACTERS) {
     const field = change.webhookHeaders === undefined ? 'webhookCredentials' : 'webhookHeaders'
-    const message = `must leave names and values of all headers at most ${MAX_CHARACTERS} characters`
+    const message = `must not bring the names and values of all headers above ${MAX_CHARACTERS} characters`
     faults.push(fault(field, 'TOO_LONG', message))
   }
   return faults

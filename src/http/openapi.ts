@@ -39,7 +39,7 @@ export function documentOperatorRoutes(app: FastifyInstance): void {
     info: {
       title: 'Aldis operator API',
       ...ABOUT,
-      description: `Set up accounts, carriers, routes and prices, and see what becomes of messages. ${FAILURES}`,
+      description: `Set up accounts, carriers, routes and prices, and follow messages. ${FAILURES}`,
     },
     tags: OPERATOR_TAGS,
   })

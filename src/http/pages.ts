@@ -104,7 +104,7 @@ export class CursorPages<Filters extends object, Position> {
     const opening = [keys.cursor, ...(keys.oldCursors ?? [])]
     const cursor = openCursor<Filters, Position>(sealed, { list: this.#list, planId }, opening, clock())
     if (cursor === null) {
-      throw invalid([fault('cursor', 'INVALID_CURSOR', 'is malformed or expired; begin again without it')])
+      throw invalid([fault('cursor', 'INVALID_CURSOR', 'is invalid or expired; restart without a cursor')])
     }
     const faults = contradictions(cursor.filters, filters)
     if (faults.length > 0) throw invalid(faults)

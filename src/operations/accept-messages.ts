@@ -319,7 +319,7 @@ export class GroupAccepter {
       try {
         return await writeInHalves(items, this.#settlePart, failed)
       } catch (error) {
-        this.#options.log.error({ err: error }, 'outcome of a COMMIT still unknown')
+        this.#options.log.error({ err: error }, 'outcome of a COMMIT is still unknown')
         await wait(LOST_COMMIT_RETRY_MS)
       }
     }

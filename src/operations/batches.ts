@@ -74,7 +74,7 @@ export class Batcher<Item, Result> {
           ({ sinceMs }) => `${sinceMs <= untilMs}`,
         )
         this.#waiting = kept
-        for (const { reject } of late) reject(new Error(`had no turn within ${maxWaitMs} ms`))
+        for (const { reject } of late) reject(new Error(`got no turn within ${maxWaitMs} ms`))
         this.#limitWait()
       },
       Math.max(1, first.sinceMs + maxWaitMs - performance.now()),

@@ -76,7 +76,7 @@ async function planKeys(
     throw refuseField(
       'servicePlanIds',
       'NOT_FOUND',
-      `must be service plans of the account: ${missing} is none`,
+      `must be service plans of the account: ${missing} is not`,
     )
   }
   return plans.map((plan) => plan.id)

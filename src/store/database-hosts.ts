@@ -97,7 +97,7 @@ export class DatabaseHosts {
     const host = this.#connected.get(client) ?? this.#primary
     this.demoted(host)
     const reason = 'it is a standby, or default_transaction_read_only is on'
-    return new NoPrimaryError(`the database at ${host.host}:${host.port} takes no writes: ${reason}`)
+    return new NoPrimaryError(`the database at ${host.host}:${host.port} accepts no writes: ${reason}`)
   }
 
   /** The server said that it takes no writes: it is in doubt, and every connection to it is dropped. */

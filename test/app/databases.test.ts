@@ -151,7 +151,7 @@ describe('every session has the settings that the statements need', () => {
 
 describe('a database that no node can work on is refused in one line', () => {
   test.each([
-    ['default_transaction_read_only', 'on', /takes no writes: .*default_transaction_read_only/],
+    ['default_transaction_read_only', 'on', /accepts no writes: .*default_transaction_read_only/],
     ['search_path', 'nowhere', /search_path of \w+ names no schema/],
     [
       'session_replication_role',

@@ -70,7 +70,7 @@ describe('which of several servers is the primary', () => {
 
   test('a standby alone is refused as well', async () => {
     const db = openDatabase({ connectionString: pair.standby.connectionString, poolSize: 1 })
-    await expect(db.query('select 1')).rejects.toThrow(/takes no writes: it is a standby/)
+    await expect(db.query('select 1')).rejects.toThrow(/accepts no writes: it is a standby/)
     await db.end()
   })
 })

@@ -243,7 +243,9 @@ test('a service that is not there', async () => {
   expect(await refused('account', 'list', '--url', url)).toBe(
     `error: cannot reach ${url}: connection refused. Is the service running? Another address is given by --url or ALDIS_URL\n`,
   )
-  expect(await refused('account', 'list', '--url', 'localhost:8080')).toContain('not an address of a service')
+  expect(await refused('account', 'list', '--url', 'localhost:8080')).toContain(
+    'not the address of a service',
+  )
 })
 
 /** What a customer could write to an operator's terminal. */

@@ -28,13 +28,13 @@ it('reads quoted fields, a byte order mark and the line ends of Windows', async 
 })
 
 it.each([
-  ['', "no column is called ''"],
-  ['prefix,mcc\n', "no column is called 'mcc'; the first line names the columns: prefix, mccmnc, note"],
+  ['', "there is no column ''"],
+  ['prefix,mcc\n', "there is no column 'mcc'; the first line names the columns: prefix, mccmnc, note"],
   ['prefix\n+44\n', 'the column mccmnc is missing'],
-  ['prefix,mccmnc,prefix\n', 'the column prefix is there twice'],
-  ['prefix,mccmnc\n+44,1,2\n', 'line 2 has 3 fields, the heading 2'],
-  ['prefix,mccmnc\n+44,"1\n', 'line 2 is not CSV'],
-  ['prefix,mccmnc\n+44,a"b\n', 'line 2 is not CSV'],
+  ['prefix,mccmnc,prefix\n', 'the column prefix is repeated'],
+  ['prefix,mccmnc\n+44,1,2\n', 'line 2 has 3 fields, but the header has 2'],
+  ['prefix,mccmnc\n+44,"1\n', 'line 2 is not valid CSV'],
+  ['prefix,mccmnc\n+44,a"b\n', 'line 2 is not valid CSV'],
 ])('refuses %j', async (text, message) => {
   await expect(read(text)).rejects.toThrow(message)
 })

@@ -204,14 +204,10 @@ describe('aldis dev', () => {
 })
 
 test.each([
-  ['a port that is none', ['--port', 'http'], /'http' is invalid\. a port is a number/],
-  ['a port too high', ['--port', '65536'], /a port is a number from 0 to 65535/],
+  ['a port that is none', ['--port', 'http'], /'http' is invalid\. expected a port/],
+  ['a port too high', ['--port', '65536'], /expected a port from 0 to 65535/],
   ['an unknown flag', ['--prot', '8080'], /unknown option '--prot' .*--port/],
-  [
-    'a port no receiver can have',
-    ['--listen-port', '0'],
-    /the port of a receiver is a number from 1 to 65535/,
-  ],
+  ['a port no receiver can have', ['--listen-port', '0'], /expected the port of a receiver, from 1 to 65535/],
   ['an unknown log level', ['--log-level', 'loud'], /Allowed choices are trace, debug, info, warn, error/],
   ['a ready file that is a folder', ['--ready-file', '/proc'], /cannot write \/proc \(E\w+\)/],
   ['an argument too many', ['now'], /unknown command 'now'|too many arguments/],

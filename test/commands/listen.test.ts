@@ -114,7 +114,7 @@ test('a port in use is refused in one line', async () => {
 })
 
 test.each([
-  ['--port', 'http', 'a port is a number from 0 to 65535'],
+  ['--port', 'http', 'expected a port from 0 to 65535'],
   ['--secret', 'hunter2', 'a webhook secret is whsec_ and base64'],
 ])('%s %s is refused in one line', async (flag, text, reason) => {
   const exit = await runCommand(['listen', flag, text])

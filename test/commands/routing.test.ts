@@ -108,7 +108,7 @@ test('a file with faults names the lines, and what went in before', async () => 
     code: 1,
     stdout: '',
     stderr:
-      'error: line 4: prefix must be + and 1 to 15 digits, the calling code first; ' +
+      'error: line 4: prefix must be "+" and 1 to 15 digits, starting with the country code; ' +
       'line 5: mccmnc must be 5 or 6 digits: mobile country code and network code (0 lines before were imported)\n',
   })
   expect((await run(['number-range', 'show', '+3361'])).code).toBe(1)

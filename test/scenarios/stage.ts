@@ -39,7 +39,7 @@ export interface Stage {
 }
 
 /** At most once a minute, so it may be about an earlier scenario. */
-const TOLD_LATER = /refused what carriers brought/
+const TOLD_LATER = /refused receipts or inbound messages/
 
 export function stage(options: ServiceOptions = {}): Stage {
   let smsc: Smsc

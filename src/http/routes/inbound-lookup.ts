@@ -13,7 +13,7 @@ import { InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
 const SCHEMA = {
   operationId: 'getInboundMessage',
   summary: 'Get an inbound message',
-  description: 'As it was pushed to the inbound URL, whether or not there is one.',
+  description: 'The message as it is pushed to the inbound URL, whether or not there is one.',
   tags: ['Inbound messages'],
   params: MessagePathSchema,
   querystring: LookupQuerySchema,

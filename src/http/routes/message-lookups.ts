@@ -19,12 +19,12 @@ export interface LookupDeps {
 const SCHEMA = {
   operationId: 'getMessage',
   summary: 'Get the delivery record of a message',
-  description: 'It may take a moment after the send until the record can be read: retry a 404.',
+  description: 'The record may not be readable immediately after the send: retry a 404.',
   tags: ['Messages'],
   params: MessagePathSchema,
   querystring: LookupQuerySchema,
   response: {
-    200: { ...DeliveryReceiptSchema, description: 'The record as it is now', examples: [DELIVERED_MESSAGE] },
+    200: { ...DeliveryReceiptSchema, description: 'The current record', examples: [DELIVERED_MESSAGE] },
     ...failures(400, 401, 403, 404, 429, 500, 503),
   },
 }

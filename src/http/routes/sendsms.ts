@@ -34,7 +34,7 @@ export const SEND_PATH = '/v1/sendsms'
 const SCHEMA = {
   operationId: 'sendSms',
   summary: 'Send one SMS',
-  description: 'One message a request, answered once it is stored. Receipts follow.',
+  description: 'Sends one message. The response comes once it is stored; receipts follow.',
   tags: ['Messages'],
   headers: Type.Object({
     'idempotency-key': Type.Optional(
@@ -51,7 +51,7 @@ const SCHEMA = {
         location: { type: 'string', description: 'Where the record is: /v1/messages/{msgId}' },
         'idempotent-replayed': {
           type: 'string',
-          description: 'true when the Idempotency-Key came before: the record is the first one',
+          description: 'true if the Idempotency-Key was used before: the record is that of the first request',
         },
       },
     },

@@ -40,9 +40,9 @@ const COMMON = { tags: ['Webhook deliveries'] }
 const ONE = {
   ...COMMON,
   operationId: 'redeliverWebhookEvent',
-  summary: 'Have an event delivered, again or at last',
+  summary: 'Redeliver an event',
   description:
-    'Under the same id; attempts go on counting, and its schedule begins anew. Pending: it is due now.',
+    'The event keeps its id, the count of its attempts continues, and its schedule starts again. A pending event becomes due now.',
   params: EventPathSchema,
   body: PlanBodySchema,
   response: {
@@ -58,8 +58,8 @@ const ONE = {
 const MANY = {
   ...COMMON,
   operationId: 'redeliverWebhookEvents',
-  summary: 'Have all events of a plan delivered that failed, or were kept',
-  description: 'Up to 10,000 in one request; nextAfter tells where to go on.',
+  summary: 'Redeliver all events of a plan that failed, or were kept',
+  description: 'Redelivers up to 10,000 in one request; nextAfter says where to continue.',
   body: RedeliverBodySchema,
   response: {
     202: { ...RedeliveredSchema, description: 'To be delivered', examples: [REDELIVERED] },
@@ -70,12 +70,12 @@ const MANY = {
 const TEST = {
   ...COMMON,
   operationId: 'sendTestWebhook',
-  summary: 'Send a signed test event at once and say what came of it',
+  summary: 'Send a signed test event and return the result',
   description:
-    'One a second for each account. It carries the header aldis-test: true, and is not tried again.',
+    'At most one a second for each account. It has the header aldis-test: true, and is not retried.',
   body: TestBodySchema,
   response: {
-    200: { ...TestEventSchema, description: 'What came of it', examples: [TEST_EVENT] },
+    200: { ...TestEventSchema, description: 'The result', examples: [TEST_EVENT] },
     ...failures(400, 401, 403, 409, 413, 415, 429, 500, 503),
   },
 }
@@ -131,7 +131,7 @@ function readRedelivery({ after, ...texts }: Static<typeof RedeliverBodySchema>)
   const filters = parseEventFilters(texts, faults)
   const key = after === undefined ? null : parseEventId(after)
   if (after !== undefined && key === null) {
-    faults.push(fault('after', 'INVALID_FORMAT', 'must be nextAfter of the answer before'))
+    faults.push(fault('after', 'INVALID_FORMAT', 'must be nextAfter of the previous response'))
   }
   if (faults.length > 0) throw invalid(faults)
   return { filters, after: key }

@@ -25,7 +25,7 @@ const COMMON = { tags: ['Webhook deliveries'] }
 const LIST = {
   ...COMMON,
   operationId: 'listWebhookDestinations',
-  summary: 'List destinations that are in trouble, paused, or have events waiting, by name',
+  summary: 'List destinations that are in trouble, paused, or have waiting events, by name',
   description:
     'A destination is the scheme, host and port of a URL. One that works, and has nothing waiting, is not listed.',
   querystring: DestinationListQuerySchema,
@@ -47,7 +47,11 @@ function change(operationId: string, summary: string, description: string, examp
     description,
     body: DestinationBodySchema,
     response: {
-      200: { ...WebhookDestinationSchema, description: 'The destination as it is now', examples: [example] },
+      200: {
+        ...WebhookDestinationSchema,
+        description: 'The destination in its new state',
+        examples: [example],
+      },
       ...failures(400, 401, 403, 409, 413, 415, 429, 500, 503),
     },
   }

@@ -21,9 +21,8 @@ const COMMON = { tags: ['Webhook deliveries'] }
 const LIST = {
   ...COMMON,
   operationId: 'listWebhookEvents',
-  summary: 'List the events of a plan and what became of them, those of the newest message first',
-  description:
-    'Shows whether each event was delivered, and to where. Keeps nothing back: those without a URL are listed too.',
+  summary: 'List the events of a plan and their state, newest message first',
+  description: 'Says whether each event was delivered, and where to. Events without a URL are listed too.',
   querystring: EventListQuerySchema,
   response: {
     200: {
@@ -38,14 +37,14 @@ const LIST = {
 const DETAIL = {
   ...COMMON,
   operationId: 'getWebhookEvent',
-  summary: 'Get an event and every attempt to deliver it',
-  description: 'Shows the answer of your receiver to each attempt, up to its first 1 KiB.',
+  summary: 'Get an event with every attempt to deliver it',
+  description: 'Has the response of your receiver to each attempt, up to its first 1 KiB.',
   params: EventPathSchema,
   querystring: LookupQuerySchema,
   response: {
     200: {
       ...WebhookEventDetailSchema,
-      description: 'The event as it is now',
+      description: 'The event in its new state',
       examples: [WEBHOOK_EVENT_DETAIL],
     },
     ...failures(400, 401, 403, 404, 429, 500, 503),

@@ -10,11 +10,12 @@ import { InboundSmsWebhookSchema } from './webhooks.ts'
 /** For the documentation: the domain reads and judges the texts. */
 export const FeedQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
-  cursor: Type.Optional(Type.String({ description: 'cursor of the page before, unchanged' })),
+  cursor: Type.Optional(Type.String({ description: 'cursor of the previous page, unchanged' })),
   since: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Without a cursor: begin with what happened then; default: the oldest event that is kept',
+      description:
+        'Without a cursor: begin with events from this time on; default: the oldest event that is kept',
     }),
   ),
   limit: Type.Optional(
@@ -50,9 +51,9 @@ export const FeedSchema = titled('EventFeed', {
       event('inboundMessage', 'InboundMessageEvent', InboundSmsWebhookSchema),
     ]),
   ),
-  cursor: Type.String({ description: 'Where to go on, now or later; it does not expire' }),
-  hasMore: Type.Boolean({ description: 'There is more to be read at once' }),
+  cursor: Type.String({ description: 'Where to continue, now or later; it does not expire' }),
+  hasMore: Type.Boolean({ description: 'More events can be read right away' }),
   gap: Type.Boolean({
-    description: 'Events between may be gone: the cursor, or since, is from before the oldest that are kept',
+    description: 'Events in between may be gone: the cursor, or since, is older than the oldest event kept',
   }),
 })

@@ -31,7 +31,7 @@ export const PAGE_PARAMETERS = {
       description: `Values above ${MAX_PAGE} are ${MAX_PAGE}`,
     }),
   ),
-  cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before, unchanged' })),
+  cursor: Type.Optional(Type.String({ description: 'nextCursor of the previous page, unchanged' })),
 }
 
 /** A page of a list. */

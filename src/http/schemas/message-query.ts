@@ -22,7 +22,7 @@ export const ListQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
   from: Type.Optional(Type.String({ description: 'Sender' })),
   to: Type.Optional(Type.String({ examples: ['+15551230001'], description: 'Destination' })),
-  status: Type.Optional(oneOf(STATUSES, { title: 'MessageStatus', description: 'Status of now' })),
+  status: Type.Optional(oneOf(STATUSES, { title: 'MessageStatus', description: 'Current status' })),
   country: Type.Optional(Type.String({ description: 'ISO 3166-1 alpha-2' })),
   mccmnc: Type.Optional(
     Type.String({ pattern: '^[0-9]{5,6}$', description: 'Mobile country code and network code' }),

@@ -17,7 +17,7 @@ export const SendSmsSchema = Type.Object(
     from: Type.String({
       examples: ['12345', '+15550001111', 'Aldis'],
       description:
-        'Of a kind that plan and destination allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter',
+        'A sender of a kind that plan and destination allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter',
     }),
     to: Type.String({ examples: ['+15551230001'], description: 'One E.164 number' }),
     body: Type.String({

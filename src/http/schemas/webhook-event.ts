@@ -18,7 +18,7 @@ const FIELDS = {
   msgId: Type.String({ format: 'uuid' }),
   sequence: Type.Integer({ description: '1, 2, … for the changes of status; 0: an inbound message' }),
   type: oneOf(EVENT_TYPES, { title: 'EventType' }),
-  messageStatus: nullableString({ description: 'What it tells; null of an inbound message' }),
+  messageStatus: nullableString({ description: 'The status it announces; null for an inbound message' }),
   state: oneOf(EVENT_STATES, {
     description: 'failed: until it is redelivered; kept: there was no URL when it happened',
   }),
@@ -33,7 +33,7 @@ const FIELDS = {
   }),
   responseStatus: nullableInteger({ description: 'HTTP status of the last attempt' }),
   error: nullableString({
-    description: 'Name of what went wrong at the last attempt; null: it was answered 2xx',
+    description: 'Error of the last attempt; null: it was answered 2xx',
   }),
 }
 
@@ -50,7 +50,7 @@ export const WebhookEventDetailSchema = titled('WebhookEventDetail', {
       error: nullableString(),
       responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
     }),
-    { description: 'The first one first' },
+    { description: 'Oldest first' },
   ),
 })
 

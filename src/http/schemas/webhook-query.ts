@@ -56,7 +56,7 @@ export const RedeliverBodySchema = Type.Object(
     servicePlanId: PlanParameter,
     state: Type.Optional(
       oneOf(['failed', 'kept'], {
-        description: 'failed when absent; kept: what had no URL when it happened, and has one now',
+        description: 'default: failed; kept: events that had no URL when they happened, and have one now',
       }),
     ),
     msgId: Type.Optional(MsgId),
@@ -65,22 +65,20 @@ export const RedeliverBodySchema = Type.Object(
       Type.String({ maxLength: 64, format: 'date-time', description: "Of messages' createdAt, inclusive" }),
     ),
     toDate: Type.Optional(Type.String({ maxLength: 64, format: 'date-time', description: 'Inclusive' })),
-    after: Type.Optional(Type.String({ maxLength: 42, description: 'nextAfter of the answer before' })),
+    after: Type.Optional(Type.String({ maxLength: 42, description: 'nextAfter of the previous response' })),
   },
   strict('RedeliverEventsRequest', { state: 'failed', fromDate: '2026-11-01T00:00:00Z' }),
 )
 
 export const RedeliveredSchema = titled('Redelivered', {
   redelivered: Type.Integer({ description: 'Events that are to be delivered now' }),
-  nextAfter: nullableString({ description: 'Where to go on with the same request; null: that was all' }),
+  nextAfter: nullableString({ description: 'Where to continue with the same request; null: that was all' }),
 })
 
 export const TestBodySchema = Type.Object(
   {
     servicePlanId: PlanParameter,
-    type: Type.Optional(
-      oneOf(EVENT_TYPES, { title: 'EventType', description: 'deliveryReceipt when absent' }),
-    ),
+    type: Type.Optional(oneOf(EVENT_TYPES, { title: 'EventType', description: 'default: deliveryReceipt' })),
     url: Type.Optional(
       Type.String({
         format: 'uri',
@@ -92,13 +90,13 @@ export const TestBodySchema = Type.Object(
 )
 
 export const TestEventSchema = titled('TestEvent', {
-  eventId: Type.String({ description: 'webhook-id of the test event; of no message' }),
+  eventId: Type.String({ description: 'webhook-id of the test event; it belongs to no message' }),
   url: Type.String({
     description: 'Where it went, without credentials; a configured URL is shown without its query',
   }),
   delivered: Type.Boolean({ description: 'It was answered 2xx' }),
   responseStatus: nullableInteger(),
-  latencyMs: Type.Integer({ description: 'From the look-up of the name to the end of the answer' }),
+  latencyMs: Type.Integer({ description: 'From the DNS look-up to the end of the answer' }),
   error: nullableString({ description: 'Why it was not delivered' }),
   responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
 })

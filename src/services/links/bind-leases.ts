@@ -102,7 +102,7 @@ export class BindLeases {
   /** Another node may soon have them. */
   #drop(): void {
     if (this.#held.size > 0)
-      this.#options.log.info({ binds: this.#held.size }, 'the lease of this node is over: it unbinds')
+      this.#options.log.info({ binds: this.#held.size }, 'the lease of this node has ended: it unbinds')
     this.#held = new Set()
     void this.#options.links.drop(SAFETY_MS - SPARE_MS)
   }
@@ -115,7 +115,7 @@ export class BindLeases {
     const left = links
       .unbound(bind.carrierId, bind.bind)
       .then(() => releaseBind(db, nodeId, bind))
-      .catch((error) => log.error({ err: error }, 'bind not given up'))
+      .catch((error) => log.error({ err: error }, 'bind not released'))
       .finally(() => this.#leaving.delete(key))
     this.#leaving.set(key, left)
   }

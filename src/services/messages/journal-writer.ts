@@ -381,7 +381,8 @@ export class JournalWriter<Item extends JournalFact> {
     const { overdueMs = OVERDUE_MS } = this.#options
     if (!this.#inFlight.some(({ sinceMs }) => nowMs - sinceMs >= overdueMs)) return
     for (const { state, transaction } of [...this.#inFlight, ...this.#prepared.splice(0)])
-      if (state === 'waiting') transaction!.isNext.reject(new Error('an entry has had no answer for long'))
+      if (state === 'waiting')
+        transaction!.isNext.reject(new Error('a journal entry was not answered in time'))
     this.#waiting = this.#retract(this.#waiting)
   }
 

@@ -255,7 +255,7 @@ export class Recorder {
       if (this.#options.inProgress.tell(one.msgId, [one.fact], { onCommitted })) continue
       const { sinceMs = nowMs } = one
       if (nowMs - sinceMs > MOST_WAIT_MS)
-        log.error({ err: new Error('another process has had its message for long') }, 'answer not recorded')
+        log.error({ err: new Error('another process has held its message too long') }, 'answer not recorded')
       else this.#facts.push({ ...one, sinceMs })
       if (this.#options.inProgress.has(one.msgId)) this.#departing.add(one.msgId)
     }

@@ -164,7 +164,7 @@ export class QualityWatch {
   async #flush(): Promise<void> {
     const { db, log } = this.#options
     const dropped = this.#tallies.takeDropped()
-    if (dropped > 0) log.warn({ dropped }, 'quality watch: more was counted than there is room for')
+    if (dropped > 0) log.warn({ dropped }, 'quality watch: too many counts, some are dropped')
     const minutes = this.#tallies.take()
     try {
       while (minutes.length > 0) {

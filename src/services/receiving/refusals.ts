@@ -51,6 +51,6 @@ export class Refusals {
     this.#toldAtMs = performance.now()
     const refused = Object.fromEntries(this.#untold)
     this.#untold = new Map()
-    this.#options.log.warn({ refused }, 'refused what carriers brought: they are to offer it again')
+    this.#options.log.warn({ refused }, 'refused receipts or inbound messages: carriers offer them again')
   }
 }

@@ -205,7 +205,7 @@ export class WebhookDeliverer {
     try {
       webhook = webhookOf(delivery, attemptedAtMs)
     } catch (error) {
-      this.#options.log.error({ err: error }, 'webhook event not put together')
+      this.#options.log.error({ err: error }, 'webhook event could not be built')
       this.#ended(delivery, null, attemptedAtMs)
       return
     }

@@ -45,7 +45,7 @@ create table carriers (
 );
 comment on column carriers.password is 'sealed with the secret key (AES-256-GCM)';
 comment on column carriers.state is 'draining: bound, but nothing new is submitted';
-comment on column carriers.binds is 'binds of each kind, shared out among the nodes';
+comment on column carriers.binds is 'binds of each kind, shared among the nodes';
 comment on column carriers.tls_ca is 'PEM; null: the system''s own list';
 comment on column carriers.submit_outcomes is 'command_status in decimal -> outcome, in place of the table of all carriers';
 comment on column carriers.learned_id_rule is 'what id_rule auto has learned from receipts; null: nothing yet';
@@ -458,7 +458,7 @@ create table receipts (
   primary key (msg_id, carrier_message_id, received_at, outcome)
 ) partition by range (msg_id);
 comment on table receipts is 'receipts, but for those that stand in an event: of several segments, intermediate, repeated, late';
-comment on column receipts.outcome is 'what it was read as; SENT: an intermediate one, which changes nothing';
+comment on column receipts.outcome is 'how it was interpreted; SENT: an intermediate one, which changes nothing';
 
 -- Receipts whose submission is not known (yet), or whose message another node has in progress. Nodes read on in what
 -- others park. A receipt may be parked long after it came.

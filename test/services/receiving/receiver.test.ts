@@ -127,7 +127,9 @@ test('what is refused while the database takes nothing is counted, and told of i
   expect(await taken.waiting).toBe(STATUSES.ESME_ROK)
   await service.until(msgId, 'DELIVERED')
   const { lines } = await eventually(async () => {
-    const told = service.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /refused what/.test(msg))
+    const told = service.logs
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => /refused receipts/.test(msg))
     return told.length > 0 && { lines: told }
   })
   expect(lines).toMatchObject([{ level: 40, refused: { receipt_stalled: 1, inbound_stalled: 1 } }])

@@ -42,7 +42,7 @@ const WebhookHeaders = Type.Array(
     maxItems: MAX_WEBHOOK_HEADERS,
     writeOnly: true,
     description:
-      'what every webhook of the account carries beside our own headers; they take the place of those before',
+      'headers of every webhook of the account, in addition to ours; they replace the current ones',
   },
 )
 const WebhookCredentials = Type.Object(
@@ -52,7 +52,7 @@ const WebhookCredentials = Type.Object(
     additionalProperties: false,
     writeOnly: true,
     description:
-      'sent as Basic credentials with every webhook whose URL has none; not beside a header Authorization',
+      'sent as Basic credentials with every webhook whose URL has none; excludes a header Authorization',
   },
 )
 const settings = {

@@ -49,34 +49,34 @@ const settings = {
     Type.String({
       minLength: 1,
       maxLength: MAX_PEM_CHARACTERS,
-      description: 'PEM of the authorities its certificate may come from; null: those of the system',
+      description: 'PEM of the authorities that its certificate may come from; null: those of the system',
     }),
   ),
   tlsServerName: Nullable(
     Type.String({
       minLength: 1,
       maxLength: MAX_NAME_CHARACTERS,
-      description: 'name its certificate must have; null: its host',
+      description: 'name that its certificate must have; null: its host',
     }),
   ),
   bindMode: Type.Enum([...BIND_MODES], { title: 'BindMode' }),
   binds: Type.Integer({
     minimum: 1,
     maximum: MAX_BINDS,
-    description: 'binds of each kind, shared out among the nodes',
+    description: 'binds of each kind, shared among the nodes',
   }),
   systemType: octetString(12),
   window: Type.Integer({
     minimum: 1,
     maximum: 1_000,
-    description: 'submit_sm without an answer at once, of each bind',
+    description: 'unanswered submit_sm of each bind',
   }),
   messagesPerSecond: Nullable(PositiveInteger),
   senderMessagesPerSecond: Nullable(PositiveInteger),
   longMessages: Type.Enum([...LONG_MESSAGES], {
     title: 'LongMessages',
     description:
-      'how a long text goes out: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload',
+      'how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload',
   }),
   validitySeconds: Nullable(
     Type.Integer({
@@ -90,8 +90,7 @@ const settings = {
   }),
   submitOutcomes: Type.Record(Type.String(), Type.Enum([...REFUSED_OUTCOMES], { title: 'SubmitOutcome' }), {
     maxProperties: MAX_SUBMIT_OUTCOMES,
-    description:
-      'what a command_status (0x45 or 69) of submit_sm_resp means, in place of the table of all carriers',
+    description: 'what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table',
   }),
   idRule: Type.Enum([...ID_RULES, 'auto'], { title: 'IdRule' }),
 }
@@ -138,7 +137,7 @@ const Carrier = titled('Carrier', {
   }),
   anomalies: Type.Record(Type.String(), Type.Integer(), {
     description:
-      'how often the carrier did what SMPP 3.4 does not allow, by kind, as the node that answers has counted since it started',
+      'how often the carrier violated SMPP 3.4, by kind, as counted by the node that answers since it started',
   }),
   createdAt: Timestamp,
 })

@@ -58,10 +58,14 @@ export const InboundSender = patterned(
   'must have 1 to 64 printable characters and no space at the ends',
   { description: 'Sender, in the form that its carrier uses', examples: ['+15551230001'] },
 )
-export const NumberPrefix = patterned(NUMBER_PREFIX, 'must be + and 1 to 15 digits, the calling code first', {
-  description: 'Beginning of E.164 numbers',
-  examples: ['+4477'],
-})
+export const NumberPrefix = patterned(
+  NUMBER_PREFIX,
+  'must be "+" and 1 to 15 digits, starting with the country code',
+  {
+    description: 'Beginning of E.164 numbers',
+    examples: ['+4477'],
+  },
+)
 export const Mccmnc = patterned(MCCMNC, 'must be 5 or 6 digits: mobile country code and network code', {
   description: 'Mobile country code and network code',
   examples: ['23410'],
@@ -77,7 +81,10 @@ export const CurrencyCode = patterned(
   { description: 'ISO 4217', examples: ['EUR'] },
 )
 const AMOUNT = /^[0-9]{1,7}(?:\.[0-9]{1,6})?$/
-PATTERN_MEANINGS.set(AMOUNT.source, 'must be a decimal with at most 6 places, without sign and exponent')
+PATTERN_MEANINGS.set(
+  AMOUNT.source,
+  'must be a decimal with at most 6 decimal places, without sign or exponent',
+)
 /** Money as decimal text; a number of as many places is taken too. */
 export const Amount = Type.Unsafe<string | number>({
   type: ['string', 'number'],
@@ -129,7 +136,7 @@ export const SubscriptionStatus = patterned(
 )
 export const WebhookHeaderName = patterned(
   WEBHOOK_HEADER_NAME,
-  'must be a header name: 1 to 100 letters, digits or signs of RFC 9110',
+  'must be a header name: 1 to 100 letters, digits or RFC 9110 token characters',
 )
 export const WebhookHeaderValue = patterned(
   WEBHOOK_HEADER_VALUE,
@@ -181,13 +188,13 @@ export function rateLimitField(columns: { messagesPerSecond: number | null; burs
 const DEFAULT_LIMIT = 100
 
 const Limit = patterned(/^(?:[1-9][0-9]{0,2}|1000)$/, 'must be a whole number from 1 to 1000', {
-  description: 'How many items at most; 100 when absent',
+  description: 'Maximum number of items; default: 100',
   examples: ['100'],
 })
 
 /** Query of a list: `after` is the key of the last item of the page before. */
 export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filters: F) {
-  const After = { ...after, examples: undefined, description: 'nextAfter of the page before' } as unknown
+  const After = { ...after, examples: undefined, description: 'nextAfter of the previous page' } as unknown
   return Type.Object(
     { limit: Type.Optional(Limit), after: Type.Optional(After as Type.TString), ...filters },
     { additionalProperties: false },

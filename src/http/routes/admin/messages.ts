@@ -46,9 +46,7 @@ const Message = titled('InspectedMessage', {
       segment: Type.Integer(),
       carrierMessageId: Type.String(),
       carrier: NullableText,
-      outcome: Nullable(
-        Type.String({ description: 'what its receipt said, where there are several segments' }),
-      ),
+      outcome: Nullable(Type.String({ description: 'what its receipt said, if there are several segments' })),
       errorCode: NullableText,
       carrierCode: NullableText,
       receiptAt: Nullable(Timestamp),
@@ -60,12 +58,12 @@ const Message = titled('InspectedMessage', {
       carrier: NullableText,
       carrierMessageId: NullableText,
       outcome: Type.String({
-        description: 'what it was read as; SENT: an intermediate one, which changes nothing',
+        description: 'how it was interpreted; SENT: an intermediate one, which changes nothing',
       }),
       errorCode: Type.String(),
       carrierCode: Nullable(Type.String({ description: "the carrier's own words for its state and error" })),
       text: Nullable(
-        Type.String({ description: 'as it came; text and tlvs together at most 1,024 characters' }),
+        Type.String({ description: 'as received; text and tlvs together at most 1,024 characters' }),
       ),
       tlvs: Type.Record(Type.String(), Type.String(), { description: 'octets in hexadecimal' }),
     }),
@@ -96,7 +94,7 @@ const Message = titled('InspectedMessage', {
   timeline: Type.Array(
     titled('TimelineEntry', { at: Timestamp, what: Type.String(), detail: Type.String() }),
     {
-      description: 'all of this in order, for people',
+      description: 'all of this in order, as readable text',
     },
   ),
   createdAt: Timestamp,

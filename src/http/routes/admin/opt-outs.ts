@@ -9,7 +9,10 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Any text that a sender or recipient may be; which forms there are is judged by the domain. */
-const From = octetString(16, 1, { description: 'Sender that the opt-out is from', examples: ['Aldis'] })
+const From = octetString(16, 1, {
+  description: 'Sender that the person has opted out of',
+  examples: ['Aldis'],
+})
 const To = octetString(16, 1, { description: 'Recipient', examples: ['+15551230001'] })
 const Key = requestBody(
   'OptOutCreation',

@@ -9,7 +9,7 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const WaitingMessagesSchema = titled('WaitingMessages', {
   place: Type.String({ description: 'memory: of the node that answers; database: of all nodes' }),
   route: NullableText,
-  carrier: Nullable(Type.String({ description: 'chosen for it, or that of its last attempt' })),
+  carrier: Nullable(Type.String({ description: 'the carrier chosen for it, or that of its last attempt' })),
   cause: Type.String({ description: 'why they wait' }),
   count: Type.Integer(),
   oldestAt: Type.String({ format: 'date-time', description: 'when the oldest was accepted' }),
@@ -38,7 +38,7 @@ const Queue = titled('Queue', {
   destinations: Type.Array(TroubledDestinationSchema),
   truncated: Type.Object(
     { messages: Type.Boolean(), webhooks: Type.Boolean() },
-    { description: 'more wait in the database than were counted' },
+    { description: 'whether more wait in the database than were counted' },
   ),
 })
 

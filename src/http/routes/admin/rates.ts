@@ -54,7 +54,7 @@ const Query = pageQuery(RowId, {
 const Rate = titled('Rate', {
   rateId: Type.Integer(),
   servicePlanId: Nullable(
-    Type.String({ description: 'null: every plan without a rate of its own that fits' }),
+    Type.String({ description: 'null: every plan without a matching rate of its own' }),
   ),
   prefix: NullableText,
   country: NullableText,

@@ -21,7 +21,7 @@ const Query = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: MAX_BODY_CHARACTERS,
-        description: 'without one, any text of one segment',
+        description: 'default: any text of one segment',
       }),
     ),
   },
@@ -35,7 +35,7 @@ const Explanation = titled('RouteExplanation', {
   country: NullableText,
   mccmnc: Nullable(Type.String({ description: 'of the number ranges' })),
   problems: Type.Array(titled('SendProblem', { errorCode: Type.String(), errorMessage: Type.String() }), {
-    description: 'what a send would be refused for, or fail for at once',
+    description: 'why a send would be refused, or would fail at once',
   }),
   route: NullableText,
   rule: Nullable(
@@ -52,7 +52,7 @@ const Explanation = titled('RouteExplanation', {
       condition: Type.String({
         description: 'on this node: usable, throttled, out-of-use, silent, unbound, draining, stopped',
       }),
-      share: Type.Number({ description: 'percent of the messages it gets now' }),
+      share: Type.Number({ description: 'percentage of the messages that it currently gets' }),
       reason: Nullable(Type.String({ description: 'as it is stored with a message' })),
     }),
   ),

@@ -22,8 +22,12 @@ const floor = {
     maximum: 100,
     description: 'percent of the messages with a receipt',
   }),
-  windowMinutes: Type.Integer({ minimum: 5, maximum: 1_440, description: 'how far back is looked' }),
-  minMessages: Type.Integer({ minimum: 10, maximum: 1_000_000, description: 'with fewer nothing is judged' }),
+  windowMinutes: Type.Integer({ minimum: 5, maximum: 1_440, description: 'how far back to look' }),
+  minMessages: Type.Integer({
+    minimum: 10,
+    maximum: 1_000_000,
+    description: 'with fewer messages the carrier is not judged',
+  }),
   pauseMinutes: Type.Integer({ minimum: 1, maximum: 1_440, description: 'how long a carrier is out of use' }),
 }
 const { minDelivered, ...judged } = floor

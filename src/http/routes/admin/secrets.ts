@@ -7,21 +7,23 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Position = patterned(
   /^\d{1,9}\.[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/,
-  'must be nextAfter of the answer before',
+  'must be nextAfter of the previous response',
 )
 const Body = requestBody('ResealRequest', { after: Type.Optional(Position) }, {})
 const Progress = titled('ResealProgress', {
-  resealed: Type.Integer({ description: 'Secrets that are sealed with SECRET_KEY now and were not' }),
+  resealed: Type.Integer({ description: 'Secrets that were sealed with SECRET_KEY by this request' }),
   unreadable: Type.Integer({
     description:
-      'Secrets that no key opens; they are left as they are. The last answer counts those of the configuration',
+      'Secrets that no key opens; they are left unchanged. The last response counts those of the configuration',
   }),
   pending: Type.Integer({
     description:
-      'Secrets that are still sealed with another key, since they kept changing. The last answer counts those of the configuration',
+      'Secrets that are still sealed with another key, because they kept changing. The last response counts those of the configuration',
   }),
   scanned: Type.Integer({ description: 'Messages that were looked at' }),
-  keyId: Type.String({ description: 'Tells the SECRET_KEY of the node that answers from any other' }),
+  keyId: Type.String({
+    description: 'Identifies the SECRET_KEY of the node that answers, without revealing it',
+  }),
   nextAfter: Nullable(Type.String({ description: 'Where to continue; null when everything is done' })),
 })
 

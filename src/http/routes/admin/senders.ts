@@ -31,7 +31,7 @@ const Body = requestBody(
     status: SubscriptionStatus,
     force: Type.Optional(
       Type.Boolean({
-        description: 'Accept a status that is none of the three; sends are answered 422 while it stands',
+        description: 'Accept any other status; sends are answered 422 while it is set',
       }),
     ),
   },

@@ -56,16 +56,15 @@ const OptOutChange = Type.Partial(Type.Object(optOut), {
 })
 const NationalLanguages = Type.Array(Type.Enum([...NATIONAL_LANGUAGES], { title: 'NationalLanguage' }), {
   uniqueItems: true,
-  description: 'whose tables of the GSM alphabet texts may be sent with, the preferred one first',
+  description: 'languages whose GSM tables may be used for texts, the preferred one first',
 })
 const SmartEncoding = Type.Boolean({
-  description: 'replaces typographic characters where that makes the whole text fit the GSM alphabet',
+  description: 'replaces typographic characters if that makes the whole text fit the GSM alphabet',
 })
 const ValiditySeconds = Type.Integer({
   minimum: VALIDITY_SECONDS.least,
   maximum: VALIDITY_SECONDS.most,
-  description:
-    'from acceptance until a message that no carrier took has failed; carriers are told what is left of it',
+  description: 'how long a message may wait for a carrier before it fails; carriers are told the rest of it',
 })
 const settings = {
   active: Type.Optional(Type.Boolean()),
@@ -95,7 +94,7 @@ const ServicePlan = titled('ServicePlan', {
   accountId: Type.String(),
   name: Type.String(),
   active: Type.Boolean(),
-  complete: Type.Boolean({ description: 'has a route: it can send' }),
+  complete: Type.Boolean({ description: 'whether it has a route, and so can send' }),
   route: NullableText,
   inboundUrl: NullableText,
   rateLimit: Nullable(RateLimitField),

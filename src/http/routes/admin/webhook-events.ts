@@ -123,7 +123,7 @@ function filtersOf(texts: Parameters<typeof parseEventFilters>[0]) {
 function positionOf(after: string | undefined): EventKey | null {
   const key = after === undefined ? null : parseEventId(after)
   if (after !== undefined && key === null) {
-    throw refuseField('after', 'INVALID_FORMAT', 'must be nextAfter of the answer before')
+    throw refuseField('after', 'INVALID_FORMAT', 'must be nextAfter of the previous response')
   }
   return key
 }
