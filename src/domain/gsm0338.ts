@@ -44,6 +44,7 @@ const ALPHABETS = new Map<string, GsmAlphabet>()
 
 /** The alphabet that a text with these tables is written in; a table that does not exist is the default one. */
 export function gsmAlphabet(language: Language): GsmAlphabet {
+  if (language === DEFAULT_LANGUAGE) return DEFAULT_GSM
   const key = `${language.locking} ${language.single}`
   let alphabet = ALPHABETS.get(key)
   if (alphabet === undefined) {
@@ -53,7 +54,7 @@ export function gsmAlphabet(language: Language): GsmAlphabet {
   return alphabet
 }
 
-export const DEFAULT_GSM = gsmAlphabet(DEFAULT_LANGUAGE)
+export const DEFAULT_GSM = buildAlphabet(DEFAULT_LANGUAGE)
 
 /** Of a character with several codes the shortest counts. */
 function buildAlphabet({ locking, single }: Language): GsmAlphabet {

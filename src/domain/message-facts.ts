@@ -138,7 +138,11 @@ export type Fact = Begun | PartAccepted | StartedOver | Postponed | Orphaned | S
 export function acceptedMessage(
   segments: number,
   atMs: number,
-  { routeId = 0, chosenCarrierId = 0 }: Partial<Pick<OpenSubmission, 'routeId' | 'chosenCarrierId'>> = {},
+  {
+    begun = false,
+    routeId = 0,
+    chosenCarrierId = 0,
+  }: Partial<Pick<OpenSubmission, 'begun' | 'routeId' | 'chosenCarrierId'>> = {},
 ): MessageState {
   return {
     status: 'QUEUED',
@@ -163,7 +167,7 @@ export function acceptedMessage(
       cut: null,
       startedOver: false,
       ambiguous: false,
-      begun: false,
+      begun,
       dueAtMs: atMs,
       routeId,
       chosenCarrierId,

@@ -1,46 +1,54 @@
 import { SlotMap } from '../slot-map.ts'
 import type { MessageInProgress } from './messages-in-progress.ts'
 
-/** Messages in progress by id and by plan: a list of one plan does not go through those of all. */
-export class MessagesByPlan {
-  readonly #messages = new SlotMap<string, MessageInProgress>()
-  readonly #ofPlans = new SlotMap<number, SlotMap<string, MessageInProgress>>()
+/** Messages in progress, or what has one, by id and by plan: a list of one plan does not go through those of all. */
+export class MessagesByPlan<Value = MessageInProgress> {
+  readonly #messageOf: (value: Value) => MessageInProgress
+  readonly #values = new SlotMap<string, Value>()
+  readonly #ofPlans = new SlotMap<number, SlotMap<string, Value>>()
 
-  get size(): number {
-    return this.#messages.size
+  constructor(messageOf: (value: Value) => MessageInProgress) {
+    this.#messageOf = messageOf
   }
 
-  get(msgId: string): MessageInProgress | undefined {
-    return this.#messages.get(msgId)
+  get size(): number {
+    return this.#values.size
+  }
+
+  get(msgId: string): Value | undefined {
+    return this.#values.get(msgId)
   }
 
   /** In the order in which they were added last; null: of all plans. */
-  of(planId: number | null): Iterable<MessageInProgress> {
-    return (planId === null ? this.#messages : this.#ofPlans.get(planId))?.values() ?? []
+  of(planId: number | null): IteratorObject<Value> {
+    return (planId === null ? this.#values : this.#ofPlans.get(planId))?.values() ?? Iterator.from([])
   }
 
-  /** In place of what it was before. */
-  add(message: MessageInProgress): void {
-    const { msgId, accepted } = message
-    this.delete(msgId)
-    this.#messages.set(msgId, message)
+  /** In place of what it was before. Returns whether it was there. */
+  add(value: Value): boolean {
+    const { msgId, accepted } = this.#messageOf(value)
+    const wasThere = this.delete(msgId)
+    this.#values.set(msgId, value)
     const ofPlan = this.#ofPlans.get(accepted.planId) ?? new SlotMap()
-    ofPlan.set(msgId, message)
-    this.#ofPlans.set(accepted.planId, ofPlan)
+    ofPlan.set(msgId, value)
+    if (ofPlan.size === 1) this.#ofPlans.set(accepted.planId, ofPlan)
+    return wasThere
   }
 
-  delete(msgId: string): void {
-    const message = this.#messages.get(msgId)
-    if (message === undefined) return
-    this.#messages.delete(msgId)
-    const { planId } = message.accepted
+  /** Whether it was there. */
+  delete(msgId: string): boolean {
+    const value = this.#values.get(msgId)
+    if (value === undefined) return false
+    this.#values.delete(msgId)
+    const { planId } = this.#messageOf(value).accepted
     const ofPlan = this.#ofPlans.get(planId)
     ofPlan?.delete(msgId)
     if (ofPlan?.size === 0) this.#ofPlans.delete(planId)
+    return true
   }
 
   clear(): void {
-    this.#messages.clear()
+    this.#values.clear()
     this.#ofPlans.clear()
   }
 }

@@ -66,13 +66,9 @@ export function messageInProgress(
   accepted: Omit<Accepted, 'kind'>,
   chosenCarrierId = 0,
 ): MessageInProgress {
-  const atMs = createdAtMs(msgId)
-  const state = acceptedMessage(accepted.segments, atMs, { routeId: accepted.routeId, chosenCarrierId })
-  return {
-    ...nothingMore(msgId, accepted),
-    loaded: null,
-    state: accepted.begun ? applyFact(state, { kind: 'begun', atMs }) : state,
-  }
+  const { segments, begun, routeId } = accepted
+  const state = acceptedMessage(segments, createdAtMs(msgId), { begun, routeId, chosenCarrierId })
+  return { ...nothingMore(msgId, accepted), loaded: null, state }
 }
 
 /** A message as its record has it. */

@@ -15,7 +15,7 @@ test('they are found by id and by plan, whatever was added and deleted', () => {
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const messages = new MessagesByPlan()
+      const messages = new MessagesByPlan((message) => message)
       const known = new Map<string, MessageInProgress>()
       for (const { id, what } of steps) {
         const message = messageOfPlan(IDS[id]!, PLANS[id % 3]!)

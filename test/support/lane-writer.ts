@@ -16,7 +16,7 @@ export class LaneWriter implements OwnMessages {
   readonly reads: MessageReads
   readonly #db: Database
   readonly #held: Lane
-  readonly #messages = new MessagesByPlan()
+  readonly #messages = new MessagesByPlan((message) => message)
   /** By message the entry that it begins with, in their order. */
   readonly #entries = new Map<string, number>()
   readonly #leaving = new Set<string>()

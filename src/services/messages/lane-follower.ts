@@ -98,7 +98,11 @@ export class LaneFollower implements OtherMessages {
   }
 
   #follow({ lane, cut, entries }: LaneNews): void {
-    const followed = this.#lanes.get(lane) ?? { n: cut, messages: new MessagesByPlan(), entries: new Map() }
+    const followed = this.#lanes.get(lane) ?? {
+      n: cut,
+      messages: new MessagesByPlan((message) => message),
+      entries: new Map(),
+    }
     this.#lanes.set(lane, followed)
     dropUpTo(followed, cut)
     for (const { n, data } of entries) {

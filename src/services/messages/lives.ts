@@ -1,7 +1,6 @@
 import type { Accepted } from '../../domain/journal-entries.ts'
 import { MessagesByPlan } from '../../domain/messages-by-plan.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
-import { SlotMap } from '../../slot-map.ts'
 import type { SubmissionId } from '../../store/receipts.ts'
 
 /** A message in this process's memory. */
@@ -88,9 +87,7 @@ export function bytesOf({ body, segments }: Pick<Accepted, 'body' | 'segments'>)
 /** The messages in this process's memory. */
 export class Lives {
   readonly #mostBytes: number
-  readonly #byId = new SlotMap<string, Live>()
-  /** The same, for those who read. */
-  readonly #byPlan = new MessagesByPlan()
+  readonly #lives = new MessagesByPlan<Live>(({ message }) => message)
   #bytes = 0
 
   constructor(mostBytes = MOST_BYTES) {
@@ -113,40 +110,35 @@ export class Lives {
   }
 
   get size(): number {
-    return this.#byId.size
+    return this.#lives.size
   }
 
   get(msgId: string): Live | undefined {
-    return this.#byId.get(msgId)
+    return this.#lives.get(msgId)
   }
 
   /** Null where it takes no more facts. */
   usable(msgId: string): Live | null {
-    const live = this.#byId.get(msgId)
+    const live = this.#lives.get(msgId)
     return live === undefined || live.leaving ? null : live
   }
 
   /** In the order of the entries with which they begin. */
   values(): IteratorObject<Live> {
-    return this.#byId.values()
+    return this.#lives.of(null)
   }
 
   of(planId: number | null): Iterable<MessageInProgress> {
-    return this.#byPlan.of(planId)
+    return this.#lives.of(planId).map(({ message }) => message)
   }
 
   /** Behind all others, as the one that begins with the newest entry. */
   add(live: Live): void {
-    const { msgId } = live.message
-    this.#byPlan.add(live.message)
-    if (!this.#byId.delete(msgId)) this.#bytes += bytesOf(live.message.accepted)
-    this.#byId.set(msgId, live)
+    if (!this.#lives.add(live)) this.#bytes += bytesOf(live.message.accepted)
   }
 
   delete({ message }: Live): void {
-    const { msgId } = message
-    if (this.#byId.delete(msgId)) this.#bytes -= bytesOf(message.accepted)
-    this.#byPlan.delete(msgId)
+    if (this.#lives.delete(message.msgId)) this.#bytes -= bytesOf(message.accepted)
   }
 
   /** Facts that wait until their messages have begun anew in the journal. */
@@ -155,8 +147,7 @@ export class Lives {
   }
 
   clear(): void {
-    this.#byId.clear()
-    this.#byPlan.clear()
+    this.#lives.clear()
     this.#bytes = 0
   }
 }
