@@ -86,7 +86,8 @@ export class MessageReads {
     let record: (Message & InLane) | null = null
     for (let look = 0; look < 2; look += 1) {
       record = await findMessage(db, planIds, id)
-      if (record?.lane === null) break
+      // Without a record, and in no lane when they were read before: there is none.
+      if (record?.lane === null || (record === null && look > 0)) break
       const lane = record?.lane ?? null
       if (this.#inMemory(id, lane) === undefined) await others.catchUp()
       const message = this.#inProgress(id, lane)

@@ -9,6 +9,8 @@ import { type InLane, MESSAGE_COLUMNS } from './messages.ts'
 
 type MessagePage = Page<MessageFilters, string>
 type Recorded = Message & InLane
+/** The newest first, each once for every kind of it. */
+type Days = readonly number[]
 
 const COLUMNS = raw(`${MESSAGE_COLUMNS}, m.lane`)
 
@@ -28,18 +30,26 @@ export async function listMessages(
   const { from, to, status, country, mccmnc } = page.filters
   const ofKinds = [from, status, country, mccmnc].some((filter) => filter !== null)
   if (ofKinds && to === null) return listByKinds(db, page)
-  const days = ofKinds ? await findDaysOfKinds(db, page, lastDayOf(page), FIRST_KINDS) : null
+  const days = ofKinds ? await findDaysOfKinds(db, page, lastDayOf(page), FEW_KINDS) : null
   if (days?.length === 0) return []
-  const isWhole = days !== null && days.length < FIRST_KINDS
+  const isWhole = days !== null && days.length < FEW_KINDS
   const oldest = isWhole ? days.at(-1)! : firstDayOf(page)
   const newest = days?.[0] ?? Math.min(lastDayOf(page), dayOf(lowestIdAt(nowMs)))
   const first = Math.max(oldest, newest - FIRST_DAYS + 1)
   // Without days there is no upper end: a node whose clock is ahead makes messages of a later day.
-  const below = days === null ? empty : sql`and m.msg_id < ${firstIdOfDay(newest + 1)}`
-  const rows = await listInOrder(db, page, sql`m.msg_id >= ${firstIdOfDay(first)} ${below}`)
+  const range = days === null ? sql`m.msg_id >= ${firstIdOfDay(first)}` : onDays(first, newest)
+  const among = isWhole ? await listNewest(db, page, range, FREQUENT) : null
+  const few = isWhole && among === null ? await listAmongFew(db, page, days) : null
+  if (few !== null) return few
+  const rows = among ?? (await listInOrder(db, page, range))
   if (rows.length === page.limit || first === oldest) return rows
   const rest = { ...page, limit: page.limit - rows.length }
   return [...rows, ...(await listInOrder(db, rest, onDays(oldest, first - 1)))]
+}
+
+/** Lets a connection learn the partitions of every day, which its first lists would wait for. */
+export async function learnPartitions(db: Queryable): Promise<void> {
+  await db.query(`explain select from messages where plan_id = 0 and recipient = ''`)
 }
 
 /** So many days are looked at before all others: each costs the planner some 50 µs, and ten times that once a connection. */
@@ -54,67 +64,118 @@ async function listInOrder(db: Queryable, page: MessagePage, range: Sql): Promis
   return (await db.query<Recorded>({ text, values })).rows
 }
 
-/** Kinds that the first step looks for, and how many times as many each later one does. */
-const FIRST_KINDS = 32
+/** A recipient who has so many messages on the first days is frequent; fewer messages, of fewer kinds, than these are few. */
+const FREQUENT = 100
+const FEW = 500
+const FEW_KINDS = 256
+
+/** What a frequent recipient has of the few messages that match otherwise; null where those are not few. */
+async function listAmongFew(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[] | null> {
+  const few = sql`
+    select ${COLUMNS}, m.n
+    from (
+      select m.*, row_number() over () as n
+      from ${kindsOf(page, days)}
+      cross join lateral (select * from messages m where ${ofKind(page, days)} offset 0) m
+      limit ${FEW}
+    ) m
+    where m.recipient = ${page.filters.to} or m.n = ${FEW}
+    order by m.n = ${FEW} desc, m.msg_id desc
+    limit ${page.limit}`
+  return await listUpTo(db, few, FEW)
+}
+
+/** A step looks at the newest days that have so many kinds, each later one at more where a step found little. */
+const FIRST_KINDS = 24
 const KINDS_GROWTH = 8
+/** So many of a day, or of the first days, are looked at alone. They are counted up to so many times what a step wants. */
+const MANY_KINDS = 16
+const BROADER = 5
 
 async function listByKinds(db: Queryable, page: MessagePage): Promise<Recorded[]> {
   const rows: Recorded[] = []
   let lastDay = lastDayOf(page)
-  for (let step = 0, kinds = FIRST_KINDS; ; step += 1) {
-    const found = await findDaysOfKinds(db, page, lastDay, kinds)
-    // The day at which it was cut off is not whole, but for one that has them all.
+  for (let kinds = FIRST_KINDS; ; ) {
+    const found = await findDaysOfKinds(db, page, lastDay, kinds * BROADER)
     const [newest, oldest] = [found[0], found.at(-1)]
     if (newest === undefined || oldest === undefined) return rows
-    const isCut = found.length === kinds && newest !== oldest
-    const days = [...new Set(isCut ? found.filter((day) => day > oldest) : found)]
-    const rest = { ...page, limit: page.limit - rows.length }
-    // Where so many kinds match, most often many messages do, and some of them are among the newest.
-    const isBroad = found.length === kinds && newest === oldest
-    rows.push(...(await (isBroad ? listOfDay(db, rest, newest) : listOfKinds(db, rest, days))))
-    if (rows.length === page.limit || found.length < kinds) return rows
-    // What is left of a broad day may be little, and the day before is most often as broad.
-    if (step > 0 || !isBroad) kinds *= KINDS_GROWTH
-    lastDay = days.at(-1)! - 1
+    // The day at which it was cut off is not whole, but for one that has them all.
+    const isCut = found.length === kinds * BROADER
+    const whole = isCut && newest !== oldest ? found.filter((day) => day > oldest) : found
+    const dayOfMany = whole[MANY_KINDS - 1] ?? 0
+    const isMany = dayOfMany > newest - FIRST_DAYS
+    const last = isMany ? dayOfMany : (whole[kinds - 1] ?? whole.at(-1)!)
+    const days = whole.filter((day) => day >= last)
+    const list = dayOfMany === newest ? listOfDay : isMany ? listOfNewestKinds : listOfKinds
+    const ofStep = await list(db, { ...page, limit: page.limit - rows.length }, days)
+    rows.push(...ofStep)
+    if (rows.length === page.limit || (!isCut && last <= oldest)) return rows
+    if (ofStep.length < page.limit / 4) kinds *= KINDS_GROWTH
+    lastDay = last - 1
   }
 }
 
 /** The newest days for which kinds were noted that match, one for each of so many kinds at most. */
-async function findDaysOfKinds(
-  db: Queryable,
-  page: MessagePage,
-  lastDay: number,
-  kinds: number,
-): Promise<number[]> {
+async function findDaysOfKinds(db: Queryable, page: MessagePage, last: number, most: number): Promise<Days> {
   const { planId, filters } = page
   const { text, values } = sql`
     select k.day from message_kinds k
-    where k.plan_id = ${planId} and k.day between ${firstDayOf(page)} and ${lastDay} ${matching(filters, 'k')}
+    where k.plan_id = ${planId} and k.day between ${firstDayOf(page)} and ${last} ${matching(filters, 'k')}
     order by k.day desc
-    limit ${kinds}`
+    limit ${most}`
   return (await db.query<{ day: number }>({ text, values })).rows.map(({ day }) => day)
+}
+
+/** So many messages are looked at, matching or not; more, some milliseconds, where the kinds were too many to count. */
+const LOOKED_AT = 250
+const MOST_LOOKED_AT = 5_000
+
+/** Where so many kinds of one day match, most often many messages do, and some of them are among the newest. */
+async function listOfDay(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
+  const lookedAt = days.length < FIRST_KINDS * BROADER ? LOOKED_AT : MOST_LOOKED_AT
+  const among = await listNewest(db, page, onDays(days[0]!, days[0]!), lookedAt)
+  return among ?? (await listOfNewestKinds(db, page, days))
 }
 
 /**
  * The newest messages of these days, kind by kind. The kinds are read again in the statement: a message that changes
  * meanwhile is of the one or the other, and both are known.
  */
-async function listOfKinds(db: Queryable, page: MessagePage, days: readonly number[]): Promise<Recorded[]> {
-  const { planId, filters, limit } = page
+async function listOfKinds(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
   const { text, values } = sql`
     select ${COLUMNS}
-    from (
-      select distinct first_msg_id(k.day) as lowest, first_msg_id(k.day + 1) as below,
-             message_kind(k.sender, nullif(k.country, ''), nullif(k.mccmnc, ''), k.status) as kind
-      from message_kinds k
-      where k.plan_id = ${planId} and k.day = any (${days}::integer[]) ${matching(filters, 'k')}
-      offset 0
-    ) k
+    from ${kindsOf(page, days)}
+    cross join lateral (
+      select * from messages m where ${ofKind(page, days)} order by m.msg_id desc limit ${page.limit}
+    ) m
+    order by m.msg_id desc
+    limit ${page.limit}`
+  return (await db.query<Recorded>({ text, values })).rows
+}
+
+/**
+ * The same. The newest messages of each kind say which kinds the newest of all are of, and a bound below which none is: that
+ * reads less, but all these days are planned for twice.
+ */
+async function listOfNewestKinds(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
+  const { limit } = page
+  const { text, values } = sql`
+    with newest as (
+      select k.*, m.msg_id
+      from ${kindsOf(page, days)}
+      cross join lateral (
+        select m.msg_id from messages m
+        where ${ofKind(page, days)} order by m.msg_id desc limit ${Math.ceil((2 * limit) / days.length)}
+      ) m
+      order by m.msg_id desc
+      limit ${limit}
+    )
+    select ${COLUMNS}
+    from (select distinct lowest, below, kind from newest offset 0) k
     cross join lateral (
       select * from messages m
-      where m.plan_id = ${planId} and message_kind(m.sender, m.country, m.mccmnc, m.status) = k.kind
-        and m.msg_id >= k.lowest and m.msg_id < k.below
-        and ${onDays(days.at(-1)!, days[0]!)} ${within(page)} ${matching(filters)}
+      where ${ofKind(page, days)}
+        and m.msg_id >= coalesce((select msg_id from newest order by msg_id desc offset ${limit - 1}), k.lowest)
       order by m.msg_id desc
       limit ${limit}
     ) m
@@ -123,62 +184,58 @@ async function listOfKinds(db: Queryable, page: MessagePage, days: readonly numb
   return (await db.query<Recorded>({ text, values })).rows
 }
 
-/** The newest messages of a day of which many kinds match. */
-async function listOfDay(db: Queryable, page: MessagePage, day: number): Promise<Recorded[]> {
-  const among = await listAmongNewest(db, page, day)
-  return among.length === page.limit ? among : await listOfNewestKinds(db, page, day)
+/** The kinds of these days, once each, as `k`. */
+function kindsOf({ planId, filters }: MessagePage, days: Days): Sql {
+  return sql`(
+      select distinct first_msg_id(k.day) as lowest, first_msg_id(k.day + 1) as below,
+             message_kind(k.sender, nullif(k.country, ''), nullif(k.mccmnc, ''), k.status) as kind
+      from message_kinds k
+      where k.plan_id = ${planId} and k.day = any (${[...new Set(days)]}::integer[]) ${matching(filters, 'k')}
+      offset 0
+    ) k`
 }
 
-/** Of each kind the newest message says which kinds the newest of all are of: no more of them than messages are wanted. */
-async function listOfNewestKinds(db: Queryable, page: MessagePage, day: number): Promise<Recorded[]> {
-  const { planId, filters, limit } = page
-  const ofKind = sql`
-    m.plan_id = ${planId} and message_kind(m.sender, m.country, m.mccmnc, m.status) = k.kind
-    and ${onDays(day, day)} ${within(page)} ${matching(filters)}`
-  const { text, values } = sql`
-    select ${COLUMNS}
-    from (
-      select k.kind
-      from (
-        select distinct message_kind(k.sender, nullif(k.country, ''), nullif(k.mccmnc, ''), k.status) as kind
-        from message_kinds k
-        where k.plan_id = ${planId} and k.day = ${day} ${matching(filters, 'k')}
-        offset 0
-      ) k
-      cross join lateral (
-        select m.msg_id from messages m where ${ofKind} order by m.msg_id desc limit 1
-      ) newest
-      order by newest.msg_id desc
-      limit ${limit}
-    ) k
-    cross join lateral (
-      select * from messages m where ${ofKind} order by m.msg_id desc limit ${limit}
-    ) m
-    order by m.msg_id desc
-    limit ${limit}`
-  return (await db.query<Recorded>({ text, values })).rows
+/** The messages of one of them. */
+function ofKind(page: MessagePage, days: Days): Sql {
+  return sql`
+    m.plan_id = ${page.planId} and message_kind(m.sender, m.country, m.mccmnc, m.status) = k.kind
+    and m.msg_id >= k.lowest and m.msg_id < k.below
+    and ${onEach(days)} ${within(page)} ${matching({ ...page.filters, to: null })}`
 }
 
-/** So many messages are looked at, matching or not: a few milliseconds. */
-const LOOKED_AT = 5_000
-
-/** The newest of a day, as many as there are among those that are looked at. */
-async function listAmongNewest(db: Queryable, page: MessagePage, day: number): Promise<Recorded[]> {
-  const { text, values } = sql`
-    select ${COLUMNS}
+/** Those that match among the newest, of the recipient where there is one; null where some may be behind them. */
+async function listNewest(db: Queryable, page: MessagePage, range: Sql, most: number) {
+  const recipient = page.filters.to === null ? empty : sql`and m.recipient = ${page.filters.to}`
+  const among = sql`
+    select ${COLUMNS}, m.n
     from (
-      select * from messages m where m.plan_id = ${page.planId} and ${onDays(day, day)} ${within(page)}
-      order by m.msg_id desc limit ${LOOKED_AT}
+      select m.*, row_number() over (order by m.msg_id desc) as n
+      from messages m where m.plan_id = ${page.planId} ${recipient} and ${range} ${within(page)}
+      order by m.msg_id desc limit ${most}
     ) m
-    where true ${matching(page.filters)}
+    where m.n = ${most} or (true ${matching(page.filters)})
     order by m.msg_id desc
     limit ${page.limit}`
-  return (await db.query<Recorded>({ text, values })).rows
+  return await listUpTo(db, among, most)
+}
+
+/** Null where the last of those that are looked at is among them: what is behind it is not known. */
+async function listUpTo(db: Queryable, { text, values }: Sql, lookedAt: number): Promise<Recorded[] | null> {
+  const { rows } = await db.query<Recorded & { readonly n: number }>({ text, values })
+  return rows.some(({ n }) => n === lookedAt) ? null : rows.map(({ n: _, ...row }) => row)
 }
 
 /** As values that the planner knows: it leaves out the partitions of all other days. */
 function onDays(first: number, last: number): Sql {
   return sql`m.msg_id >= ${firstIdOfDay(first)} and m.msg_id < ${firstIdOfDay(last + 1)}`
+}
+
+/** Where three of four days in between are others, each is named: there are fewer partitions to plan for. */
+function onEach(days: Days): Sql {
+  const [first, last, each] = [days.at(-1)!, days[0]!, [...new Set(days)]]
+  if (last - first < 4 * each.length) return onDays(first, last)
+  const ranges = each.map((day) => sql`(${onDays(day, day)})`)
+  return sql`(${join(ranges, ' or ')})`
 }
 
 /** No day is later. */

@@ -7,7 +7,7 @@ import { type Queryable, withTransaction } from '../../src/store/database.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'
 import { writeRecords } from '../../src/store/records.ts'
 import { eventually } from '../support/eventually.ts'
-import { installedDatabase } from '../support/installation.ts'
+import { installedDatabase, newId } from '../support/installation.ts'
 import { accepted, LaneWriter, received, settled } from '../support/lane-writer.ts'
 import { NO_FILTERS, walkWhileProjecting } from '../support/list-walks.ts'
 import { NO_OWN_MESSAGES, readsOf } from '../support/message-reads.ts'
@@ -72,6 +72,16 @@ test('a look-up of an own message asks the database nothing', async () => {
   expect(await reads.find([plan], msgId)).toEqual(messageOf(node.get(msgId)!))
   expect(await reads.find([plan], msgId.toUpperCase())).toMatchObject({ msgId, status: 'QUEUED' })
   expect(await reads.find([silentPlan], msgId)).toBe(null)
+})
+
+test('a look-up of an id that nobody has reads the lanes once, and the records before and after', async () => {
+  const asked: (string | undefined)[] = []
+  const query = (statement: { name?: string; text: string }) => {
+    asked.push(statement.name)
+    return db.query(statement)
+  }
+  expect(await readsOf({ query } as unknown as Queryable).find([plan], newId(Date.now()))).toBe(null)
+  expect(asked).toEqual([undefined, 'read_lanes', undefined])
 })
 
 test('a plan whose messages are only in progress is not removed, by whichever node', async () => {

@@ -174,9 +174,18 @@ test('what few messages or none have is found without looking at the others', as
   ])
     expect(await read(nothing, [])).toBe(0)
   const ofFailed = failed.map(({ msg_id }) => msg_id)
-  expect(await read({ country: 'NO', status: 'FAILED' }, ofFailed, 4)).toBeLessThan(5_100)
-  expect(await read({ to: seldom.recipient, from: 'Never' }, [])).toBe(0)
+  const ofFirstNetwork = [...rows, ...failed]
+    .filter(({ mccmnc }) => mccmnc === '24201')
+    .map(({ msg_id }) => msg_id)
+  // 250 of the newest, one of each of 50 kinds, and the page.
+  expect(await read({ country: 'NO', status: 'FAILED' }, ofFailed, 4)).toBeLessThan(310)
+  const { recipient: to } = seldom
+  expect(await read({ to, from: 'Never' }, [])).toBe(0)
   const delivered = rows.map(({ msg_id }) => msg_id)
+  // A recipient has all of them: 100 of those, and then what few have, or 500 of what many have and a page in order.
+  expect(await read({ to, from: 'Seldom' }, ofFew)).toBeLessThan(110)
+  expect(await read({ to, country: 'NO', status: 'FAILED' }, ofFailed)).toBeLessThan(510)
+  expect(await read({ to, country: 'NO', mccmnc: '24201' }, ofFirstNetwork)).toBeLessThan(700)
   expect(await read({ country: 'NO', status: 'DELIVERED' }, delivered)).toBeLessThan(100)
   // A page over the end of a day, both of many kinds.
   const later = rows
