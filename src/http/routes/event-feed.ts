@@ -16,7 +16,7 @@ import { invalid } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
-import { failures } from '../schemas/error-body.ts'
+import { answered } from '../schemas/error-body.ts'
 import { FeedQuerySchema, FeedSchema } from '../schemas/event-feed.ts'
 import { EVENT_FEED } from '../schemas/response-examples.ts'
 
@@ -32,10 +32,7 @@ const SCHEMA = {
   description: 'Every change of status and every inbound message, whether or not it was pushed to a URL.',
   tags: ['Events'],
   querystring: FeedQuerySchema,
-  response: {
-    200: { ...FeedSchema, description: 'The events behind the cursor', examples: [EVENT_FEED] },
-    ...failures(400, 401, 403, 429, 500, 503),
-  },
+  response: answered(200, FeedSchema, 'The events behind the cursor', EVENT_FEED),
 }
 
 const DAY_MS = 24 * 3_600_000

@@ -5,7 +5,7 @@ import { parseListQuery } from '../../domain/list-queries.ts'
 import type { Query } from '../../domain/query-parameters.ts'
 import { listInboundMessages } from '../../store/inbound-message-list.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
-import { failures } from '../schemas/error-body.ts'
+import { answered } from '../schemas/error-body.ts'
 import { InboundListQuerySchema, InboundMessageListSchema } from '../schemas/inbound-query.ts'
 import { INBOUND_MESSAGE_LIST } from '../schemas/response-examples.ts'
 
@@ -15,14 +15,7 @@ const SCHEMA = {
   description: 'Needs servicePlanId and at least one filter or a cursor.',
   tags: ['Inbound messages'],
   querystring: InboundListQuerySchema,
-  response: {
-    200: {
-      ...InboundMessageListSchema,
-      description: 'A page, newest first',
-      examples: [INBOUND_MESSAGE_LIST],
-    },
-    ...failures(400, 401, 403, 429, 500, 503),
-  },
+  response: answered(200, InboundMessageListSchema, 'A page, newest first', INBOUND_MESSAGE_LIST),
 }
 
 /** `GET /v1/inbound/sms`: by the rules of the message list. */

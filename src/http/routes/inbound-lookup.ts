@@ -5,7 +5,7 @@ import { findInboundMessage } from '../../store/inbound-message-list.ts'
 import { planToRead } from '../authentication.ts'
 import { readLookup } from '../lookups.ts'
 import type { ListDeps } from '../pages.ts'
-import { failures } from '../schemas/error-body.ts'
+import { answered } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema } from '../schemas/message-query.ts'
 import { INBOUND_MESSAGE } from '../schemas/response-examples.ts'
 import { InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
@@ -17,14 +17,7 @@ const SCHEMA = {
   tags: ['Inbound messages'],
   params: MessagePathSchema,
   querystring: LookupQuerySchema,
-  response: {
-    200: {
-      ...InboundSmsWebhookSchema,
-      description: 'The message, as it was pushed',
-      examples: [INBOUND_MESSAGE],
-    },
-    ...failures(400, 401, 403, 404, 429, 500, 503),
-  },
+  response: answered(200, InboundSmsWebhookSchema, 'The message, as it was pushed', INBOUND_MESSAGE, [404]),
 }
 
 /** `GET /v1/inbound/sms/{msgId}`. */

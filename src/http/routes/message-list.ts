@@ -4,7 +4,7 @@ import { parseListQuery } from '../../domain/list-queries.ts'
 import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/message-filters.ts'
 import type { Query } from '../../domain/query-parameters.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
-import { failures } from '../schemas/error-body.ts'
+import { answered } from '../schemas/error-body.ts'
 import { ListQuerySchema, MessageListSchema } from '../schemas/message-query.ts'
 import { MESSAGE_LIST } from '../schemas/response-examples.ts'
 import type { LookupDeps } from './message-lookups.ts'
@@ -15,10 +15,7 @@ const SCHEMA = {
   description: 'Needs servicePlanId and at least one filter or a cursor.',
   tags: ['Messages'],
   querystring: ListQuerySchema,
-  response: {
-    200: { ...MessageListSchema, description: 'A page, newest first', examples: [MESSAGE_LIST] },
-    ...failures(400, 401, 403, 429, 500, 503),
-  },
+  response: answered(200, MessageListSchema, 'A page, newest first', MESSAGE_LIST),
 }
 
 /** `GET /v1/messages/sms`. */

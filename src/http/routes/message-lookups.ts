@@ -7,7 +7,7 @@ import { planToRead, tokenOf } from '../authentication.ts'
 import type { DirectorySource } from '../fresh-directory.ts'
 import { readLookup } from '../lookups.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
-import { failures } from '../schemas/error-body.ts'
+import { answered } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema, ShortLookupQuerySchema } from '../schemas/message-query.ts'
 import { DELIVERED_MESSAGE } from '../schemas/response-examples.ts'
 
@@ -23,10 +23,7 @@ const SCHEMA = {
   tags: ['Messages'],
   params: MessagePathSchema,
   querystring: LookupQuerySchema,
-  response: {
-    200: { ...DeliveryReceiptSchema, description: 'The current record', examples: [DELIVERED_MESSAGE] },
-    ...failures(400, 401, 403, 404, 429, 500, 503),
-  },
+  response: answered(200, DeliveryReceiptSchema, 'The current record', DELIVERED_MESSAGE, [404]),
 }
 
 const SHORT_SCHEMA = {

@@ -14,7 +14,7 @@ import type { Queryable } from '../../store/database.ts'
 import { findEvent } from '../../store/event-list.ts'
 import { planToRead } from '../authentication.ts'
 import { takeOrRefuse } from '../rate-limiting.ts'
-import { failures } from '../schemas/error-body.ts'
+import { answered } from '../schemas/error-body.ts'
 import { REDELIVERED, REDELIVERED_WEBHOOK_EVENT, TEST_EVENT } from '../schemas/response-examples.ts'
 import { presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
 import {
@@ -45,14 +45,13 @@ const ONE = {
     'The event keeps its id, the count of its attempts continues, and its schedule starts again. A pending event becomes due now.',
   params: EventPathSchema,
   body: PlanBodySchema,
-  response: {
-    202: {
-      ...WebhookEventDetailSchema,
-      description: 'To be delivered',
-      examples: [REDELIVERED_WEBHOOK_EVENT],
-    },
-    ...failures(400, 401, 403, 404, 409, 413, 415, 429, 500, 503),
-  },
+  response: answered(
+    202,
+    WebhookEventDetailSchema,
+    'To be delivered',
+    REDELIVERED_WEBHOOK_EVENT,
+    [404, 409, 413, 415],
+  ),
 }
 
 const MANY = {
@@ -61,10 +60,7 @@ const MANY = {
   summary: 'Redeliver all events of a plan that failed, or were kept',
   description: 'Redelivers up to 10,000 in one request; nextAfter says where to continue.',
   body: RedeliverBodySchema,
-  response: {
-    202: { ...RedeliveredSchema, description: 'To be delivered', examples: [REDELIVERED] },
-    ...failures(400, 401, 403, 413, 415, 429, 500, 503),
-  },
+  response: answered(202, RedeliveredSchema, 'To be delivered', REDELIVERED, [413, 415]),
 }
 
 const TEST = {
@@ -74,10 +70,7 @@ const TEST = {
   description:
     'At most one a second for each account. It has the header aldis-test: true, and is not retried.',
   body: TestBodySchema,
-  response: {
-    200: { ...TestEventSchema, description: 'The result', examples: [TEST_EVENT] },
-    ...failures(400, 401, 403, 409, 413, 415, 429, 500, 503),
-  },
+  response: answered(200, TestEventSchema, 'The result', TEST_EVENT, [409, 413, 415]),
 }
 
 /** What one request redelivers at most, and looks at: about a second of work. */

@@ -6,7 +6,7 @@ import { pauseDestination, resumeDestination } from '../../operations/pause-dest
 import { listDestinations } from '../../store/destination-list.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
-import { failures } from '../schemas/error-body.ts'
+import { answered } from '../schemas/error-body.ts'
 import {
   PAUSED_DESTINATION,
   RESUMED_DESTINATION,
@@ -29,14 +29,7 @@ const LIST = {
   description:
     'A destination is the scheme, host and port of a URL. One that works, and has nothing waiting, is not listed.',
   querystring: DestinationListQuerySchema,
-  response: {
-    200: {
-      ...WebhookDestinationListSchema,
-      description: 'A page, by name',
-      examples: [WEBHOOK_DESTINATION_LIST],
-    },
-    ...failures(400, 401, 403, 429, 500, 503),
-  },
+  response: answered(200, WebhookDestinationListSchema, 'A page, by name', WEBHOOK_DESTINATION_LIST),
 }
 
 function change(operationId: string, summary: string, description: string, example: object) {
@@ -46,14 +39,13 @@ function change(operationId: string, summary: string, description: string, examp
     summary,
     description,
     body: DestinationBodySchema,
-    response: {
-      200: {
-        ...WebhookDestinationSchema,
-        description: 'The destination in its new state',
-        examples: [example],
-      },
-      ...failures(400, 401, 403, 409, 413, 415, 429, 500, 503),
-    },
+    response: answered(
+      200,
+      WebhookDestinationSchema,
+      'The destination in its new state',
+      example,
+      [409, 413, 415],
+    ),
   }
 }
 

@@ -9,7 +9,7 @@ import { refuseMissing } from '../../operations/refuse-administration.ts'
 import { findEvent, listEvents } from '../../store/event-list.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
-import { failures } from '../schemas/error-body.ts'
+import { answered } from '../schemas/error-body.ts'
 import { LookupQuerySchema } from '../schemas/message-query.ts'
 import { WEBHOOK_EVENT_DETAIL, WEBHOOK_EVENT_LIST } from '../schemas/response-examples.ts'
 import { presentEvent, presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
@@ -24,14 +24,7 @@ const LIST = {
   summary: 'List the events of a plan and their state, newest message first',
   description: 'Says whether each event was delivered, and where to. Events without a URL are listed too.',
   querystring: EventListQuerySchema,
-  response: {
-    200: {
-      ...WebhookEventListSchema,
-      description: 'A page, newest message first',
-      examples: [WEBHOOK_EVENT_LIST],
-    },
-    ...failures(400, 401, 403, 429, 500, 503),
-  },
+  response: answered(200, WebhookEventListSchema, 'A page, newest message first', WEBHOOK_EVENT_LIST),
 }
 
 const DETAIL = {
@@ -41,14 +34,13 @@ const DETAIL = {
   description: 'Has the response of your receiver to each attempt, up to its first 1 KiB.',
   params: EventPathSchema,
   querystring: LookupQuerySchema,
-  response: {
-    200: {
-      ...WebhookEventDetailSchema,
-      description: 'The event in its new state',
-      examples: [WEBHOOK_EVENT_DETAIL],
-    },
-    ...failures(400, 401, 403, 404, 429, 500, 503),
-  },
+  response: answered(
+    200,
+    WebhookEventDetailSchema,
+    'The event in its new state',
+    WEBHOOK_EVENT_DETAIL,
+    [404],
+  ),
 }
 
 /** `GET /v1/webhooks/events` and `/v1/webhooks/events/{eventId}`. */

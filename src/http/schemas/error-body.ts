@@ -38,3 +38,18 @@ export function errorBody(error: AppError, requestId: string): ErrorBody {
 export function failures(...statuses: number[]): Record<number, typeof ErrorBodySchema> {
   return Object.fromEntries(statuses.map((status) => [status, ErrorBodySchema]))
 }
+
+/**
+ * Response schemas of a customers' route: of what it answers when done, with an example, and of its failures. `more` are
+ * the statuses that not every route fails with.
+ */
+export function answered(
+  status: number,
+  done: object,
+  description: string,
+  example: object,
+  more: readonly number[] = [],
+): Record<number, object> {
+  const response = { ...done, description, examples: [example] }
+  return { [status]: response, ...failures(400, 401, 403, 429, 500, 503, ...more) }
+}
