@@ -16,7 +16,7 @@ Examples:
 const DEFAULT_DLR_URL: Setting = [
   'defaultDlrUrl',
   '--default-dlr-url <url>',
-  'where receipts go when a message has no callbackUrl',
+  'URL for receipts of messages without a callbackUrl',
 ]
 
 export function register(program: Command): void {
@@ -27,7 +27,7 @@ export function register(program: Command): void {
 
   const create = addCreate(account, {
     path: PATH,
-    description: 'create an account; its webhook secret is shown this once',
+    description: 'create an account; its webhook secret is shown only once',
     settings: [
       ['name', '--name <name>', 'display name', 'required'],
       ['accountId', '--id <accountId>', '24 hex digits (default: generated)'],
@@ -52,7 +52,7 @@ export function register(program: Command): void {
   const update = addUpdate(account, {
     key: 'accountId',
     path: PATH,
-    description: 'change an account; what is not given stays',
+    description: 'change an account; omitted options keep their values',
     settings: [
       ['name', '--name <name>', 'display name'],
       DEFAULT_DLR_URL,

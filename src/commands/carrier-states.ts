@@ -21,7 +21,7 @@ export function addStates(carrier: Command): void {
   addAction(carrier, 'stop <carrier>', 'unbind, once submits in flight are answered').action(
     setState('stopped'),
   )
-  addAction(carrier, 'drain <carrier>', 'submit nothing more to it, and stay bound')
+  addAction(carrier, 'drain <carrier>', 'stop submitting to it, but stay bound')
     .option('--no-wait', 'do not wait for submits in flight')
     .option('--timeout <seconds>', 'how long to wait', wholeNumber, 60)
     .addHelpText('after', DRAIN_HELP)
@@ -41,7 +41,7 @@ async function drain(name: string, options: DrainOptions): Promise<void> {
   while (options.wait && unanswered(carrier) > 0) {
     if (performance.now() >= deadlineMs) {
       progress.end()
-      throw new Error(`${name} is draining, but has not answered everything: ${unanswered(carrier)} left`)
+      throw new Error(`${name} is draining, but has not answered all submits: ${unanswered(carrier)} left`)
     }
     progress.show(`${unanswered(carrier)} submits to be answered`)
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))

@@ -54,7 +54,7 @@ const SETTINGS: readonly Setting[] = [
   [
     'submitOutcomes',
     '--outcome <status=outcome>',
-    `what a command_status means: ${REFUSED_OUTCOMES.join(', ')}; repeated, these replace those there were`,
+    `what a command_status means: ${REFUSED_OUTCOMES.join(', ')}; may be repeated, replaces all current ones`,
     statusOutcome,
   ],
   ['idRule', '--id-rule <rule>', 'how message ids in receipts match those in answers', [...ID_RULES, 'auto']],
@@ -109,7 +109,7 @@ export function register(program: Command): void {
   addUpdate(carrier, {
     key: 'carrier',
     path: PATH,
-    description: 'change a carrier; what is not given stays',
+    description: 'change a carrier; omitted options keep their values',
     settings: [
       ['name', '--name <name>', 'new name'],
       ['host', '--host <host>', 'host name or address of its SMSC'],
@@ -158,6 +158,6 @@ function readText(path: string): string {
 function statusOutcome(text: string, previous: Record<string, string> | undefined): Record<string, string> {
   const [, status, outcome] = /^([^=]+)=([^=]+)$/.exec(text) ?? []
   if (status === undefined || outcome === undefined)
-    throw new InvalidArgumentError('Expected a command_status and an outcome, as 0x45=permanent.')
+    throw new InvalidArgumentError('Expected a command_status and an outcome, such as 0x45=permanent.')
   return { ...previous, [status]: outcome }
 }

@@ -194,7 +194,7 @@ async function carrierBound(connection: { url: string; operatorToken: string }):
     if (carrier.link?.since != null) return
     await new Promise((wake) => setTimeout(wake, 20))
   }
-  throw new Error('the simulated carrier was not bound in time')
+  throw new Error('the simulated carrier did not bind in time')
 }
 
 function printEnvironment(_flags: object, command: Command): void {

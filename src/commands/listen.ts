@@ -133,5 +133,5 @@ function webhookSecret(text: string): Webhook {
   } catch {
     // Said below.
   }
-  throw new InvalidArgumentError('a webhook secret is whsec_ and base64')
+  throw new InvalidArgumentError('expected a webhook secret: whsec_ and base64')
 }

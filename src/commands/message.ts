@@ -22,7 +22,7 @@ export function register(program: Command): void {
 
   addList(message, {
     path: '/messages',
-    description: 'list messages, newest first; of the last 24 hours without --plan',
+    description: 'list messages, newest first; without --plan those of the last 24 hours',
     columns: {
       CREATED: 'createdAt',
       MESSAGE: 'msgId',
@@ -48,7 +48,7 @@ export function register(program: Command): void {
     ],
   })
 
-  addAction(message, 'show <msgId>', 'show a message and all that happened to it').action(
+  addAction(message, 'show <msgId>', 'show a message and its timeline').action(
     async (msgId: string, options: ConnectionOptions) => {
       const answer = (await requestAdmin(options, 'GET', `/messages/${segment(msgId)}`)) as Fields & {
         timeline: readonly Fields[]

@@ -35,7 +35,7 @@ export function register(program: Command): void {
   addUpdate(number, {
     key: 'number',
     path: PATH,
-    description: 'change an inbound number; what is not given stays',
+    description: 'change an inbound number; omitted options keep their values',
     settings: [
       ['servicePlanId', '--plan <servicePlanId>', 'plan that gets its messages'],
       ['keywords', '--no-keywords', 'remove its keywords', () => []],

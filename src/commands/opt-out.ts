@@ -44,7 +44,7 @@ export function register(program: Command): void {
   addCreate(optOut, {
     word: 'add',
     path: PATH,
-    description: 'send nothing more from a sender to a person',
+    description: 'stop messages from a sender to a person',
     settings: KEY,
   })
   addSettings(addAction(optOut, 'remove', 'allow messages from a sender to a person again'), KEY).action(

@@ -17,13 +17,18 @@ Examples:
   aldis plan update 65a1c0ffee0123456789abcd --inactive`
 
 const SETTINGS: readonly Setting[] = [
-  ['route', '--route <route>', 'route its messages take'],
-  ['inboundUrl', '--inbound-url <url>', 'where its inbound messages go'],
-  ['senderTypes', '--sender-types <list>', `senders it may use, of ${SENDER_KINDS.join(',')}`, listed],
+  ['route', '--route <route>', 'route that its messages take'],
+  ['inboundUrl', '--inbound-url <url>', 'URL that its inbound messages are pushed to'],
+  [
+    'senderTypes',
+    '--sender-types <list>',
+    `kinds of sender it may use, of ${SENDER_KINDS.join(',')}`,
+    listed,
+  ],
   [
     'ambiguousSubmits',
     '--ambiguous-submits <rule>',
-    'when a message may or may not have reached the carrier',
+    'what to do if a message may or may not have reached the carrier',
     AMBIGUOUS_SUBMITS,
   ],
   [
@@ -36,7 +41,7 @@ const SETTINGS: readonly Setting[] = [
   [
     'nationalLanguages',
     '--national-languages <list>',
-    `tables texts may be sent with, the preferred first, of ${NATIONAL_LANGUAGES.join(',')}`,
+    `languages whose tables may be used, the preferred one first, of ${NATIONAL_LANGUAGES.join(',')}`,
     listed,
   ],
 ]
@@ -51,7 +56,7 @@ export function register(program: Command): void {
     path: PATH,
     description: 'create a service plan',
     settings: [
-      ['accountId', '--account <accountId>', 'account it belongs to', 'required'],
+      ['accountId', '--account <accountId>', 'account that it belongs to', 'required'],
       ['name', '--name <name>', 'display name', 'required'],
       ['servicePlanId', '--id <servicePlanId>', '24 hex digits (default: generated)'],
       ...SETTINGS,
@@ -79,7 +84,7 @@ export function register(program: Command): void {
   const update = addUpdate(plan, {
     key: 'servicePlanId',
     path: PATH,
-    description: 'change a service plan; what is not given stays',
+    description: 'change a service plan; omitted options keep their values',
     settings: [
       ['name', '--name <name>', 'display name'],
       ['active', '--active', 'accept its messages'],
@@ -96,7 +101,7 @@ export function register(program: Command): void {
   addDelete(plan, {
     key: 'servicePlanId',
     path: PATH,
-    description: 'delete a service plan that nothing uses (else make it inactive)',
+    description: 'delete a service plan that nothing uses (otherwise make it inactive)',
   })
 }
 

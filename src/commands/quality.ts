@@ -70,7 +70,7 @@ export function register(program: Command): void {
     .option('--series', 'show the sum over time')
     .action(printQuality)
 
-  addAction(quality, 'pauses', 'list carriers that their quality floor has taken out of use').action(
+  addAction(quality, 'pauses', 'list carriers that a quality floor has taken out of use').action(
     async (options: ConnectionOptions) => {
       const answer = (await requestAdmin(options, 'GET', `${PATH}/pauses`)) as { items: Fields[] }
       if (options.json) printJson(answer)

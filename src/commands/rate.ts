@@ -36,9 +36,9 @@ export function register(program: Command): void {
       ['prefix', '--prefix <prefix>', 'for numbers that begin with this, such as +4670'],
       ['country', '--country <code>', 'for numbers of this country, such as SE'],
       ['mccmnc', '--mccmnc <digits>', 'for numbers in this network'],
-      ['price', '--price <amount>', 'of one segment, as 0.0075', 'required'],
+      ['price', '--price <amount>', 'of one segment, such as 0.0075', 'required'],
       ['ptf', '--ptf <amount>', 'pass-through fee of one segment (default 0)'],
-      ['currency', '--currency <code>', 'of both, as EUR', 'required'],
+      ['currency', '--currency <code>', 'of both, such as EUR', 'required'],
     ],
   })
 
@@ -67,7 +67,7 @@ export function register(program: Command): void {
   addUpdate(rate, {
     key: 'rateId',
     path: PATH,
-    description: 'change the amounts of a rate; what is not given stays',
+    description: 'change the amounts of a rate; omitted options keep their values',
     settings: [
       ['price', '--price <amount>', 'of one segment'],
       ['ptf', '--ptf <amount>', 'pass-through fee of one segment'],

@@ -54,7 +54,7 @@ export function register(program: Command): void {
   addUpdate(route, {
     key: 'route',
     path: PATH,
-    description: 'change a route; what is not given stays',
+    description: 'change a route; omitted options keep their values',
     settings: [
       ['name', '--name <name>', 'new name'],
       ['carriers', '--carrier <carrier>', 'replaces all current ones; may be repeated', routeCarrier],

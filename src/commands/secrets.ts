@@ -15,7 +15,11 @@ interface Progress {
 /** Adds `aldis secrets`: the change of SECRET_KEY. */
 export function register(program: Command): void {
   const secrets = program.command('secrets').description('Secrets in the database, encrypted with SECRET_KEY')
-  addAction(secrets, 'reseal', 'seal with SECRET_KEY what SECRET_KEY_PREVIOUS has sealed; may be repeated')
+  addAction(
+    secrets,
+    'reseal',
+    'encrypt with SECRET_KEY what SECRET_KEY_PREVIOUS has encrypted; may be repeated',
+  )
     .option('--after <position>', 'continue at the position that the interrupted run printed')
     .action(reseal)
 }
@@ -29,7 +33,7 @@ async function reseal({ after, ...options }: ConnectionOptions & { after?: strin
     keyId ??= done.keyId
     if (done.keyId !== keyId) {
       throw new Error(
-        `nodes seal with different keys (${keyId}, ${done.keyId}): give all the same SECRET_KEY, then repeat this`,
+        `nodes use different keys (${keyId}, ${done.keyId}): give all nodes the same SECRET_KEY, then repeat this`,
       )
     }
     sum.resealed += done.resealed

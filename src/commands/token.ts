@@ -18,9 +18,9 @@ export function register(program: Command): void {
 
   addCreate(token, {
     path: PATH,
-    description: 'issue a token; it is shown this once',
+    description: 'issue a token; it is shown only once',
     settings: [
-      ['accountId', '--account <accountId>', 'account it belongs to', 'required'],
+      ['accountId', '--account <accountId>', 'account that it belongs to', 'required'],
       ['name', '--name <name>', 'what it is for', 'required'],
       [
         'servicePlanIds',
@@ -44,7 +44,7 @@ export function register(program: Command): void {
 
   addList(token, {
     path: PATH,
-    description: 'list tokens, revoked ones too',
+    description: 'list tokens, including revoked ones',
     columns: {
       TOKEN: 'tokenId',
       ACCOUNT: 'accountId',
@@ -58,7 +58,7 @@ export function register(program: Command): void {
     },
     filters: [['accountId', '--account <accountId>', 'of this account only']],
   })
-  addShow(token, { key: 'tokenId', path: PATH, description: 'show a token, not its secret' })
+  addShow(token, { key: 'tokenId', path: PATH, description: 'show a token, without its secret' })
   addDelete(token, {
     key: 'tokenId',
     path: PATH,

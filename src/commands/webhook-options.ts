@@ -20,7 +20,7 @@ export function addWebhookOptions(command: Command, change: boolean): Command {
   command
     .option(
       '--webhook-header <header>',
-      "header of its webhooks, as 'X-Api-Key: value', repeated, in place of those there were; - reads lines from standard input",
+      "header of its webhooks, such as 'X-Api-Key: value'; may be repeated, replaces all current ones; - reads lines from standard input",
       repeated,
     )
     // A change of something else must not set what happens to be in the environment.
@@ -71,6 +71,6 @@ function headersOf(given: readonly string[]): { name: string; value: string }[] 
 function credentialsOf(given: string): { username: string; password: string } {
   const text = given === '-' ? readStandardInput() : given
   const colon = text.indexOf(':')
-  if (colon === -1) throw new Error('Basic credentials are a user name, a colon and a password')
+  if (colon === -1) throw new Error('expected Basic credentials: a user name, a colon and a password')
   return { username: text.slice(0, colon), password: text.slice(colon + 1) }
 }

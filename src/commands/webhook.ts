@@ -83,7 +83,7 @@ export function register(program: Command): void {
     ],
   })
 
-  addAction(webhook, 'show <eventId>', 'show an event and every attempt to deliver it').action(
+  addAction(webhook, 'show <eventId>', 'show an event with every attempt to deliver it').action(
     async (id: string, options: ConnectionOptions) =>
       printEvent(options, await requestAdmin(options, 'GET', `${EVENTS}/${segment(id)}`)),
   )
@@ -95,7 +95,7 @@ export function register(program: Command): void {
     printEvent(options, await requestAdmin(options, 'POST', `${EVENTS}/${segment(id)}/redeliver`)),
   )
 
-  const failed = 'deliver all that failed, or with --state kept what had no URL'
+  const failed = 'deliver all failed events, or with --state kept those that had no URL'
   addSettings(addAction(webhook, 'redeliver-failed', failed), FILTERS)
     .option('--state <state>', 'failed or kept', 'failed')
     .action(redeliverAll)
@@ -110,14 +110,14 @@ function addDestinations(webhook: Command): void {
   addList(webhook, {
     word: 'destinations',
     path: DESTINATIONS,
-    description: 'list destinations in trouble, or with deliveries waiting',
+    description: 'list destinations that are in trouble or have waiting deliveries',
     columns: DESTINATION_COLUMNS,
     filters: [PLAN],
   })
   const settings = [PLAN, [...ORIGIN, 'required']] as const satisfies readonly Setting[]
   for (const [verb, description] of [
     ['pause', 'send nothing more to a destination; its events wait'],
-    ['resume', 'deliver to a destination again, whether it was paused or failed too often'],
+    ['resume', 'deliver to a destination again after it was paused or failed too often'],
   ] as const)
     addSettings(addAction(webhook, verb, description), settings).action((options: ConnectionOptions) =>
       requestAndPrint(options, 'POST', `${DESTINATIONS}/${verb}`, fieldsOf(settings, options)),

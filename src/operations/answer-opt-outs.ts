@@ -139,7 +139,7 @@ async function firstOfTheirKind(transaction: Transaction, replies: readonly Repl
     open = open.filter(({ msgId }) => busy.has(msgId))
     if (open.length === 0) return kept
   }
-  throw new Error('another transaction answers the same person for long')
+  throw new Error('another transaction has been answering the same person for too long')
 }
 
 /** The answer as a message of the plan, which waits in the database; none without a text, or of a plan that cannot send. */

@@ -98,7 +98,8 @@ function byDecimalStatus(outcomes: Readonly<Record<string, RefusedOutcome>>): Re
   for (const [text, outcome] of Object.entries(outcomes)) {
     const field = `submitOutcomes.${text}`
     const status = parseCommandStatus(text)
-    if (status === null) throw refuseField(field, 'INVALID_FORMAT', 'must be a command_status, as 0x45 or 69')
+    if (status === null)
+      throw refuseField(field, 'INVALID_FORMAT', 'must be a command_status, such as 0x45 or 69')
     if (status === 0) throw refuseField(field, 'NOT_ALLOWED', 'is ESME_ROK, which always means accepted')
     if (byStatus.has(status)) throw refuseField(field, 'REPEATED', 'is the same status as another')
     byStatus.set(status, outcome)

@@ -4,7 +4,7 @@ import { type InboundNumberRecord, inboundNumbers } from '../store/inbound-numbe
 import { keyOfPlan } from './named-rows.ts'
 import { changeRow, refuseField, sayConflicts } from './refuse-administration.ts'
 
-const PLAN_GONE = 'the service plan was removed meanwhile'
+const PLAN_GONE = 'the service plan was removed in the meantime'
 
 /** Gives a number to a plan. One number has one owner. */
 export async function createInboundNumber(
@@ -35,5 +35,5 @@ export async function changeInboundNumber(
 function checkKeywords(keywords: readonly string[]): void {
   const repeated = repeatedKeyword(keywords)
   if (repeated === null) return
-  throw refuseField('keywords', 'REPEATED', `must differ in more than case: ${repeated} is there twice`)
+  throw refuseField('keywords', 'REPEATED', `must differ in more than case: ${repeated} is repeated`)
 }

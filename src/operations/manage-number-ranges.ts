@@ -15,7 +15,7 @@ export async function putNumberRanges(db: Database, ranges: readonly store.Numbe
       seen.add(prefix)
       return []
     }
-    return [fault(`ranges.${index}.prefix`, 'REPEATED', 'must not be there twice')]
+    return [fault(`ranges.${index}.prefix`, 'REPEATED', 'must not be repeated')]
   })
   if (faults.length > 0) throw invalid(faults)
   return withTransaction(db, async (transaction) => {

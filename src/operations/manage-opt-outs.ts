@@ -46,7 +46,7 @@ async function insert(
   const rows = inputs.map(({ servicePlanId, from, to }) => {
     return { servicePlanId: canonicalPublicId(servicePlanId), sender: from, recipient: to }
   })
-  return sayConflicts({ inUse: 'a service plan was removed meanwhile' }, () =>
+  return sayConflicts({ inUse: 'a service plan was removed in the meantime' }, () =>
     withTransaction(db, async (transaction) => {
       const { created, missingPlans } = await store.insertOptOuts(transaction, rows)
       refuseMissingPlans(missingPlans, rows, path)

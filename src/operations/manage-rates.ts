@@ -28,7 +28,7 @@ export async function createRate(db: Database, input: RateInput): Promise<store.
   return sayConflicts(
     {
       taken: 'a rate of this plan and destination exists already',
-      inUse: 'the service plan was removed meanwhile',
+      inUse: 'the service plan was removed in the meantime',
     },
     () =>
       withTransaction(db, async (transaction) => {
@@ -49,7 +49,7 @@ export async function importRates(
   inputs: readonly RateInput[],
 ): Promise<{ created: number; changed: number }> {
   const rates = checkedRates(inputs)
-  return sayConflicts({ inUse: 'a service plan was removed meanwhile' }, () =>
+  return sayConflicts({ inUse: 'a service plan was removed in the meantime' }, () =>
     withTransaction(db, async (transaction) => {
       const { created, missingPlans } = await store.upsertRates(transaction, rates)
       refuseMissingPlans(missingPlans, rates, placeOf)
@@ -85,7 +85,7 @@ function checkedRates(inputs: readonly RateInput[]): CheckedRate[] {
     const rate = canonical(input, placeOf(index), faults)
     const key = JSON.stringify([rate.servicePlanId, rate.prefix, rate.country, rate.mccmnc])
     if (seen.has(key)) {
-      faults.push(fault(`rates.${index}`, 'REPEATED', 'has the plan and destination of an earlier one'))
+      faults.push(fault(`rates.${index}`, 'REPEATED', 'has the same plan and destination as an earlier one'))
     }
     seen.add(key)
     return rate

@@ -43,7 +43,7 @@ export async function changeRoute(
 function checkCarriers(carriers: readonly RouteCarrierRecord[]): void {
   const repeated = repeatedValue(carriers.map((entry) => entry.carrier))
   if (repeated === null) return
-  throw refuseField('carriers', 'REPEATED', `must name each carrier once: ${repeated} is there twice`)
+  throw refuseField('carriers', 'REPEATED', `must name each carrier once: ${repeated} is repeated`)
 }
 
 async function putCarriers(

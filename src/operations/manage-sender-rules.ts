@@ -18,7 +18,7 @@ export async function createSenderRule(
   }
   const words = {
     taken: 'a sender rule of this plan and country exists already',
-    inUse: 'the service plan was removed meanwhile',
+    inUse: 'the service plan was removed in the meantime',
   }
   return sayConflicts(words, () =>
     withTransaction(db, async (transaction) => {

@@ -29,7 +29,7 @@ export async function setSenderSubscription(
     throw refuseField('status', 'UNKNOWN_STATUS', `must be ${known}; any other status needs force`)
   }
   const planId = await planKey(db, servicePlanId)
-  return sayConflicts({ inUse: 'the service plan was removed meanwhile' }, () =>
+  return sayConflicts({ inUse: 'the service plan was removed in the meantime' }, () =>
     store.upsertSenderSubscription(db, planId, sender, status),
   )
 }

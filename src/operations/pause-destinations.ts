@@ -20,7 +20,7 @@ export async function pauseDestination(
   by: Pauser,
 ): Promise<DestinationRecord> {
   refuseOther(destination)
-  const paused = await sayConflicts({ inUse: 'the service plan was removed meanwhile' }, () =>
+  const paused = await sayConflicts({ inUse: 'the service plan was removed in the meantime' }, () =>
     store.pauseDestination(db, { planId, destination }, by),
   )
   if (!paused) throw refuseConflict('the service plan has too many paused destinations')

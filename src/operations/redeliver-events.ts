@@ -50,7 +50,7 @@ export async function redeliverEvents(
 ): Promise<{ redelivered: number; nextAfter: EventKey | null }> {
   const { state, destination } = query
   if (state === 'kept' && destination !== null) {
-    throw refuseField('destination', 'EXCLUSIVE', 'must be left out: what was kept has no destination')
+    throw refuseField('destination', 'EXCLUSIVE', 'must be omitted: kept events have no destination')
   }
   const batch = Math.min(BATCH, limits.redelivered)
   let stretch: Stretch | null = stretchOf(query, batch)

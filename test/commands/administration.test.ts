@@ -195,7 +195,7 @@ test('webhook headers and credentials come from options, the environment or stan
   expect(created.stdout + changed.stdout + removed.stdout).not.toMatch(/first|from/)
 
   for (const [says, ...args] of [
-    ['are a user name, a colon and a password', '--webhook-basic', 'hushhush'],
+    ['expected Basic credentials: a user name, a colon and a password', '--webhook-basic', 'hushhush'],
     ['is a name, a colon and a value', '--webhook-header', 'hushhush'],
     ['webhookHeaders.0.name must not be a header that', '--webhook-header', 'Host: hushhush'],
     ['webhookHeaders.0.name must be a header name', '--webhook-header', 'a b: hushhush'],

@@ -159,7 +159,7 @@ test('not drained in time: says what is left, and it stays draining', async () =
   expect({ code, stdout, stderr }).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'error: slow is draining, but has not answered everything: 999 left\n',
+    stderr: 'error: slow is draining, but has not answered all submits: 999 left\n',
   })
   expect((await json('show', 'slow')).state).toBe('draining')
 })

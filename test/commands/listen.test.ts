@@ -115,7 +115,7 @@ test('a port in use is refused in one line', async () => {
 
 test.each([
   ['--port', 'http', 'expected a port from 0 to 65535'],
-  ['--secret', 'hunter2', 'a webhook secret is whsec_ and base64'],
+  ['--secret', 'hunter2', 'expected a webhook secret: whsec_ and base64'],
 ])('%s %s is refused in one line', async (flag, text, reason) => {
   const exit = await runCommand(['listen', flag, text])
   expect(exit).toMatchObject({ code: 1, stdout: '' })

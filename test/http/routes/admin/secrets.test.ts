@@ -181,6 +181,6 @@ test('aldis secrets reseal stops when nodes with different keys answer it', asyn
   await nodes[1][Symbol.asyncDispose]()
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toContain(
-    `nodes seal with different keys (${sealingKeyId(OLD)}, ${sealingKeyId(NEW)}): give all the same SECRET_KEY`,
+    `nodes use different keys (${sealingKeyId(OLD)}, ${sealingKeyId(NEW)}): give all nodes the same SECRET_KEY`,
   )
 })
