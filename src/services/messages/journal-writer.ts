@@ -106,6 +106,7 @@ export class JournalWriter<Item extends JournalFact> {
   readonly #gathering: Gathering
   readonly #watch: PeriodicTask
   #watchedAtMs = performance.now()
+  #awakeAtMs = 0
   #failing = false
 
   constructor(options: JournalWriterOptions<Item>) {
@@ -144,8 +145,10 @@ export class JournalWriter<Item extends JournalFact> {
   /** The database takes nothing, or too slowly. */
   get isStalled(): boolean {
     if (this.#failing) return true
-    const sinceMs = this.#inFlight[0]?.sinceMs ?? (this.#waiting.length > 0 ? this.#waitingSinceMs : null)
-    return sinceMs !== null && performance.now() - sinceMs > STALLED_MS
+    const waitingMs = this.#waiting.length > 0 ? this.#waitingSinceMs : Infinity
+    const nowMs = performance.now()
+    const isAwake = nowMs - this.#watchedAtMs <= STALLED_MS
+    return isAwake && nowMs - Math.max(this.#inFlight[0]?.sinceMs ?? waitingMs, this.#awakeAtMs) > STALLED_MS
   }
 
   /** Whether facts can be given. */
@@ -374,12 +377,11 @@ export class JournalWriter<Item extends JournalFact> {
   /** Once nobody has heard of an entry for long, what has not gone to the database behind it is given up. */
   #findOverdue(): void {
     const nowMs = performance.now()
-    const passedMs = nowMs - this.#watchedAtMs
-    this.#watchedAtMs = nowMs
     // This process stood still: answers may have come that it is about to read.
-    if (passedMs > STALLED_MS) return
+    if (nowMs - this.#watchedAtMs > STALLED_MS) this.#awakeAtMs = nowMs
+    this.#watchedAtMs = nowMs
     const { overdueMs = OVERDUE_MS } = this.#options
-    if (!this.#inFlight.some(({ sinceMs }) => nowMs - sinceMs >= overdueMs)) return
+    if (!this.#inFlight.some(({ sinceMs }) => nowMs - Math.max(sinceMs, this.#awakeAtMs) >= overdueMs)) return
     for (const { state, transaction } of [...this.#inFlight, ...this.#prepared.splice(0)])
       if (state === 'waiting')
         transaction!.isNext.reject(new Error('a journal entry was not answered in time'))

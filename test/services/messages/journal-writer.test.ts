@@ -120,6 +120,18 @@ describe('group commit', () => {
     expect(it.told[3]).toBe('committed c 4')
   })
 
+  test('a process that stood still does not take its journal for stalled', async () => {
+    const appends = gate('append_entry')
+    using it = await aWriter(appends.around)
+    it.writer.append(fact('a'))
+    const go = await appends.next()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100)
+    expect(it.writer.isStalled).toBe(false)
+    await eventually(() => it.writer.isStalled)
+    go('done')
+    await eventually(() => !it.writer.isStalled)
+  })
+
   test('an entry has at most a thousand facts', async () => {
     using it = await aWriter()
     for (let each = 0; each < 2_001; each += 1) it.writer.append(fact('x'))
