@@ -61,3 +61,14 @@ test('ARCHITECTURE.md is two pages, with at most 30 words for the message path a
   expect(rows(path!)).toBeLessThanOrEqual(30)
   expect(rows(path!) + rows(others!)).toBeLessThanOrEqual(40)
 })
+
+test('docs/operations.md explains log lines and metrics that there are', () => {
+  const page = read('docs/operations.md')
+  const source = globSync('src/**/*.ts', { cwd: ROOT }).map(read).join('\n')
+  const table = page.split('| the log says |')[1]!.split('\n\n')[0]!
+  // N stands for a number.
+  const parts = [...table.matchAll(/^\| `([^`]+)` \|/gm)].flatMap(([, line]) => line!.split(' N '))
+  const metrics = [...page.matchAll(/\baldis_[a-z_]+/g)].map(([name]) => name.replace(/_bucket$/, ''))
+  expect(parts.length).toBeGreaterThan(5)
+  expect([...parts, ...metrics].filter((text) => !source.includes(text))).toEqual([])
+})
