@@ -27,6 +27,7 @@ export function aToldWriter(
     )
   const writer = new JournalWriter<NamedFact>({
     onCommitted: tell('committed'),
+    isAwaited: () => true,
     isRetractable: ({ retractable }) => retractable,
     onRetracted: tell('retracted'),
     onLost: tell('lost'),

@@ -4,13 +4,16 @@ const LARGE = 24
 
 /**
  * When the next group commit begins. Where groups are large, the next one gathers for 4 ms after the last has begun, unless
- * none is in flight, or it is hurried. Small ones do not wait.
+ * none is in flight, or it is hurried. Small ones do not wait, but for what nobody waits for: that goes with the next one,
+ * or alone after 4 ms.
  */
 export class Gathering {
   readonly #begin: () => void
   readonly #gatherMs: number
   #next: 'unplanned' | 'now' | NodeJS.Immediate | NodeJS.Timeout = 'unplanned'
   #isHurried = false
+  /** Nobody waits for what is planned. */
+  #isPatient = false
   #begunAtMs = 0
   #lastSize = 0
 
@@ -19,11 +22,14 @@ export class Gathering {
     this.#gatherMs = gatherMs
   }
 
-  /** Something waits for the next group. `isBusy`: another one is in flight. */
-  plan(isBusy: boolean): void {
-    if (this.#next !== 'unplanned') return
+  /** Something is to go with the next group. `isBusy`: another one is in flight. `isAwaited`: somebody waits for it. */
+  plan(isBusy: boolean, isAwaited: boolean): void {
+    if (this.#next !== 'unplanned' && !(isAwaited && this.#isPatient)) return
+    this.#unplan()
+    this.#isPatient = !isAwaited
     const isGathering = isBusy && !this.#isHurried && this.#lastSize >= LARGE
-    const gatherMs = isGathering ? this.#begunAtMs + this.#gatherMs - performance.now() : 0
+    let gatherMs = isAwaited ? 0 : this.#gatherMs
+    if (isAwaited && isGathering) gatherMs = this.#begunAtMs + this.#gatherMs - performance.now()
     const end = () => this.#end()
     // At once is with all that comes in this turn of the event loop.
     this.#next = gatherMs > 0 ? setTimeout(end, gatherMs) : setImmediate(end)
@@ -33,7 +39,7 @@ export class Gathering {
   hurry(): void {
     this.#isHurried = true
     if (this.#next === 'now') return
-    if (this.#next !== 'unplanned') this.#next[Symbol.dispose]()
+    this.#unplan()
     this.#next = 'now'
     process.nextTick(() => this.#end())
   }
@@ -45,8 +51,13 @@ export class Gathering {
     this.#lastSize = size
   }
 
+  #unplan(): void {
+    if (typeof this.#next === 'object') this.#next[Symbol.dispose]()
+  }
+
   #end(): void {
     this.#next = 'unplanned'
+    this.#isPatient = false
     this.#begin()
   }
 }

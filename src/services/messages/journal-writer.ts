@@ -19,6 +19,8 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly appends: Database
   /** Told of each entry when it and all before it are committed, in their order. */
   readonly onCommitted: (items: readonly Item[], n: number) => void
+  /** Whether somebody waits for the item to be committed. Else it goes with the next one, or `gatherMs` later. */
+  readonly isAwaited: (item: Item) => boolean
   /** Whether an item that is certainly not in the journal is given back at once while the database takes nothing. */
   readonly isRetractable: (item: Item) => boolean
   /** These are not in the journal, and will not be. */
@@ -31,7 +33,7 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly onFailed: (error: unknown) => void
   readonly log: Log
   readonly onBatch?: BatchMeter | undefined
-  /** Of groups behind a large one. Default 4 ms. */
+  /** Default 4 ms. */
   readonly gatherMs?: number | undefined
   /** Default 10 s. */
   readonly overdueMs?: number | undefined
@@ -99,6 +101,7 @@ export class JournalWriter<Item extends JournalFact> {
   #committed = 0
   #waiting: Item[] = []
   #waitingSinceMs = 0
+  #isAwaited = false
   #inFlight: Entry<Item>[] = []
   /** They get a number as soon as fewer entries are in flight. */
   #prepared: Entry<Item>[] = []
@@ -180,6 +183,7 @@ export class JournalWriter<Item extends JournalFact> {
     }
     if (this.#waiting.length === 0) this.#waitingSinceMs = performance.now()
     this.#waiting.push(item)
+    this.#isAwaited ||= this.#options.isAwaited(item)
     this.#schedule()
   }
 
@@ -273,7 +277,7 @@ export class JournalWriter<Item extends JournalFact> {
 
   #schedule(): void {
     if (this.#inFlight.length < MOST_IN_FLIGHT && this.#waiting.length > 0)
-      this.#gathering.plan(this.#inFlight.length > 0)
+      this.#gathering.plan(this.#inFlight.length > 0, this.#isAwaited)
   }
 
   #flush(): void {
@@ -283,14 +287,9 @@ export class JournalWriter<Item extends JournalFact> {
     const items = given.some(stays) ? this.#retract(given, stays) : given
     if (items.length === 0) return void this.#schedule()
     this.#last += 1
-    const entry: Entry<Item> = {
-      n: this.#last,
-      items,
-      sinceMs: this.#waitingSinceMs,
-      state: 'appending',
-      uncertain: false,
-      transaction: null,
-    }
+    const begun = { sinceMs: this.#waitingSinceMs, state: 'appending', uncertain: false } as const
+    const entry: Entry<Item> = { n: this.#last, items, ...begun, transaction: null }
+    this.#isAwaited &&= this.#waiting.length > 0
     this.#gathering.begun(items.length)
     this.#inFlight.push(entry)
     this.#options.onBatch?.('journal', items.length)

@@ -92,6 +92,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       onBatch,
       overdueMs,
       onCommitted: (items, n) => this.#committed(items, n),
+      isAwaited: ({ fact, onCommitted }) => fact.kind !== 'event-taken' || onCommitted !== null,
       isRetractable: ({ onAccepted, onRecorded }) => onAccepted !== null || onRecorded !== null,
       onRetracted: (items) => this.#retracted(items),
       onLost: (items, uncertain) => this.#lost(items, uncertain),

@@ -92,6 +92,22 @@ describe('group commit', () => {
     expect(it.told[1]).toBe('committed a,b 2')
   })
 
+  test('a fact that nobody waits for goes with the next that is waited for', async () => {
+    using it = await aWriter(undefined, { gatherMs: 3_600_000, isAwaited: ({ name }) => name !== 'idle' })
+    it.writer.append(fact('idle'))
+    await turns()
+    it.writer.append(fact('a'))
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['committed idle,a 1'])
+  })
+
+  test('a fact that nobody waits for goes alone when no other comes', async () => {
+    using it = await aWriter(undefined, { isAwaited: () => false })
+    it.writer.append(fact('idle'))
+    await eventually(() => it.told.length > 0)
+    expect(it.told).toEqual(['committed idle 1'])
+  })
+
   test('facts that are hurried do not wait for the end of the turn', async () => {
     using it = await gathering()
     it.writer.append(fact('a'))
