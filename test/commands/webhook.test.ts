@@ -114,7 +114,7 @@ test('redelivered: one, those that failed, those that were kept', async () => {
   const kept = ['redeliver-failed', '--plan', servicePlanId, '--state', 'kept']
   expect(await json(...kept)).toEqual({ redelivered: 0 })
   expect(await refused('redeliver', `${ids[3]}-0`)).toContain('no URL')
-  expect(await refused(...kept, '--destination', DESTINATION)).toContain('destination must be left out')
+  expect(await refused(...kept, '--destination', DESTINATION)).toContain('destination must be omitted')
 })
 
 test('a great many are redelivered by one request after the other', async () => {
