@@ -52,6 +52,8 @@ export type DatabaseStart = Pick<
 
 /** Bound on one statement of look-ups and of the heartbeat. */
 const READ_TIMEOUT_MS = 5_000
+/** Longer, and the lease ends before the next heartbeat has a chance. */
+const BEAT_CONNECT_MS = 4_000
 /** A connection of reads that has planned a list knows the days' partitions: 30 ms at first, 5 later. One does at the start. */
 const READ_IDLE_MS = 3_600_000
 
@@ -61,13 +63,13 @@ export function openDatabases(options: DatabaseStart, readPoolSize: number): Dat
   const open = (
     poolSize: number,
     statementTimeoutMs: number,
-    idle: Pick<DatabaseOptions, 'idleTimeoutMs'> = {},
-  ) => openPool(options, server, { poolSize, statementTimeoutMs, ...idle })
+    others: Pick<DatabaseOptions, 'idleTimeoutMs' | 'connectTimeoutMs'> = {},
+  ) => openPool(options, server, { poolSize, statementTimeoutMs, ...others })
   return {
     server,
     db: open(options.databasePoolSize, options.databaseStatementTimeoutMs),
     reads: open(readPoolSize, READ_TIMEOUT_MS, { idleTimeoutMs: READ_IDLE_MS }),
-    beats: open(1, READ_TIMEOUT_MS),
+    beats: open(1, READ_TIMEOUT_MS, { connectTimeoutMs: BEAT_CONNECT_MS }),
     appends: open(MOST_APPENDS - 1, options.databaseStatementTimeoutMs),
   }
 }
@@ -190,7 +192,7 @@ async function judgeConnections(
 function openPool(
   options: DatabaseStart,
   server: DatabaseServer,
-  bounds: Pick<DatabaseOptions, 'poolSize' | 'statementTimeoutMs' | 'idleTimeoutMs'>,
+  bounds: Pick<DatabaseOptions, 'poolSize' | 'statementTimeoutMs' | 'idleTimeoutMs' | 'connectTimeoutMs'>,
 ): Database {
   const db: Database = openDatabase({
     connectionString: options.connectionString,

@@ -42,7 +42,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   lease.onExpired(() => {
     deliverer.forget()
     submitter.giveBackAll()
-    inProgress.release((msgId) => deliverer.holds(msgId))
+    inProgress.release()
   })
   const upkeep = keepUp(options, parts, base, answers)
   const measured = { submitter, inProgress, recorder, deliverer, destinations, links, quality }

@@ -113,8 +113,10 @@ export class WebhookSender {
   renew(nodeId: number, leftMs: number): void {
     const isAnother = this.#lease?.nodeId !== nodeId
     this.#lease = { nodeId, untilMs: sharedNowMs() + leftMs }
-    if (this.#thread !== null) this.#order(this.#lease)
-    else if (isAnother) this.#endAll()
+    if (this.#thread === null) {
+      if (isAnother) this.#endAll()
+    } else if (isAnother) this.#order(this.#lease)
+    else this.#thread.postMessage(this.#lease satisfies ToThread)
   }
 
   /** Ends everything as ABORTED, now and from now on. */

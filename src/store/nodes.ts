@@ -2,6 +2,8 @@ import type { Queryable } from './database.ts'
 
 /** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0008). */
 export const LEASE_MS = 8_000
+/** A longer gap between its own heartbeats says nothing about other nodes: the database may have been away from all of them. */
+export const GAP_MS = LEASE_MS / 2
 
 /**
  * Registers a node that starts. One that was started before under the same name is replaced at once: its next heartbeat
@@ -44,7 +46,8 @@ export interface Heartbeat {
 const HEARTBEAT_TIMEOUT_MS = 2_000
 
 /**
- * Renews the lease and, where it `mayRemove`, removes nodes whose lease is over.
+ * Renews the lease and, where it `mayRemove`, removes nodes whose lease is over. Not behind a gap by the database's clock: then
+ * the statement may have waited in a server that stood still, or that clock was set, and the others had no chance to renew.
  */
 export async function heartbeat(
   db: Queryable,
@@ -56,7 +59,7 @@ export async function heartbeat(
         update nodes set expires_at = now() + $2 * interval '1 ms' where node_id = $1 returning node_id
       ), dead as (
         delete from nodes where $4 and expires_at < now() and node_id <> $1
-          and exists (select from nodes where node_id = $1)
+          and exists (select from nodes where node_id = $1 and expires_at >= now() + $5 * interval '1 ms')
         returning node_id
       )
       select case when exists (select from renewed) then 'alive'
@@ -67,7 +70,7 @@ export async function heartbeat(
              (select (extract(epoch from min(expires_at) - now()) * 1000)::double precision from nodes
               where node_id <> $1 and expires_at >= now()) as "firstEndMs",
              (extract(epoch from clock_timestamp()) * 1000)::double precision as "databaseMs"`,
-    values: [nodeId, LEASE_MS, name, mayRemove],
+    values: [nodeId, LEASE_MS, name, mayRemove, LEASE_MS - GAP_MS],
     query_timeout: HEARTBEAT_TIMEOUT_MS,
   })
   const { state, ...told } = rows[0]!

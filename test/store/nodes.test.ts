@@ -54,6 +54,15 @@ describe('a heartbeat', () => {
     expect(await beat(two, 'two')).toMatchObject({ state: 'alive' })
   })
 
+  test('of a node that was late itself removes nobody, for all may have been', async () => {
+    const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
+    await over(one)
+    await over(two)
+    const { nodes } = await beat(one, 'one')
+    expect(nodes.toSorted()).toEqual([one, two])
+    expect((await beat(one, 'one')).nodes).toEqual([one])
+  })
+
   test('tells a node whose name another process has taken', async () => {
     const first = await registerNode(db, 'same')
     const second = await registerNode(db, 'same')

@@ -34,13 +34,7 @@ const DETAIL = {
   description: 'Has the response of your receiver to each attempt, up to its first 1 KiB.',
   params: EventPathSchema,
   querystring: LookupQuerySchema,
-  response: answered(
-    200,
-    WebhookEventDetailSchema,
-    'The event in its new state',
-    WEBHOOK_EVENT_DETAIL,
-    [404],
-  ),
+  response: answered(200, WebhookEventDetailSchema, 'The event', WEBHOOK_EVENT_DETAIL, [404]),
 }
 
 /** `GET /v1/webhooks/events` and `/v1/webhooks/events/{eventId}`. */

@@ -38,6 +38,7 @@ export class Gathering {
   /** Nobody who waits gives more before this group is committed: it begins before other sockets are read. */
   hurry(): void {
     this.#isHurried = true
+    this.#isPatient = false
     if (this.#next === 'now') return
     this.#unplan()
     this.#next = 'now'

@@ -176,11 +176,10 @@ export class MessagesInProgress implements AcceptanceJournal {
     await this.#lostMessages.untilRecorded(msgIds)
   }
 
-  /** The lease is over: what is not under way here is left to whoever owns it next. `isDelivering`: its events are. */
-  release(isDelivering: (msgId: string) => boolean): void {
+  /** The lease is over: what is not under way here is left to whoever owns it next, and so are all events. */
+  release(): void {
     for (const live of this.#lives.values()) {
-      if (!isDelivering(live.message.msgId))
-        live.released = new Set(live.message.events.map(({ sequence }) => sequence))
+      live.released = new Set(live.message.events.map(({ sequence }) => sequence))
       this.#projector.urge(live)
     }
   }

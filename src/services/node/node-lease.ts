@@ -3,6 +3,7 @@ import { BUCKETS } from '../../domain/message-ids.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {
+  GAP_MS,
   heartbeat,
   LEASE_MS,
   registerNode,
@@ -35,10 +36,8 @@ const RETRY_MS = 500
 const BEHIND_END_MS = 20
 /** Work stops this long before the lease ends, so that what was begun ends within it. */
 export const SAFETY_MS = 3_000
-/** A longer gap between its own heartbeats says nothing about other nodes: the database may have been away from all of them. */
-const GAP_MS = LEASE_MS / 2
-/** After such a gap a node removes nobody for so long: the others get time for a heartbeat. */
-const GRACE_MS = 3_000
+/** After such a gap, and when it starts, a node removes nobody for so long: the others get time for a heartbeat. */
+export const GRACE_MS = 3_000
 
 /**
  * This node's share of the buckets. Every node owns an equal part of the live ones; the work of a dead node is taken
@@ -133,8 +132,7 @@ export class NodeLease {
   async runOnce(): Promise<number> {
     const { db, name, clock, heartbeatMs = HEARTBEAT_MS } = this.#options
     const startedAtMs = performance.now()
-    if (this.#nodes.length > 0 && startedAtMs - this.#renewedAtMs > GAP_MS)
-      this.#graceUntilMs = startedAtMs + GRACE_MS
+    if (startedAtMs - this.#renewedAtMs > GAP_MS) this.#graceUntilMs = startedAtMs + GRACE_MS
     const mayRemove = startedAtMs >= this.#graceUntilMs
     const beat = { nodeId: this.#nodeId, name, mayRemove }
     const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, beat)

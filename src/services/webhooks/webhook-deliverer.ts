@@ -124,11 +124,6 @@ export class WebhookDeliverer {
     this.due.start()
   }
 
-  /** Whether events of the message are in memory. */
-  holds(msgId: string): boolean {
-    return this.#chains.has(msgId)
-  }
-
   /** Drops everything: after a lost lease it is another node's, or will be read again. */
   forget(): void {
     this.#lanes.takeAll()
@@ -219,7 +214,8 @@ export class WebhookDeliverer {
     this.#lanes.ended(planId, destination)
     const isOurs = this.#chains.isFirst(event)
     if (outcome === null || outcome.error === 'ABORTED') {
-      if (isOurs) void this.#release(event.msgId, this.#stopped ? 0 : this.#unsentDelayMs(event))
+      const isUnsent = this.#stopped || !this.#options.lease.alive
+      if (isOurs) void this.#release(event.msgId, isUnsent ? 0 : this.#unsentDelayMs(event))
     } else if (isOurs) this.#conclude(delivery, outcome, attemptedAtMs)
     else this.#decide(delivery, outcome)
     this.#pump()

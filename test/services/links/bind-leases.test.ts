@@ -139,8 +139,10 @@ describe('two nodes', () => {
     await db.query(`update nodes set expires_at = now() - interval '1 s' where node_id = $1`, [
       one.lease.nodeId,
     ])
-    await two.lease.runOnce()
-    await eventually(() => two.held().length === 4)
+    await eventually(async () => {
+      await two.lease.runOnce()
+      return two.held().length === 4
+    })
   })
 })
 
