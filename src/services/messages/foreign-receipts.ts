@@ -15,17 +15,17 @@ export interface ForeignReceiptsOptions {
 }
 
 const POLL_MS = 100
-/** A receipt is committed that soon after it is parked; a later one waits for the record of its message. */
+/** A receipt is committed within this time after it is parked. A later one waits for its message's record. */
 const OVERLAP_MS = 1_000
 const PAGE = 1_000
 const MAX_PAGES = 20
 
 /**
- * A receipt over another node's link is parked while this node has its message in memory. This node reads on in what others
- * park, and applies such a receipt once the message has its record.
+ * A receipt may arrive over another node's link while this node has its message in memory. The other node parks it. This node
+ * reads what others park, and applies such a receipt once the message has its record.
  */
 export function foreignReceipts({ db, lease, nowMs, recorder, log }: ForeignReceiptsOptions): PeriodicTask {
-  /** What is older has been looked at; null before the first look. What was parked before it maintenance applies. */
+  /** Older receipts have been looked at; null before the first look. Maintenance applies those parked before that. */
   let lookedUntilMs: number | null = null
   const run = async () => {
     const untilMs = nowMs()

@@ -1,18 +1,18 @@
-/** Fewer commits cost less. */
+/** Fewer, larger commits cost less. */
 const GATHER_MS = 4
 const LARGE = 24
 
 /**
- * When the next group commit begins. Where groups are large, the next one gathers for 4 ms after the last has begun, unless
- * none is in flight, or it is hurried. Small ones do not wait, but for what nobody waits for: that goes with the next one,
- * or alone after 4 ms.
+ * Decides when the next group commit begins. When groups are large, the next one begins 4 ms after the last has begun, or at
+ * once if none is in flight or `hurry` was called. Small groups begin at once. Facts that nobody waits for go with the next
+ * group, or alone after 4 ms.
  */
 export class Gathering {
   readonly #begin: () => void
   readonly #gatherMs: number
   #next: 'unplanned' | 'now' | NodeJS.Immediate | NodeJS.Timeout = 'unplanned'
   #isHurried = false
-  /** Nobody waits for what is planned. */
+  /** Nobody waits for the facts of the planned group. */
   #isPatient = false
   #begunAtMs = 0
   #lastSize = 0
@@ -22,7 +22,7 @@ export class Gathering {
     this.#gatherMs = gatherMs
   }
 
-  /** Something is to go with the next group. `isBusy`: another one is in flight. `isAwaited`: somebody waits for it. */
+  /** Plans the next group. `isBusy`: another group is in flight. `isAwaited`: somebody waits for a fact of it. */
   plan(isBusy: boolean, isAwaited: boolean): void {
     if (this.#next !== 'unplanned' && !(isAwaited && this.#isPatient)) return
     this.#unplan()
@@ -31,11 +31,11 @@ export class Gathering {
     let gatherMs = isAwaited ? 0 : this.#gatherMs
     if (isAwaited && isGathering) gatherMs = this.#begunAtMs + this.#gatherMs - performance.now()
     const end = () => this.#end()
-    // At once is with all that comes in this turn of the event loop.
+    // "At once" still gathers everything that arrives in this turn of the event loop.
     this.#next = gatherMs > 0 ? setTimeout(end, gatherMs) : setImmediate(end)
   }
 
-  /** Nobody who waits gives more before this group is committed: it begins before other sockets are read. */
+  /** Begins the group before other sockets are read: those who wait send nothing more until it is committed. */
   hurry(): void {
     this.#isHurried = true
     this.#isPatient = false
@@ -45,7 +45,7 @@ export class Gathering {
     process.nextTick(() => this.#end())
   }
 
-  /** A group of so many has begun. */
+  /** A group of `size` facts has begun. */
   begun(size: number): void {
     this.#isHurried = false
     this.#begunAtMs = performance.now()

@@ -35,12 +35,12 @@ export interface IdRulesOptions {
 }
 
 const BATCH = 500
-/** How long a receipt of an unlearned carrier is looked at again although no submission of this node asks for it. */
+/** How long a receipt of a carrier whose rule is not learned is retried, even if no submission of this node asks for it. */
 const RECENT_MS = 120_000
 
 /**
- * Reads receipts of carriers whose id rule is `auto` and not learned yet: each is looked up under every spelling its id
- * may have, and what is found tells the rule. Rules that messages have agreed on are stored, for all nodes.
+ * Reads receipts of carriers whose id rule is `auto` and not learned yet. Each receipt is looked up under every spelling its
+ * id may have, and a match tells the rule. A rule that enough messages agree on is stored, for all nodes.
  */
 export class IdRules {
   readonly #options: IdRulesOptions
@@ -53,12 +53,12 @@ export class IdRules {
   /** The ids under which receipts of this submission may be parked. */
   parkedUnder({ carrier_id, carrier_message_id }: SubmissionId): SubmissionId[] {
     const carrier = this.#options.directory().carrierById(carrier_id)
-    // Spelling works both ways: what a receipt may mean by a submission's id is what that id may be in a receipt.
+    // Spelling works both ways: the ids that a receipt's id may stand for are also the ids that may stand for it in a receipt.
     const ids = carrier && isUnlearned(carrier) ? spellings(carrier_message_id) : [carrier_message_id]
     return ids.map((id) => ({ carrier_id, carrier_message_id: id }))
   }
 
-  /** The same receipts; the unread ones that can only mean one id have it now. */
+  /** Returns the same receipts. Unread ones that can only mean one id now have that id. */
   async read(receipts: readonly ReceiptRow[]): Promise<readonly ReceiptRow[]> {
     if (!receipts.some(({ unread }) => unread)) return receipts
     const found = await this.#matches(receipts, ({ unread }) => unread)
@@ -72,7 +72,7 @@ export class IdRules {
   }
 
   /**
-   * Parked receipts to look at again: those read under another rule than the one in force now, which was learned or set
+   * Returns parked receipts to look at again: those read under another rule than the current one, which was learned or set
    * since, and recent ones of carriers whose rule is not learned.
    */
   async readParked(): Promise<{ receipts: readonly ReceiptRow[]; more: boolean }> {
@@ -98,7 +98,7 @@ export class IdRules {
     return { receipts: [...read, ...recent], more }
   }
 
-  /** Reads ids under the rule in force. Where that is not learned they are unread again, for `read` to look up. */
+  /** Reads ids under the current rule. If that is not learned, the receipts are unread again, for `read` to look up. */
   async #readAnew(stale: readonly ReceiptRow[]): Promise<readonly ReceiptRow[]> {
     if (stale.length === 0) return stale
     const { directory } = this.#options
@@ -121,7 +121,7 @@ export class IdRules {
     return read
   }
 
-  /** Of each receipt a message with the only id that it may mean, or null. */
+  /** Returns for each receipt a message with the only id the receipt can mean, or null. */
   async #matches(
     receipts: readonly ReceiptRow[],
     isAsked: (receipt: ReceiptRow) => boolean,
@@ -139,7 +139,7 @@ export class IdRules {
     return receipts.map((_, place) => theOne(candidates.get(place) ?? []))
   }
 
-  /** Parked ones get the id they are read as, so that they end where they are parked once they are applied. */
+  /** Stores in each parked receipt the id it is now read as, so that it is found and removed once it is applied. */
   async #keep(before: readonly ReceiptRow[], read: readonly ReceiptRow[]): Promise<void> {
     const readings = read.flatMap(({ carrier_message_id: read_as, id_rule, unread }, place): Reading[] => {
       const { carrier_id, carrier_message_id, parked_id, id_rule: earlier } = before[place]!
@@ -171,8 +171,8 @@ export class IdRules {
 }
 
 /**
- * The newest of the candidates, where all have one id: which of several messages under that id the receipt is of is decided
- * as for any other receipt. Where some went to an address of the receipt, the others do not count.
+ * Returns the newest candidate if all have the same id: which of several messages with that id the receipt belongs to is
+ * decided as for any other receipt. If some were sent to an address of the receipt, only those count.
  */
 function theOne(candidates: readonly Candidate[]): Candidate | null {
   const fitting = candidates.filter(({ fits }) => fits)

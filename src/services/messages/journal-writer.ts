@@ -15,21 +15,21 @@ import { Gathering } from './gathering.ts'
 
 export interface JournalWriterOptions<Item extends JournalFact> {
   readonly db: Database
-  /** Connections for entries alone: transactions with those of `db` wait for these. */
+  /** Connections used only for entries: a transaction on `db` may itself wait for an entry. */
   readonly appends: Database
-  /** Told of each entry when it and all before it are committed, in their order. */
+  /** Called for each entry in order, once it and all entries before it are committed. */
   readonly onCommitted: (items: readonly Item[], n: number) => void
-  /** Whether somebody waits for the item to be committed. Else it goes with the next one, or `gatherMs` later. */
+  /** Whether somebody waits for the item to be committed. If not, it goes with the next group, or `gatherMs` later. */
   readonly isAwaited: (item: Item) => boolean
-  /** Whether an item that is certainly not in the journal is given back at once while the database takes nothing. */
+  /** Whether an item that is certainly not in the journal is returned at once while the database takes nothing. */
   readonly isRetractable: (item: Item) => boolean
-  /** These are not in the journal, and will not be. */
+  /** These items are not in the journal, and will not be. */
   readonly onRetracted: (items: readonly Item[]) => void
-  /** The lane was taken over, and these are not in it. `uncertain`: some may be, and its new owner goes on with them. */
+  /** The lane was taken over without these items. `uncertain`: some may be in it after all; the new owner then has them. */
   readonly onLost: (items: readonly Item[], uncertain: boolean) => void
-  /** Asked when an item goes to the database. False: it is retracted. */
+  /** Called just before an item goes to the database. False: the item is retracted. */
   readonly goes: (item: Item) => boolean
-  /** An entry was not appended; it is tried again. */
+  /** Called when an append has failed. It is retried. */
   readonly onFailed: (error: unknown) => void
   readonly log: Log
   readonly onBatch?: BatchMeter | undefined
@@ -39,7 +39,7 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly overdueMs?: number | undefined
 }
 
-/** Runs statements in the transaction of an entry, and decides on its facts. Where there are none, there is no entry. */
+/** Runs statements in the transaction of an entry, and returns the entry's facts. Without facts there is no entry. */
 type Prepare<Item> = (tx: Transaction) => Promise<readonly Item[]>
 
 interface Transact<Item> {
@@ -51,20 +51,20 @@ interface Transact<Item> {
 export type Appended = 'committed' | 'lost' | 'uncertain'
 
 interface Entry<Item> {
-  /** 0: it has no number yet. */
+  /** 0 while the entry has no number. */
   n: number
   items: readonly Item[]
-  /** When its first fact was given, or when it got its number, by the monotonic clock. */
+  /** When its first fact was appended; for an entry with its own transaction, when it got its number. Monotonic clock. */
   sinceMs: number
   state: 'waiting' | 'appending' | 'written' | 'fenced'
-  /** An answer was lost: it may be committed. */
+  /** The answer to an append was lost, so the entry may be committed. */
   uncertain: boolean
-  /** Null: it has no transaction of its own. */
+  /** Null if the entry has no transaction of its own. */
   readonly transaction: OwnTransaction | null
 }
 
 interface OwnTransaction {
-  /** Whether all entries before it are committed. False: the lane is lost. */
+  /** Resolves to true when all entries before it are committed, to false when the lane is lost. */
   readonly isNext: PromiseWithResolvers<boolean>
   readonly ended: PromiseWithResolvers<Appended>
 }
@@ -74,27 +74,27 @@ class LaneLostError extends Error {
   override readonly name = 'LaneLostError'
 }
 
-/** One less than a takeover fences. */
+/** One less than the number of entries that a takeover fences. */
 const MOST_IN_FLIGHT = MOST_APPENDS - 1
-/** Each holds a connection, and locks that others wait for with theirs. */
+/** Each transaction holds a connection, and locks that other transactions wait for. */
 const MOST_TRANSACTIONS = 1
-/** Facts of one entry: half a megabyte at most, but for very long texts. */
+/** Facts per entry. At most half a megabyte, except with very long texts. */
 const MOST_FACTS = 1_000
 const RETRY_MS = 250
 const OVERDUE_MS = 10_000
-/** When the oldest fact waits longer, nothing more should be begun. */
+/** When the oldest fact has waited longer than this, nothing more should be begun. */
 const STALLED_MS = 1_000
-/** Facts that wait beyond this are no longer taken. */
+/** No more facts are taken when this many wait. */
 const MOST_WAITING = 50_000
 
 /**
- * Group commit of facts into this process's lane: one entry for all that comes together, up to three on their way at once.
- * An entry whose answer is lost is appended again under its number until the database says what became of it.
+ * Group commit of facts into this process's lane: one entry for all facts that arrive together, at most three entries in
+ * flight. An entry whose answer is lost is appended again under its number until the database says what became of it.
  */
 export class JournalWriter<Item extends JournalFact> {
   readonly #options: JournalWriterOptions<Item>
   #lane: Lane | null = null
-  /** As which node. */
+  /** The node that the lane belongs to. */
   #nodeId = 0
   #ended = false
   #last = 0
@@ -103,7 +103,7 @@ export class JournalWriter<Item extends JournalFact> {
   #waitingSinceMs = 0
   #isAwaited = false
   #inFlight: Entry<Item>[] = []
-  /** They get a number as soon as fewer entries are in flight. */
+  /** Entries that get a number as soon as fewer are in flight. */
   #prepared: Entry<Item>[] = []
   readonly #transactions: Batcher<Transact<Item>, Appended>
   readonly #gathering: Gathering
@@ -129,12 +129,12 @@ export class JournalWriter<Item extends JournalFact> {
     })
   }
 
-  /** Null while there is none. */
+  /** Null while there is no lane. */
   get lane(): Lane | null {
     return this.#lane
   }
 
-  /** The last entry that is committed with all before it. */
+  /** The last entry that is committed together with all entries before it. */
   get committed(): number {
     return this.#committed
   }
@@ -145,7 +145,7 @@ export class JournalWriter<Item extends JournalFact> {
     return this.#waiting.length + entries.reduce((sum, { items }) => sum + items.length, 0)
   }
 
-  /** The database takes nothing, or too slowly. */
+  /** The database takes nothing, or is too slow. */
   get isStalled(): boolean {
     if (this.#failing) return true
     const waitingMs = this.#waiting.length > 0 ? this.#waitingSinceMs : Infinity
@@ -154,12 +154,12 @@ export class JournalWriter<Item extends JournalFact> {
     return isAwake && nowMs - Math.max(this.#inFlight[0]?.sinceMs ?? waitingMs, this.#awakeAtMs) > STALLED_MS
   }
 
-  /** Whether facts can be given. */
+  /** Whether facts can be appended. */
   get isOpen(): boolean {
     return this.#lane !== null && !this.#failing && this.#waiting.length < MOST_WAITING
   }
 
-  /** This process is this node from now on: its lane goes with it, or it begins a new one. Does nothing where it has one. */
+  /** From now on this process is this node. It keeps its lane, or opens a new one. No effect if it already is this node. */
   async register(nodeId: number): Promise<void> {
     const { db } = this.#options
     if (this.#ended || (this.#lane !== null && this.#nodeId === nodeId)) return
@@ -170,7 +170,7 @@ export class JournalWriter<Item extends JournalFact> {
     this.#last = 0
     this.#committed = 0
     const lane = await openLane(db, nodeId)
-    // Ended meanwhile: nobody appends to that lane, and it goes with its node.
+    // The writer ended meanwhile. Nobody appends to the new lane, and it is removed with its node.
     if (this.#ended) return
     this.#lane = lane
     this.#watch.start()
@@ -187,23 +187,23 @@ export class JournalWriter<Item extends JournalFact> {
     this.#schedule()
   }
 
-  /** Nobody who waits gives more before what was given is committed. */
+  /** Starts the next group at once: those who wait send nothing more before the facts appended so far are committed. */
   hurry(): void {
     if (this.#waiting.length > 0) this.#gathering.hurry()
   }
 
   /**
-   * Appends an entry in one transaction with the statements of `prepare`. It takes its number when `prepare` has resolved,
-   * and is appended when all entries before it are committed: its statements stand only where it stands. Resolves when
-   * `onCommitted` was told of it, or the lane is lost. Rejects when nothing is stored, with the error of `prepare` or of
-   * the database, or because the entries before it are overdue. Its facts are given to `onCommitted` only.
+   * Appends an entry in one transaction with the statements of `prepare`. The entry gets its number when `prepare` has
+   * resolved, and is appended when all entries before it are committed, so its statements are stored only if it is. Resolves
+   * after `onCommitted`, or when the lane is lost. Rejects when nothing is stored: with the error of `prepare` or of the
+   * database, or because the entries before it are overdue. Its facts are passed to `onCommitted` only.
    */
   appendWith(prepare: Prepare<Item>): Promise<Appended> {
     return this.#transactions.add({ prepare, lane: this.#lane })
   }
 
   async #transact({ prepare, lane }: Transact<Item>): Promise<Appended> {
-    // Decided for the lane that there was then: what has been lost with it is nothing to the next.
+    // The transaction was meant for the lane of that time. It must not go into the next one.
     if (lane === null || lane !== this.#lane) return 'lost'
     const transaction: OwnTransaction = { isNext: Promise.withResolvers(), ended: Promise.withResolvers() }
     const given = { n: 0, items: [], sinceMs: 0, state: 'waiting', uncertain: false } as const
@@ -241,7 +241,7 @@ export class JournalWriter<Item extends JournalFact> {
     if ((await appendEntry(tx, lane, entry.n, data)) === 'fenced') throw new LaneLostError()
   }
 
-  /** Numbers what is prepared, as far as there is room in flight. */
+  /** Numbers the prepared entries while there is room in flight. */
   #admit(): void {
     while (this.#prepared.length > 0 && this.#inFlight.length < MOST_IN_FLIGHT) {
       const entry = this.#prepared.shift()!
@@ -257,7 +257,7 @@ export class JournalWriter<Item extends JournalFact> {
     head.transaction?.isNext.resolve(true)
   }
 
-  /** Asks until the database says what became of the transaction. Throws `error` where it was not committed. */
+  /** Asks the database until it says what became of the transaction. Throws `error` if it was not committed. */
   async #findOut(entry: Entry<Item>, lane: Lane, error: unknown): Promise<void> {
     entry.uncertain = true
     await this.#append(entry, lane, async (data) => {
@@ -269,7 +269,7 @@ export class JournalWriter<Item extends JournalFact> {
     if (entry.items.length === 0) throw error
   }
 
-  /** Nothing of it is stored. Those behind it count only when there is an entry in its place. */
+  /** Nothing of the entry is stored. An empty entry takes its place, because those behind it count only without a gap. */
   #fillGap(entry: Entry<Item>, lane: Lane): void {
     entry.items = []
     if (entry.n > 0) void this.#append(entry, lane)
@@ -297,7 +297,7 @@ export class JournalWriter<Item extends JournalFact> {
     this.#schedule()
   }
 
-  /** Never rejects. Tries until the database has answered, or the lane is another's. */
+  /** Never rejects. Retries until the database has answered, or another process has the lane. */
   async #append(
     entry: Entry<Item>,
     lane: Lane,
@@ -311,7 +311,7 @@ export class JournalWriter<Item extends JournalFact> {
         this.#failing = false
         break
       } catch (error) {
-        // What is said of a lane that is lost is nothing to the next, which would take no facts for good.
+        // An error of a lost lane says nothing about the next lane, which would stay closed for good.
         if (this.#lane !== lane) return
         log.error({ err: error }, 'facts not in the journal yet')
         onFailed(error)
@@ -328,14 +328,14 @@ export class JournalWriter<Item extends JournalFact> {
     if (this.#lane === lane) this.#settle()
   }
 
-  /** Gives back what need not wait for the database; gives the rest. */
+  /** Returns to the caller the items that need not wait for the database, and keeps the rest. */
   #retract(items: readonly Item[], isRetracted = this.#options.isRetractable): Item[] {
     const { true: retracted = [], false: kept = [] } = Object.groupBy(items, (item) => `${isRetracted(item)}`)
     if (retracted.length > 0) this.#options.onRetracted(retracted)
     return kept
   }
 
-  /** What waits for an entry waits for all before it. */
+  /** Reports entries in order: one that is written waits for all before it. */
   #settle(): void {
     for (let head = this.#inFlight[0]; head?.state === 'written'; head = this.#inFlight[0]) {
       this.#inFlight.shift()
@@ -344,20 +344,20 @@ export class JournalWriter<Item extends JournalFact> {
       head.transaction?.ended.resolve('committed')
     }
     const [head] = this.#inFlight
-    // Where the first may have been in the lane, and gone with it since, so may those behind it that are not fenced yet.
+    // If the first may have been in the lane when it was taken over, so may those behind it that are not fenced yet.
     if (head?.state === 'fenced') this.#lose(head.uncertain)
     this.#admit()
     this.#schedule()
   }
 
-  /** The lane is another's, who may have found any of what is in flight in it. */
+  /** Another process has the lane, and may have found any entry in flight in it. */
   lose(): void {
     this.#lose(true)
   }
 
   #lose(uncertain: boolean): void {
     this.#lane = null
-    // The next lane has its own appends to tell.
+    // The next lane reports its own failures.
     this.#failing = false
     this.#endTransactions(uncertain)
     for (const entry of this.#inFlight.splice(0))
@@ -365,7 +365,7 @@ export class JournalWriter<Item extends JournalFact> {
     this.#options.onLost(this.#waiting.splice(0), false)
   }
 
-  /** Those that wait roll back. */
+  /** Transactions that still wait for their turn roll back. */
   #endTransactions(uncertain: boolean): void {
     for (const { state, transaction } of [...this.#inFlight, ...this.#prepared.splice(0)]) {
       transaction?.isNext.resolve(false)
@@ -373,10 +373,10 @@ export class JournalWriter<Item extends JournalFact> {
     }
   }
 
-  /** Once nobody has heard of an entry for long, what has not gone to the database behind it is given up. */
+  /** When an entry has had no answer for too long, whatever waits behind it and has not gone to the database is given up. */
   #findOverdue(): void {
     const nowMs = performance.now()
-    // This process stood still: answers may have come that it is about to read.
+    // This process stood still: answers may have arrived that it is about to read.
     if (nowMs - this.#watchedAtMs > STALLED_MS) this.#awakeAtMs = nowMs
     this.#watchedAtMs = nowMs
     const { overdueMs = OVERDUE_MS } = this.#options
@@ -387,7 +387,7 @@ export class JournalWriter<Item extends JournalFact> {
     this.#waiting = this.#retract(this.#waiting)
   }
 
-  /** The lane is given up: what is not committed by now is tried no more. */
+  /** Gives up the lane. Entries not committed by now are not retried. */
   end(): Lane | null {
     const lane = this.#lane
     this.#ended = true

@@ -10,34 +10,35 @@ import { SharedRun } from '../node/shared-run.ts'
 
 export interface LaneFollowerOptions {
   readonly db: Queryable
-  /** The lane of this process, which is not read: it knows better. Null: it has none. */
+  /** The lane of this process, which is not followed: its memory is newer. Null: it has none. */
   readonly ownLane: () => number | null
   readonly log: Log
-  /** What is read of a lane at once. */
+  /** How much of a lane is read at once. */
   readonly bounds?: LaneBounds
-  /** When so many messages are followed, those that are not in progress by now are forgotten. */
+  /** When this many messages are followed, those no longer in progress are forgotten. */
   readonly manyMessages?: number
 }
 
-/** A lane as far as it was read. */
+/** A lane, and how far it was read. */
 interface FollowedLane {
-  /** The last entry read; NO_FURTHER: it has ended, or cannot be read. */
+  /** The last entry read; NO_FURTHER: the lane has ended, or cannot be read. */
   n: number
   readonly messages: MessagesByPlan
-  /** By message the entry that it begins with, in their order. */
+  /** By message, the entry it begins with, in the order of entries. */
   readonly entries: Map<string, number>
 }
 
 const NO_FURTHER = Number.MAX_SAFE_INTEGER
-/** Some 1,000 facts: about 5 ms of work. */
+/** About 1,000 facts, or 5 ms of work. */
 const BOUNDS: LaneBounds = { entries: 256, octets: 64 * 1024 }
 const MANY_MESSAGES = 20_000
-/** Looked for among the records in one statement. */
+/** Messages looked up in the records by one statement. */
 const BATCH = 1_000
 
 /**
- * What the lanes of the other processes say: their messages in progress, built from the same facts as theirs. Read on only
- * when somebody asks. It keeps as many as the others have in progress, which they bound, and of each what answers need.
+ * The messages that other processes have in progress, built from the same facts in their lanes. Lanes are read only when
+ * somebody asks. Memory is bounded because the others bound their messages in progress; of each, only what answers need is
+ * kept.
  */
 export class LaneFollower implements OtherMessages {
   readonly #options: LaneFollowerOptions
@@ -50,7 +51,7 @@ export class LaneFollower implements OtherMessages {
     this.#many = options.manyMessages ?? MANY_MESSAGES
   }
 
-  /** Resolves when everything that is committed in the other lanes now is known here, or is in the records. */
+  /** Resolves when everything now committed in the other lanes is known here, or is in the records. */
   catchUp(): Promise<void> {
     return this.#catchUps.ask()
   }
@@ -109,14 +110,14 @@ export class LaneFollower implements OtherMessages {
       const isFence = data.length === 0
       const facts = isFence ? null : this.#decode(lane, data)
       followed.n = facts === null ? NO_FURTHER : n
-      // What is known of its messages grows old from here on: their records are the better answer.
+      // From here on the messages of this lane would only grow stale, so their records are the better answer.
       if (facts === null && !isFence) dropUpTo(followed, NO_FURTHER)
       if (facts === null) return
       for (const fact of facts) this.#learn(followed, fact)
     }
   }
 
-  /** Facts of messages that began elsewhere, or are at rest, are not for here. One may be loaded by its lane again. */
+  /** Skips facts of messages that began in another lane or are at rest. A lane may load one of its messages again. */
   #learn({ n, messages, entries }: FollowedLane, { msgId, fact }: JournalFact): void {
     if (isFirst(fact)) {
       messages.add(begunBy(msgId, fact))
@@ -125,7 +126,7 @@ export class LaneFollower implements OtherMessages {
       return
     }
     const message = messages.get(msgId)
-    // What no answer shows is not kept: attempts, webhooks, receipts.
+    // Attempts, webhooks and receipts are not kept, because no answer shows them.
     if (message === undefined || fact.kind === 'attempted' || fact.kind === 'event-taken') return
     if (fact.kind === 'noted') return
     addFact(message, fact)
@@ -133,7 +134,7 @@ export class LaneFollower implements OtherMessages {
     message.receipts.length = 0
   }
 
-  /** Null: written by a version that is newer than this one. Said once: nothing more of the lane is read. */
+  /** Null if a newer version wrote it. Logged once, because nothing more of that lane is read. */
   #decode(lane: number, data: Buffer): JournalFact[] | null {
     try {
       return decodeEntry(data)
@@ -157,7 +158,7 @@ export class LaneFollower implements OtherMessages {
   }
 }
 
-/** What began up to this entry is in the records, or began again behind it. */
+/** Messages that began up to this entry are in the records, or began again behind it. */
 function dropUpTo(followed: FollowedLane, cut: number): void {
   for (const [msgId, n] of followed.entries) {
     if (n > cut) return

@@ -10,19 +10,19 @@ export interface LaneRecoveryOptions {
   readonly db: Database
   readonly directory: () => Directory
   readonly lease: Pick<NodeLease, 'nodeId'>
-  /** How long a message whose attempt was under way waits for news of it. */
+  /** How long a message whose attempt was in flight waits for news of it. */
   readonly ambiguityWaitMs: number
   readonly log: Log
 }
 
-/** A lane that was recovered goes when nobody can append to it any more. */
+/** A recovered lane is removed when nobody can append to it any more. */
 const INTERVAL_MS = 10_000
-/** The messages of a dead node wait for it. */
+/** Shorter, because the messages of a dead node wait for the retry. */
 const RETRY_MS = 500
 
 /**
- * Writes into the records what dead nodes had in memory. Beside the heartbeats, which cannot wait for it: what a busy node
- * leaves takes some seconds. Woken when a node may have died.
+ * Writes the messages that dead nodes had in memory into the records. It runs apart from the heartbeats, which cannot wait:
+ * recovering a busy node takes some seconds. It is woken when a node may have died.
  */
 export function laneRecovery(options: LaneRecoveryOptions): PeriodicTask {
   const { db, directory, lease, ambiguityWaitMs, log } = options

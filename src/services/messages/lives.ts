@@ -6,35 +6,35 @@ import type { SubmissionId } from '../../store/receipts.ts'
 /** A message in this process's memory. */
 export interface Live {
   message: MessageInProgress
-  /** The node that accepted or took it: this process, or what it was before its lease was lost. */
+  /** The node that accepted or loaded it: this process, possibly under a node id whose lease it has lost since. */
   readonly holder: number
   /** The entry with which it begins in the journal. */
   entry: number
-  /** When that was committed, by the monotonic clock. */
+  /** When that entry was committed, by the monotonic clock. */
   sinceMs: number
-  /** Facts of it that are not committed yet. */
+  /** How many of its facts are not committed yet. */
   pending: number
-  /** It is being written: from now on its record is what counts. */
+  /** Its record is being written, and is what counts from now on. */
   leaving: boolean
-  /** It is submitted later, by whoever takes it out of its record. */
+  /** It is submitted later, by whoever loads it from its record. */
   postponed: boolean
-  /** While its record is written with which it goes on here: facts of it, to be appended then. */
+  /** Facts to append once its record is written, while it stays in memory; null: facts are appended directly. */
   deferred: (() => void)[] | null
-  /** Its events go to a URL. */
+  /** Its events are pushed to a URL. */
   delivers: boolean
-  /** The last event that was pushed nowhere: there was no URL; 0: none. */
+  /** Sequence of the last event that was not pushed, because there was no URL; 0: none. */
   unpushed: number
-  /** Events that are not in memory for delivery; null: all that are not taken are. */
+  /** Events that are not held in memory for delivery. Null: all events not taken yet are. */
   released: Set<number> | null
-  /** Under what ids its segments are known here. */
+  /** The keys under which its segments are found by carrier id. */
   readonly ids: string[]
-  /** Receipts of these ids of carriers wait among the parked ones until it has left. */
+  /** Carrier ids under which receipts are parked until the message has left memory. */
   readonly parked: SubmissionId[]
-  /** Somebody waits for its record. */
+  /** Set while somebody waits for its record. */
   gone: PromiseWithResolvers<void> | null
 }
 
-/** A message that has just been accepted, or taken out of its record, by this entry. */
+/** A message that was just accepted, or loaded from its record, by this entry. */
 export function newLive(message: MessageInProgress, by: Pick<Live, 'holder' | 'entry'>): Live {
   return {
     ...by,
@@ -46,7 +46,7 @@ export function newLive(message: MessageInProgress, by: Pick<Live, 'holder' | 'e
     deferred: null,
     delivers: false,
     unpushed: 0,
-    // Behind events that wait in the records new ones wait there too.
+    // If events wait in the records, new events wait there behind them.
     released: message.loaded?.hasWaitingEvents === true ? new Set() : null,
     ids: [],
     parked: [],
@@ -54,7 +54,7 @@ export function newLive(message: MessageInProgress, by: Pick<Live, 'holder' | 'e
   }
 }
 
-/** It was recorded, and goes on from what this entry has of it. */
+/** Its record was written, and it continues from its state in this entry. */
 export function beginAnew(live: Live, message: MessageInProgress, entry: number): Live {
   const submissions = live.message.submissions.map((one) => ({ ...one, isRecorded: true as const }))
   live.message = { ...message, submissions }
@@ -64,21 +64,21 @@ export function beginAnew(live: Live, message: MessageInProgress, entry: number)
   return live
 }
 
-/** It is being submitted here, or is about to be: nobody else may take it up. */
+/** It is being submitted here, or is about to be, so nobody else may take it. */
 export function isOpen({ message, postponed }: Live): boolean {
   return message.state.submission !== null && !postponed
 }
 
-/** Of messages in memory, some 31,000 of one segment: beyond, new ones go into the records at once. */
+/** Bytes of messages in memory, some 31,000 of one segment. Beyond this, new messages go straight into the records. */
 const MOST_BYTES = 192 * 1_048_576
-/** Of that: what is beyond leaves memory before its time, */
+/** Above this share of MOST_BYTES, messages leave memory early. */
 const CROWDED_SHARE = 0.5
-/** and little more is taken out of the records beyond this. */
+/** Above this share, few messages are loaded from the records. */
 const LOADED_SHARE = 0.625
 
 /**
- * Bytes that a message takes here, more rather than less: itself, what carriers and receivers say of it, and its events. One
- * of one segment was measured at 5 kB while its webhooks waited.
+ * Bytes that a message takes here, estimated high: the message, the answers of carriers and receivers, and its events. A
+ * message of one segment was measured at 5 kB while its webhooks waited.
  */
 export function bytesOf({ body, segments }: Pick<Accepted, 'body' | 'segments'>): number {
   return 4_500 + 1_500 * segments + 2 * body.length
@@ -94,17 +94,17 @@ export class Lives {
     this.#mostBytes = mostBytes
   }
 
-  /** New messages find no room here. */
+  /** New messages find no room. */
   get isFull(): boolean {
     return this.#bytes >= this.#mostBytes
   }
 
-  /** Whether many more may be taken out of the records. */
+  /** Whether many more messages may be loaded from the records. */
   get hasRoom(): boolean {
     return this.#bytes < LOADED_SHARE * this.#mostBytes
   }
 
-  /** Of messages that are to leave before their time; none are unless it is positive. */
+  /** Bytes of messages that should leave memory early. None should if this is not positive. */
   get excessBytes(): number {
     return this.#bytes - CROWDED_SHARE * this.#mostBytes
   }
@@ -117,7 +117,7 @@ export class Lives {
     return this.#lives.get(msgId)
   }
 
-  /** Null where it takes no more facts. */
+  /** Null if the message takes no more facts here. */
   usable(msgId: string): Live | null {
     const live = this.#lives.get(msgId)
     return live === undefined || live.leaving ? null : live
@@ -132,7 +132,7 @@ export class Lives {
     return this.#lives.of(planId).map(({ message }) => message)
   }
 
-  /** Behind all others, as the one that begins with the newest entry. */
+  /** Adds it behind all others, because it begins with the newest entry. */
   add(live: Live): void {
     if (!this.#lives.add(live)) this.#bytes += bytesOf(live.message.accepted)
   }
@@ -141,7 +141,7 @@ export class Lives {
     if (this.#lives.delete(message.msgId)) this.#bytes -= bytesOf(message.accepted)
   }
 
-  /** Facts that wait until their messages have begun anew in the journal. */
+  /** How many facts wait until their messages have begun anew in the journal. */
   get deferred(): number {
     return this.values().reduce((sum, { deferred }) => sum + (deferred?.length ?? 0), 0)
   }

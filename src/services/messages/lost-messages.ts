@@ -6,19 +6,19 @@ import { findAtRest } from '../../store/projection.ts'
 export interface LostMessagesOptions {
   readonly db: Database
   readonly log: Log
-  /** Monotonic, milliseconds. Default: that of the process. */
+  /** Monotonic, milliseconds. Default: the clock of the process. */
   readonly clock?: (() => number) | undefined
 }
 
 const POLL_MS = 200
-/** A recovery of very many messages takes some seconds. Who waits longer waits for one that fails. */
+/** Recovering very many messages takes some seconds. A longer wait means that the recovery fails. */
 const MOST_WAIT_MS = 60_000
 
-/** Messages of a lane that was taken over: what is still learned of them here goes into their records, once these are there. */
+/** Messages of a lane that was taken over. News of them goes into their records, once the new owner has written those. */
 export class LostMessages {
   readonly #options: LostMessagesOptions
   readonly #clock: () => number
-  /** By id: the plan. */
+  /** The plan of each message, by message id. */
   readonly #plans = new Map<string, number>()
   #lostAtMs = 0
 
@@ -27,7 +27,7 @@ export class LostMessages {
     this.#clock = options.clock ?? (() => performance.now())
   }
 
-  /** Those of a lane that was lost long before are forgotten: nobody has asked for them. */
+  /** Messages of lanes lost long ago are forgotten: nobody has asked for them. */
   add(msgId: string, planId: number): void {
     const nowMs = this.#clock()
     if (nowMs - this.#lostAtMs > MOST_WAIT_MS) this.#plans.clear()
@@ -39,10 +39,10 @@ export class LostMessages {
     return this.#plans.has(msgId)
   }
 
-  /** Resolves when whoever has their lane has written these, or has not for long; rejects while the database is away. */
+  /** Resolves when the new owner has written these messages, or has not for too long. Rejects while the database is away. */
   async untilRecorded(msgIds: readonly string[]): Promise<void> {
     const { db, log } = this.#options
-    // While the database is away nobody can recover anything: that time does not count.
+    // While the database is away nobody can recover a lane, so that time does not count.
     for (let sinceMs: number | null = null; ; ) {
       const ids = msgIds.flatMap((msgId) => {
         const planId = this.#plans.get(msgId)

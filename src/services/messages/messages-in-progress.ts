@@ -38,7 +38,7 @@ import {
 
 export interface MessagesInProgressOptions {
   readonly db: Database
-  /** Connections for entries of the journal alone. Default: `db`. */
+  /** Connections used only for journal entries. Default: `db`. */
   readonly appends?: Database | undefined
   readonly directory: () => Directory
   /** Of the database, Unix milliseconds. */
@@ -47,7 +47,7 @@ export interface MessagesInProgressOptions {
   readonly onBatch?: BatchMeter | undefined
   readonly ageMs?: number | undefined
   readonly overdueMs?: number | undefined
-  /** Of messages in memory. */
+  /** Bytes of messages in memory. */
   readonly mostBytes?: number | undefined
 }
 
@@ -60,8 +60,8 @@ type Take = (
 const POLL_MS = 10
 
 /**
- * The messages that live in this process: their facts go into the journal, and what follows from them is told when they
- * are committed there. Everything unusual is left to the records: `project` first, then the statements of store/.
+ * The messages that live in this process. Their facts go into the journal, and the consequences are announced once the facts
+ * are committed. Exceptions are left to the records: `project` first, then the statements of store/.
  */
 export class MessagesInProgress implements AcceptanceJournal {
   readonly #options: MessagesInProgressOptions
@@ -132,7 +132,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.#lives.get(msgId)?.leaving ?? false
   }
 
-  /** Whether the message has no record here yet: `project` waits for it. */
+  /** Whether the message is here or in a lane that was lost, and may have no record yet. `project` waits for the record. */
   has(msgId: string): boolean {
     return this.get(msgId) !== undefined || this.#lostMessages.has(msgId)
   }
@@ -142,7 +142,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.#writer.pending + this.#lives.deferred
   }
 
-  /** Nothing new should be begun: the database takes no facts. */
+  /** The database takes no facts, so nothing new should be begun. */
   get failing(): boolean {
     return this.#writer.isStalled
   }
@@ -152,7 +152,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.#writer.isOpen && !this.#lives.isFull
   }
 
-  /** Whether many more may be taken out of the records. */
+  /** Whether many more messages may be loaded from the records. */
   get hasRoom(): boolean {
     return this.#lives.hasRoom
   }
@@ -161,22 +161,22 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#listeners = { ...this.#listeners, ...listeners }
   }
 
-  /** This process is this node from now on. */
+  /** From now on this process is this node. */
   async register(nodeId: number): Promise<void> {
     await this.#writer.register(nodeId)
     if (this.lane !== null) this.#projector.start()
   }
 
   /**
-   * Resolves when these are in the records, and only what is being submitted goes on in memory; rejects when records cannot
-   * be written now.
+   * Resolves when these messages are in the records, and only those being submitted stay in memory. Rejects when records
+   * cannot be written now.
    */
   async project(msgIds: readonly string[]): Promise<void> {
     await this.#projector.leave(msgIds.flatMap((msgId) => this.#lives.get(msgId) ?? []))
     await this.#lostMessages.untilRecorded(msgIds)
   }
 
-  /** The lease is over: what is not under way here is left to whoever owns it next, and so are all events. */
+  /** The lease is over. Messages not in flight here are left to their next owner, and so are all events. */
   release(): void {
     for (const live of this.#lives.values()) {
       live.released = new Set(live.message.events.map(({ sequence }) => sequence))
@@ -184,14 +184,14 @@ export class MessagesInProgress implements AcceptanceJournal {
     }
   }
 
-  /** Writes everything into the records, and ends the lane; what cannot be is found in the journal by another node. */
+  /** Writes everything into the records and ends the lane. Another node finds the rest in the journal. */
   async stop(timeoutMs: number): Promise<void> {
     const late = wait(timeoutMs, true, { ref: false })
     await Promise.race([this.project(this.#msgIds()), late]).catch((error) =>
       this.#options.log.error({ err: error }, 'messages left in the journal'),
     )
     await this.#projector.stop()
-    // What waited for a message to begin anew is given to the journal only now.
+    // Facts deferred until a message had begun anew reach the journal only now.
     for (let isOver = false; !isOver && this.pending > 0; )
       isOver = await Promise.race([late, wait(POLL_MS, false)])
     const { committed } = this.#writer
@@ -218,9 +218,9 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /**
-   * Takes messages out of the records: `take` does so for a lane, in the transaction that appends them to it, and leaves those
-   * that are here: whether their records are written is still to be asked again. Resolves to those that are here then. Rejects
-   * when they are still in the records.
+   * Loads messages from the records. `take` does this for a lane, in the transaction that appends them to it, and skips
+   * messages that are here: the caller must ask again whether their records are written. Resolves to the messages that are
+   * here afterwards. Rejects when they are still in the records.
    */
   async load(holder: number, take: Take): Promise<MessageInProgress[]> {
     let taken: readonly LoadedMessage[] = []
@@ -231,7 +231,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     return taken.flatMap(({ msgId }) => this.get(msgId) ?? [])
   }
 
-  /** Records these, which go on here, and appends them again, as they are. */
+  /** Writes the records of these messages, which stay here, and appends the messages again in their current state. */
   async #renew(lives: readonly Live[]): Promise<void> {
     await this.#writer.appendWith(async (tx) => {
       if (this.lane !== null)
@@ -240,12 +240,12 @@ export class MessagesInProgress implements AcceptanceJournal {
     })
   }
 
-  /** It is about to be sent; `onCommitted` is told when that is committed, or that its lane was lost before. */
+  /** The message is about to be sent. `onCommitted` gets true once that is committed, false if its lane was lost before. */
   begin(msgId: string, onCommitted: (begun: boolean) => void): boolean {
     return this.tell(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
   }
 
-  /** What was told so far is committed as soon as can be: more comes only then. */
+  /** Commits the facts told so far as soon as possible, because no more arrive until then. */
   hurry(): void {
     this.#writer.hurry()
   }
@@ -254,17 +254,17 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.tell(outcome.msgId, outcome.facts, { outcome })
   }
 
-  /** An event's first attempt was answered 2xx; `onCommitted` as of `begin`. */
+  /** An event's first attempt was answered 2xx. `onCommitted` works as in `begin`. */
   eventTaken(msgId: string, taken: EventTaken, onCommitted: Item['onCommitted'] = null): boolean {
     const live = this.#lives.usable(msgId)
-    // An event that is recorded is delivered by its row.
+    // An event that is recorded is delivered from its row.
     const isHere = live?.message.events.some(({ sequence }) => sequence === taken.sequence) === true
     if (live === null || !isHere || live.deferred !== null) return false
     this.#append(live, taken, { onCommitted })
     return true
   }
 
-  /** False where it is not here. `waiting`: who waits for the last of these facts, or gets it back. */
+  /** Returns false if the message is not here. `waiting`: who waits for the last of these facts, or gets it back. */
   tell(msgId: string, facts: readonly JournalFact['fact'][], waiting?: Partial<Waiting>): boolean {
     const live = this.#lives.usable(msgId)
     if (live === null) return false
@@ -309,7 +309,7 @@ export class MessagesInProgress implements AcceptanceJournal {
         this.#projector.changed(live)
       }
     }
-    // Behind what carriers wait for: a full window is idle until then.
+    // Carriers are answered first: a full window is idle until then.
     for (const { onAccepted } of items) onAccepted?.('committed')
     if (changed.length > 0) this.#listeners.onChanged(changed)
   }
@@ -325,7 +325,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     const { callbackUrl, planId } = message.accepted
     live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId))
     if (!live.delivers) live.unpushed = sequence
-    // Behind one that waits in the records it waits there too; and so it does where its record will name another holder.
+    // A new event waits in the records if one before it does, or if its record will name another holder.
     const held = live.delivers && holder === live.holder && live.released === null
     if (live.delivers && !held) {
       live.released ??= new Set()
@@ -362,7 +362,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       this.#lostMessages.add(message.msgId, message.accepted.planId)
       gone?.resolve()
     }
-    // In the turn in which the lane is gone: who reads finds them in that lane from now on.
+    // Cleared in the same turn in which the lane is lost: from now on readers find these messages in that lane.
     this.#lives.clear()
     this.receipts.clear()
     this.#projector.reset()

@@ -3,16 +3,16 @@ import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import type { SubmissionId } from '../../store/receipts.ts'
 import type { Outcome } from './recorded-facts.ts'
 
-/** Who takes what follows from the facts of messages in progress. */
+/** Those who act on what the facts of messages in progress change. */
 export interface MessagesListeners {
-  /** Who delivers the events of the next batch. */
+  /** Returns who delivers the events of the next batch. */
   readonly eventHolder: () => EventHolder
   readonly onChanged: (messages: readonly ChangedMessage[]) => void
-  /** Segments of these have their rows now: receipts that came before are looked for. */
+  /** The rows of these segments are written: receipts that came before are looked up. */
   readonly onProjected: (submissions: readonly SubmissionId[]) => void
-  /** Not in the journal, whose lane was lost. */
+  /** The outcome is not in the journal, because its lane was lost. */
   readonly onReturned: (outcome: Outcome) => void
-  /** These are not here any more: they are in their records, or in a lane that was lost. */
+  /** These messages have left memory: they are in their records, or in a lane that was lost. */
   readonly onLeft: (msgIds: readonly string[]) => void
 }
 

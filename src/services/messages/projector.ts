@@ -13,26 +13,26 @@ export interface ProjectorOptions {
   readonly db: Database
   readonly lives: Pick<Lives, 'values' | 'excessBytes'>
   readonly lane: () => Lane | null
-  /** The last entry that is committed. */
+  /** The last committed entry. */
   readonly committed: () => number
-  /** They have left memory; their records are committed. */
+  /** The records of these messages are committed, and the messages have left memory. */
   readonly onProjected: (lives: readonly Live[]) => void
-  /** Records these, and has them begin anew in the journal. Rejects where they are as before. */
+  /** Writes the records of these messages and begins them anew in the journal. Rejects if nothing has changed. */
   readonly renew: (lives: readonly Live[]) => Promise<unknown>
   /** The lane was taken over. */
   readonly onFenced: () => void
   readonly log: Log
   readonly onBatch?: BatchMeter | undefined
-  /** So long a message waits here for its receipt. Default 10 s. */
+  /** How long a message waits here for its receipt. Default 10 s. */
   readonly ageMs?: number | undefined
-  /** From one round to the next. Default 50 ms. */
+  /** Time between rounds. Default 50 ms. */
   readonly roundMs?: number | undefined
-  /** So long one stays here that the database refuses, before it is tried again. Default 60 s. */
+  /** Wait before a message that the database refused is retried. Default 60 s. */
   readonly refusedMs?: number | undefined
 }
 
 const AGE_MS = 10_000
-/** A round costs a transaction of ten statements, however few messages it has. */
+/** A round costs a transaction of ten statements, however few messages it writes. */
 const ROUND_MS = 50
 const RETRY_MS = 500
 const REFUSED_MS = 60_000
@@ -40,14 +40,15 @@ const MAX_BATCH = 500
 const NOT_RECORDED = 'messages not recorded yet'
 
 /**
- * Writes messages into the records: those that are done soon, the others when they are asked for or have waited long. What
- * is still to be submitted goes on in memory then, and in a later entry of the journal, so that the earlier ones can go.
+ * Writes messages into the records: soon when they are done, otherwise when somebody asks for them or they have waited long.
+ * A message still to be submitted then stays in memory and begins anew in a later entry, so that the earlier entries can be
+ * cut.
  */
 export class Projector {
   readonly #options: ProjectorOptions
   readonly #done = new SlotMap<string, Live>()
   readonly #urgent = new SlotMap<string, Live>()
-  /** When those are tried again that the database refused for what is in them, which the operator is told of. */
+  /** Messages whose content the database refused, and when they are retried. The log names each refusal. */
   readonly #refused = new Map<Live, number>()
   readonly #task: PeriodicTask
   #failure = Promise.withResolvers<never>()
@@ -68,20 +69,19 @@ export class Projector {
     if (!this.#stopped) this.#task.start()
   }
 
-  /** The message has changed. */
   changed(live: Live): void {
     if (live.leaving || live.pending > 0) return
     if (this.#urgent.has(live.message.msgId)) this.#task.wake()
     else if (isDone(live)) this.#done.set(live.message.msgId, live)
   }
 
-  /** It is submitted later. */
+  /** The message is submitted later, from its record. */
   postponed(live: Live): void {
     live.postponed = true
     this.urge(live)
   }
 
-  /** It is to leave memory as soon as what is said of it is committed. */
+  /** The message leaves memory as soon as its pending facts are committed. */
   urge(live: Live): void {
     if (live.leaving) return
     this.#urgent.set(live.message.msgId, live)
@@ -89,8 +89,8 @@ export class Projector {
   }
 
   /**
-   * Resolves when these have their records, but for what the database refuses; rejects when records cannot be written now.
-   * Only those that are to be submitted are in memory then.
+   * Resolves when these messages have their records, except those the database refuses. Rejects when records cannot be
+   * written now. After that only messages still to be submitted are in memory.
    */
   async leave(lives: readonly Live[]): Promise<void> {
     const accepted = lives.filter((live) => !this.#isRefused(live))
@@ -103,7 +103,7 @@ export class Projector {
     await Promise.race([Promise.all(gone), this.#failure.promise])
   }
 
-  /** The database does not take what messages wait for to leave. */
+  /** The database does not take the records or facts that messages must have before they leave. */
   failed(error: unknown): void {
     const failure = this.#failure
     this.#failure = Promise.withResolvers()
@@ -111,14 +111,14 @@ export class Projector {
     failure.reject(error)
   }
 
-  /** Memory was given up. */
+  /** The messages in memory were given up. */
   reset(): void {
     this.#done.clear()
     this.#urgent.clear()
     this.#refused.clear()
   }
 
-  /** What the database does not take now stays in the journal. */
+  /** Messages that the database does not take now stay in the journal. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#task.stop()
@@ -126,12 +126,12 @@ export class Projector {
 
   /** Never rejects. */
   async #run(): Promise<void> {
-    // What comes together in this turn is written together.
+    // Messages that change in this turn are written together.
     await new Promise((resolve) => setImmediate(resolve))
     for (;;) {
       const leaving = this.#next()
       if (leaving.length > 0) await this.#write(leaving)
-      // Chosen in the turn in which their facts begin to wait.
+      // Chosen in the same turn in which their facts begin to be deferred.
       const staying = this.#nextStaying()
       if (staying.length > 0) await this.#renew(staying)
       if (leaving.length < MAX_BATCH && staying.length < MAX_BATCH) return
@@ -158,7 +158,7 @@ export class Projector {
     return batch
   }
 
-  /** Those still to be submitted that somebody needs a record of, or for which the journal is kept. */
+  /** Messages still to be submitted whose record somebody needs, or which keep old entries in the journal. */
   #nextStaying(): Live[] {
     const needed = this.#urgent.values().filter((live) => this.#isNeeded(live))
     const oldMs = this.#oldMs()
@@ -170,7 +170,7 @@ export class Projector {
     return [...new Set([...needed, ...old].slice(0, MAX_BATCH))]
   }
 
-  /** What is here since then, or for longer, is old. */
+  /** A message that has been here since this time, or longer, is old. */
   #oldMs(): number {
     return performance.now() - (this.#options.ageMs ?? AGE_MS)
   }
@@ -191,17 +191,17 @@ export class Projector {
     return (this.#refused.get(live) ?? 0) > performance.now()
   }
 
-  /** Tries until they are written, the lane is another's, or nobody waits any more. */
+  /** Retries until the messages are written, another process has the lane, or the projector stops. */
   async #write(batch: readonly Live[]): Promise<void> {
     const { log, onBatch, onFenced, onProjected, lane } = this.#options
     onBatch?.('projection', batch.length)
     const held = lane()
     for (const live of batch) this.#refused.delete(live)
     for (let isWritten = false; !isWritten; ) {
-      // Of a lane that is another's they are recorded by that one, also where this process has its next lane by now.
+      // The owner of a lost lane records its messages, even if this process has opened another lane by now.
       if (held === null || lane() !== held) return
       try {
-        // Repeated with the same messages it writes them once, also where the answer to the first try was lost.
+        // A retry with the same messages writes them once, even if the answer to the first try was lost.
         isWritten = (await this.#project(held, batch)) === 'written'
         if (!isWritten && lane() === held) onFenced()
       } catch (error) {
@@ -216,7 +216,7 @@ export class Projector {
     for (const live of refused) this.#stay(live)
   }
 
-  /** What happens to them meanwhile comes behind what they begin anew with. */
+  /** Facts that arrive meanwhile are deferred, so that they follow the entry with which the messages begin anew. */
   async #renew(batch: readonly Live[]): Promise<void> {
     const { onBatch, log, renew } = this.#options
     onBatch?.('projection', batch.length)
@@ -245,14 +245,14 @@ export class Projector {
     if (failed && !this.#stopped) await wait(RETRY_MS)
   }
 
-  /** It lives on: what is learned of it is in the journal, and in its record once that is written. */
+  /** The message stays in memory. New facts go into the journal, and into its record when that is next written. */
   #stay(live: Live): void {
     live.leaving = false
     live.gone?.resolve()
     live.gone = null
   }
 
-  /** Where the database refuses one for what is in it, the others are written, and it stays here and in the journal. */
+  /** If the database refuses one message for its content, the others are written. That one stays here and in the journal. */
   async #project(lane: Lane, batch: readonly Live[]): Promise<'written' | 'fenced'> {
     const outcomes = await writeInHalves(
       batch,
@@ -275,7 +275,7 @@ export class Projector {
     return null
   }
 
-  /** The journal is needed from the first message on that is neither recorded nor of this batch. */
+  /** The last entry before the first message that is neither recorded nor in this batch. */
   #cut(batch: readonly Live[]): number {
     const written = new Set(batch)
     for (const live of this.#options.lives.values()) if (!written.has(live)) return live.entry - 1
@@ -283,7 +283,7 @@ export class Projector {
   }
 }
 
-/** Nothing more is expected of it: it has ended, and its receiver has taken all events. */
+/** Nothing more is expected of the message: it has ended, and its receiver has taken all events. */
 function isDone({ message: { state, events }, delivers, unpushed }: Live): boolean {
   const hasEnded = state.submission === null && state.status !== 'QUEUED' && state.status !== 'SENT'
   const isToldOf = ({ taken, sequence }: StatusEvent) => taken !== null || sequence <= unpushed

@@ -1,17 +1,17 @@
 import type { ReceiptRow } from '../../store/receipts.ts'
 
-/** A receipt, and what to do when it is recorded (true) or cannot be (false): its deliver_sm_resp. */
+/** A receipt, and what to do when it is recorded (true) or cannot be (false): send its deliver_sm_resp. */
 export interface ReceiptItem {
   readonly row: ReceiptRow
   readonly done: ((recorded: boolean) => void) | null
-  /** Its message was in progress here, and has been waited for. */
+  /** Its message was in progress here, and the receipt has waited for its record. */
   readonly hasWaited?: true
 }
 
 /**
- * The first receipt of each id and recipient (which tells messages apart whose carrier gives an id again); later ones are
- * `repeated` where they may still change something, that is after an UNKNOWN, and dropped after a final one (first final
- * wins). Those are `dropped`, and only kept.
+ * Returns as `first` the first receipt of each id and recipient (the recipient tells messages apart when a carrier reuses an
+ * id). Later ones are `repeated` when they may still change something, that is after an UNKNOWN. After a final one they are
+ * `dropped`, because the first final receipt wins, and are only kept.
  */
 export function oneForEachId(items: readonly ReceiptItem[]): {
   first: ReceiptItem[]

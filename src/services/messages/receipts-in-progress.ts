@@ -13,11 +13,11 @@ export interface ReceiptsInProgressOptions {
   readonly nowMs: () => number
   readonly append: (live: Live, fact: JournalItem['fact'], waiting?: Partial<Waiting>) => void
   readonly lives: Pick<Lives, 'get'>
-  /** The message is to leave memory as soon as it can. */
+  /** Makes the message leave memory as soon as it can. */
   readonly urge: (live: Live) => void
 }
 
-/** Matches receipts with the messages in this process's memory. What is not plain is left to their records. */
+/** Matches receipts with the messages in this process's memory. A receipt that is not plain is left to their records. */
 export class ReceiptsInProgress {
   readonly #options: ReceiptsInProgressOptions
   readonly #ids = new SubmittedIds()
@@ -26,13 +26,13 @@ export class ReceiptsInProgress {
     this.#options = options
   }
 
-  /** A segment was accepted: its receipt will name this id. */
+  /** A segment was accepted, and its receipt will name this id. */
   expect(live: Live, submitted: Submitted): void {
     const { directory, urge } = this.#options
     for (const special of this.#ids.add(live, submitted)) urge(special)
     const { carrierId } = submitted
     const carrier = directory().carrierById(carrierId)
-    // Its receipt may be written under another id: the records have what it takes to find out.
+    // Its receipt may use another spelling of the id, and only the records can resolve that.
     if (carrier && isUnlearned(carrier)) {
       this.#ids.addUnlearned(live, carrierId)
       urge(live)
@@ -40,8 +40,8 @@ export class ReceiptsInProgress {
   }
 
   /**
-   * A receipt of a segment that is known here. Otherwise the messages whose records have to be written before it can be
-   * matched with one; most often none. It is parked where they are still being submitted.
+   * Takes a receipt of a segment that is known here. Otherwise returns the messages whose records must be written before the
+   * receipt can be matched, usually none. If they are still being submitted, the receipt is parked.
    */
   receipt(row: ReceiptRow, onRecorded: ((recorded: boolean) => void) | null): 'taken' | readonly string[] {
     if (row.unread) return this.#departing(this.#ids.unlearned(row.carrier_id))
@@ -55,7 +55,7 @@ export class ReceiptsInProgress {
     return 'taken'
   }
 
-  /** A receipt that changes nothing, like `receipt`. */
+  /** Takes a receipt that changes nothing. Returns the same as `receipt`. */
   note(row: NotedReceipt): 'taken' | readonly string[] {
     const known = this.#ids.find(row)
     if (known === undefined) return []
@@ -69,17 +69,20 @@ export class ReceiptsInProgress {
     return this.#ids.of(id) !== undefined
   }
 
-  /** A message that is not here has this id of a carrier, too: those whose records have to be written, as of `receipt`. */
+  /**
+   * A message that is not here has the same carrier id. Returns the messages whose records must be written, as `receipt`
+   * does.
+   */
   namesakes(id: SubmissionId): readonly string[] {
     return this.#departing((this.#ids.of(id) ?? []).map(({ live }) => live))
   }
 
-  /** A receipt waits among the parked ones: its message, where it is here, is recorded, so that they meet. */
+  /** A receipt is parked. If its message is here, the message's record is written, so that the two are matched. */
   parked(id: SubmissionId): void {
     for (const { live } of this.#ids.find(id) ?? []) this.#options.urge(live)
   }
 
-  /** Whether the message is being submitted here: a receipt of it that is parked is looked for when it has left. */
+  /** Whether the message is being submitted here. If so, its parked receipt is looked up when the message has left. */
   waitsFor(msgId: string, { carrier_id, carrier_message_id }: SubmissionId): boolean {
     const live = this.#options.lives.get(msgId)
     if (live === undefined || !isOpen(live)) return false
@@ -91,7 +94,7 @@ export class ReceiptsInProgress {
     return true
   }
 
-  /** The message is not here any more. */
+  /** The message has left memory. */
   left(live: Live): void {
     this.#ids.remove(live)
   }
@@ -100,7 +103,7 @@ export class ReceiptsInProgress {
     this.#ids.clear()
   }
 
-  /** Those that can leave, as soon as they have; the others leave when they are submitted. */
+  /** Returns the messages that can leave now, and do so as soon as possible. The others leave when they are submitted. */
   #departing(lives: Iterable<Live>): string[] {
     const all = [...lives]
     for (const live of all) this.#options.urge(live)

@@ -1,4 +1,4 @@
-/** What the path learns, as the journal has it. */
+/** Facts on their way into the journal. */
 import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/journal-entries.ts'
 import type { MessageState } from '../../domain/message-facts.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
@@ -17,25 +17,25 @@ export interface Outcome extends MessageKey {
 
 /** A fact on its way into the journal, and who waits for it. */
 export interface JournalItem extends JournalFact {
-  /** Null: it is being accepted, or taken out of its record. */
+  /** Null while the message is being accepted or loaded. */
   readonly live: Live | null
   /** The node that accepted it. */
   readonly holder: number
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
-  /** Of a receipt: it is recorded, or the carrier is to keep it. */
+  /** For a receipt: true when it is recorded, false when the carrier must keep it. */
   readonly onRecorded: ((recorded: boolean) => void) | null
-  /** It is committed, or its lane was lost before. */
+  /** True when the fact is committed, false when its lane was lost before. */
   readonly onCommitted: ((committed: boolean) => void) | null
-  /** To be written into the message's record where it does not come into the journal. */
+  /** Written into the message's record if the fact does not get into the journal. */
   readonly outcome: Outcome | null
-  /** Asked when it goes to the database. False: nothing may come of it. */
+  /** Called when the fact goes to the database. False: the fact must have no effect. */
   readonly goes: (() => boolean) | null
 }
 
-/** Who waits for a fact, and what comes of it where it is not committed. */
+/** Who waits for a fact, and what is written if it is not committed. */
 export type Waiting = Pick<JournalItem, 'onAccepted' | 'onRecorded' | 'onCommitted' | 'outcome' | 'goes'>
 
-/** `live`: null while it is being accepted, or taken out of its record. */
+/** `live`: null while the message is being accepted or loaded. */
 export function journalItem(
   msgId: string,
   fact: JournalFact['fact'],
@@ -62,7 +62,7 @@ export function loadedItem({ msgId, ...loaded }: LoadedMessage, holder: number):
   return journalItem(msgId, { kind: 'loaded', ...loaded }, { live: null, holder })
 }
 
-/** Whether something of it is not in its record, but for what is left to be submitted. */
+/** Whether anything of the message is missing in its record, apart from what is left to be submitted. */
 export function isNews({
   message: { loaded, state, submissions, attempts, receipts, events },
 }: Live): boolean {
@@ -73,7 +73,7 @@ export function isNews({
   return isOpen || attempts.length + receipts.length + events.length > 0 || Object.keys(state).some(isNew)
 }
 
-/** A message that is recorded and goes on here: as if it had been taken out of its record again. */
+/** A message that has been recorded and stays here, as if it had just been loaded. */
 export function renewedItem(live: Live): JournalItem {
   const { msgId, accepted, loaded, state, events } = live.message
   const isWaiting =
@@ -83,7 +83,7 @@ export function renewedItem(live: Live): JournalItem {
   return journalItem(msgId, fact, { holder: live.holder, live })
 }
 
-/** They are not in the journal: who waits is told. Returns what is to be written into records instead. */
+/** These items are not in the journal. Tells those who wait, and returns the outcomes to write into records instead. */
 export function givenBack(items: readonly JournalItem[], uncertain: boolean): Outcome[] {
   for (const { onAccepted, onRecorded, onCommitted } of items) {
     onCommitted?.(false)
@@ -110,7 +110,7 @@ export function eventTakenFact(
   }
 }
 
-/** Whether it is of one message alone, which it may still change here. */
+/** Whether the receipt is for exactly one message, and can still change it here. */
 export function isPlainReceipt(row: ReceiptRow, [{ live }, ...others]: readonly [OfId, ...OfId[]]): boolean {
   const { accepted, state } = live.message
   return (

@@ -20,7 +20,7 @@ import { type Outcome, submissionId } from './recorded-facts.ts'
 export interface RecorderOptions {
   readonly db: Database
   readonly directory: () => Directory
-  /** What is in memory without a record takes facts itself. */
+  /** Takes the facts of messages that are in memory without a record. */
   readonly inProgress: MessagesInProgress
   readonly idRules: Pick<IdRules, 'read' | 'parkedUnder'>
   /** Of the database, Unix milliseconds. */
@@ -32,38 +32,38 @@ export interface RecorderOptions {
 }
 
 interface FactAtRest extends Fact {
-  /** Its message has been in progress elsewhere since then, by the monotonic clock. */
+  /** Since when its message has been in progress in another process, by the monotonic clock. */
   readonly sinceMs?: number
 }
 
 const MAX_BATCH = 500
-/** Receipts waiting beyond this are refused at once, so that the carrier keeps them (ESME_RX_T_APPN). */
+/** When this many receipts wait, more are refused at once, so that the carrier keeps them (ESME_RX_T_APPN). */
 const MAX_RECEIPTS = 20_000
-/** Receipts that change nothing and wait to be kept; beyond this they are forgotten, for they hold nothing up. */
+/** When this many receipts that change nothing wait to be kept, more are dropped, because nothing depends on them. */
 const MAX_NOTES = 1_000
 const RETRY_MS = 500
 const DRAIN_POLL_MS = 10
-/** So long an answer waits for a message that another process has in progress. */
+/** How long an answer waits for a message that another process has in progress. */
 const MOST_WAIT_MS = 60_000
 const WAIT_MS = 100
-/** How far the clock of another node may be ahead. */
+/** How far another node's clock may be ahead. */
 const CLOCK_SKEW_MS = 60_000
 
 /**
- * Writes down what the carriers say. A plain message in memory takes it as facts. All others have their records first; then
- * submissions are written, then receipts, in batches and one after the other. So a receipt that arrived after its
- * submit_sm_resp always finds its submission; one that came before it is parked and found again when the submission is
+ * Records what the carriers answer and report. A plain message in memory takes it as facts. All other messages get their
+ * records first; then submissions are written, then receipts, in batches one after the other. So a receipt that arrived after
+ * its submit_sm_resp always finds its submission. One that came earlier is parked, and found again when the submission is
  * written.
  */
 export class Recorder {
   readonly #options: RecorderOptions
-  /** What carriers have answered, in its order. */
+  /** Answers of carriers, in the order they came. */
   #facts: FactAtRest[] = []
-  /** Recorded, and not yet looked for among the parked receipts. */
+  /** Recorded submissions whose parked receipts have not been looked up yet. */
   #unparked: SubmissionId[] = []
   #receipts: ReceiptItem[] = []
   #notes: NotedReceipt[] = []
-  /** Messages in memory whose records are needed before anything is written of them. */
+  /** Messages in memory whose records must be written before anything else is written about them. */
   #departing = new Set<string>()
   #running: Promise<void> | null = null
   #failing = false
@@ -73,12 +73,12 @@ export class Recorder {
     this.#options = options
   }
 
-  /** Everything that is not yet in the tables. Facts on their way into the journal are not counted. */
+  /** How much is not in the tables yet, without facts on their way into the journal. */
   get backlog(): number {
     return this.#facts.length + this.#receipts.length + this.#notes.length
   }
 
-  /** True while the database does not take what is recorded: nothing new should be sent then. */
+  /** True while the database does not take answers and receipts: nothing new should be sent then. */
   get failing(): boolean {
     return this.#failing || this.#options.inProgress.failing
   }
@@ -93,13 +93,13 @@ export class Recorder {
     }
   }
 
-  /** These have their rows: receipts that were quicker are looked for. */
+  /** The rows of these submissions are written. Looks up receipts that came before them. */
   recorded(submissions: readonly SubmissionId[]): void {
     this.#unparked.push(...submissions)
     this.#wake()
   }
 
-  /** A receipt was parked: where its message is in progress here, it is recorded, so that they meet. */
+  /** A receipt was parked. If its message is in progress here, the message's record is written, so that the two are matched. */
   parked({ msg_id, ...id }: ParkedId): void {
     if (msg_id === null) this.#options.inProgress.receipts.parked(id)
     else if (this.#options.inProgress.receipts.waitsFor(msg_id, id)) return
@@ -121,7 +121,7 @@ export class Recorder {
     this.#wake()
   }
 
-  /** Keeps a receipt that changes nothing, for the story of its message. */
+  /** Keeps a receipt that changes nothing, for the message's timeline. */
   note(row: NotedReceipt): void {
     const departing = this.#options.inProgress.receipts.note(row)
     if (departing === 'taken') return
@@ -131,12 +131,12 @@ export class Recorder {
     this.#wake()
   }
 
-  /** Applies receipts out of parked_receipts; resolves when that is recorded, or given up for now. */
+  /** Applies receipts from parked_receipts. Resolves when they are recorded, or given up for now. */
   async applyParked(rows: readonly ReceiptRow[]): Promise<void> {
     await Promise.all(rows.map((row) => new Promise((done) => this.receipt({ row, done }))))
   }
 
-  /** Resolves when all that was given so far is written or, after `timeoutMs`, given up for good. */
+  /** Resolves when everything so far is written or, after `timeoutMs`, given up for good. */
   async drain(timeoutMs: number): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs
     const isBusy = () =>
@@ -156,7 +156,7 @@ export class Recorder {
     this.#writeOf(msgId)
   }
 
-  /** Something is to be written of a message, whose record has to be there first. */
+  /** Something is to be written about a message, whose record must be there first. */
   #writeOf(msgId: string): void {
     if (this.#options.inProgress.has(msgId)) this.#departing.add(msgId)
     this.#wake()
@@ -176,7 +176,7 @@ export class Recorder {
 
   async #run(): Promise<void> {
     try {
-      // While it fails nothing new comes in that would show whether the database is back.
+      // Without a backlog nothing else would show whether the database is back.
       if (this.#failing && this.backlog === 0) await ping(this.#options.db)
       await this.#recordFacts()
       await this.#recordReceipts()
@@ -187,13 +187,13 @@ export class Recorder {
       if (isConflict(error)) return
       this.#failing = true
       this.#options.log.error({ err: error }, 'carrier outcomes not recorded yet')
-      // The carriers keep what is not acknowledged; parked ones are in the database anyhow.
+      // The carriers keep unacknowledged receipts, and parked ones are in the database anyway.
       for (const item of this.#receipts.splice(0)) item.done?.(false)
       await wait(RETRY_MS)
     }
   }
 
-  /** What is taken to be written directly after this is of messages that have their records. */
+  /** Whatever is written directly after this belongs to messages that have their records. */
   async #depart(): Promise<void> {
     while (this.#departing.size > 0) {
       const departing = [...this.#departing]
@@ -202,7 +202,7 @@ export class Recorder {
     }
   }
 
-  /** Every answer that is there, before any receipt: SENT is announced first, however long the queue. */
+  /** Records every answer before any receipt, so that SENT is announced first, however long the queue. */
   async #recordFacts(): Promise<void> {
     await this.#depart()
     for (let left = this.#facts.length; left > 0; ) {
@@ -230,13 +230,13 @@ export class Recorder {
     this.#receipts = [...parked.map((row) => ({ row, done: null })), ...this.#receipts]
   }
 
-  /** All that there is of some messages: what is known of one is seen at once, for another node may have its receipt. */
+  /** Takes all facts of each message together, so that they become visible at once: another node may have its receipt. */
   #nextFacts(): FactAtRest[] {
     const msgIds = new Set(this.#facts.slice(0, MAX_BATCH).map(({ msgId }) => msgId))
     return this.#facts.filter(({ msgId }) => msgIds.has(msgId))
   }
 
-  /** Gives for each whether it is written. What is of a message in progress goes to the end, and waits for its record. */
+  /** Returns for each fact whether it is written. A fact of a message in progress goes to the end, and waits for its record. */
   async #addFacts(facts: readonly FactAtRest[]): Promise<readonly boolean[]> {
     const { db, directory, writeEvents, onBatch, onChanged, log } = this.#options
     onBatch?.('submissions', facts.length)
@@ -248,7 +248,7 @@ export class Recorder {
     const nowMs = performance.now()
     for (const one of facts) {
       if (!elsewhere.has(one.msgId)) continue
-      // Its message is back in the memory of this process. The record gets the fact if the lane is lost before it is committed.
+      // Its message is back in this process. If the lane is lost before the commit, the fact goes into the record.
       const onCommitted = (isCommitted: boolean) => {
         if (!isCommitted) this.#add(one, one.fact)
       }
@@ -277,14 +277,14 @@ export class Recorder {
     )
     this.#receipts = this.#receipts.slice(items.length)
     const waiting = recorded.filter((item) => item !== null)
-    // Later receipts of an id follow in a batch of their own when the first was not final.
+    // When the first receipt of an id was not final, later ones follow in a batch of their own.
     this.#receipts.unshift(...waiting, ...repeated)
     for (const { row } of dropped) this.note(row)
     for (const [index, item] of first.entries()) if (recorded[index] === null) item.done?.(true)
     for (const item of dropped) item.done?.(true)
   }
 
-  /** Gives for each null, or what is to be tried again, when its message is on record. */
+  /** Returns null for each receipt, or the receipt to retry when its message is recorded. */
   async #applyReceipts(items: readonly ReceiptItem[]): Promise<readonly (ReceiptItem | null)[]> {
     const { db, directory, writeEvents, idRules, inProgress, nowMs, onBatch, onChanged } = this.#options
     onBatch?.('receipts', items.length)

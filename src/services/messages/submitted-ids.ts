@@ -10,19 +10,19 @@ export interface OfId {
   bits: bigint
 }
 
-/** Receipts that no message was found for are remembered so long: their answer may be on its way. */
+/** How long a receipt without a message is remembered, because the carrier's answer may be on its way. */
 const EARLY_MS = 60_000
 const MOST_EARLY = 10_000
 
-/** Under what ids of carriers the messages of this process were accepted. */
+/** Finds the messages of this process by the ids that carriers gave their segments. */
 export class SubmittedIds {
-  /** Most carriers give an id to one message; more than one are told apart by the records. */
+  /** Most carriers give each message its own id. If several messages share one, the records tell them apart. */
   readonly #ofId = new SlotMap<string, [OfId, ...OfId[]]>()
   readonly #early = new Map<string, number>()
-  /** By carrier: messages that it accepted while its id rule is not learned. */
+  /** By carrier: messages that it accepted while its id rule was not learned. */
   readonly #unlearned = new Map<number, Set<Live>>()
 
-  /** Gives those that are to be recorded at once: all of an id that several have, and one whose receipt was quicker. */
+  /** Returns the messages to record at once: all that share an id, or one whose receipt came before the answer. */
   add(live: Live, { carrierId, carrierMessageId, segment, cut }: Submitted): Live[] {
     const key = keyOf({ carrier_id: carrierId, carrier_message_id: carrierMessageId })
     const bit = 1n << BigInt(segment)
@@ -36,7 +36,7 @@ export class SubmittedIds {
     return known !== undefined && known.length > 1 ? known.map((each) => each.live) : isEarly ? [live] : []
   }
 
-  /** The carrier may name any of these by an id that looks otherwise. */
+  /** The carrier's receipts may spell the ids of these messages differently. */
   addUnlearned(live: Live, carrierId: number): void {
     const known = this.#unlearned.get(carrierId)
     if (known === undefined) this.#unlearned.set(carrierId, new Set([live]))
@@ -51,7 +51,7 @@ export class SubmittedIds {
     return this.#ofId.get(keyOf(id))
   }
 
-  /** Undefined, and remembered, where no message has that id. */
+  /** Returns undefined, and remembers the id, if no message has it. */
   find(id: SubmissionId): readonly [OfId, ...OfId[]] | undefined {
     const key = keyOf(id)
     const known = this.#ofId.get(key)
