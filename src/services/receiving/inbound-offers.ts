@@ -30,7 +30,7 @@ export interface InboundOffersOptions {
   readonly log: Log
 }
 
-/** The session a PDU came over, as far as it tells what became of the answer. */
+/** The session a PDU came over, as far as it tells whether the answer arrived. */
 export type OfferingLink = Pick<Connection, 'lastReceivedMs' | 'closed' | 'whenClosed'>
 
 /** A PDU of a carrier, until its answer is known to have arrived. */
@@ -38,48 +38,51 @@ export interface Offer {
   readonly carrierId: number
   readonly fingerprint: string
   readonly arrivedAtMs: number
-  /** The lease of this node was not over when it came. */
+  /** The lease of this node was not over when the PDU came. */
   readonly isTimely: boolean
   readonly link: OfferingLink
-  /** That of the earlier PDU which it repeats, once that is known. */
+  /** Its own id, or the id of the earlier PDU that it repeats, once that is known. */
   offerId: string
-  /** Where it is new: behind every PDU with the same contents that was known when it was judged. */
+  /** If it is new: its place behind all PDUs with the same contents that were known when it was judged. */
   turn: number
-  /** What it repeats is recorded already. */
+  /** The PDU that it repeats is already recorded. */
   isRepeat: boolean
   answer: EarlierOffer['answer']
   answeredAtMs: number | null
 }
 
-/** new: to be recorded; again: recorded already; unclear: another node knows the answer to the same contents, or may have given it. */
+/**
+ * new: to be recorded; again: already recorded; unclear: another node knows the answer to the same contents, or may have
+ * given it.
+ */
 export type OfferVerdict = 'new' | 'again' | 'unclear'
 
 /** How long a carrier that had no answer, or was refused, may take to offer a PDU again. */
 export const OFFERED_AGAIN_WITHIN_MS = 15 * 60_000
-/** How long a COMMIT whose answer was lost may still be under way. */
+/** How long a COMMIT whose answer was lost may still be in flight. */
 const LATE_COMMIT_MS = 30_000
 const CHECK_MS = 1_000
 const NOT_NOTED = 'answers to inbound messages not noted yet'
-/** Answers that are not known to have arrived; beyond this the oldest count as arrived. */
+/** Answers that are not known to have arrived. With more than this, the oldest count as arrived. */
 const MAX_UNCONFIRMED = 20_000
 const MAX_BATCH = 1_000
 
 /**
- * Knows inbound PDUs that a carrier offers again, by this node and others (docs/adr/0017). What was recorded is in
- * inbound_offers until its answer has arrived; the node whose link it came over knows the answer.
+ * Recognises an inbound PDU that a carrier offers again, to this node or another (docs/adr/0017). A recorded PDU is in
+ * inbound_offers until its answer has arrived. The node over whose link it came knows the answer.
  */
 export class InboundOffers {
   readonly #options: InboundOffersOptions
-  /** By offer_id: recorded here, the row not yet deleted or released. */
+  /** By offer_id: recorded here, and the row not yet deleted or released. */
   readonly #known = new Map<string, Offer>()
-  /** Answered ESME_ROK; in order of the answer. */
+  /** Answered ESME_ROK, in the order of the answers. */
   readonly #unconfirmed = new Set<Offer>()
   readonly #confirmed = new Set<Offer>()
-  /** To be released in the database, until when; and since when. */
+  /** In doubt since `sinceMs`. The row is released in the database after `untilMs`. */
   readonly #doubtful = new Map<Offer, { readonly sinceMs: number; readonly untilMs: number }>()
   /** In order of arrival. */
   readonly #unanswered = new Set<Offer>()
-  /** Of this process: it is another node when it has lost its lease, and knows what it recorded before. */
+  /** Node ids of this process. After losing its lease it is another node, and still knows what it recorded before. */
   readonly #nodeIds = new Set<number>()
   readonly #watched = new WeakSet<OfferingLink>()
   readonly #task: PeriodicTask
@@ -119,7 +122,7 @@ export class InboundOffers {
     return offer
   }
 
-  /** Of each offer, in order, what it is. Those that are `again` stand for the earlier one from now on. */
+  /** Returns for each offer, in order, what it is. An offer that is `again` stands for the earlier one from now on. */
   async judge(offers: readonly Offer[]): Promise<readonly OfferVerdict[]> {
     const { db, lease } = this.#options
     this.#nodeIds.add(lease.nodeId)
@@ -130,18 +133,18 @@ export class InboundOffers {
     }))
     const { recorded: found, lastTurns } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
     const recorded = Map.groupBy(found, ({ place }) => place)
-    /** By the offer_id of the row: the last of this batch that repeats it. */
+    /** By the offer_id of the row: the last offer of this batch that repeats it. */
     const repeating = new Map<string, Offer>()
     const fresh: RecordedOffer[] = []
     const earlier = offers.map((offer, place) => {
-      // Of those before it in the batch too: they may have waited for the database for long.
+      // Includes those before it in the batch, which may have waited long for the database.
       const alike = fresh.filter(
         (row) => row.fingerprint === offer.fingerprint && row.carrier_id === offer.carrierId,
       )
       const rows = [...(recorded.get(place) ?? []), ...alike]
       const found = this.#earlierOf(offer, rows, repeating)
       if (found === 'new') {
-        // This node stood still: another may have taken it meanwhile, and its row may be gone again.
+        // This node stood still. Another may have taken the PDU meanwhile, and its row may be gone again.
         if (rows.length === 0 && !(offer.isTimely && lease.alive)) return 'unclear'
         offer.turn = lastTurns[place]! + alike.length + 1
         this.#known.set(offer.offerId, offer)
@@ -161,7 +164,7 @@ export class InboundOffers {
     return { carrier_id: carrierId, fingerprint, offer_id: offerId, turn }
   }
 
-  /** `isRead`: what the session says of the answer. A refused one may be recorded all the same (`mayBeRecorded`). */
+  /** `isRead`: false when the session says that the answer may not be read. A refused PDU may be recorded (`mayBeRecorded`). */
   answered(
     offer: Offer,
     answer: 'taken' | 'refused',
@@ -170,7 +173,7 @@ export class InboundOffers {
     this.#unanswered.delete(offer)
     offer.answer = isRead ? answer : 'refused'
     offer.answeredAtMs = this.#options.clock()
-    // One that has been offered again meanwhile decides nothing any more.
+    // An offer that was repeated meanwhile decides nothing any more.
     if (this.#known.get(offer.offerId) !== offer) return
     if (answer === 'refused' && !mayBeRecorded && !offer.isRepeat) this.#known.delete(offer.offerId)
     else if (answer === 'refused') this.#doubt(offer, LATE_COMMIT_MS)
@@ -179,13 +182,13 @@ export class InboundOffers {
     if (this.#unconfirmed.size > MAX_UNCONFIRMED) this.#confirm(this.#unconfirmed.values().next().value!)
   }
 
-  /** Writes what is known of the answers; what cannot be written is in doubt when this node is gone. */
+  /** Writes what is known of the answers. If that fails, they are in doubt once this node is gone. */
   async stop(): Promise<void> {
     await this.#task.stop()
     await this.#work().catch((error) => this.#options.log.error({ err: error }, NOT_NOTED))
   }
 
-  /** The recorded PDU that this one repeats; `new` when there is none. */
+  /** Returns the recorded PDU that this one repeats, or `new` when there is none. */
   #earlierOf(
     offer: Offer,
     recorded: readonly RecordedOffer[],
@@ -204,12 +207,12 @@ export class InboundOffers {
     return !this.#confirmed.has(known) && isOfferedAgain(known, offer.arrivedAtMs)
   }
 
-  /** Ids of those that are this node's now. */
+  /** Returns the ids of the offers that are this node's now. */
   async #takeOver(found: readonly RecordedOffer[]): Promise<ReadonlySet<string>> {
     const { db, lease } = this.#options
     const isMine = ({ offer_id }: RecordedOffer) => {
       const known = this.#known.get(offer_id)
-      // One in doubt may have been released, and another node may have it.
+      // An offer in doubt may have been released, so another node may have it.
       return known !== undefined && !this.#doubtful.has(known)
     }
     const known = found.filter(isMine)
@@ -251,7 +254,10 @@ export class InboundOffers {
     await this.#write([...this.#doubtful.keys()], releaseOffers, (offer) => this.#isSettled(offer))
   }
 
-  /** In doubt for long enough. What had arrived before is judged first: only this node knows that it cannot be a repeat. */
+  /**
+   * The offer was in doubt long enough. PDUs that arrived before are judged first: only this node knows that they are no
+   * repeats.
+   */
   #isSettled(offer: Offer): boolean {
     const doubt = this.#doubtful.get(offer)
     const [oldest] = this.#unanswered
@@ -272,14 +278,14 @@ export class InboundOffers {
         batch.map((offer) => this.keyOf(offer)),
         [...this.#nodeIds],
       )
-      // One that was offered again meanwhile stands for another answer.
+      // An offer that was repeated meanwhile stands for another answer.
       for (const offer of batch)
         if (done(offer) && this.#known.get(offer.offerId) === offer) this.#known.delete(offer.offerId)
     }
   }
 }
 
-/** Parameters that tell of the moment and not of the message. */
+/** Parameters that describe the moment, not the message. */
 const OF_THE_MOMENT = new Set(['more_messages_to_send', 'number_of_messages', 'ms_availability_status'])
 const FINGERPRINT_DIGITS = 32
 

@@ -43,29 +43,29 @@ export interface ReceiverOptions {
   readonly nowMs: () => number
   readonly onReceived: (received: readonly ReceivedInbound[]) => void
   readonly onBatch?: BatchMeter
-  /** Messages to numbers that nobody owns were kept for the operator. */
+  /** Called when messages to numbers that nobody owns were kept for the operator. */
   readonly onUnowned: (count: number) => void
-  /** The carrier sent what nobody can use; it was answered all the same. */
+  /** Called when the carrier sent something that nobody can use. It was answered all the same. */
   readonly onAnomaly: (kind: 'receipt_without_id', carrier: Carrier, pdu: RequestPdu) => void
   readonly log: Log
 }
 
 type Incoming = PduOf<'deliver_sm' | 'data_sm'>
 
-/** An inbound PDU, and what tells whether it has been offered before. */
+/** An inbound PDU, and what tells whether it was offered before. */
 interface InboundItem {
   readonly segment: InboundSegment
   readonly offer: Offer
 }
 
 const MAX_BATCH = 100
-/** A batch is judged so often while other nodes record PDUs of it. */
+/** How often a batch is judged while other nodes record PDUs of it. */
 const MAX_ROUNDS = 3
 
-/** Takes what carriers send: receipts to the recorder, MO messages into the database. Answered only after COMMIT. */
+/** Takes what carriers send: receipts go to the recorder, MO messages into the database. Answers only after COMMIT. */
 export class Receiver {
   readonly #options: ReceiverOptions
-  /** Two receipts of one id are told apart by when they came. */
+  /** Two receipts with the same id are told apart by when they came. */
   readonly #instants = new InstantSource()
   readonly #inbound: Batcher<InboundItem, boolean>
 
@@ -78,7 +78,7 @@ export class Receiver {
     })
   }
 
-  /** An id in a bucket of this node. */
+  /** Returns an id in a bucket of this node. */
   newMessageId(): string {
     const { lease, nowMs, random } = this.#options
     return messageId(nowMs(), random(9), lease.nextBucket())
@@ -90,7 +90,7 @@ export class Receiver {
       return
     }
     const isOfReceipt = isReceipt(pdu.esm_class) || pdu.tlvs.receipted_message_id !== undefined
-    // A carrier may read no answer behind our unbind: it is to offer this over its next session.
+    // A carrier may not read an answer after our unbind, so it is to offer the PDU again over its next session.
     const refusal = connection.isUnbindSent ? 'unbinding' : this.#options.recorder.failing ? 'stalled' : null
     const answer = (recorded: boolean) => {
       if (!recorded)
@@ -114,14 +114,14 @@ export class Receiver {
       network_error_code: pdu.tlvs.network_error_code,
     })
     if (receipt?.carrierMessageId == null) {
-      // Nothing to match it with, now or ever; refusing it would only bring it back.
+      // It can never be matched with a message. After a refusal the carrier would only send it again.
       this.#options.onAnomaly('receipt_without_id', carrier, pdu)
       answer(true)
       return
     }
     const outcome = statusOf(receipt.state)
     if (outcome === 'SENT') {
-      // On its way: a message whose receipt this is was submitted, so it is SENT already. Lost, it would change nothing.
+      // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing.
       this.#options.recorder.note({ ...this.#row(receipt, carrier, keptOf(text, pdu)), outcome })
       answer(true)
       return
@@ -136,7 +136,7 @@ export class Receiver {
   }
 
   #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<ReceiptRow, 'outcome' | 'addresses'> {
-    // As it is set now, and not when the link was made: its id rule may have been learned since.
+    // The carrier as it is configured now, not when the link was made: its id rule may have been learned since.
     const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
     const receipted = canonicalId(receipt.carrierMessageId!, 'exact', 'receipt')
     const read = canonicalId(receipted, idRuleOf(carrier), 'receipt')
@@ -183,7 +183,7 @@ export class Receiver {
     )
   }
 
-  /** False for those whose carrier is to offer them again, when another node knows what became of them. */
+  /** Returns false for PDUs that the carrier is to offer again, when another node knows what became of them. */
   async #receive(items: readonly InboundItem[], rounds = MAX_ROUNDS): Promise<readonly boolean[]> {
     const { offers, onBatch } = this.#options
     onBatch?.('inbound', items.length)
@@ -194,7 +194,7 @@ export class Receiver {
       if (fresh.length > 0) await this.#record(fresh)
     } catch (error) {
       if (rounds === 1 || !isTurnTaken(error)) throw error
-      // Another node was offered one of them too, and was quicker: it is there to be found now.
+      // Another node was offered one of these too and was quicker. Its row can be found now.
       const taken = await this.#receive(fresh, rounds - 1)
       for (const [place, item] of fresh.entries()) if (!taken[place]) isTaken.delete(item)
     }
@@ -225,7 +225,7 @@ function userDataOf(pdu: Incoming): ReturnType<typeof parseUserData> {
   })
 }
 
-/** What is kept of a receipt: its text, and its TLVs but for the one that may have carried the text. */
+/** What is kept of a receipt: its text, and its TLVs except the one that may have carried the text. */
 function keptOf(text: string, { tlvs, unknownTlvs }: Incoming): KeptReceipt {
   const kept = Object.entries(tlvs).filter(([name]) => name !== 'message_payload')
   for (const [tag, value] of unknownTlvs) kept.push([`0x${tag.toString(16).padStart(4, '0')}`, value])

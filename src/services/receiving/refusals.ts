@@ -4,23 +4,23 @@ import type { Log } from '../../log.ts'
 export type RefusedKind = 'receipt' | 'inbound'
 
 /**
- * stalled: the database takes nothing, or too slowly, so none was tried; unbinding: it came behind our unbind;
- * not_recorded: this one could not be recorded.
+ * stalled: the database takes nothing, or is too slow, so nothing was tried. unbinding: the PDU came after our unbind.
+ * not_recorded: this PDU could not be recorded.
  */
 export type RefusalReason = 'stalled' | 'unbinding' | 'not_recorded'
 
 export interface RefusalsOptions {
-  /** Counts one in the metrics. */
+  /** Adds one to the metrics. */
   readonly count: (kind: RefusedKind, reason: RefusalReason, carrier: Carrier) => void
   readonly log: Log
 }
 
-/** What is refused at once is told of in one line. */
+/** Refusals within this time are logged in one line. */
 const GATHER_MS = 1_000
-/** From one line to the next. */
+/** Pause between two lines. */
 const PAUSE_MS = 60_000
 
-/** Counts what carriers brought and were asked to offer again (ESME_RX_T_APPN), and tells of it in the log. */
+/** Counts the PDUs that carriers were asked to offer again (ESME_RX_T_APPN), and logs them. */
 export class Refusals {
   readonly #options: RefusalsOptions
   #untold = new Map<`${RefusedKind}_${RefusalReason}`, number>()
@@ -36,11 +36,11 @@ export class Refusals {
     const name = `${kind}_${reason}` as const
     this.#untold.set(name, (this.#untold.get(name) ?? 0) + 1)
     const pauseMs = Math.max(GATHER_MS, this.#toldAtMs + PAUSE_MS - performance.now())
-    // One that comes after the stop is not to hold the process.
+    // A refusal after the stop must not keep the process alive.
     this.#timer ??= setTimeout(() => this.#tell(), pauseMs).unref()
   }
 
-  /** Tells of the last ones. */
+  /** Logs the last refusals. */
   stop(): void {
     if (this.#timer !== null) this.#tell()
   }

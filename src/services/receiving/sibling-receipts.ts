@@ -4,23 +4,23 @@ import type { ReceiptItem } from '../messages/receipt-items.ts'
 import type { ReceiptsInProgress } from '../messages/receipts-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 
-/** What became of a receipt at another worker; `unknown`: no message there has its id. */
+/** What became of a receipt at another worker. `unknown`: no message there has its id. */
 export type HandedReceipt = 'recorded' | 'refused' | 'unknown'
 
 export interface SiblingReceiptsOptions {
   readonly inProgress: Pick<ReceiptsInProgress, 'receipt' | 'isKnown'>
   readonly recorder: Pick<Recorder, 'receipt'>
-  /** Asks the other workers; resolves with what those say that answer in time. Absent: there are none. */
+  /** Asks the other workers. Resolves with the answers that come in time. Absent: there are no other workers. */
   readonly ask?: ((rows: readonly ReceiptRow[]) => Promise<readonly (readonly HandedReceipt[])[]>) | undefined
 }
 
-/** Receipts that wait to be offered; beyond this they take the way through the tables. */
+/** Receipts that wait to be offered. With more than this, they go through the tables. */
 const MOST_WAITING = 5_000
 const MAX_BATCH = 500
 
 /**
- * Receipts that come over one worker's bind, of messages that are in progress in another. The workers of one parent hand
- * them to each other: through the tables, where they are parked until the message has its record, they cost four times as
+ * Receipts that come over one worker's bind, for messages that another worker has in progress. The workers of one parent hand
+ * them to each other. Through the tables, where they are parked until the message has its record, they cost four times as
  * much. A receipt is answered when its owner has committed it.
  */
 export class SiblingReceipts {
@@ -47,14 +47,14 @@ export class SiblingReceipts {
     })
   }
 
-  /** Takes receipts that another worker was sent. Resolves when those of messages in progress here are committed. */
+  /** Takes receipts that another worker received. Resolves when those of messages in progress here are committed. */
   take(rows: readonly ReceiptRow[]): Promise<HandedReceipt[]> {
     return Promise.all(rows.map((row) => this.#take(row)))
   }
 
   async #take(row: ReceiptRow): Promise<HandedReceipt> {
     const { inProgress, recorder } = this.#options
-    // The answer to its submit_sm was sent before it, perhaps: what has come by now is read first.
+    // The answer to its submit_sm may have been sent before it, so everything received by now is read first.
     if (!inProgress.isKnown(row)) await behindPoll()
     const { promise, resolve } = Promise.withResolvers<HandedReceipt>()
     const done = (recorded: boolean) => resolve(recorded ? 'recorded' : 'refused')
@@ -64,7 +64,7 @@ export class SiblingReceipts {
     return await promise
   }
 
-  /** One that has it is enough: no two have the same message. */
+  /** One worker that has the message is enough, because no two have the same one. */
   async #offer(rows: readonly ReceiptRow[]): Promise<readonly HandedReceipt[]> {
     const answers = await this.#options.ask!(rows)
     return rows.map(
@@ -73,7 +73,7 @@ export class SiblingReceipts {
   }
 }
 
-/** When the event loop has polled the sockets once more. */
+/** Resolves when the event loop has polled the sockets once more. */
 async function behindPoll(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
   await new Promise((resolve) => setImmediate(resolve))

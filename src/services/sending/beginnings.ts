@@ -16,11 +16,11 @@ interface Begun {
 }
 
 /**
- * Before a message is sent to a carrier the journal knows that it will be. So only what was begun is in doubt when its
- * node dies: as many messages as the windows have room for.
+ * The journal knows that a message will be sent before a carrier can have it. So when a node dies, only begun messages are in
+ * doubt: as many as the windows have room for.
  *
- * Returns what says whether the head of a queue may be sent now. If not, it leaves the queue until the journal knows that
- * it is.
+ * Returns a function that says whether the head of a queue may be sent now. If not, the job leaves the queue until its
+ * `begun` is committed.
  */
 export function beginnings({ held, inProgress, pump }: BeginningsOptions): Pumping['begin'] {
   let begun: Begun[] = []
@@ -36,7 +36,7 @@ export function beginnings({ held, inProgress, pump }: BeginningsOptions): Pumpi
     const { msgId } = job.dispatch
     if (held.jobOf(msgId) !== job) return
     held.begin(msgId)
-    // Those of one COMMIT go back together, so that they keep their order.
+    // Jobs of one COMMIT go back together, to keep their order.
     if (begun.length === 0) queueMicrotask(resume)
     begun.push({ job, queue })
   }
@@ -44,7 +44,7 @@ export function beginnings({ held, inProgress, pump }: BeginningsOptions): Pumpi
     const { msgId } = job.dispatch
     if (held.isBegun(msgId)) return true
     queue.begin(job)
-    // One whose lane is lost is another node's, and not sent from here.
+    // If its lane was lost, the message is another node's and is not sent from here.
     inProgress.begin(msgId, (isBegun) => isBegun && done(job, queue))
     return false
   }

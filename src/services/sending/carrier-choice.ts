@@ -22,10 +22,10 @@ export interface CarrierChoiceOptions {
   readonly quality: Pick<QualityWatch, 'outOfUse'>
 }
 
-/** What the choice depends on of a message. */
+/** The fields of a message that the choice depends on. */
 type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedParts' | 'carrierId'>
 
-/** Whether this node keeps a new message to submit it, or else the carrier of another node that it is handed to (0: none). */
+/** Whether this node keeps a new message to submit it. If not, the carrier of another node that it is handed to (0: none). */
 interface Place {
   readonly isKept: boolean
   readonly chosenCarrierId: number
@@ -36,8 +36,8 @@ const WAITING: Place = { isKept: false, chosenCarrierId: 0 }
 const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, acceptedParts: 0n, carrierId: null }
 
 /**
- * Which carrier a message goes to now. Every node comes to the same choice: it depends on the message's id, and on what the
- * carriers can do on any node.
+ * Chooses the carrier that a message goes to now. Every node makes the same choice, because it depends on the message's id
+ * and on what the carriers can do on any node.
  */
 export class CarrierChoice {
   readonly #options: CarrierChoiceOptions
@@ -46,21 +46,21 @@ export class CarrierChoice {
     this.#options = options
   }
 
-  /** Whether messages of the route that have no carrier yet may be this node's to submit. */
+  /** Whether this node may submit messages of the route that have no carrier yet. */
   isOpen(route: Route): boolean {
     const { conditions, links } = this.#options
-    // Nobody else could: no need to ask which one is the first.
+    // No other node could submit them, so it does not matter which carrier comes first.
     if (conditions.isAlone) return route.carriers.some(({ carrierId }) => links.canSubmit(carrierId))
     const candidates = candidateCarriers(route, (carrierId) => this.conditionOf(carrierId, route.id))
     return candidates.some((carrierId) => conditions.isHere(carrierId))
   }
 
-  /** As every node judges it. */
+  /** The condition of a carrier in a route, as every node judges it. */
   conditionOf(carrierId: number, routeId: number): CarrierCondition {
     return this.#conditionOf(carrierId, routeId, false)
   }
 
-  /** Of a message that is being accepted. */
+  /** Decides where a message that is being accepted waits to be submitted. */
   placeOf(msgId: string, routed: Routed): Place {
     if (this.#options.conditions.isAlone) return this.isOpen(routed.route) ? KEPT : WAITING
     const choice = this.choose({ ...NEW, msgId }, routed)
@@ -68,7 +68,7 @@ export class CarrierChoice {
     return choice.isHere ? KEPT : { isKept: false, chosenCarrierId: choice.carrierId }
   }
 
-  /** `isHere`: this node submits to it. Null when no carrier of the route can be used on any node. */
+  /** `isHere`: this node submits to that carrier. Null when no node can use any carrier of the route. */
   choose(dispatch: Chosen, routed: Routed): (Choice & { readonly isHere: boolean }) | null {
     const { conditions } = this.#options
     const choice =
@@ -84,14 +84,14 @@ export class CarrierChoice {
     return { ...choice, isHere }
   }
 
-  /** Null when the configuration has no such carrier any more. */
+  /** Returns null when the configuration has no such carrier any more. */
   jobFor(dispatch: Dispatch, settings: ServicePlan, route: Route, choice: Choice): SubmitJob | null {
     const carrier = this.#options.directory().carrierById(choice.carrierId)
     if (carrier === undefined) return null
     return submitJob(dispatch, { carrier, route: { id: route.id, reason: choice.reason }, settings })
   }
 
-  /** The carrier that has parts of the message already, where it can be used. */
+  /** The carrier that already has parts of the message, if it can be used. */
   #withParts({ acceptedParts, carrierId }: Chosen, route: Route): Choice | null {
     if (acceptedParts === 0n || carrierId === null) return null
     if (!route.carriers.some((carrier) => carrier.carrierId === carrierId)) return null
@@ -101,7 +101,10 @@ export class CarrierChoice {
       : null
   }
 
-  /** `mayTry`: a message may go to a carrier that was silent, to find out; one at a time, which nobody waits behind. */
+  /**
+   * `mayTry`: the message may go to a silent carrier, to find out whether it answers. One does at a time; none wait behind
+   * it.
+   */
   #conditionOf(carrierId: number, routeId: number, mayTry: boolean): CarrierCondition {
     const condition = this.#sessionsOf(carrierId)
     const isTrial = condition === 'silent' && mayTry && this.#canTry(carrierId)
@@ -110,7 +113,7 @@ export class CarrierChoice {
     return condition === 'throttled' ? condition : 'usable'
   }
 
-  /** Of the carrier whatever the route: what its sessions can do, unless the operator says that it is not to be used. */
+  /** The carrier's condition in any route: what its sessions can do, or its state if that is not `started`. */
   #sessionsOf(carrierId: number): Exclude<CarrierCondition, 'out-of-use'> {
     const { conditions, directory } = this.#options
     const state = directory().carrierById(carrierId)?.state ?? 'stopped'

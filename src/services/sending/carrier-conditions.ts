@@ -15,7 +15,7 @@ import { PeriodicTask } from '../node/periodic-task.ts'
 export interface OwnSessions {
   /** What they can do now. */
   linkCondition(carrierId: number): LinkCondition
-  /** Messages wait that others have handed to carriers of this node. */
+  /** Messages wait that other nodes have handed to carriers of this node. */
   takeHanded(): void
 }
 
@@ -27,23 +27,23 @@ export interface CarrierConditionsOptions {
   readonly pollMs?: number | undefined
 }
 
-/** So long a handed message waits at most before its node looks, and a change of a carrier before others know it. */
+/** A handed message waits at most this long until its node looks, and a carrier's change until other nodes know it. */
 const POLL_MS = 50
-/** Pause while this node is alone: then it only looks whether its own conditions have changed, and asks nobody. */
+/** Pause while this node is alone. It then only checks whether its own conditions have changed, and reads nothing. */
 const ALONE_MS = 200
 /** How often a message may go to a silent carrier of another node, to find out whether it answers again. */
 const TRIAL_EVERY_MS = 10_000
 
 /**
- * What each carrier can do on any living node. A node writes down what its own sessions can do whenever that changes, and
- * reads what the others have written; a node that is alone reads nothing. Others count as long as they may send: as
- * NodeLease.alive judges it, and no longer.
+ * What each carrier can do on any living node. A node publishes what its own sessions can do whenever that changes, and reads
+ * what the others have published, unless it is alone. Another node counts as long as it may send, as NodeLease.alive judges
+ * it.
  */
 export class CarrierConditions {
   readonly #options: CarrierConditionsOptions
   readonly #triedAtMs = new Map<number, number>()
   #others: LinkConditions = new Map()
-  /** What was written last, and under which node id. */
+  /** What was published last, and under which node id. */
   #published = ''
   readonly #task: PeriodicTask
   #own: OwnSessions | null = null
@@ -59,7 +59,7 @@ export class CarrierConditions {
     })
   }
 
-  /** Until then this node has no session. */
+  /** Sets this node's sessions. Before this call it has none. */
   watch(own: OwnSessions): void {
     this.#own = own
   }
@@ -68,7 +68,7 @@ export class CarrierConditions {
     return this.#options.lease.isAlone
   }
 
-  /** On any living node. */
+  /** What the carrier can do on any living node. */
   of(carrierId: number): LinkCondition {
     const [here, others] = [this.#here(carrierId), this.#others.get(carrierId) ?? 'unbound']
     return isAsGood(here, others) ? here : others
@@ -101,7 +101,7 @@ export class CarrierConditions {
     }
   }
 
-  /** Resolves after the first exchange, also when that has failed: it is repeated. */
+  /** Resolves after the first exchange, even if that failed: it is repeated. */
   async start(): Promise<void> {
     await this.#task.startNow()
   }
@@ -119,7 +119,7 @@ export class CarrierConditions {
     if (found.handed) this.#own?.takeHanded()
   }
 
-  /** Tells the others that nothing is to be handed to this node any more. */
+  /** Tells the other nodes to hand nothing to this node any more. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#task.stop()

@@ -8,7 +8,7 @@ import type { NodeLease } from '../node/node-lease.ts'
 import type { CarrierQueue } from './carrier-queue.ts'
 import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
 
-/** What sending depends on, and what becomes of jobs that leave their queue unsent. */
+/** What sending depends on, and what happens to jobs that leave their queue unsent. */
 export interface Pumping {
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
@@ -19,21 +19,21 @@ export interface Pumping {
   readonly log: Log
   readonly expire: (job: SubmitJob) => void
   readonly putOff: (job: SubmitJob, delayMs: number) => void
-  /** Whether the message may be sent: the database knows that it is on its way. If not, it leaves its queue to be told. */
+  /** Whether the message may be sent, because its `begun` is committed. If not, it leaves its queue until it is. */
   readonly begin: (job: SubmitJob, queue: CarrierQueue) => boolean
-  /** A segment was answered: by ourselves, since no PDU can carry it. */
+  /** A segment got its answer from this process, because no PDU can carry it. */
   readonly answered: (job: SubmitJob) => void
 }
 
 /** Pause while outcomes cannot be written, or the lease may be over. */
 const HOLD_MS = 200
-/** Outcomes not yet written beyond which nothing more is sent, or read to be sent. */
+/** With more unwritten outcomes than this, nothing more is sent, or read to be sent. */
 export const MAX_BACKLOG = 5_000
 
 /** Sends as much as window, rates and recorder allow. */
 export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
   sendAll(queue, carrierId, pumping)
-  // The whole window waits for one COMMIT.
+  // Nothing is in flight: the whole window waits for this COMMIT.
   if (queue.beginning > 0 && pumping.links.inFlight(carrierId) === 0) pumping.inProgress.hurry()
 }
 
@@ -56,13 +56,13 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
       queue.pauseFor(waitMs)
       return
     }
-    // Those that the database is being told of have taken the room that there is.
+    // Messages whose `begun` is being committed have taken this room already.
     if (queue.beginning >= links.windowFree(carrierId)) return
     if (mayGo(queue, job, nowMs, pumping) && !sendNext(queue, job, { link, nowMs, pumping })) return
   }
 }
 
-/** False when it was not begun and must not be now: then it has left the queue. */
+/** Returns false when the job must not be sent now. It has left the queue then. */
 function mayGo(
   queue: CarrierQueue,
   job: SubmitJob,
@@ -76,7 +76,7 @@ function mayGo(
     return false
   }
   if (startedAtMs !== null) return true
-  // One that was tried before has had its pause.
+  // A message that was tried before has already waited.
   const backOffMs = dispatch.attempt > 0 ? 0 : queue.backOffs.leftMs(dispatch.recipient, nowMs)
   if (backOffMs > 0) {
     queue.remove(job)
@@ -90,7 +90,7 @@ function mayGo(
   return false
 }
 
-/** False when the link has no room. */
+/** Returns false when the link has no room. */
 function sendNext(
   queue: CarrierQueue,
   job: SubmitJob,

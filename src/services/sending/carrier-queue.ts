@@ -6,12 +6,12 @@ import type { CarrierRates } from '../links/carrier-links.ts'
 import { SenderLanes } from './sender-lanes.ts'
 import type { SubmitJob } from './submit-job.ts'
 
-/** Recipients that one carrier has no room for (ESME_RMSGQFUL). */
+/** At most this many recipients are backed off from, because the carrier has no room for them (ESME_RMSGQFUL). */
 const MAX_BACK_OFFS = 10_000
-/** What waits longer than this for a carrier that throttles goes to another. */
+/** A message that would wait longer than this for a throttling carrier goes to another. */
 const LONG_WAIT_S = 5
 
-/** What this node holds for one carrier: plans take turns, senders keep to their rate, full destinations wait. */
+/** The messages this node holds for one carrier. Plans take turns, senders keep to their rate, full destinations wait. */
 export class CarrierQueue {
   readonly backOffs = new BackOffs(MAX_BACK_OFFS)
   throttle = new Throttle(null, performance.now())
@@ -21,7 +21,7 @@ export class CarrierQueue {
   #messagesPerSecond: number | null = null
   #senderMessagesPerSecond: number | null = null
   #timer: NodeJS.Timeout | null = null
-  /** They are to be sent as soon as the database knows it. */
+  /** Jobs that are sent as soon as their `begun` is committed. */
   readonly #beginning = new Set<SubmitJob>()
   /** Segments of the head that were sent. */
   #spent = 0
@@ -35,7 +35,7 @@ export class CarrierQueue {
     return this.#jobs.size
   }
 
-  /** It throttles, and what is queued takes it long. */
+  /** The carrier throttles, and would need long for the queued messages. */
   get isCongested(): boolean {
     return this.throttle.isCut && this.#jobs.size > LONG_WAIT_S * this.throttle.ratePerS
   }
@@ -48,7 +48,7 @@ export class CarrierQueue {
     return this.throttle.isCut ? 'throttled' : 'queued'
   }
 
-  /** Until then nothing is sent. */
+  /** Nothing is sent until the pause ends. */
   get isPaused(): boolean {
     return this.#timer !== null
   }
@@ -57,7 +57,7 @@ export class CarrierQueue {
     return this.#lanes
   }
 
-  /** New rates; what was learned from throttled answers under the old one is forgotten. */
+  /** Follows new rates, and forgets what throttled answers have taught about the old one. */
   follow({ messagesPerSecond, senderMessagesPerSecond }: CarrierRates): void {
     if (messagesPerSecond !== this.#messagesPerSecond) {
       this.#messagesPerSecond = messagesPerSecond
@@ -78,7 +78,7 @@ export class CarrierQueue {
     this.#jobs.push(job.dispatch.planId, job)
   }
 
-  /** Back to the front of its plan's messages; one that is being sent keeps its place. */
+  /** Puts the job back at the front of its plan's messages. A job that is being sent keeps its place. */
   resume(job: SubmitJob): void {
     if (!this.#jobs.has(job)) this.#jobs.pushFront(job.dispatch.planId, job)
   }
@@ -94,7 +94,7 @@ export class CarrierQueue {
     if (job.startedAtMs === null) this.#lanes?.sent(job, nowMs)
   }
 
-  /** All of the head was sent that is to be sent. */
+  /** Removes the head, because everything to be sent of it was sent. */
   takeHead(): void {
     this.#jobs.take(this.#spent)
     this.#spent = 0
@@ -113,13 +113,13 @@ export class CarrierQueue {
     return this.#beginning.size
   }
 
-  /** The head waits until the database knows that it is sent. */
+  /** The head leaves the queue until its `begun` is committed. */
   begin(job: SubmitJob): void {
     this.#jobs.remove(job)
     this.#beginning.add(job)
   }
 
-  /** The database knows it of these, in their order. Those that were taken out meanwhile stay out. */
+  /** The `begun` of these jobs is committed, in their order. Jobs that were taken out meanwhile stay out. */
   begun(jobs: readonly SubmitJob[]): void {
     for (const job of jobs.toReversed()) if (this.#beginning.delete(job)) this.resume(job)
   }

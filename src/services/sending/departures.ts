@@ -26,7 +26,7 @@ export interface DeparturesOptions {
   readonly nowMs: () => number
 }
 
-/** How messages leave the submitter: their submission has ended, or they are to be taken up again when they are due. */
+/** How messages leave the submitter: their submission has ended, or they are loaded again when they are due. */
 export class Departures {
   readonly #options: DeparturesOptions
 
@@ -40,7 +40,7 @@ export class Departures {
     recorder.record(outcomeOf(dispatch, job, ending, { directory: directory(), nowMs: nowMs() }))
   }
 
-  /** Those with a segment in flight follow when it is answered, or lost. */
+  /** Jobs with a segment in flight follow when it is answered or lost. */
   giveBackIdle(jobs: readonly SubmitJob[]): void {
     for (const job of jobs) if (job.progress.isIdle) this.giveBack(job)
   }
@@ -53,7 +53,7 @@ export class Departures {
     this.postponeJob(job, { delayMs: withinValidity(job, delayMs, this.#options.nowMs()) })
   }
 
-  /** Another node may own its bucket: named for its carrier, it comes back to a node that has that. */
+  /** Another node may own the message's bucket. With its carrier named, it comes back to a node that has that carrier. */
   postponeJob(job: SubmitJob, change: DispatchChange, attempt: Attempted | null = null): void {
     const { conditions, nowMs } = this.#options
     const chosenCarrierId = conditions.isAlone ? 0 : job.carrier.id
@@ -69,7 +69,7 @@ export class Departures {
     const { held, inProgress } = this.#options
     held.leave(msgId)
     const facts = attempt === null ? [postponed] : [attempt, postponed]
-    // In a lane that was lost it is in doubt, or due.
+    // If its lane was lost, the message is in doubt or due at its new owner.
     if (!inProgress.tell(msgId, facts)) held.delete(msgId)
   }
 }

@@ -21,9 +21,9 @@ export interface DueDispatchesOptions {
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
   readonly recorder: Pick<Recorder, 'failing' | 'backlog'>
   readonly held: HeldMessages
-  /** How many more messages of a plan find room in memory for their webhooks. */
+  /** How many more messages of a plan have room in memory for their webhooks. */
   readonly webhookRoom: (planId: number) => number
-  /** Whether messages of the route that have no carrier yet may be this node's to submit. */
+  /** Whether this node may submit messages of the route that have no carrier yet. */
   readonly isOpen: (route: Route) => boolean
   /** Carriers that this node submits to, and those that it leaves to other nodes. */
   readonly carriers: () => { readonly here: readonly number[]; readonly elsewhere: readonly number[] }
@@ -35,28 +35,31 @@ export interface DueDispatchesOptions {
 }
 
 const POLL_MS = 200
-/** Messages taken from the database at once; fewer than the least are not worth the statement. */
+/** Messages taken from the database at once. Fewer than MIN_TAKEN are not worth the statement. */
 const MAX_TAKEN = 1_000
 const MIN_TAKEN = 100
-/** A plan whose webhooks are slower than its carriers may have so many on a route; their webhooks wait in the records. */
+/**
+ * A plan whose webhooks are slower than its carriers may still have this many messages on a route. Their webhooks wait in the
+ * records.
+ */
 const MIN_OF_PLAN = 200
-/** How often messages are looked for whose validity ended while no carrier of theirs was there. */
+/** How often to look for messages whose validity ended while none of their carriers was available. */
 const EXPIRED_MS = 5_000
 /**
- * So long after rules have changed, and after the start, also what waits for closed routes is looked at, a limit at a
- * time: its route may be another now.
+ * For this long after the start, and after rules have changed, messages that wait for closed routes are looked at too, a
+ * limit at a time: they may have another route now.
  */
 const RECHECK_MS = 60_000
-/** So long a node leaves it to others to take what is in their buckets. */
+/** How long a node leaves due messages in other nodes' buckets to those nodes. */
 const OVERDUE_MS = 2_000
 
-/** Takes what is due from the database into memory, as far as there is room and a carrier for it. */
+/** Takes due messages from the database into memory, as far as there is room and a carrier for them. */
 export class DueDispatches {
   readonly #options: DueDispatchesOptions
   readonly #intake: Intake
   #expiredAtMs = Number.NEGATIVE_INFINITY
   #recheckUntilMs = Number.NEGATIVE_INFINITY
-  /** Null: at the start nobody knows by which rules rows got their labels. */
+  /** Null at the start, when nobody knows by which rules the rows got their labels. */
   #rules: string | null = null
 
   constructor(options: DueDispatchesOptions) {
@@ -87,12 +90,12 @@ export class DueDispatches {
     await this.#intake.stop()
   }
 
-  /** Messages were handed to carriers of this node: looks at once, unless the look before found no room for them. */
+  /** Messages were handed to carriers of this node. Looks at once, unless the look before found no room for them. */
   wake(): void {
     this.#intake.wake()
   }
 
-  /** One look; how many messages it took. */
+  /** Looks once. Returns how many messages it took. */
   async runOnce(): Promise<number> {
     const { inProgress, lease, recorder, take } = this.#options
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
@@ -115,7 +118,7 @@ export class DueDispatches {
     const rechecks = performance.now() < this.#recheckUntilMs
     const closed = directory().contents.routes.filter((route) => !isOpen(route))
     const { free } = held.room
-    // They find room however long they are, but for the fewest that are worth the statement.
+    // All of them have room even if each is of the longest, unless the limit had to be raised to the minimum.
     const limit = Math.min(free, Math.max(Math.floor(free / MOST_PLACES), MIN_TAKEN), MAX_TAKEN)
     return {
       buckets: lease.buckets,
@@ -128,7 +131,7 @@ export class DueDispatches {
     }
   }
 
-  /** Plans that may send over this node, and the room for each of their routes. */
+  /** Plans that may send over this node, and the room on each of their routes. */
   #plans(
     closed: ReadonlySet<Route>,
     here: ReadonlySet<number>,
@@ -140,7 +143,7 @@ export class DueDispatches {
     for (const plan of directory().contents.plans) {
       const routes = plan.active ? [...directory().routesOf(plan)] : []
       if (!routes.some((route) => !closed.has(route) || isReached(route))) continue
-      // Long texts of some plans that wait for slow carriers can fill memory: the others go on.
+      // Long texts of some plans that wait for slow carriers can fill memory. The minimum lets other plans go on.
       const most = inProgress.hasRoom ? Math.max(webhookRoom(plan.id), MIN_OF_PLAN) : MIN_TAKEN
       const roomOf = (routeId: number) => {
         const own = held.of(plan.id, routeId)
@@ -148,9 +151,9 @@ export class DueDispatches {
         return room >= MIN_TAKEN || own < MIN_TAKEN ? Math.min(Math.max(room, 0), MAX_TAKEN) : 0
       }
       const rooms = routes.map((route) => roomOf(route.id))
-      // What has no label yet may turn out to be for any of them.
+      // A message without a label may turn out to belong to any of these routes.
       const room = Math.min(...routes.map((route, index) => (closed.has(route) ? MAX_TAKEN : rooms[index]!)))
-      // Only what differs is told: 5,000 plans with 50 routes each would be 4 MB in every look.
+      // Only rooms that differ are listed: 5,000 plans with 50 routes each would be 4 MB in every look.
       const others = routes.flatMap(({ id }, index) => (rooms[index] === room ? [] : [[id, rooms[index]!]]))
       const left = elsewhere.size === 0 ? [] : carriersAmong(elsewhere, routes)
       plans.set(plan.id, {
@@ -163,7 +166,7 @@ export class DueDispatches {
   }
 }
 
-/** Those of the carriers that are of one of these routes. */
+/** The carriers that belong to one of these routes. */
 function carriersAmong(carriers: ReadonlySet<number>, routes: readonly Route[]): number[] {
   const ofRoutes = new Set(routes.flatMap((route) => route.carriers.map(({ carrierId }) => carrierId)))
   return [...carriers].filter((carrierId) => ofRoutes.has(carrierId))

@@ -5,11 +5,11 @@ import { SlotMap } from '../../slot-map.ts'
 import { bytesOf } from '../messages/lives.ts'
 import type { SubmitJob } from './submit-job.ts'
 
-/** Messages of one segment in memory; those beyond stay in the database, in the order they became due. */
+/** Messages of one segment in memory. More stay in the database, in the order they became due. */
 const MAX_HELD = 10_000
-/** A place is for a message of one segment. A longer one takes several, so that all take 62 MiB. */
+/** A place is for a message of one segment. A longer one takes several places, so that all places together are 62 MiB. */
 const PLACE_BYTES = 6_500
-/** Of the longest text: 1,600 Chinese characters. */
+/** Places of the longest text: 1,600 Chinese characters. */
 export const MOST_PLACES = 7
 
 /** A message in memory. */
@@ -17,13 +17,13 @@ interface Held {
   flow: number
   readonly places: number
   job: SubmitJob | null
-  /** The journal knows, or is being told, that it is on its way to a carrier. */
+  /** Its `begun` is committed, or being committed. */
   isBegun: boolean
 }
 
 /**
- * The messages this node has in memory: promised room, queued or under way. A plan's messages for one route are a flow. One
- * flow alone fills half of the room, and neither another plan nor a slow carrier of the same plan stands before a new one.
+ * The messages this node has in memory: with room promised, queued or in flight. A plan's messages for one route are a flow.
+ * One flow alone can fill half of the room, so neither another plan nor a slow carrier of the same plan blocks a new flow.
  */
 export class HeldMessages {
   readonly #messages = new SlotMap<string, Held>()
@@ -39,12 +39,15 @@ export class HeldMessages {
     return this.#byFlow
   }
 
-  /** Messages of the plan on the route. */
+  /** How many messages the plan has on the route. */
   of(planId: number, routeId: number): number {
     return this.#countByFlow.get(flowOf(planId, routeId)) ?? 0
   }
 
-  /** How many more of the plan there is room for on the route, if they are as long as those that are here, or of the longest. */
+  /**
+   * How many more messages of the plan have room on the route, if they are as long as those here. With none here, the longest
+   * is assumed.
+   */
   roomFor(planId: number, routeId: number): number {
     const places = this.#byFlow.of(flowOf(planId, routeId))
     const each = places === 0 ? MOST_PLACES : places / this.of(planId, routeId)
@@ -72,7 +75,7 @@ export class HeldMessages {
     return this.#messages.get(msgId)?.job ?? null
   }
 
-  /** A message without a job, or no longer with one. `routeId` 0: not known yet. */
+  /** Adds a message without a job. One that is here already loses its job. `routeId` 0: not known yet. */
   add(message: Pick<Dispatch, 'msgId' | 'planId' | 'body' | 'segments'>, routeId = 0): void {
     const { msgId, planId } = message
     const held = this.#messages.get(msgId)
@@ -86,7 +89,7 @@ export class HeldMessages {
     this.#enter(added)
   }
 
-  /** Of a message that was added. */
+  /** Sets the job of a message that was added. */
   setJob(job: SubmitJob): void {
     const { msgId, planId } = job.dispatch
     const held = this.#messages.get(msgId)
@@ -99,7 +102,7 @@ export class HeldMessages {
     this.#enter(held)
   }
 
-  /** It is to wait in the database, and takes its room until it does. */
+  /** The message is about to wait in the database, and keeps its room until it does. */
   leave(msgId: string): void {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
@@ -132,7 +135,7 @@ export class HeldMessages {
     else this.#countByFlow.set(flow, left)
   }
 
-  /** Messages with a job, in groups that wait for the same. */
+  /** Messages with a job, grouped by route, carrier and cause. */
   groups(causeOf: (job: SubmitJob) => HeldCause): HeldGroup[] {
     const groups = new Map<string, HeldGroup>()
     for (const { job } of this.#messages.values()) {
@@ -141,7 +144,7 @@ export class HeldMessages {
       const [routeId, carrierId, cause] = [job.route.id, job.carrier.id, causeOf(job)]
       const key = `${routeId} ${carrierId} ${cause}`
       const known = groups.get(key)
-      // Ids begin with the time.
+      // Ids start with the time, so the smallest is the oldest.
       const oldestMsgId = known === undefined || msgId < known.oldestMsgId ? msgId : known.oldestMsgId
       groups.set(key, { routeId, carrierId, cause, count: (known?.count ?? 0) + 1, oldestMsgId })
     }
@@ -149,7 +152,7 @@ export class HeldMessages {
   }
 }
 
-/** Two ids in one number: those of routes stay far below 2^22, those of plans are 31 bits. */
+/** Both ids in one number: route ids stay far below 2^22, and plan ids have 31 bits. */
 function flowOf(planId: number, routeId: number): number {
   return planId * 2 ** 22 + routeId
 }

@@ -17,7 +17,7 @@ export interface LinkListeners {
   readonly onAnomaly: NonNullable<LinkEvents<SubmitToken>['onAnomaly']>
 }
 
-/** Who hears what of the links. What came of a submit_sm is counted first; an answer too late was counted as none. */
+/** Routes link events to their listeners. The result of a submit_sm is counted first. A late answer was counted as none. */
 export function linkEvents(listeners: LinkListeners): LinkEvents<SubmitToken> {
   const { submitter, receiver, quality, inProgress, onAnomaly } = listeners
   const count = ({ job }: SubmitToken, result: SubmitResult, latencyMs: number | null) =>
@@ -39,7 +39,7 @@ export function linkEvents(listeners: LinkListeners): LinkEvents<SubmitToken> {
     },
     onRequest(pdu, connection, carrier, toAnswer) {
       receiver.onRequest(pdu, connection, carrier)
-      // Most carriers have one window for both ways, and send nothing more before they are answered.
+      // Most carriers use one window for both directions, and send nothing more until they are answered.
       if (toAnswer === carrier.window) inProgress.hurry()
     },
     onAnomaly,

@@ -20,7 +20,7 @@ export interface NewMessagesOptions {
   readonly isStopped: () => boolean
 }
 
-/** Decides for each message that is accepted whether this node keeps it in memory, and reserves the room for it. */
+/** Decides for each message being accepted whether this node keeps it in memory, and reserves room for it. */
 export function placeNew(options: NewMessagesOptions): Placement['place'] {
   const { choice, directory, held, isStopped, lease, nowMs, random, links, recorder } = options
   return (plan, { sender, recipient, body }, segments) => {
@@ -37,7 +37,7 @@ export function placeNew(options: NewMessagesOptions): Placement['place'] {
       lease.buckets.length > 0 &&
       !recorder.failing
     if (holds) held.add({ msgId, planId: plan.id, body, segments }, routeId)
-    // What its recipient has refused is never sent, and so never in doubt.
+    // A message whose recipient has opted out is never sent, and so never in doubt.
     const begun = holds && plan.optOut === null && held.begun < links.windows
     if (begun) held.begin(msgId)
     return { msgId, holder: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }

@@ -5,34 +5,34 @@ interface Lane {
   /** When its next message may go. */
   nextMs: number
   readonly waiting: SubmitJob[]
-  /** Back in the carrier's queue, to go now. */
+  /** The job is back in the carrier's queue, to be sent now. */
   released: SubmitJob | null
-  /** Until when messages were put off into the database. */
+  /** Messages are put off into the database until this time. */
   putOffUntilMs: number
   timer: NodeJS.Timeout | null
 }
 
 export type Admission =
   | { readonly kind: 'go' }
-  /** It waits here, and comes back to the queue in its turn. */
+  /** The job waits here, and returns to the queue in its turn. */
   | { readonly kind: 'waits' }
-  /** Too many wait already: it is to wait in the database. */
+  /** Too many wait here already, so the message must wait in the database. */
   | { readonly kind: 'put-off'; readonly delayMs: number }
 
 const GO: Admission = { kind: 'go' }
 const WAITS: Admission = { kind: 'waits' }
-/** A lane may make up for so much time in which it was held up. */
+/** How much lost time a lane may make up for. */
 const CATCH_UP_MS = 100
-/** What waits here is sent within this; the rest waits in the database. */
+/** Messages that wait here are sent within this time. The rest wait in the database. */
 const WAITING_S = 2
-/** What was put off is read again a little late. */
+/** Messages that were put off are read again up to this late. */
 const READ_LATE_MS = 1_000
-/** Lanes beyond which idle ones are looked for. */
+/** With this many lanes, idle ones are looked for. */
 const SWEEP_AT = 10_000
 
 /**
- * Holds each sender to its messages per second towards one carrier, in their order and without holding up others. By plan
- * and sender: of two plans that use the same name neither slows the other.
+ * Holds each sender to its messages per second towards one carrier, in order and without holding up other senders. A lane is
+ * one plan and sender, so two plans that use the same name do not slow each other.
  */
 export class SenderLanes {
   readonly #intervalMs: number
@@ -48,7 +48,10 @@ export class SenderLanes {
     this.#release = release
   }
 
-  /** Behind messages of its sender that wait in the database a new one must not be sent: its delay; else null. */
+  /**
+   * Returns the delay of a new message if others of its sender wait in the database, because it must not overtake them;
+   * otherwise null.
+   */
   delayMs(dispatch: Dispatch, nowMs: number): number | null {
     const lane = this.#lanes.get(keyOf(dispatch))
     if (lane === undefined || lane.putOffUntilMs + READ_LATE_MS <= nowMs) return null
@@ -100,7 +103,7 @@ export class SenderLanes {
     return jobs
   }
 
-  /** One after the other into the time to come. */
+  /** Puts messages off one after the other. Returns the delay in milliseconds. */
   #putOff(lane: Lane, segments: number, nowMs: number): number {
     const startMs = Math.max(lane.putOffUntilMs, nowMs + lane.waiting.length * this.#intervalMs)
     lane.putOffUntilMs = startMs + segments * this.#intervalMs

@@ -7,7 +7,7 @@ import { PLAIN_TEXT, type TextSettings } from '../../domain/writings.ts'
 import type { RequestInput } from '../../smpp/pdu.ts'
 import { absoluteTime, relativePeriod } from '../../smpp/validity-period.ts'
 
-/** One PDU under way: the token its response comes back with. */
+/** One PDU in flight. Its response comes back with this token. */
 export interface SubmitToken {
   readonly job: SubmitJob
   /** Index among the PDUs of the text. */
@@ -16,7 +16,7 @@ export interface SubmitToken {
   readonly sentAtMs: number
 }
 
-/** The way of a message: its route, and why this carrier of it. */
+/** The route of a message, and why this carrier of it was chosen. */
 interface ChosenRoute {
   readonly id: number
   readonly reason: string
@@ -27,14 +27,14 @@ export interface SubmitJob {
   readonly carrier: Carrier
   readonly route: ChosenRoute
   readonly text: SegmentedText
-  /** How the text is cut: parts of two messages cut alike fit together. */
+  /** How the text is cut into parts. Parts of two messages that are cut alike fit together. */
   readonly cut: string
   readonly progress: SubmissionProgress
-  /** Cut otherwise than parts of it that were accepted before, now or earlier. */
+  /** The text is cut differently from parts of it that were accepted before, now or earlier. */
   readonly startedOver: boolean
-  /** A carrier may have it, or parts of it, already. */
+  /** A carrier may already have the message, or parts of it. */
   readonly isResubmission: boolean
-  /** When its first PDU was sent, Unix ms; null: none was yet. */
+  /** When its first PDU was sent, Unix ms; null: none was sent yet. */
   startedAtMs: number | null
 }
 
@@ -46,9 +46,9 @@ export interface SubmitPlan {
 }
 
 /**
- * A message on its way to a carrier. The reference of its parts follows from its id, so that it survives a crash. Parts
- * that were accepted are not sent again, unless it is cut otherwise now: then it starts over. Nor is anything, when all of
- * it is delivered.
+ * A message on its way to a carrier. The reference of its parts follows from its id, so that it survives a crash. Accepted
+ * parts are not sent again, unless the text is now cut differently: then it starts over. Nothing is sent when the whole
+ * message is delivered.
  */
 export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
   const { carrier, route, settings = PLAIN_TEXT } = plan
@@ -60,7 +60,7 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
   const { acceptedParts, deliveredSegments } = dispatch
   const startsOver = acceptedParts !== 0n && dispatch.cut !== cut
   const startedOver = dispatch.startedOver || startsOver
-  // Of parts that were cut otherwise delivery says nothing.
+  // Delivered parts say nothing about parts that are cut differently.
   const isDelivered = !startedOver && deliveredSegments === allOf(text.segments)
   const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedParts
   return {
@@ -76,7 +76,7 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
   }
 }
 
-/** Bits of so many segments. */
+/** One bit for each of `count` segments. */
 function allOf(count: number): bigint {
   return (1n << BigInt(count)) - 1n
 }
@@ -89,8 +89,8 @@ function referenceOf(msgId: string): number {
 const REGISTERED_DELIVERY = 1
 
 /**
- * One of the submit_sm of a message (SMPP 3.4 §4.4.1), with a receipt asked for. `nowMs`, Unix: the carrier is told how long
- * the message is still of use, so that it delivers nothing stale.
+ * Builds one submit_sm of a message (SMPP 3.4 §4.4.1), with a receipt asked for. `nowMs` is in Unix ms. The carrier is told
+ * how long the message is still of use, so that it delivers nothing stale.
  */
 export function submitSm({ dispatch, carrier, text }: SubmitJob, index: number, nowMs: number): RequestInput {
   const { esmClass, shortMessage, tlvs } = text.pdus[index]!
@@ -113,7 +113,7 @@ export function submitSm({ dispatch, carrier, text }: SubmitJob, index: number, 
   }
 }
 
-/** At least a second: parts of a message that has begun to go out still go when its end has come. */
+/** At least one second, so that the last parts of a message still go when its validity ends while it is being sent. */
 function validityPeriod({ validityFormat, validitySeconds }: Carrier, endMs: number, nowMs: number): string {
   if (validityFormat === 'none') return ''
   const leftSeconds = Math.max(1, Math.floor((endMs - nowMs) / 1_000))

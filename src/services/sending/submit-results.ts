@@ -17,20 +17,23 @@ export interface Ending {
   readonly attempt?: Attempted | null
 }
 
-/** What an attempt that did not end the submission has changed; what is not given stays. */
+/** What an attempt that did not end the submission has changed. Omitted fields keep their values. */
 export interface DispatchChange {
   readonly delayMs: number
   readonly attempt?: number
   readonly ambiguous?: boolean
   readonly routeId?: number | null
-  /** The carrier whose node is to take it up. Default: none. */
+  /** The carrier whose node should take the message. Default: none. */
   readonly chosenCarrierId?: number
 }
 
-/** Whether it arrived is not known, and not to be tried any more. */
+/** It is not known whether the message arrived, and it is not submitted again. */
 const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' } as const
 
-/** What ends a message before it is submitted, or again; null: nothing does. `policy`, `isRouted`: of its plan, now. */
+/**
+ * Returns what ends a message before it is submitted or resubmitted; null: nothing does. `policy` and `isRouted` are those of
+ * its plan now.
+ */
 export function endBeforeSubmit(
   { ambiguous, expiresAtMs, optedOut, status }: Dispatch,
   {
@@ -39,7 +42,7 @@ export function endBeforeSubmit(
     nowMs,
   }: { policy: ServicePlan['ambiguousSubmits'] | undefined; isRouted: boolean; nowMs: number },
 ): Ending | null {
-  // A receipt was quicker than the answer: a carrier has it.
+  // A receipt came before the answer, so a carrier has the message.
   if (status !== 'QUEUED') return { status: status === 'FAILED' ? 'FAILED' : 'SENT' }
   const isOver = expiresAtMs <= nowMs
   if (ambiguous && (isOver || optedOut || policy === 'unknown')) return IN_DOUBT
@@ -47,13 +50,13 @@ export function endBeforeSubmit(
   return isOver ? { status: 'FAILED', errorCode: isRouted ? '501' : '101' } : null
 }
 
-/** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have come through. */
+/** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have arrived. */
 export function refusalOf(job: SubmitJob, errorCode: string, commandStatus: number): Ending {
   const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)
   return { ...end, commandStatus, attempt: attemptOf(job, 'refused', commandStatus) }
 }
 
-/** The end of a message, with what it costs when it is SENT. `job` null: it ended before a carrier was chosen. */
+/** How a message ended, with its cost when it is SENT. `job` null: it ended before a carrier was chosen. */
 export function outcomeOf(
   dispatch: Dispatch,
   job: SubmitJob | null,
@@ -84,7 +87,7 @@ export function outcomeOf(
   return { planId, msgId, facts: attempt === null ? [settled] : [attempt, settled] }
 }
 
-/** What the carrier accepted with one PDU: it stands for all segments that it carries, under its one id. */
+/** What the carrier accepted with one PDU: one entry for each segment that the PDU carries, all with its one id. */
 export function submittedWith(job: SubmitJob, index: number, carrierMessageId: string): Submitted[] {
   const { firstSegment, segmentCount } = job.text.pdus[index]!
   const cut = job.startedOver ? job.cut : null
@@ -94,7 +97,7 @@ export function submittedWith(job: SubmitJob, index: number, carrierMessageId: s
   return submitted
 }
 
-/** A message that was not tried, and is to be taken up again when it is due. */
+/** A message that was not tried, and is loaded again when it is due. */
 export function postponementOf(
   { attempt, acceptedParts, cut, startedOver, ambiguous, carrierId }: Dispatch,
   { delayMs, ...change }: DispatchChange,
@@ -107,7 +110,7 @@ export function postponementOf(
   }
 }
 
-/** One that was on its way to a carrier; `wasTried`: an attempt was made. Parts that another carrier has are still there. */
+/** A message that was on its way to a carrier. `wasTried`: an attempt was made. Parts that another carrier has are kept. */
 export function postponementOfJob(
   job: SubmitJob,
   change: DispatchChange,
@@ -119,7 +122,7 @@ export function postponementOfJob(
   return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
 
-/** The attempt that a job is, for the message's timeline; null for a first one that was simply accepted. */
+/** The attempt that a job is, for the message's timeline. Null for a first attempt that was simply accepted. */
 export function attemptOf(
   job: SubmitJob,
   outcome: Attempted['outcome'],
@@ -140,14 +143,14 @@ export function attemptOf(
   }
 }
 
-/** What is left of a job that another carrier is to have; the same as before when nothing of it was accepted. */
+/** What is left of a job for another carrier: the whole message if nothing of it was accepted. */
 export function restOf({ dispatch, carrier, cut, progress, startedOver }: SubmitJob): Dispatch {
   const { accepted } = progress
   if (accepted === 0n) return dispatch
   return { ...dispatch, acceptedParts: accepted, cut, startedOver, carrierId: carrier.id }
 }
 
-/** Not after its validity, so that it is seen when that is over. */
+/** Limits a delay to the validity, so that the message is looked at when that ends. */
 export function withinValidity({ dispatch }: SubmitJob, delayMs: number, nowMs: number): number {
   return Math.ceil(Math.min(delayMs, dispatch.expiresAtMs - nowMs))
 }

@@ -63,7 +63,7 @@ export class Submitter {
   readonly #choice: CarrierChoice
   readonly #departures: Departures
   readonly #pumping: Pumping
-  /** What is being accepted. */
+  /** Places messages that are being accepted. */
   readonly newMessages: Placement
   readonly #rebinds = new RebindCounts()
   #stopped = false
@@ -101,7 +101,7 @@ export class Submitter {
     return this.#held.size
   }
 
-  /** What is in memory, and why. */
+  /** The messages in memory, and why they wait. */
   backlog(): HeldGroup[] {
     return this.#held.groups((job) => this.#queue(job.carrier).causeOf(job))
   }
@@ -110,17 +110,17 @@ export class Submitter {
     this.#due.start()
   }
 
-  /** These are in their records, or another node's: they are not submitted from here. */
+  /** These messages are in their records or are another node's, so they are not submitted from here. */
   left(msgIds: readonly string[]): void {
     for (const msgId of msgIds) {
       const job = this.#held.jobOf(msgId)
       if (job !== null) this.#queue(job.carrier).remove(job)
-      // What was sent is answered, or lost.
+      // A message with a segment in flight stays until that is answered or lost.
       if (job === null || job.progress.isIdle) this.#held.delete(msgId)
     }
   }
 
-  /** Messages wait that were handed to carriers of this node. */
+  /** Messages that were handed to carriers of this node are waiting. */
   takeHanded(): void {
     this.#due.wake()
   }
@@ -138,12 +138,12 @@ export class Submitter {
     return this.#choice.conditionOf(carrierId, routeId)
   }
 
-  /** The lease was lost: gives back what is not in flight, for another node, or this one, to take up. */
+  /** The lease was lost. Gives back messages that are not in flight, for another node or this one to take. */
   giveBackAll(): void {
     for (const queue of this.#queues.values()) this.#departures.giveBackIdle(queue.drain())
   }
 
-  /** Stops taking work, waits for what is under way, gives back what was not sent. */
+  /** Stops taking messages, waits for those in flight, and gives back those that were not sent. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     await this.#due.stop()
@@ -152,9 +152,9 @@ export class Submitter {
     while (this.held > 0 && performance.now() < deadlineMs) await wait(20)
   }
 
-  // What links and operators tell.
+  // Events from links and operators.
 
-  /** Configuration has changed: what waits for a carrier that is not to be used any more goes to another. */
+  /** The configuration has changed. Messages waiting for a carrier that must not be used any more go to another. */
   follow(): void {
     this.#due.follow()
     for (const carrierId of this.#queues.keys()) {
@@ -179,7 +179,7 @@ export class Submitter {
     if (kind === 'accepted') {
       throttle.accepted(performance.now())
       backOffs.clear(job.dispatch.recipient)
-      // Before the segments of that cut: a receipt of one of them counts from then on.
+      // Recorded before the segments of the new cut, whose receipts count from then on.
       if (job.startedOver)
         this.#record(job, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut: job.cut }])
       this.#accepted(job, segment, pdu)
@@ -190,7 +190,10 @@ export class Submitter {
     this.#pump(job.carrier.id)
   }
 
-  /** The link is bound anew then. A message that is always answered so must not keep it from others. */
+  /**
+   * Whether the link is at fault; if so, it is bound anew. A message that always gets this answer must not keep the link from
+   * others.
+   */
   #isLinksFault({ dispatch }: SubmitJob, link: CarrierLink<SubmitToken>): boolean {
     return this.#rebinds.blamesLink(dispatch.msgId, link.session) && link.rebind()
   }
@@ -201,7 +204,7 @@ export class Submitter {
     this.#pump(job.carrier.id)
   }
 
-  /** The message was postponed as ambiguous; now its fate is known, and a waiting dispatch ends with the settlement. */
+  /** The message was postponed as ambiguous. Now its fate is known, and settling it also ends a waiting dispatch. */
   onLateResponse({ job, segment }: SubmitToken, pdu: ResponsePdu): void {
     if (pdu.status !== 0 || pdu.command === 'generic_nack') return
     this.#accepted(job, segment, pdu)
@@ -213,7 +216,7 @@ export class Submitter {
       this.#record(job, [{ kind: 'part-accepted', atMs, parts, cut: job.cut }])
       return
     }
-    // Queued again meanwhile: it need not be sent any more. What is under way again is answered, and settles nothing.
+    // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.
     if (again?.progress.isIdle) this.#queue(again.carrier).remove(again)
     else if (again !== null && !job.progress.isComplete) return
     this.#settle(job.dispatch, job, {
@@ -228,17 +231,17 @@ export class Submitter {
     if (!this.#options.links.canSubmit(link.carrier.id)) this.#rehome(link.carrier.id)
   }
 
-  /** The carrier cannot be used: its messages go to another of their route, or wait in the database. */
+  /** The carrier cannot be used. Its messages go to another carrier of their route, or wait in the database. */
   #rehome(carrierId: number): void {
     for (const job of this.#queues.get(carrierId)?.drain() ?? []) {
-      // One with a segment under way follows when that is answered, or lost.
+      // A message with a segment in flight follows when that is answered or lost.
       if (job.progress.isIdle) this.#enqueue(restOf(job))
     }
   }
 
   // Sending.
 
-  /** It has just been accepted. */
+  /** Queues a message that was just accepted. */
   #keep(msgId: string): void {
     const message = this.#options.inProgress.get(msgId)
     const dispatch = message === undefined ? null : dispatchOf(message)
@@ -246,14 +249,14 @@ export class Submitter {
     else this.#enqueue(dispatch, true)
   }
 
-  /** It was taken out of its record. */
+  /** Queues a message that was loaded from its record. */
   #take(message: MessageInProgress): void {
     const dispatch = dispatchOf(message)
     if (dispatch === null) return
     this.#enqueue(dispatch)
   }
 
-  /** `isNew`: it has just been accepted, so others of its sender may be waiting before it. */
+  /** `isNew`: the message was just accepted, so others of its sender may be waiting before it. */
   #enqueue(dispatch: Dispatch, isNew = false): void {
     const { msgId, planId, sender, recipient } = dispatch
     this.#held.add(dispatch)
@@ -262,7 +265,7 @@ export class Submitter {
     const routed = plan ? directory.routeFor(plan, sender, recipient) : null
     const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: this.#options.nowMs() }
     const ending = endBeforeSubmit(dispatch, now)
-    // Its lane was lost: it is another node's.
+    // Its lane was lost, so the message is another node's.
     if (!this.#isHere(msgId)) this.#held.delete(msgId)
     else if (ending !== null) this.#settle(dispatch, null, ending)
     else if (plan && routed && !this.#stopped) this.#queueRouted(dispatch, { plan, routed, isNew })
@@ -335,7 +338,7 @@ export class Submitter {
     this.#options.recorder.record({ planId, msgId, facts })
   }
 
-  /** Draws the consequence when no segment of the message is under way. */
+  /** Acts on the result of a job when none of its segments is in flight. */
   #advance(job: SubmitJob): void {
     const { end } = job.progress
     if (end === null) return
@@ -359,7 +362,7 @@ export class Submitter {
     }
   }
 
-  /** Back to the front of the queue: throttled, or interrupted by a rebind. */
+  /** Puts the job back at the front of the queue. It was throttled, or interrupted by a rebind. */
   #resume(job: SubmitJob): void {
     if (this.#stopped) this.#departures.giveBack(job)
     else if (this.#isHere(job.dispatch.msgId) && this.#options.links.canSubmit(job.carrier.id))
@@ -375,7 +378,7 @@ export class Submitter {
     const leftMs = job.dispatch.expiresAtMs - this.#options.nowMs()
     const kind = limited ? 'limited-retry' : 'retry'
     const delayMs = nextTryMs(kind, { attempt, leftMs, jitter: Math.random() })
-    // Its queue is full: more for the same recipient would only be refused too.
+    // The recipient's queue is full, so more messages for the same recipient would be refused too.
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
     if (delayMs !== null) {

@@ -23,22 +23,22 @@ export interface DueEventsOptions {
   readonly memory: WebhookMemory
   readonly outcomes: Pick<WebhookOutcomes, 'failing' | 'giveBack'>
   readonly isInMemory: (msgId: string, seq: number) => boolean
-  /** Before each look: takes out of memory what need not be there. */
+  /** Called before each look. Takes events out of memory that need not be there. */
   readonly clear: () => void
-  /** `probed`: the lane that these are to probe. */
+  /** `probed`: the lane that these events are to probe. */
   readonly take: (events: readonly WebhookEvent[], probed?: Lane) => void
   readonly log: Log
   readonly pollMs?: number | undefined
 }
 
 const POLL_MS = 250
-/** While there is more for a lane: small claims soon after each other hold up others' events less than large ones. */
+/** Poll interval while a lane has more events. Small claims in quick succession hold up other events less than large ones. */
 const EAGER_POLL_MS = 20
 /** Events taken from the database at once. */
 const MAX_TAKEN = 1_000
 const MAX_PROBES = 100
 
-/** Takes events from the database into memory: those that are due, those their destination has room for again, and probes. */
+/** Takes events from the database into memory: due ones, those whose destination has room again, and probes. */
 export class DueEvents {
   readonly #options: DueEventsOptions
   readonly #intake: Intake
@@ -81,7 +81,7 @@ export class DueEvents {
     await this.#intake.stop()
   }
 
-  /** One look; returns in how many milliseconds the next is due, if soon. */
+  /** Looks once. Returns the milliseconds until the next look, if that is due soon. */
   async runOnce(): Promise<number | undefined> {
     const { clear, db, destinations, memory, take } = this.#options
     await this.#rows.settle()
@@ -110,7 +110,7 @@ export class DueEvents {
     return !outcomes.failing && lease.buckets.length > 0
   }
 
-  /** Returns whether there may be more. Half of what is free is left to what is announced meanwhile. */
+  /** Returns whether there may be more. Half of the free room is left for events announced meanwhile. */
   async #take<Item>(
     most: number,
     read: (hold: Hold) => Promise<readonly Item[]>,

@@ -23,7 +23,7 @@ export function heldEvents(messages: readonly ChangedMessage[], holder: number):
     })
 }
 
-/** The same of inbound messages. */
+/** The same for inbound messages. */
 export function heldInboundEvents(received: readonly ReceivedInbound[], holder: number): WebhookEvent[] {
   return received
     .filter(({ held }) => held)

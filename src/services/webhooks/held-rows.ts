@@ -4,7 +4,7 @@ import { listHeldEvents, type ReturnedEvent } from '../../store/event-deliveries
 
 export interface HeldRowsOptions {
   readonly db: Database
-  /** Who holds what is written now. */
+  /** Who holds the events that are written now. */
   readonly holder: () => EventHolder
   readonly nodeId: () => number
   readonly isInMemory: (msgId: string, seq: number) => boolean
@@ -12,14 +12,14 @@ export interface HeldRowsOptions {
 }
 
 interface LostAnswer {
-  /** Transactions that were under way at the first look and may still be. Null before that look. */
+  /** Transactions that were in flight at the first look and may still be. Null before that look. */
   earlier: readonly string[] | null
 }
 
 /**
- * The rows of events that name this node as their holder. When the answer to a statement that writes some is lost, they may
- * not be in memory, and nobody would take them up. As soon as no such statement is under way any more, neither here nor in
- * the database, the rows are compared with memory, and those that are not in it are given back.
+ * The rows of events that name this node as their holder. When the answer to a statement that writes such rows is lost, they
+ * may not be in memory, and nobody would deliver them. As soon as no such statement is in flight any more, here or in the
+ * database, the rows are compared with memory, and those that are not in memory are given back.
  */
 export class HeldRows {
   readonly #options: HeldRowsOptions
@@ -31,7 +31,7 @@ export class HeldRows {
     this.#options = options
   }
 
-  /** Runs a statement that writes events. Until the rows are compared, this node holds none of them. */
+  /** Runs a statement that writes events. After a lost answer, this node holds none of them until the rows are compared. */
   async write<T>(write: (events: EventHolder) => Promise<T>): Promise<T> {
     const events = this.#options.holder()
     return this.#lost === null
@@ -52,7 +52,7 @@ export class HeldRows {
     }
   }
 
-  /** After a lost answer: compares, or looks whether that can be done yet. Nothing may be taken meanwhile. */
+  /** After a lost answer: compares the rows, or checks whether that can be done yet. Nothing may be taken meanwhile. */
   async settle(): Promise<void> {
     const { db, giveBack, isInMemory, nodeId } = this.#options
     const lost = this.#lost
@@ -60,7 +60,7 @@ export class HeldRows {
     const { earlier } = lost
     const now = await transactionsUnderWay(db)
     lost.earlier = earlier?.filter((one) => now.includes(one)) ?? now
-    // It takes two looks: at the first a session may not have read the statement yet.
+    // This takes two looks, because at the first a session may not have read the statement yet.
     if (earlier === null || lost.earlier.length > 0) return
     const rows = await listHeldEvents(db, nodeId())
     const forgotten = rows.filter(({ msgId, seq }) => !isInMemory(msgId, seq))

@@ -1,7 +1,7 @@
 import { SlotMap } from '../../slot-map.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 
-/** How long a postponed message refuses later events: far longer than a batch that did not yet see it takes to commit. */
+/** How long a postponed message refuses later events. A batch that did not see it yet takes far less time to commit. */
 const REFUSE_MS = 60_000
 const MAX_POSTPONED = 50_000
 
@@ -13,7 +13,7 @@ export class WebhookChains {
   readonly #chains = new SlotMap<string, WebhookEvent[]>()
   readonly #postponed = new Map<string, number>()
 
-  /** Messages. One has at most a few events, and the later ones take no room that another message could have. */
+  /** Number of messages. Each has at most a few events, and the later ones take no room that another message could use. */
   get size(): number {
     return this.#chains.size
   }
@@ -39,7 +39,7 @@ export class WebhookChains {
     return 'wait'
   }
 
-  /** Whether it is the first event of its message here, and not one that was taken out and has come again. */
+  /** Whether it is the first event of its message here, and not one that was taken out and came again. */
   isFirst(event: WebhookEvent): boolean {
     return this.#chains.get(event.msgId)?.[0] === event
   }
@@ -49,7 +49,7 @@ export class WebhookChains {
     return (this.#chains.get(msgId)?.length ?? 0) > 1
   }
 
-  /** The first event of a message is done; gives the next. */
+  /** The first event of a message is done. Returns the next. */
   advance(msgId: string): WebhookEvent | null {
     const chain = this.#chains.get(msgId)
     if (chain === undefined) return null
@@ -59,8 +59,8 @@ export class WebhookChains {
   }
 
   /**
-   * Takes a message's events out, because the first has failed or there is no room. Until the database gives one of them
-   * again, later events of the message are refused: a batch that is being written may still think they can follow.
+   * Takes a message's events out, because the first has failed or there is no room. Until the database returns one of them,
+   * later events of the message are refused: a batch that is being written may still assume that they can follow.
    */
   postpone(msgId: string, nowMs: number): WebhookEvent[] {
     if (this.#postponed.size >= MAX_POSTPONED) {
@@ -82,7 +82,7 @@ export class WebhookChains {
     this.#chains.clear()
   }
 
-  /** The database gave an event of this message: nothing earlier waits there. */
+  /** The database returned an event of this message, so nothing earlier waits there. */
   forget(msgId: string): void {
     this.#postponed.delete(msgId)
   }

@@ -38,7 +38,7 @@ export interface WebhookDelivererOptions {
   readonly limits?: LaneLimits
   /** Events in memory. */
   readonly maxHeld?: number | undefined
-  /** Told of each attempt: a 2xx, or anything else. */
+  /** Called after each attempt: `delivered` after a 2xx, otherwise `failed`. */
   readonly onAttempt?: (outcome: 'delivered' | 'failed') => void
   readonly onBatch?: BatchMeter
   /** Unix milliseconds; Date.now when absent. */
@@ -46,34 +46,34 @@ export interface WebhookDelivererOptions {
 }
 
 /**
- * Pause before an event is tried again that cannot be put together here (its plan is not known yet, or a defect), or that was
- * open when the sending thread died: then it is doubled each time.
+ * Pause before an event is retried whose plan is not known here yet. Also the first pause after an event could not be built,
+ * or was open when the sending thread died. That pause doubles each time.
  */
 const UNREADY_DELAY_MS = 5_000
 const MOST_UNREADY_DELAY_MS = 600_000
-/** Events whose failures are counted; the thread has 1,024 at most when it dies. */
+/** Events whose failures are counted. The thread has at most 1,024 events when it dies. */
 const MAX_UNSENT = 10_000
 const DRAIN_POLL_MS = 20
-/** What finds no room waits in the database until its lane fetches it, or for so long: its node may be gone by then. */
+/** An event without room waits in the database until its lane fetches it, or for this long: its node may be gone by then. */
 export const CROWDED_MS = 600_000
 
 interface Delivery extends Lane, WebhookTarget {
   readonly event: WebhookEvent
   readonly plan: ServicePlan
-  /** It is sent to find out whether its destination has recovered. */
+  /** The event is sent to find out whether its destination has recovered. */
   readonly probes: boolean
 }
 
-/** Delivers webhook events, in order for each message, and hands what became of each attempt to the database. */
+/** Delivers webhook events, in order for each message, and records the outcome of each attempt. */
 export class WebhookDeliverer {
   readonly #options: WebhookDelivererOptions
   readonly #chains = new WebhookChains()
   readonly #lanes: DeliveryLanes<Delivery>
   readonly #outcomes: WebhookOutcomes
   readonly #memory: WebhookMemory
-  /** How often an event was not sent, by a defect or by the death of the thread that had it; by its id. */
+  /** How often an event was not sent, because of a defect or because the thread that had it died; by event id. */
   readonly #unsent = new LRUCache<string, number>({ max: MAX_UNSENT })
-  /** What comes out of the database. */
+  /** Takes events from the database. */
   readonly due: DueEvents
   #stopped = false
   readonly #unfollow: () => void
@@ -100,12 +100,12 @@ export class WebhookDeliverer {
     return this.#chains.size
   }
 
-  /** Requests under way. */
+  /** Requests in flight. */
   get underWay(): number {
     return this.#lanes.underWay
   }
 
-  /** How many more messages of a plan find room in memory for their events. */
+  /** How many more messages of a plan have room in memory for their events. */
   roomFor(planId: number): number {
     return this.#memory.roomFor(planId)
   }
@@ -124,13 +124,13 @@ export class WebhookDeliverer {
     this.due.start()
   }
 
-  /** Drops everything: after a lost lease it is another node's, or will be read again. */
+  /** Drops everything. After a lost lease the events are another node's, or will be read again. */
   forget(): void {
     this.#lanes.takeAll()
     this.#chains.clear()
   }
 
-  /** Ends what is under way, within `timeoutMs`, and gives everything else back. */
+  /** Waits up to `timeoutMs` for deliveries in flight, and gives everything else back. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     this.#unfollow()
@@ -143,7 +143,7 @@ export class WebhookDeliverer {
     while (this.held > 0 && performance.now() < deadlineMs + 1_000) await wait(DRAIN_POLL_MS)
   }
 
-  /** Takes what this node has just become the holder of. `probed`: the lane it is to probe. */
+  /** Takes events that this node has just become the holder of. `probed`: the lane that they are to probe. */
   #take(events: readonly WebhookEvent[], probed?: Lane): void {
     for (const event of events) {
       this.#chains.forget(event.msgId)
@@ -152,18 +152,18 @@ export class WebhookDeliverer {
     this.#pump()
   }
 
-  /** Puts the first event of its message into its lane, or away. `probed`: it was taken to probe this lane. */
+  /** Puts a message's first event into its lane, or gives it back. `probed`: it was taken to probe this lane. */
   #assign(event: WebhookEvent, probed?: Lane): void {
     const { destinations, directory } = this.#options
     const plan = directory().planById(event.planId)
     if (plan === undefined) {
-      // Made by a node that knew of a change before this one.
+      // The event was made by a node that knew of a change before this one.
       void this.#release(event.msgId, UNREADY_DELAY_MS)
       return
     }
     const target = this.#targetOf(event, plan)
     const probes = probed !== undefined && probed.destination === target?.destination
-    // The URL has changed since it was parked: what is parked there goes elsewhere too, or finds out anew.
+    // The URL has changed since the event was parked. Others parked there go elsewhere too, or find out anew.
     if (probed !== undefined && !probes) destinations.close(probed)
     if (target === null) {
       void this.#keep(event)
@@ -181,7 +181,7 @@ export class WebhookDeliverer {
     else void this.#release(event.msgId, CROWDED_MS, lane.destination).then(() => this.#memory.parked(lane))
   }
 
-  /** Starts whatever may. While the lease may be over, another node may be delivering it. */
+  /** Starts every delivery that may start, but none while the lease may be over: another node may be delivering the event. */
   #pump(): void {
     if (!this.#options.lease.alive) return
     for (let start = this.#lanes.next(); start !== null; start = this.#lanes.next()) this.#deliver(start.item)
@@ -190,7 +190,7 @@ export class WebhookDeliverer {
   #deliver(delivery: Delivery): void {
     const { event, planId, destination } = delivery
     if (event.holder !== this.#options.lease.nodeId) {
-      // Asked of the database under a lease that was over before the answer came.
+      // This node asked the database under a lease that was over before the answer came.
       this.#chains.take(event.msgId)
       this.#lanes.ended(planId, destination)
       return
@@ -221,7 +221,7 @@ export class WebhookDeliverer {
     this.#pump()
   }
 
-  /** It may be this very event that ends the thread: it must not do so again and again at once. */
+  /** This very event may have ended the thread, so it must not be retried at once again and again. */
   #unsentDelayMs(event: WebhookEvent): number {
     const id = eventId(event)
     const times = this.#unsent.get(id) ?? 0
@@ -229,7 +229,7 @@ export class WebhookDeliverer {
     return Math.min(UNREADY_DELAY_MS * 2 ** times, MOST_UNREADY_DELAY_MS)
   }
 
-  /** What follows from an attempt: most often nobody waits where its message is in memory and all went well. */
+  /** Acts on the result of an attempt. Usually the message is in memory and all went well, and nothing waits for a COMMIT. */
   #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): void {
     const { event } = delivery
     const { inProgress, onAttempt } = this.#options
@@ -237,7 +237,7 @@ export class WebhookDeliverer {
     const decided = this.#decide(delivery, outcome)
     const isPlain = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
-    // If the node died before this is known, a next one that went out already would be seen before this one again.
+    // The next event waits for this COMMIT. Otherwise, if the node died, a receiver could see it before this one again.
     const onCommitted = this.#chains.hasNext(event.msgId) ? followUp : null
     const taken = () => eventTakenFact(delivery, outcome, attemptedAtMs)
     if (isPlain && inProgress.eventTaken(event.msgId, taken(), onCommitted)) {
@@ -245,22 +245,22 @@ export class WebhookDeliverer {
     } else void this.#record(delivery, attemptRow(delivery, outcome, { ...decided, attemptedAtMs }))
   }
 
-  /** Written down, then the message's next event follows. */
+  /** Records the attempt, then goes on to the message's next event. */
   async #record(delivery: Delivery, attempt: AttemptRow): Promise<void> {
     await this.#outcomes.record(attempt)
-    // Written while its breaker opened, it may have come too late to be parked with the others.
+    // Written while its breaker opened, the event may have come too late to be parked with the others.
     const { destinations } = this.#options
     if (attempt.outcome === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
     this.#followUp(delivery.event, attempt.outcome, attempt.delayMs)
   }
 
-  /** Tells its destination of the outcome, and decides by both. */
+  /** Tells the destination the outcome, and decides by both. */
   #decide(delivery: Delivery, outcome: DeliveryOutcome): Pick<AttemptRow, 'outcome' | 'delayMs'> {
     const { destinations } = this.#options
     const { event, own } = delivery
     const { gone, retryAfterMs } = outcome
     const ok = outcome.kind === 'success'
-    // The destination answers, and with an answer that ends the event.
+    // The destination answers, and its answer ends the event.
     const ends = ok || (gone && own)
     if (ends) destinations.succeeded(delivery)
     const troubled = !ends && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', gone)
@@ -274,12 +274,12 @@ export class WebhookDeliverer {
     return leftMs > 0 ? { outcome: 'parked', delayMs: leftMs } : { outcome: 'failed', delayMs: 0 }
   }
 
-  /** Until the end of its schedule. */
+  /** Time until the end of its schedule. */
   #leftMs({ beganAtMs }: WebhookEvent): number {
     return beganAtMs + SCHEDULE_MS - (this.#options.clock ?? Date.now)()
   }
 
-  /** `lost`: with its lane, whose new owner delivers the next ones, and perhaps this one before them. */
+  /** `lost`: the attempt was lost with its lane, whose new owner delivers the next events, and perhaps this one before them. */
   #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost', delayMs: number | null): void {
     if (!this.#chains.isFirst(event)) return
     if (outcome === 'lost') this.#chains.take(event.msgId)
@@ -292,13 +292,13 @@ export class WebhookDeliverer {
     this.#pump()
   }
 
-  /** What waits in memory for a destination in trouble is parked. */
+  /** Parks the events that wait in memory for a destination in trouble. */
   #clear(lane: Lane): void {
     for (const { event, probes } of this.#lanes.takeLane(lane.planId, lane.destination))
       this.#assign(event, probes ? lane : undefined)
   }
 
-  /** Another node, or somebody, has put destinations into trouble meanwhile. */
+  /** Another node, or a person, has put destinations into trouble meanwhile. */
   #clearTroubled(): void {
     const { destinations } = this.#options
     for (const state of ['open', 'paused'] as const)
@@ -306,7 +306,7 @@ export class WebhookDeliverer {
         if (this.#lanes.waiting(lane.planId, lane.destination) > 0) this.#clear(lane)
   }
 
-  /** There is no URL any more: the event is kept, and can be delivered when there is one. */
+  /** There is no URL any more. The event is kept, and can be delivered when there is one. */
   async #keep(event: WebhookEvent): Promise<void> {
     const { planId, msgId, seq, holder, waited, attempt, earlierAttempts } = event
     await this.#outcomes.record({
@@ -317,11 +317,11 @@ export class WebhookDeliverer {
     this.#followUp(event, 'kept', 0)
   }
 
-  /** Gives a message's events back to the database, none of them attempted; the first is parked where a destination is named. */
+  /** Gives a message's events back to the database without an attempt. The first is parked if a destination is named. */
   async #release(msgId: string, delayMs: number | null, destination: string | null = null): Promise<void> {
     const [first, ...behind] = this.#chains.postpone(msgId, performance.now())
     if (first === undefined) return
-    // Written in this order: the first one's end makes those behind it due, as far as they have been given back.
+    // Written in this order, because the end of the first makes those behind it due, if they have been given back.
     void this.#giveBack(behind, delayMs)
     await this.#giveBack([first], delayMs, destination)
   }

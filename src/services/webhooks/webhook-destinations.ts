@@ -22,21 +22,21 @@ export interface WebhookDestinationsOptions {
 }
 
 const POLL_MS = 1_000
-/** Long after every node has read that a destination recovers. */
+/** Long enough for every node to have read that a destination recovers. */
 const QUIET_MS = 30_000
 const PARK_BATCH = 1_000
-/** 1,000,000 deliveries of one destination; what is left is parked when it is due, or with the next probe. */
+/** 1,000,000 deliveries of one destination. The rest are parked when they are due, or with the next probe. */
 const MAX_PARK_BATCHES = 1_000
 
 /**
- * Which destinations are in trouble: breakers, opened here by what this node sees and shared through the database, and
- * pauses. What a node knows of the others is at most a poll old.
+ * Which destinations are in trouble: breakers, which open here on what this node sees and are shared through the database,
+ * and pauses. What this node knows from others is at most one poll old.
  */
 export class WebhookDestinations {
   readonly #options: WebhookDestinationsOptions
   readonly #failures = new FailureCounts()
   #troubled = new Map<string, TroubledDestination>()
-  /** One statement after the other, so that no reading is older than what was written here. */
+  /** Runs one statement after the other, so that no reading is older than what was written here. */
   #work: Promise<void> = Promise.resolve()
   #parking: Promise<void> = Promise.resolve()
   readonly #task: PeriodicTask
@@ -57,7 +57,7 @@ export class WebhookDestinations {
     return this.#options.probeMs ?? PROBE_INTERVAL_MS
   }
 
-  /** Reads what is known before anything is delivered, then goes on reading. */
+  /** Reads the state before anything is delivered, then keeps reading. */
   async start(): Promise<void> {
     await this.runOnce()
     this.#task.start()
@@ -77,9 +77,9 @@ export class WebhookDestinations {
     })
   }
 
-  /** Null: in no trouble. */
+  /** Null: not in trouble. */
   stateOf(lane: Lane): TroubledDestination['state'] | null {
-    // Nearly always there are none, and it is asked twice for each webhook.
+    // Almost always no destination is in trouble, and this is asked twice for each webhook.
     return this.#troubled.size === 0 ? null : (this.#troubled.get(laneKey(lane))?.state ?? null)
   }
 
@@ -87,7 +87,7 @@ export class WebhookDestinations {
     return [...this.#troubled.values()].filter((one) => one.state === state)
   }
 
-  /** How many there are of a state. */
+  /** How many destinations are in this state. */
   count(state: TroubledDestination['state']): number {
     return this.inState(state).length
   }
@@ -97,7 +97,7 @@ export class WebhookDestinations {
     if (this.stateOf(lane) === 'open') this.close(lane)
   }
 
-  /** Counts a failure; `atOnce` opens the breaker with the first. True when it is open or paused now. */
+  /** Counts a failure; `atOnce` opens the breaker at the first. Returns true when the destination is open or paused now. */
   failed(lane: Lane, error: string, atOnce: boolean): boolean {
     const { planId, destination } = lane
     const failures = this.#failures.failed(planId, destination)
@@ -122,7 +122,7 @@ export class WebhookDestinations {
     return true
   }
 
-  /** What is parked there is to be delivered now. */
+  /** Closes the breaker. Events parked there are to be delivered now. */
   close(lane: Lane): void {
     const key = laneKey(lane)
     const troubled = this.#troubled.get(key)
@@ -153,7 +153,7 @@ export class WebhookDestinations {
     return this.#work
   }
 
-  /** What waits there for its next attempt waits for a probe instead. */
+  /** Events that wait there for their next attempt wait for a probe instead. */
   park({ planId, destination }: Lane): void {
     const lane = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
     this.#parking = this.#parking

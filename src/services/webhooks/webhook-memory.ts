@@ -3,16 +3,16 @@ import { type Lane, laneKey } from '../../domain/lanes.ts'
 import { SharedRoom } from '../../domain/shared-room.ts'
 import type { WebhookDestinations } from './webhook-destinations.ts'
 
-/** Some 1 KiB each; events beyond stay in the database. */
+/** About 1 KiB each. More events stay in the database. */
 const MAX_HELD = 20_000
-/** Lanes remembered as crowded. What waits for others comes when it is due. */
+/** Lanes remembered as crowded. Events of other lanes are fetched when they are due. */
 const MAX_CROWDED = 10_000
-/** Of what may wait, for messages that are yet to be sent: a lane of a plan alone admits half of it. */
+/** Part of a plan's share for messages yet to be sent. A lane that is alone in its plan admits half of the share. */
 const PLANNED_SHARE = 3 / 8
-/** A lane with fewer events in memory is given more of those that are parked for it, this many at once. */
+/** A lane with fewer events in memory is given more of those parked for it, LANE_CLAIM at once. */
 const LOW_LANE = 256
 const LANE_CLAIM = 250
-/** Lanes looked after in one round; each round begins where the last one ended. */
+/** Lanes served in one round. Each round begins where the last one ended. */
 const LANES_A_ROUND = 16
 
 export interface WebhookMemoryOptions {
@@ -30,7 +30,7 @@ export interface WebhookMemoryOptions {
 export class WebhookMemory {
   readonly #options: WebhookMemoryOptions
   readonly #room: SharedRoom
-  /** Lanes of which something found no room. */
+  /** Lanes with an event that found no room. */
   readonly #crowded = new Map<string, Lane>()
   #turn = 0
 
@@ -50,7 +50,7 @@ export class WebhookMemory {
     return this.#spare(lane) > 0
   }
 
-  /** How many more events of a plan find room and leave some, should they all go to one destination. */
+  /** How many more events of a plan have room, and leave some, even if they all go to one destination. */
   roomFor(planId: number): number {
     return Math.floor(PLANNED_SHARE * this.room.share) - this.#options.lanes.waitingInPlan(planId)
   }
@@ -61,7 +61,7 @@ export class WebhookMemory {
     if (this.#crowded.has(key) || this.#crowded.size < MAX_CROWDED) this.#crowded.set(key, { ...lane })
   }
 
-  /** Lanes that have room for what is parked for them, and for how much; some at a time. */
+  /** Lanes that have room for events parked for them, and for how many. Returns some lanes at a time. */
   hungry(): { lane: Lane; limit: number }[] {
     const { destinations, lanes } = this.#options
     const wanting = new Map(destinations.inState('recovering').map((lane) => [laneKey(lane), lane]))
@@ -75,13 +75,13 @@ export class WebhookMemory {
     return [...hungry.slice(this.#turn), ...hungry.slice(0, this.#turn)].slice(0, LANES_A_ROUND)
   }
 
-  /** Everything has been fetched that was parked for this lane of `hungry` by then. What was parked since is still there. */
+  /** Every event parked for this lane when `hungry` returned it has been fetched. Those parked since are still there. */
   emptied(lane: Lane): void {
     const key = laneKey(lane)
     if (this.#crowded.get(key) === lane) this.#crowded.delete(key)
   }
 
-  /** What is left of the lane's share. Each event that the lane takes lowers this by three: by one each for lane, plan and node. */
+  /** What is left of the lane's share. Each event of the lane lowers this by three: by one each for lane, plan and node. */
   #spare({ planId, destination }: Lane): number {
     const { lanes } = this.#options
     return this.room.share - lanes.waitingInPlan(planId) - lanes.waiting(planId, destination)

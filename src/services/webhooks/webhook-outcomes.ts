@@ -22,7 +22,10 @@ export interface WebhookOutcomesOptions {
 const RETRY_MS = 500
 const MAX_BATCH = 500
 
-/** Writes down what became of deliveries, in batches, and keeps trying: what is not written would be done again, or by nobody. */
+/**
+ * Records the outcomes of deliveries in batches, and keeps retrying: an event without its outcome would be delivered again,
+ * or by nobody.
+ */
 export class WebhookOutcomes {
   readonly #options: WebhookOutcomesOptions
   readonly #attempts: Batcher<AttemptRow, true>
@@ -47,12 +50,12 @@ export class WebhookOutcomes {
     })
   }
 
-  /** While the database does not take what is written. */
+  /** True while the database does not take outcomes. */
   get failing(): boolean {
     return this.#failing
   }
 
-  /** Resolves when it is written, or given up for good. */
+  /** Resolves when the attempt is written, or given up for good. */
   record(attempt: AttemptRow): Promise<true> {
     return this.#attempts.add(attempt)
   }
@@ -62,7 +65,7 @@ export class WebhookOutcomes {
     await Promise.all(events.map((event) => this.#returns.add(event)))
   }
 
-  /** What cannot be written now is given up. */
+  /** Outcomes that cannot be written now are given up. */
   end(): void {
     this.#ended = true
   }
@@ -94,7 +97,7 @@ export class WebhookOutcomes {
   }
 }
 
-/** An attempt that was made, and what was decided then. */
+/** An attempt that was made, and what was decided after it. */
 export function attemptRow(
   { event, destination }: { readonly event: WebhookEvent; readonly destination: string },
   { latencyMs, status, error, responseHead }: DeliveryOutcome,
