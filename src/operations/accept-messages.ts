@@ -46,17 +46,17 @@ export interface AcceptRequest {
 }
 
 export type AcceptOutcome =
-  /** Stored and queued: 202. One whose recipient has opted out is FAILED next. */
+  /** Stored and queued: 202. If the recipient has opted out, the message is FAILED next. */
   | { readonly kind: 'queued'; readonly message: Message }
-  /** The first record of this Idempotency-Key, as first answered: 202. */
+  /** The first message with this Idempotency-Key, as first answered: 202. */
   | { readonly kind: 'replayed'; readonly message: Message }
   /** The key was used with another request: 422. */
   | { readonly kind: 'key-reused' }
   /** Not stored, and never sent later: 500 with a FAILED record. */
   | { readonly kind: 'failed'; readonly message: Message }
-  /** Likewise, but another message may stand for its Idempotency-Key: 503, which says nothing of that one. */
+  /** Likewise, but another message may have its Idempotency-Key: 503, which says nothing about that one. */
   | { readonly kind: 'unavailable' }
-  /** Nobody can say in time whether it is stored, and where it is, it is sent: no answer. */
+  /** Nobody can say in time whether it is stored, and if it is, it is sent: no answer. */
   | { readonly kind: 'unknown' }
 
 /** Where a new message goes: its id, and whether this node keeps it in memory to submit it at once. */
@@ -67,7 +67,7 @@ interface Place {
   /** It is submitted at once. */
   readonly begun: boolean
   readonly routeId: number | null
-  /** Carrier of another node that it is handed to; 0 or absent: none. */
+  /** The carrier of another node that it is handed to; 0 or absent: none. */
   readonly chosenCarrierId?: number
 }
 
@@ -78,29 +78,29 @@ export interface Placement {
 }
 
 /**
- * `lost`: the lane was taken over, and it is not in there. `retracted`: the database takes nothing now, and it is not in the
- * journal. `uncertain`: another node has the lane now, and may have found it there.
+ * `lost`: the lane was taken over without the message. `retracted`: the database takes nothing now, and the message is not in
+ * the journal. `uncertain`: another node has the lane now, and may have found the message there.
  */
 export type Acceptance = 'committed' | 'lost' | 'retracted' | 'uncertain'
 
-/** A message for the memory of this process, as this node. */
+/** A message to keep in the memory of this process, as this node. */
 export interface KeptMessage {
   readonly msgId: string
   readonly holder: number
   readonly accepted: Accepted
-  /** Asked when it goes to the database. False: nothing may come of it. Default: it goes. */
+  /** Called when it goes to the database. False: it must have no effect. Default: it goes. */
   readonly goes?: () => boolean
 }
 
-/** Takes messages into the memory of this process, and their acceptance into its journal. */
+/** Takes messages into the memory of this process, and writes their acceptance into its journal. */
 export interface AcceptanceJournal {
-  /** Whether it takes any now. */
+  /** Whether it takes messages now. */
   readonly isOpen: boolean
   /** Answers after COMMIT. */
   accept(message: KeptMessage): Promise<Acceptance>
   /**
-   * Accepts what `decide` returns, together with its statements. Answers for all of them, without a COMMIT where there are
-   * none; rejects when nothing is stored.
+   * Accepts the messages that `decide` returns, together with its statements. The answer is for all of them; without any
+   * there is no COMMIT. Rejects when nothing is stored.
    */
   acceptWith(decide: (tx: Queryable) => Promise<readonly KeptMessage[]>): Promise<Acceptance>
 }
@@ -108,13 +108,13 @@ export interface AcceptanceJournal {
 export interface AccepterOptions {
   readonly db: Database
   readonly journal: AcceptanceJournal
-  /** Finds the first messages of keys, wherever they are. */
+  /** Finds the first message with a key, wherever it is. */
   readonly messages: Pick<MessageReads, 'find'>
   readonly placement: Placement
   /** Seals callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly random: (bytes: number) => Uint8Array
-  /** Each sender is answered by then, or never. Default 10 s. */
+  /** Each sender is answered within this time, or never. Default 10 s. */
   readonly answerWithinMs?: number
   readonly log: Log
   readonly onBatch?: BatchMeter
@@ -123,22 +123,22 @@ export interface AccepterOptions {
 const ANSWER_WITHIN_MS = 10_000
 const LOST_COMMIT_RETRY_MS = 250
 const MAX_BATCH = 200
-/** Each key takes a place among the locks of the server, which has some thousands. */
+/** Each key takes one of the server's locks, of which there are some thousands. */
 const MAX_KEYS = 100
 const BUSY_KEY_RETRY_MS = 50
-/** `isHere`: this process has it in memory. */
+/** `isHere`: this process has the message in memory. */
 type Stored = AcceptOutcome & { readonly isHere?: true }
 /** Null: another message has its key. `busy`: another transaction is taking its key, and nothing is stored. */
 type Written = Stored | 'busy' | null
-/** Of a transaction; null: it has said nothing of its keys. */
+/** The result of a transaction; null: it has said nothing about the keys. */
 interface Judged {
   keys: OfKeys | null
 }
 type Write = (items: readonly Item[], judged: Judged) => Promise<readonly Written[]>
 
 /**
- * Accepts messages in groups, each answered after its COMMIT: those that this node submits into the journal, the others
- * into the records.
+ * Accepts messages in groups, and answers each after its COMMIT. Messages that this node submits go into the journal, the
+ * others into the records.
  */
 export class GroupAccepter {
   readonly #options: AccepterOptions
@@ -146,7 +146,7 @@ export class GroupAccepter {
   readonly #keyed: Batcher<Item, Written>
   readonly #records: Batcher<Item, Written>
   readonly #repeated: Batcher<Item, AcceptOutcome>
-  /** What became of them is to be read back. */
+  /** Messages whose outcome must be read back. */
   readonly #lost: Batcher<Item, AcceptOutcome>
 
   constructor(options: AccepterOptions) {
@@ -163,17 +163,17 @@ export class GroupAccepter {
     this.#lost = batcher((items) => this.#settleLost(items), 1)
   }
 
-  /** Answers after COMMIT, or when the deadline is over. Rejects only for a draft that was not validated. */
+  /** Answers after COMMIT, or at the deadline. Rejects only for a draft that was not validated. */
   async accept(request: AcceptRequest): Promise<AcceptOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<AcceptOutcome>()
     const item = this.#newItem(request, (hasGone) => resolve(hasGone ? UNKNOWN : notStored(item)))
-    // It goes on when its deadline is over: what turns out to be stored here is sent.
+    // Continues after the deadline, because a message that turns out to be stored here is sent.
     this.#outcomeOf(item, request.plan).then(resolve, reject)
     return await promise
   }
 
   #newItem({ plan, draft, idempotency }: AcceptRequest, onOver: (hasGone: boolean) => void): Item {
-    // All that could fail comes before room is promised.
+    // Everything that can fail comes before room is promised.
     const { segments } = countSegments(draft.body, plan)
     const { answerWithinMs = ANSWER_WITHIN_MS, placement, random, secretKey } = this.#options
     const { callbackUrl: url } = draft
@@ -224,7 +224,7 @@ export class GroupAccepter {
     if ([sender, recipient, body, callbackUrl].some((text) => text?.includes('\0')))
       throw new RowFaultError('PostgreSQL stores no NUL')
     let written = await this.#write(item)
-    // Only the sends with the same key wait for who has it.
+    // Only sends with the same key wait for the transaction that has it.
     while (written === 'busy') {
       await wait(BUSY_KEY_RETRY_MS)
       written = await this.#write(item)
@@ -248,7 +248,7 @@ export class GroupAccepter {
     return failed(item)
   }
 
-  /** What the database refuses for what is in it fails alone. Rejects never. */
+  /** A message that the database refuses for its content fails alone. Never rejects. */
   async #writeBatch(items: readonly Item[], write: Write): Promise<readonly Written[]> {
     this.#options.onBatch?.('accept', items.length)
     const fail = (item: Item, error: unknown): Written => {
@@ -296,7 +296,7 @@ export class GroupAccepter {
     }
   }
 
-  /** Answers from the first messages of these keys, wherever they are. */
+  /** Answers from the first messages with these keys, wherever they are. */
   async #answerRepeated(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
     const keys = items.map(({ accepted, key }) => ({ planId: accepted.planId, keyHash: key!.keyHash }))
     const found = await findIdempotencyKeys(this.#options.db, keys)
@@ -313,7 +313,7 @@ export class GroupAccepter {
     )
   }
 
-  /** The connection went during COMMIT: asks what became of the batch as long as anybody waits for the answer. */
+  /** The connection was lost during COMMIT. Asks what became of the batch as long as anybody waits for the answer. */
   async #settleLost(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
     while (items.some(({ deadline }) => !deadline.isOver)) {
       try {
@@ -332,7 +332,7 @@ export class GroupAccepter {
   }
 }
 
-/** What became of each of these; `outcomes`: of those that are the first with their keys. */
+/** What became of each of these items. `outcomes`: those of the items that are first with their keys. */
 function outcomesOf(
   items: readonly Item[],
   { first, busy }: OfKeys,

@@ -1,4 +1,4 @@
-/** A message that is being accepted, in the forms in which others take it. */
+/** A message that is being accepted, in the forms that others need. */
 import type { Accepted } from '../domain/journal-entries.ts'
 import { createdAtMs } from '../domain/message-ids.ts'
 import type { Message } from '../domain/messages.ts'
@@ -13,9 +13,9 @@ export interface Item {
   readonly accepted: Accepted
   /** This node, which has reserved room for it; null: it waits in the database. */
   readonly holder: number | null
-  /** Carrier of another node that it is handed to; 0: none. */
+  /** The carrier of another node that it is handed to; 0: none. */
   readonly chosenCarrierId: number
-  /** Of its Idempotency-Key. SHA-256 both. */
+  /** Its Idempotency-Key and its request, each as SHA-256. */
   readonly key: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
   readonly deadline: AnswerDeadline
 }
@@ -40,12 +40,15 @@ export const UNKNOWN = { kind: 'unknown' } as const
 
 export const UNAVAILABLE = { kind: 'unavailable' } as const
 
-/** What to say of one that is certainly not stored, and of whose key nothing is known: its first message may be sent. */
+/**
+ * What to answer for a message that is certainly not stored. If nothing is known of its key, the key's first message may be
+ * sent.
+ */
 export function notStored(item: Item): Answered<'failed'> | typeof UNAVAILABLE {
   return item.key === null ? failed(item) : UNAVAILABLE
 }
 
-/** Everything a later change has added is taken away again. */
+/** Removes everything that a later change has added. */
 export function asFirstAnswered(message: Message): Message {
   return {
     ...message,
@@ -60,7 +63,7 @@ export function asFirstAnswered(message: Message): Message {
   }
 }
 
-/** The record of a message that no node has in memory: it is due at once. */
+/** The record of a message that no node has in memory. It is due at once. */
 export function newRecord({
   msgId,
   accepted,

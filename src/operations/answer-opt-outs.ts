@@ -17,7 +17,7 @@ import { NOT_QUEUED, newRecord } from './accepted-messages.ts'
 export interface OptOutAsked {
   readonly plan: ServicePlan
   readonly request: OptOutRequest
-  /** Our number, as it is owned. */
+  /** Our number, as it is configured. */
   readonly number: string
   /** Who wrote. */
   readonly person: string
@@ -28,23 +28,23 @@ interface Deps {
 }
 
 /**
- * One answer of a kind to a person within this time: two machines that answer each other stop at once. It is kept as the
- * idempotency key of the answer, so it holds on every node, and is forgotten like those of customers.
+ * A person gets one answer of a kind within this time, so that two machines answering each other stop at once. It is stored
+ * as the answer's idempotency key, so it holds on every node, and is forgotten like customers' keys.
  */
 export const REPLY_PAUSE_MS = 3_600_000
 
-/** Another transaction that answers the same person takes some milliseconds. */
+/** Another transaction that answers the same person takes a few milliseconds. */
 const BUSY_RETRY_MS = 50
 const MOST_TRIES = 10
 
-/** What one person wants of one number: the last of STOP and START counts, and HELP beside it. */
+/** What one person wants of one number: the last of STOP and START counts, and HELP besides. */
 interface Wish extends OptOutPair {
   readonly plan: ServicePlan
   readonly last: 'stop' | 'start' | null
   readonly help: boolean
 }
 
-/** A wish that is to be answered, by the message of this id. */
+/** A wish to be answered, by the message with this id. */
 interface Answer {
   readonly wish: Wish
   readonly request: OptOutRequest
@@ -57,10 +57,10 @@ interface Reply extends NewMessage {
 }
 
 /**
- * Keeps what people asked for, in the transaction that records their messages, in the order they came; and answers them
- * where the plan has a text for it. STOP and HELP are answered whether or not somebody has opted out already, as carriers
- * ask for (CTIA Short Code Monitoring Handbook); a START that changes nothing is not. A person who is not an E.164 number
- * cannot be sent to, so nothing is kept of them.
+ * Stores what people asked for, in the transaction that records their messages and in the order they came, and answers if the
+ * plan has a text for it. STOP and HELP are always answered, even after an earlier opt-out, as carriers demand (CTIA Short
+ * Code Monitoring Handbook). A START that changes nothing is not. A person whose number is not E.164 cannot be sent to, so
+ * nothing is stored for them.
  */
 export async function answerOptOuts(
   transaction: Transaction,
@@ -98,7 +98,7 @@ function wishesOf(asked: readonly OptOutAsked[]): Wish[] {
   })
 }
 
-/** Keeps or ends opt-outs; gives every STOP, and each START that changed something. */
+/** Stores or ends opt-outs. Returns every STOP, and each START that changed something. */
 async function switched(transaction: Queryable, deps: Deps, wishes: readonly Wish[]): Promise<Answer[]> {
   const answers = wishes.flatMap((wish) =>
     wish.last === null ? [] : [{ wish, request: wish.last, msgId: deps.newMessageId() }],
@@ -111,7 +111,7 @@ async function switched(transaction: Queryable, deps: Deps, wishes: readonly Wis
   return answers.filter(({ request, msgId }) => request === 'stop' || effective.has(msgId))
 }
 
-/** Those who asked for help, and not for a STOP beside it: its answer is then the only one that goes out. */
+/** People who asked for HELP without a STOP beside it. With a STOP, only its answer is sent. */
 function helped(deps: Deps, wishes: readonly Wish[]): Answer[] {
   return wishes
     .filter(({ help, last }) => help && last !== 'stop')
@@ -123,7 +123,8 @@ function pairOf({ plan_id, sender, recipient }: OptOutPair): OptOutPair {
 }
 
 /**
- * Those that no answer of their kind came before. While another transaction is about to answer the same person, nobody knows.
+ * Replies without an earlier answer of their kind. While another transaction may be answering the same person, this waits.
+ *
  * @throws Error when that takes long: the carrier then offers the message again
  */
 async function firstOfTheirKind(transaction: Transaction, replies: readonly Reply[]): Promise<Reply[]> {
@@ -142,7 +143,7 @@ async function firstOfTheirKind(transaction: Transaction, replies: readonly Repl
   throw new Error('another transaction has been answering the same person for too long')
 }
 
-/** The answer as a message of the plan, which waits in the database; none without a text, or of a plan that cannot send. */
+/** The answer as a message of the plan, which waits in the database. None without a text, or if the plan cannot send. */
 function replyOf({ wish, request, msgId }: Answer): Reply[] {
   const { plan, sender, recipient } = wish
   const body = plan.optOut && replyTo(request, plan.optOut)
@@ -157,7 +158,7 @@ function replyOf({ wish, request, msgId }: Answer): Reply[] {
     segments: countSegments(body, plan).segments,
     country: countryOf(recipient),
     callbackUrl: null,
-    // It is what tells them that they have.
+    // This message is what tells them that they have opted out.
     optedOut: false,
     begun: false,
     routeId: 0,

@@ -8,7 +8,7 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
-/** What is written in batches. */
+/** The kinds of batches. */
 export const BATCHES = [
   'accept',
   'journal',
@@ -19,22 +19,22 @@ export const BATCHES = [
   'webhook-attempts',
 ] as const
 
-/** Told of each batch that is written, and of how many it has. */
+/** Called for each batch that is written, with its size. */
 export type BatchMeter = (batch: (typeof BATCHES)[number], size: number) => void
 
 export interface BatcherOptions<Item, Result> {
-  /** Writes a batch and gives one result per item, in order. */
+  /** Writes a batch and returns one result per item, in order. */
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>
   readonly maxBatch: number
-  /** Batches under way at once. Two keep the database busy while the next one gathers. */
+  /** Batches in flight at once. Two keep the database busy while the next one gathers. */
   readonly maxInFlight: number
-  /** An item that has not begun by then is rejected. Default: it waits for as long as it takes. */
+  /** An item whose batch has not begun by then is rejected. Default: no limit. */
   readonly maxWaitMs?: number | undefined
 }
 
 /**
- * Group commit: what arrives in one turn of the event loop, or while batches are under way, is written together. The
- * queue is bounded by its callers, each of which waits for its own item.
+ * Group commit: items that arrive in one turn of the event loop, or while batches are in flight, are written together. The
+ * queue is bounded by the callers, each of which waits for its own item.
  */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
@@ -60,7 +60,7 @@ export class Batcher<Item, Result> {
     return promise
   }
 
-  /** Looks for the first that waits. */
+  /** Sets a timer for the item that has waited longest. */
   #limitWait(): void {
     const [first] = this.#waiting
     const { maxWaitMs } = this.#options
@@ -110,9 +110,9 @@ export class Batcher<Item, Result> {
 }
 
 /**
- * Writes a batch; one that the database refuses for what is in it is written in halves, so that a single bad row fails
- * alone. Gives for each item, in order, its result or what `refused` makes of it. A failure that says nothing about the
- * rows (connection lost, no privilege, deadlock) is thrown; some of the items may be written by then.
+ * Writes a batch. If the database refuses its content, it is written in halves, so that a single bad row fails alone. Returns
+ * for each item, in order, its result or the result of `refused`. A failure that says nothing about the rows (connection
+ * lost, no privilege, deadlock) is thrown; some items may be written by then.
  */
 export async function writeInHalves<Item, Result>(
   items: readonly Item[],

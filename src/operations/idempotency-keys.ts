@@ -6,7 +6,7 @@ import { type Item, keyOf, NOT_QUEUED } from './accepted-messages.ts'
 /** How long an Idempotency-Key is remembered. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 3_600_000
 
-/** `first`: with their keys, or without one. `busy`: their keys are being taken by another transaction. */
+/** `first`: the items that are first with their key, or have none. `busy`: another transaction is taking their key. */
 export interface OfKeys {
   readonly first: readonly Item[]
   readonly busy: ReadonlySet<Item>
@@ -14,7 +14,7 @@ export interface OfKeys {
 
 export const NO_KEYS: OfKeys = { first: [], busy: new Set() }
 
-/** Takes the keys of these. Those whose senders have been answered are left out. */
+/** Takes the keys of these items, except those whose senders have been answered. */
 export async function firstOfKeys(tx: Queryable, all: readonly Item[]): Promise<OfKeys> {
   const items = all.filter(({ deadline }) => deadline.go())
   const firsts = new Map<string, Item>()

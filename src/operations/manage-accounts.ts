@@ -19,7 +19,7 @@ import { changeRow, lockedRow, refuseConflict, sayConflicts } from './refuse-adm
 const WEBHOOK_KEY_BYTES = 32
 const IV_BYTES = 12
 
-/** Creates an account; its webhook secret is in the answer and nowhere else in plain text. */
+/** Creates an account. Only the answer has its webhook secret in plain text. */
 export async function createAccount(
   db: Queryable,
   secretKey: SecretKeys,
@@ -37,7 +37,7 @@ export async function createAccount(
   return { account, webhookSecret }
 }
 
-/** Settings that are not in `change` stay. */
+/** Settings that are not in `change` keep their values. */
 export async function changeAccount(
   db: Database,
   secretKey: SecretKeys,
@@ -52,7 +52,7 @@ export async function changeAccount(
   })
 }
 
-/** The account's webhook headers in plain text. Throws SecretError where they were sealed with another key. */
+/** The account's webhook headers in plain text. Throws SecretError if they were sealed with another key. */
 export function webhookHeadersOf(
   secretKey: SecretKeys,
   { accountId, webhookHeaders }: AccountRecord,
@@ -72,8 +72,8 @@ export async function removeAccount(db: Database, accountId: string): Promise<vo
 }
 
 /**
- * Gives the account a new webhook secret; the present one goes on signing beside it until it is removed. Refused while
- * an older one is still there: it would be dropped while receivers may rely on it.
+ * Gives the account a new webhook secret. The current one keeps signing beside it until it is removed. Refused while an older
+ * one still exists, because that would be dropped while receivers may rely on it.
  */
 export async function rotateWebhookSecret(
   db: Database,
@@ -94,7 +94,7 @@ export async function rotateWebhookSecret(
   return webhookSecret
 }
 
-/** Ends a rotation. Without a previous secret there is nothing to do, and that is fine. */
+/** Ends a rotation. Does nothing without a previous secret. */
 export async function removePreviousWebhookSecret(db: Queryable, accountId: string): Promise<void> {
   await changeRow(db, accounts, accountId, { previousWebhookSecret: null })
 }

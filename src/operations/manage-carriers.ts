@@ -37,7 +37,7 @@ export async function createCarrier(
   )
 }
 
-/** By name or number. Settings that are not in `change` stay, the password too. */
+/** By name or number. Settings that are not in `change` keep their values, including the password. */
 export async function changeCarrier(
   db: Database,
   secretKey: SecretKeys,
@@ -51,14 +51,14 @@ export async function changeCarrier(
       return changeRow(transaction, carriers, nameOrId, {
         ...settings,
         ...(change.password !== undefined && { password: seal(secretKey, change.password, carrierId) }),
-        // A rule that is given, `auto` too, ends what was learned.
+        // Setting a rule, even `auto`, discards what was learned.
         ...(change.idRule !== undefined && { learnedIdRule: null }),
       })
     }),
   )
 }
 
-/** The settings in the form in which they are stored. Throws what a schema cannot say of them. */
+/** The settings as they are stored. Throws for faults that a schema cannot express. */
 function checked<Given extends Partial<CarrierSettings>>(given: Given): Given {
   const { host, tlsCa, tlsServerName, submitOutcomes } = given
   if (host !== undefined) checkHost('host', host)
@@ -74,7 +74,7 @@ function checkHost(field: string, host: string): void {
   if (!isCarrierHost(host)) throw refuseField(field, 'INVALID_FORMAT', 'must be a host name or an IP address')
 }
 
-/** The certificates alone: a key pasted with them would be shown to every operator. */
+/** Keeps only the certificates: a key pasted with them would be shown to every operator. */
 function checkedAuthorities(pem: string): string {
   const refused = refuseField(
     'tlsCa',

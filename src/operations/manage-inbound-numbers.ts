@@ -18,7 +18,7 @@ export async function createInboundNumber(
   )
 }
 
-/** Settings that are not in `change` stay. */
+/** Settings that are not in `change` keep their values. */
 export async function changeInboundNumber(
   db: Queryable,
   number: string,

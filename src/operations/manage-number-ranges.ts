@@ -7,7 +7,7 @@ import { refuseMore } from './refuse-administration.ts'
 /** Every node keeps all of them in memory. */
 const MAX_NUMBER_RANGES = 200_000
 
-/** Writes ranges over those that are there, all or none. Gives how many were not there before. */
+/** Adds or replaces ranges, all or none. Returns how many are new. */
 export async function putNumberRanges(db: Database, ranges: readonly store.NumberRange[]): Promise<number> {
   const seen = new Set<string>()
   const faults = ranges.flatMap(({ prefix }, index) => {

@@ -8,14 +8,14 @@ import * as store from '../store/opt-outs.ts'
 import { keyOfPlan, refuseMissingPlans } from './named-rows.ts'
 import { refuseMissing, sayConflicts } from './refuse-administration.ts'
 
-/** Of a person, as `to` of a send, who wants nothing more from a sender of the plan. */
+/** A person, as `to` of a send, who wants nothing more from a sender of the plan. */
 interface OptOutInput {
   readonly servicePlanId: string
   readonly from: string
   readonly to: string
 }
 
-/** Adds an opt-out, or gives the one there is. */
+/** Adds an opt-out, or returns the existing one. */
 export async function addOptOut(
   db: Database,
   input: OptOutInput,
@@ -28,7 +28,7 @@ export async function addOptOut(
   return { ...record, created: created === 1 }
 }
 
-/** Adds those that are not there yet, all or none. Faults name the field with its place: `optOuts.3.to`. */
+/** Adds the opt-outs that do not exist yet, all or none. Faults name the field with its place: `optOuts.3.to`. */
 export async function importOptOuts(
   db: Database,
   inputs: readonly OptOutInput[],
@@ -57,7 +57,7 @@ async function insert(
 
 const NOBODY = { sender: '', recipient: '' }
 
-/** Those of a plan, by sender and recipient; a plus in `from` and `to` may have arrived as a space. */
+/** The opt-outs of a plan, by sender and recipient. A plus in `from` and `to` may have arrived as a space. */
 export async function findOptOuts(
   db: Queryable,
   query: {
@@ -94,7 +94,7 @@ function withPluses({ from, to }: { from?: string; to?: string }) {
   }
 }
 
-/** Those of a send. */
+/** The same faults as those of a send. */
 function addressFaults(addresses: { from: unknown; to: unknown }, path: string): Fault[] {
   return fieldFaults(addresses).map((each) => ({ ...each, field: `${path}${each.field}` }))
 }

@@ -11,10 +11,10 @@ import { changeRow, refuseMore, sayConflicts } from './refuse-administration.ts'
 
 /** Every node keeps all rates in memory: some 40 MB. */
 export const MAX_RATES = 200_000
-/** Of one segment. Times the most segments of a message it is still within numeric(14, 6). */
+/** Per segment. Multiplied by the most segments of a message, it still fits numeric(14, 6). */
 const MAX_AMOUNT = 1_000_000n * 1_000_000n
 
-/** As the API takes it: amounts as decimal text or numbers, exact either way up to 6 places. */
+/** As the API takes it: amounts as decimal text or numbers, exact in both forms up to 6 places. */
 export interface RateInput extends Destination {
   readonly servicePlanId: string | null
   readonly price: string | number
@@ -41,8 +41,8 @@ export async function createRate(db: Database, input: RateInput): Promise<store.
 }
 
 /**
- * Adds rates, and changes the amounts of those that are there, all or none. Faults name the field with its place in the
- * list: `rates.3.price`.
+ * Adds rates and changes the amounts of existing ones, all or none. Faults name the field with its place in the list:
+ * `rates.3.price`.
  */
 export async function importRates(
   db: Database,
@@ -59,7 +59,7 @@ export async function importRates(
   )
 }
 
-/** Settings that are not in `change` stay; plan and destination are what a rate is. */
+/** Settings that are not in `change` keep their values. Plan and destination identify a rate and cannot change. */
 export async function changeRate(
   db: Database,
   rateId: string,

@@ -24,7 +24,7 @@ export async function createRoute(db: Database, input: RouteInput): Promise<Rout
   )
 }
 
-/** By name or number. `carriers`, when given, takes the place of all there are. */
+/** By name or number. `carriers`, if given, replaces all of the route's carriers. */
 export async function changeRoute(
   db: Database,
   nameOrId: string,

@@ -13,14 +13,14 @@ const MAX_ROUTING_RULES = 100_000
 
 const GONE = 'the service plan or the route was removed meanwhile'
 
-/** What a rule is limited to: null is every one. */
+/** What a rule is limited to; null: no limit. */
 interface RoutingRuleInput extends Destination {
   readonly servicePlanId: string | null
   readonly from: string | null
   readonly route: string
 }
 
-/** Creates a rule; no two may be limited to the same. */
+/** Creates a rule. No two rules may have the same limits. */
 export async function createRoutingRule(db: Database, input: RoutingRuleInput): Promise<RoutingRuleRecord> {
   checkLimits(input)
   return sayConflicts({ taken: 'there is a rule with these limits already', inUse: GONE }, () =>
@@ -36,7 +36,7 @@ export async function createRoutingRule(db: Database, input: RoutingRuleInput): 
   )
 }
 
-/** What a rule is limited to makes it the rule it is; only where it leads can change. */
+/** A rule's limits identify it, so only its route can change. */
 export async function changeRoutingRule(
   db: Database,
   ruleId: string,

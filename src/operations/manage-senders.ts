@@ -4,12 +4,12 @@ import * as store from '../store/sender-subscriptions.ts'
 import { servicePlans } from '../store/service-plans.ts'
 import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
-/** With any other, sends are answered 422. */
+/** Sends with any other status are answered 422. */
 const STATUSES = ['approved', 'pending', 'denied']
 
 /**
- * Subscribes a plan to a sender, or sets the status of its subscription. A status that is none of the three needs `force`,
- * so that a typing error does not stop a sender.
+ * Subscribes a plan to a sender, or sets the status of its subscription. A status other than these three needs `force`, so
+ * that a typing error does not stop a sender.
  */
 export async function setSenderSubscription(
   db: Queryable,

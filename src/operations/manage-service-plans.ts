@@ -17,7 +17,7 @@ import { changeRow, lockedRow, refuseConflict, sayConflicts } from './refuse-adm
 
 const GONE = 'the account or route was removed meanwhile'
 
-/** null: STOP, START and HELP are messages like any other. */
+/** Null: STOP, START and HELP are ordinary messages. */
 type OptOutChange = Partial<OptOutSettings> | null
 
 /** `route` by name; null: the plan is incomplete and cannot send. */
@@ -41,7 +41,7 @@ export async function createServicePlan(
   )
 }
 
-/** Settings that are not in `change` stay; a plan does not move to another account. */
+/** Settings that are not in `change` keep their values. A plan does not move to another account. */
 export async function changeServicePlan(
   db: Database,
   servicePlanId: string,
@@ -57,7 +57,7 @@ export async function changeServicePlan(
   )
 }
 
-/** Removes a plan that nothing names: no senders, numbers, live tokens or messages. Others can be made inactive. */
+/** Removes a plan that nothing names: it has no senders, numbers, live tokens or messages. Others can be made inactive. */
 export async function removeServicePlan(
   db: Database,
   servicePlanId: string,
@@ -66,7 +66,7 @@ export async function removeServicePlan(
   await sayConflicts({ inUse: 'the service plan still has senders or inbound numbers' }, () =>
     withTransaction(db, async (transaction) => {
       const plan = await lockedRow(transaction, servicePlans, servicePlanId)
-      // Before the records: what moves into them meanwhile is found there.
+      // Asked before the records are read, so that messages that move into them meanwhile are found there.
       const hasMessages = await messages.hasInProgress(plan.id)
       const uses = await servicePlanUses(transaction, plan.id, hasMessages)
       if (uses.length > 0) {
@@ -77,7 +77,9 @@ export async function removeServicePlan(
   )
 }
 
-/** What is not in `change` stays as it is; where nothing is, the words of the field and no replies. */
+/**
+ * Settings that are not in `change` keep their values. If there are none, the words are those of the field, without replies.
+ */
 function optOutOf(change: OptOutChange, present: OptOutSettings | null): OptOutSettings | null {
   if (change === null) return null
   const settings = { ...(present ?? DEFAULT_OPT_OUT), ...change }

@@ -8,7 +8,7 @@ import * as store from '../store/tokens.ts'
 import { keyOfAccount } from './named-rows.ts'
 import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
-/** With the token itself, which is nowhere stored. */
+/** A token's record and the token itself, which is stored nowhere. */
 export interface IssuedToken extends store.TokenRecord {
   readonly token: string
 }
@@ -24,7 +24,7 @@ export interface TokenInput {
   readonly expiresAt: string | null
 }
 
-/** Issues a token: it is in the answer and never again. `nowMs`: Unix milliseconds. */
+/** Issues a token. Only this answer has it. `nowMs`: Unix milliseconds. */
 export async function issueToken(db: Database, input: TokenInput, nowMs: number): Promise<IssuedToken> {
   const expiresAt = expiryOf(input.expiresAt, nowMs)
   const scopes = input.scopes === null ? null : [...new Set(input.scopes)]

@@ -8,7 +8,7 @@ import { routes } from '../store/routes.ts'
 import { servicePlans } from '../store/service-plans.ts'
 import { refuseField } from './refuse-administration.ts'
 
-/** Database keys of what a request names in its fields. What is not there is a fault. */
+/** Database keys of the rows that a request names. A name that does not exist is a fault. */
 
 export async function keyOfAccount(db: Queryable, accountId: string): Promise<number> {
   return (await rowOf(db, accounts, 'accountId', accountId)).id
@@ -23,7 +23,7 @@ export async function keyOfPlanOrAll(db: Queryable, servicePlanId: string | null
   return servicePlanId === null ? null : keyOfPlan(db, servicePlanId)
 }
 
-/** Refuses the rows of a list whose plan is missing. `path` stands before the fields of a row: `rates.3.`. */
+/** Refuses rows of a list whose plan does not exist. `path` is put before the fields of a row: `rates.3.`. */
 export function refuseMissingPlans(
   missing: readonly string[],
   rows: readonly { servicePlanId: string | null }[],

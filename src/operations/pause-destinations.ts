@@ -6,12 +6,12 @@ import { type DestinationRecord, findDestination } from '../store/destination-li
 import * as store from '../store/webhook-destinations.ts'
 import { refuseConflict, refuseField, sayConflicts } from './refuse-administration.ts'
 
-/** Who pauses and resumes: what the operator has paused, no customer resumes. */
+/** Who pauses and resumes. A customer cannot resume what the operator has paused. */
 type Pauser = 'customer' | 'operator'
 
 /**
- * Stops deliveries of a plan to a destination (`https://host[:port]`), on every node within some seconds: its events wait,
- * without end, until it is resumed. What is under way is ended.
+ * Stops a plan's deliveries to a destination (`https://host[:port]`) on every node within seconds. Its events wait until it
+ * is resumed. Deliveries in flight are finished.
  */
 export async function pauseDestination(
   db: Queryable,
@@ -27,13 +27,13 @@ export async function pauseDestination(
   return findDestination(db, planId, destination)
 }
 
-/** As much as is hastened at once; what is left has its next attempt when that is due. */
+/** Events made due at once. The rest are delivered when they are due. */
 const PARK_BATCH = 1_000
 const MAX_PARK_BATCHES = 20
 
 /**
- * Ends a pause, or has a destination tried again whose breaker is open: what waited for it is delivered, also what waits for
- * its next attempt after a failure, be the destination in trouble or not.
+ * Ends a pause, or retries a destination whose breaker is open. Events that waited for it are delivered, and so are events
+ * that wait for a retry, even if the destination is not in trouble.
  */
 export async function resumeDestination(
   db: Queryable,

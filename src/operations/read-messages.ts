@@ -20,28 +20,28 @@ import { findMessages, type MessageSearch, wantedOfSearch } from './search-messa
 
 /** The messages that this process has in progress. */
 export interface OwnMessages {
-  /** As of what is committed in this process's lane. */
+  /** The message as committed in this process's lane. */
   get(msgId: string): MessageInProgress | undefined
-  /** Those of this plan, or more, in any order, each once; quickly, for every list goes through them. */
+  /** The messages of this plan, and perhaps others, in any order, each once. Fast, because every list goes through them. */
   all(planId: number | null): Iterable<MessageInProgress>
   readonly size: number
-  /** Its record is being written: where there is one, it may be newer. */
+  /** Its record is being written. If there is one, it may be newer. */
   isLeaving(msgId: string): boolean
-  /** Resolves when these are in the records and out of memory, also where they never were in memory. */
+  /** Resolves when these are in the records and out of memory, even if they never were in memory. */
   project(msgIds: readonly string[]): Promise<void>
-  /** The lane that has them; null: this process writes none, and there are none. */
+  /** The lane that has these messages; null: this process writes none, and has none. */
   readonly lane: number | null
 }
 
-/** What the lanes of other processes say. A message may be in several: the record says which of them has it in progress. */
+/** What the lanes of other processes say. A message may be in several lanes; its record says which one has it in progress. */
 export interface OtherMessages {
-  /** Resolves when what was committed in their lanes by now is known here, or is in the records. */
+  /** Resolves when everything committed in their lanes by now is known here, or is in the records. */
   catchUp(): Promise<void>
-  /** As this lane has begun it last; null: as any of them has. */
+  /** As this lane last began it; null: as any lane has it. */
   get(msgId: string, lane: number | null): MessageInProgress | undefined
-  /** As of `OwnMessages`, of each lane. */
+  /** The same as in `OwnMessages`, for each lane. */
   all(planId: number | null): readonly Iterable<MessageInProgress>[]
-  /** They are not in progress in these lanes any more. Where one has begun again meanwhile, that stays. */
+  /** These messages are no longer in progress in their lanes. One that has begun again meanwhile is kept. */
   forget(messages: Iterable<MessageInProgress>): void
 }
 
@@ -54,21 +54,21 @@ export interface MessageReadsOptions {
   readonly wait: (ms: number) => Promise<void>
 }
 
-/** A little longer than a message stays in progress. */
+/** Slightly longer than a message stays in progress. */
 const MAX_WAIT_MS = 12_000
 const POLL_MS = 100
-/** Looked for among the records in one statement. */
+/** Messages looked up in the records by one statement. */
 const MAX_LOOKED_AT = 1_000
 
-/** How often records are read again of which some were loaded, and at rest again, before their lanes were read. */
+/** How often to reread records whose messages were loaded, and were at rest again, before their lanes were read. */
 const MOST_LOOKS = 5
 
 /**
- * Reads messages, wherever they are: in the memory of this process, in the lanes of the others, in the records. Every read
- * knows at least what was committed on any node when it began. What a record says depends on its `lane`. Null: it is what
- * the message is. A lane that is read afterwards and has the message: that counts. A lane that has not: the message has moved
- * since, and the record is read again; where a lane has it once more, it was loaded in between, and the record is as it
- * was then. A message without a record is in the lane that accepted it.
+ * Reads messages wherever they are: in the memory of this process, in the lanes of the others, or in the records. Every read
+ * includes at least what was committed on any node when it began. A record is read by its `lane`. If that is null, the record
+ * is the message. If it names a lane, which is read afterwards and has the message, then the lane counts. If the lane does
+ * not have it, the message has moved since, and the record is read again. If a lane has it once more, it was loaded in
+ * between, and the record is as it was then. A message without a record is in the lane that accepted it.
  */
 export class MessageReads {
   readonly #options: MessageReadsOptions
@@ -86,7 +86,7 @@ export class MessageReads {
     let record: (Message & InLane) | null = null
     for (let look = 0; look < 2; look += 1) {
       record = await findMessage(db, planIds, id)
-      // Without a record, and in no lane when they were read before: there is none.
+      // No record, and in no lane when they were read before: there is no such message.
       if (record?.lane === null || (record === null && look > 0)) break
       const lane = record?.lane ?? null
       if (this.#inMemory(id, lane) === undefined) await others.catchUp()
@@ -109,7 +109,7 @@ export class MessageReads {
     return mergeNewest(recorded.rows, mergeNewest(recorded.inProgress, inProgress, limit), limit)
   }
 
-  /** What `findMessages` gives, and the messages in progress among it. */
+  /** The rows of `findMessages`, and matching messages in progress. */
   async search(search: MessageSearch): Promise<{ rows: FoundMessage[]; searchedTo: string | null }> {
     const { db, clock } = this.#options
     const { after, limit } = search
@@ -126,8 +126,9 @@ export class MessageReads {
   }
 
   /**
-   * Resolves when these messages, of this plan where it is given, are not in progress: what is read of them afterwards is
-   * whole. This process records its own at once. Others' are waited for, at most 12 s: then the records are what there is.
+   * Resolves when these messages (of this plan, if given) are not in progress, so that later reads of them are complete. This
+   * process records its own messages at once. It waits at most 12 s for other processes; after that the records are what
+   * there is.
    */
   async untilRecorded(msgIds: readonly string[], planId: number | null = null): Promise<void> {
     const { own } = this.#options
@@ -136,11 +137,11 @@ export class MessageReads {
       planId === null || message?.accepted.planId === planId
     const mine = ids.filter((msgId) => own.get(msgId) !== undefined && isOfPlan(own.get(msgId)))
     if (mine.length > 0) await own.project(mine)
-    // All of them: where this process lost its lane meanwhile, its messages are another's.
+    // All of them, because if this process lost its lane meanwhile, its messages are another's.
     await this.#untilOthersRecorded(ids, isOfPlan)
   }
 
-  /** Before events are listed: of a message where it is given, else of the plan as far as this process knows it. */
+  /** Called before events are listed: for one message if given, else for the plan as far as this process knows it. */
   async untilEventsRecorded(planId: number, msgId: string | null): Promise<void> {
     await (msgId === null ? this.ownProjected(planId) : this.untilRecorded([msgId], planId))
   }
@@ -154,7 +155,7 @@ export class MessageReads {
     )
   }
 
-  /** Has this process record what it has in progress of a plan and has events of. */
+  /** Makes this process record the messages of a plan that it has in progress and has events of. */
   async ownProjected(planId: number): Promise<void> {
     const { own } = this.#options
     const ids = [...own.all(planId)]
@@ -163,7 +164,7 @@ export class MessageReads {
     if (ids.length > 0) await own.project(ids)
   }
 
-  /** The newest that are wanted and in progress, as they are now: they may change while the records are read. */
+  /** The newest matching messages in progress, as they are now. They may change while the records are read. */
   async #newestInProgress<Row extends { readonly msgId: string }>(
     wanted: WantedMessages,
     limit: number,
@@ -172,7 +173,7 @@ export class MessageReads {
     const { own, others } = this.#options
     await this.#catchUp()
     const rows: Row[] = []
-    // Where many are not in progress any more, they give way to as many older ones.
+    // If many are not in progress any more, as many older ones take their place.
     for (let { below } = wanted, most = limit; ; most = MAX_LOOKED_AT) {
       const sources = [own.all(wanted.planId), ...others.all(wanted.planId)]
       const newest = newestWanted(sources, { ...wanted, below }, most)
@@ -194,7 +195,7 @@ export class MessageReads {
     })
     const doubtful = found.flatMap(({ message, isCertain }) => (isCertain ? [] : [message]))
     const recorded = doubtful.length > 0 ? await findRecorded(db, doubtful.map(keyOf)) : NONE_RECORDED
-    // It may have begun again since its lane was read.
+    // A message may have begun again since its lane was read.
     if (recorded.values().some((lane) => this.#isElsewhere(lane))) await this.#catchUp()
     others.forget(doubtful.filter((message) => !isInProgress(others, message, recorded)))
     const rows = new Map<string, Row>()
@@ -208,7 +209,7 @@ export class MessageReads {
     return [...rows.values()]
   }
 
-  /** At least `limit` records, or all there are; those of messages in progress as they are now. */
+  /** At least `limit` records, or all there are. Those of messages in progress are as they are now. */
   async #recorded<Recorded extends { readonly msgId: string }, Row>(
     read: (part: Part) => Promise<Records<Recorded>>,
     {
@@ -220,7 +221,7 @@ export class MessageReads {
   ) {
     const rows: Recorded[] = []
     const inProgress: Row[] = []
-    // Where many have become something else, those behind them are read.
+    // If many no longer match, the records behind them are read.
     for (let part: Part = { after, limit }; ; ) {
       const { records, searchedTo, found } = await this.#readRecords(read, part)
       for (const record of records) {
@@ -259,17 +260,17 @@ export class MessageReads {
     return lane !== null && lane !== this.#options.own.lane
   }
 
-  /** What the lane has of it that its record names; null: it has no record. */
+  /** The message as the lane named by its record has it; null: it has no record. */
   #inProgress(msgId: string, lane: number | null): MessageInProgress | undefined {
     return this.#inMemory(msgId, lane) ?? this.#options.others.get(msgId, lane)
   }
 
-  /** The same, of this process. */
+  /** The same, for messages of this process. */
   #inMemory(msgId: string, lane: number | null): MessageInProgress | undefined {
     return this.#isElsewhere(lane) ? undefined : this.#options.own.get(msgId)
   }
 
-  /** Where this process loses its lane meanwhile, its messages are to be read there. */
+  /** If this process loses its lane meanwhile, its messages must be read there. */
   async #catchUp(): Promise<void> {
     const { own, others } = this.#options
     for (let lane: number | null | undefined; lane !== own.lane; ) {
@@ -302,7 +303,7 @@ export class MessageReads {
   }
 }
 
-/** Of a list of records: behind `after`. */
+/** A stretch of a list of records, after `after`. */
 interface Part {
   readonly after: string | null
   readonly limit: number
@@ -315,7 +316,7 @@ interface Records<Recorded> {
 
 const NONE_RECORDED: ReadonlyMap<string, number | null> = new Map()
 
-/** Whether it is what its lane has begun last, and, by what `findRecorded` gives, that lane has it. */
+/** Whether the message is the latest of its lane and, by the result of `findRecorded`, that lane has it. */
 export function isInProgress(
   others: Pick<OtherMessages, 'get'>,
   message: MessageInProgress,

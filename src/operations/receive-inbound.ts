@@ -29,7 +29,7 @@ import {
 } from '../store/inbound-parts.ts'
 import { answerOptOuts } from './answer-opt-outs.ts'
 
-/** One deliver_sm (or data_sm) that is not a receipt: addresses in our form, content without its user data header. */
+/** One deliver_sm (or data_sm) that is not a receipt. Addresses are in our form; content is without its user data header. */
 export interface InboundSegment {
   readonly carrierId: number
   readonly sender: string
@@ -48,7 +48,7 @@ export interface InboundDeps {
   readonly newMessageId: () => string
   readonly holder: EventHolder
   readonly log: Log
-  /** Told how many messages went to numbers that nobody owns; they are kept for the operator. */
+  /** Called with the number of messages to numbers that nobody owns. They are kept for the operator. */
   readonly onUnowned?: ((count: number) => void) | undefined
   /** The PDUs that the segments came in, recorded with them. */
   readonly offers?: NewOffers
@@ -58,26 +58,26 @@ export interface InboundDeps {
 export interface ReceivedInbound {
   readonly inbound: InboundMessage
   readonly plan: ServicePlan
-  /** Its event is this node's to deliver from memory. */
+  /** This node delivers its event from memory. */
   readonly held: boolean
 }
 
 /**
- * Parts kept of one sender with one carrier; above that its oldest incomplete messages are recorded as they stand. To
- * refuse the surplus instead would have the carrier offer it again and again, in the way of everybody else's messages,
- * and would favour the abandoned parts over the new ones. With a new sender in each part a flood is bounded by what the
- * link carries in 30 minutes; it costs disk, never memory.
+ * Parts kept of one sender with one carrier. Above that, its oldest incomplete messages are recorded as they stand. If the
+ * surplus were refused instead, the carrier would offer it again and again, delaying everybody else's messages, and abandoned
+ * parts would win over new ones. With a new sender in each part, a flood is bounded by what the link carries in 30 minutes.
+ * It costs disk, never memory.
  */
 const MAX_PARTS_PER_SENDER = 1_000
 
-/** An incomplete message is recorded as it stands when its oldest part has waited this long. */
+/** A message is recorded incomplete when its oldest part has waited this long. */
 const INCOMPLETE_AFTER_MS = 30 * 60_000
 
-/** Sets (parts, for the old ones) taken in one transaction of a sweep, and transactions in one sweep. */
+/** Sets taken in one transaction of a sweep (parts, for the old ones), and transactions in one sweep. */
 const SWEEP_LIMIT = 500
 const MAX_SWEEPS = 20
 
-/** A whole message, or what there is of it. */
+/** A whole message, or the parts there are of it. */
 interface Content {
   readonly carrierId: number
   readonly sender: string
@@ -86,9 +86,9 @@ interface Content {
 }
 
 /**
- * Records a batch in one transaction; a deliver_sm is acknowledged only after it resolves. Gives the messages that are
- * whole now and have an owner. A COMMIT of unknown outcome is read back, by the offers. When it rejects nothing was
- * recorded, or nobody can say yet (isOutcomeUnknown): the carrier is then to offer the batch again, and its offers tell.
+ * Records a batch in one transaction; a deliver_sm is acknowledged only after it resolves. Returns the messages that are
+ * whole now and have an owner. After a COMMIT of unknown outcome, the offers are read back. When this rejects, nothing was
+ * recorded, or nobody can say yet (isOutcomeUnknown). The carrier should then offer the batch again, and its offers tell.
  */
 export async function receiveInbound(
   deps: InboundDeps,
@@ -106,7 +106,7 @@ export async function receiveInbound(
   }
 }
 
-/** What was about to be recorded, for when the answer to its COMMIT is lost. */
+/** What was about to be recorded, in case the answer to its COMMIT is lost. */
 interface Attempt {
   messages: readonly Addressed[]
 }
@@ -131,11 +131,11 @@ async function recordSegments(
   })
 }
 
-/** How long a COMMIT whose answer was lost is asked after, and how often. */
+/** How long, and how often, the database is asked about a COMMIT whose answer was lost. */
 const LOST_COMMIT_MS = 5_000
 const LOST_COMMIT_RETRY_MS = 250
 
-/** False also when the database does not say. */
+/** Also false when the database does not say. */
 async function isRecorded({ db, offers }: InboundDeps): Promise<boolean> {
   if (offers === undefined || offers.offers.length === 0) return false
   const deadlineMs = performance.now() + LOST_COMMIT_MS
@@ -147,14 +147,14 @@ async function isRecorded({ db, offers }: InboundDeps): Promise<boolean> {
   return false
 }
 
-/** As insert_inbound_messages decides it. */
+/** Same rule as insert_inbound_messages. */
 function isHeldBy({ holder, buckets }: EventHolder, { announced, msg_id }: NewInboundMessage): boolean {
   return announced && holder !== null && buckets.includes(bucketOf(msg_id))
 }
 
 /**
- * Records messages whose missing parts did not come within `olderThanMs` as they stand: in sequence, gaps skipped.
- * Bounded; what is left waits for the next call. Safe on several nodes at once.
+ * Records messages whose missing parts did not come within `olderThanMs` as they stand: in sequence, skipping gaps. Bounded:
+ * the rest waits for the next call. Safe on several nodes at once.
  */
 export async function deliverIncompleteSets(
   deps: InboundDeps,
@@ -164,7 +164,7 @@ export async function deliverIncompleteSets(
 }
 
 /**
- * Records messages whose last two parts two nodes stored at the same moment, each without seeing the other's. Bounded and
+ * Records messages whose last two parts were stored by two nodes at the same moment, neither seeing the other's. Bounded and
  * safe like the other sweep.
  */
 export async function deliverCompleteSets(deps: InboundDeps): Promise<ReceivedInbound[]> {
@@ -191,7 +191,7 @@ interface Recorded {
   readonly unowned: number
 }
 
-/** One statement, unless somebody asks for STOP, START or HELP. */
+/** Uses one statement, unless somebody asks for STOP, START or HELP. */
 async function recordSingles(
   deps: InboundDeps,
   contents: readonly Content[],
@@ -235,7 +235,7 @@ function recordedOf(messages: readonly Addressed[], isHeld: (message: Addressed)
   return { received, unowned: messages.length - received.length }
 }
 
-/** Counted after the COMMIT: what was rolled back comes again. */
+/** Counted after the COMMIT, because a batch that was rolled back comes again. */
 function counted({ log, onUnowned }: InboundDeps, { received, unowned }: Recorded): ReceivedInbound[] {
   if (unowned === 0) return received
   log.warn({ count: unowned }, 'inbound messages to numbers that nobody owns')
@@ -243,7 +243,7 @@ function counted({ log, onUnowned }: InboundDeps, { received, unowned }: Recorde
   return received
 }
 
-/** A message with whom it belongs to, and what it asks of its plan, if its plan listens. */
+/** A message, its owner, and what it asks of its plan, if its plan listens. */
 interface Addressed {
   readonly row: NewInboundMessage
   readonly owner: InboundNumber | undefined
@@ -272,7 +272,7 @@ function addressed({ directory, newMessageId }: InboundDeps, contents: readonly 
 }
 
 /**
- * Carriers write a number with and without its `+`, and a short code of 7 or 8 digits under TON unknown was taken for an
+ * Carriers write a number with and without its `+`. A short code of 7 or 8 digits under TON unknown was taken for an
  * international number and given one.
  */
 function ownerOf(directory: Directory, recipient: string): InboundNumber | undefined {
@@ -311,8 +311,8 @@ function joinedContents(parts: readonly StoredPart[]): Content[] {
 }
 
 /**
- * One round, unless the batch holds the same part with different contents: the second is of another message under the
- * same reference and is stored after the first. A mere repetition is dropped.
+ * One round, unless the batch holds the same part with different contents: the second then belongs to another message with
+ * the same reference, and is stored after the first. A mere repetition is dropped.
  */
 function roundsOf(parts: readonly InboundPart[]): InboundPart[][] {
   const rounds: Map<string, InboundPart>[] = []

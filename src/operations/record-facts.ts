@@ -1,4 +1,4 @@
-/** The facts of messages at rest: `addFact` decides what they do, as it does for those in memory. */
+/** Facts of messages at rest. `addFact` decides what they do, as for messages in memory. */
 import type pg from 'pg'
 import type { Directory } from '../domain/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
@@ -27,9 +27,9 @@ export interface Announcing {
 }
 
 /**
- * Adds facts to messages at rest, in the order given, in one transaction. Gives the messages whose status changed, and the
- * ids of those that a lane has in progress: nothing is changed of these. Facts of messages that are not known, or no longer
- * kept, are dropped. Repeated, receipts and settlements change nothing.
+ * Adds facts to messages at rest, in the order given, in one transaction. Returns the messages whose status changed, and the
+ * ids of those that a lane has in progress, which are left unchanged. Facts of messages that are unknown, or no longer kept,
+ * are dropped. Repeated receipts and settlements change nothing.
  */
 export async function recordFacts(
   db: Database,
@@ -49,7 +49,7 @@ export async function recordFacts(
   })
 }
 
-/** What facts change of messages that a transaction has locked. */
+/** The changes that facts make to messages which a transaction has locked. */
 export class ChangesAtRest {
   readonly #announcing: Announcing
   readonly #messages = new Set<MessageInProgress>()
@@ -65,7 +65,7 @@ export class ChangesAtRest {
     if (event !== null) this.#changed.push(changedMessage(message, event, false))
   }
 
-  /** Writes them into the records. Gives those whose status changed, each as it was announced. */
+  /** Writes the changes into the records. Returns the messages whose status changed, each as it was announced. */
   async write(tx: pg.PoolClient): Promise<readonly ChangedMessage[]> {
     if (this.#messages.size === 0) return []
     const { directory, events } = this.#announcing

@@ -18,15 +18,15 @@ export interface ReceiptOptions extends Announcing {
   readonly atMs: number
   /** No submission is newer. */
   readonly newestMsgId: string
-  /** Whether the message is in this process's memory and can be waited for. `place`: of the receipt. */
+  /** Whether the message is in this process's memory and can be waited for. `place`: that of the receipt. */
   readonly isHere: (msgId: string, place: number) => boolean
 }
 
 /**
- * Records receipts, at most one per (carrier, id, addresses). One without a message, or whose message another process has
- * in progress, is parked; out of parked_receipts it goes where it matches. Gives the messages whose status changed, and by
- * its place each receipt of a message that is here: it is to be tried again once that is at rest. Repeated, it changes
- * nothing.
+ * Records receipts, at most one per (carrier, id, addresses). A receipt without a message, or whose message another process
+ * has in progress, is parked. One from parked_receipts leaves there when it matches. Returns the messages whose status
+ * changed, and, by place, the receipts of messages that are here: retry those once their message is at rest. A repeated call
+ * changes nothing.
  */
 export async function recordReceipts(
   db: Database,
@@ -55,18 +55,18 @@ export async function recordReceipts(
   })
 }
 
-/** A message that a receipt is of, locked. */
+/** The locked message that a receipt belongs to. */
 interface Matched extends ReceiptMatch {
   /** The lane that has it in progress; null: it is at rest. */
   readonly lane: number | null
   /**
-   * The recorded message, without what is still to be submitted. Null when it is no longer kept. All receipts of one message
-   * have the same object.
+   * The recorded message, without what is still to be submitted. Null when it is no longer kept. All receipts of a message
+   * share one object.
    */
   readonly message: MessageInProgress | null
 }
 
-/** The messages of receipts, by place. Nearly all are plain; only the rest pays for a closer look (docs/adr/0011). */
+/** The messages of receipts, by place. Nearly all are plain; only the others need a closer look (docs/adr/0011). */
 async function matchesOf(
   tx: Queryable,
   receipts: readonly ReceiptRow[],
@@ -88,7 +88,7 @@ async function matchesOf(
   return matches
 }
 
-/** Of one segment, open, to one of the addresses. */
+/** Whether the message has one segment, is open, and went to one of the addresses. */
 function isPlain({ message }: Matched, addresses: readonly string[]): boolean {
   if (message === null) return false
   const { accepted, state } = message
@@ -97,7 +97,7 @@ function isPlain({ message }: Matched, addresses: readonly string[]): boolean {
   return isOpen && state.segments === 1 && state.cut === null && fits
 }
 
-/** Messages that a transaction has locked, each once. */
+/** Messages that a transaction has locked, each one once. */
 class LockedMessages {
   readonly #locked = new Map<string, Pick<Matched, 'lane' | 'message'>>()
 
@@ -121,7 +121,7 @@ function keyOf(
   return { place, carrier_id, carrier_message_id }
 }
 
-/** Of the segments, those that are cut as the message is now. */
+/** Counts only segments that are cut as the message is now. */
 function factOf(
   receipt: ReceiptRow,
   message: MessageInProgress,
@@ -142,7 +142,7 @@ function factOf(
   return receiptFact(receipt, { message, segments: bits, cut }, { directory, atMs })
 }
 
-/** Keeps receipts that change nothing, for the story of their messages; those of messages that are not known are not kept. */
+/** Keeps receipts that change nothing for the timeline of their messages. Those of unknown messages are not kept. */
 export async function noteReceipts(
   db: Database,
   receipts: readonly NotedReceipt[],
@@ -157,7 +157,7 @@ export async function noteReceipts(
     }))
     const matches = await matchClosely(tx, keys, options.newestMsgId)
     const changes = new ChangesAtRest(options)
-    // Nothing but rows of their own is written, so it does not matter where the message is.
+    // Only rows of their own are written, so it does not matter where the message is.
     for (const { place, message } of await new LockedMessages().lock(tx, matches))
       if (message !== null) changes.add(message, { kind: 'noted', evidence: evidenceOf(receipts[place]!) })
     await changes.write(tx)

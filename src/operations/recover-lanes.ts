@@ -1,6 +1,6 @@
 /**
- * What a dead node had in memory is in the journal: whoever finds its lane writes those messages into the tables, where
- * they are due for whoever owns their buckets. May end at any point: who comes next goes on.
+ * The journal holds what a dead node had in memory. The node that finds its lane writes those messages into the tables, where
+ * they are due for the owners of their buckets. This may stop at any point: the next call continues.
  */
 import { decodeEntry, type FirstFact, isFirst, type JournalFact } from '../domain/journal-entries.ts'
 import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
@@ -20,15 +20,15 @@ import {
 import { findRecorded, projectMessages } from '../store/projection.ts'
 import { writeInHalves } from './batches.ts'
 
-/** Entries that are read at once: 0.2 s of a busy node. Reading 500 held the event loop up for 0.4 s. */
+/** Entries read at once: 0.2 s of a busy node. Reading 500 blocked the event loop for 0.4 s. */
 const ENTRIES_OF_PAGE = 50
 const MESSAGES_OF_CHUNK = 1_000
-/** Of a lane that a newer version wrote, and of a message that the database refuses. */
+/** Logged for a lane that a newer version wrote, and for a message that the database refuses. */
 const LEFT = 'messages left in the journal'
 
 export interface Recovery {
   readonly nodeId: number
-  /** How long a message whose attempt was under way waits for news of it. */
+  /** How long a message whose attempt was in flight waits for news of it. */
   readonly ambiguityWaitMs: number
   /** Whether the message's events go to a URL. */
   readonly delivers: (message: MessageInProgress) => boolean
@@ -36,8 +36,8 @@ export interface Recovery {
 }
 
 /**
- * Recovers the lanes of dead nodes. Returns how many messages were written. A node calls it again only after it has ended,
- * from time to time: what stays is tried again.
+ * Recovers the lanes of dead nodes. Returns how many messages were written. A node calls it again from time to time, each
+ * call after the one before has ended: what is left is retried.
  */
 export async function recoverLanes(db: Database, recovery: Recovery): Promise<number> {
   let written = 0
@@ -49,8 +49,8 @@ export async function recoverLanes(db: Database, recovery: Recovery): Promise<nu
 async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Promise<number> {
   const held = await takeOverLane(db, dead, recovery.nodeId)
   if (held === null) return 0
-  // A node that was taken for dead may commit its last projection after its events were released.
-  // Not later than its lane is taken over, which waits for it.
+  // A node taken for dead may commit its last projection after its events were released, but no later than the takeover of its
+  // lane, which waits for it.
   await releaseEvents(db)
   const unprojected = new Unprojected(held.lane)
   let last = held.cut
@@ -75,7 +75,7 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
   return outcome.written
 }
 
-/** The error where an entry is not of a form that this version knows. */
+/** Returns an error if this version does not know the form of an entry. */
 function readFacts(entries: readonly JournalEntry[]): JournalFact[] | RangeError {
   try {
     return entries.flatMap(({ data }) => decodeEntry(data))
@@ -85,7 +85,7 @@ function readFacts(entries: readonly JournalEntry[]): JournalFact[] | RangeError
   }
 }
 
-/** The messages that are in progress in a lane: not those that are in their records again, or in a later lane. */
+/** The messages in progress in a lane, without those that are back in their records or in a later lane. */
 class Unprojected {
   readonly messages = new Map<string, MessageInProgress>()
   readonly #lane: number
@@ -110,7 +110,7 @@ function planOf(fact: FirstFact): number {
   return fact.kind === 'accepted' ? fact.planId : fact.accepted.planId
 }
 
-/** Complete where all of them are written, and nobody else has taken the lane meanwhile. */
+/** Completes the lane if all of them are written and nobody else has taken it meanwhile. */
 async function writeMessages(
   db: Database,
   held: Lane & { readonly cut: number },

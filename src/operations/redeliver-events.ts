@@ -11,15 +11,15 @@ import {
 } from '../store/redeliveries.ts'
 import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
 
-/** Events that are looked at in one statement. */
+/** Events looked at by one statement. */
 const BATCH = 1_000
-/** What one call does at most, in some 2 s. */
+/** The most that one call does, in some 2 s. */
 const MAX_REDELIVERED = 20_000
 const MAX_LOOKED_AT = 500_000
 
 /**
- * Has one event of a plan delivered: again, at last, or, while it waits, now. It keeps its id, its attempts go on counting,
- * and its schedule begins anew. One that is under way stays as it is.
+ * Has one event of a plan delivered: again if it was delivered, at last if it was not, or now if it waits. It keeps its id
+ * and its count of attempts, and its schedule begins anew. An event in flight is left as it is.
  */
 export async function redeliverEvent(db: Queryable, planId: number, key: EventKey): Promise<void> {
   const outcome = await sayConflicts({}, () => redeliverOne(db, planId, key))
@@ -28,17 +28,20 @@ export async function redeliverEvent(db: Queryable, planId: number, key: EventKe
   if (outcome === 'exhausted') throw refuseConflict('the event was tried too often to be delivered again')
 }
 
-/** Which events of a plan: all of the state that fit what is not null. The window is of createdAt of their messages. */
+/**
+ * Selects events of a plan: all with this state that match the filters which are not null. The dates refer to createdAt of
+ * their messages.
+ */
 export interface RedeliveryQuery extends Omit<EventFilters, 'state'> {
   readonly planId: number
   readonly state: 'failed' | 'kept'
-  /** Where the call before ended. */
+  /** Where the previous call ended. */
   readonly after: EventKey | null
 }
 
 /**
- * Has many events of a plan delivered that failed or were kept; those without a URL stay as they are. `nextAfter`: there
- * may be more behind this one; call again. `limits` bound what one call does.
+ * Has many failed or kept events of a plan delivered. Those without a URL are left as they are. `nextAfter`: there may be
+ * more after this one, so call again. `limits` bound what one call does.
  */
 export async function redeliverEvents(
   db: Queryable,
@@ -56,7 +59,7 @@ export async function redeliverEvents(
   let stretch: Stretch | null = stretchOf(query, batch)
   let redelivered = 0
   let lookedAt = 0
-  // Another batch may be redelivered whole.
+  // Goes on only if another whole batch fits the limits.
   while (stretch !== null && redelivered + batch <= limits.redelivered && lookedAt < limits.lookedAt) {
     const { queued, last } = await redeliverStretch(db, query, stretch)
     redelivered += queued
@@ -76,7 +79,7 @@ function redeliverStretch(
   )
 }
 
-/** Ids begin with the time, so a window is a range of them. */
+/** Ids begin with the time, so a range of dates is a range of ids. */
 function stretchOf({ planId, msgId, fromDate, toDate, after }: RedeliveryQuery, limit: number): Stretch {
   const first = msgId ?? lowestIdAt(fromDate ?? 0)
   const upTo = msgId ?? highestIdAt(toDate ?? Number.MAX_SAFE_INTEGER)

@@ -3,7 +3,7 @@ import { AppError, invalid } from '../errors.ts'
 import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'
 import { isConflict, type Queryable, sqlState } from '../store/database.ts'
 
-/** What operations on the configuration refuse, in the words of the closed list of errors. */
+/** What operations on the configuration refuse, by the closed list of errors. */
 
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
@@ -16,19 +16,19 @@ export function refuseConflict(message: string): AppError {
   return new AppError('CONFLICT', { message })
 }
 
-/** A field whose value has the right form and cannot be meant. */
+/** A field whose value has the right form but cannot be meant. */
 export function refuseField(field: string, code: string, message: string): AppError {
   return invalid([fault(field, code, message)])
 }
 
-/** Two changes that lock each other out are both made, one after the other. */
+/** Two changes that deadlock are both made, one after the other. */
 const MAX_TRIES = 3
 
 /**
- * Runs a write, a whole transaction, and says in the caller's words what the database's constraints refused: `taken` for a
- * key that exists, `inUse` for a row that others name (or that went while it was being named). It is run again where it
- * met a deadlock: a route takes the row of directory_version first and then its carriers', a change of a carrier the
- * other way round.
+ * Runs a write, a whole transaction, and reports in the caller's words what the database's constraints refused: `taken` for a
+ * key that exists, `inUse` for a row that others name (or that was removed while it was being named). The write is retried
+ * after a deadlock: a route locks the row of directory_version first and then those of its carriers, a change of a carrier
+ * the other way round.
  */
 export async function sayConflicts<T>(
   words: { taken?: string; inUse?: string },
@@ -46,7 +46,7 @@ export async function sayConflicts<T>(
   }
 }
 
-/** The row with this key, held against other writers until the transaction ends, or 404. */
+/** Returns the row with this key, locked against other writers until the transaction ends, or throws 404. */
 export async function lockedRow<Row extends object>(
   transaction: Queryable,
   table: AnyTable<Row>,
@@ -57,7 +57,7 @@ export async function lockedRow<Row extends object>(
   return row
 }
 
-/** Writes the properties that are given. 404 where there is no such row. */
+/** Writes the given properties. 404 if there is no such row. */
 export async function changeRow<Row extends object, Columns extends object>(
   db: Queryable,
   table: ConfigurationTable<Row, Columns>,
@@ -69,14 +69,14 @@ export async function changeRow<Row extends object, Columns extends object>(
   return row
 }
 
-/** Removes a row: 404 where there is none, 409 with the words of `inUse` where others name it. */
+/** Removes a row. 404 if there is none; 409 with the words of `inUse` if others name it. */
 export async function removeRow(db: Queryable, table: AnyTable, key: string, inUse?: string): Promise<void> {
   const removed = await sayConflicts({ ...(inUse !== undefined && { inUse }) }, () => table.delete(db, key))
   if (!removed) throw refuseMissing(table.noun)
 }
 
 /**
- * Bounds what every node keeps in memory. It is called after the write: writers of the configuration wait for each other at
+ * Limits what every node keeps in memory. Call it after the write: writers of the configuration wait for each other at
  * directory_version, so the count is exact.
  */
 export async function refuseMore(transaction: Queryable, table: AnyTable, most: number): Promise<void> {

@@ -15,21 +15,21 @@ import type { Queryable } from '../store/database.ts'
 import * as store from '../store/sealed-secrets.ts'
 
 interface Counts {
-  /** Sealed with the present key now. */
+  /** Sealed with the current key now. */
   readonly resealed: number
-  /** Opened by none of the keys, and left as they are. */
+  /** None of the keys opens them. They are left as they are. */
   readonly unreadable: number
-  /** Still sealed with another key, since each round found them changed. */
+  /** Still sealed with another key, because they changed during each round. */
   readonly pending: number
 }
 
-/** The configuration's `unreadable` and `pending` are counted once, by the last call. */
+/** `unreadable` and `pending` of the configuration are counted only by the last call. */
 export interface Resealed extends Counts {
-  /** Of the key that seals. */
+  /** Id of the key that seals. */
   readonly keyId: string
-  /** Messages that were looked at. */
+  /** Messages looked at. */
   readonly scanned: number
-  /** Behind which message to continue; null when everything was looked at. */
+  /** The message to continue after; null when everything was looked at. */
   readonly next: store.MessagePosition | null
 }
 
@@ -39,8 +39,8 @@ const MAX_ROUNDS = 5
 const BEFORE_ALL: store.MessagePosition = { planId: 0, msgId: '00000000-0000-0000-0000-000000000000' }
 
 /**
- * Seals with the present key what another key has sealed: first the whole configuration, then `stretch` messages with each
- * call, and with the last of them the configuration again. What is sealed with the present key is left alone, so it may be
+ * Seals anew with the current key what another key has sealed. Each call handles the whole configuration and then `stretch`
+ * messages; the last call handles the configuration again. Secrets sealed with the current key are left alone, so this may be
  * interrupted and repeated.
  */
 export async function resealSecrets(
@@ -99,8 +99,8 @@ async function resealConfiguration(db: Queryable, keys: SecretKeys): Promise<Cou
 }
 
 /**
- * Reseals what `find` returns until it finds nothing more. A secret that is changed between the two statements keeps its
- * new value, and one that is moved to another column keeps its old key: both are found by the next round.
+ * Reseals the rows that `find` returns until it finds none. A secret that changes between the two statements keeps its new
+ * value, and one that moves to another column keeps its old key. The next round finds both.
  */
 async function resealInRounds<Row extends { readonly sealed: string }>(
   keys: SecretKeys,
@@ -117,7 +117,7 @@ async function resealInRounds<Row extends { readonly sealed: string }>(
   }
 }
 
-/** Those that another key has sealed, sealed anew. */
+/** Rows that another key has sealed, sealed anew. */
 function resealAll<Row extends { readonly sealed: string }>(
   keys: SecretKeys,
   rows: readonly Row[],

@@ -15,13 +15,13 @@ export interface MessageSearch {
   readonly limit: number
 }
 
-/** After so long a search answers with what it has, and says where it goes on. */
+/** After this time a search answers with what it has, and says where to continue. */
 const MAX_SEARCH_MS = 2_000
 const FIRST_ID = lowestIdAt(0)
 
 /**
- * At most `limit` messages, newest first. What is rare among very many is not searched for longer than 2 s: then there may
- * be fewer, or none, and `searchedTo` is where the search goes on. Null: everything was searched, or `limit` was reached.
+ * At most `limit` messages, newest first. A search for rare messages among very many stops after 2 s. It then returns fewer,
+ * or none, and `searchedTo` is where to continue. Null: everything was searched, or `limit` was reached.
  */
 export async function findMessages(
   db: Queryable,
@@ -40,7 +40,7 @@ export async function findMessages(
   }
   const rows: (FoundMessage & InLane)[] = []
   const startedAtMs = clock()
-  // An index has the recipient's messages together.
+  // An index keeps the recipient's messages together.
   let partMs = rest.to === null ? FIRST_PART_MS : Number.POSITIVE_INFINITY
   for (let below = top; ; ) {
     const beganAtMs = clock()
@@ -55,7 +55,7 @@ export async function findMessages(
   }
 }
 
-/** The same question, asked of messages in progress. */
+/** The same search, for messages in progress. */
 export function wantedOfSearch({ planId, carrierId, filters, after }: MessageSearch): WantedMessages {
   const { fromDate, toDate, carrierMessageId, ...rest } = filters
   return {

@@ -11,7 +11,7 @@ import type { Webhook } from '../domain/webhook-requests.ts'
 import { AppError } from '../errors.ts'
 import { refuseConflict, refuseField } from './refuse-administration.ts'
 
-/** What came of it. */
+/** The result of the POST. */
 interface PostOutcome {
   readonly kind: 'success' | 'failure'
   readonly status: number | null
@@ -21,7 +21,7 @@ interface PostOutcome {
 }
 
 export interface TestEventsDeps {
-  /** Judges the URL again as it is dialled. Never rejects. */
+  /** Judges the URL again when dialling. Never rejects. */
   readonly post: (account: Account, webhook: Webhook) => Promise<PostOutcome>
   readonly guard: CallbackChecker
   readonly secretKey: SecretKeys
@@ -31,23 +31,25 @@ export interface TestEventsDeps {
 
 export interface TestEventAnswer {
   readonly eventId: string
-  /** Where it went, without credentials; of a configured URL without its query, where tokens are. */
+  /** Where it went, without credentials; for a configured URL also without its query, which may hold tokens. */
   readonly url: string
   readonly delivered: boolean
   readonly responseStatus: number | null
   readonly latencyMs: number
-  /** Name of what went wrong; null when it was delivered. */
+  /** Name of the error; null when the event was delivered. */
   readonly error: string | null
-  /** First 1 KiB of the answer; null when it had none. */
+  /** First 1 KiB of the answer; null if there was none. */
   readonly responseHead: string | null
 }
 
-/** Of one account. */
+/** Per account. */
 const LIMIT: RateLimit = { perSecond: 1, burst: 1 }
-/** Of all accounts on this node; one whose receivers hang has half of them. */
+/** For all accounts on this node. An account whose receivers hang has at most half of them. */
 const MAX_UNDER_WAY = 8
 
-/** Sends signed test events at once, beside the queue: no breaker, pause or schedule has a say, and nothing is stored. */
+/**
+ * Sends signed test events at once, apart from the queue. Breakers, pauses and schedules do not apply, and nothing is stored.
+ */
 export class TestEvents {
   readonly #deps: TestEventsDeps
   readonly #limiter = new RateLimiter()
@@ -58,8 +60,8 @@ export class TestEvents {
   }
 
   /**
-   * To `url`, or else to where such an event of the plan goes by default. Throws VALIDATION_ERROR for a URL that the guard
-   * refuses, CONFLICT where there is none, and RATE_LIMITED.
+   * Sends to `url`, or by default to where such an event of the plan goes. Throws VALIDATION_ERROR for a URL that the guard
+   * refuses, CONFLICT if there is no URL, and RATE_LIMITED.
    */
   async send(plan: ServicePlan, type: EventType, url: string | null): Promise<TestEventAnswer> {
     const { post, clock, random } = this.#deps
