@@ -13,21 +13,22 @@ export interface App {
   /** Where the HTTP server listens, http://address:port. */
   readonly url: string
   readonly port: number
-  /** Of the operators' own listener; null when they are served at `port`. */
+  /** The port of the operators' own listener; null when operators are served at `port`. */
   readonly operatorPort: number | null
-  /** The figures of this process alone. */
+  /** The metrics of this process alone. */
   metrics(): Promise<Metrics>
-  /** Reads what was changed in the configuration. */
+  /** Reads the changed configuration. */
   refresh(): Promise<void>
-  /** Takes receipts that another worker was sent, see `SiblingReceipts.take`. */
+  /** Takes receipts that another worker received, see `SiblingReceipts.take`. */
   readonly takeReceipts: SiblingReceipts['take']
-  /** Stops accepting, finishes what is under way, gives the rest back. Never rejects; at most `drainTimeoutMs`. */
+  /** Stops accepting, finishes work in flight, and gives the rest back. Never rejects. Takes at most `drainTimeoutMs`. */
   stop(): Promise<void>
 }
 
 /**
- * The old generation is collected when it has grown by this share of what was alive after the last collection. By V8's own rule a
- * backlog that drained made it grow from 50 MB to between 155 and 207. With 100 the p99 of accepts at the full rate was a third longer.
+ * The old generation is collected when it has grown by this share of what was alive after the last collection. By V8's own
+ * rule, draining a backlog made it grow from 50 MB to between 155 and 207. With 100, the p99 of accepts at the full rate was
+ * a third longer.
  */
 const HEAP_GROWING_PERCENT = 200
 

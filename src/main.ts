@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 
-/** As package.json says. Nothing is imported before it is checked: an older one cannot even parse the rest. */
+/** As package.json says. Checked before anything is imported, because an older Node.js cannot even parse the rest. */
 const OLDEST_NODE = 24
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
@@ -8,7 +8,7 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   process.stderr.write(`error: Aldis needs Node.js ${OLDEST_NODE} or newer; this is ${found}\n`)
   process.exitCode = 1
 } else {
-  // `aldis … | head` closes the pipe: what is not read need not be written.
+  // `aldis … | head` closes the pipe. Output that nobody reads need not be written.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })

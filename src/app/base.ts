@@ -22,10 +22,10 @@ import { warnOfFewBinds } from './few-binds.ts'
 import { nodeLease } from './lease.ts'
 import type { AppOptions } from './options.ts'
 
-/** One more than customers have at once: the operator never waits for them. */
+/** One more than customers can use at once, so that the operator never waits for them. */
 const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 1
 
-/** What everything else stands on. Nothing is read before `start`. */
+/** What all other parts need. Nothing is read before `start`. */
 export function makeBase(options: AppOptions, parts: Parts) {
   const { log } = options
   const random = randomPool()

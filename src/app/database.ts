@@ -29,13 +29,13 @@ class StartError extends Error {
 /** The connections of a node. */
 export interface Databases {
   readonly server: DatabaseServer
-  /** The message path's, and everything else's. */
+  /** For the message path and everything without a pool of its own. */
   readonly db: Database
-  /** Of look-ups and lists, customers' and operators': a slow one takes none from the message path. */
+  /** For look-ups and lists of customers and operators, so that a slow one takes no connection from the message path. */
   readonly reads: Database
-  /** Of the heartbeat, from which nothing takes one. */
+  /** For the heartbeat alone. */
   readonly beats: Database
-  /** Of the entries of the journal: the transactions that wait for these have those of `db`. */
+  /** For journal entries. Transactions that wait for an entry hold a connection of `db`. */
   readonly appends: Database
 }
 
@@ -50,14 +50,17 @@ export type DatabaseStart = Pick<
   | 'log'
 >
 
-/** Bound on one statement of look-ups and of the heartbeat. */
+/** Limit for one statement of look-ups and of the heartbeat. */
 const READ_TIMEOUT_MS = 5_000
-/** Longer, and the lease ends before the next heartbeat has a chance. */
+/** With a longer limit the lease would end before the next heartbeat has a chance. */
 const BEAT_CONNECT_MS = 4_000
-/** A connection of reads that has planned a list knows the days' partitions: 30 ms at first, 5 later. One does at the start. */
+/**
+ * A connection for reads that has planned a list knows the days' partitions: 30 ms the first time, then 5. One does so at the
+ * start.
+ */
 const READ_IDLE_MS = 3_600_000
 
-/** Opens the pools. None may be used before `prepareDatabases`, which finds out what they connect to. */
+/** Opens the pools. Use none before `prepareDatabases`, which finds out what they connect to. */
 export function openDatabases(options: DatabaseStart, readPoolSize: number): Databases {
   const server = directServer(options.connectionString, options.databasePrepared)
   const open = (
@@ -75,8 +78,8 @@ export function openDatabases(options: DatabaseStart, readPoolSize: number): Dat
 }
 
 /**
- * Makes sure that this node can work on the database: reachable, new enough, durable, with sessions as the statements need
- * them, with the newest schema and today's partitions.
+ * Makes sure that this node can work on the database: it is reachable, new enough and durable, its sessions are as the
+ * statements need them, and it has the newest schema and today's partitions.
  */
 export async function prepareDatabases(databases: Databases, options: DatabaseStart): Promise<void> {
   const { server, db, reads, beats, appends } = databases
@@ -117,7 +120,7 @@ function judgeServer(facts: ServerFacts): void {
     )
 }
 
-/** Behind a pooler only defaults of the role hold. They are written once; a later start finds them there. */
+/** Behind a pooler only the role's defaults hold. They are written once, and a later start finds them. */
 async function keepSettings(server: DatabaseServer, settings: SessionSettings, { log }: DatabaseStart) {
   const changed = await keepInRole(server, settings).catch((error) => {
     throw new StartError(`behind a pooler the role must keep its settings itself: ${error.message}`)
@@ -133,7 +136,7 @@ async function checkSettings(server: DatabaseServer, db: Database, wanted: Sessi
     )
 }
 
-/** One line that says what this node runs on. No password: the connection string is not in it. */
+/** Logs one line about what this node runs on. It contains no password, because it omits the connection string. */
 function tellServer(
   server: DatabaseServer,
   facts: ServerFacts,
@@ -173,7 +176,7 @@ async function judgeDurability(
   if ((replicated || hosts.several) && !synchronous) options.log.warn(`replication is ${ASYNCHRONOUS}`)
 }
 
-/** Said once, by the first worker: the pools of all may come to more than the server allows. */
+/** Logged once, by the first worker: all pools together may need more connections than the server allows. */
 async function judgeConnections(
   { db, reads, beats, appends }: Databases,
   { worker, log }: DatabaseStart,

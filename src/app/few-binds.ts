@@ -2,8 +2,8 @@ import type { Directory } from '../domain/directory.ts'
 import type { AppOptions } from './options.ts'
 
 /**
- * Warns of carriers with fewer binds than there are workers: a worker without a bind hands its messages to one that has one
- * through the tables. One worker says it, for each carrier once as long as its binds stay as they are.
+ * Warns of carriers with fewer binds than workers: a worker without a bind hands its messages through the tables to one with
+ * a bind. One worker logs it, once per carrier as long as its binds do not change.
  */
 export function warnOfFewBinds({ worker, log }: AppOptions): (directory: Directory) => void {
   let said = new Map<string, number>()

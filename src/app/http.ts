@@ -26,21 +26,23 @@ type Server = Awaited<ReturnType<typeof buildServer>>
 
 interface Ports {
   readonly port: number
-  /** Of the operators' own listener; null when they are served at `port`. */
+  /** The port of the operators' own listener; null when operators are served at `port`. */
   readonly operatorPort: number | null
 }
 
 export interface HttpListener {
-  /** From now on every request is answered by its route, and no longer with 503. @throws ListenError */
+  /** From now on the routes answer requests instead of 503. @throws ListenError */
   open(): Promise<Ports>
-  /** Stops listening and answers what has begun. */
+  /** Stops listening, and answers requests that have begun. */
   close(): Promise<void>
 }
 
 /**
  * The HTTP server listens before anything is started, so that a port in use fails a start that has taken nothing yet. Until
- * `open` it answers health checks only. A worker whose fellows listen already does so at `open`: until then they take the
- * connections. @throws ListenError
+ * `open` it answers only health checks. A worker whose siblings listen already starts listening at `open`; until then they
+ * take the connections.
+ *
+ * @throws ListenError
  */
 export async function listenHttp(
   options: AppOptions,
@@ -103,7 +105,7 @@ export async function listenHttp(
   return await openLater(await buildServers(deps, options), gate, worker)
 }
 
-/** They listen now, or are the servers of a worker that listens at `open`. */
+/** The servers listen now. Those of a worker that joins others listen at `open`. */
 async function openLater(
   servers: readonly Listener[],
   gate: { isOpen: boolean },
@@ -155,8 +157,8 @@ async function listenAll(servers: readonly Listener[], worker: WorkerOptions | u
 }
 
 /**
- * Not by Fastify's own `listen`: for `localhost` it opens another server at each further address of the name, which has
- * none of the bounds of this one and is not drained.
+ * Does not use Fastify's own `listen`: for `localhost` that opens another server at each further address of the name, without
+ * the limits of this one, and does not drain it.
  */
 async function portOf(listener: Listener, reusePort: boolean): Promise<number> {
   const { host, port } = listener
@@ -169,7 +171,7 @@ async function portOf(listener: Listener, reusePort: boolean): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Whichever worker is asked, the figures are those of all: a scrape cannot choose one. */
+/** A scrape cannot choose a worker, so each worker returns the figures of all. */
 function scrapeOfAll(registry: Registry, { siblings }: WorkerOptions): () => Promise<string> {
   return async () => {
     const [own, rest] = await Promise.all([registry.getMetricsAsJSON(), siblings.metrics()])
@@ -177,7 +179,7 @@ function scrapeOfAll(registry: Registry, { siblings }: WorkerOptions): () => Pro
   }
 }
 
-/** What is changed through one worker is known to all before it is answered: the next request may reach another. */
+/** A change made through one worker reaches all workers before it is answered, because the next request may reach another. */
 function directoryOfAll(
   service: Base['directoryService'],
   worker: WorkerOptions | undefined,
@@ -203,14 +205,14 @@ function messageReads({ log }: AppOptions, { reads }: Base, own: MessagePath['in
   })
 }
 
-/** Test events go through the sockets of all others. */
+/** Test events share the sockets of all other webhooks. */
 function startTestEvents({ clock, sender, guard, secretKey, random }: Base): TestEvents {
   const post: TestEventsDeps['post'] = (account, webhook) =>
     new Promise((ended) => sender.post(account, webhook, ended))
   return new TestEvents({ post, guard, secretKey, random, clock: clock.nowMs })
 }
 
-/** The replication is said, and does not make a node unready: another node would be no better. */
+/** Replication is reported, but does not make a node unready, because another node would be no better. */
 async function readiness({ clock, db, lease, severalHosts }: Base, options: AppOptions): Promise<Readiness> {
   const checks: Record<string, string> = { lease: lease.alive ? 'ok' : 'not renewed in time' }
   if (clock.isFarOff) checks.clock = offText(clock.aheadMs)

@@ -3,7 +3,7 @@ import { NodeLease } from '../services/node/node-lease.ts'
 import type { Database } from '../store/database.ts'
 import type { AppOptions } from './options.ts'
 
-/** This node's place among those of the database; it takes it with `start`. `beats`: of its heartbeats alone. */
+/** This node's place among the nodes of the database, taken by `start`. `beats`: the pool for heartbeats. */
 export function nodeLease(
   { heartbeatMs, log, nodeName: name, onReplaced }: AppOptions,
   { beats, clock }: { readonly beats: Database; readonly clock: DatabaseClock },

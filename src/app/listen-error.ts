@@ -1,4 +1,4 @@
-/** A listener of a node that does not listen, with the code of the system. */
+/** A listener could not listen. Has the system's error code. */
 export class ListenError extends Error {
   readonly code: string | undefined
   readonly listener: 'http' | 'operators'

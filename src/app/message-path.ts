@@ -28,8 +28,8 @@ import type { Base } from './base.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 
 /**
- * From the database to the carriers and the customers' webhooks, and back. Every part is made before the first is started,
- * and the lease, by which this node takes work from others, is taken when nothing else can fail.
+ * From the database to the carriers and the customers' webhooks, and back. Every part is made before the first is started.
+ * The lease, by which this node takes work from others, is taken when nothing else can fail.
  */
 export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const { directory, directoryService, lease, reads, registry, sender } = base
@@ -48,7 +48,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const measured = { submitter, inProgress, recorder, deliverer, destinations, links, quality }
   serviceMetrics(registry, { reads, directory, ...measured })
   const start = async () => {
-    // What is out of use is known before anything is sent there.
+    // Which carriers are out of use must be known before anything is sent.
     await quality.start()
     await destinations.start()
     // Before the first bind, so that no change is missed.
@@ -57,12 +57,12 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
       submitter.follow()
     })
     parts.add('carrier settings', unfollow)
-    // Woken by the lease, when that finds a dead node.
+    // The lease wakes it when it finds a dead node.
     recovery.start()
-    // The last that can fail: from here on this node has an id, and work of others.
+    // The last step that can fail. From here on this node has an id, and work of others.
     await lease.start()
     offers.start()
-    // Sessions first, then what those of other nodes can do: a message is sent by the better of both.
+    // Own sessions first, then those of other nodes, because a message goes to the better of both.
     await binds.start()
     await conditions.start()
     submitter.start()
@@ -87,7 +87,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base) {
   parts.add('quality watch', () => quality.stop())
   const recovery = laneRecovery({ db, directory, lease, ambiguityWaitMs, log })
   lease.onTaken(async (buckets) => {
-    // Its own work does not depend on what follows, which may fail.
+    // This node's own work does not depend on what follows, which may fail.
     recovery.wake()
     const events = await releaseEvents(db)
     log.info({ buckets: buckets.length, events }, 'took over buckets')
@@ -115,7 +115,7 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base) {
 
 type Kept = ReturnType<typeof keepMessages>
 
-/** What carriers say of messages, and messages that they bring. */
+/** Takes the carriers' answers and receipts, and inbound messages. */
 function takeAnswers(
   { drainTimeoutMs, log, worker }: AppOptions,
   parts: Parts,
@@ -123,7 +123,7 @@ function takeAnswers(
   { inProgress, deliverer, onChanged }: Kept,
 ) {
   const { batch: onBatch, unowned: onUnowned } = counters
-  // Stopped after the recorder, which may refuse what it had begun.
+  // Stopped after the recorder, which may still refuse receipts.
   const refusals = new Refusals({ count: counters.refused, log })
   parts.add('refusals', () => refusals.stop())
   const idRules = new IdRules({ db, directory, nowMs, log })
@@ -152,7 +152,7 @@ function takeAnswers(
 
 type Answers = ReturnType<typeof takeAnswers>
 
-/** To the carriers. */
+/** Submits messages to the carriers. */
 function submitMessages(
   options: AppOptions,
   parts: Parts,
@@ -180,7 +180,7 @@ function submitMessages(
   return { links, binds, conditions, submitter }
 }
 
-/** What goes round at intervals. */
+/** Periodic jobs. */
 function keepUp(
   { log, retentionDays }: AppOptions,
   parts: Parts,

@@ -12,17 +12,17 @@ export interface WorkerOptions {
   readonly number: number
   /** How many there are. */
   readonly workers: number
-  /** False: the others listen already, and this one does when it answers. */
+  /** False: the other workers listen already, and this one listens once it can answer. */
   readonly listensFirst: boolean
   readonly siblings: Siblings
 }
 
-/** The other workers. Each method resolves with the answers of those that give one in time; none rejects. */
+/** The other workers. Each method resolves with the answers that come in time. None rejects. */
 export interface Siblings {
   readonly metrics: () => Promise<readonly Metrics[]>
-  /** They read the configuration that was changed. */
+  /** Makes them read the changed configuration. */
   readonly refresh: () => Promise<unknown>
-  /** What became of these receipts at each. */
+  /** What became of these receipts at each worker. */
   readonly receipts: (rows: readonly ReceiptRow[]) => Promise<readonly (readonly HandedReceipt[])[]>
 }
 
@@ -34,7 +34,7 @@ export interface AppOptions {
   readonly allowUnsafeDurability: boolean
   readonly httpHost: string
   readonly httpPort: number
-  /** Where operators are served, apart from customers; undefined: at the same port. */
+  /** Where operators are served, apart from customers. Undefined: at the same port. */
   readonly operatorPort?: number | undefined
   /** Undefined: `httpHost`. */
   readonly operatorHost?: string | undefined
@@ -43,11 +43,11 @@ export interface AppOptions {
   readonly baseUrl: string | null
   /** Master key, 32 bytes. */
   readonly secretKey: Buffer
-  /** Opens what was sealed with another master key, while the key is changed. */
+  /** Opens secrets that were sealed with another master key, while the key is being changed. */
   readonly previousSecretKey?: Buffer | undefined
   /** SHA-256 of each, hex. */
   readonly operatorTokenHashes: readonly string[]
-  /** Unique among the nodes of a database; a node takes the place of an earlier one of its name at once. */
+  /** Unique among the nodes of a database. A node takes the place of an earlier one with its name at once. */
   readonly nodeName: string
   readonly worker?: WorkerOptions
   readonly retentionDays: number
@@ -56,12 +56,12 @@ export interface AppOptions {
   readonly webhookCaPem?: string | undefined
   readonly dnsServers: readonly string[]
   readonly log: Logger
-  /** This node's place was taken by another: it must be stopped. */
+  /** Another node took this node's place: stop this one. */
   readonly onReplaced?: () => void
   readonly ambiguityWaitMs?: number
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
-  /** So long a message waits in memory for its receipt before it is recorded. */
+  /** How long a message waits in memory for its receipt before it is recorded. */
   readonly projectionAgeMs?: number | undefined
   readonly webhookProbeMs?: number
   /** For a whole attempt. */
@@ -74,5 +74,5 @@ export interface AppOptions {
   readonly httpLimits?: HttpLimits
 }
 
-/** Shares of drainTimeoutMs that the parts may take to stop, one after the other; an unbind takes its share twice. */
+/** Shares of drainTimeoutMs for stopping the parts, one after the other. An unbind takes its share twice. */
 export const DRAIN = { requests: 0.2, submits: 0.3, unbinds: 0.1, outcomes: 0.1, webhooks: 0.1, records: 0.1 }

@@ -15,23 +15,23 @@ export interface BindLeasesOptions {
   readonly log: Log
 }
 
-/** Sessions are over this long before another node may make them. */
+/** Sessions must be over this long before another node may open them. */
 const SPARE_MS = 1_000
-/** Each heartbeat looks sooner. */
+/** Each heartbeat triggers a look sooner. */
 const INTERVAL_MS = 5_000
-/** How often binds are looked for that another node is to give up. */
+/** How often to look for binds that another node is about to give up. */
 const AWAITED_MS = 500
 
 type Bind = Pick<CarrierBind, 'carrierId' | 'bind'>
 
 /**
- * Which binds of the carriers are this node's. Carriers allow a fixed number of sessions, so each bind is one node's at a
- * time: it is taken when no living node has it, given up when its sessions are over, and dropped with the lease.
+ * Decides which binds of the carriers are this node's. Carriers allow a fixed number of sessions, so each bind belongs to one
+ * node at a time. It is taken when no living node has it, given up when its sessions are over, and dropped with the lease.
  */
 export class BindLeases {
   readonly #options: BindLeasesOptions
   #held: ReadonlySet<string> = new Set()
-  /** Given up, with sessions still on their way down. */
+  /** Binds that are given up, with sessions still closing. */
   readonly #leaving = new Map<string, Promise<void>>()
   readonly #task: PeriodicTask
 
@@ -49,7 +49,7 @@ export class BindLeases {
   /** Whether this node may have sessions of the bind. */
   readonly holds = (carrierId: number, bind: number): boolean => this.#held.has(keyOf({ carrierId, bind }))
 
-  /** Resolves after the first round; one that fails is followed by the next heartbeat's. */
+  /** Resolves after the first round. If that fails, the next heartbeat starts another. */
   async start(): Promise<void> {
     await this.#task.startNow()
   }
@@ -66,12 +66,15 @@ export class BindLeases {
     this.#task.wake()
   }
 
-  /** Takes what is free and to be this node's, and gives up what is to be another's. Gives when to look again, if soon. */
+  /**
+   * Takes free binds that should be this node's, and gives up those that should be another's. Returns when to look again, if
+   * soon.
+   */
   async runOnce(): Promise<number | undefined> {
     const { db, lease, directory, links } = this.#options
     const { nodeId } = lease
     if (!lease.alive) return undefined
-    // Before the read: one that is given up meanwhile still looks like this node's.
+    // Taken before the read, because a bind that is given up meanwhile still looks like this node's.
     const leaving = new Set(this.#leaving.keys())
     const { binds, nodes } = await readBinds(db)
     const living = new Set(nodes)
@@ -81,7 +84,7 @@ export class BindLeases {
     const isFree = (bind: CarrierBind) => bind.nodeId === null || !living.has(bind.nodeId)
     const free = binds.filter((bind) => mine.has(keyOf(bind)) && isFree(bind))
     const taken = free.length === 0 ? [] : await takeBinds(db, nodeId, free)
-    // Lost, and perhaps begun anew, meanwhile: what was read is of the former one.
+    // The lease was lost meanwhile, and perhaps begun anew. The rows are those of the former lease.
     if (!lease.alive || lease.nodeId !== nodeId) return undefined
     const present = binds.filter((bind) => bind.nodeId === nodeId && living.has(nodeId))
     const kept = present.filter((bind) => mine.has(keyOf(bind)) && !leaving.has(keyOf(bind)))
@@ -91,15 +94,15 @@ export class BindLeases {
     return this.#held.size < mine.size ? AWAITED_MS : undefined
   }
 
-  /** Once the links are stopped: nothing is taken any more. */
+  /** Called once the links are stopped. Takes no more binds. */
   async stop(): Promise<void> {
     await this.#task.stop()
-    // The end of the lease is no news from now on.
+    // From now on the end of the lease changes nothing.
     this.#held = new Set()
     await Promise.all(this.#leaving.values())
   }
 
-  /** Another node may soon have them. */
+  /** Another node may soon have these binds. */
   #drop(): void {
     if (this.#held.size > 0)
       this.#options.log.info({ binds: this.#held.size }, 'the lease of this node has ended: it unbinds')
@@ -107,7 +110,7 @@ export class BindLeases {
     void this.#options.links.drop(SAFETY_MS - SPARE_MS)
   }
 
-  /** What is in flight is answered first; then the other node may bind. */
+  /** Requests in flight are answered first. Then the other node may bind. */
   #leave(bind: Bind, nodeId: number): void {
     const key = keyOf(bind)
     if (this.#leaving.has(key)) return

@@ -5,11 +5,11 @@ import type { Pdu } from '../../smpp/pdu.ts'
 import type { Anomaly } from '../../smpp/session-handlers.ts'
 import { STATUSES, statusName } from '../../smpp/statuses.ts'
 
-/** What SMPP does not allow, and a receipt that nobody can use. */
+/** Violations of SMPP, and receipts that nobody can use. */
 export type CarrierAnomaly = Anomaly | 'receipt_without_id'
 
 export interface CarrierAnomaliesOptions {
-  /** Counts one in the metrics. */
+  /** Adds one to the metrics. */
   readonly count: (kind: CarrierAnomaly, carrier: Carrier) => void
   readonly log: Log
   /** Milliseconds of a monotonic clock. */
@@ -19,30 +19,30 @@ export interface CarrierAnomaliesOptions {
 interface Warning {
   readonly message: string
   readonly details: object
-  /** Pause before the same is said again of the carrier; infinite: it is said once. */
+  /** Pause before the same warning is repeated for a carrier; infinite: it is logged once. */
   readonly everyMs: number
 }
 
 const MINUTE_MS = 60_000
 const PER_MINUTE = '(logged at most once a minute; the metrics count all)'
 
-/** Counts what carriers do wrong, on this node since it started, and warns of what an operator should know. */
+/** Counts what carriers have done wrong on this node since it started, and logs warnings for the operator. */
 export class CarrierAnomalies {
   readonly #options: CarrierAnomaliesOptions
   readonly #counts = new Map<number, Map<CarrierAnomaly, number>>()
-  /** When a warning was last given, by carrier, kind and command: closed lists, so it is bounded. */
+  /** When a warning was last logged, by carrier, kind and command. These are closed lists, so the map is bounded. */
   readonly #warnedAtMs = new Map<string, number>()
 
   constructor(options: CarrierAnomaliesOptions) {
     this.#options = options
   }
 
-  /** By kind; kinds that never happened are left out. */
+  /** Counts by kind. Kinds that never happened are left out. */
   of(carrierId: number): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#counts.get(carrierId) ?? [])
   }
 
-  /** `pdu`: the one at fault, where there is one. */
+  /** `pdu`: the one at fault, if there is one. */
   readonly note = (kind: CarrierAnomaly, carrier: Carrier, pdu: Pdu | null): void => {
     this.#options.count(kind, carrier)
     const counts = this.#counts.get(carrier.id) ?? new Map<CarrierAnomaly, number>()
@@ -57,7 +57,7 @@ export class CarrierAnomalies {
   }
 }
 
-/** Null for what the metrics alone tell. A response is never refused, so there is nothing to warn of. */
+/** Null for kinds that only the metrics show. A response is never refused, so there is nothing to warn of. */
 function warningOf(kind: CarrierAnomaly, pdu: Pdu | null): Warning | null {
   const command = commandOf(pdu)
   const refused = (status: number, more: object = {}) => ({

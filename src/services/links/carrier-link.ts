@@ -11,18 +11,18 @@ export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiv
 
 /** What a link tells the submitter and the receiver. `Token` is theirs. */
 export interface LinkEvents<Token> {
-  /** Bound, or its window has room again after the bind. */
+  /** The link is bound, or its window has room again. */
   onReady(link: CarrierLink<Token>): void
-  /** `latencyMs` after the request was sent. */
+  /** `latencyMs`: time since the request was sent. */
   onResponse(token: Token, pdu: ResponsePdu, link: CarrierLink<Token>, latencyMs: number): void
-  /** No answer in time: the carrier may have the message. */
+  /** No answer in time. The carrier may have the message. */
   onTimeout(token: Token): void
   onLateResponse(token: Token, pdu: ResponsePdu): void
-  /** The session is over; what these tokens stand for may have reached the carrier. */
+  /** The session is over. The requests of these tokens may have reached the carrier. */
   onLost(tokens: Token[], link: CarrierLink<Token>): void
-  /** `toAnswer`: requests of the session without our answer, with this one. */
+  /** `toAnswer`: requests of the session that we have not answered yet, including this one. */
   onRequest(pdu: RequestPdu, connection: Connection<Token>, carrier: Carrier, toAnswer: number): void
-  /** The carrier did something that SMPP does not allow. `pdu` is null where it was no PDU. */
+  /** The carrier violated SMPP. `pdu` is null if the fault was no PDU. */
   onAnomaly?(anomaly: Anomaly, carrier: Carrier, pdu: Pdu | null): void
 }
 
@@ -32,9 +32,9 @@ export interface LinkTimings {
   readonly enquireLinkTimeoutMs?: number
   readonly bindTimeoutMs?: number
   readonly pduReadTimeoutMs?: number
-  /** How long the end of a link waits for what is in flight when it is in a hurry, then for unbind_resp. */
+  /** How long a link that must end soon waits for requests in flight, and then for unbind_resp. */
   readonly unbindTimeoutMs?: number
-  /** How long it waits for what is in flight when nothing presses: it was stopped, or its settings have changed. */
+  /** How long a link waits for requests in flight when nothing presses: it was stopped, or its settings have changed. */
   readonly answersTimeoutMs?: number
   /** First pause before a new connection; see domain/bind-pauses.ts. */
   readonly backoffMs?: number
@@ -48,23 +48,23 @@ const UNAUTHORIZED: readonly number[] = [
 ]
 /** How carriers end a session that they do not want. */
 const CLOSED: readonly CloseReason['code'][] = ['peer_closed', 'socket_error', 'peer_unbound', 'frame_error']
-/** A link that is closed again for the same reason is logged at most this often. */
+/** A link that closes again for the same reason is logged at most this often. */
 const LOG_EVERY_MS = 60_000
 
-/** A session that the carrier ends sooner was as good as refused: the pause before the next goes on growing. */
+/** A session that the carrier ends sooner counts as refused: the pause before the next keeps growing. */
 const STEADY_MS = 1_000
-/** The same of one that we ended because the carrier said that it was not in order. */
+/** The same for a session that we ended because the carrier said it was not in order. */
 const STEADY_REBOUND_MS = 10_000
-/** A session made anew less long ago that has taken a message is in order, whatever is answered to others. */
+/** A session made anew less than this ago that has taken a message is in order, whatever other messages are answered. */
 const REBIND_EVERY_MS = 20_000
 /** Submits in a row without an answer after which a session may be cut. */
 const MIN_SILENT_SUBMITS = 3
-/** Later than what proves an answer read: an answer is noted a little after it is written. */
+/** Longer than it takes to prove that an answer was read, because an answer is noted a little after it is written. */
 const CONFIRM_ANSWERS_MS = CONFIRMED_AFTER_MS + 250
-/** What has no answer by then has probably none: better to wait than to make it ambiguous. */
+/** A request without an answer by then probably gets none. Waiting is better than making it ambiguous. */
 const ANSWERS_TIMEOUT_MS = 15_000
 
-/** Bound on the reason of a close as it is shown. */
+/** Longest reason of a close that is shown. */
 const MAX_REASON_CHARACTERS = 200
 
 export interface LinkStatus {
@@ -86,9 +86,9 @@ export interface CarrierLinkOptions<Token> {
   readonly log: Log
 }
 
-/** One bind to a carrier, made anew for as long as the link is not stopped. */
+/** One bind to a carrier, which is made anew until the link is stopped. */
 export class CarrierLink<Token> {
-  /** Its present settings: those a bind is not made with may change under the session. */
+  /** Its current settings. Those that a bind is not made with may change during the session. */
   carrier: Carrier
   readonly number: number
   readonly bind: BindCommand
@@ -110,7 +110,7 @@ export class CarrierLink<Token> {
   #hasAccepted = false
   /** Submits without an answer since the last answer, or since the bind. */
   #silentSubmits = 0
-  /** It was cut for its silence, and has answered no submit since. */
+  /** It was cut because it answered no submit, and has answered none since. */
   #isDoubtful = false
 
   constructor(options: CarrierLinkOptions<Token>) {
@@ -120,7 +120,7 @@ export class CarrierLink<Token> {
     this.#options = options
   }
 
-  /** Whether its session is one that submits; the state of the carrier is not asked. */
+  /** Whether its session can submit, whatever the state of the carrier. */
   get canSubmit(): boolean {
     return this.bind !== 'bind_receiver' && this.#boundSince !== null
   }
@@ -130,12 +130,12 @@ export class CarrierLink<Token> {
     return Math.max(0, Math.min(this.#connection?.windowFree ?? 0, this.#places - this.unanswered))
   }
 
-  /** It was cut because it answered no submit, and has answered none since: what goes over it is a trial. */
+  /** It was cut because it answered no submit, and has answered none since. A message sent over it is a trial. */
   get isDoubtful(): boolean {
     return this.#isDoubtful
   }
 
-  /** A submit without an answer takes its place with it until one is answered; a link in doubt has one place. */
+  /** Each unanswered submit takes a place until one is answered. A link in doubt has one place. */
   get #places(): number {
     if (this.#isSilent) return 0
     return this.#isDoubtful ? 1 : Math.max(1, this.carrier.window - this.#silentSubmits)
@@ -193,7 +193,7 @@ export class CarrierLink<Token> {
           onTimeout: (token) => {
             this.#silentSubmits += 1
             events.onTimeout(token)
-            // What is under way over it would have no answer either; other carriers of the route do better.
+            // Requests in flight over it would get no answer either, and other carriers of the route do better.
             if (this.#isSilent) void this.#connection?.close({ code: 'submits_unanswered' })
           },
           onAnomaly: (anomaly, pdu) => events.onAnomaly?.(anomaly, this.carrier, pdu),
@@ -207,24 +207,26 @@ export class CarrierLink<Token> {
         },
       )
     } catch (error) {
-      // A bind field that does not fit the PDU: settings that cannot work until they are changed.
+      // A bind field does not fit the PDU. These settings cannot work until they are changed.
       this.#closed({ code: 'connect_failed', error: error as Error }, [])
     }
   }
 
-  /** Sends a request; false when the window is full or the link is not bound. @throws RangeError a field does not fit. */
+  /**
+   * Sends a request. Returns false when the window is full or the link is not bound. @throws RangeError a field does not fit.
+   */
   submit(pdu: Parameters<Connection<Token>['send']>[0], token: Token): boolean {
     return this.#connection !== null && this.#connection.send(pdu, token) > 0
   }
 
-  /** Tells one session of the link from the next; null: it is not bound. */
+  /** Identifies the current session of the link; null: it is not bound. */
   get session(): object | null {
     return this.#boundSince
   }
 
   /**
-   * The carrier says that our session is not in order: ends it, and binds again. False when that cannot be: it is new, and
-   * has taken a message.
+   * The carrier says that our session is not in order. Ends it and binds again. Returns false if the session is new and has
+   * taken a message: then it is in order.
    */
   rebind(): boolean {
     if (this.#connection?.state === 'UNBINDING') return true
@@ -235,12 +237,12 @@ export class CarrierLink<Token> {
     return true
   }
 
-  /** Unbinds, when what is in flight is answered, and stays down. */
+  /** Unbinds once requests in flight are answered, and stays down. */
   async stop(): Promise<void> {
     await this.#end(this.#options.timings.answersTimeoutMs ?? ANSWERS_TIMEOUT_MS)
   }
 
-  /** The same in a hurry; what is not over after `mostMs` is cut. Also hastens a `stop` under way. */
+  /** Stops soon: a session that is not over after `mostMs` is cut. Also hastens a `stop` in progress. */
   async drop(mostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
     const connection = this.#connection
     const cut = Number.isFinite(mostMs) ? setTimeout(() => connection?.destroy(), mostMs) : null
@@ -283,7 +285,7 @@ export class CarrierLink<Token> {
     this.#lastClose = reasonText(reason)
     if (!isRepeated || performance.now() - this.#loggedAtMs >= LOG_EVERY_MS)
       this.#logClose(reason, tokens.length)
-    // First: whatever becomes of the tokens, the link comes back.
+    // First, so that the link comes back whatever becomes of the tokens.
     if (!this.#stopped) this.#startLater(failure)
     try {
       this.#options.events.onLost(tokens, this)
@@ -293,7 +295,7 @@ export class CarrierLink<Token> {
     }
   }
 
-  /** What only the settings, here or at the carrier, can mend is a warning. */
+  /** Warns if only the settings, here or at the carrier, can mend it. */
   #logClose({ code, status, error }: CloseReason, unanswered: number): void {
     const details = {
       carrier: this.carrier.name,
@@ -315,12 +317,12 @@ export class CarrierLink<Token> {
     const firstMs = this.#options.timings.backoffMs ?? FIRST_BACKOFF_MS
     this.#closes = failure === 'closed' ? this.#closes + 1 : 0
     this.#pauseMs = nextPauseMs(failure, { lastMs: this.#pauseMs, firstMs, closes: this.#closes })
-    // Links that were cut together do not come back together.
+    // Links that were cut together should not come back together.
     this.#timer = setTimeout(() => this.start(), this.#pauseMs * (0.8 + 0.2 * Math.random()))
   }
 }
 
-/** `isEarly`: it was not bound, or has just been. */
+/** `isEarly`: the session was not bound yet, or had just been. */
 export function failureOf(
   { code, status }: CloseReason,
   { isDoubtful, isEarly }: { isDoubtful: boolean; isEarly: boolean },
@@ -331,7 +333,10 @@ export function failureOf(
   return isEarly && CLOSED.includes(code) ? 'closed' : 'unreached'
 }
 
-/** The certificate is judged by the carrier's own authorities, or the default ones; its name by tlsServerName, or the host. */
+/**
+ * The certificate is checked against the carrier's own authorities or the default ones, its name against tlsServerName or the
+ * host.
+ */
 function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servername?: string } {
   return {
     ...(tlsCa !== null && { ca: tlsCa }),
@@ -339,13 +344,13 @@ function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servern
   }
 }
 
-/** The code, and what more is known: `bind_rejected: ESME_RINVPASWD`, `connect_failed: certificate has expired`. */
+/** The code and any detail: `bind_rejected: ESME_RINVPASWD`, `connect_failed: certificate has expired`. */
 function reasonText({ code, status, error }: CloseReason): string {
   const detail = status !== undefined ? statusName(status) : error && faultText(error)
   return detail ? `${code}: ${detail}`.slice(0, MAX_REASON_CHARACTERS) : code
 }
 
-/** The message of an error; of a TLS fault also the setting that mends it. */
+/** The message of an error. For a TLS fault also the setting that mends it. */
 function faultText(error: Error & { code?: string }): string {
   const advice = tlsAdvice(error)
   const text = error.message || error.code || ''
@@ -366,7 +371,7 @@ const TLS_ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
   ],
 ]
 
-/** What an operator can set against a fault of TLS; null where it is no such fault. */
+/** What an operator can set to mend a TLS fault; null for any other fault. */
 function tlsAdvice(error: (Error & { code?: string }) | undefined): string | null {
   const code = error?.code ?? ''
   return TLS_ADVICE.find(([fault]) => fault.test(code))?.[1] ?? null

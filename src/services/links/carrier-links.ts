@@ -18,7 +18,7 @@ export interface CarrierLinksOptions {
 /** What an operator sees of a carrier's links on one node. */
 export interface LinkSummary {
   readonly state: string
-  /** ISO 8601; when the last of them was bound. Null unless all are. */
+  /** ISO 8601; when the last of them was bound. Null unless all are bound. */
   readonly since: string | null
   readonly lastError: string | null
   readonly unanswered: number
@@ -35,7 +35,7 @@ interface LinkedCarrier<Token> {
   readonly rates: CarrierRates | null
 }
 
-/** Whether the bind is this node's to make. */
+/** Whether this node may make the bind. */
 type Holds = (carrierId: number, number: number) => boolean
 
 /** The n-th bind of a carrier is one session of each of these. */
@@ -49,19 +49,19 @@ const BINDS: Record<Carrier['bindMode'], readonly BindCommand[]> = {
 /** SMPP 3.4 §5.2.2, without the NUL. Longer ones are sent whole, as many carriers issue them. */
 const STANDARD_PASSWORD_LENGTH = 8
 
-/** What a session is made with: a change of it makes the session anew, and of nothing else. */
+/** The settings that a session is made with. A change of one of them, and of no other, makes the session anew. */
 function sessionKey(carrier: Carrier): string {
   const { host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window } = carrier
   return JSON.stringify([host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window])
 }
 
-/** The links of every carrier that is not stopped, as far as this node holds their binds; they follow the directory. */
+/** The links of every carrier that is not stopped, for the binds this node holds. They follow the directory. */
 export class CarrierLinks<Token> {
   readonly #options: CarrierLinksOptions
   readonly #carriers = new Map<number, LinkedCarrier<Token>>()
-  /** Binds whose sessions are on their way down, by carrier and number. */
+  /** Binds whose sessions are closing, by carrier and number. */
   readonly #ending = new Map<string, Promise<void>>()
-  /** These sessions. */
+  /** The links of those sessions. */
   readonly #leaving = new Set<CarrierLink<Token>>()
   #events: LinkEvents<Token> | null = null
   #stopped = false
@@ -70,14 +70,14 @@ export class CarrierLinks<Token> {
     this.#options = options
   }
 
-  /** Sets the handlers of what comes over the links. Call it before `follow` makes the first. */
+  /** Sets the handlers of link events. Call it before `follow` makes the first link. */
   heardBy(events: LinkEvents<Token>): void {
     this.#events = events
   }
 
   /**
    * Makes the links of this directory whose binds this node `holds`, and ends all others. A session whose own settings have
-   * not changed goes on.
+   * not changed continues.
    */
   follow(directory: Directory, holds: Holds): void {
     const events = this.#events
@@ -101,13 +101,13 @@ export class CarrierLinks<Token> {
     return entry?.carrier.state === 'started' && entry.links.some((link) => link.canSubmit)
   }
 
-  /** Whether none of its sessions that submit is known to answer: each takes one message at a time, as a trial. */
+  /** Whether none of its submitting sessions is known to answer. Each then takes one message at a time, as a trial. */
   isDoubtful(carrierId: number): boolean {
     const links = this.#carriers.get(carrierId)?.links ?? []
     return links.some((link) => link.isDoubtful) && !links.some((link) => link.canSubmit && !link.isDoubtful)
   }
 
-  /** The link of the carrier with most room, or null when nothing can be submitted now. */
+  /** The carrier's link with the most room, or null when nothing can be submitted now. */
   freest(carrierId: number): CarrierLink<Token> | null {
     const entry = this.#carriers.get(carrierId)
     if (entry?.carrier.state !== 'started') return null
@@ -118,7 +118,7 @@ export class CarrierLinks<Token> {
     return best
   }
 
-  /** How many PDUs may be under way to all carriers together. */
+  /** How many PDUs may be in flight to all carriers together. */
   get windows(): number {
     let sum = 0
     for (const { carrier, links } of this.#carriers.values())
@@ -133,7 +133,7 @@ export class CarrierLinks<Token> {
     return sum
   }
 
-  /** PDUs under way to the carrier. */
+  /** PDUs in flight to the carrier. */
   inFlight(carrierId: number): number {
     let sum = 0
     for (const link of this.#carriers.get(carrierId)?.links ?? []) sum += link.unanswered
@@ -141,14 +141,14 @@ export class CarrierLinks<Token> {
   }
 
   /**
-   * The carrier's limits hold for the whole installation: a node that has some of its binds has that part of its rates.
+   * The carrier's limits hold for the whole installation, so a node that has some of its binds has that share of its rates.
    * Null when it has none.
    */
   rates(carrierId: number): CarrierRates | null {
     return this.#carriers.get(carrierId)?.rates ?? null
   }
 
-  /** When no session of the bind is left. The bind must be none that this node holds. */
+  /** Resolves when no session of the bind is left. This node must not hold the bind. */
   async unbound(carrierId: number, number: number): Promise<void> {
     await this.#ending.get(endingKey(carrierId, number))
   }
@@ -171,7 +171,7 @@ export class CarrierLinks<Token> {
     }
   }
 
-  /** Requests on all links that still wait for their response. */
+  /** Requests on all links that have no response yet. */
   get unanswered(): number {
     let sum = 0
     for (const { links } of this.#carriers.values()) for (const link of links) sum += link.unanswered
@@ -179,8 +179,8 @@ export class CarrierLinks<Token> {
   }
 
   /**
-   * Takes every link down, soon, until `follow` is called again; a session that is not over after `mostMs` is cut, also one
-   * that was on its way down already.
+   * Closes every link soon, until `follow` is called again. A session that is not over after `mostMs` is cut, even one that
+   * was closing already.
    */
   async drop(mostMs?: number): Promise<void> {
     for (const { links } of this.#carriers.values()) for (const link of links) this.#stopLink(link)
@@ -220,13 +220,13 @@ export class CarrierLinks<Token> {
     }
     links.sort((a, b) => a.number - b.number)
     this.#carriers.set(carrier.id, { carrier, links, rates: ratesOf(carrier, links) })
-    // What waited while it was draining goes on.
+    // Messages that waited while the carrier was draining are sent now.
     if (going > 0 && before?.carrier.state === 'draining' && carrier.state === 'started') {
       for (const link of links) if (link.canSubmit) events.onReady(link)
     }
   }
 
-  /** Carriers allow a fixed number of sessions: a new one begins when the one it replaces is over. */
+  /** Carriers allow a fixed number of sessions, so a new one begins when the one it replaces is over. */
   #startLink(made: Omit<CarrierLinkOptions<Token>, 'timings' | 'log'>): CarrierLink<Token> {
     const { timings = {}, log } = this.#options
     const link = new CarrierLink({ ...made, timings, log })

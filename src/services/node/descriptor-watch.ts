@@ -7,8 +7,8 @@ const INTERVAL_MS = 1_000
 const SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE'])
 
 /**
- * Notices that the process has no file descriptor left (`ulimit -n`). The event loop then closes new connections without a
- * word to anybody, so once a second it is tried whether one can be had.
+ * Notices that the process has no file descriptor left (`ulimit -n`). The event loop then closes new connections silently, so
+ * this tries once a second whether one can be opened.
  */
 export function descriptorWatch(registry: Registry, log: Log): PeriodicTask {
   const shortages = new Counter({

@@ -23,14 +23,14 @@ export interface DirectoryServiceOptions {
 type Listener = (directory: Directory) => void
 
 /**
- * How often the version is read, and how old knowledge may get before it is called stale. Together with the time-out
- * of a request being answered, a revoked token is refused everywhere within 5 s.
+ * How often the version is read, and how old the snapshot may get before it counts as stale. Together with the time-out of a
+ * request being answered, a revoked token is refused everywhere within 5 s.
  */
 const POLL_INTERVAL_MS = 1_000
 const STALE_AFTER_MS = 4_000
-/** Long enough for a database that is restarted, short enough for a client that waits. */
+/** Long enough for a database restart, short enough for a client that waits. */
 const FRESH_WAIT_MS = 2_000
-/** A refresh that failed is repeated after this, as long as somebody waits for it. */
+/** A failed refresh is retried after this, as long as somebody waits for it. */
 const FRESH_RETRY_MS = 100
 const MAX_FRESH_WAITS = 1_000
 const NOT_READ = 'configuration not read'
@@ -62,7 +62,7 @@ export class DirectoryService {
     this.#poll.start()
   }
 
-  /** No poll begins after this; resolves when the one under way has ended. */
+  /** Starts no more polls. Resolves when the one in flight has ended. */
   async stop(): Promise<void> {
     await this.#poll.stop()
     await this.#reads.idle()
@@ -79,14 +79,14 @@ export class DirectoryService {
     return this.#directory
   }
 
-  /** True when the snapshot was not confirmed for 4 s: what it allows may have been revoked since. */
+  /** True when the snapshot was not confirmed for 4 s. What it allows may have been revoked since. */
   stale(): boolean {
     return this.#options.clock() - this.#confirmedAtMs > STALE_AFTER_MS
   }
 
   /**
-   * The snapshot while it is not stale. After a pause of the process or an outage of the database it is refreshed first,
-   * once for all who wait. Null when that takes longer than 2 s, or when too many wait already.
+   * Returns the snapshot while it is not stale. After a pause of the process or an outage of the database it is refreshed
+   * first, once for all who wait. Resolves to null when that takes longer than 2 s, or when too many wait already.
    */
   fresh(): Directory | Promise<Directory | null> {
     if (!this.stale()) return this.current()
@@ -100,7 +100,7 @@ export class DirectoryService {
     return this.#freshening
   }
 
-  /** Calls `listener` after every change of the snapshot, the first load included. Gives what ends that. */
+  /** Calls `listener` after every change of the snapshot, including the first load. Returns a function that ends this. */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -143,7 +143,7 @@ export class DirectoryService {
     this.#confirmedAtMs = beganAtMs
   }
 
-  /** A listener that throws must fail neither the others nor the admin request that caused the change. */
+  /** A listener that throws must not affect the others, or the admin request that caused the change. */
   #tell(listener: Listener, directory: Directory): void {
     try {
       listener(directory)

@@ -2,20 +2,20 @@ import type { SharedRoom } from '../../domain/shared-room.ts'
 import { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts'
 
 export interface IntakeOptions extends Pick<PeriodicTaskOptions, 'log' | 'failure'> {
-  /** Of this node's memory. */
+  /** The room in this node's memory. */
   readonly room: SharedRoom
-  /** Takes what is due. Returns in how many milliseconds it should look again, if sooner than `pollMs`. */
+  /** Takes what is due. Returns the milliseconds until it should look again, if sooner than `pollMs`. */
   readonly look: () => Promise<number | undefined>
   readonly pollMs: number
 }
 
-/** Looks again and again for what waits in the database, and takes it into memory while there is room for it. */
+/** Looks repeatedly for work that waits in the database, and takes it into memory while there is room. */
 export class Intake {
   readonly #options: IntakeOptions
   readonly #task: PeriodicTask
   #taken = 0
   #isWoken = false
-  /** Until then nothing wakes it: what it was woken for before found no room. */
+  /** Until then `wake` does nothing, because the last woken look took nothing. */
   #restUntilMs = Number.NEGATIVE_INFINITY
 
   constructor(options: IntakeOptions) {
@@ -31,14 +31,14 @@ export class Intake {
     await this.#task.stop()
   }
 
-  /** Something waits now: looks at once, unless it was woken before and took nothing. */
+  /** Something is waiting. Looks at once, unless the last woken look took nothing. */
   wake(): void {
     if (performance.now() < this.#restUntilMs) return
     this.#isWoken = true
     this.#task.wake()
   }
 
-  /** Takes what `read` gives, at most `limit`, for which there is room. Nothing else finds that room meanwhile. */
+  /** Takes the items that `read` returns, at most `limit`. Room for that many is reserved meanwhile. */
   async take<Item>(
     limit: number,
     read: () => Promise<readonly Item[]>,

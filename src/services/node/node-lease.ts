@@ -18,9 +18,9 @@ type TakenListener = (buckets: readonly number[]) => unknown
 
 export interface NodeLeaseOptions {
   readonly db: Database
-  /** A node that starts under the name of another takes its work over at once. */
+  /** A node that starts under the name of another takes over its work at once. */
   readonly name: string
-  /** Another process has this name: this one must stop. */
+  /** Called when another process has taken this name: this one must stop. */
   readonly onReplaced: () => void
   readonly log: Log
   /** Set by each heartbeat. */
@@ -28,20 +28,20 @@ export interface NodeLeaseOptions {
   readonly heartbeatMs?: number
 }
 
-/** With LEASE_MS: the work of a node that dies is another's within 8 s and what its recovery takes (docs/adr/0008). */
+/** With LEASE_MS, the work of a dead node is another's within 8 s plus the time of its recovery (docs/adr/0008). */
 const HEARTBEAT_MS = 1_000
-/** Pause after a heartbeat that failed. */
+/** Pause after a failed heartbeat. */
 const RETRY_MS = 500
-/** So long after the end of another's lease it is looked at. */
+/** How long after the end of another node's lease that lease is checked. */
 const BEHIND_END_MS = 20
-/** Work stops this long before the lease ends, so that what was begun ends within it. */
+/** Work stops this long before the lease ends, so that whatever was begun ends within it. */
 export const SAFETY_MS = 3_000
-/** After such a gap, and when it starts, a node removes nobody for so long: the others get time for a heartbeat. */
+/** After a gap, and at the start, a node removes nobody for this long, to give the others time for a heartbeat. */
 export const GRACE_MS = 3_000
 
 /**
- * This node's share of the buckets. Every node owns an equal part of the live ones; the work of a dead node is taken
- * over when its lease is over: the next heartbeat of the others comes then, if it is not due sooner.
+ * This node's share of the buckets. Every live node owns an equal part. The work of a dead node is taken over when its lease
+ * is over: the other nodes' next heartbeat comes then, if it is not due sooner.
  */
 export class NodeLease {
   readonly #options: NodeLeaseOptions
@@ -64,7 +64,7 @@ export class NodeLease {
     this.#task = new PeriodicTask({
       run: () => this.runOnce(),
       intervalMs: heartbeatMs,
-      // Soon: the lease goes on running out.
+      // Soon, because the lease keeps running out.
       retryMs: Math.min(RETRY_MS, heartbeatMs),
       log: options.log,
       failure: 'heartbeat failed',
@@ -75,7 +75,7 @@ export class NodeLease {
     return this.#nodeId
   }
 
-  /** Buckets this node owns, or none while its lease may be over: then nothing may be sent. */
+  /** Buckets this node owns. None while its lease may be over: then nothing may be sent. */
   get buckets(): readonly number[] {
     return this.alive ? this.#buckets : []
   }
@@ -89,19 +89,24 @@ export class NodeLease {
     return this.leftMs > 0
   }
 
-  /** How long work may be begun. By a monotonic clock: a process that was stopped for longer than its lease knows it here. */
+  /**
+   * How long work may still be begun. By a monotonic clock, so a process that was stopped for longer than its lease notices.
+   */
   get leftMs(): number {
     return this.#renewedAtMs + LEASE_MS - SAFETY_MS - performance.now()
   }
 
-  /** A bucket for a new id: the owned ones in turn; any bucket while none is owned. */
+  /** A bucket for a new id: the owned buckets in turn, or any bucket while none is owned. */
   nextBucket(): number {
     const owned = this.#buckets
     this.#next += 1
     return owned.length === 0 ? this.#next % BUCKETS : owned[this.#next % owned.length]!
   }
 
-  /** Calls `listener` whenever the lease is renewed, is over by this node's clock, or was lost. Gives what ends that. */
+  /**
+   * Calls `listener` whenever the lease is renewed, is over by this node's clock, or was lost. Returns a function that ends
+   * this.
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -117,7 +122,7 @@ export class NodeLease {
     this.#takenListeners.add(listener)
   }
 
-  /** Calls `listener` when the lease was over: what this node holds may be another's, and it registers anew. */
+  /** Calls `listener` when the lease was over. What this node holds may be another's, and the node registers anew. */
   onExpired(listener: () => void): void {
     this.#expiredListeners.add(listener)
   }
@@ -128,7 +133,7 @@ export class NodeLease {
     this.#task.start()
   }
 
-  /** One heartbeat: renews the lease and evens out the shares. Returns in how many milliseconds the next is due. */
+  /** One heartbeat: renews the lease and evens out the shares. Returns the milliseconds until the next is due. */
   async runOnce(): Promise<number> {
     const { db, name, clock, heartbeatMs = HEARTBEAT_MS } = this.#options
     const startedAtMs = performance.now()
@@ -142,7 +147,7 @@ export class NodeLease {
     this.#renewed(startedAtMs)
     const share = Math.ceil(BUCKETS / nodes.length)
     const { owned, taken } = await takeBuckets(db, this.#nodeId, share)
-    // A node that died may have held work of buckets that it had given up before, to this one.
+    // A dead node may have held work of buckets that it had given up to this node before.
     const released = this.#nodes.every((id) => nodes.includes(id)) ? taken : owned
     if (released.length > 0) for (const listener of this.#takenListeners) await listener(released)
     this.#nodes = nodes
@@ -155,12 +160,12 @@ export class NodeLease {
     await this.#task.stop()
     if (this.#lapse !== null) clearTimeout(this.#lapse)
     this.#buckets = []
-    // Never started: there is nothing to give up.
+    // The node was never started, so there is nothing to give up.
     if (this.#nodeId === 0) return
     await removeNode(this.#options.db, this.#nodeId)
   }
 
-  /** A lease that was over is begun anew, as another node; under a name that another process has taken, never. */
+  /** A lease that was over begins anew, as another node. Under a name that another process has taken, it never does. */
   async #lost(state: 'expired' | 'replaced'): Promise<number> {
     const { db, name, onReplaced, heartbeatMs = HEARTBEAT_MS } = this.#options
     this.#buckets = []
@@ -169,7 +174,7 @@ export class NodeLease {
     if (state === 'expired') for (const listener of this.#expiredListeners) listener()
     const nodeId = state === 'expired' ? await registerNodeAgain(db, name) : null
     if (nodeId === null) {
-      // Not waited for: it is this run that finds it out.
+      // Not awaited, because this very run has found it out.
       void this.#task.stop()
       onReplaced()
       return heartbeatMs
@@ -184,7 +189,7 @@ export class NodeLease {
     this.#tell()
   }
 
-  /** Tells when the lease is over by this node's clock. A timer may fire a little early. */
+  /** Notices the end of the lease by this node's clock. A timer may fire a little early. */
   #watch(): void {
     if (this.#lapse !== null) clearTimeout(this.#lapse)
     this.#lapse = setTimeout(() => (this.alive ? this.#watch() : this.#tell()), Math.max(this.leftMs, 0) + 1)
@@ -194,7 +199,7 @@ export class NodeLease {
     for (const listener of this.#listeners) listener()
   }
 
-  /** What is in memory of a bucket given up stays held by this node until it is recorded; new work goes elsewhere. */
+  /** Messages in memory of a bucket that is given up stay with this node until they are recorded. New work goes elsewhere. */
   async #giveUp(buckets: readonly number[]): Promise<void> {
     const surplus = new Set(buckets)
     this.#buckets = this.#buckets.filter((bucket) => !surplus.has(bucket))

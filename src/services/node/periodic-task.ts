@@ -1,18 +1,18 @@
 import type { Log } from '../../log.ts'
 
 export interface PeriodicTaskOptions {
-  /** A number it gives is in how many milliseconds it is due again; without one: after the interval. */
+  /** May return the milliseconds until the next run. Otherwise that is due after the interval. */
   readonly run: () => Promise<unknown>
-  /** From the end of one run to the next, milliseconds. */
+  /** From the end of one run to the start of the next, milliseconds. */
   readonly intervalMs: number | (() => number)
-  /** From a run that failed to the next; default: the interval. */
+  /** Pause after a failed run. Default: the interval. */
   readonly retryMs?: number
   readonly log: Log
-  /** What is logged of the first of several failures in a row. */
+  /** Logged for the first of several failures in a row. */
   readonly failure: string
 }
 
-/** Does something again and again: one run after the other, until it is stopped. A run that fails is followed by the next. */
+/** Runs a task repeatedly, one run after the other, until it is stopped. A failed run is followed by the next. */
 export class PeriodicTask {
   readonly #options: PeriodicTaskOptions
   #timer: NodeJS.Timeout | null = null
@@ -25,28 +25,28 @@ export class PeriodicTask {
     this.#options = options
   }
 
-  /** The first run is due after `delayMs`; default: after the interval. Does nothing where it has started. */
+  /** The first run is due after `delayMs`; default: after the interval. No effect if already started. */
   start(delayMs: number = this.#intervalMs()): void {
     if (!this.#isStopped) return
     this.#isStopped = false
     this.#schedule(delayMs)
   }
 
-  /** The first run is now; resolves when it is over. */
+  /** Runs at once. Resolves when that first run is over. */
   async startNow(): Promise<void> {
     this.#isStopped = false
     this.#begin()
     await this.#running
   }
 
-  /** Runs now, or again as soon as the run that has begun is over. */
+  /** Runs now, or again as soon as the current run is over. */
   wake(): void {
     if (this.#isStopped) return
     if (this.#running !== null) this.#isWoken = true
     else this.#begin()
   }
 
-  /** Nothing begins after this; resolves when the run that has begun is over. */
+  /** Starts no more runs. Resolves when the current run is over. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#clear()

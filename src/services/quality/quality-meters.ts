@@ -10,7 +10,7 @@ import {
 import { Histogram } from '../../histogram.ts'
 import type { QualityMeters } from './quality-watch.ts'
 
-/** Series of one carrier, looked up once and not for every message. */
+/** The series of one carrier, looked up once instead of for every message. */
 interface CarrierSeries {
   readonly submits: Readonly<Record<SubmitResult, { inc(): void }>>
   readonly receipts: Readonly<Record<FinalResult, { inc(): void }>>
@@ -18,7 +18,7 @@ interface CarrierSeries {
   readonly receiptLatency: { observe(seconds: number): void }
 }
 
-/** How each carrier does, seen by this node. Labels: carriers of the configuration, and results from a closed list. */
+/** Results of each carrier, as seen by this node. Labels: carriers of the configuration, and results from a closed list. */
 export function qualityMeters(registry: Registry): QualityMeters {
   const counts: (() => void)[] = []
   const common = {
@@ -50,7 +50,7 @@ export function qualityMeters(registry: Registry): QualityMeters {
     'from SENT to the status that followed',
     RECEIPT_LATENCY_BOUNDS_MS,
   )
-  // A counter is there from 0 on, so that its first increase shows. It is told when it is scraped: each `inc` with labels
+  // A counter starts at 0, so that its first increase shows. It is filled when it is scraped, because each `inc` with labels
   // costs 160 ns, and a message has two.
   const fromNone = (counter: Counter<'carrier' | 'result'>, labels: { carrier: string; result: string }) => {
     let untold = 0

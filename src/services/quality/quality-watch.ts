@@ -21,7 +21,7 @@ import {
 } from '../../store/quality.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 
-/** What is told of each event beside the table: the metrics. Names a carrier of the directory. */
+/** The metrics, which get each event beside the table. Carriers are named as in the directory. */
 export interface QualityMeters {
   /** `latencyMs` null: no answer came. */
   submitted(carrier: string, result: SubmitResult, latencyMs: number | null): void
@@ -38,7 +38,7 @@ export interface QualityWatchOptions {
   readonly intervalMs?: number | undefined
 }
 
-/** One submit_sm and what came of it. */
+/** One submit_sm and its result. */
 export interface SubmitObservation {
   readonly carrierId: number
   readonly routeId: number
@@ -55,13 +55,16 @@ const FINALS: Readonly<Record<string, FinalResult>> = {
   FAILED: 'failed',
   UNKNOWN: 'unknown',
 }
-/** event_seq of a status that follows SENT; beyond it the message was UNKNOWN between, by a receipt or being overdue. */
+/**
+ * event_seq of the status that follows SENT. With a higher one the message was UNKNOWN in between, by a receipt or by being
+ * overdue.
+ */
 const SEQ_AFTER_SENT = 2
 
 /**
- * Counts how carriers do in each route, and takes those out of use that fall below the route's floor. Counts are kept in
- * memory and added to the table every 10 s, so a crash loses that much of them and no more. Every node judges by the
- * sums of all; what is out of use is in the database, the same for all and after a restart.
+ * Counts the results of carriers in each route, and takes those below the route's floor out of use. Counts stay in memory and
+ * are added to the table every 10 s, so a crash loses at most that much. Every node judges by the sums of all nodes. The
+ * database holds which carriers are out of use, so that is the same for all nodes and after a restart.
  */
 export class QualityWatch {
   readonly #options: QualityWatchOptions
@@ -88,7 +91,10 @@ export class QualityWatch {
     this.#tallies.submitted(clock(), { carrierId, routeId }, result, latencyMs)
   }
 
-  /** Statuses as they were recorded. A message that no carrier accepted whole, by an answer of its own, is not counted. */
+  /**
+   * Counts statuses as they were recorded. A message that no carrier accepted whole, with an answer of its own, is not
+   * counted.
+   */
   changed(messages: readonly ChangedMessage[]): void {
     const { directory, meters } = this.#options
     for (const { status, sentAt, updatedAt, carrierId, routeId, seq } of messages) {
@@ -103,7 +109,7 @@ export class QualityWatch {
       }
       const latencyMs = Math.max(updatedAt.getTime() - sentAtMs, 0)
       meters.finished(carrier.name, result, latencyMs)
-      // Sent within its validity, it was not overdue before: so what it was before was counted.
+      // A message sent within its validity was not overdue before, so its former status was counted.
       const again = seq > SEQ_AFTER_SENT && latencyMs < RECEIPT_GRACE_MS
       if (pair !== null) this.#tallies.finished(sentAtMs, pair, result, latencyMs, again)
     }
@@ -124,7 +130,7 @@ export class QualityWatch {
     return routes
   }
 
-  /** Messages without a final receipt, by the name of their carrier: of the hour before those that may still have theirs. */
+  /** Messages without a final receipt by carrier name, for the hour before those that may still get theirs. */
   async missingReceipts(): Promise<Map<string, number>> {
     const beforeMs = minuteOf(this.nowMs()) - MISSING_AFTER_MINUTES * MINUTE_MS
     const hour = { from: new Date(beforeMs - 60 * MINUTE_MS), before: new Date(beforeMs) }
@@ -136,26 +142,26 @@ export class QualityWatch {
     return this.#options.clock()
   }
 
-  /** Rejects when the database does not answer: a node must not begin by using what is out of use. */
+  /** Rejects when the database does not answer: a node must not start by using a carrier that is out of use. */
   async start(): Promise<void> {
     await this.refresh()
     this.#task.start()
   }
 
-  /** Writes down what was counted. Never rejects. */
+  /** Writes the counts. Never rejects. */
   async stop(): Promise<void> {
     await this.#task.stop()
     await this.#flush().catch((error) => this.#options.log.error({ err: error }, 'quality counts lost'))
   }
 
-  /** Writes, judges, and reads what is out of use. */
+  /** Writes the counts, judges, and reads which carriers are out of use. */
   async runOnce(): Promise<void> {
     await this.#flush()
     await this.#judge()
     await this.refresh()
   }
 
-  /** Reads what is out of use. */
+  /** Reads which carriers are out of use. */
   async refresh(): Promise<void> {
     const pauses = await listPauses(this.#options.db, new Date(this.nowMs()))
     this.#pauses = Map.groupBy(pauses, (pause) => pause.routeId)

@@ -6,8 +6,9 @@ import { readForScrape } from './scrapes.ts'
 const OF_ALL = 'of all nodes, the same on each; at most some 20,000 due and 20,000 later ones are counted'
 
 /**
- * Gauges of what waits. Labels: routes and carriers of the configuration, at most 200 series and the rest as `other`, and
- * causes from closed lists. What is in the database is counted at most every 10 s; there is no series while it cannot be.
+ * Gauges of what waits. Labels: routes and carriers of the configuration, at most 200 series with the rest as `other`, and
+ * causes from closed lists. Rows in the database are counted at most every 10 s. While they cannot be counted there is no
+ * series.
  */
 export function backlogMetrics(registry: Registry, watch: BacklogWatch): void {
   const registers = [registry]
@@ -87,7 +88,7 @@ function showMessages(gauge: Gauge<'route' | 'carrier' | 'cause'>, rows: readonl
     gauge.set({ route: route ?? '', carrier: carrier ?? '', cause }, count)
 }
 
-/** 0 where nothing waits. A clock that was set back makes no negative age. */
+/** 0 if nothing waits. A clock that was set back makes no negative age. */
 function oldestSeconds(rows: readonly { readonly oldestMs: number }[]): number {
   return Math.max(0, ...rows.map(({ oldestMs }) => (Date.now() - oldestMs) / 1_000))
 }

@@ -19,7 +19,7 @@ import {
 import type { Database } from '../../store/database.ts'
 
 export interface BacklogWatchOptions {
-  /** The pool of look-ups: counting takes no connection from the message path. */
+  /** The pool for look-ups, so that counting takes no connection from the message path. */
   readonly reads: Database
   readonly directory: () => Directory
   readonly held: () => readonly HeldGroup[]
@@ -28,16 +28,16 @@ export interface BacklogWatchOptions {
   readonly clock: () => number
 }
 
-/** What was counted in the database is shown for so long, however many ask; */
+/** A count of the database is reused for this long, however many ask. */
 const MAX_AGE_MS = 10_000
-/** and for so many times as long as the counting took, so that it takes 2 % of a connection at most. */
+/** It is also reused for this many times as long as it took, so that counting takes at most 2 % of a connection. */
 const AGE_PER_COST = 50
-/** Routes, carriers and causes that are shown; the smaller ones are added up as `other`. */
+/** Routes, carriers and causes that are shown. Smaller ones are added up as `other`. */
 const MAX_SHOWN = 200
 
 type Counted = Pick<Backlog, 'waiting' | 'webhooks' | 'destinations' | 'more' | 'countedAtMs'>
 
-/** What waits, where and why: counted when somebody asks, and not too often. */
+/** What waits, where and why. Counted when somebody asks, but not too often. */
 export class BacklogWatch {
   readonly #options: BacklogWatchOptions
   #counted: Promise<Counted> | null = null
@@ -52,7 +52,7 @@ export class BacklogWatch {
     return { held: this.held(), ...(await this.#count()) }
   }
 
-  /** What is in the memory of this node. */
+  /** Messages in the memory of this node. */
   held(): WaitingMessages[] {
     const directory = this.#options.directory()
     return shownMessages(
@@ -82,7 +82,7 @@ export class BacklogWatch {
     return this.#counted
   }
 
-  /** One statement after the other: a scrape takes one connection. */
+  /** One statement after the other, so that a scrape takes one connection. */
   async #read(): Promise<Counted> {
     const { reads, directory, conditionOf, clock } = this.#options
     const messages = await countWaitingMessages(reads)

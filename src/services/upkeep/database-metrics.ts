@@ -5,10 +5,10 @@ import { watchPool } from '../../store/pool-watch.ts'
 
 /** From 1 ms to 10 s. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Statements without a name of their own: BEGIN, COMMIT, and what administration asks. */
+/** Statements without a name: BEGIN, COMMIT, and those of administration. */
 const UNNAMED = 'unnamed'
 
-/** How the database answers this node. Labels: names of statements and pools, constants of the code. */
+/** How fast the database answers this node. Labels: names of statements and pools, which are constants of the code. */
 export function databaseMetrics(registry: Registry, pools: Readonly<Record<string, Database>>): void {
   const statements = new Histogram<'statement'>({
     name: 'aldis_statement_seconds',

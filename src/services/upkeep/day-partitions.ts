@@ -12,22 +12,22 @@ import { limitLockWait } from '../../store/retention.ts'
 
 const DAY_MS = 86_400_000
 
-/** Days before today that get a partition: a node's clock may be behind at midnight. */
+/** Days before today that get a partition, because a node's clock may be behind at midnight. */
 const DAYS_BEHIND = 1
-/** Days ahead: for so long nodes may fail to make any. */
+/** Days ahead that get a partition. For this long nodes may fail to make one. */
 const DAYS_AHEAD = 7
 
-/** Receipts come in until validity (24 h) + 48 h, and change an UNKNOWN for 72 h more: 6 days, and two to spare. */
+/** Receipts arrive until validity (24 h) + 48 h, and change an UNKNOWN for 72 h more: 6 days, plus two to spare. */
 const SUBMISSION_DAYS = 8
-/** Days whose messages have just come to their end; more than one, for a service that did not run. */
+/** Days whose messages have just ended. More than one, in case the service did not run. */
 const FINISHED_DAYS = [SUBMISSION_DAYS, SUBMISSION_DAYS + 1, SUBMISSION_DAYS + 2]
 
-/** Longest wait for the exclusive lock of a table; what did not get it is tried again later. */
+/** Longest wait for the exclusive lock of a table. A partition that did not get it is retried later. */
 const LOCK_WAIT_MS = 1_000
-/** Lost races before it is a failure. */
+/** After this many lost races it is a failure. */
 const TRIES = 10
 
-/** What creating says when another node was faster, or was at it; looked at again, the partition is there. */
+/** Errors of creating when another node was faster or is doing the same. A second look finds the partition. */
 const CREATE_RACES = new Set([
   '42P07', // duplicate_table
   '23505', // unique_violation, in the system catalogue
@@ -39,8 +39,8 @@ const CREATE_RACES = new Set([
 ])
 
 /**
- * What dropping says when another node has just dropped it. Not a lock that was not had: trying at once again would hold
- * everybody up once more.
+ * Errors of dropping when another node has just dropped it. A lock timeout is not one: retrying at once would hold everybody
+ * up again.
  */
 const DROP_RACES = new Set([
   '42P01', // undefined_table
@@ -49,8 +49,8 @@ const DROP_RACES = new Set([
 ])
 
 /**
- * Makes sure every partitioned table has the partitions of yesterday to a week from now (UTC). To be called before
- * anything is inserted; several nodes may call it at once.
+ * Makes sure that every partitioned table has the partitions from yesterday to a week from now (UTC). Call it before any
+ * insert. Several nodes may call it at once.
  */
 export async function ensurePartitions(db: Database, nowMs: number): Promise<void> {
   for (const table of PARTITIONED_TABLES) await ensureDays(db, table, nowMs)
@@ -64,7 +64,7 @@ async function ensureDays(db: Database, table: PartitionedTable, nowMs: number):
   await changeDays(db, missing, CREATE_RACES, (transaction, day) => createPartition(transaction, table, day))
 }
 
-/** Changes the partition of each day that `find` returns until it returns none: other nodes may be at the same. */
+/** Changes the partition of each day that `find` returns, until it returns none. Other nodes may do the same. */
 async function changeDays<Day>(
   db: Database,
   find: () => Promise<readonly Day[]>,
@@ -90,8 +90,8 @@ async function changeDays<Day>(
 }
 
 /**
- * Drops the partitions whose youngest message is older than the retention: `retentionDays`, or 8 for submissions. What is
- * noted of their messages goes with them, and what is noted of finished ones and no longer so.
+ * Drops the partitions whose youngest message is older than the retention: `retentionDays`, or 8 days for submissions. The
+ * kinds noted of their messages go with them, and so do kinds that finished messages no longer have.
  */
 export async function dropOldPartitions(db: Database, nowMs: number, retentionDays: number): Promise<void> {
   for (const table of PARTITIONED_TABLES) {

@@ -39,7 +39,7 @@ export interface MaintenanceOptions {
   readonly nowMs: () => number
   /** Applies parked receipts, at most one per (carrier, id); resolves when that is recorded. */
   readonly applyReceipts: (receipts: readonly ReceiptRow[]) => Promise<unknown>
-  /** Parked receipts whose id can be read, or looked up, by now; `more` when these were not all. */
+  /** Parked receipts whose id can be read or looked up by now. `more`: there are others. */
   readonly readReceipts: () => Promise<{ receipts: readonly ReceiptRow[]; more: boolean }>
   readonly log: Log
   /** See `InboundDeps`. */
@@ -56,47 +56,50 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** First runs after the start, one after the other. */
+/** Pause between the first runs after the start, which come one after the other. */
 const STAGGER_MS = 250
 
-/** Rows changed in one statement, and statements in one run of a job. */
+/** Rows changed by one statement. MAX_BATCHES: statements in one run of a job. */
 const BATCH_ROWS = 1_000
 /** 200,000 rows each minute: more than keys can be added in a minute. */
 const MAX_BATCHES = 200
 
 const RECEIPT_BATCH = 500
 const MAX_RECEIPT_BATCHES = 10
-/** What was parked within this time is looked at in every run: its submission may just have been recorded elsewhere. */
+/**
+ * Receipts parked within this time are looked at in every run, because their submission may just have been recorded
+ * elsewhere.
+ */
 const RECENT_MS = 2 * MINUTE_MS
 const OLDEST: ParkedPlace = { parked_at: new Date(0).toISOString(), parked_id: 0 }
 /** How long a receipt without a submission waits for one. */
 const PARKED_LIFETIME_MS = 72 * HOUR_MS
-/** As long as submissions: no receipt is matched later, so that older minutes no longer change. */
+/** As long as submissions. No receipt is matched later, so older minutes no longer change. */
 const QUALITY_LIFETIME_MS = 8 * 24 * HOUR_MS
 
 /** errorCode of a message whose receipt did not come in time. */
 const NO_RECEIPT = '601'
 const OVERDUE_AFTER_MS = VALIDITY_MS + RECEIPT_GRACE_MS
-/** Messages are looked through in the order of their creation, this much at a time. */
+/** Messages are looked through in the order of their creation, this period at a time. */
 const OVERDUE_STEP_MS = 10 * MINUTE_MS
-/** How far back a node begins when it starts: a week-end on which nothing ran is made up for. */
+/** How far back a node begins when it starts. This makes up for a weekend on which nothing ran. */
 const OVERDUE_LOOKBACK_MS = 72 * HOUR_MS
-/** Enough for a look back over hours that all have messages, and for 50,000 messages of one step. */
+/** Enough to look back over hours that all have messages, and for 50,000 messages of one step. */
 const MAX_OVERDUE_STEPS = OVERDUE_LOOKBACK_MS / OVERDUE_STEP_MS + 50
 
 /**
- * The housekeeping of the database. It runs on every node at once without any agreement between them: each job is made
- * of statements that find nothing to do where another node was first. Ages of queued rows are by the database's clock,
- * days and message ids by `nowMs`.
+ * The housekeeping of the database. It runs on every node at once without any agreement between nodes: each job consists of
+ * statements that find nothing to do if another node was first. Ages of queued rows are by the database's clock, days and
+ * message ids by `nowMs`.
  */
 export class Maintenance {
   readonly #options: MaintenanceOptions
   readonly #jobs: readonly Job[]
   readonly #tasks: readonly PeriodicTask[]
   #stopping = false
-  /** How far the older parked receipts are looked through. */
+  /** How far the older parked receipts have been looked through. */
   #lookedTo = OLDEST
-  /** Messages created before this are known not to be overdue, or are UNKNOWN by now. */
+  /** Messages created before this are known not to be overdue, or are UNKNOWN already. */
   #overdueFromMs: number | null = null
 
   constructor(options: MaintenanceOptions) {
@@ -144,13 +147,13 @@ export class Maintenance {
     )
   }
 
-  /** Every job runs soon, then again after its interval. `ensurePartitions` is to be called before. */
+  /** Runs every job soon, then again after its interval. Call `ensurePartitions` first. */
   start(): void {
     this.#stopping = false
     for (const [index, task] of this.#tasks.entries()) task.start((index + 1) * STAGGER_MS)
   }
 
-  /** Nothing begins after this; resolves when the statements under way have ended. */
+  /** Starts nothing more. Resolves when the statements in flight have ended. */
   async stop(): Promise<void> {
     this.#stopping = true
     await Promise.all(this.#tasks.map((task) => task.stop()))
@@ -162,7 +165,7 @@ export class Maintenance {
       await run().catch((error: unknown) => this.#options.log.error({ err: error }, failureOf(name)))
   }
 
-  /** Recent ones in every run; of the others a batch, in turn: a million are looked at within three hours. */
+  /** Applies recent receipts in every run, and a batch of the others in turn: a million are looked at within three hours. */
   async #applyParkedReceipts(): Promise<void> {
     await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
       const { receipts, more } = await this.#options.readReceipts()
@@ -187,14 +190,14 @@ export class Maintenance {
     return last
   }
 
-  /** Of one id one after the other: the second counts after the effect of the first. */
+  /** Receipts of one id are applied one after the other, because the second depends on the effect of the first. */
   async #apply(receipts: readonly ReceiptRow[]): Promise<void> {
     const ofIds = [...Map.groupBy(receipts, receiptKey).values()]
     for (let round = 0; ofIds.some((own) => own.length > round); round += 1)
       await this.#options.applyReceipts(ofIds.flatMap((own) => own[round] ?? []))
   }
 
-  /** The events are left to the owners of their buckets: nothing here waits for them. */
+  /** The events are left to the owners of their buckets, because nothing here waits for them. */
   #inboundDeps(): InboundDeps {
     const { db, directory, newMessageId, log, onUnowned } = this.#options
     const holder = { holder: null, buckets: [] }
@@ -202,8 +205,8 @@ export class Maintenance {
   }
 
   /**
-   * Goes on where the last run ended, so every message is looked at once and not a whole day each minute, and from one
-   * message to the next, so that times without any take no statements.
+   * Continues where the last run ended, so that every message is looked at once instead of a whole day each minute. Goes from
+   * one message to the next, so that periods without messages cost no statements.
    */
   async #expireOverdue(): Promise<void> {
     const { db, directory, nowMs } = this.#options
@@ -220,7 +223,7 @@ export class Maintenance {
         limit: BATCH_ROWS,
       })
       const fact = { kind: 'overdue', atMs: nowMs(), errorCode: NO_RECEIPT } as const
-      // The events wait for whoever owns their bucket.
+      // The events wait for the owner of their bucket.
       await recordFacts(
         db,
         overdue.map((key) => ({ ...key, fact })),
@@ -232,7 +235,7 @@ export class Maintenance {
     })
   }
 
-  /** Events first: one must never be found without its message. */
+  /** Deletes events first: an event must never be found without its message. */
   async #enforceRetention(): Promise<void> {
     const { db, nowMs, retentionDays } = this.#options
     const now = nowMs()
@@ -244,18 +247,21 @@ export class Maintenance {
 
   async #releaseStray(): Promise<void> {
     const { db } = this.#options
-    // What a node did last may be committed after its events were released.
+    // A node's last statement may be committed after its events were released.
     await releaseEvents(db)
     await this.#sweep((limit) => releaseStray(db, CROWDED_MS, limit))
     await this.#sweep((limit) => releaseStranded(db, CROWDED_MS, limit))
   }
 
-  /** Repeats a statement, which tells how many rows it found, while it finds as many as it may. True as of `#repeat`. */
+  /**
+   * Repeats a statement that returns how many rows it found, while it finds as many as it may. Returns true as `#repeat`
+   * does.
+   */
   #sweep(statement: (limit: number) => Promise<number>): Promise<boolean> {
     return this.#repeat(MAX_BATCHES, async () => (await statement(BATCH_ROWS)) === BATCH_ROWS)
   }
 
-  /** Repeats `step` while it gives true, at most `times`, not beyond a stop. True when there was nothing more to do. */
+  /** Repeats `step` while it returns true, at most `times`, and not after a stop. Returns true when nothing more was to do. */
   async #repeat(times: number, step: () => Promise<boolean>): Promise<boolean> {
     for (let round = 0; round < times; round += 1) {
       if (this.#stopping) return false

@@ -22,7 +22,7 @@ const BATCH_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 const MOST_COUNTED = 10_000
 
 export interface MeasuredServices {
-  /** The pool of look-ups. */
+  /** The pool for look-ups. */
   readonly reads: Database
   readonly submitter: Submitter
   readonly inProgress: MessagesInProgress
@@ -44,7 +44,7 @@ export interface EventCounters {
   readonly batch: BatchMeter
 }
 
-/** Counted as it happens. Labels: carriers of the configuration, and kinds from closed lists. */
+/** Counters of events. Labels: carriers of the configuration, and kinds from closed lists. */
 export function eventCounters(registry: Registry): EventCounters {
   const anomalies = new Counter({
     name: 'aldis_smpp_anomalies_total',
@@ -69,7 +69,7 @@ export function eventCounters(registry: Registry): EventCounters {
     labelNames: ['outcome'] as const,
     registers: [registry],
   })
-  // The labels are hashed once, not for every attempt.
+  // The labels are hashed once instead of for every attempt.
   const [delivered, failed] = [attempts.labels('delivered'), attempts.labels('failed')]
   const batches = new Histogram<'batch'>({
     name: 'aldis_batch_size',
@@ -87,7 +87,7 @@ export function eventCounters(registry: Registry): EventCounters {
   }
 }
 
-/** Gauges of what this node holds, read when they are scraped. No label names a number, a message or a tenant. */
+/** Gauges of what this node holds, read when they are scraped. No label names a phone number, a message or a tenant. */
 export function serviceMetrics(registry: Registry, services: MeasuredServices): void {
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
@@ -131,7 +131,7 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
     },
   })
   gauge('aldis_submits_unanswered', 'submits whose response is awaited', () => links.unanswered)
-  /** One value for each carrier: 0 where its name is not told, no series while nothing can be told. */
+  /** One value for each carrier. It is 0 if `read` does not name the carrier; there is no series while `read` returns null. */
   const carrierGauge = (name: string, help: string, read: () => ByCarrier | Promise<ByCarrier | null>) =>
     new Gauge({
       name,

@@ -1,7 +1,7 @@
-/** A scrape does not wait for the database longer than this: the other metrics are needed most when it hangs. */
+/** A scrape waits no longer than this for the database: the other metrics are needed most when it hangs. */
 const MAX_WAIT_MS = 2_000
 
-/** What was read, or null when it fails or takes too long. */
+/** Returns what was read, or null when reading fails or takes too long. */
 export async function readForScrape<Value>(reading: Promise<Value>): Promise<Value | null> {
   let timer: NodeJS.Timeout | undefined
   const tooLong = new Promise<null>((resolve) => {

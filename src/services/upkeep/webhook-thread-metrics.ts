@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client'
 import type { ThreadLoad } from '../../outbound/thread-messages.ts'
 import type { WebhookSender } from '../../outbound/webhook-sender.ts'
 
-/** How busy the thread that sends webhooks is: Node's own figures are of the main thread. */
+/** How busy the thread that sends webhooks is. Node's own figures are those of the main thread. */
 export function webhookThreadMetrics(registry: Registry, sender: Pick<WebhookSender, 'measure'>): void {
   const gauge = (name: string, help: string, read: (load: ThreadLoad) => number) =>
     new Gauge({
