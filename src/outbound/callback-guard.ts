@@ -27,14 +27,14 @@ export type DialRefusal =
 /** Addresses offered to the dispatcher: it tries a few of them, never hundreds. */
 const MAX_DIAL_ADDRESSES = 8
 
-/** URLs whose judgement by text is remembered: at most some 12 MB of them. */
+/** URLs whose judgement by text is remembered. They take at most 12 MB. */
 const MAX_REMEMBERED_URLS = 1_000
 
-/** The one classifier of callback URLs, asked when a URL is accepted and again at each delivery. */
+/** The only classifier of callback URLs. It is asked when a URL is accepted and again at each delivery. */
 export class CallbackGuard implements CallbackChecker {
   readonly #policy: CallbackPolicy
   readonly #resolver: NameResolver
-  /** A message asks three times for the same URL; a judgement takes 11 µs, and depends on the text and the policy alone. */
+  /** A message asks about the same URL three times. A judgement takes 11 µs, and depends only on the text and the policy. */
   readonly #byText = new LRUCache<string, CallbackUrlJudgement>({ max: MAX_REMEMBERED_URLS })
   /** One verdict per DNS answer: the dials that share the answer share its judgement. */
   readonly #judged = new WeakMap<readonly string[], boolean>()
@@ -64,8 +64,8 @@ export class CallbackGuard implements CallbackChecker {
   }
 
   /**
-   * Judges a URL for a delivery, with an answer of DNS at most a second old. One address that is not allowed
-   * refuses them all: a name with a public and a private address is how rebinding looks.
+   * Judges a URL for a delivery, with a DNS answer at most a second old. One forbidden address refuses them all, because a
+   * name with a public and a private address is what rebinding looks like.
    */
   judgeForDial(raw: string): DialVerdict | Promise<DialVerdict> {
     const judgement = this.#judgementOf(raw)
@@ -85,7 +85,7 @@ export class CallbackGuard implements CallbackChecker {
     const remembered = typeof raw === 'string' ? this.#byText.get(raw) : undefined
     if (remembered !== undefined) return remembered
     const judgement = judgeCallbackUrl(raw, this.#policy)
-    // What is refused is not asked for again, and may be any text.
+    // A refused URL is not asked for again, and may be any text.
     if (judgement.ok && typeof raw === 'string') this.#byText.set(raw, judgement)
     return judgement
   }

@@ -8,28 +8,28 @@ import type { SendLease } from './send-lease.ts'
 export interface OutgoingRequest {
   /** Head and body, as they are sent. */
   readonly text: string
-  /** When its time is over, on performance.now()'s clock. */
+  /** The end of its time, on performance.now()'s clock. */
   readonly deadlineMs: number
-  /** Without it nothing is sent: another node may have sent what this request says, and what comes behind it. */
+  /** Nothing is sent after it ends: another node may have sent this request, and those behind it. */
   readonly lease: Readonly<SendLease>
-  /** Called once. `response`: the answer as far as it came; null when the request was not sent. */
+  /** Called once. `response`: the answer as far as it was received; null when the request was not sent. */
   end(error: DeliveryErrorName | null, response: ResponseParser | null): void
 }
 
-/** Told of each change of a connection. */
+/** Notified of each change of a connection. */
 export interface ConnectionPool {
   /** The dial succeeded. */
   opened(connection: Connection): void
-  /** Its answer is over, and it may carry another request after the event loop has polled the sockets. */
+  /** Its answer is over. It may carry another request once the event loop has polled the sockets. */
   rests(connection: Connection): void
-  /** Comes last. `failure`: why it could not be made; null when it had been, or is not wanted any more. */
+  /** Called last. `failure`: why the connection could not be made; null if it was made, or is not wanted any more. */
   closed(connection: Connection, failure: DialError | null): void
 }
 
 /** How long a connection that has carried nothing may wait for its first request. */
 const UNUSED_MS = 4_000
 
-/** One socket, and at most one request on it: the next is sent when the answer to the one before is whole. */
+/** One socket with at most one request on it. The next is sent when the answer to the previous one is complete. */
 export class Connection implements SocketUser {
   readonly #pool: ConnectionPool
   readonly #socket: OpenSocket
@@ -51,8 +51,8 @@ export class Connection implements SocketUser {
   }
 
   /**
-   * Closes the connection when it has waited long enough, or when the other side has answered the last request before it
-   * took all of it: what is left would be read as the beginning of the next. Returns whether it did.
+   * Closes the connection when it has waited long enough, or when the peer answered the last request before taking all of it:
+   * the rest would be read as the beginning of the next. Returns whether it closed.
    */
   closeUnfit(nowMs: number): boolean {
     if (nowMs < this.#idleUntilMs && this.#socket.writableLength === 0) return false
@@ -65,12 +65,12 @@ export class Connection implements SocketUser {
     if (nowMs >= this.#idleUntilMs) this.close()
   }
 
-  /** Ends the request and closes the connection when the request's time is over. */
+  /** When the request's time is over, ends the request and closes the connection. */
   closeLate(nowMs: number): void {
     if (this.#request !== null && nowMs >= this.#request.deadlineMs) this.close('RESPONSE_TIMEOUT')
   }
 
-  /** `error`: of the request on it, if there is one. */
+  /** `error`: for the request on the connection, if there is one. */
   close(error: DeliveryErrorName = 'ABORTED'): void {
     this.#socket.destroy()
     this.#end(error)
@@ -85,7 +85,7 @@ export class Connection implements SocketUser {
   received(bytes: Buffer): void {
     const response = this.#response
     if (response === null) {
-      // An answer to nothing that was asked: what comes next could be the answer to an earlier request too.
+      // This answers no request, so whatever comes next could also be the answer to an earlier request.
       this.close()
     } else if (response.read(bytes)) {
       this.#end(response.fault)

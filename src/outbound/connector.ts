@@ -17,12 +17,12 @@ export interface ConnectorOptions {
   connectTimeoutMs: number
 }
 
-/** Told of what happens to a socket. */
+/** Notified of what happens to a socket. */
 export interface SocketUser {
   connected(): void
   /** The bytes are valid during the call only: all sockets read into one buffer. */
   received(bytes: Buffer): void
-  /** Comes once, and last. `failure`: why the connection could not be made; null when it had been. */
+  /** Called once, and last. `failure`: why the connection could not be made; null if it was made. */
   closed(failure: DialError | null): void
 }
 
@@ -40,9 +40,9 @@ export type Dialler = (user: SocketUser) => OpenSocket
 const READ_BUFFER_BYTES = 16 * 1_024
 
 /**
- * The one place a socket is opened for a webhook. It never resolves a name: the address was judged before, and is
- * asserted once more on the connected socket. TLS is verified for the host name whatever the environment says
- * (NODE_TLS_REJECT_UNAUTHORIZED), at 1.2 or later, HTTP/1.1 only; its sessions are resumed.
+ * The only place that opens a socket for a webhook. It never resolves a name: the address was judged before, and is asserted
+ * once more on the connected socket. TLS is verified for the host name whatever the environment says
+ * (NODE_TLS_REJECT_UNAUTHORIZED), at 1.2 or later, HTTP/1.1 only. TLS sessions are resumed.
  */
 export function createConnector(
   options: ConnectorOptions,
@@ -87,8 +87,8 @@ export function createConnector(
 let lastContext: { readonly caPem: string | undefined; readonly context: SecureContext } | undefined
 
 /**
- * The context of all connections that trust this authority beside the public ones. The last one is kept: reading the
- * public authorities takes some 10 ms and 1.5 MB, and the dispatchers of a node trust the same.
+ * The context of all connections that trust this authority beside the public ones. The last one is kept, because reading the
+ * public authorities takes some 10 ms and 1.5 MB, and all dispatchers of a node trust the same.
  */
 function contextTrusting(caPem: string | undefined): SecureContext {
   if (lastContext === undefined || lastContext.caPem !== caPem) {
@@ -102,7 +102,7 @@ function contextTrusting(caPem: string | undefined): SecureContext {
   return lastContext.context
 }
 
-/** Names what keeps a connection from being made, within the time for it; and says when one that was made is over. */
+/** Names the reason why a connection could not be made in time, and reports the end of one that was made. */
 function supervise(socket: Socket, address: string, connectTimeoutMs: number, user: SocketUser): void {
   let phase: 'tcp' | 'tls' | 'open' | 'closed' = 'tcp'
   const timer = setTimeout(() => socket.destroy(new DialError('CONNECT_TIMEOUT')), connectTimeoutMs)
@@ -116,7 +116,7 @@ function supervise(socket: Socket, address: string, connectTimeoutMs: number, us
       return
     }
     const fault = socket instanceof TLSSocket ? (socket.authorizationError ?? null) : null
-    // A connection that was not taken is refused, not reset: the reset came before we looked.
+    // A connection that was not accepted counts as refused, not reset: the reset came before we looked.
     const isReset = socket instanceof TLSSocket && 'code' in error && error.code === 'ECONNRESET'
     user.closed(dialErrorOf(error, isReset ? 'tls' : during, fault === null ? null : String(fault)))
   }
@@ -142,8 +142,8 @@ function supervise(socket: Socket, address: string, connectTimeoutMs: number, us
   })
   socket.once('secureConnect', open)
   socket.on('error', close)
-  // The other side writes no more: what it has not answered it will not answer. Told at once: `close` comes only after the
-  // next turn's requests are written.
+  // The peer writes no more, so it will not answer open requests. Reported at once, because `close` comes only after the next
+  // turn's requests are written.
   socket.once('end', () => {
     if (phase !== 'open') return
     socket.destroy()

@@ -12,7 +12,7 @@ export type DialErrorName =
   | 'TLS_HOSTNAME_MISMATCH'
   | 'TLS_HANDSHAKE'
 
-/** The closed list of reasons an attempt fails, before, during and after the request. */
+/** The closed list of reasons why an attempt fails: before, during and after the request. */
 export type DeliveryErrorName =
   | DialRefusal
   | DialErrorName
@@ -48,7 +48,7 @@ const UNREACHABLE = new Set([
   'ENETDOWN',
 ])
 
-/** Names an error met before the connection stood; `certificateFault` is OpenSSL's verdict on the certificate. */
+/** Names an error from before the connection was made. `certificateFault` is OpenSSL's verdict on the certificate. */
 export function dialErrorOf(error: Error, phase: 'tcp' | 'tls', certificateFault: string | null): DialError {
   if (error instanceof DialError) return error
   const code = codeOf(error)

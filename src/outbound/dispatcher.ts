@@ -23,7 +23,7 @@ export interface DispatcherOptions {
 
 /** For a whole attempt. */
 export const ATTEMPT_TIMEOUT_MS = 15_000
-/** How late the end of a request's time, or the stop of all, may be noticed. */
+/** How late the end of a request's time, or a stop, may be noticed. */
 const SWEEP_MS = 100
 /** How long an address that refused is tried after its siblings. */
 const FAILED_ADDRESS_MS = 60_000
@@ -39,13 +39,13 @@ export class WebhookDispatcher {
   readonly #connect: ReturnType<typeof createConnector>
   readonly #maxSockets: number
   readonly #maxRequests: number
-  /** Those that requests are sent to; one that leaves it finishes what it has. */
+  /** The origins that requests are sent to. One that is evicted finishes what it has. */
   readonly #origins: LRUCache<string, Origin>
   /** Addresses that are tried last. */
   readonly #failed: LRUCache<string, true>
-  /** With connections or requests, those that have left `#origins` included. */
+  /** Origins with connections or requests, including those evicted from `#origins`. */
   readonly #live = new Set<Origin>()
-  /** To be flushed behind the next poll of the sockets. */
+  /** Origins to flush after the next poll of the sockets. */
   readonly #withWork = new Set<Origin>()
   #sweeper: NodeJS.Timeout | null = null
   #isClosed = false
@@ -81,15 +81,15 @@ export class WebhookDispatcher {
   }
 
   /**
-   * Sends one request to an address that was judged for this target; the request is told of its end. Returns why it
-   * was not taken: too many requests are on their way there, or the dispatcher is closed.
+   * Sends one request to an address that was judged for this target. The request's `end` is called. Returns why it was not
+   * taken: too many requests are in flight there, or the dispatcher is closed.
    */
   send(target: CallbackTarget, address: string, request: OutgoingRequest): 'QUEUE_FULL' | 'ABORTED' | null {
     if (this.#isClosed) return 'ABORTED'
     const origin = this.#originOf(target, address)
     if (!origin.send(request)) return 'QUEUE_FULL'
     this.#live.add(origin)
-    // Without a hold on the process: a socket that is waited for has one.
+    // Does not keep the process alive: a socket that is waited for does.
     this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS).unref()
     return null
   }
@@ -99,7 +99,7 @@ export class WebhookDispatcher {
     this.#failed.set(keyOf(target, address), true)
   }
 
-  /** Waits for the requests on their way (at most `totalTimeoutMs`) and closes every socket. */
+  /** Waits for the requests in flight (at most `totalTimeoutMs`) and closes every socket. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#live].map((origin) => origin.retire()))

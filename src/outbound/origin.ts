@@ -5,7 +5,7 @@ import { sharedNowMs } from './send-lease.ts'
 
 interface Waiting {
   readonly request: OutgoingRequest
-  /** How many connections had been opened when it came; null: one stood then. */
+  /** How many connections had been opened when it came; null: one was open then. */
   readonly opened: number | null
 }
 
@@ -20,9 +20,9 @@ export interface OriginOptions {
 /**
  * The connections to one host at one address, and the requests that wait for one.
  *
- * What a receiver sends on a connection between two requests must not be taken for the answer to the second. So a
- * connection carries another request only after the event loop has polled the sockets since its last answer ended: what
- * had come behind that answer by then has been seen, and has closed the connection. `flush` runs behind each poll.
+ * What a receiver sends on a connection between two requests must not be taken for the answer to the second. So a connection
+ * carries another request only after the event loop has polled the sockets since its last answer ended. Anything that came
+ * behind that answer has then been seen, and has closed the connection. `flush` runs after each poll.
  */
 export class Origin implements ConnectionPool {
   readonly #options: OriginOptions
@@ -30,9 +30,9 @@ export class Origin implements ConnectionPool {
   /** In the order in which they came. */
   #waiting: Waiting[] = []
   #opened = 0
-  /** May carry a request; the last one used is last, and the next to be used. */
+  /** Connections that may carry a request. The last one used is at the end, and is used next. */
   readonly #free: Connection[] = []
-  /** Have had their answer since the last poll. */
+  /** Connections whose answer has ended since the last poll. */
   readonly #resting: Connection[] = []
   readonly #dialling = new Set<Connection>()
   #isRetired = false
@@ -53,7 +53,7 @@ export class Origin implements ConnectionPool {
     return size - this.#dialling.size - this.#free.length - this.#resting.length
   }
 
-  /** Takes a request, unless as many as are allowed wait or are under way. Returns whether it did. */
+  /** Takes a request, unless too many wait or are in flight. Returns whether it did. */
   send(request: OutgoingRequest): boolean {
     if (this.#waiting.length + this.#busy >= this.#options.maxRequests) return false
     const opened = this.#connections.size > this.#dialling.size ? null : this.#opened
@@ -62,7 +62,7 @@ export class Origin implements ConnectionPool {
     return true
   }
 
-  /** Sends what waits, as far as there are connections, and dials for the rest. To be called behind a poll. */
+  /** Sends waiting requests as far as there are connections, and dials for the rest. Call it after a poll. */
   flush(nowMs: number): void {
     while (this.#waiting.length > 0) {
       const connection = this.#free.pop()
@@ -94,14 +94,14 @@ export class Origin implements ConnectionPool {
         this.#waiting.push({ request, opened })
         continue
       }
-      // Where a connection stood meanwhile, it merely waited for its turn.
+      // If a connection was open meanwhile, the request merely waited for its turn.
       const isUnreached = this.#dialling.size > 0 && opened === this.#opened
       request.end(isUnreached ? 'CONNECT_TIMEOUT' : 'QUEUE_TIMEOUT', null)
     }
     this.#leaveIfEmpty()
   }
 
-  /** Finishes what it has and closes each connection as it becomes free. Resolves when none is left. */
+  /** Finishes its requests and closes each connection as it becomes free. Resolves when none is left. */
   retire(): Promise<void> {
     this.#isRetired = true
     this.#closeUnneeded()
@@ -133,7 +133,7 @@ export class Origin implements ConnectionPool {
     remove(this.#free, connection)
     remove(this.#resting, connection)
     this.#dialling.delete(connection)
-    // Each dial that fails ends one request, so a receiver that is gone is not dialled without end.
+    // Each failed dial ends one request, so a receiver that is gone is not dialled forever.
     if (failure !== null) this.#take()?.end(failure.code, null)
     if (this.#waiting.length > 0) this.#options.onWork(this)
     else this.#leaveIfEmpty()

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks'
 
-/** Between two messages to the other thread. To wake it costs more than what is in a small one. */
+/** Time between two messages to the other thread. Waking it costs more than handling a small message. */
 const SPAN_MS = 1
 
-/** Plans `flush` for all that comes until then: to the end of this turn of the event loop, or SPAN_MS after the last one. */
+/** Runs `flush` once for all calls until then: to the end of this turn of the event loop, or SPAN_MS after the last flush. */
 export function paced(flush: () => void): () => void {
   let isPlanned = false
   let ranAtMs = Number.NEGATIVE_INFINITY

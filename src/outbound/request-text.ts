@@ -3,19 +3,19 @@ import { isReservedHeader } from '../domain/webhook-headers.ts'
 
 export interface RequestParts {
   readonly body: string
-  /** Of this request; they win over those of the account. */
+  /** Headers of this request. They win over those of the account. */
   readonly headers: Readonly<Record<string, string>>
-  /** The account's own, by name; `authorization` in lower case. The same object for all its requests is read once. */
+  /** The account's own headers, by name; `authorization` in lower case. An object shared by all its requests is read once. */
   readonly accountHeaders?: Readonly<Record<string, string>> | undefined
 }
 
 /** Headers whose values may be a customer's credentials, by name. */
 export type SecretHeaders = Readonly<Record<string, string>>
 
-/** What the requests of an account to a target begin with. */
+/** The start of all requests of an account to a target. */
 interface RequestStart {
   readonly accountHeaders: Readonly<Record<string, string>>
-  /** Null where it cannot be sent. */
+  /** Null if it cannot be sent. */
   readonly text: string | null
   readonly secrets: SecretHeaders
 }
@@ -29,8 +29,8 @@ const NO_HEADERS: Readonly<Record<string, string>> = {}
 const starts = new WeakMap<CallbackTarget, RequestStart>()
 
 /**
- * A POST as it is sent, head and body; its text is null when a header or the path cannot be sent without becoming
- * something else. What is the same for all requests of an account to a target is put together, and judged, once.
+ * A POST as it is sent, head and body. Its text is null when a header or the path cannot be sent without becoming something
+ * else. The part that is the same for all requests of an account to a target is built and judged once.
  */
 export function requestText(
   target: CallbackTarget,
@@ -56,7 +56,7 @@ function startOf(target: CallbackTarget, accountHeaders: Readonly<Record<string,
     host: origin.slice(`${protocol}//`.length),
     connection: 'keep-alive',
     'user-agent': 'Aldis',
-    // What is not inflated should not come compressed.
+    // The body is not inflated, so it should not come compressed.
     'accept-encoding': 'identity',
     ...Object.fromEntries(own),
   })
@@ -64,7 +64,7 @@ function startOf(target: CallbackTarget, accountHeaders: Readonly<Record<string,
   return { accountHeaders, text, secrets }
 }
 
-/** One line for each; null where a name or value is none. */
+/** One line for each header; null if a name or value is invalid. */
 function fieldLines(headers: Readonly<Record<string, string>>): string | null {
   let lines = ''
   for (const name of Object.keys(headers)) {

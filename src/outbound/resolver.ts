@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { performance } from 'node:perf_hooks'
 import { isLocalhost } from '../domain/callback-url.ts'
 
-/** What DNS says of a name. `timeout` and `failure` say nothing of the name, only of the servers. */
+/** What DNS says of a name. `timeout` and `failure` say nothing about the name, only about the servers. */
 export type Resolution =
   | { kind: 'addresses'; addresses: string[]; ttlMs: number }
   | { kind: 'not-found' }
@@ -14,14 +14,14 @@ export interface ResolverOptions {
   servers?: readonly string[]
   /** Time for the A and AAAA answers together; 2 s. */
   deadlineMs?: number
-  /** Lookups in flight at once, beyond which the answer is `timeout` at once. */
+  /** Lookups in flight at once. With more, the answer is `timeout` at once. */
   maxLookups?: number
 }
 
 /** Addresses looked at per family: a DNS message of 64 KiB can carry 4,000. */
 const MAX_ADDRESSES = 1_024
 const MAX_CACHED_NAMES = 1_000
-/** At accept, a resolution only spares a second look at a name just seen; 30 s keeps bursts off the DNS server. */
+/** At accept, a cached resolution only saves a second lookup of a name just seen; 30 s keeps bursts off the DNS server. */
 const ACCEPT_MAX_AGE_MS = 30_000
 /** A name whose servers are silent holds each accept for 2 s: remembered for 5 s, it holds one. */
 const ACCEPT_FAILURE_AGE_MS = 5_000
@@ -36,7 +36,7 @@ interface CachedResolution {
   untilMs: number
 }
 
-/** One use of DNS with its own answers: what accept was told is never what a dial relies on. */
+/** One use of DNS with its own answers: a dial never relies on an answer given at accept. */
 class ResolutionCache {
   readonly #lookup: (hostname: string) => Promise<Resolution>
   readonly #ageMsOf: (resolution: Resolution) => number
@@ -51,13 +51,13 @@ class ResolutionCache {
     this.#ageMsOf = ageMsOf
   }
 
-  /** A kept answer that still holds, without waiting. */
+  /** A cached answer that is still valid, without waiting. */
   peek(hostname: string): Resolution | null {
     const kept = this.#kept.get(hostname)
     return kept !== undefined && performance.now() < kept.untilMs ? kept.resolution : null
   }
 
-  /** Asks DNS; callers of one name share one lookup. */
+  /** Asks DNS. Callers with the same name share one lookup. */
   ask(hostname: string): Promise<Resolution> {
     const pending = this.#pending.get(hostname)
     if (pending !== undefined) return pending
@@ -96,7 +96,7 @@ export class NameResolver {
   constructor(options: ResolverOptions = {}) {
     this.#deadlineMs = options.deadlineMs ?? 2_000
     this.#maxLookups = options.maxLookups ?? 1_000
-    // Two tries inside the deadline: c-ares doubles the time-out of the second.
+    // Two tries within the deadline: c-ares doubles the time-out of the second.
     this.#dns = new Resolver({ timeout: Math.ceil(this.#deadlineMs / 3), tries: 2 })
     if (options.servers !== undefined && options.servers.length > 0)
       this.#dns.setServers([...options.servers])
@@ -105,12 +105,12 @@ export class NameResolver {
     this.#dial = new ResolutionCache(lookup, dialAgeMs)
   }
 
-  /** For the check of a URL when it is accepted; the answer may be up to 30 s old. */
+  /** For the check of a URL when it is accepted. The answer may be up to 30 s old. */
   async resolveForAccept(hostname: string): Promise<Resolution> {
     return this.#accept.peek(hostname) ?? (await this.#accept.ask(hostname))
   }
 
-  /** For a connection; the answer is at most 1 s old, asked by a dial, and within its TTL. */
+  /** For a connection. The answer is at most 1 s old, was asked for by a dial, and is within its TTL. */
   resolveForDial(hostname: string): Resolution | Promise<Resolution> {
     return this.#dial.peek(hostname) ?? this.#dial.ask(hostname)
   }
@@ -183,7 +183,7 @@ function acceptAgeMs(resolution: Resolution): number {
   return ACCEPT_FAILURE_AGE_MS
 }
 
-/** Failures are not kept: the next attempt asks again. */
+/** Failures are not cached, so the next attempt asks again. */
 function dialAgeMs(resolution: Resolution): number {
   return resolution.kind === 'addresses' ? Math.min(resolution.ttlMs, DIAL_MAX_AGE_MS) : 0
 }

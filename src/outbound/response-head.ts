@@ -1,12 +1,12 @@
-/** Why an answer could not be read. Only what comes before the end of its head counts: then its status decides. */
+/** Why an answer could not be read. Only faults before the end of its head count: after that, its status decides. */
 export type ResponseFault = 'PROTOCOL_ERROR' | 'RESPONSE_TOO_LARGE' | 'CONNECTION_RESET'
 
-/** How the content of a response ends, and what its connection is good for afterwards. */
+/** How the content of a response ends, and whether its connection can be used again. */
 export interface Framing {
   readonly isChunked: boolean
-  /** Bytes of content; Infinity when the end of the connection is that of the content. */
+  /** Bytes of content; Infinity when the content ends with the connection. */
   readonly length: number
-  /** For how long the connection may wait for another request; 0 when it must be closed. */
+  /** How long the connection may wait for another request; 0 when it must be closed. */
   readonly idleMs: number
 }
 
@@ -23,7 +23,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 /** RFC 9112 §5: no space before the colon, no line that continues the one before, no controls. */
 export const FIELD_LINE: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/
 const LENGTH = /^\d{1,15}$/
-/** Lengths of the names that are read: most fields of an answer are passed over by that. */
+/** Lengths of the names that are read. Most fields of an answer are skipped by length alone. */
 const NAME_LENGTHS = [...new Set(['connection', 'retry-after', 'content-length', 'transfer-encoding'])].map(
   ({ length }) => length,
 )
@@ -51,7 +51,7 @@ export class ResponseHead {
     return parts === null ? null : new ResponseHead(Number(parts[1]), Number(parts[2]))
   }
 
-  /** Takes one field line. Returns what is wrong with it. */
+  /** Takes one field line. Returns its fault, or null. */
   take(line: string): ResponseFault | null {
     this.#fieldLines += 1
     if (this.#fieldLines > MAX_FIELD_LINES) return 'RESPONSE_TOO_LARGE'
@@ -61,7 +61,7 @@ export class ResponseHead {
     const name = line.slice(0, nameLength).toLowerCase()
     const value = withoutBlanks(line.slice(nameLength + 1))
     if (name === 'content-length') {
-      // Given twice, even alike, the two may have come from two servers.
+      // Two values, even equal ones, may come from two servers.
       if (this.#contentLength !== null || !LENGTH.test(value)) return 'PROTOCOL_ERROR'
       this.#contentLength = Number(value)
     } else if (name === 'transfer-encoding') this.#transferCodings.push(...membersOf(value))
@@ -71,7 +71,7 @@ export class ResponseHead {
     return null
   }
 
-  /** RFC 9112 §6.3. Null when what the head says of the content contradicts itself. */
+  /** RFC 9112 §6.3. Null when the head contradicts itself about the content. */
   framing(): Framing | null {
     const codings = this.#transferCodings
     const length = this.#contentLength
@@ -79,12 +79,12 @@ export class ResponseHead {
     if (codings.length > 0 && length !== null) return null
     if (chunked !== -1 && chunked < codings.length - 1) return null
     if (this.status === 204 || this.status === 304) {
-      // A server that announces content where none may be could send it.
+      // A server that announces content where none is allowed could send it.
       const isPlain = codings.length === 0 && (length ?? 0) === 0
       return { isChunked: false, length: 0, idleMs: isPlain ? this.#idleMs() : 0 }
     }
     if (chunked !== -1) {
-      // HTTP/1.0 has no chunks: between it and us is somebody who may read another end than we do.
+      // HTTP/1.0 has no chunks, so an intermediary is in between that may read another end than we do.
       return { isChunked: true, length: 0, idleMs: this.#minorVersion === 1 ? this.#idleMs() : 0 }
     }
     if (length !== null) return { isChunked: false, length, idleMs: this.#idleMs() }
@@ -110,7 +110,7 @@ function membersOf(list: string): string[] {
     .filter((member) => member !== '')
 }
 
-/** Without spaces and tabs around it. A regular expression would be quadratic in the length of such a run. */
+/** Removes the spaces and tabs around it. A regular expression would be quadratic in the length of such a run. */
 function withoutBlanks(text: string): string {
   let start = 0
   let end = text.length

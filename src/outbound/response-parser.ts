@@ -3,7 +3,9 @@ import { FIELD_LINE, type ResponseFault, ResponseHead } from './response-head.ts
 /** Bytes of one head, interim or final, its line ends included. */
 export const MAX_HEAD_BYTES: number = 16 * 1_024
 export const MAX_INTERIM_RESPONSES = 16
-/** Bytes read behind the head, the lines between chunks included: what a receiver says beyond them is not ours to carry. */
+/**
+ * Bytes read after the head, including the lines between chunks. Anything a receiver sends beyond them is not ours to carry.
+ */
 export const MAX_BODY_BYTES: number = 16 * 1_024
 /** Bytes of content that are kept. */
 export const KEPT_BYTES = 1_024
@@ -25,22 +27,22 @@ type State = 'status-line' | 'fields' | 'content' | 'chunk-line' | 'chunk-end' |
 export class ResponseParser {
   #state: State = 'status-line'
   #head: ResponseHead | null = null
-  /** The head is that of the final response, and complete. */
+  /** The head belongs to the final response, and is complete. */
   #isFinal = false
   #fault: ResponseFault | null = null
   #idleMs = 0
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of a line whose end has not arrived. */
   #partial = ''
-  /** Of the head or of the body, whichever is being read. */
+  /** Bytes of the head or of the body, whichever is being read. */
   #bytes = 0
   #interimResponses = 0
   #isChunked = false
-  /** Of the content or the chunk. */
+  /** Bytes missing of the content or the chunk. */
   #missingBytes = 0
   readonly #kept: Buffer[] = []
   #keptBytes = 0
 
-  /** Of the final response; null before its head is complete. */
+  /** Status of the final response; null before its head is complete. */
   get status(): number | null {
     return this.#isFinal && this.#head !== null ? this.#head.status : null
   }
@@ -54,7 +56,7 @@ export class ResponseParser {
     return this.#head?.retryAfter
   }
 
-  /** For how long the connection may wait for another request; 0 while the answer lasts, and when it must be closed. */
+  /** How long the connection may wait for another request. 0 until the answer ends, and when it must be closed. */
   get idleMs(): number {
     return this.#state === 'over' ? this.#idleMs : 0
   }
@@ -86,7 +88,7 @@ export class ResponseParser {
         at = end + 2
       }
     }
-    // Bytes behind an answer belong to no request.
+    // Bytes after an answer belong to no request.
     if (at < text.length) this.#idleMs = 0
     return true
   }
@@ -113,7 +115,7 @@ export class ResponseParser {
     else if (this.#bytes >= MAX_BODY_BYTES) this.#cut()
   }
 
-  /** A line can be wrong, or too long, before its end has come. */
+  /** A line can be wrong, or too long, before its end has arrived. */
   #hold(text: string): void {
     if (this.#isBounded(text, text.length)) this.#partial = text
   }
@@ -130,7 +132,7 @@ export class ResponseParser {
     }
   }
 
-  /** Ends the answer when a line, whole or not, leads beyond a bound or begins like no HTTP. */
+  /** Ends the answer when a line, complete or not, exceeds a limit or does not begin like HTTP. */
   #isBounded(text: string, length: number): boolean {
     const isHttp = this.#state !== 'status-line' || text.startsWith(VERSION.slice(0, text.length))
     if (!isHttp) this.#fail('PROTOCOL_ERROR')
@@ -164,14 +166,14 @@ export class ResponseParser {
     return null
   }
 
-  /** A 1xx response says nothing; another follows (RFC 9110 §15.2). We never ask for an upgrade. */
+  /** A 1xx response says nothing, and another response follows (RFC 9110 §15.2). We never ask for an upgrade. */
   #endInterim(status: number): ResponseFault | null {
     this.#interimResponses += 1
     this.#state = 'status-line'
     return status === 101 || this.#interimResponses > MAX_INTERIM_RESPONSES ? 'PROTOCOL_ERROR' : null
   }
 
-  /** Returns whether it is what must stand there. */
+  /** Returns whether the line is what must be there. */
   #takeBodyLine(line: string): boolean {
     if (this.#state === 'chunk-line') {
       const size = CHUNK_LINE.exec(line)?.[1]
@@ -194,7 +196,7 @@ export class ResponseParser {
     this.#cut()
   }
 
-  /** Whatever comes is not read. */
+  /** The rest is not read. */
   #cut(): void {
     this.#idleMs = 0
     this.#state = 'over'

@@ -1,9 +1,9 @@
-/** What was given under it may be sent until then. In milliseconds of the clock that all threads share. */
+/** Webhooks posted under this lease may be sent until it ends. In milliseconds of the clock that all threads share. */
 export interface SendLease {
   untilMs: number
 }
 
-/** That clock. It goes on while the process is stopped, and nobody sets it. */
+/** The shared clock. It keeps running while the process is stopped, and nobody sets it. */
 export function sharedNowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

@@ -4,49 +4,49 @@ import type { SendLease } from './send-lease.ts'
 import type { DeliveryOutcome, WebhookAccount } from './webhook-post.ts'
 
 /**
- * What goes between WebhookSender and its thread: one flat array for many webhooks or outcomes. As objects they cost the main
+ * Messages between WebhookSender and its thread: one flat array for many webhooks or outcomes. As objects they cost the main
  * thread 1.5 µs more for each webhook, and both threads together 3.4 µs.
  */
 export type Flat = readonly (string | number | boolean | null)[]
 
-/** A batch or an order. */
+/** A batch or a command. */
 export type ToThread = WebhookBatch | LeaseOrder | 'abort' | 'close' | 'measure'
 
-/** What comes from now on, and what came under the same lease, is sent until then; what came under another one no more. */
+/** Webhooks that come from now on, or came under the same lease, are sent until it ends. Those of another lease are not. */
 export interface LeaseOrder extends Readonly<SendLease> {
-  /** The id of the node that has it. */
+  /** The id of the node that has the lease. */
   readonly nodeId: number
 }
 
 export interface WebhookBatch {
   readonly webhooks: Flat
-  /** Each account of the batch once, as JSON: by this text the thread knows it again. */
+  /** Each account of the batch once, as JSON. The thread recognises an account by this text. */
   readonly accounts: readonly string[]
 }
 
-/** Outcomes, what was asked for, or what went wrong in the thread itself. */
+/** Outcomes, a measurement that was asked for, or defects in the thread itself. */
 export type FromThread = Flat | ThreadLoad | WebhookDefects
 
-/** Webhooks that met a throw in the thread, at most once a minute. */
+/** Webhooks that hit an exception in the thread, reported at most once a minute. */
 export interface WebhookDefects {
   /** How many since the last time. */
   readonly defects: number
-  /** Where the last of them was thrown. Without the text of the error, which may repeat a body or a URL. */
+  /** Where the last exception was thrown. Without its text, which may repeat a body or a URL. */
   readonly thrown: string
 }
 
-/** Since the last time. */
+/** Measured since the last time. */
 export interface ThreadLoad {
   /** Share of the time in which the thread was busy. */
   readonly utilization: number
-  /** By how much its event loop was late, the 99th percentile, in seconds. */
+  /** The 99th percentile of its event loop's delay, in seconds. */
   readonly lagP99: number
 }
 
 const WEBHOOK_VALUES = 9
 const OUTCOME_VALUES = 6
 
-/** `place` names it while it is under way; `account` is one of its batch. */
+/** `place` names the webhook while it is in flight; `account` is an index into the accounts of its batch. */
 export function flatWebhook(place: number, account: number, webhook: Webhook): Flat {
   const { url, eventId, attempt, sequence, body, timestampMs, isTest } = webhook
   return [place, account, url, eventId, attempt, sequence, body, timestampMs, isTest]

@@ -13,42 +13,45 @@ export interface WebhookRequest {
   /** The JSON text, sent as it is (it is what was signed). */
   body: string
   headers: Readonly<Record<string, string>>
-  /** The account's own, by name; `authorization` in lower case. Those above win; what the answer repeats of these is masked. */
+  /**
+   * The account's own headers, by name; `authorization` in lower case. The headers above win. Values of these that the answer
+   * repeats are masked.
+   */
   accountHeaders?: Readonly<Record<string, string>>
-  /** Endless when absent. */
+  /** No limit when absent. */
   lease?: SendLease | undefined
 }
 
-/** What an account adds to its webhooks. The same object for all of them is read once. */
+/** What an account adds to its webhooks. An object shared by all of them is read once. */
 export interface WebhookAccount {
   readonly webhookSecrets: readonly string[]
   readonly webhookHeaders: Readonly<Record<string, string>>
 }
 
-/** What became of one attempt. */
+/** The result of one attempt. */
 export interface DeliveryOutcome {
   kind: 'success' | 'failure'
   /** HTTP status, null when no answer came. */
   status: number | null
   /** Null on success. */
   error: DeliveryErrorName | null
-  /** DNS to the end of the answer, whole milliseconds. */
+  /** From DNS to the end of the answer, whole milliseconds. */
   latencyMs: number
   /** First 1 KiB of the answer's body as text, without U+0000 and the credentials that were sent. */
   responseHead: string
-  /** What Retry-After asked for, from now. */
+  /** The delay that Retry-After asked for, from now. */
   retryAfterMs: number | null
   /** 410: the endpoint wants no more webhooks. */
   gone: boolean
 }
 
-/** Addresses of one name dialled in one attempt, when the connection is refused at once. */
+/** Addresses of one name dialled in one attempt, if connections are refused at once. */
 const MAX_DIALS = 3
 const ENDLESS: SendLease = { untilMs: Number.POSITIVE_INFINITY }
 
 /**
- * Signs one webhook and POSTs it. Never rejects: one with a damaged secret, or that meets a defect of ours, ends as
- * INVALID_REQUEST, and `onDefect` is told. A throw would end the thread, and with it what all others have open.
+ * Signs one webhook and POSTs it. Never rejects: a webhook with a damaged secret, or one that meets a defect of ours, ends as
+ * INVALID_REQUEST, and `onDefect` is called. An exception would end the thread, and with it all other open requests.
  */
 export async function sendWebhook(
   dispatcher: WebhookDispatcher,
@@ -68,10 +71,10 @@ export async function sendWebhook(
 }
 
 /**
- * POSTs one webhook and says what became of it.
+ * POSTs one webhook and returns the outcome.
  *
- * 2xx is success, also when the body is cut; a redirect is a failure and is not followed; user info in the URL
- * becomes Basic credentials and appears nowhere else. The body of the answer is never inflated.
+ * 2xx is success, even when the body is cut. A redirect is a failure and is not followed. User info in the URL becomes Basic
+ * credentials and appears nowhere else. The body of the answer is never inflated.
  */
 export async function postWebhook(
   dispatcher: WebhookDispatcher,
@@ -99,7 +102,7 @@ export async function postWebhook(
     const isUnreached =
       error === 'CONNECT_REFUSED' || error === 'CONNECT_UNREACHABLE' || error === 'CONNECT_TIMEOUT'
     if (isUnreached) dispatcher.noteFailedAddress(target, address)
-    // A time-out has used up its share of the attempt; the next attempt starts with another address.
+    // A time-out has used up its share of the attempt, so the next attempt starts with another address.
     if (!isUnreached || error === 'CONNECT_TIMEOUT') return outcome
   }
   return outcome

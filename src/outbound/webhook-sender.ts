@@ -27,28 +27,28 @@ export interface WebhookThreadOptions extends DispatcherOptions {
 }
 
 export interface WebhookSenderOptions extends WebhookThreadOptions {
-  /** The thread has ended although nobody asked it to. It is started again in so many milliseconds. */
+  /** The thread has died. It is restarted after `delayMs`. */
   readonly onDeath: (error: unknown, delayMs: number) => void
   readonly onDefects?: (defects: WebhookDefects) => void
 }
 
 type Ended = (outcome: DeliveryOutcome) => void
 
-/** As TypeScript from the sources, as JavaScript from what is built. */
+/** TypeScript when run from the sources, JavaScript when built. */
 const THREAD = new URL(`webhook-thread${extname(import.meta.filename)}`, import.meta.url)
 
-/** Before it is started again, doubled at each death. One that has lived for STEADY_MS begins anew. */
+/** Delay before a restart, doubled at each death. It starts again at this value once a thread has lived for STEADY_MS. */
 const BACK_OFF_MS = 100
 const MOST_BACK_OFF_MS = 10_000
 const STEADY_MS = 60_000
-/** What the thread gets beyond the time of an attempt to end by itself. */
+/** Time for the thread to end by itself, beyond that of an attempt. */
 const CLOSING_MS = 1_000
 
 const MEASURE_MS = 1_000
-/** What the thread gets beyond the time of an attempt to say anything, while it has any. */
+/** Time for the thread to say anything while it has webhooks, beyond that of an attempt. */
 const HUNG_MS = 5_000
 
-/** Nobody knows whether its request was sent. */
+/** Nobody knows whether the request was sent. */
 const LOST: DeliveryOutcome = {
   kind: 'failure',
   status: null,
@@ -60,15 +60,15 @@ const LOST: DeliveryOutcome = {
 }
 
 /**
- * Hands webhooks to a thread of this process, which signs and sends them (docs/adr/0024). The caller bounds how many are
- * open at once. When the thread dies, all open ones end as ABORTED, and new ones wait for the next thread.
+ * Hands webhooks to a thread of this process, which signs and sends them (docs/adr/0024). The caller limits how many are open
+ * at once. When the thread dies, all open ones end as ABORTED, and new ones wait for the next thread.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions
-  /** Null: it has died, and is to be started again. */
+  /** Null: it has died, and will be restarted. */
   #thread: Worker | null = null
   #restart: NodeJS.Timeout | undefined
-  /** Why the thread has ended. */
+  /** Why the thread ended. */
   #fault: unknown
   #deaths = 0
   /** Callbacks of the open attempts, by place. */
@@ -77,11 +77,11 @@ export class WebhookSender {
   #batch = new Batch()
   readonly #measures: ((load: ThreadLoad) => void)[] = []
   #silent: NodeJS.Timeout | undefined
-  /** Null: what is posted is sent whenever it can be. */
+  /** Null: webhooks are sent whenever possible. */
   #lease: LeaseOrder | null = null
   /** Restarted by the first open attempt, by each answer and by each new thread. */
   readonly #hung: NodeJS.Timeout
-  /** Runs once that is over: what the thread has said may not have been read yet, when this whole process stood still. */
+  /** Runs once `#hung` is over: if this whole process stood still, it may not have read the thread's messages yet. */
   #lastChance: NodeJS.Timeout | undefined
   #isAborted = false
   #isClosed = false
@@ -107,8 +107,8 @@ export class WebhookSender {
   }
 
   /**
-   * What is posted is sent within the lease under which it was posted, and ends as ABORTED behind it. `nodeId` names the
-   * lease; it may be renewed until it is over.
+   * Webhooks are sent within the lease under which they were posted, and end as ABORTED after it. `nodeId` names the lease,
+   * which may be renewed until it ends.
    */
   renew(nodeId: number, leftMs: number): void {
     const isAnother = this.#lease?.nodeId !== nodeId
@@ -119,14 +119,14 @@ export class WebhookSender {
     else this.#thread.postMessage(this.#lease satisfies ToThread)
   }
 
-  /** Ends everything as ABORTED, now and from now on. */
+  /** Ends all open and future webhooks as ABORTED. */
   abort(): void {
     this.#isAborted = true
     if (this.#thread === null) this.#endAll()
     else this.#order('abort')
   }
 
-  /** How busy the thread has been since the last call. One that does not answer is late by MEASURE_MS at least. */
+  /** How busy the thread has been since the last call. If it does not answer, its delay is at least MEASURE_MS. */
   measure(): Promise<ThreadLoad> {
     return new Promise((tell) => {
       this.#measures.push(tell)
@@ -137,7 +137,7 @@ export class WebhookSender {
     })
   }
 
-  /** Waits for what is under way, at most the time of an attempt, and ends the thread. */
+  /** Waits for webhooks in flight, at most the time of an attempt, and ends the thread. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#restart)
@@ -242,7 +242,7 @@ export class WebhookSender {
   }
 }
 
-/** Webhooks on their way into the thread. */
+/** Webhooks that go to the thread together. */
 class Batch {
   readonly webhooks: Flat[number][] = []
   readonly accounts: string[] = []

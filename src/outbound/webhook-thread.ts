@@ -18,19 +18,19 @@ import {
 import { sendWebhook, type WebhookAccount } from './webhook-post.ts'
 import type { WebhookThreadOptions } from './webhook-sender.ts'
 
-/** The program of WebhookSender's thread: sends what it is given, and says what became of it. */
+/** The program of WebhookSender's thread: sends the webhooks it gets, and reports their outcomes. */
 
 const MAX_ACCOUNTS = 1_000
-/** Defects of ours that many webhooks meet are told of together. */
+/** Defects of ours that many webhooks meet are reported together. */
 const TELL_EVERY_MS = 60_000
-/** How often the event loop is looked at. */
+/** Resolution of the measurement of the event loop's delay. */
 const DELAY_RESOLUTION_MS = 10
 
 const port = parentPort!
 const { callbackPolicy, dnsServers, ...options } = workerData as WebhookThreadOptions
 const resolver = new NameResolver({ servers: dnsServers })
 const dispatcher = new WebhookDispatcher(new CallbackGuard(callbackPolicy, resolver), options)
-/** By their texts: keys and heads are prepared once for each account. */
+/** By their JSON text, so that keys and heads are prepared once for each account. */
 const accounts = new LRUCache<string, WebhookAccount>({ max: MAX_ACCOUNTS })
 const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
 delays.enable()
@@ -101,7 +101,7 @@ function measure(): ThreadLoad {
 async function close(): Promise<void> {
   await dispatcher.close()
   resolver.close()
-  // The last outcomes are noted in this turn.
+  // The last outcomes are noted in this turn of the event loop, so they are flushed after it.
   setImmediate(() => {
     flush()
     port.close()

@@ -21,7 +21,7 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly onCommitted: (items: readonly Item[], n: number) => void
   /** Whether somebody waits for the item to be committed. If not, it goes with the next group, or `gatherMs` later. */
   readonly isAwaited: (item: Item) => boolean
-  /** Whether an item that is certainly not in the journal is returned at once while the database takes nothing. */
+  /** Whether an item that is certainly not in the journal is retracted at once while the database takes nothing. */
   readonly isRetractable: (item: Item) => boolean
   /** These items are not in the journal, and will not be. */
   readonly onRetracted: (items: readonly Item[]) => void
@@ -328,7 +328,7 @@ export class JournalWriter<Item extends JournalFact> {
     if (this.#lane === lane) this.#settle()
   }
 
-  /** Returns to the caller the items that need not wait for the database, and keeps the rest. */
+  /** Retracts the items that need not wait for the database. Returns the rest. */
   #retract(items: readonly Item[], isRetracted = this.#options.isRetractable): Item[] {
     const { true: retracted = [], false: kept = [] } = Object.groupBy(items, (item) => `${isRetracted(item)}`)
     if (retracted.length > 0) this.#options.onRetracted(retracted)

@@ -89,8 +89,8 @@ export class Projector {
   }
 
   /**
-   * Resolves when these messages have their records, except those the database refuses. Rejects when records cannot be
-   * written now. After that only messages still to be submitted are in memory.
+   * Resolves when these messages have their records, except those the database refuses. Of the recorded ones, only those
+   * still to be submitted stay in memory. Rejects when records cannot be written now.
    */
   async leave(lives: readonly Live[]): Promise<void> {
     const accepted = lives.filter((live) => !this.#isRefused(live))

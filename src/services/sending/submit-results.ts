@@ -143,7 +143,7 @@ export function attemptOf(
   }
 }
 
-/** What is left of a job for another carrier: the whole message if nothing of it was accepted. */
+/** What is left of a job for another carrier: the dispatch as before if nothing of it was accepted. */
 export function restOf({ dispatch, carrier, cut, progress, startedOver }: SubmitJob): Dispatch {
   const { accepted } = progress
   if (accepted === 0n) return dispatch
