@@ -1,4 +1,4 @@
-/** Everything that a run is about: a database, nodes, carriers, receivers, relays between them, and a customer's load. */
+/** The parts of a run: a database, nodes, carriers, receivers, relays between them, and a customer's load. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SeededRandom } from '../../bench/seeded-random.ts'
@@ -22,16 +22,16 @@ const WINDOW = 20
 const AMBIGUITY_WAIT_MS = 5_000
 const READY_MS = 30_000
 
-/** Instants at which something can be killed. */
+/** Moments at which something can be killed. */
 export type Point = 'accepted' | 'submit' | 'receipt' | 'inbound' | 'webhook'
 
 export interface BedOptions {
   readonly nodes: number
-  /** Scratch; logs of the nodes stay there. */
+  /** For temporary files; the nodes' logs stay there. */
   readonly folder: string
-  /** Further lines of the database's configuration. */
+  /** Additional lines of the database's configuration. */
   readonly settings?: readonly string[]
-  /** Where the database lies, instead of a folder of its own. */
+  /** The database's folder; default: one of its own. */
   readonly databaseFolder?: string | undefined
   readonly hasStandby: boolean
   readonly random: SeededRandom
@@ -50,7 +50,7 @@ export class Bed implements AsyncDisposable {
   readonly webhooks: Webhook[] = []
   readonly feed: FeedItem[] = []
   readonly lookUps: LookUp[] = []
-  /** Told of each webhook that was accepted. */
+  /** Called for each accepted webhook. */
   onWebhook: (webhook: Webhook) => void = () => undefined
   database!: PostgresServer
   standby: PostgresServer | null = null
@@ -77,7 +77,7 @@ export class Bed implements AsyncDisposable {
     return this.nodes.map(({ baseUrl }) => baseUrl)
   }
 
-  /** The next time it happens, or after `deadlineMs` without it. */
+  /** Resolves the next time it happens, or after `deadlineMs`. */
   reached(point: Point, deadlineMs = 5_000): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#points.set(point, [...(this.#points.get(point) ?? []), resolve])
@@ -85,7 +85,7 @@ export class Bed implements AsyncDisposable {
     return promise.finally(() => clearTimeout(timer))
   }
 
-  /** Told by whoever sees it happen. */
+  /** Called by the code that sees it happen. */
   pass(point: Point): void {
     const waiting = this.#points.get(point)
     if (waiting === undefined || waiting.length === 0) return
@@ -93,7 +93,7 @@ export class Bed implements AsyncDisposable {
     for (const resolve of waiting) resolve()
   }
 
-  /** An operator's request to any node that answers. */
+  /** Sends an operator's request to any node that answers. */
   async admin(method: string, path: string, body?: object): Promise<unknown> {
     let failure: unknown
     for (const { baseUrl } of this.nodes)
@@ -139,12 +139,12 @@ export class Bed implements AsyncDisposable {
     if (!isReady) throw new Error(`carriers were not bound, or tokens not known, within ${READY_MS} ms`)
   }
 
-  /** Every carrier has as many sessions as it is configured for. */
+  /** Resolves when every carrier has as many sessions as are configured. */
   isBound(): boolean {
     return this.carriers.every(({ sessionsNow }) => sessionsNow === this.#binds)
   }
 
-  /** Every node has learned of every plan's token. */
+  /** Resolves when every node knows every plan's token. */
   async #isKnown(): Promise<boolean> {
     const pairs = this.plans.flatMap((plan) => this.baseUrls.map((url) => [url, plan] as const))
     const answers = await Promise.all(pairs.map(([url, plan]) => read(url, plan, '/v1/events')))
@@ -155,7 +155,7 @@ export class Bed implements AsyncDisposable {
     return Math.max(2, this.options.nodes)
   }
 
-  /** Of PostgreSQL, or of the pooler before it that `TEST_POOLER` names. */
+  /** The port of PostgreSQL, or of the pooler in front of it that `TEST_POOLER` names. */
   async #databasePort(): Promise<number> {
     const { TEST_POOLER } = process.env
     if (!TEST_POOLER) return this.database.port
@@ -164,7 +164,7 @@ export class Bed implements AsyncDisposable {
     return Number(new URL(pooler.connectionString).port)
   }
 
-  /** In this order: of the default URL, of callbackUrls, of inbound messages. */
+  /** In this order: for the default URL, for callbackUrls, for inbound messages. */
   async #addReceivers(folder: string): Promise<string> {
     const authority = await createTestAuthority()
     const certificate = await createServerCertificate(authority, ['127.0.0.1'])
@@ -249,7 +249,7 @@ export class Bed implements AsyncDisposable {
     await ask('POST', '/inbound-numbers', { number: INBOUND_NUMBER, servicePlanId })
   }
 
-  /** With an account of its own: reads are limited by account. */
+  /** Has an account of its own, because reads are limited by account. */
   async #addPlan(plan: Pick<Plan, 'defaultUrl' | 'callbackUrl' | 'keepsDoubtful'>, settings: object) {
     const ask = (method: string, path: string, body: object) =>
       this.admin(method, path, body) as Promise<Record<string, string>>

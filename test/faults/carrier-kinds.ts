@@ -6,7 +6,7 @@ import type { Kind, Ongoing } from './kind.ts'
 import type { Relay } from './relay.ts'
 
 const GARBAGE_OCTETS = 200
-/** Sessions break, and what was on its way to the carrier is lost. */
+/** Sessions break, and PDUs on their way to the carrier are lost. */
 const BREAKS = { swallows: true } as const
 const CONDUCT_MS = [3_000, 8_000] as const
 

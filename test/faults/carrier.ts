@@ -1,6 +1,6 @@
 /**
- * A carrier with a ledger: takes submits, sends receipts until they are acknowledged, offers inbound messages until they are,
- * over whatever sessions there are. How it misbehaves is set from outside.
+ * A carrier with a ledger. It takes submits, and repeats receipts and inbound messages until they are acknowledged, over any
+ * session it has. Its misbehaviour is set from outside.
  */
 import { parseUserData } from '../../src/domain/concatenation.ts'
 import { inboundMessageFields } from '../../src/simulator/inbound-messages.ts'
@@ -20,10 +20,10 @@ interface Offer {
   readonly onSent?: () => void
 }
 
-/** Every so many-th message is undeliverable. */
+/** One message in this many is undeliverable. */
 const UNDELIVERABLE = 20
 const RECEIPT_DELAY_MS = [50, 400] as const
-/** Every so many-th receipt is late, by up to `LATE_MS`. */
+/** One receipt in this many is late, by up to `LATE_MS`. */
 const LATE = 25
 const LATE_MS = 4_000
 const RETRY_MS = 500
@@ -31,18 +31,18 @@ const DELIVER_WINDOW = 30
 const EARLY_LEAD_MS = 40
 
 export interface Conduct {
-  /** Before submit_sm_resp. */
+  /** Delay before submit_sm_resp. */
   answerDelayMs: number
   /** Answers wait until this is false again. */
   holdsAnswers: boolean
-  /** Of the submits, from 0 to 1, answered ESME_RTHROTTLED and not taken. */
+  /** Share of submits (0 to 1) that are answered ESME_RTHROTTLED and not taken. */
   throttledShare: number
   /** Receipts go out before submit_sm_resp. */
   sendsReceiptsEarly: boolean
-  /** How often a receipt is sent though it was acknowledged. */
+  /** How often a receipt is sent after it was acknowledged. */
   receiptRepeats: number
   refusesBinds: boolean
-  /** Takes this many submits more, without an answer, then drops the connection. */
+  /** Takes this many more submits without answering them, then drops the connection. */
   dropsAfterSubmits: number | null
 }
 
@@ -62,7 +62,7 @@ export interface CarrierOptions {
   readonly window: number
   /** submit_sm_resp has ids in hexadecimal, receipts in decimal. */
   readonly mixesIds: boolean
-  /** Shared by the carriers of a run: sessions are named by their place in it. */
+  /** Shared by the carriers of a run. Sessions are identified by their index in it. */
   readonly sessions: Session[]
   readonly submits: Submit[]
   readonly inbound: Inbound[]
@@ -98,7 +98,7 @@ export class Carrier {
     return this.#bound.size
   }
 
-  /** Receipts and inbound messages that are still to be acknowledged. */
+  /** Receipts and inbound messages that are not acknowledged yet. */
   get unacknowledged(): number {
     return this.#waiting
   }
@@ -138,14 +138,14 @@ export class Carrier {
     )
   }
 
-  /** Stops listening, drops what is connected. What is not acknowledged is kept for the next start. */
+  /** Stops listening and drops all connections. Keeps what is not acknowledged for the next start. */
   async stop(): Promise<void> {
     const server = this.#server
     this.#server = null
     await server?.close()
   }
 
-  /** Ends for good. */
+  /** Stops for good. */
   async dispose(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer)
     await this.stop()
@@ -167,7 +167,7 @@ export class Carrier {
     for (const link of this.#bound.keys()) void link.unbind(1_000)
   }
 
-  /** Offers an inbound message to `to`; its text has its number. Its parts go at once, or one after the other. */
+  /** Offers an inbound message to `to`. Its text contains its number. Parts are sent all at once, or one after the other. */
   offerInbound(k: number, to: string, text: string, atOnce: boolean): void {
     const pdus = inboundMessageFields({ from: `+1555${String(8_000_000 + k)}`, to, body: text }, k % 256)
     const entry: Inbound = { k, offeredAtMs: nowMs(), acknowledgedAtMs: null }
@@ -329,7 +329,7 @@ function stateOf(n: number): ReceiptState {
   return n % UNDELIVERABLE === UNDELIVERABLE - 1 ? 'UNDELIV' : 'DELIVRD'
 }
 
-/** Long enough for three segments, where asked. */
+/** Long enough for three segments if requested. */
 export function textOf(n: number, segments: number): string {
   const mark = markOf(n)
   return segments === 1 ? mark : mark.repeat(Math.ceil((153 * (segments - 1) + 20) / mark.length))

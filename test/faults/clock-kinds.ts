@@ -5,7 +5,7 @@ import type { Kind } from './kind.ts'
 
 const LIBRARY = globSync('/usr/lib/*/faketime/libfaketime.so.1')[0]
 
-/** Times are taken from the node, not from the database: messages are too old for their carrier, or not due for a day. */
+/** Nodes use their own time, not the database's: messages are too old for their carrier, or not due for a day. */
 const KNOWN_OF_A_DAY: readonly Rule[] = ['wrong-status', 'unfinished', 'event-missing', 'event-unknown']
 
 function clockOff(name: string, offset: string, summary: string, known: readonly Rule[] = []): Kind {
@@ -19,7 +19,7 @@ function clockOff(name: string, offset: string, summary: string, known: readonly
       LIBRARY !== undefined && existsSync(LIBRARY) ? null : 'libfaketime is not installed (Debian: faketime)',
     async begin({ node }) {
       await node.terminate()
-      // Timers go by the monotonic clock, which nobody sets.
+      // Timers use the monotonic clock, which cannot be set.
       await node.start({ LD_PRELOAD: LIBRARY, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' })
       return {
         async end() {

@@ -3,7 +3,7 @@ export function nowMs(): number {
   return performance.now()
 }
 
-/** Waits, or ends early with the signal. Never rejects. */
+/** Waits, or returns early when the signal aborts. Never rejects. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   if (signal?.aborted) return Promise.resolve()
@@ -12,7 +12,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return promise.finally(() => clearTimeout(timer))
 }
 
-/** Asks until the condition holds. False: not within `deadlineMs`; a condition that throws does not hold. */
+/** Polls until the condition holds; false if it does not within `deadlineMs`. A condition that throws does not hold. */
 export async function holdsWithin(
   deadlineMs: number,
   condition: () => boolean | Promise<boolean>,

@@ -1,5 +1,5 @@
 /**
- * Negative controls: runs in which messages are lost on purpose. A harness that does not find them finds nothing.
+ * Negative controls: runs in which messages are lost on purpose. A harness that misses these losses proves nothing.
  */
 import { join } from 'node:path'
 import { SeededRandom } from '../../bench/seeded-random.ts'
@@ -12,7 +12,7 @@ import { scheduleOf } from './schedule.ts'
 const SECONDS = 8
 const RATE = 100
 const DELETED = 10
-/** What is lost does not settle. */
+/** Lost messages never settle, so this limits the wait. */
 const SETTLE_MS = 10_000
 
 export interface Control {
@@ -69,9 +69,9 @@ export async function runControls(
 }
 
 /**
- * From now on a COMMIT is answered before it is written, and what is in the buffers of the WAL dies with the server. Behind
- * the back of the nodes, which would not start on such a server. A node records again what it has in memory when the
- * server is back, so the messages that are done by then must be in the buffers still: nobody is left to write them.
+ * From now on a COMMIT is answered before it is written, and the WAL buffers are lost with the server. The setting is changed
+ * while the nodes run, because they would not start on such a server. When the server is back, a node records again what it has
+ * in memory. So the loss shows only for messages that are done by then but still in the buffers: no node has them any more.
  */
 async function leaveUnsynced(database: PostgresServer): Promise<void> {
   const { rows } = await database.run(

@@ -1,4 +1,4 @@
-/** A PostgreSQL that dies, hangs, loses its clients, its room, or its place. */
+/** A PostgreSQL that dies, hangs, loses its clients, runs out of space, or is replaced by its standby. */
 import { rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,7 @@ import type { Kind, Ongoing, Stage } from './kind.ts'
 import { signalAll } from './postgres-server.ts'
 import type { Relay } from './relay.ts'
 
-/** What had begun on a dead node is in doubt. */
+/** Messages that had begun on a dead node are in doubt. */
 const KNOWN = ['unknown-never-offered'] as const
 const LOST_ANSWERS = { repeats: true } as const
 const CRASH = { copies: true, repeats: true } as const
@@ -18,7 +18,7 @@ const SHORT_MS = [500, 4_000] as const
 const AWAY_MS = [14_000, 20_000] as const
 const HANGING_MS = 1_000
 const LOCK_MS = [5_000, 12_000] as const
-/** Every COMMIT stays behind this many octets of room, too few for a segment of the WAL. */
+/** Only this many octets stay free on the disk, too few for a segment of the WAL. */
 const ROOM_OCTETS = 2 * 1024 * 1024
 
 export const DATABASE_KINDS: readonly Kind[] = [
@@ -95,8 +95,8 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'crash-while-away',
     summary: 'a node is killed that could not reach PostgreSQL for longer than a lease',
     excuses: CRASH,
-    // Answered 500 while nobody knew what had become of the COMMIT, and forgotten with the node. Nobody can take over
-    // before the database is back.
+    // A message may be answered 500 while the outcome of its COMMIT is unknown, and be forgotten with the node. No node can
+    // take over before the database is back.
     known: [...KNOWN, 'sent-though-refused', 'slow-takeover'],
     holdMs: SHORT_MS,
     async begin({ bed, node }) {
@@ -182,7 +182,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     holdMs: [3_000, 8_000],
     async begin({ bed }) {
       const taken: pg.Client[] = []
-      // Those of the service as they become free.
+      // Takes the service's connections as they become free.
       await takeAll(bed, taken)
       await terminateBackends(bed, taken[0]!)
       await takeAll(bed, taken)
@@ -201,7 +201,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
       return {
         async end() {
           rmSync(ballast)
-          // Without room for its log it may have ended, and so may the standby, which COMMITs wait for.
+          // Without space for the WAL the server may have ended, and so may the standby, which COMMITs wait for.
           for (const server of [bed.database, bed.standby]) {
             await server?.stop()
             await server?.start()
@@ -227,7 +227,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     summary: 'the primary dies twice, and its standby takes its address before it has followed it again',
     excuses: CRASH,
     known: KNOWN,
-    // A standby looks for its primary every 5 s.
+    // A standby tries to reach its primary every 5 s.
     holdMs: [500, 3_000],
     needsStandby: true,
     async begin({ bed }) {
@@ -256,7 +256,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
   },
 ]
 
-/** In the place of the primary, which is dead; with a standby of its own. */
+/** Promotes the standby in place of the dead primary, and gives it a standby of its own. */
 async function promoteStandby(bed: Bed): Promise<void> {
   const old = bed.database
   const standby = bed.standby!
@@ -279,11 +279,11 @@ export async function partFromDatabase(relay: Pick<Relay, 'freeze' | 'refuse'>):
 async function stalled({ bed }: Stage): Promise<Ongoing> {
   const { pids } = bed.database
   signalAll(pids, 'SIGSTOP')
-  // Backends that were being made while the others were stopped.
+  // Includes backends that were starting while the others were stopped.
   return { end: async () => signalAll([...new Set([...pids, ...bed.database.pids])], 'SIGCONT') }
 }
 
-/** Of the six tables into which most was written, whatever they are. */
+/** Locks one of the six tables with the most writes. */
 async function locked({ bed, random }: Stage): Promise<Ongoing> {
   const client = await bed.database.connect()
   const { rows } = await client.query<{ name: string }>(`
@@ -325,7 +325,7 @@ async function fillDisk({ database }: Bed): Promise<string> {
   try {
     for (let left = bavail * bsize - ROOM_OCTETS; left > 0; left -= block.length) await file.write(block)
   } catch {
-    // The last block found no room.
+    // There was no space for the last block.
   } finally {
     await file.close()
   }

@@ -1,4 +1,4 @@
-/** One run: a bed under load and faults, then quiet, then the ledgers of all of it. */
+/** One run: a bed under load and faults, then quiet, then its ledgers. */
 import type { SeededRandom } from '../../bench/seeded-random.ts'
 import { Bed, type BedOptions, INBOUND_NUMBER } from './bed.ts'
 import { textOf } from './carrier.ts'
@@ -12,15 +12,15 @@ import { read } from './service-client.ts'
 import { readRecord, settle } from './settling.ts'
 
 const INBOUND_INTERVAL_MS = 200
-/** Every so many-th inbound message has two parts. */
+/** One inbound message in this many has two parts. */
 const INBOUND_LONG = 5
-/** And of these one in ten comes with all its parts at once. */
+/** One inbound message in this many is sent in two parts at once. */
 const PARTS_AT_ONCE = 10 * INBOUND_LONG
-/** Of what the service says, one in so many is looked up at once. */
+/** Of the statuses that the service reports, one in this many is looked up at once. */
 const LOOKED_UP = 25
 const LOOK_UPS_AT_ONCE = 10
 const SETTLE_MS = 120_000
-/** Healthy running at the end, in which every node can be seen to accept. */
+/** Time without faults at the end, in which every node can be seen to accept. */
 const LAST_MS = 3_000
 
 export interface Exercise extends BedOptions {
@@ -29,18 +29,18 @@ export interface Exercise extends BedOptions {
   readonly maxFaults: number
   /** Requests a second. */
   readonly rate: number
-  /** No fault is begun after it, and nothing waited for: what there is is judged. */
+  /** When it aborts, no further fault begins and nothing is waited for: the run so far is judged. */
   readonly ending: AbortSignal
   /** Ends the run without a result. */
   readonly signal: AbortSignal
   readonly onProgress: (line: string) => void
-  /** Some inbound messages come over two sessions at once: they may be put together only a minute later. */
+  /** Some inbound messages arrive over two sessions at once, and may be joined only a minute later. */
   readonly offersPartsAtOnce: boolean
-  /** How long the end may take, where it is not the usual. */
+  /** How long settling may take, if not the default. */
   readonly settleMs?: number
-  /** Something done before the load begins, for the controls. */
+  /** For the controls: called before the load begins. */
   readonly prepare?: (bed: Bed) => Promise<unknown>
-  /** Something done to the record before it is read: for the controls. */
+  /** For the controls: changes the record before it is read. */
   readonly tamper?: (bed: Bed) => Promise<unknown>
 }
 
@@ -48,7 +48,7 @@ export interface Exercised {
   readonly ledgers: Ledgers
   readonly accepted: number
   readonly seconds: number
-  /** Everything came to its end in time. */
+  /** Everything settled in time. */
   readonly isSettled: boolean
 }
 
@@ -132,9 +132,9 @@ function offerInbound(bed: Bed, atOnce: boolean): NodeJS.Timeout {
   }, INBOUND_INTERVAL_MS)
 }
 
-/** What the service has just said of a message must be true on every node. */
+/** Every node must confirm what the service has just said of a message. */
 class LookUps {
-  /** By message id: only what was answered 202 is looked up. */
+  /** By message id. Only messages that were answered 202 are looked up. */
   readonly planOf = new Map<string, number>()
   readonly #bed: Bed
   readonly #random: SeededRandom

@@ -5,7 +5,7 @@ import { digestOf } from './receiver.ts'
 import { type Plan, read } from './service-client.ts'
 
 const PAUSE_MS = 250
-/** When it is to stop, the end must be read within this time. */
+/** After a stop, it must reach the feed's end within this time. */
 const LAST_MS = 15_000
 
 export class FeedReader {
@@ -26,13 +26,13 @@ export class FeedReader {
     this.#loop = this.#read()
   }
 
-  /** Reads on to the end that it has now. */
+  /** Reads up to the feed's current end. */
   async stop(): Promise<void> {
     this.#stopAtMs = nowMs()
     await this.#loop
   }
 
-  /** Reads no further. */
+  /** Stops reading. */
   async abort(): Promise<void> {
     this.#stopAtMs = Number.NEGATIVE_INFINITY
     await this.#loop
@@ -48,7 +48,7 @@ export class FeedReader {
     }
   }
 
-  /** Whether there is more at once; null: no answer. */
+  /** Whether more can be read at once; null: no answer. */
   async #page(): Promise<boolean | null> {
     const { json, status } = await read(
       this.#nodes[this.#turn++ % this.#nodes.length]!,

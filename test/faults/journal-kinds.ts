@@ -1,13 +1,13 @@
-/** What happens between the COMMIT of a message's facts in the journal and its records, and while a lane changes hands. */
+/** Faults between the COMMIT of a message's facts and the writing of its record, and while a lane is taken over. */
 import type pg from 'pg'
 import { holdsWithin, nowMs } from './clock.ts'
 import { partFromDatabase } from './database-kinds.ts'
 import type { Kind, Ongoing, Stage } from './kind.ts'
 
 const CRASH = { copies: true, repeats: true } as const
-/** What had begun on a dead node is in doubt. */
+/** Messages that had begun on a dead node are in doubt. */
 const KNOWN = ['unknown-never-offered'] as const
-/** And nobody can take anything over before the lock is gone. */
+/** The same, but nobody can take anything over before the lock is released. */
 const KNOWN_OF_TAKEOVER = [...KNOWN, 'slow-takeover'] as const
 const SHORT_MS = [100, 3_000] as const
 /** Longer than a lease. */
@@ -15,7 +15,7 @@ const TAKEN_OVER_MS = [16_000, 20_000] as const
 const LOCK_MS = [5_000, 12_000] as const
 const WAITER_MS = 5_000
 
-/** Readers go on; whoever would write waits. */
+/** Readers go on; writers wait. */
 const WRITES = 'share'
 const EVERYTHING = 'access exclusive'
 
@@ -103,7 +103,7 @@ async function locked({ bed }: Stage, table: string, mode: string): Promise<Ongo
   return { end: () => unlock(client) }
 }
 
-/** Every node is about to write into the table when one of them dies; the statements go on when that is over. */
+/** Every node is about to write into the table when one of them dies; then the statements continue. */
 async function killedAtWrite({ bed, node }: Stage, table: string): Promise<Ongoing> {
   const client = await lock(bed.database, table, WRITES)
   await untilWaitedFor(client, table, bed.nodes.length)

@@ -1,12 +1,12 @@
 import type { Answer, Ledgers } from './ledgers.ts'
 
-/** What a node may need, once its database is back, to write what it was answered. */
+/** How long a node may need, once its database is back, to write the answers it was given. */
 const RECORDED_MS = 1_000
 
 /**
- * Whether what somebody answered a node at `answeredAtMs` may have died with it before `untilMs`: from the answer until its
- * death it had accepted nothing, so its database may have been away all the time. That the session had ended in order
- * before says nothing: a node unbinds when it cannot renew its lease.
+ * Whether an answer given to a node at `answeredAtMs` may have been lost with the node before `untilMs`. That is so if the node
+ * accepted nothing from the answer until its death, since its database may have been away all that time. A session that ended
+ * in order in between proves nothing: a node unbinds when it cannot renew its lease.
  */
 export function mayHaveDied(
   answeredAtMs: number,

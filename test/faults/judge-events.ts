@@ -3,12 +3,12 @@ import { mayHaveDied } from './judge-deaths.ts'
 import { isFailedAnswer } from './judge-messages.ts'
 import { type FaultEntry, type FeedItem, type Ledgers, rankOf, type Webhook } from './ledgers.ts'
 
-/** An attempt takes at most this long, so a fault explains a repetition of what was accepted so long before it. */
+/** An attempt takes at most this long, so a fault explains repeats of events accepted up to this long before it. */
 const ATTEMPT_MS = 15_000
-/** What a fault left in doubt is settled this long after its end, at most: a lease, and what a node looks through once a minute. */
+/** Doubts left by a fault are settled at most this long after its end: a lease, and a node's checks once a minute. */
 const SETTLED_MS = 75_000
 
-/** What receivers and the reader of the feed were told of status changes and inbound messages. */
+/** Judges the status changes and inbound messages that receivers and the feed's reader got. */
 export function judgeEvents(ledgers: Ledgers): Finding[] {
   const findings: Finding[] = []
   const find = (rule: Rule, subject: string, atMs: number) => findings.push({ rule, subject, atMs })
@@ -20,7 +20,7 @@ export function judgeEvents(ledgers: Ledgers): Finding[] {
 
 type Find = (rule: Rule, subject: string, atMs: number) => void
 
-/** By event id. The feed gives each event once, those of a message in order. */
+/** By event id. The feed returns each event once, and the events of a message in order. */
 function feedOf(items: readonly FeedItem[], find: Find): Map<string, FeedItem> {
   const known = new Map<string, FeedItem>()
   const latest = new Map<string, FeedItem>()
@@ -107,7 +107,7 @@ function repeatIsExcused(acceptedAtMs: number, againAtMs: number, faults: readon
   )
 }
 
-/** An event of a message comes when the one before was accepted, and never again after a later one. */
+/** A message's event comes only after the previous one was accepted, and never after a later one. */
 function judgeOrder(requests: readonly Webhook[], find: Find): void {
   const accepted = new Map<number, number>()
   for (const { sequence, answeredAtMs, isAccepted } of requests)

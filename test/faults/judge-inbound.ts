@@ -1,7 +1,7 @@
 import type { Finding } from './judge.ts'
 import type { Inbound, Ledgers } from './ledgers.ts'
 
-/** What carriers offered, against what is recorded and was announced; and what was never acknowledged. */
+/** Compares inbound messages that carriers offered with the records and the events; finds those never acknowledged. */
 export function judgeInbound({ inbound, submits, record, webhooks, feed }: Ledgers): Finding[] {
   const findings: Finding[] = []
   const recorded = Map.groupBy(record.inbound, ({ k }) => k)
@@ -29,7 +29,7 @@ export function judgeInbound({ inbound, submits, record, webhooks, feed }: Ledge
   return findings
 }
 
-/** What carriers have offered and the feed has not told of yet. One that was recorded twice is told of twice. */
+/** Inbound messages that carriers offered and the feed does not have yet. One that was recorded twice is in the feed twice. */
 export function unannouncedOf({ inbound, feed }: Pick<Ledgers, 'inbound' | 'feed'>): Inbound[] {
   const told = new Set(feed.map(({ k }) => k))
   return inbound.filter(({ k }) => !told.has(k))

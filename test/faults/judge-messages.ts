@@ -4,7 +4,7 @@ import { isInDoubt } from './judge-submits.ts'
 import type { Answer, Ledgers, LoadEntry, RecordedMessage, Submit } from './ledgers.ts'
 import { rankOf } from './ledgers.ts'
 
-/** What the client was told of its messages, against the record and the carriers. */
+/** Compares the answers that the client got with the records and the carriers. */
 export function judgeMessages(ledgers: Ledgers): Finding[] {
   const findings: Finding[] = []
   const find = (rule: Rule, subject: string, atMs: number) => findings.push({ rule, subject, atMs })
@@ -43,12 +43,12 @@ export function judgeMessages(ledgers: Ledgers): Finding[] {
   return findings
 }
 
-/** Every answer says that it is not accepted; without an answer it may be. */
+/** Every answer says that the message is not accepted. Without an answer it may be. */
 function isRefused(answers: readonly Answer[]): boolean {
   return answers.every(({ status, failure }) => failure === 'refused' || (status !== null && status !== 202))
 }
 
-/** errorCode of a message that could not be queued. */
+/** The errorCode of a message that could not be queued. */
 const NOT_QUEUED = '100'
 
 /** The record of a request that was answered 5xx, or by closing its connection: FAILED, sent nowhere, and not announced. */
@@ -65,7 +65,7 @@ export function isFailedAnswer(
   )
 }
 
-/** A message may wait so long for its carrier. */
+/** How long a message may wait for its carrier. */
 const WAITED_MS = 30_000
 
 function mayBeSwallowed(entry: LoadEntry | undefined, { faults, plans }: Ledgers): boolean {
@@ -77,7 +77,7 @@ function mayBeSwallowed(entry: LoadEntry | undefined, { faults, plans }: Ledgers
   )
 }
 
-/** Without the id of a submit_sm_resp its receipt says nothing of it. */
+/** Without the id of its submit_sm_resp, a receipt says nothing about the segment. */
 function wasInDoubt(submit: Submit, ledgers: Ledgers): boolean {
   const { sessions, faults } = ledgers
   const session = sessions[submit.session]!
@@ -91,7 +91,7 @@ function timeOf(entry: LoadEntry | undefined, sent: readonly Submit[]): number {
   return sent[0]?.atMs ?? entry?.answers[0]?.answeredAtMs ?? 0
 }
 
-/** What is wrong with the last status of a message, by what its carriers were acknowledged. */
+/** Judges the last status of a message by the receipts that its carriers had acknowledged. */
 function faultOfRecord(
   message: RecordedMessage,
   sent: readonly Submit[],

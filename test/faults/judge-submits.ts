@@ -1,10 +1,10 @@
 import type { Finding } from './judge.ts'
 import type { FaultEntry, Ledgers, RecordedMessage, Session, Submit } from './ledgers.ts'
 
-/** A crash excuses what was submitted this long before it: an answer waits for its record. */
+/** A crash excuses submits up to this long before it, because an answer waits for its record. */
 const BEFORE_MS = 5_000
 
-/** Copies: a segment that a carrier took, taken again. */
+/** Duplicates: segments that a carrier took more than once. */
 export function judgeSubmits({ submits, sessions, record, faults }: Ledgers): Finding[] {
   const findings: Finding[] = []
   const flagged = new Map(record.copies.map(({ n, isFlagged }) => [n, isFlagged]))
@@ -15,7 +15,7 @@ export function judgeSubmits({ submits, sessions, record, faults }: Ledgers): Fi
     if (!isInDoubt(submit, again.atMs, sessions[submit.session]!, faults))
       findings.push({ rule: 'copy-without-crash', subject, atMs: again.atMs })
   }
-  // What was in doubt at the end of one session, or when its node stood still, is at most its window.
+  // At most a window of submits is in doubt when a session ends or its node stands still.
   for (const [index, own] of Map.groupBy(copies, ({ submit }) => submit.session)) {
     const session = sessions[index]!
     const crashes = Math.max(1, crashesOf(session, faults))
@@ -43,7 +43,7 @@ export function copiesOf(submits: readonly Submit[]): Copy[] {
   return copies
 }
 
-/** Messages that a carrier had twice. A request with a key that was answered 500 and repeated has a record for each try. */
+/** Messages that a carrier got twice. A request with a key that was answered 500 and repeated has a record for each try. */
 export function recordsOfCopies(
   submits: readonly Submit[],
   messages: readonly RecordedMessage[],
@@ -53,7 +53,7 @@ export function recordsOfCopies(
   return [...numbers].map((n) => ({ n, msgIds: (records.get(n) ?? []).map(({ msgId }) => msgId) }))
 }
 
-/** Whether the service cannot have known for sure, at an instant, that the carrier had taken it. */
+/** Whether the service could not have known for sure, at that time, that the carrier had taken it. */
 export function isInDoubt(
   submit: Submit,
   atMs: number,

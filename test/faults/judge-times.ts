@@ -3,14 +3,14 @@ import type { FaultEntry, Ledgers } from './ledgers.ts'
 
 const ACCEPT_WITHIN_MS = 5_000
 const TAKEOVER_WITHIN_MS = 15_000
-/** So many messages of such an age that a node has not submitted are a backlog, which drains at its carriers' pace. */
+/** A node with this many unsubmitted messages of this age has a backlog, which drains at its carriers' pace. */
 const BACKLOG = { messages: 200, ageMs: 2_500 }
-/** What a node had handed to its connections arrives within so long of its death. */
+/** Data that a node had handed to its connections arrives within this time of its death. */
 const ON_ITS_WAY_MS = 1_000
-/** A request begun so long after SIGTERM meets a closed port. */
+/** A request that begins this long after SIGTERM meets a closed port. */
 const DRAIN_MS = 30_000
 
-/** How long the service took to be itself again, and whether it ended in order. */
+/** Judges how long the service took to recover, and whether it ended in order. */
 export function judgeTimes(ledgers: Ledgers): Finding[] {
   const findings: Finding[] = []
   for (const fault of ledgers.faults) {
@@ -36,8 +36,8 @@ export function judgeTimes(ledgers: Ledgers): Finding[] {
 }
 
 /**
- * From the end of a fault until each node has accepted a message sent after it. Null: none was sent to some node, or another
- * fault began before it was time.
+ * The time from the end of a fault until each node has accepted a message sent after it. Null if some node was sent none, or if
+ * another fault began too soon.
  */
 export function timeToAccept(
   { faults, load }: Ledgers,
@@ -59,8 +59,8 @@ export function timeToAccept(
 }
 
 /**
- * From the death of a node until the last message it had accepted, and not sent, has reached a carrier; of a backlog, until
- * its submits go on. Null: none, or another fault began before it was time.
+ * The time from the death of a node until the last message that it had accepted and not sent has reached a carrier; with a
+ * backlog, until its submits continue. Null if there was no such message, or if another fault began too soon.
  */
 export function timeToTakeOver({ faults, load, submits }: Ledgers, fault: FaultEntry): number | null {
   if (fault.killedNode === null) return null

@@ -68,7 +68,7 @@ const fault = (more: Partial<FaultEntry> = {}): FaultEntry => ({
   ...more,
 })
 
-/** One message that went its whole way, and one inbound message. */
+/** One message that was sent and delivered, and one inbound message. */
 const GOOD: Ledgers = {
   load: [entry()],
   submits: [submit()],
@@ -179,7 +179,7 @@ describe('messages', () => {
       const silent = { webhooks: [mo], feed: [GOOD.feed[2]!] }
       const withCode = (errorCode: string) => record({ messages: [{ ...status('FAILED'), errorCode }] })
       expect(rulesOf({ ...failed, ...silent, ...withCode('100') })).toEqual([])
-      // Any other code is a carrier's, or that of a message that was queued: it is submitted and announced.
+      // Any other code comes from a carrier or from a message that was queued, so it is submitted and announced.
       expect(rulesOf({ ...failed, ...silent, ...withCode('300') }).toSorted()).toEqual([
         'event-missing',
         'wrong-status',
@@ -228,7 +228,7 @@ describe('messages', () => {
     }
     expect(rulesOf({ ...buried, faults: [kill] })).toEqual([])
     expect(rulesOf({ ...buried, faults: [{ ...kill, killedNode: 1 }] })).toEqual([])
-    // It lives on, or the database took something of it after the answer and before its death.
+    // The node lives on, or the database took something from it between the answer and its death.
     expect(rulesOf({ ...buried, faults: [{ ...kill, killedNode: null }] })).toEqual(['wrong-status'])
     const accepted = answer({ sentAtMs: 2_000, answeredAtMs: 2_010 })
     const load = [entry({ hasKey: true, answers: [answer(), accepted] })]

@@ -38,7 +38,7 @@ export type Rule =
 
 export interface Finding {
   readonly rule: Rule
-  /** What it is about, for a person to look for in the ledgers. */
+  /** What to look for in the ledgers. */
   readonly subject: string
   readonly atMs: number
 }
@@ -53,12 +53,12 @@ export function judge(ledgers: Ledgers): Finding[] {
   ].toSorted((one, other) => one.atMs - other.atMs)
 }
 
-/** How long after its end a fault still explains what happens. */
+/** How long after its end a fault still explains a finding. */
 const AFTERMATH_MS = 30_000
-/** What was accepted so shortly before a fault is what it may cost. */
+/** A fault may cost messages that were accepted up to this long before it. */
 const BEFORE_MS = 2_500
 
-/** The fault in force at an instant, else one that begins at once after it, else the one that ended last. */
+/** The fault in force at a time, else the one that begins right after it, else the one that ended last. */
 export function faultAt(faults: readonly FaultEntry[], atMs: number): FaultEntry | null {
   const begun = faults.filter(({ startMs }) => startMs - BEFORE_MS <= atMs)
   const [inForce, last] = [begun.filter(({ endMs }) => atMs <= endMs).at(-1), begun.at(-1)]

@@ -4,22 +4,22 @@ import type { Rule } from './judge.ts'
 import type { Excuses } from './ledgers.ts'
 import type { NodeProcess } from './node-process.ts'
 
-/** Where a fault happens. */
+/** What a fault acts on. */
 export interface Stage {
   readonly bed: Bed
-  /** Its own, so that a schedule is the same whatever came before. */
+  /** One for each fault, so that a schedule does not depend on what came before. */
   readonly random: SeededRandom
-  /** The node that is drawn for it. */
+  /** The node chosen for it. */
   readonly node: NodeProcess
 }
 
 /** A fault that is in force. */
 export interface Ongoing {
-  /** When it came into force, where that is not when it was begun. */
+  /** When it came into force, if not at the call of `begin`. */
   readonly startMs?: number
   /** The node that is dead, or stands still, from then on. */
   readonly killedNode?: number
-  /** Puts everything back; resolves when the harness's part of it is done. */
+  /** Undoes the fault; resolves when the harness's part is done. */
   end(): Promise<unknown>
 }
 
@@ -28,15 +28,15 @@ export interface Kind {
   readonly name: string
   readonly summary: string
   readonly excuses: Excuses
-  /** How long it is in force: drawn between these. */
+  /** How long it is in force, chosen at random between these. */
   readonly holdMs: readonly [least: number, most: number]
   readonly minNodes?: number
   readonly needsStandby?: boolean
   /** Needs a database whose disk can be filled. */
   readonly needsSmallDisk?: boolean
-  /** What this machine lacks for it; null: nothing. */
+  /** What this machine lacks for it, or null. */
   readonly missing?: () => string | null
-  /** What the service does not hold yet under it. A finding of another rule is a failure. */
+  /** Rules that the service is known not to keep yet under it. A finding of any other rule is a failure. */
   readonly known?: readonly Rule[]
   begin(stage: Stage): Promise<Ongoing>
 }

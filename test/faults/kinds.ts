@@ -16,7 +16,7 @@ export const KINDS: readonly Kind[] = [
   ...CLOCK_KINDS,
 ]
 
-/** @throws Error a name that no kind has */
+/** @throws Error when no kind has the name */
 export function kindsNamed(names: readonly string[]): Kind[] {
   return names.map((name) => {
     const kind = KINDS.find((candidate) => candidate.name === name)

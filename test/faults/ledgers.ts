@@ -1,9 +1,9 @@
 /**
- * What four witnesses wrote down in one run: the load, the carriers, the receivers, and the service itself at the end.
+ * What four witnesses recorded in one run: the load, the carriers, the receivers, and the service itself at the end.
  * All times are milliseconds of the harness's own monotonic clock, which no fault touches.
  */
 
-/** Ranks of docs/message-states.md: a status only ever grows. */
+/** Ranks of docs/message-states.md: a message's rank never falls. */
 const STATUS_RANKS = { QUEUED: 0, SENT: 1, UNKNOWN: 2, DELIVERED: 3, FAILED: 3 } as const
 type Status = keyof typeof STATUS_RANKS
 
@@ -19,7 +19,7 @@ export interface Answer {
   /** null: no answer came. */
   readonly status: number | null
   readonly msgId: string | null
-  /** Why no answer came. `refused`: no connection, so the service never had the request. */
+  /** Why no answer came. `refused`: no connection, so the service never got the request. */
   readonly failure: 'refused' | 'reset' | 'timeout' | null
 }
 
@@ -28,12 +28,12 @@ export interface LoadEntry {
   readonly plan: number
   readonly segments: number
   readonly hasKey: boolean
-  /** Its events are pushed: it has a callbackUrl, or its account a default one. */
+  /** Its events are pushed, because it or its account has a callback URL. */
   readonly isPushed: boolean
   readonly answers: Answer[]
 }
 
-/** What a carrier says of a message in the end. */
+/** The final outcome that a carrier reports for a message. */
 export type ReceiptState = 'DELIVRD' | 'UNDELIV'
 
 /** One submit_sm that a carrier took. */
@@ -54,7 +54,7 @@ export interface Session {
   readonly boundAtMs: number
   readonly window: number
   endedAtMs: number | null
-  /** Ended by an unbind of the service. */
+  /** Ended by an unbind from the service. */
   isOrderly: boolean
 }
 
@@ -76,7 +76,7 @@ export interface Webhook {
   readonly begunAtMs: number
   /** A digest of the body. */
   readonly digest: string
-  /** When an answer was written; null: never. */
+  /** When its answer was written; null: never. */
   answeredAtMs: number | null
   isAccepted: boolean
 }
@@ -87,13 +87,13 @@ export interface FeedItem {
   readonly msgId: string
   readonly sequence: number
   readonly status: string | null
-  /** Which inbound message it is; null: it is none. */
+  /** The number of the inbound message; null: it is none. */
   readonly k: number | null
   readonly digest: string
   readonly atMs: number
 }
 
-/** A look-up after the service had said that the message has at least this status. */
+/** A look-up after the service had reported at least this status. */
 export interface LookUp {
   readonly msgId: string
   readonly node: number
@@ -106,14 +106,14 @@ export interface LookUp {
 export interface RecordedMessage {
   readonly msgId: string
   readonly plan: number
-  /** From its text. */
+  /** The number in its text. */
   readonly n: number
   readonly status: string
   readonly errorCode: string
   readonly segments: number
 }
 
-/** What the operator sees of a message of which the carrier had a segment twice. */
+/** What the operator sees of a message with a segment that the carrier got twice. */
 export interface RecordedCopy {
   readonly n: number
   readonly isFlagged: boolean
@@ -125,15 +125,15 @@ export interface ServiceRecord {
   readonly copies: readonly RecordedCopy[]
 }
 
-/** What a kind of fault excuses, besides what it breaks. */
+/** Findings that a kind of fault excuses, besides what it breaks. */
 export interface Excuses {
-  /** A node stood still or died: what was in flight may be submitted again, within the windows. */
+  /** A node stood still or died: as many messages as the windows hold may be submitted again. */
   readonly copies?: boolean
   /** An answer of a receiver, or its record, may be lost: events come again. */
   readonly repeats?: boolean
-  /** What a node had written to a carrier may be lost on its way. */
+  /** PDUs that a node had written to a carrier may be lost on the way. */
   readonly swallows?: boolean
-  /** A node ended in order: its requests must all be answered. */
+  /** A node ended in order, so all its requests must be answered. */
   readonly drains?: boolean
 }
 
@@ -141,12 +141,12 @@ export interface FaultEntry {
   readonly kind: string
   readonly node: number | null
   readonly startMs: number
-  /** When everything was as before, as far as the harness had a hand in it. */
+  /** When the harness had undone all it had changed. */
   readonly endMs: number
   readonly excuses: Excuses
   /** A node whose work others have to take over from `startMs` on. */
   readonly killedNode: number | null
-  /** Nodes that can be sent to afterwards. */
+  /** Nodes that take requests afterwards. */
   readonly nodes: readonly number[]
 }
 
@@ -163,7 +163,7 @@ export interface Ledgers {
   readonly plans: readonly { readonly keepsDoubtful: boolean }[]
 }
 
-/** Every segment carries the whole mark; the carrier finds the message by it. */
+/** Every segment carries the whole mark, by which the carrier identifies the message. */
 export function markOf(n: number): string {
   return `<${n}>`
 }

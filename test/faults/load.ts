@@ -8,18 +8,18 @@ import type { Plan } from './service-client.ts'
 
 const CONNECTIONS = 8
 const ANSWER_TIMEOUT_MS = 20_000
-/** Between two tries while nothing listens, or the database is away. */
+/** Pause between two tries while nothing listens, or the database is away. */
 const RETRY_MS = 100
-/** A request with a key is repeated until it is answered, for so long. */
+/** How long a request with a key is repeated until it is answered. */
 const PERSISTENCE_MS = 60_000
 const LONG = 10
 const KEYED = 8
 
 export interface LoadOptions {
-  /** Base URLs by the number of the node. */
+  /** Base URLs by node number. */
   readonly nodes: readonly string[]
   readonly plans: readonly Plan[]
-  /** Requests a second, of all nodes. */
+  /** Requests a second, to all nodes together. */
   readonly rate: number
   readonly onAccepted: (entry: LoadEntry, answer: Answer) => void
 }
@@ -64,7 +64,7 @@ export class Load {
         await pause(Math.min(dueMs - nowMs(), RETRY_MS))
         continue
       }
-      // What was not sent in time while no node took anything is not made up for.
+      // Sends missed while no node took requests are not made up for.
       const behind = ((nowMs() - this.#startMs) / 1_000) * this.#options.rate - this.#sent
       this.#sent += behind > this.#options.rate ? behind : 1
       await this.#send(node)

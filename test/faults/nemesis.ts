@@ -1,4 +1,4 @@
-/** Brings about what is planned, one fault after the other, and keeps a ledger of it. */
+/** Makes the planned faults, one after the other, and keeps a ledger of them. */
 import { SeededRandom } from '../../bench/seeded-random.ts'
 import type { Bed } from './bed.ts'
 import { nowMs, pause } from './clock.ts'
@@ -8,14 +8,14 @@ import type { Planned } from './schedule.ts'
 export interface NemesisOptions {
   readonly bed: Bed
   readonly schedule: Iterable<Planned>
-  /** No fault is begun after it. */
+  /** When it aborts, no further fault begins. */
   readonly untilMs: number
   readonly maxFaults: number
   readonly signal: AbortSignal
   readonly onFault: (planned: Planned) => void
 }
 
-/** @throws Error a fault could not be made, or ended: the run says nothing then */
+/** @throws Error when a fault could not be made or ended, which makes the run worthless. */
 export async function bringFaults(options: NemesisOptions): Promise<FaultEntry[]> {
   const { bed, signal } = options
   const ledger: FaultEntry[] = []

@@ -8,7 +8,7 @@ const START_MS = 60_000
 const END_MS = 60_000
 const PROBE_MS = 1_000
 
-/** None outlives the harness, however it ends. */
+/** All of them, so that none outlives the harness, however it ends. */
 const alive = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL')
@@ -34,7 +34,7 @@ export class NodeProcess {
     return this.#child?.pid ?? 0
   }
 
-  /** Starts it without waiting for it. @param env what this start has beside */
+  /** Starts it without waiting for it. @param env additional variables for this start */
   spawn(env: NodeJS.ProcessEnv = {}): void {
     const log = openSync(this.#logFile, 'a')
     const child = spawn(process.execPath, [MAIN, 'serve'], {
@@ -55,7 +55,7 @@ export class NodeProcess {
     })
   }
 
-  /** Starts it and waits until it takes requests. One that ended while its database was away is started again. */
+  /** Starts it and waits until it takes requests. Restarts it if it ends while its database is away. */
   async start(env: NodeJS.ProcessEnv = {}): Promise<void> {
     const isUp = await holdsWithin(START_MS, async () => {
       if (this.pid === 0) this.spawn(env)
@@ -80,7 +80,7 @@ export class NodeProcess {
     await this.#ended
   }
 
-  /** SIGTERM, and its whole drain; false: it had to be killed. */
+  /** Sends SIGTERM and waits for its drain; false: it had to be killed. */
   async terminate(): Promise<boolean> {
     this.signal('SIGTERM')
     const hasEnded = await holdsWithin(END_MS, () => this.pid === 0)

@@ -6,13 +6,13 @@ export interface FaultOptions {
   readonly form: 'long' | 'short' | 'list' | 'merge'
   readonly seed: number
   readonly minutes: number
-  /** Runs, one after the other, with so many nodes each. */
+  /** The number of nodes of each run; runs go one after the other. */
   readonly nodes: readonly number[]
   readonly kinds: readonly Kind[]
   readonly maxFaults: number
   readonly rate: number
   readonly json: string | null
-  /** Of `merge`: what earlier runs wrote with --json. */
+  /** For `merge`: files that earlier runs wrote with --json. */
   readonly files: readonly string[]
 }
 
@@ -36,7 +36,7 @@ Usage: npm run faults -- [options]
 Exit code 1 when anything was found that is not known: see test/faults/RESULTS.md.
 `
 
-/** The options of the command line. Prints and returns null for --help. @throws Error in one line */
+/** Parses the command line. Prints the help and returns null for --help. @throws Error in one line */
 export function readOptions(args: readonly string[]): FaultOptions | null {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -1,4 +1,4 @@
-/** A run of given length and load, and what was found in it. */
+/** Performs a run of given length and load, and judges it. */
 import { SeededRandom } from '../../bench/seeded-random.ts'
 import { type Exercise, type Exercised, exercise } from './exercise.ts'
 import type { Kind } from './kind.ts'
@@ -17,7 +17,7 @@ export interface Run {
 
 interface Surroundings
   extends Pick<Exercise, 'folder' | 'databaseFolder' | 'ending' | 'signal' | 'onProgress'> {
-  /** The long form: inbound parts come at once, too, and the time rules are judged. */
+  /** The long form: inbound parts also come at once, and the time rules are judged. */
   readonly isLong: boolean
 }
 

@@ -1,4 +1,4 @@
-/** A PostgreSQL as `initdb` makes it, on one port, that is killed and started again. */
+/** A PostgreSQL as `initdb` makes it, on a fixed port, that can be killed and restarted. */
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,7 +13,7 @@ import { makeCluster } from '../support/stock-postgres.ts'
 
 const ROLE = 'aldis'
 const DATABASE = 'postgres'
-/** Between the name of the first server's folder and a port. */
+/** Separates the name of the first server's folder from a port. */
 const STANDBY = '-standby-'
 
 export class PostgresServer {
@@ -27,9 +27,9 @@ export class PostgresServer {
   }
 
   /**
-   * Of npm's installation, or of the one that `TEST_POSTGRES` names by the folder that holds its `bin`.
+   * Uses npm's installation, or the one that `TEST_POSTGRES` names: the folder that holds its `bin`.
    * @param settings lines of its configuration
-   * @param folder where it is to lie
+   * @param folder of its data
    */
   static async create(settings: readonly string[], folder?: string): Promise<PostgresServer> {
     const cluster = makeCluster(process.env.TEST_POSTGRES || undefined, folder)
@@ -48,13 +48,13 @@ export class PostgresServer {
     return serverProcesses(dirname(this.cluster.path))
   }
 
-  /** Starts it, or starts it again whatever became of it. */
+  /** Starts it, or restarts it, however it ended. */
   async start(): Promise<void> {
     await clearLeftovers(this.cluster.path)
     this.#server = await startServer(this.cluster, this.port, new ServerLog(`${this.cluster.path}.log`))
   }
 
-  /** SIGKILL to the whole tree: nothing is flushed, nobody is told. */
+  /** SIGKILL to the whole tree: nothing is flushed, no client is notified. */
   async kill(): Promise<void> {
     signalAll(this.pids, 'SIGKILL')
     await this.#server?.exited
@@ -67,14 +67,14 @@ export class PostgresServer {
     this.#server = null
   }
 
-  /** A connection of the harness, for what a fault does to the server. */
+  /** A connection of the harness, by which a fault acts on the server. */
   async connect(): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: `postgresql://${ROLE}@127.0.0.1:${this.port}/${DATABASE}`,
       connectionTimeoutMillis: 5_000,
       application_name: 'faults',
     })
-    // It ends with the server.
+    // The connection ends with the server.
     client.on('error', () => undefined)
     await client.connect()
     return client
@@ -94,7 +94,7 @@ export class PostgresServer {
 
   /** A standby of this one, from a copy of its files: npm brings no pg_basebackup. */
   async standby(): Promise<PostgresServer> {
-    // Beside the first: a standby of a standby, and so on, would have a name that is too long.
+    // Beside the first server's folder: nested folders of standbys would get names that are too long.
     const [first] = dirname(this.cluster.path).split(STANDBY)
     const path = join(`${first}${STANDBY}${await freePort()}`, 'cluster')
     const copy = { ...this.cluster, path }
@@ -102,7 +102,7 @@ export class PostgresServer {
     chmodSync(dirname(path), 0o755)
     const client = await this.connect()
     await client.query(`select pg_backup_start('standby', true)`)
-    // Files that vanish meanwhile are not needed: the WAL has what was in them.
+    // Files that vanish during the copy are not needed: the WAL has their content.
     spawnSync('cp', ['-a', this.cluster.path, path], { stdio: 'ignore' })
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
     await client.end()
@@ -118,7 +118,7 @@ export class PostgresServer {
     return server
   }
 
-  /** Ends it for good. */
+  /** Stops it for good. */
   async dispose(): Promise<void> {
     signalAll(this.pids, 'SIGCONT')
     await this.kill()
@@ -131,6 +131,6 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
     try {
       process.kill(pid, signal)
     } catch {
-      // It ended with the one before.
+      // The process has ended already.
     }
 }

@@ -6,9 +6,9 @@ import { nowMs, pause } from './clock.ts'
 import type { Kind, Ongoing, Stage } from './kind.ts'
 
 const CRASH = { copies: true, repeats: true } as const
-/** What had begun on a dead node is in doubt. */
+/** Messages that had begun on a dead node are in doubt. */
 const KNOWN = ['unknown-never-offered'] as const
-/** Within these the node is up again before its lease is over; `TAKEN_OVER_MS` is longer than a lease. */
+/** Short enough that the node is back before its lease is over; `TAKEN_OVER_MS` is longer than a lease. */
 const SHORT_MS = [100, 3_000] as const
 const TAKEN_OVER_MS = [16_000, 20_000] as const
 

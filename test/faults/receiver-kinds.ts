@@ -1,4 +1,4 @@
-/** Receivers of webhooks that are gone, hang, or lose what they answered. */
+/** Webhook receivers that are gone, hang, or lose their answers. */
 
 import type { Kind } from './kind.ts'
 import type { Excuses } from './ledgers.ts'

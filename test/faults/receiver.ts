@@ -1,4 +1,4 @@
-/** A receiver of webhooks with a ledger: one HTTPS listener, healthy or not as it is told. */
+/** A webhook receiver with a ledger: one HTTPS listener, whose health is set from outside. */
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
@@ -8,7 +8,7 @@ import { nowMs } from './clock.ts'
 import type { Webhook } from './ledgers.ts'
 
 /**
- * `hanging`: takes the request and answers nothing. `cutting`: takes it, counts it as accepted, and resets the connection
+ * `hanging`: takes the request and does not answer. `cutting`: takes it, counts it as accepted, and resets the connection
  * before it answers. `flapping`: every other request is refused with 503.
  */
 export type Health = 'healthy' | 'down' | 'hanging' | 'flapping' | 'failing' | 'cutting' | 'slow'
@@ -23,7 +23,7 @@ export class Receiver {
   readonly #onAccepted: (webhook: Webhook) => void
   #requests = 0
 
-  /** @param onAccepted told of each request that was answered 2xx; @param onRequest before any answer */
+  /** @param onAccepted called for each request answered 2xx; @param onRequest called before any answer */
   constructor(
     certificate: ServerCertificate,
     ledger: Webhook[],
@@ -70,7 +70,7 @@ export class Receiver {
     return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}/webhook`
   }
 
-  /** `healthy` again: what hangs is cut. */
+  /** `healthy` again: hanging requests are cut. */
   become(health: Health): void {
     const wasHanging = this.#health === 'hanging'
     this.#health = health

@@ -20,7 +20,7 @@ interface Pair {
 }
 
 export class Relay {
-  /** Where it leads; changed for what connects from then on. */
+  /** Sets the target of later connections. */
   targetPort: number
   #state: State = 'open'
   #swallowing: Swallowing | null = null
@@ -43,7 +43,7 @@ export class Relay {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Nothing comes through any more, and nobody is told: connections stand, new ones too. */
+  /** Silently stops all data: connections stay open, and new ones are accepted. */
   freeze(): void {
     this.#state = 'frozen'
     for (const { client, server } of this.#pairs) {
@@ -52,7 +52,7 @@ export class Relay {
     }
   }
 
-  /** What was sent meanwhile comes through. */
+  /** Lets data through again, including what was sent in the meantime. */
   thaw(): void {
     this.#state = 'open'
     for (const { client, server } of this.#pairs) {
@@ -76,14 +76,14 @@ export class Relay {
     this.reset()
   }
 
-  /** The next answer with this text is lost, and every later one until `reset`. Resolves as it is. */
+  /** Loses the next answer with this text and every later one, until `reset`. Resolves when it loses the first. */
   swallow(text: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#swallowing = { text: Buffer.from(text), begin: resolve, begun: false }
     return promise
   }
 
-  /** Octets to every client, between those of the server. */
+  /** Sends octets to every client, between those of the server. */
   inject(octets: Buffer): void {
     for (const { client } of this.#pairs) client.write(octets)
   }
@@ -135,7 +135,7 @@ export class Relay {
   }
 }
 
-/** One for each node, so that the network can fail for all of them or for one. */
+/** One relay for each node, so that the network can fail for all nodes or for one. */
 export class Relays {
   readonly ofNodes: readonly Relay[]
 

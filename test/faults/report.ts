@@ -74,7 +74,7 @@ function table(head: string, rows: readonly (string | number)[][]): string {
   return lines.map((line) => `| ${line.trim()} |\n`).join('')
 }
 
-/** The worst of some milliseconds; of none, a dash. */
+/** The longest of some times, in milliseconds; a dash if there are none. */
 function seconds(ms: number): string {
   return Number.isFinite(ms) ? (ms / 1_000).toFixed(1) : '-'
 }

@@ -1,4 +1,4 @@
-/** `npm run faults`: runs of the service under faults, judged by what everybody wrote down. */
+/** `npm run faults`: runs the service under faults, and judges it by the ledgers. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { SHORT_RUNS } from './short-form.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 import type { Summary } from './summary.ts'
 
-/** The first signal ends the faults, and what was found so far is judged; the second, or one to the short form, ends all. */
+/** The first signal ends the faults, and the run so far is judged. The second, or any to the short form, ends all. */
 const ending = new AbortController()
 const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -31,7 +31,7 @@ function runsOf(options: FaultOptions): Run[] {
   return options.nodes.map((nodes) => ({ nodes, seed, kinds, seconds: minutes * 60, maxFaults, rate }))
 }
 
-/** Without the kinds that cannot be made here. */
+/** Leaves out the kinds that this machine cannot make. */
 async function performHere(run: Run, folder: string, isLong: boolean): Promise<Summary> {
   const able = run.kinds.filter(({ minNodes = 1 }) => run.nodes >= minNodes)
   const wantsDisk = able.some(({ needsSmallDisk }) => needsSmallDisk)
@@ -112,5 +112,5 @@ try {
   process.stderr.write(`error: ${error instanceof Error ? error.stack : error}\n`)
   process.exitCode = 1
 }
-// Whatever a run that failed has left open must not keep it.
+// Resources that a failed run has left open must not keep the process alive.
 process.exit()

@@ -1,19 +1,19 @@
 import { SeededRandom } from '../../bench/seeded-random.ts'
 import type { Kind } from './kind.ts'
 
-/** One fault to come. The same seed, kinds and nodes always give the same list. */
+/** One planned fault. The same seed, kinds and nodes always make the same schedule. */
 export interface Planned {
   readonly kind: Kind
   readonly node: number
   readonly holdMs: number
-  /** Of healthy running before it. */
+  /** How long the service runs without faults before it. */
   readonly gapMs: number
   readonly seed: number
 }
 
 const GAP_MS = [2_000, 5_000] as const
 
-/** Endless: each kind once in a random order, then each again. */
+/** Endless: each kind once in a random order, then all of them again. */
 export function* scheduleOf(seed: number, kinds: readonly Kind[], nodes: number): Generator<Planned> {
   const random = new SeededRandom(seed)
   const between = ([least, most]: readonly [number, number]) => least + random.below(most - least + 1)

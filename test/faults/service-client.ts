@@ -1,4 +1,4 @@
-/** A customer's side of the service: what a plan's token can read, over any node. */
+/** The customer's view of the service: what a plan's token can read, from any node. */
 import { holdsWithin, nowMs } from './clock.ts'
 
 export interface Plan {
@@ -13,7 +13,7 @@ export interface Plan {
 }
 
 const TIMEOUT_MS = 20_000
-/** A read that is refused, or not answered, is repeated for so long. */
+/** How long a read that is refused or not answered is repeated. */
 const PERSISTENCE_MS = 60_000
 
 export interface Read {
@@ -36,7 +36,7 @@ export async function read(
   return { status: response.status, json: await response.json() }
 }
 
-/** Reads until it is answered 200, over the nodes in turn. @throws Error when no node answers for a minute. */
+/** Repeats a read until it is answered 200, from the nodes in turn. @throws Error when no node answers for a minute. */
 export async function readSurely(
   nodes: readonly string[],
   plan: Plan,
@@ -53,7 +53,7 @@ export async function readSurely(
   return answer!
 }
 
-/** Every item of a list, page by page, each page from another node. */
+/** Reads every item of a list, each page from another node. */
 export async function listAll<Item>(
   nodes: readonly string[],
   plan: Plan,

@@ -7,17 +7,17 @@ import { numberIn, type RecordedCopy, type RecordedMessage, type ServiceRecord }
 import { listAll, type Plan, readSurely } from './service-client.ts'
 
 const INTERVAL_MS = 1_000
-/** A node's clock may be a day off. */
+/** A node's clock may be wrong by a day. */
 const MARGIN_MS = 3 * 86_400_000
 const AT_ONCE = 4
 
 export interface Settling {
   readonly isSettled: boolean
-  /** What was open last; null: nothing was. */
+  /** What was still open at the end; null: nothing. */
   readonly last: string | null
 }
 
-/** Asks what is still open until nothing is, or the time is over. */
+/** Polls until nothing is open, or the time is over. */
 export async function settle(bed: Bed, deadlineMs: number, signal: AbortSignal): Promise<Settling> {
   let last: string | null = null
   const isSettled = await holdsWithin(
@@ -48,7 +48,7 @@ async function openNow(bed: Bed): Promise<string | null> {
   return null
 }
 
-/** What waits for its next attempt, up to a day, is tried at once. */
+/** Events may wait up to a day for their next attempt, so it is made at once. */
 async function hasEventsWaiting(bed: Bed, plan: Plan): Promise<boolean> {
   const { json } = await readSurely(bed.baseUrls, plan, '/v1/webhooks/destinations', {})
   const waiting = (
@@ -97,7 +97,7 @@ export async function readRecord(bed: Bed): Promise<ServiceRecord> {
   return { messages, inbound, copies: await readCopies(bed, messages) }
 }
 
-/** Of what a carrier had twice: whether the operator sees that it was sent again. */
+/** For messages that a carrier got twice: whether the operator sees that they were sent again. */
 async function readCopies(bed: Bed, messages: readonly RecordedMessage[]): Promise<RecordedCopy[]> {
   const left = recordsOfCopies(bed.submits, messages)
   const copies: RecordedCopy[] = []

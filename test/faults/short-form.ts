@@ -2,15 +2,15 @@ import { kindsNamed } from './kinds.ts'
 import type { Run } from './perform.ts'
 
 /**
- * Each kind once, those of the database first: what it leaves in doubt is settled within a minute, while the others run. The
- * bound on the time is that of a slow machine.
+ * Each kind once, those of the database first: the doubts they leave are settled within a minute, while the others run. The
+ * time limit allows for a slow machine.
  */
 function shortRun(nodes: number, seed: number, names: readonly string[]): Run {
   const kinds = kindsNamed(names)
   return { nodes, seed, kinds, seconds: 75, maxFaults: kinds.length, rate: 100 }
 }
 
-/** The runs of the short form. Only kinds that a machine with nothing but Node and npm can make, and that are soon over. */
+/** The runs of the short form, with only the short kinds that need nothing but Node and npm. */
 export const SHORT_RUNS: readonly Run[] = [
   shortRun(1, 144, [
     'kill',

@@ -1,4 +1,4 @@
-/** A disk of its own for the database, small enough to be filled. Linux, as root. */
+/** A separate disk for the database, small enough to be filled. Needs Linux and root. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ export interface SmallDisk {
   unmount(): void
 }
 
-/** null: this machine does not let us. */
+/** null: this machine does not allow it. */
 export function mountSmallDisk(): SmallDisk | null {
   const mount = mkdtempSync(join(tmpdir(), 'aldis-disk-'))
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'tmpfs', mount])

@@ -1,4 +1,4 @@
-/** A run in figures, by kind of fault. Pure. */
+/** Summarises a run in figures, by kind of fault. Pure. */
 import type { Exercised } from './exercise.ts'
 import { type Finding, faultAt, judge, type Rule } from './judge.ts'
 import { copiesOf } from './judge-submits.ts'
@@ -13,7 +13,7 @@ export interface KindFigures {
   copies: number
   answered5xx: number
   findings: Partial<Record<Rule, number>>
-  /** Of these, what the service is known not to hold yet. */
+  /** Of these, findings of rules that the service is known not to keep yet. */
   known: number
   readonly acceptMs: number[]
   readonly takeoverMs: number[]
@@ -32,17 +32,17 @@ export interface Summary {
   readonly lookUps: number
   readonly isSettled: boolean
   readonly kinds: Record<string, KindFigures>
-  /** Not known: each makes the run a failed one. */
+  /** Findings that are not known: each makes the run fail. */
   readonly unexpected: number
   readonly findings: readonly (Finding & { readonly kind: string; readonly isKnown: boolean })[]
 }
 
-/** What happens while no fault is near. */
+/** The row for findings while no fault is near. */
 const NO_FAULT = 'none'
-/** What a machine that is busy with other things finds too. */
+/** Rules that a busy machine can break too. */
 const TIMES: ReadonlySet<Rule> = new Set(['slow-to-accept', 'slow-takeover'])
 const LISTED_FINDINGS = 300
-/** What was accepted so long before a fault, or happens so long after it, may be its doing. */
+/** A fault may cause findings up to this long before it (by acceptance) and after it. */
 const KNOWN_BEFORE_MS = 15_000
 const KNOWN_AFTER_MS = 75_000
 
@@ -98,14 +98,14 @@ export function summarise(
     isSettled,
     kinds: figures,
     unexpected: findings.filter(({ isKnown }) => !isKnown).length,
-    // Those that nobody expects first.
+    // Unexpected ones first.
     findings: findings
       .toSorted((one, other) => Number(one.isKnown) - Number(other.isKnown))
       .slice(0, LISTED_FINDINGS),
   }
 }
 
-/** Whether a finding is one that the service does not hold yet under a fault near to it. */
+/** Whether a finding breaks a rule that the service is known not to keep yet under a fault near it. */
 function knownBy(faults: readonly FaultEntry[], kinds: readonly Kind[]): (finding: Finding) => boolean {
   const known = new Map(kinds.map(({ name, known: rules = [] }) => [name, new Set<Rule>(rules)]))
   return ({ rule, atMs }) =>
