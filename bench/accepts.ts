@@ -7,7 +7,7 @@ import { type Ledgers, nowUs } from './tools/ledgers.ts'
 interface AcceptRun {
   readonly fromUs: number
   readonly toUs: number
-  /** Messages that waited for the carrier when the load ended, and how fast they went the rest of the way. */
+  /** Messages that waited for the carrier when the load ended, and how fast they were completed. */
   readonly backlog: number
   readonly drainPerSecond: number
 }

@@ -3,17 +3,17 @@ import type { BenchOptions, CaseName } from './options.ts'
 import { INTERRUPTED, type Rig } from './rig.ts'
 import { type Figures, measureAldis } from './single.ts'
 
-/** Loads that are compared with the full rate, or have a limit of their own; each starts everything anew. */
+/** Loads that are compared with the full rate or have a limit of their own. Each restarts everything. */
 
 interface Case {
   readonly what: string
-  /** With the full rate, which is measured right before it. */
+  /** Compared with the full rate, which is measured right before it. */
   readonly isCompared: boolean
-  /** Least share of the full rate that is wanted; null: none is. */
+  /** Required share of the full rate; null: none. */
   readonly leastShare: number | null
-  /** What it changes; `fullPerSecond` is 0 where it is not compared. */
+  /** Changed options. `fullPerSecond` is 0 if it is not compared. */
   changes(options: BenchOptions, fullPerSecond: number): Partial<BenchOptions>
-  /** What it takes beyond a run at the full rate, by experience; none when left out. */
+  /** Seconds beyond a run at the full rate, by experience; default: none. */
   moreSeconds?(options: BenchOptions): number
 }
 
@@ -58,7 +58,7 @@ const CASES: Readonly<Record<CaseName, Case>> = {
     what: 'every receipt 30 s after its submit',
     isCompared: true,
     leastShare: 0.6,
-    // The limit grows by the messages that wait for their receipt at the full rate.
+    // Raise the limit by the messages that wait for their receipt at the full rate.
     changes: ({ outstanding }, fullPerSecond) => ({
       receiptDelayMs: [LATE_MS, LATE_MS],
       outstanding: outstanding + Math.ceil((fullPerSecond * LATE_MS) / 1_000),
@@ -100,7 +100,7 @@ export function casesSeconds(options: BenchOptions, runSeconds: number): number 
   return options.cases.reduce((sum, name) => sum + secondsOf(CASES[name]), 0)
 }
 
-/** @throws (rejects) Error when it is interrupted; a case that gives no figures is told in the answer. */
+/** @throws (rejects) Error when it is interrupted. The result says which cases have no figures. */
 export async function measureCases(newRig: () => Rig, options: BenchOptions): Promise<CaseFigures> {
   const rigFor = (run: string) => () => {
     const rig = newRig()
@@ -134,7 +134,7 @@ async function measureCase(
   return { name, what, leastShare, full, figures }
 }
 
-/** While receipts have a long delay, the full rate until the first of them come. */
+/** With a long delay of receipts, the full rate until the first of them come. */
 function fillOf({ receiptDelayMs }: BenchOptions, full: Figures | null): Fill | null {
   const [leastMs, mostMs] = receiptDelayMs
   if (leastMs < LATE_MS || full?.endToEnd == null) return null

@@ -14,9 +14,9 @@ export interface Program {
 }
 
 export interface ProcessHooks {
-  /** Told when the process ends without being stopped. */
+  /** Called when the process ends without being stopped. */
   readonly onExit: (reason: string) => void
-  /** Where its standard error goes, and its standard output too unless it is a Child; inherited when left out. */
+  /** Target of its standard error, and of its standard output unless it is a Child; default: inherited. */
   readonly logFile?: string
 }
 
@@ -79,8 +79,8 @@ interface Line {
 }
 
 /**
- * A process that is spoken to in lines: commands on its standard input, one a line; JSON on its standard output. It says
- * `{"ready":…}` once, answers each command that asks with `{"value":…}` or `{"error":"…"}`, in order, and may say
+ * A process with a line protocol: one command a line on its standard input, JSON on its standard output. It writes
+ * `{"ready":…}` once, answers each command that expects it with `{"value":…}` or `{"error":"…"}`, in order, and may write
  * `{"news":N}` or `{"fault":"…"}` at any time. A fault counts as its end. parent.ts and tools/parent.c are the other end.
  */
 export class Child<Ready = object> extends Process {
@@ -97,7 +97,7 @@ export class Child<Ready = object> extends Process {
     super(name, program, { ...hooks, onExit }, true)
     this.#name = name
     this.#readiness.promise.catch(() => undefined)
-    // A command to a process that has ended: the end itself is reported.
+    // Writing a command to an ended process fails; the end itself is reported.
     this.process.stdin!.on('error', () => undefined)
     createInterface({ input: this.process.stdout! }).on('line', (text) => {
       const line = JSON.parse(text) as Line

@@ -12,7 +12,7 @@ import type { Rig } from './rig.ts'
 import { type Built, buildTools } from './tools/build.ts'
 import { acceptedCount } from './totals.ts'
 
-/** Aldis and Kannel in turn, with the same load, carrier and receiver; each run starts everything anew. */
+/** Aldis and Kannel in turn, with the same load, carrier and receiver. Each run restarts everything. */
 
 export interface Run {
   readonly name: 'Aldis' | 'Kannel'
@@ -91,7 +91,7 @@ class Runs {
   }
 }
 
-/** They take turns in being the first of a pair, so that neither always has the warmer machine. */
+/** They alternate as first of a pair, so that neither always has the warmer machine. */
 export async function compare(newRig: () => Rig, options: BenchOptions): Promise<Comparison> {
   const programs = await findKannel()
   const folder = mkdtempSync(join(options.tempDir ?? tmpdir(), 'aldis-bench-tools-'))

@@ -9,7 +9,7 @@ interface Stat {
   readonly cpuMs: number
 }
 
-/** proc_pid_stat(5): user and system time, that of children which ended and were waited for included. */
+/** proc_pid_stat(5): user and system time, including that of ended children that were waited for. */
 function readStat(pid: number): Stat | null {
   let text: string
   try {
@@ -24,7 +24,7 @@ function readStat(pid: number): Stat | null {
   return { name, parent: Number(fields[1]), cpuMs: (ticks * 1_000) / TICKS_PER_SECOND }
 }
 
-/** The parent of a process that has this name on this machine; null when there is none. */
+/** The parent of a process with this name; null when there is no such process. */
 export function parentOf(pid: number, name: string): number | null {
   const stat = readStat(pid)
   return stat?.name === name && stat.parent > 1 ? stat.parent : null
@@ -37,7 +37,7 @@ export function processCpuMs(pid: number): number {
   return stat.cpuMs
 }
 
-/** CPU milliseconds of a process and its descendants so far, without those below `but`; those that ended count through their parents. */
+/** CPU milliseconds of a process and its descendants so far, without those below `but`. Ended ones count in their parents. */
 export function treeCpuMs(root: number, but?: number): number {
   return [...tree(root, but).values()].reduce((sum, { cpuMs }) => sum + cpuMs, 0)
 }
@@ -69,7 +69,7 @@ export function peakMemoryMib(pid: number): number {
   return Number(kib) / 1_024
 }
 
-/** Share of all processors' time that was used by anybody, between two calls: 1 is all of them. */
+/** Share of all processors' time used by any process between two calls; 1 is all of it. */
 export function machineUse(): () => number {
   const read = () => {
     const line = /^cpu +(.+)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1] ?? ''

@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts'
 import { type CarrierEntry, type Ledgers, nowUs } from './tools/ledgers.ts'
 import type { Carrier, Load, Receiver } from './tools/tools.ts'
 
-/** Messages that go the whole way, from the request to the answer of their last webhook. */
+/** Measures messages from the request to the answer of their last webhook. */
 
 export interface Parts {
   readonly rig: Rig
@@ -21,7 +21,7 @@ type ProcessTimes = Readonly<Record<string, number>>
 
 export interface CpuTimes {
   readonly subject: ProcessTimes
-  /** With the bench itself, which starts the rest and counts. */
+  /** Includes the bench itself, which starts the rest and counts. */
   readonly tools: ProcessTimes
 }
 
@@ -31,7 +31,7 @@ export interface Span {
   readonly toUs: number
 }
 
-/** What is counted while it runs. */
+/** Figures counted during the run. */
 interface Counted extends Span {
   readonly messages: number
   readonly seconds: number
@@ -40,12 +40,12 @@ interface Counted extends Span {
   readonly eachSecond: readonly number[]
   /** For one message. */
   readonly cpu: CpuTimes
-  /** Share of the tools in the CPU of the run. */
+  /** The tools' share of the run's CPU. */
   readonly toolsShare: number
-  /** Shares of the machine's processors: that nobody used, and that processes outside the run used. */
+  /** Shares of the machine's processors: idle, and used by processes outside the run. */
   readonly idle: number
   readonly others: number
-  /** Over the minute before the run. */
+  /** Load average over the minute before the run. */
   readonly loadAverage: number
   readonly peakMemoryMib: number
   readonly walBytes: number | null
@@ -59,7 +59,7 @@ export interface Latencies {
   readonly accept: Percentiles
   /** From the request to the webhook DELIVERED. */
   readonly acceptToDelivered: Percentiles
-  /** From the receipt's sending to the webhook DELIVERED; null when the carrier cannot say. */
+  /** From the sending of the receipt to the webhook DELIVERED; null when the carrier does not know. */
   readonly receiptToDelivered: Percentiles | null
 }
 
@@ -78,9 +78,9 @@ export interface Fill {
 const POLL_MS = 20
 const PACED_WARM_UP_MS = 3_000
 const DRAIN_TIMEOUT_MS = 300_000
-/** More for each message that waits: none takes longer. */
+/** Time limit for each waiting message; none takes longer. */
 const DRAIN_MESSAGE_MS = 1
-/** Nothing arrives any more: what is missing is counted and named by totals.ts. */
+/** After this long without arrivals, totals.ts counts and names what is missing. */
 const STALLED_MS = 45_000
 
 /** The sustained rate, with a bounded number of messages in flight. */
@@ -90,9 +90,9 @@ export async function measureEndToEnd(
     readonly outstanding: number
     readonly warmUpSeconds: number
     readonly seconds: number
-    /** Before the warm-up, so that receipts with a long delay come as evenly as they will. */
+    /** Runs before the warm-up, so that receipts with a long delay come at an even rate. */
     readonly fill: Fill | null
-    /** Around the measured time. */
+    /** Called around the measured time. */
     readonly onStart?: () => Promise<void>
     readonly onEnd?: () => Promise<void>
   },
@@ -151,7 +151,7 @@ export async function measureEndToEnd(
   return result
 }
 
-/** A steady rate, however fast the answers come. */
+/** A steady rate, independent of how fast answers come. */
 export async function measurePaced(parts: Parts, perSecond: number, seconds: number): Promise<Span> {
   const { rig, load } = parts
   rig.progress.phase(`${Math.round(perSecond)} messages/s`)
@@ -164,7 +164,7 @@ export async function measurePaced(parts: Parts, perSecond: number, seconds: num
   return { fromUs, toUs }
 }
 
-/** Ends the load and waits until everything accepted has gone the whole way; gives the seconds that took. */
+/** Ends the load and waits until every accepted message is completed. Returns the seconds that took. */
 export async function drained({ rig, load, carrier, receiver }: Parts): Promise<number> {
   rig.progress.phase('drain')
   const startMs = performance.now()
@@ -184,7 +184,7 @@ export async function drained({ rig, load, carrier, receiver }: Parts): Promise<
   }
 }
 
-/** Of the messages whose answer, or whose webhook DELIVERED, came within the span. */
+/** Latencies of the messages whose answer, or whose webhook DELIVERED, came within the span. */
 export function latenciesOf(ledgers: Ledgers, { fromUs, toUs }: Span): Latencies {
   const within = (us: number) => us >= fromUs && us < toUs
   const accepts: number[] = []
@@ -210,7 +210,7 @@ export function latenciesOf(ledgers: Ledgers, { fromUs, toUs }: Span): Latencies
   }
 }
 
-/** Sum of the times of all processes. */
+/** The sum of all processes' times. */
 export function totalMs(times: ProcessTimes): number {
   return Object.values(times).reduce((sum, ms) => sum + ms, 0)
 }
@@ -235,7 +235,7 @@ export function perMessage(before: CpuTimes, after: CpuTimes, messages: number):
   return { subject: each(before.subject, after.subject), tools: each(before.tools, after.tools) }
 }
 
-/** `cpuMs` is that of the run for a message. */
+/** `cpuMs` is the run's CPU for a message. */
 function othersShare(idle: number, cpuMs: number, perSecond: number): number {
   return Math.max(0, 1 - idle - (cpuMs * perSecond) / 1_000 / cpus().length)
 }

@@ -51,7 +51,7 @@ async function measure(backlog: number, rate: number, messages: number): Promise
 
 async function measureWith(rig: Rig, backlog: number, rate: number, messages: number): Promise<number> {
   const operatorToken = randomBytes(24).toString('base64url')
-  // The carrier for Node: that in C wants the number of each message.
+  // Uses the carrier for Node: the one in C needs the number of each message.
   const tools = await rig.tools({ without: 'messages have no numbers' })
   const carrier = await tools.carrier({
     receiptDelayMs: [50, 300],
@@ -100,7 +100,7 @@ async function measureWith(rig: Rig, backlog: number, rate: number, messages: nu
   return max < MOST_MS ? 0 : 1
 }
 
-/** As if accepted by a node that could not send them. */
+/** Inserts messages as if accepted by a node that could not send them. */
 async function addBacklog(db: pg.Client, { servicePlanId, sender }: Customer, count: number): Promise<void> {
   await db.query(
     `with plan as (

@@ -17,14 +17,14 @@ import { arrivalFaults, carrierFaults, receiverFaults } from './totals.ts'
 
 /** The messages of one run: the tools around a subject, its figures, and whether they count. */
 
-/** Figures of the messages that went through a subject. */
+/** Figures of the messages that a subject handled. */
 export interface MessageFigures {
   readonly endToEnd: EndToEnd | null
   /** At a share of the full rate. */
   readonly paced: Paced | null
 }
 
-/** What goes before and around the measured time. */
+/** Hooks before and around the measured time. */
 export interface RunHooks {
   readonly fill?: Fill | null
   readonly onStart?: () => Promise<void>
@@ -49,7 +49,7 @@ export async function startParts<S extends Subject>(
   return { rig, subject, load, carrier, receiver }
 }
 
-/** Full rate, then a share of it. The ledgers are read by the function it returns, when all is over. */
+/** Runs the full rate, then a share of it. Returns a function that reads the ledgers in the end. */
 export async function runMessages(
   parts: Parts,
   options: BenchOptions,
@@ -67,7 +67,7 @@ export async function runMessages(
   })
 }
 
-/** @throws (rejects) Error when not everything accepted went the whole way: then there are no figures. */
+/** @throws (rejects) Error when an accepted message was not completed: then there are no figures. */
 export async function requireTotals(parts: Parts, isOrdered: boolean): Promise<Ledgers> {
   const { subject, rig, load, carrier, receiver } = parts
   rig.progress.phase('check')

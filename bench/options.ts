@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** Lines of the speed goals that are measured beside the full rate; cases.ts has them. */
+/** Speed goals that are measured beside the full rate; cases.ts has them. */
 const CASE_NAMES = ['window', 'outstanding', 'late', 'quiet', 'nodes', 'queued', 'records'] as const
 
 export type CaseName = (typeof CASE_NAMES)[number]
@@ -8,7 +8,7 @@ export type CaseName = (typeof CASE_NAMES)[number]
 export interface BenchOptions {
   /** Measured one after the other, in place of everything else. */
   readonly cases: readonly CaseName[]
-  /** What Aldis is measured in turn with. */
+  /** The subject that Aldis is measured in turn with. */
   readonly against: 'kannel' | null
   readonly pairs: number
   /** Whose run is the first of the first pair; the order alternates from pair to pair. */
@@ -17,11 +17,11 @@ export interface BenchOptions {
   readonly warmUpSeconds: number
   readonly acceptSeconds: number
   readonly webhookSeconds: number
-  /** Of the full rate, for the latencies. */
+  /** Share of the full rate at which latencies are measured. */
   readonly latencyShare: number
   readonly latencySeconds: number
   readonly connections: number
-  /** Processes of a node, each with a bind to the carrier. */
+  /** Worker processes of a node, each with a bind to the carrier. */
   readonly workers: number
   /** Services on one database, between which the load is spread. */
   readonly nodes: number
@@ -39,7 +39,7 @@ export interface BenchOptions {
   readonly pastDays: number
   /** Messages of earlier days that the tables hold, a third of them of the plan that is measured. */
   readonly records: number
-  /** Over so many days. */
+  /** The days over which they are spread. */
   readonly recordDays: number
   readonly tls: boolean
   readonly logLevel: string
@@ -108,7 +108,7 @@ Exit code 1 when anything accepted was not delivered with both webhooks, exactly
 A case that gives none does not stop the next.
 `
 
-/** The options of the command line. Prints and ends the process for --help; @throws Error in one line. */
+/** Parses the command line. Prints the help and ends the process for --help. @throws Error in one line. */
 export function readOptions(args: readonly string[]): BenchOptions | null {
   const { values } = parseArgs({
     args: [...args],

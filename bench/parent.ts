@@ -2,12 +2,12 @@ import { createInterface } from 'node:readline'
 
 /** The other end of children.ts, for the processes of the bench that are written for Node. */
 
-/** Commands by name. What one returns is the answer; NO_ANSWER when the command has none. */
+/** Commands by name. Each returns its answer, or NO_ANSWER if it has none. */
 type Handlers = Readonly<Record<string, (argument: string) => unknown>>
 
 export const NO_ANSWER = Symbol('no answer')
 
-/** Tells the parent that everything answers, and handles its commands, in order, until SIGTERM or the parent's end. */
+/** Tells the parent that this process is ready, and handles its commands in order, until SIGTERM or the parent's end. */
 export function serveParent(ready: object, handlers: Handlers, stop: () => Promise<unknown>): void {
   let last = Promise.resolve()
   const lines = createInterface({ input: process.stdin })
@@ -27,17 +27,17 @@ export function serveParent(ready: object, handlers: Handlers, stop: () => Promi
   // Ctrl-C reaches the whole group; the parent stops its children in order.
   process.on('SIGINT', () => undefined)
   lines.on('close', stopOnce)
-  // The parent is gone: its end of standard input says so too.
+  // The parent is gone; the end of standard input reports that too.
   process.stdout.on('error', () => undefined)
   write({ ready })
 }
 
-/** Something the parent did not ask for. */
+/** Reports news that the parent did not ask for. */
 export function tellParent(news: number): void {
   write({ news })
 }
 
-/** Something that makes the run worthless. */
+/** Reports a fault that makes the run worthless. */
 export function tellFault(fault: string): void {
   write({ fault })
 }

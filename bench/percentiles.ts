@@ -5,7 +5,7 @@ export interface Percentiles {
   readonly max: number
 }
 
-/** Of any numbers, in any order; zeros when there are none. */
+/** Percentiles of numbers in any order; zeros when there are none. */
 export function percentiles(values: readonly number[]): Percentiles {
   const sorted = Float64Array.from(values).sort()
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

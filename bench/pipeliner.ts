@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { serveParent } from './parent.ts'
 
-/** One socket that writes many requests at once, reads all answers, and does so again. Needs no token. */
+/** One socket that repeatedly writes many requests at once and reads all answers. Needs no token. */
 
-/** Answered without a look at the database. */
+/** Answered without reading the database. */
 const ANSWER = 'HTTP/1.1 401 '
 
 const [port, requests] = process.argv.slice(2).map(Number) as [number, number]

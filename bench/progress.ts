@@ -1,4 +1,4 @@
-/** One line on standard error that says what runs now and about how long the whole takes yet. */
+/** One line on standard error that says what runs now and about how long the rest will take. */
 
 const INTERVAL_MS = 1_000
 
@@ -7,12 +7,12 @@ export class Progress {
   #prefix = ''
   #timer: NodeJS.Timeout | null = null
 
-  /** Without `seconds` nothing is said. */
+  /** Prints nothing without `seconds`. */
   constructor(seconds?: number) {
     this.#endMs = seconds === undefined ? null : performance.now() + seconds * 1_000
   }
 
-  /** Which of several runs: stands before each phase. */
+  /** The number of the run, printed before each phase. */
   run(name: string): void {
     this.#prefix = `${name}: `
   }

@@ -11,7 +11,7 @@ import type { BenchOptions } from './options.ts'
 import { type Percentiles, percentiles } from './percentiles.ts'
 import { type CarrierEntry, type Ledgers, type LoadEntry, nowUs } from './tools/ledgers.ts'
 
-/** Messages are accepted while the carrier is down; then it comes back, and they go the whole way. */
+/** Messages are accepted while the carrier is down; then it comes back, and they are completed. */
 
 interface QueuedRun {
   readonly accepting: Span
@@ -31,20 +31,20 @@ export interface Accepting {
 
 export interface Queued {
   readonly messages: number
-  /** In the first and the last tenth of the time. */
+  /** Rates in the first and the last tenth of the time. */
   readonly first: Accepting
   readonly last: Accepting
   /** Accepted in each second. */
   readonly eachSecond: readonly number[]
-  /** For one message: to accept it, and for the rest of its way. */
+  /** CPU for one message: to accept it, and to complete it. */
   readonly acceptCpu: CpuTimes
   readonly drainCpu: CpuTimes
   /** Highest resident memory until all were accepted, and until all were delivered. */
   readonly memoryMib: number
   readonly drainMemoryMib: number
-  /** From the carrier's return to the first submit. */
+  /** Seconds from the carrier's return to the first submit. */
   readonly returnSeconds: number
-  /** From the first submit to the last webhook. */
+  /** Rate from the first submit to the last webhook. */
   readonly drainPerSecond: number
   /** How much younger each message was than the oldest that still waited when it was submitted, in milliseconds. */
   readonly overtaken: Percentiles
@@ -53,14 +53,14 @@ export interface Queued {
 const SECOND_MS = 1_000
 const POLL_MS = 100
 /**
- * No message may overtake one that is older by more: what was in memory when the carrier went, and a batch that is read
- * from the database, are younger by less.
+ * No message may overtake one that is older by more than this. The messages in memory when the carrier went down, and those of
+ * a batch that is read from the database, differ by less.
  */
 const MOST_OVERTAKEN_MS = 5_000
-/** Progress is told for each of so many parts. */
+/** Progress is reported for each of this many parts. */
 const PARTS_TOLD = 10
 
-/** After a warm-up with the carrier, which must have sent every receipt. */
+/** Begins after a warm-up with the carrier, which must have sent every receipt. */
 export async function runQueued(parts: Parts, options: BenchOptions): Promise<QueuedRun> {
   const { rig, load, carrier, subject } = parts
   await load.start(options.outstanding)
@@ -93,7 +93,7 @@ export async function runQueued(parts: Parts, options: BenchOptions): Promise<Qu
   }
 }
 
-/** Resolves when so many more are accepted, with how many were in each second. */
+/** Resolves when `messages` more are accepted, with the number for each second. */
 async function accepted({ rig, load }: Parts, before: number, messages: number): Promise<number[]> {
   const counts = [0]
   let nextMs = performance.now() + SECOND_MS
@@ -112,7 +112,7 @@ async function accepted({ rig, load }: Parts, before: number, messages: number):
   }
 }
 
-/** @throws Error when the drain did not go by age. */
+/** @throws Error when the queue did not drain in order of age. */
 export function queuedFigures(run: QueuedRun, ledgers: Ledgers): Queued {
   const { accepting, upUs, messages, ...rest } = run
   const tenthUs = (accepting.toUs - accepting.fromUs) / 10
@@ -137,7 +137,7 @@ export function queuedFigures(run: QueuedRun, ledgers: Ledgers): Queued {
   }
 }
 
-/** For each submit in their order: how much younger its message was than the oldest that came after it; 0 when it was none. */
+/** For each submit in order: how much younger its message was than the oldest submitted after it; 0 if all were younger. */
 export function overtakenMs(load: readonly LoadEntry[], submitted: readonly CarrierEntry[]): number[] {
   const dueUs = new Map(load.map((entry) => [entry.number, entry.dueUs]))
   const inOrder = submitted.toSorted((a, b) => a.submittedUs - b.submittedUs)

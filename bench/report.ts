@@ -10,7 +10,7 @@ import type { Figures } from './single.ts'
 import type { Delays, Isolation } from './webhooks/isolation.ts'
 import type { WebhookFigures } from './webhooks/webhooks.ts'
 
-/** More than this share of the CPU of a run, and the tools shape what they measure. */
+/** If the tools take more than this share of a run's CPU, they distort what they measure. */
 const TOOLS_SHARE_LIMIT = 0.15
 
 type Pair = Comparison['pairs'][number]
@@ -33,7 +33,7 @@ export function figuresText(figures: Figures): string {
   ])
 }
 
-/** A table of the pairs, and what Aldis has of Kannel's in each. */
+/** A table of the pairs, with the ratio of Aldis to Kannel in each. */
 export function comparisonText({ machine, options, pairs }: Comparison): string {
   const runs = pairs.flatMap(({ aldis, kannel }) => [aldis, kannel])
   const total = runs.reduce((sum, { checked }) => sum + checked, 0)
@@ -137,7 +137,7 @@ function ratioRow(pair: Pair, index: number): Row {
   return [`pair ${index + 1}`, [ratios, ...lines].join('\n')]
 }
 
-/** Of all pairs: the middle ratio, and the lowest and highest. */
+/** The median ratio of all pairs, and the lowest and highest. */
 function spreadRow(pairs: readonly Pair[]): Row {
   const spread = (values: readonly number[]) => {
     const sorted = values.toSorted((a, b) => a - b)

@@ -6,13 +6,13 @@ import { Progress } from './progress.ts'
 import { type Built, buildTools } from './tools/build.ts'
 import { Toolbox } from './tools/tools.ts'
 
-/** The processes of one run: what they are, the first fault of any, and their end. */
+/** The processes of one run: starts them, reports the first fault of any, and stops them. */
 
 const LOG_LINES = 10
 /** pino's number for info. */
 const INFO = 30
 
-/** What a run fails with that somebody ends. */
+/** The error of a run that was interrupted. */
 export const INTERRUPTED = 'interrupted'
 
 export class Rig {
@@ -20,7 +20,7 @@ export class Rig {
   /** Rejects as soon as something goes wrong; never resolves. */
   readonly fault: Promise<never>
   readonly progress: Progress
-  /** For what is to be undone in the end, the last first. */
+  /** Undone when the run ends, the last first. */
   readonly resources = new AsyncDisposableStack()
   readonly #failure = Promise.withResolvers<never>()
 
@@ -37,7 +37,7 @@ export class Rig {
     this.#failure.reject(new Error(reason))
   }
 
-  /** Starts a process that is spoken to. */
+  /** Starts a process that takes commands. */
   child<Ready>(name: string, program: Program, hooks: Partial<ChildHooks> = {}): Child<Ready> {
     const child = new Child<Ready>(name, program, { onExit: (reason) => this.fail(reason), ...hooks })
     this.resources.defer(() => child.stop())
@@ -52,7 +52,7 @@ export class Rig {
     return process
   }
 
-  /** `built` is what an earlier run has built. */
+  /** `built`: the tools that an earlier run has built. */
   async tools(built?: Built): Promise<Toolbox> {
     const spawn: Toolbox['spawn'] = (name, program, hooks) => this.child(name, program, hooks)
     return new Toolbox(built ?? (await buildTools(this.folder)), this.folder, spawn)
@@ -62,7 +62,7 @@ export class Rig {
     return join(this.folder, 'service.log')
   }
 
-  /** What the service said that was no mere information, its last lines. */
+  /** The service's last log lines above the level info. */
   complaints(): string {
     try {
       const lines = readFileSync(this.serviceLog, 'utf8').split('\n')
@@ -73,7 +73,7 @@ export class Rig {
     }
   }
 
-  /** Waits, unless something goes wrong before. */
+  /** Waits. Rejects as soon as something goes wrong. */
   async pause(ms: number): Promise<void> {
     await Promise.race([new Promise((wake) => setTimeout(wake, Math.max(0, ms))), this.fault])
   }

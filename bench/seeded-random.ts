@@ -1,4 +1,4 @@
-/** Numbers that look random and follow from a seed: the same run again, whenever it is asked for. Not for secrets. */
+/** Pseudo-random numbers from a seed, so that a run can be repeated. Not for secrets. */
 export class SeededRandom {
   #state: number
 
@@ -25,7 +25,7 @@ export class SeededRandom {
     return this.below(times) === 0
   }
 
-  /** One element of a list that has some. */
+  /** One element of a list that is not empty. */
   pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)]!
   }

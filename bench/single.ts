@@ -33,7 +33,7 @@ export interface Figures extends MessageFigures {
 
 type AldisParts = Parts & { readonly subject: Aldis }
 
-/** `fill` goes before the full rate. @throws (rejects) Error when the run gives no figures. */
+/** `fill` runs before the full rate. @throws (rejects) Error when the run has no figures. */
 export async function measureAldis(
   newRig: () => Rig,
   options: BenchOptions,
@@ -75,7 +75,7 @@ async function measureWith(rig: Rig, options: BenchOptions, fill: Fill | null): 
     : profiled(parts, options, options.profile))
   const queuedRun = options.queued === 0 ? null : await runQueued(parts, options)
   const acceptRun = acceptSeconds === 0 ? null : await runAccepts(parts, acceptSeconds)
-  // The webhook part alone sends nothing by this load, and has totals of its own.
+  // With the webhook part alone this load sends nothing, and that part has totals of its own.
   const isAlone = options.seconds === 0 && acceptSeconds === 0 && options.queued === 0
   const ledgers = isAlone ? { load: [], receiver: [], carrier: [] } : await requireTotals(parts, true)
   const lists = options.records === 0 ? null : await measureLists(parts.subject, rig.progress)

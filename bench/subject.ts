@@ -3,7 +3,7 @@ import type { Ledgers } from './tools/ledgers.ts'
 /** What is measured: Aldis or Kannel, started, bound to the carrier, ready for messages. */
 export interface Subject {
   readonly name: string
-  /** Of its HTTP interface for messages: one of each node. */
+  /** Ports of its HTTP interface for messages, one for each node. */
   readonly ports: readonly number[]
   /** Its requests, see tools/requests.ts. */
   readonly forms: readonly string[]
@@ -13,6 +13,6 @@ export interface Subject {
   peakMemoryMib(): number
   /** Bytes of write-ahead log so far; null where there is no database. */
   walBytes(): Promise<number | null>
-  /** What it holds that does not agree with the ledgers, by its own records. */
+  /** Differences between its own records and the ledgers. */
   faults(ledgers: Ledgers): Promise<string[]>
 }

@@ -4,13 +4,13 @@ import { messageCount, messageStatuses, queuedRows } from './aldis/database.ts'
 import type { CarrierEntry, Ledgers, LoadEntry, ReceiverEntry } from './tools/ledgers.ts'
 import type { CarrierStats, ReceiverReport } from './tools/tools.ts'
 
-/** Compares what was accepted with what came; each function gives every fault it finds, none when all is exact. */
+/** Compares accepted messages with what came. Each function returns every fault it finds, none when all is exact. */
 
 const SETTLE_TIMEOUT_MS = 15_000
 const POLL_MS = 50
 const ACCEPTED = 202
 
-/** Every message accepted, both webhooks of each, each once. */
+/** Every message must be accepted, and both webhooks of each must have come once. */
 export function arrivalFaults(load: readonly LoadEntry[], receiver: readonly ReceiverEntry[]): string[] {
   const arrivals = new Map(receiver.map((entry) => [entry.number, entry]))
   const accepted = new Map(load.filter(isAccepted).map((entry) => [entry.number, entry]))
@@ -37,7 +37,7 @@ export function arrivalFaults(load: readonly LoadEntry[], receiver: readonly Rec
   ]
 }
 
-/** What the receiver saw that no ledger shows. Kannel's callbacks go out side by side, so their order says nothing. */
+/** Faults that only the receiver saw. Kannel sends callbacks concurrently, so their order proves nothing. */
 export function receiverFaults(report: ReceiverReport, isOrdered: boolean): string[] {
   return [
     ...told(report.unexpected, 'webhooks had another status, number or msgId'),
@@ -45,7 +45,7 @@ export function receiverFaults(report: ReceiverReport, isOrdered: boolean): stri
   ]
 }
 
-/** Each accepted message submitted once, each receipt answered with ESME_ROK. */
+/** Each accepted message must be submitted once, and each receipt answered with ESME_ROK. */
 export function carrierFaults(
   load: readonly LoadEntry[],
   carrier: readonly CarrierEntry[],
@@ -66,7 +66,7 @@ export function carrierFaults(
   ]
 }
 
-/** The database of Aldis: each accepted message DELIVERED, no other there made since, nothing queued. */
+/** In Aldis' database each accepted message must be DELIVERED, with no other message made since and nothing queued. */
 export async function databaseFaults(
   load: readonly LoadEntry[],
   db: pg.Client,

@@ -28,7 +28,7 @@ export interface AldisOptions {
   readonly callbackUrl: string
 }
 
-/** By then every process has read what was set up through another: they look each second. */
+/** Long enough for every process to read changes made through another: they look each second. */
 const CONFIGURATION_MS = 2_000
 
 /** Resolves when it is bound to the carrier. */
@@ -57,7 +57,7 @@ export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis
   return new Aldis(all, connections[0]!, db, customer, forms)
 }
 
-/** A service of the run; the first has made the database. */
+/** A service of the run. The first one makes the database. */
 interface Node {
   readonly child: Child<ServiceReady>
   readonly ready: ServiceReady
@@ -65,7 +65,7 @@ interface Node {
 
 export class Aldis implements Subject {
   readonly name = 'Aldis'
-  /** Its messages are made later. */
+  /** The messages are made later. */
   readonly startedMs = Date.now()
   readonly child: Child<ServiceReady>
   readonly ready: ServiceReady
@@ -120,7 +120,7 @@ export class Aldis implements Subject {
   }
 }
 
-/** Requests of a customer's messages, whose webhooks go to `callbackUrl`. */
+/** Requests for a customer's messages, whose webhooks go to `callbackUrl`. */
 export function messageForms(port: number, customer: Customer, callbackUrl: string): string[] {
   const { servicePlanId, token, sender } = customer
   return RECIPIENTS.map((to) => {

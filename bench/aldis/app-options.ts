@@ -9,7 +9,7 @@ import type { ServiceConfig } from './service.ts'
 const SECRET_KEY = Buffer.alloc(32, 1)
 const DRAIN_TIMEOUT_MS = 20_000
 
-/** In which options the service is not as in production. */
+/** The options in which the service differs from production. */
 export const CHANGED: Pick<AppOptions, 'callbackPolicy'> = {
   callbackPolicy: {
     allowCidrs: [],
@@ -46,7 +46,7 @@ export function appOptions(
   }
 }
 
-/** The same for workers, which read the environment of this process: it is set; see worker.ts. */
+/** The same for workers, by setting this process's environment, which they read; see worker.ts. */
 export function workersConfig(service: ServiceConfig, databaseUrl: string): Config {
   const { operatorToken, caPem, workers, logLevel, dataDir } = service
   Object.assign(process.env, {

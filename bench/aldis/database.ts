@@ -3,7 +3,7 @@ import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { openDatabase as openPool } from '../../src/store/database.ts'
 import { type Percentiles, percentiles } from '../percentiles.ts'
 
-/** What the bench asks the database itself, on a connection of its own. */
+/** Queries of the bench, on a connection of its own. */
 
 const TIMED_COMMITS = 300
 
@@ -14,10 +14,10 @@ export async function openDatabase(databaseUrl: string): Promise<pg.Client> {
 }
 
 const DAY_MS = 86_400_000
-/** What one call of ensurePartitions makes: yesterday to a week from now. */
+/** The days that one call of ensurePartitions makes: yesterday to a week from now. */
 const DAYS_AT_ONCE = 9
 
-/** Makes the partitions a service has that was started `days` days ago; they stay empty. */
+/** Makes the partitions of a service that was started `days` days ago; they stay empty. */
 export async function addPastDays(connectionString: string, days: number): Promise<void> {
   const pool = openPool({ connectionString, poolSize: 1 })
   for (let past = DAYS_AT_ONCE; past < days + DAYS_AT_ONCE; past += DAYS_AT_ONCE)
@@ -28,8 +28,8 @@ export async function addPastDays(connectionString: string, days: number): Promi
 const WAL_SEGMENTS = 60
 
 /**
- * Makes the WAL files that a server which has run for an hour already has. A new server makes each file when it first needs it,
- * 16 MB at a time, and every commit waits 20 ms for that.
+ * Makes the WAL files that a server has after an hour. A new server makes each file of 16 MB when it first needs it, and every
+ * commit waits 20 ms for that.
  */
 export async function makeWalFiles(db: pg.Client): Promise<void> {
   await db.query('create table bench_wal (n integer)')
@@ -54,7 +54,7 @@ export async function timeCommits(db: pg.Client): Promise<Percentiles> {
   return percentiles(latencies)
 }
 
-/** Write-ahead log so far, of the whole server. */
+/** Bytes of write-ahead log so far, of the whole server. */
 export async function walBytes(db: pg.Client): Promise<number> {
   const { rows } = await db.query<{ n: number }>(
     `select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as n`,
@@ -71,7 +71,7 @@ export async function serverFacts(db: pg.Client): Promise<{ version: string; set
   return rows[0]!
 }
 
-/** Every message with its status, but for those of the records that were made before the run. */
+/** Every message with its status, except the records made before the run. */
 export async function messageStatuses(db: pg.Client, since: string): Promise<Map<string, string>> {
   const { rows } = await db.query<{ id: string; status: string }>(
     'select msg_id::text as id, status::text as status from messages where msg_id >= $1',
@@ -80,7 +80,7 @@ export async function messageStatuses(db: pg.Client, since: string): Promise<Map
   return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
-/** Of them, how many there are. */
+/** The number of these messages. */
 export async function messageCount(db: pg.Client, since: string): Promise<number> {
   const { rows } = await db.query<{ n: number }>(
     'select count(*)::integer as n from messages where msg_id >= $1',
@@ -96,7 +96,7 @@ export async function planIdOf(db: pg.Client, servicePlanId: string): Promise<nu
   return rows[0]!.id
 }
 
-/** Rows still in the queues: 0 when everything has come to its end. */
+/** Rows still in the queues; 0 when everything is done. */
 export async function queuedRows(db: pg.Client): Promise<number> {
   const { rows } = await db.query<{ n: number }>(
     `select ((select count(*) from dispatches) + (select count(*) from messages where lane is not null)
@@ -105,7 +105,7 @@ export async function queuedRows(db: pg.Client): Promise<number> {
   return rows[0]!.n
 }
 
-/** As the operator does. */
+/** Pauses a destination as the operator does. */
 export async function pauseDestination(db: pg.Client, servicePlanId: string, origin: string): Promise<void> {
   await db.query(
     `insert into webhook_destinations (plan_id, destination, state, paused_by)

@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises'
 
-/** CPU profile of this process: what the V8 inspector calls Profiler.Profile. */
+/** CPU profile of this process: Profiler.Profile of the V8 inspector. */
 interface CpuProfile {
   readonly nodes: readonly ProfileNode[]
   readonly samples: readonly number[]
@@ -14,7 +14,7 @@ interface ProfileNode {
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
 }
 
-/** Starts sampling; the function it gives ends that and returns the profile. */
+/** Starts sampling. The function it returns stops it and returns the profile. */
 export async function startProfile(): Promise<() => Promise<object>> {
   const session = new Session()
   session.connect()
@@ -30,7 +30,7 @@ export async function startProfile(): Promise<() => Promise<object>> {
 
 interface SelfTime {
   readonly name: string
-  /** Of the sampled time that was not idle. */
+  /** Share of the sampled time that was not idle. */
   readonly share: number
 }
 
@@ -38,12 +38,12 @@ interface SelfTimes {
   readonly functions: SelfTime[]
   /** A package, or a file of the project, with what Node and V8 did on its behalf. */
   readonly owners: SelfTime[]
-  /** Native functions, with the owner they worked for. */
+  /** Native functions, with the owner that called them. */
   readonly natives: SelfTime[]
   readonly idleShare: number
 }
 
-/** Self time of the sampled main thread, dearest first. */
+/** Self time of the sampled main thread, highest first. */
 function selfTimes(profile: object): SelfTimes {
   const { nodes, samples, timeDeltas } = profile as CpuProfile
   const owners = ownersOf(nodes)

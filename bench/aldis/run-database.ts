@@ -8,12 +8,12 @@ import { parentOf } from '../cpu-times.ts'
 /** The database of a run: the embedded one, made in the run's folder, or a new one on the server of DATABASE_URL. */
 export interface RunDatabase {
   readonly url: string
-  /** Of the server's first process, whose descendants do its work. */
+  /** Id of the server's first process, whose descendants do its work. */
   readonly postgresPid: number
   stop(): Promise<void>
 }
 
-/** One statement in fifty has its plan, with what it really did, in postgres.log; so has every wait for a lock. */
+/** postgres.log gets the plan of one statement in fifty, with its actual figures, and every wait for a lock. */
 const EXPLAIN_SETTINGS = [
   `shared_preload_libraries = 'pg_stat_statements', 'auto_explain'`,
   'auto_explain.log_min_duration = 0',
@@ -21,7 +21,7 @@ const EXPLAIN_SETTINGS = [
   'auto_explain.log_analyze = on',
   'auto_explain.log_buffers = on',
   'auto_explain.log_parameter_max_length = 0',
-  // Anything slow, without its values, and who waited for whose lock.
+  // Logs slow statements without their values, and which process waited for whose lock.
   'log_min_duration_statement = 500',
   'log_parameter_max_length = 0',
   'log_lock_waits = on',

@@ -14,15 +14,15 @@ import { createOn, type RunDatabase, startEmbedded } from './run-database.ts'
  */
 
 export interface ServiceConfig {
-  /** Of the embedded PostgreSQL. */
+  /** Folder of the embedded PostgreSQL. */
   readonly dataDir: string
-  /** That of the first node, for every other one; null: this process makes it. */
+  /** The first node's database, for all other nodes; null: this process makes it. */
   readonly databaseUrl: string | null
   readonly nodeName: string
   readonly logLevel: string
   readonly operatorToken: string
   readonly caPem: string | null
-  /** Above 1: those of `aldis serve --workers`, which this process starts; 1: this process is the service. */
+  /** Above 1, this process starts that many workers, as `aldis serve --workers` does; at 1 it is the service. */
   readonly workers: number
   /** Let the embedded PostgreSQL count its statements and log some plans. Costs a little, so only while profiling. */
   readonly explain: boolean
@@ -31,7 +31,7 @@ export interface ServiceConfig {
 export interface ServiceReady {
   readonly url: string
   readonly port: number
-  /** 0 where another node has made the database. */
+  /** 0 if another node has made the database. */
   readonly postgresPid: number
   readonly databaseUrl: string
 }

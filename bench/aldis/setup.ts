@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { requestAdmin } from '../../src/commands/admin-client.ts'
 
-/** What the bench sets up in the service, through its admin API. */
+/** Sets the service up for the bench, through its admin API. */
 
 const SENDER = 'Aldis'
 const CARRIER = 'simulator'

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { walBytes } from './database.ts'
 
-/** What PostgreSQL says of its own work between two moments: statements, WAL, HOT updates, index entries. */
+/** PostgreSQL's own figures between two moments: statements, WAL, HOT updates, index entries. */
 
 interface Statement {
   readonly query: string

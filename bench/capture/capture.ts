@@ -20,7 +20,7 @@ export class Capture {
 
   private constructor(port: number, file: string) {
     this.#port = port
-    // -P prints a line for each packet, which tells when the capture has begun and when it has seen all.
+    // -P prints a line for each packet, which shows when the capture has begun and when it has every packet.
     const args = ['-i', 'lo', '-n', '-l', '-P', '-w', file, '-f', `tcp port ${port}`]
     this.#child = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child.stdout!.on('data', (chunk) => {
@@ -31,14 +31,14 @@ export class Capture {
     })
   }
 
-  /** @throws (rejects) Error with what tshark says, when it cannot capture. */
+  /** @throws (rejects) Error with tshark's message, when it cannot capture. */
   static async start(port: number, file: string): Promise<Capture> {
     const capture = new Capture(port, file)
     await capture.#seesEverything()
     return capture
   }
 
-  /** When every packet up to now is in the file. */
+  /** Resolves when every packet up to now is in the file. */
   async stop(): Promise<void> {
     await this.#seesEverything()
     const ended = once(this.#child, 'exit')
@@ -67,7 +67,7 @@ export class Capture {
   }
 }
 
-/** The layers of every packet as tshark's JSON has them, octets in hexadecimal left out. */
+/** The layers of every packet as in tshark's JSON, without the hexadecimal octets. */
 export async function decodedPackets(file: string, port: number): Promise<unknown[]> {
   const args = ['-r', file, '-n', '-d', `tcp.port==${port},smpp`, '-T', 'json', '--no-duplicate-keys']
   const { stdout } = await promisify(execFile)(PROGRAM, args, { maxBuffer: 256 * 1024 * 1024 })

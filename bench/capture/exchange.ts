@@ -12,14 +12,14 @@ import { STATUSES } from '../../src/smpp/statuses.ts'
 
 const GSM = 'Your code is 482913: {do not} share it, it costs 1 €.'
 const UCS2 = 'Ваш код 482913 🙂'
-/** Single shift table 1: its ş, ğ and ı are in no other. */
+/** Single shift table 1: no other table has ş, ğ and ı. */
 const TURKISH = 'Şifreniz 482913, kimseyle paylaşmayın: ağır ceza.'
 const LONG_FORMS: readonly LongMessages[] = ['udh', 'udh16', 'sar', 'payload']
 
 export interface MtText {
   readonly text: string
   readonly form: LongMessages
-  /** National language identifiers that it may be sent in. */
+  /** National language identifiers it may be sent with. */
   readonly nationalLanguages: readonly number[]
 }
 
@@ -42,7 +42,7 @@ export interface Exchanged {
   readonly receipts: number
   /** Parts of inbound messages. */
   readonly delivers: number
-  /** Texts that did not arrive as they were sent, by our own reading. */
+  /** Texts that, by our own reading, did not arrive as they were sent. */
   readonly differing: readonly string[]
 }
 
@@ -121,7 +121,7 @@ function joined(pdus: readonly RequestPdu[]): string {
   )
 }
 
-/** Looks every 20 ms. @throws (rejects) Error when `condition` does not hold within 10 s. */
+/** Polls every 20 ms. @throws (rejects) Error when `condition` does not hold within 10 s. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const deadlineMs = performance.now() + WAIT_MS
   while (!condition()) {

@@ -1,7 +1,7 @@
 import { decodeInbound } from '../../src/domain/inbound-text.ts'
 import { type Exchanged, MO_FORMS, MO_TEXTS, MT_TEXTS } from './exchange.ts'
 
-/** What tshark made of a captured exchange, beside what was sent. */
+/** Compares tshark's reading of a captured exchange with what was sent. */
 
 export interface Finding {
   readonly what: string
@@ -10,7 +10,7 @@ export interface Finding {
 }
 
 const PI_WARN = 0x00600000
-/** Forms that come in parts: each is put together by tshark. */
+/** Forms that are sent in parts, which tshark joins. */
 const PART_FORMS = MO_FORMS.filter((form) => form !== 'payload')
 
 export function findings(packets: readonly unknown[], exchanged: Exchanged): Finding[] {
@@ -67,7 +67,7 @@ export function findings(packets: readonly unknown[], exchanged: Exchanged): Fin
   ]
 }
 
-/** Texts of the messages that tshark joined; it shows their octets. */
+/** Texts of the messages that tshark joined, from their octets. */
 function reassembled(packets: readonly unknown[]): string[] {
   return packets.flatMap((packet) => {
     const codings = valuesOf(packet, 'smpp.data_coding').map(Number)
@@ -75,7 +75,7 @@ function reassembled(packets: readonly unknown[]): string[] {
     return lengths.map((length) => {
       const whole = valuesOf(packet, 'gsm_sms_ud.short_msg').map(octets)
       const content = whole.find((candidate) => candidate.length === length)
-      // As its header says by tshark's reading.
+      // Decoded as the header says, in tshark's reading.
       const [single = null] = valuesOf(packet, 'gsm_sms.dis_iei_lang.single_shift').map(Number)
       return decodeInbound(content ?? Buffer.alloc(0), codings.at(-1) ?? 0, { locking: null, single })
     })
@@ -90,7 +90,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** Every value under a key anywhere below `node`; lists are taken apart. */
+/** Every value under a key anywhere below `node`, with lists flattened. */
 function valuesOf(node: unknown, wanted: string): unknown[] {
   if (Array.isArray(node)) return node.flatMap((element) => valuesOf(element, wanted))
   if (typeof node !== 'object' || node === null) return []

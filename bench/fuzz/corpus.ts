@@ -15,7 +15,7 @@ const LONG_UCS2 = 'Ваш код підтвердження 482913 🙂 ніко
 const FROM = '+15551230002'
 const TO = '12345'
 
-/** All of them well-formed, sequence numbers 1 and up. The octets that are only content follow from `random`. */
+/** All are well-formed, with sequence numbers from 1. Octets that are only content come from `random`. */
 export function fuzzCorpus(random: SeededRandom): Buffer[] {
   const pdus = [...everyCommand(random), ...submits(), ...inbound(), ...receipts()]
   return pdus.map((pdu, index) => encodePdu({ ...pdu, sequence: index + 1 }))
@@ -30,7 +30,7 @@ function everyCommand(random: SeededRandom): PduInput[] {
   return pdus
 }
 
-/** Every mandatory field as long as it may be; every optional parameter where the command takes some. */
+/** Every mandatory field at its longest, and every optional parameter if the command takes any. */
 function filled(command: Command, random: SeededRandom): PduInput {
   const fields = Object.fromEntries(command.fields.map((field) => [field.name, fieldValue(field, random)]))
   const takesTlvs = command.fields.length > 0 && !command.fields.some(({ kind }) => kind === 'body')
@@ -78,7 +78,7 @@ function inbound(): PduInput[] {
   const pdus: PduInput[] = []
   for (const body of ['STOP', LONG_GSM, LONG_UCS2, LONG_GSM.repeat(20)]) {
     for (const form of ['udh8', 'udh16', 'sar', 'payload'] as const) {
-      // Of a very long one the payload alone: its parts look like the other parts.
+      // Of a very long message only the payload form: its parts look like the other parts.
       if (body.length > 2_000 && form !== 'payload') continue
       for (const fields of inboundMessageFields({ from: FROM, to: TO, body, form }, 201))
         pdus.push({ command: 'deliver_sm', ...fields })

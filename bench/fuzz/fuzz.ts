@@ -15,7 +15,7 @@ Usage: npm run fuzz -- [options]
 Exit code 1 when something crashed, hung, kept more than 50 MB or was not answered; the PDUs are printed in hexadecimal.
 `
 
-/** A child that reports nothing for so long is in a loop. */
+/** A child that reports nothing for this long is in a loop. */
 const HANG_MS = 60_000
 const MEBIBYTE = 1024 * 1024
 

@@ -1,16 +1,16 @@
 import { HEADER_LENGTH } from '../../src/smpp/pdu.ts'
 import { randomOctets, type SeededRandom } from '../seeded-random.ts'
 
-/** Real PDUs made wrong, and what a stream of them must be cut into. */
+/** Makes invalid PDUs from real ones, and says how a stream of them must be cut. */
 
 /** The frame limit the sessions have by default: a payload of 64 KiB and a header. */
 export const FRAME_LIMIT = 65_552
 export const UNBIND = 0x06
 
-/** How many frames pass between two whose command_length lies, and between two unbinds: both end a session. */
+/** Frames between two with a wrong command_length, and between two unbinds: both end a session. */
 const LIE_EVERY = 600
 const UNBIND_EVERY = 4_000
-/** Copying alone would decide the speed of longer ones. */
+/** With longer ones, copying alone would determine the speed. */
 const MAX_OCTETS = 4_096
 const EDGE_OCTETS = [0x00, 0x01, 0x1b, 0x40, 0x7f, 0x80, 0xfe, 0xff]
 
@@ -20,11 +20,11 @@ const MUTATIONS: readonly Mutation[] = [flipBits, setOctets, insert, remove, spl
 
 export interface Batch {
   readonly frames: readonly Buffer[]
-  /** Some frame's command_length is not its length. */
+  /** Whether a frame has a wrong command_length. */
   readonly lies: boolean
 }
 
-/** Up to `count` mutated PDUs; fewer when one of them lies about its length, since little behind it is ever read. */
+/** Up to `count` mutated PDUs; fewer when one has a wrong length, since little after it is ever read. */
 export function fuzzBatch(random: SeededRandom, corpus: readonly Buffer[], count: number): Batch {
   const frames: Buffer[] = []
   let left = count
@@ -112,13 +112,13 @@ function lieAboutLength(frame: Buffer, random: SeededRandom): void {
 interface Walk {
   /** Start of each whole frame. */
   readonly starts: readonly number[]
-  /** A command_length that cannot be: the stream ends for its reader. */
+  /** An impossible command_length, at which its reader stops. */
   readonly isFaulty: boolean
-  /** Octets the last frame lacks, or its length field does; 0 at the end of a frame. */
+  /** Octets missing from the last frame, or from its length field; 0 at the end of a frame. */
   readonly missing: number
 }
 
-/** How a stream is to be cut by command_length (SMPP 3.4 §3.2): written apart from the framer, to compare with. */
+/** How a stream is to be cut by command_length (SMPP 3.4 §3.2): independent of the framer, for comparison. */
 export function walk(stream: Buffer): Walk {
   const starts: number[] = []
   let at = 0
@@ -132,7 +132,7 @@ export function walk(stream: Buffer): Walk {
   return { starts, isFaulty: false, missing: at === stream.length ? 0 : 4 - (stream.length - at) }
 }
 
-/** The stream with zeros behind it until its last frame is whole, or faulty. */
+/** The stream, padded with zeros until its last frame is complete, or faulty. */
 export function completed(stream: Buffer): Buffer {
   let whole = stream
   for (;;) {
@@ -142,7 +142,7 @@ export function completed(stream: Buffer): Buffer {
   }
 }
 
-/** The stream in pieces, cut anywhere; in one piece half of the time. */
+/** The stream, cut at random places; in half of the cases not cut. */
 export function pieces(stream: Buffer, random: SeededRandom): Buffer[] {
   if (random.once(2)) return [stream]
   const cut: Buffer[] = []

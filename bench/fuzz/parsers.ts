@@ -6,16 +6,16 @@ import { decodePdu } from '../../src/smpp/decoding.ts'
 import { Framer } from '../../src/smpp/framer.ts'
 import { FRAME_LIMIT, walk } from './mutations.ts'
 
-/** What must hold of the parsers alone, whatever they are given. */
+/** Invariants of the parsers alone, for any input. */
 
-/** One frame through everything that reads what carriers send. @throws what a parser threw, or AssertionError. */
+/** Gives one frame to every parser of carriers' PDUs. @throws what a parser threw, or AssertionError. */
 export function checkParsers(frame: Buffer): void {
   const pdu = decodePdu(frame)
-  // What is not there must be refused, or empty.
+  // A missing value must be refused, or empty.
   for (const value of Object.values(pdu)) assert(value !== undefined, 'a field without a value')
   const isMessage = pdu.command === 'submit_sm' || pdu.command === 'deliver_sm' || pdu.command === 'data_sm'
   const { payload, part } = parseUserData({
-    // Of a PDU that is no message all octets are taken for one, so that these parsers see the wildest input too.
+    // If a PDU is no message, all its octets are taken as one, so that these parsers see the wildest input too.
     esmClass: isMessage ? pdu.esm_class : frame[frame.length - 1]!,
     shortMessage: isMessage ? (pdu.command === 'data_sm' ? NOTHING : pdu.short_message) : frame.subarray(16),
     tlvs: isMessage ? pdu.tlvs : {},
@@ -30,7 +30,7 @@ export function checkParsers(frame: Buffer): void {
   assert(receipt.mccmnc === null || /^\d{5,6}$/.test(receipt.mccmnc), 'mccmnc of a receipt')
 }
 
-/** PostgreSQL takes neither in its text type. */
+/** PostgreSQL's text type accepts neither. */
 function checkText(text: string): void {
   assert(text.isWellFormed(), 'lone surrogate in a text')
   assert(!text.includes('\0'), 'U+0000 in a text')

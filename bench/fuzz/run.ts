@@ -16,7 +16,7 @@ export interface FuzzOptions {
 export interface FuzzFigures {
   readonly pdus: number
   readonly sessions: number
-  /** Most octets above those in use after the first twentieth. */
+  /** The most octets above those in use after the first twentieth. */
   readonly growth: number
 }
 
@@ -32,7 +32,7 @@ export class FuzzFailure extends Error {
 
 const MEMORY_LIMIT = 50 * 1024 * 1024
 const BATCH = 200
-/** Batches, of both targets, from one look at the memory to the next. */
+/** Batches, of both targets, between two looks at the memory. */
 const LOOK_EVERY = 100
 
 /**
@@ -120,7 +120,7 @@ class Feeder {
     this.#session = null
   }
 
-  /** Half of the responses among the frames get numbers of requests that wait for one. */
+  /** Half of the responses among the frames get sequence numbers of pending requests. */
   #aim({ frames }: Batch, sequences: readonly number[]): void {
     if (sequences.length === 0) return
     for (const frame of frames) {

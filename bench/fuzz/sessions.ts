@@ -10,9 +10,9 @@ import { UNBIND, walk } from './mutations.ts'
 
 /** One of our sessions and, at the other end of its socket, a peer that writes whatever octets it is given. */
 
-/** Bounds of every wait: only something that hangs comes near. */
+/** Limits of every wait; only a hang comes near them. */
 const WAIT_MS = 15_000
-/** Silence must not add frames of its own: what is sent follows from the seed. */
+/** Idle timers must not add frames, because only the seed may decide what is sent. */
 const TIMINGS = { bindTimeoutMs: 600_000, enquireLinkIntervalMs: 600_000, responseTimeoutMs: 600_000 }
 const WINDOW = 8
 
@@ -65,7 +65,7 @@ export class FuzzedSession {
     this.#request = request
     this.#isBound = isBound
     peer.setNoDelay(true)
-    // A reset is a way to close: the link tells why.
+    // A reset is one way to close; the link reports why.
     peer.on('error', () => undefined)
     peer.on('data', (chunk: Buffer) => this.#read(chunk))
   }
@@ -74,7 +74,7 @@ export class FuzzedSession {
     return this.#state.closedBy === null
   }
 
-  /** Requests of ours for the peer to answer, right or wrong: their sequence numbers. */
+  /** Sequence numbers of our requests, which the peer answers, rightly or wrongly. */
   sendRequests(): number[] {
     const sequences: number[] = []
     while (this.#link.windowFree > 0) {
@@ -120,7 +120,7 @@ export class FuzzedSession {
     assert.match(String(this.#state.closedBy), /^(peer_closed|socket_error)/)
   }
 
-  /** Ends what is still there. */
+  /** Ends everything that is still open. */
   async drop(): Promise<void> {
     this.#link.destroy()
     this.#peer.destroy()
@@ -134,7 +134,7 @@ export class FuzzedSession {
     })
   }
 
-  /** What our side writes must be in order, whatever it was sent. */
+  /** Our side must write correct PDUs, whatever it was sent. */
   #read(chunk: Buffer): void {
     const stream = this.#unread.length === 0 ? chunk : Buffer.concat([this.#unread, chunk])
     const { starts, isFaulty } = walk(stream)
@@ -159,7 +159,7 @@ export class FuzzedSession {
   }
 }
 
-/** What a bound session closes with while it reads the stream; null when it goes on. */
+/** The reason with which a bound session closes while it reads the stream; null if it stays open. */
 function expectedEnd(stream: Buffer): 'peer_unbound' | 'frame_error' | null {
   const { starts, isFaulty } = walk(stream)
   if (starts.some((start) => stream.readUInt32BE(start + 4) === UNBIND)) return 'peer_unbound'

@@ -1,6 +1,6 @@
 /**
  * Kannel tuned for speed: no store for messages, delivery reports in memory, a wide window, replies when bearerbox has
- * taken a message. What it holds when it dies is lost.
+ * taken a message. What it holds is lost when it dies.
  */
 
 export interface KannelConfiguration {
@@ -19,9 +19,9 @@ export const USER = { name: 'bench', password: 'bench' } as const
  */
 export const CALLBACK_MASK = 1 + 2 + 4 + 8 + 16
 
-/** Neither is reached by a load of at most 1,000 connections with one request each. */
+/** A load of at most 1,000 connections with one request each reaches neither limit. */
 const MOST_PENDING = 1_000
-/** Warnings; 1 would log every message. */
+/** Logs warnings; level 1 would log every message. */
 const LOG_LEVEL = 2
 
 export function kannelConfiguration(options: KannelConfiguration): string {

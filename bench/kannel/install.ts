@@ -12,7 +12,7 @@ import { promisify } from 'node:util'
 export interface KannelPrograms {
   readonly bearerbox: string
   readonly smsbox: string
-  /** Folders of libraries that are only there. */
+  /** Folders of the unpacked libraries. */
   readonly libraries: readonly string[]
   /** Debian's version of the package. */
   readonly version: string
@@ -20,11 +20,11 @@ export interface KannelPrograms {
 
 const INSTALLED = '/usr/sbin'
 const PACKAGE = 'kannel'
-/** Without a network a package manager may try for minutes. */
+/** Without a network, a package manager may retry for minutes. */
 const TIMEOUT_MS = 120_000
 const APT_OPTIONS = ['-qq', '-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=15']
 
-/** @throws (rejects) Error in one line: why it cannot be had here. */
+/** @throws (rejects) Error in one line: why it is not available here. */
 export async function findKannel(): Promise<KannelPrograms> {
   if (existsSync(join(INSTALLED, 'bearerbox'))) return programsIn('/', await installedVersion())
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'aldis-bench', PACKAGE)
@@ -38,7 +38,7 @@ export async function findKannel(): Promise<KannelPrograms> {
   return unpackedIn(cache)!
 }
 
-/** The folder's name is the version; a folder that is there is whole. */
+/** The folder's name is the version. If the folder exists, it is complete. */
 function unpackedIn(cache: string): KannelPrograms | null {
   const version = existsSync(cache) ? readdirSync(cache).find((name) => !name.startsWith('.')) : undefined
   return version === undefined ? null : programsIn(join(cache, version), version)
@@ -50,7 +50,7 @@ async function unpackInto(cache: string): Promise<void> {
   rmSync(work, { recursive: true, force: true })
   for (const folder of [root, join(work, 'lists', 'partial'), join(work, 'archives', 'partial')])
     mkdirSync(folder, { recursive: true })
-  // Lists and archives of its own, so that nobody needs to be root, and the machine's own lists may be missing.
+  // Uses lists and archives of its own: this needs no root, and the machine's own lists may be missing.
   const own = [
     ...['-o', `Dir::State::Lists=${join(work, 'lists')}`],
     ...['-o', `Dir::Cache=${work}`],

@@ -19,7 +19,7 @@ export interface KannelOptions {
   readonly programs: KannelPrograms
   readonly carrier: Carrier
   readonly window: number
-  /** Of the receiver of callbacks. */
+  /** Origin of the callback receiver. */
   readonly origin: string
 }
 
@@ -95,7 +95,7 @@ export function kannelForms(port: number, origin: string): string[] {
   })
 }
 
-/** Found all at once, so that they differ. */
+/** Ports chosen all at once, so that they differ. */
 async function freePorts(): Promise<[number, number, number]> {
   const servers = [createServer(), createServer(), createServer()] as const
   const open = async (server: (typeof servers)[number]) => {

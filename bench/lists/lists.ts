@@ -8,21 +8,21 @@ import type { Progress } from '../progress.ts'
 import { SeededRandom } from '../seeded-random.ts'
 import { APART, VALUES } from './records.ts'
 
-/** The list part: pages and look-ups of a plan that has many messages, one request after the other, over HTTP. */
+/** The list part: pages and look-ups of a plan with many messages, one request after the other, over HTTP. */
 
 export interface ListFigure extends Percentiles {
   readonly what: string
-  /** Of Aldis and PostgreSQL, a request. */
+  /** CPU of Aldis and PostgreSQL for a request. */
   readonly cpuMs: number
-  /** The question whose 99th percentile is the highest, and this. */
+  /** The question with the highest 99th percentile, and that percentile. */
   readonly worst: string | null
 }
 
 interface Question {
-  /** Of the answer, as of many questions. */
+  /** The group of questions whose figures are reported together. */
   readonly kind: string
   readonly filters: Readonly<Record<string, string>>
-  /** So many items on the first page; null: from none to all of them. */
+  /** Items on the first page; null: any number. */
   readonly items: number | null
 }
 
@@ -31,7 +31,7 @@ interface Answer {
   readonly body: { readonly items: { msgId: string }[]; pagination: { nextCursor: string | null } }
 }
 
-/** What came of one question, asked again and again. */
+/** Figures of one question, asked repeatedly. */
 interface Asked {
   readonly question: string
   readonly latencies: readonly number[]
@@ -45,10 +45,10 @@ const ASKS = 30
 const DEEP_PAGES = 1_000
 const LOOK_UPS = 1_000
 const DAY_MS = 86_400_000
-/** The service answers 200 reads a second of an account. */
+/** The service allows an account 200 reads a second. */
 const LEAST_APART_MS = 5.5
 
-/** @throws (rejects) Error when an answer is not what was made. */
+/** @throws (rejects) Error when an answer does not match the records that were made. */
 export async function measureLists(
   subject: Pick<Aldis, 'port' | 'customer' | 'cpuMs'>,
   progress: Progress,
@@ -67,7 +67,7 @@ export async function measureLists(
   }
 }
 
-/** Each filter and each pair of them; those that few messages or none have, too. */
+/** Each filter and each pair of filters, with values that many, few or no messages have. */
 function questions(): Question[] {
   const filters = Object.keys(VALUES) as Filter[]
   const amounts = ['many', 'few', 'none'] as const
@@ -120,7 +120,7 @@ async function measureFirst(client: ListClient, asked: readonly Question[]): Pro
   return [...kinds].map(([kind, ofKind]) => figureOf(`first page: ${kind}`, ofKind))
 }
 
-/** Follows the cursors of what many messages have; ids are of messages on the way. */
+/** Follows the cursors of frequent values. `ids` are of messages on these pages. */
 async function measureDeep(client: ListClient): Promise<{ figures: ListFigure[]; ids: string[] }> {
   const onTheWay: Asked[] = []
   const deepest: Asked[] = []
@@ -195,7 +195,7 @@ class ListClient {
     this.#agent = agent
   }
 
-  /** `ask` adds what each request took. */
+  /** `ask` adds the duration of each request. */
   async timed(question: string, ask: (latencies: number[]) => Promise<void>): Promise<Asked> {
     const latencies: number[] = []
     const before = totalMs(this.#subject.cpuMs())

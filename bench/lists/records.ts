@@ -12,12 +12,12 @@ export interface RecordsOptions {
   readonly databaseUrl: string
   readonly planId: number
   readonly records: number
-  /** They are spread over so many days; 1: the last 24 hours. */
+  /** The days over which they are spread; 1: the last 24 hours. */
   readonly days: number
   readonly nowMs: number
 }
 
-/** What the plan's messages have, by how many of them have it. */
+/** Values of the plan's messages, by how many messages have them. */
 export const VALUES = {
   from: { many: 'Sender0', few: 'Seldom', none: 'Never' },
   to: { many: '+491510000000', few: '+491520000000', none: '+491530000000' },
@@ -26,7 +26,7 @@ export const VALUES = {
   mccmnc: { many: '26200', few: '27401', none: '29501' },
 } as const
 
-/** Many messages have either, none has both. */
+/** Pairs of values: many messages have either, none has both. */
 export const APART = [
   { from: 'Domestic', country: 'FR' },
   { from: 'Domestic', mccmnc: '20801' },
@@ -34,7 +34,7 @@ export const APART = [
   { country: 'FR', mccmnc: '26200' },
 ] as const
 
-/** Of the plan's messages so many have each value that few have; some have two of them, or all. */
+/** How many of the plan's messages have each rare value. Some have two of them, or all. */
 const FEW = 50
 const DAY_MS = 86_400_000
 const BATCH = 5_000
@@ -71,7 +71,7 @@ interface Row extends OfAKind {
 export async function makeRecords(options: RecordsOptions): Promise<void> {
   const { databaseUrl, records, days, nowMs } = options
   await addPastDays(databaseUrl, days)
-  // Nothing bounds the last statement: it takes longer the more there is.
+  // The last statement has no time limit: it takes longer the more records there are.
   const db = openDatabase({ connectionString: databaseUrl, poolSize: 2, statementTimeoutMs: 0 })
   const random = new SeededRandom(28)
   const stepMs = (days * DAY_MS) / records
@@ -104,7 +104,7 @@ function rowOf({ planId, records }: RecordsOptions, random: SeededRandom, nth: n
   return isOwn ? { ...row, ...seldom(Math.floor(nth / 3), Math.floor(records / 3)) } : row
 }
 
-/** The values that few messages have: one after the other, evenly over all messages, then all of them at once. */
+/** Spreads rare values evenly over all messages: one after the other, then all of them at once. */
 function seldom(nth: number, messages: number): Partial<Row> {
   const every = Math.max(5, Math.floor(messages / FEW / 5))
   if (nth % every !== every - 1) return {}

@@ -6,8 +6,8 @@ import { ledgerLine, nowUs } from './ledgers.ts'
 import { numberIn } from './requests.ts'
 
 /**
- * The carrier where no C compiler is, or with a limited throughput: the project's simulator. Arguments, commands and ledger
- * are those of carrier.c, with these differences: a fifth argument is the submits it accepts in any second; it cannot hold
+ * The carrier without a C compiler, or with a limited throughput: the project's simulator. Arguments, commands and ledger are
+ * those of carrier.c, with these differences: a fifth argument limits the submits accepted in any second; it cannot hold
  * receipts back or be down, and does not know when a receipt passed.
  */
 

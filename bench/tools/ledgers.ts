@@ -15,7 +15,7 @@ export interface LoadEntry {
 
 export interface ReceiverEntry {
   readonly number: number
-  /** How often each webhook came. */
+  /** The number of times each webhook came. */
   readonly sent: number
   readonly delivered: number
   readonly sentUs: number
@@ -82,7 +82,7 @@ function idOf(field: string): string | null {
   return field === '-' ? null : field
 }
 
-/** @throws Error a line has another number of fields: a ledger cut off must not count as a shorter one. */
+/** @throws Error when a line has another number of fields: a truncated ledger must not count as a shorter one. */
 function linesOf(text: string, fields: number): string[][] {
   const lines = text.split('\n')
   if (lines.pop() !== '') throw new Error('a ledger is cut off')

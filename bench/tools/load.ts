@@ -5,7 +5,7 @@ import { type LoadEntry, ledgerLine, nowUs } from './ledgers.ts'
 import { MESSAGE_LIMIT, requestsOf } from './requests.ts'
 
 /**
- * The load generator where no C compiler is: arguments, commands and ledger are those of load.c. HTTP/1.1 on plain
+ * The load generator without a C compiler. Arguments, commands and ledger are those of load.c. HTTP/1.1 on plain
  * sockets, because it shares the processors with what it measures (about 0.02 ms for each request; fetch takes 0.15).
  */
 
@@ -50,7 +50,7 @@ class Load {
     return this.#sent
   }
 
-  /** `total` messages have gone the whole way so far. */
+  /** Tells it that `total` messages have been completed so far. */
   completed(total: number): void {
     this.#completed = total
     this.#sendDue()
@@ -88,7 +88,7 @@ class Load {
       if (dueUs === null) break
       const number = this.#sent++
       this.#entries.push({ number, dueUs, latencyUs: 0, status: 0, msgId: null })
-      // In turn: at a low rate the service would give some of them up.
+      // Uses connections in turn: at a low rate the service would close idle ones.
       this.#idle.shift()!.send(number, dueUs, this.#request(number))
     }
   }
@@ -158,7 +158,7 @@ class LoadConnection {
     const bodyBytes = contentLength(this.#text, head)
     if (Number.isNaN(bodyBytes)) tellFault('an answer came without Content-Length')
     const end = head + 4 + bodyBytes
-    // Also where there is no length: the run has ended.
+    // Also if there is no length: the run has ended.
     if (!(this.#text.length >= end)) return
     const text = this.#text
     this.#text = ''

@@ -7,10 +7,10 @@ import { ledgerLine, nowUs } from './ledgers.ts'
 import { numberIn } from './requests.ts'
 
 /**
- * The webhook receiver where no C compiler is, over TLS, and for the webhook part, whose receivers hang and tell the delays
- * of what they receive. Commands and ledger are those of receiver.c; its argument is a ReceiverConfig.
+ * The webhook receiver without a C compiler, over TLS, and for the webhook part, whose receivers hang and report the delays of
+ * webhooks. Commands and ledger are those of receiver.c; its argument is a ReceiverConfig.
  *
- * One that hangs takes requests, counts nothing and answers nothing, until it is told to.
+ * A hanging receiver takes requests without counting or answering them, until it is told to answer.
  */
 
 export interface ReceiverConfig {
@@ -133,7 +133,7 @@ serveParent(
       webhookDelays = []
       return delays
     },
-    /** Whoever hangs on goes on hanging; what comes from now on is answered. */
+    /** Hanging requests stay unanswered; later ones are answered. */
     answer() {
       hangs = false
     },

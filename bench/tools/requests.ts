@@ -7,17 +7,17 @@ export const RECIPIENT = '\x01'
 export const NUMBER = '\x02'
 /** Ends each form in a file of them. */
 const END = '\0'
-/** Of a message's number: it is in the text that the carrier gets, and in the webhooks. */
+/** Digits of a message's number, which is in the text that the carrier gets and in the webhooks. */
 export const NUMBER_DIGITS = 8
 /** Messages of a run, at most; also in messages.h. */
 export const MESSAGE_LIMIT = 10_000_000
-/** What stands before the number in a text; also in carrier.c and receiver.c. */
+/** The mark before the number in a text; also in carrier.c and receiver.c. */
 const NUMBER_MARK = 'code is '
 
-/** Every message is one segment of GSM 7-bit, and each has another text. */
+/** Every message is one segment of GSM 7-bit with a text of its own. */
 export const TEXT = `Your Aldis sign-in ${NUMBER_MARK}${NUMBER.repeat(NUMBER_DIGITS)}. It is good for ten minutes; tell it to nobody.`
 
-/** Recipients in four countries: code and first digits, then as many digits as a number there has. */
+/** Recipients in four countries: code and first digits, then the remaining digits of a number there. */
 export const RECIPIENTS: readonly string[] = [
   `+4479${RECIPIENT.repeat(8)}`,
   `+3367${RECIPIENT.repeat(7)}`,
@@ -52,7 +52,7 @@ function recipientOf(n: number, digits: number): number {
   return last >= 1_001 && last <= 1_010 ? number + 1_000 : number
 }
 
-/** The number in the text of a message, or in what repeats that text; null when there is none. */
+/** The number in the text of a message, or in a copy of that text; null when there is none. */
 export function numberIn(text: string): number | null {
   const at = text.indexOf(NUMBER_MARK)
   if (at < 0) return null

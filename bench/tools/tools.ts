@@ -29,7 +29,7 @@ export interface ReceiverReport {
   readonly completed: number
   /** Webhooks counted: each message's first SENT and first DELIVERED. */
   readonly webhooks: number
-  /** Webhooks that came again, that came before an earlier one of their message, or that could not be told. */
+  /** Webhooks that were repeated, out of order, or not recognised. */
   readonly repeated: number
   readonly disordered: number
   readonly unexpected: number
@@ -50,13 +50,13 @@ export interface CarrierStats {
 }
 
 export interface CarrierOptions {
-  /** Least and most. */
+  /** The least and the most, in milliseconds. */
   readonly receiptDelayMs: readonly [number, number]
-  /** Receipts unanswered at most. */
+  /** The most unanswered receipts. */
   readonly deliverWindow: number
   /** Receipts held back, of which a random one is sent for each message. */
   readonly receiptsOutstanding: number
-  /** Submits accepted in any second. */
+  /** The most submits accepted in any second. */
   readonly throughput: number | null
 }
 
@@ -76,7 +76,7 @@ export class Toolbox {
   readonly spawn: Spawn
   readonly #kinds: Partial<Record<ToolName, 'C' | 'Node.js'>> = {}
 
-  /** `folder` takes ledgers and forms. */
+  /** `folder` is for ledgers and forms. */
   constructor(built: Built, folder: string, spawn: Spawn) {
     this.#built = built
     this.#folder = folder
@@ -120,7 +120,7 @@ export class Toolbox {
     return this.#receiver(config, config.tls !== null, hooks)
   }
 
-  /** One that hangs, or tells delays. */
+  /** A receiver that hangs, or reports delays. */
   async hangingReceiver(config: ReceiverConfig): Promise<Receiver> {
     return this.#receiver(config, true, {})
   }
@@ -146,7 +146,7 @@ export class Toolbox {
   }
 }
 
-/** What all three have: a process that writes its ledger into a file. */
+/** The common part of all three: a process that writes its ledger into a file. */
 class Tool<Ready> {
   readonly child: Child<Ready>
   readonly #file: () => string
@@ -179,12 +179,12 @@ export class Load extends Tool<object> {
     return this.child.request(`start ${Math.min(bound, MESSAGE_LIMIT)}`)
   }
 
-  /** Sends so many messages a second, however fast they are answered. */
+  /** Sends at this rate a second, however fast they are answered. */
   pace(perSecond: number): Promise<void> {
     return this.child.request(`rate ${perSecond}`)
   }
 
-  /** Sends no more; resolves when every request is answered. @throws (rejects) Error when one is not within 60 s. */
+  /** Stops sending. Resolves when every request is answered. @throws (rejects) Error when one is not within 60 s. */
   async stopSending(): Promise<void> {
     await this.child.request('stop')
     const deadlineMs = performance.now() + ANSWERS_TIMEOUT_MS
@@ -196,7 +196,7 @@ export class Load extends Tool<object> {
     }
   }
 
-  /** `total` messages have gone the whole way so far. */
+  /** Tells it that `total` messages have been completed so far. */
   completed(total: number): void {
     this.child.tell(`completed ${total}`)
   }
@@ -260,12 +260,12 @@ export class Receiver extends Tool<{ port: number }> {
     return parseReceiverLedger(await this.ledgerText())
   }
 
-  /** Of hanging receivers: the delays of first attempts since the last call, in milliseconds. */
+  /** For hanging receivers: the delays of first attempts since the last call, in milliseconds. */
   takeDelays(): Promise<number[]> {
     return this.child.request('takeDelays')
   }
 
-  /** Of hanging receivers: what comes from now on is answered. */
+  /** For hanging receivers: later requests are answered. */
   answer(): Promise<void> {
     return this.child.request('answer')
   }

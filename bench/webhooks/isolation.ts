@@ -16,18 +16,18 @@ export interface Delays extends Percentiles {
 }
 
 export interface Isolation {
-  /** Whose destination hangs. */
+  /** The plan whose destination hangs. */
   readonly hanging: 'another plan' | 'the same plan'
-  /** Events that waited for it. */
+  /** Events that waited for the hanging receiver. */
   readonly waiting: number
   readonly undisturbed: Delays
-  /** While its requests hang, to the end of the window in which the breaker opens. */
+  /** While requests hang, to the end of the window in which the breaker opens. */
   readonly untilOpen: Delays
   /** While the breaker is open. */
   readonly open: Delays
   /** While the events go to the receiver, which answers again. */
   readonly recovery: Delays
-  /** The higher p99 of `untilOpen` and `open` by the undisturbed one; and the same of the worst windows. */
+  /** The higher p99 of `untilOpen` and `open`, divided by the undisturbed one; and the same for the worst windows. */
   readonly ratio: number
   readonly worstRatio: number
   /** Seconds from the first answer, which waits for a probe, to the last. */
@@ -38,7 +38,7 @@ export interface Isolation {
 export interface IsolationRun {
   readonly hanging: Isolation['hanging']
   readonly steady: Customer
-  /** Whose messages go to the hanging receiver. */
+  /** The customer whose messages go to the hanging receiver. */
   readonly customer: Customer
   /** Measured undisturbed, and after the breaker has opened. */
   readonly seconds: number
@@ -107,7 +107,7 @@ async function windows(
   return all
 }
 
-/** Whether so many seconds are over, to the nearest window. */
+/** Whether the seconds are over, to the nearest window. */
 function after(seconds: number): () => Promise<boolean> {
   const endMs = performance.now() + seconds * 1_000 - WINDOW_MS / 2
   return async () => performance.now() > endMs

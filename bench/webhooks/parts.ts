@@ -12,7 +12,7 @@ export interface WebhookBench {
   readonly aldis: Aldis
   readonly tools: Toolbox
   readonly db: pg.Client
-  /** One receiver is one destination. It tells delays, and may hang. */
+  /** Opens a receiver, which is one destination. It reports delays, and may hang. */
   readonly openReceiver: (hangs: boolean) => Promise<Receiver>
 }
 
@@ -27,7 +27,7 @@ export function openLoad(bench: WebhookBench, customer: Customer, receiver: Rece
   return bench.tools.load({ ports: [port], connections: CONNECTIONS, forms })
 }
 
-/** Resolves when both webhooks of so many messages have come. */
+/** Resolves when both webhooks of this many messages have come. */
 export async function untilArrived(bench: WebhookBench, receiver: Receiver, messages: number): Promise<void> {
   await until(bench, 'not all webhooks came', async () => (await receiver.report()).completed >= messages)
 }

@@ -20,7 +20,7 @@ export interface WebhookFigures {
 
 /** Each has two events. */
 const DRAINED_MESSAGES = 25_000
-/** By then the service has read that a destination is paused. */
+/** Long enough for the service to read that a destination is paused. */
 const READ_MS = 2_000
 
 export async function measureWebhooks(bench: WebhookBench, seconds: number): Promise<WebhookFigures> {
@@ -35,7 +35,7 @@ export async function measureWebhooks(bench: WebhookBench, seconds: number): Pro
   return { drain, isolation }
 }
 
-/** 50,000 events wait for a destination that is paused, and is resumed. */
+/** 50,000 events wait for a paused destination, which is then resumed. */
 async function measureDrain(bench: WebhookBench): Promise<Drain> {
   const { rig, db, aldis } = bench
   rig.progress.phase('waiting webhooks')
