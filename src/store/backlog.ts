@@ -2,13 +2,13 @@ import type { WaitingDestination, WaitingGroup } from '../domain/backlog.ts'
 import type { Queryable } from './database.ts'
 
 /**
- * Counts of what waits in the database. Each is bounded: it looks at so many rows, shared out among plans and routes, the
- * ones due first, whose place the index gives. Reading 40,000 rows of 1,000,000 takes some 40 ms.
+ * Counts of what waits in the database. Each reads a bounded number of rows, shared among plans and routes, earliest due
+ * first, which the index finds. Reading 40,000 rows of 1,000,000 takes some 40 ms.
  */
 
-/** Plans and routes, with the carriers that were chosen, that are looked at. */
+/** Most pairs of plan and route, with the carriers that were chosen, that are looked at. */
 const MAX_PAIRS = 2_000
-/** Rows looked at in all: so many that are due, and so many that are not. */
+/** Most rows looked at: this many that are due, and as many that are not. */
 const MAX_ROWS = 20_000
 const LEAST_ROWS = 10
 /** Destinations in trouble that are looked at. */
@@ -73,10 +73,10 @@ export async function countWaitingMessages(db: Queryable): Promise<CountedMessag
   }
 }
 
-/** Webhooks that no node holds, but for those that wait for a destination in trouble. */
+/** Webhooks that no node holds, except those that wait for a destination in trouble. */
 export interface WaitingEvents {
   readonly due: boolean
-  /** An attempt has failed; otherwise it waits behind an earlier one of its message. */
+  /** An attempt has failed; otherwise it waits behind an earlier event of its message. */
   readonly retried: boolean
   readonly count: number
   readonly oldestAt: Date
@@ -118,7 +118,7 @@ export async function countWaitingEvents(
   return { groups: rows.map(({ full: _, ...group }) => group), more: rows.some(({ full }) => full) }
 }
 
-/** Destinations in trouble, those of the longest time first, each with what is parked for it. */
+/** Destinations in trouble, longest first, each with what is parked for it. */
 export async function countParkedEvents(
   db: Queryable,
 ): Promise<{ destinations: readonly WaitingDestination[]; more: boolean }> {

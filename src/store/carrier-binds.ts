@@ -5,11 +5,11 @@ export interface CarrierBind {
   readonly carrierId: number
   /** From 0. */
   readonly bind: number
-  /** Node that took it last; free when null or not among the living. */
+  /** The node that took it last; free when this is null or not a living node. */
   readonly nodeId: number | null
 }
 
-/** Every bind that should be made, and the living nodes, as of one instant. */
+/** Every bind that should be made, and the living nodes, in one snapshot. */
 export async function readBinds(db: Queryable): Promise<{ binds: CarrierBind[]; nodes: number[] }> {
   const { rows } = await db.query<{ binds: CarrierBind[]; nodes: number[] }>(`
     select (select coalesce(array_agg(node_id), '{}') from nodes) as nodes,
@@ -21,8 +21,9 @@ export async function readBinds(db: Queryable): Promise<{ binds: CarrierBind[]; 
 }
 
 /**
- * Takes free binds; gives those taken. Each only from the node it was read with: node ids are never used again, so what
- * was a dead node's then cannot be a living one's now. Binds of a carrier that is gone are left out.
+ * Takes free binds and returns those taken. Each is taken only from the node it was read with. Node ids are never used
+ * again, so a bind of a node that was dead then cannot belong to a living one now. Binds of a carrier that is gone are
+ * left out.
  */
 export async function takeBinds(
   db: Queryable,
@@ -49,7 +50,7 @@ export async function takeBinds(
   return rows
 }
 
-/** Gives a bind up, so that another node may take it. Its sessions must be over. */
+/** Gives a bind up, so that another node may take it. Its sessions must have ended. */
 export async function releaseBind(
   db: Queryable,
   nodeId: number,

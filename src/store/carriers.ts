@@ -4,14 +4,14 @@ import type { RefusedOutcome } from '../domain/settings.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
-/** What an operator may set; the password goes beside it. */
+/** Settings that an operator may change; the password is passed beside them. */
 export interface CarrierSettings
   extends Omit<Carrier, 'id' | 'password' | 'submitOutcomes' | 'learnedIdRule'> {
   /** By command_status in decimal. */
   readonly submitOutcomes: Readonly<Record<string, RefusedOutcome>>
 }
 
-/** Settings without which there is no carrier; the columns of the others have defaults. */
+/** Settings that every carrier must have; the columns of the others have defaults. */
 export type NewCarrier = Pick<CarrierSettings, 'name' | 'host' | 'systemId'> & Partial<CarrierSettings>
 
 export interface CarrierRecord extends CarrierSettings {
@@ -22,7 +22,7 @@ export interface CarrierRecord extends CarrierSettings {
   readonly createdAt: Date
 }
 
-/** `password` sealed. A key is a name, or a number in decimal: a name begins with a letter. */
+/** `password` is sealed. A key is a name, or a number in decimal: names begin with a letter. */
 export const carriers = new ConfigurationTable<
   CarrierRecord,
   NewCarrier & { carrierId: number; password: string; learnedIdRule?: IdRule | null }
@@ -67,7 +67,7 @@ export const carriers = new ConfigurationTable<
   },
 })
 
-/** A number for a carrier to come: its password is sealed for that number before the row is written. */
+/** Reserves the number of a new carrier: its password is sealed for that number before the row is written. */
 export async function reserveCarrierId(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ id: number }>(
     `select nextval(pg_get_serial_sequence('carriers', 'id'))::integer as id`,
@@ -83,7 +83,7 @@ export async function stopCarriers(db: Queryable): Promise<string[]> {
   return rows.map(({ name }) => name).sort()
 }
 
-/** Stores the rule that id rule `auto` has learned. False when one is there already, or the operator has set another. */
+/** Stores the rule that id rule `auto` has learned. False when there is one already, or the operator has set another. */
 export async function learnIdRule(db: Queryable, carrierId: number, rule: IdRule): Promise<boolean> {
   const { rowCount } = await db.query(
     `update carriers set learned_id_rule = $2 where id = $1 and id_rule = 'auto' and learned_id_rule is null`,

@@ -1,34 +1,34 @@
 import type { Queryable } from './database.ts'
 
 interface Description<Columns> {
-  /** One of its rows, for people: `routing rule`. */
+  /** What people call one of its rows: `routing rule`. */
   readonly noun: string
   readonly table: string
-  /** What a row is read as. The table is `t`. */
+  /** The SELECT list that a row is read with. The table is `t`. */
   readonly select: string
   /** The tables that `select` reads beside `t`. */
   readonly joins?: string
-  /** The column of the key by which a row is known outside. Lists are in its order. */
+  /** The column of the key by which a row is known outside. Lists are sorted by it. */
   readonly key: string
-  /** The key in the form of its column. */
+  /** Converts the key to the form of its column. */
   readonly keyOf?: (key: string) => string | number
-  /** Tells the row that $1 names. Default: its key is $1. */
+  /** Finds the row that $1 names. Default: the key equals $1. */
   readonly named?: string
   /** The column of each property that is written. */
   readonly columns: { readonly [Property in keyof Columns]-?: string }
-  /** Conditions of a list by the parameter that asks for them, which stands as `?`. */
+  /** Conditions of a list, by the query parameter that asks for them; `?` stands for its value. */
   readonly filters?: Readonly<Record<string, string>>
 }
 
-/** A table whatever its columns are. */
+/** A table with any columns. */
 export type AnyTable<Row extends object = object> = Pick<
   ConfigurationTable<Row, object>,
   'noun' | 'find' | 'list' | 'delete' | 'count'
 >
 
 /**
- * The statements that every table of the configuration has alike. Each reads a row as `select` shows it. Nothing in their
- * text comes from a request. A key that is taken, or a row that others name, is the database's violation of its constraint.
+ * The statements that all configuration tables share. Each reads a row as `select` shows it. Nothing in their text comes
+ * from a request. A key that is taken, or a row that others refer to, is reported as the database's constraint violation.
  */
 export class ConfigurationTable<Row extends object, Columns extends object> {
   readonly noun: string
@@ -43,7 +43,7 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     this.#keyOf = description.keyOf ?? ((key) => key)
   }
 
-  /** Adds a row. Properties without a column are passed over; those without a value have the column's default. */
+  /** Adds a row. Properties without a column are ignored; those without a value get the column's default. */
   async insert(db: Queryable, row: Columns): Promise<Row> {
     const { columns, values } = this.#written(row)
     const places = columns.map((_, index) => `$${index + 1}`)
@@ -62,7 +62,7 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     return rows[0]
   }
 
-  /** At most `limit` rows behind the key `after`, '' for the first. Parameters that are no filter are passed over. */
+  /** At most `limit` rows behind the key `after`, '' for the first. Parameters that are not filters are ignored. */
   async list(
     db: Queryable,
     { after, limit }: { after: string; limit: number },
@@ -78,7 +78,7 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     return rows
   }
 
-  /** Writes the properties that are given, and returns the row as it is then. Undefined when there is none. */
+  /** Writes the given properties and returns the changed row. Undefined when there is none. */
   async update(db: Queryable, key: string, change: Partial<Columns>): Promise<Row | undefined> {
     const { columns, values } = this.#written(change)
     if (columns.length === 0) return this.find(db, key)

@@ -1,6 +1,6 @@
 /**
- * One connection of a pool: it goes to the primary, drops names that a pooler cannot carry, and notices what the server
- * says about both.
+ * One connection of a pool. It goes to the primary, drops statement names that a pooler cannot carry, and notices what
+ * the server says about both.
  */
 import pg from 'pg'
 import { connectionOf, type DatabaseHost } from './database-hosts.ts'

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { databaseAddresses } from '../domain/database-url.ts'
 import type { Queryable } from './database.ts'
 
-/** For each of several servers, from the first packet to its answer. */
+/** Bound for each of several servers, from the first packet to its answer. */
 const HOST_TIMEOUT_MS = 2_000
 
 export interface DatabaseHost {
@@ -14,7 +14,7 @@ export interface DatabaseHost {
   readonly connectionString: string
 }
 
-/** No server of DATABASE_URL takes writes now; later one may. */
+/** No server of DATABASE_URL takes writes now; one may later. */
 export class NoPrimaryError extends Error {
   override readonly name = 'NoPrimaryError'
 }
@@ -22,14 +22,14 @@ export class NoPrimaryError extends Error {
 /** Shared by all pools of a process, so that all are on one server. */
 export class DatabaseHosts {
   readonly #hosts: readonly DatabaseHost[]
-  /** The one that was a primary last. */
+  /** The server that was last seen to be the primary. */
   #primary: DatabaseHost
-  /** False until it was seen to be one, and again after any trouble with it. */
+  /** False until it was seen to be the primary, and again after any trouble with it. */
   #trusted: boolean
   #search: Promise<DatabaseHost> | null = null
   readonly #connected = new Map<pg.Client, DatabaseHost>()
 
-  /** @throws Error for a connection string that is none; the configuration has refused those. */
+  /** @throws Error for an invalid connection string; the configuration has already refused those. */
   constructor(connectionString: string) {
     const parsed = databaseAddresses(connectionString)
     if ('fault' in parsed) throw new Error(`the connection string ${parsed.fault}`)
@@ -56,8 +56,8 @@ export class DatabaseHosts {
   }
 
   /**
-   * Where to connect: the only server, or the one that was the primary last. When that is in doubt, all are asked, it
-   * first, whoever needs to know waiting for one search. @throws NoPrimaryError
+   * Where to connect: the only server, or the last known primary. When that is in doubt, all servers are asked, starting
+   * with it. Whoever needs the answer waits for the same search. @throws NoPrimaryError
    */
   find(): Promise<DatabaseHost> {
     if (this.#trusted) return Promise.resolve(this.#primary)
@@ -81,18 +81,18 @@ export class DatabaseHosts {
     throw new NoPrimaryError(`no server of DATABASE_URL is a primary: ${findings.join(', ')}`)
   }
 
-  /** This connection is to that server from now on. */
+  /** From now on, this connection belongs to that server. */
   connected(client: pg.Client, host: DatabaseHost): void {
     this.#connected.set(client, host)
     client.once('end', () => this.#connected.delete(client))
   }
 
-  /** The server may be the primary no longer: before the next connection is made all are asked. */
+  /** The server may not be the primary any more: all are asked before the next connection is made. */
   doubt(host: DatabaseHost): void {
     if (this.several && host === this.#primary) this.#trusted = false
   }
 
-  /** This new connection takes no writes. Returns the error that says so. */
+  /** This new connection takes no writes. Returns the error to report. */
   refuse(client: pg.Client): NoPrimaryError {
     const host = this.#connected.get(client) ?? this.#primary
     this.demoted(host)
@@ -100,7 +100,7 @@ export class DatabaseHosts {
     return new NoPrimaryError(`the database at ${host.host}:${host.port} accepts no writes: ${reason}`)
   }
 
-  /** The server said that it takes no writes: it is in doubt, and every connection to it is dropped. */
+  /** The server said that it takes no writes: it is now in doubt, and every connection to it is dropped. */
   demoted(host: DatabaseHost): void {
     if (!this.several) return
     this.doubt(host)
@@ -108,17 +108,17 @@ export class DatabaseHosts {
   }
 }
 
-/** Cuts it, so that a pool which holds it idle notices as well. */
+/** Cuts the connection, so that a pool which holds it idle notices as well. */
 function dropConnection(client: pg.Client): void {
   connectionOf(client).stream.destroy()
 }
 
-/** What `pg` keeps beneath a client: the socket, and the messages as they come. */
+/** Internals of a `pg` client: the socket, and the messages as they come. */
 export function connectionOf(client: pg.Client): pg.Connection {
   return (client as unknown as { connection: pg.Connection }).connection
 }
 
-/** Null for a primary that takes writes, else why it will not do. */
+/** Null for a primary that takes writes; otherwise the reason why it does not serve. */
 async function judge({ connectionString }: DatabaseHost): Promise<string | null> {
   const startedAtMs = performance.now()
   const client = new pg.Client({

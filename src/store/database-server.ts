@@ -1,17 +1,15 @@
-/**
- * What answers at DATABASE_URL: which server, and whether a pooler stands before it that shares its connections.
- */
+/** What answers at DATABASE_URL: which server, and whether a pooler in front of it shares its connections. */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { DatabaseHosts } from './database-hosts.ts'
 import { type SessionSettings, sessionSettings, setForRole, setForSession } from './session-settings.ts'
 
-/** Shared by the pools of a process, whose new connections go by it. */
+/** Shared by the pools of a process; new connections use it. */
 export interface DatabaseServer {
   readonly hosts: DatabaseHosts
-  /** Each transaction may have another connection to the server: nothing that a session sets is kept. */
+  /** Each transaction may get another connection to the server, so nothing that a session sets is kept. */
   pooled: boolean
-  /** Whether statements with names are prepared. */
+  /** Whether named statements are prepared. */
   prepared: boolean
 }
 
@@ -22,26 +20,26 @@ export interface ServerFacts {
   readonly database: string
   readonly role: string
   readonly encoding: string
-  /** First of the search path that exists: where the tables are. Null when none does. */
+  /** The first schema of the search path that exists: where the tables are. Null when none exists. */
   readonly schema: string | null
-  /** Whether the role may make tables there: every node makes the partitions of the days to come. */
+  /** Whether the role may create tables there: every node creates the partitions of the coming days. */
   readonly mayCreate: boolean
 }
 
-/** Rounds in which two connections compare servers; a pooler that is busy may give the same ones by chance. */
+/** Rounds in which two connections compare servers; a busy pooler may return the same ones by chance. */
 const ROUNDS = 3
 const CONNECT_TIMEOUT_MS = 10_000
-/** On changing the role, whatever the role itself has. */
+/** Bounds for changing the role, whatever the role's own are. */
 const ROLE_BOUNDS = { statement_timeout: '30000', lock_timeout: '30000' }
 
-/** The server before anything is known of it: no pooler. */
+/** The server before anything is known about it: no pooler. */
 export function directServer(connectionString: string, prepared: boolean): DatabaseServer {
   return { hosts: new DatabaseHosts(connectionString), pooled: false, prepared }
 }
 
 /**
- * Connects, and notes in `server` whether a pooler stands before it, without changing anything of a connection that others
- * may be given next.
+ * Connects, and notes in `server` whether a pooler is in front. Changes nothing about a connection that others may get
+ * next.
  */
 export async function reachServer(server: DatabaseServer): Promise<ServerFacts> {
   const client = await connect(server.hosts)
@@ -57,7 +55,7 @@ export async function reachServer(server: DatabaseServer): Promise<ServerFacts> 
   }
 }
 
-/** Makes the settings the role's own in this database. Returns the names of those that changed. */
+/** Stores the settings with the role, for this database. Returns the names of those that changed. */
 export async function keepInRole({ hosts }: DatabaseServer, settings: SessionSettings): Promise<string[]> {
   const client = await connect(hosts)
   try {
@@ -79,7 +77,7 @@ export async function connect(hosts: DatabaseHosts, applicationName = 'aldis'): 
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   })
-  // A lost connection fails the statement under way; the event beside it must not end the process.
+  // A lost connection fails the statement in flight; its error event must not end the process.
   client.on('error', () => undefined)
   await client.connect()
   return client
@@ -95,7 +93,7 @@ async function factsOf(client: pg.Client): Promise<ServerFacts & { pid: number }
   return rows[0]
 }
 
-/** True when one connection is served by several of the server's processes, or two connections by one. */
+/** True when several server processes serve one connection, or one process serves two connections. */
 async function sharesConnections(hosts: DatabaseHosts, first: pg.Client): Promise<boolean> {
   const second = await connect(hosts)
   try {
@@ -113,8 +111,9 @@ async function sharesConnections(hosts: DatabaseHosts, first: pg.Client): Promis
 }
 
 /**
- * True when a pooler hands on the names of prepared statements as they are: the next client to use the name on that
- * connection is refused (42P05), and this one elsewhere (26000). One that carries them (PgBouncer from 1.21) renames them.
+ * True when a pooler passes on the names of prepared statements unchanged: the next client that uses the name on that
+ * connection is refused (42P05), and this one elsewhere (26000). A pooler that supports them (PgBouncer from 1.21)
+ * renames them.
  */
 async function mixesNames(client: pg.Client): Promise<boolean> {
   const name = `aldis_${randomBytes(8).toString('hex')}`

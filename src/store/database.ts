@@ -15,7 +15,7 @@ interface Statement {
   readonly name?: string
   readonly text: string
   readonly values?: unknown[]
-  /** Milliseconds until it is given up and its connection dropped, if sooner than the pool's bound. */
+  /** Milliseconds until the statement is given up and its connection dropped, if sooner than the pool's bound. */
   readonly query_timeout?: number
 }
 
@@ -29,7 +29,7 @@ export interface Queryable {
 
 export type Database = pg.Pool
 
-/** A connection in a transaction, for what needs more than statements: COPY. */
+/** A connection in a transaction, for work that needs more than statements: COPY. */
 export type Transaction = pg.PoolClient
 
 export interface DatabaseOptions {
@@ -40,24 +40,24 @@ export interface DatabaseOptions {
   readonly prepared?: boolean
   /** Bound on one statement, in the server and here. Default 30,000; 0 leaves it to the server's own setting. */
   readonly statementTimeoutMs?: number
-  /** What is known of the server; the pools of a process share it. Default: no pooler stands before it. */
+  /** Facts about the server, shared by the pools of a process. Default: no pooler is in front of it. */
   readonly server?: DatabaseServer
-  /** An idle connection is given back after so long. Default a minute; the next burst opens it again in a few milliseconds. */
+  /** An idle connection is closed after this long. Default a minute; the next burst opens it again in a few milliseconds. */
   readonly idleTimeoutMs?: number
-  /** Bound on getting a connection, waiting for a free one included. Default 10,000. */
+  /** Bound on getting a connection, including the wait for a free one. Default 10,000. */
   readonly connectTimeoutMs?: number
   readonly applicationName?: string
-  /** Told of connections lost while idle or between statements; such a loss never ends the process. */
+  /** Called for connections lost while idle or between statements; such a loss never ends the process. */
   readonly log?: (message: string, error: Error) => void
 }
 
 const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000
-/** Extra time the client allows beyond the server's own bound, for an answer still under way. */
+/** Extra time that the client allows beyond the server's own bound, for an answer still on its way. */
 const STATEMENT_GRACE_MS = 5_000
 const IDLE_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_DELAY_MS = 10_000
 
-/** Opens the pool. Connections are made when first needed, so an unreachable server shows at the first statement. */
+/** Opens the pool. Connections are made when first needed, so an unreachable server shows up at the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS
   const server = options.server ?? directServer(options.connectionString, options.prepared ?? true)
@@ -104,9 +104,9 @@ const parserFor = pg.types.getTypeParser as (oid: number, format: 'text') => (te
 const int8Array = parserFor(INT8_ARRAY, 'text')
 
 /**
- * timestamptz gives a Date and numeric an exact string, as `pg` has them; int8 gives a number where that is exact; a
- * date stays 'YYYY-MM-DD', because a Date at local midnight is another day elsewhere. Kept per pool, so that nothing
- * else in the process that uses `pg` is changed.
+ * timestamptz becomes a Date and numeric an exact string, as `pg` does by default; int8 becomes a number where that is
+ * exact; a date stays 'YYYY-MM-DD', because a Date at local midnight is another day elsewhere. Set per pool, so that
+ * nothing else in the process that uses `pg` changes.
  */
 const TYPES = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -121,13 +121,16 @@ const TYPES = {
   },
 } as pg.CustomTypesConfig
 
-/** The COMMIT was sent and its answer never came: the transaction may or may not stand. Read back to learn which. */
+/**
+ * The COMMIT was sent and its answer never came: the transaction may or may not have taken effect. Read back to learn
+ * which.
+ */
 export class CommitOutcomeUnknownError extends Error {
   override readonly name = 'CommitOutcomeUnknownError'
 }
 
 /**
- * Runs `work` in one transaction and gives its value after COMMIT; any throw rolls back and is passed on. No network
+ * Runs `work` in one transaction and returns its value after COMMIT; any throw rolls back and is passed on. No network
  * I/O other than this connection's belongs inside. `settings`: SQL that is sent along with its BEGIN.
  */
 export async function withTransaction<T>(
@@ -159,7 +162,7 @@ async function commit(client: pg.PoolClient): Promise<void> {
     if (!isConnectionLost(error)) throw error
     throw new CommitOutcomeUnknownError('connection lost during COMMIT', { cause: error })
   }
-  // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error: an error swallowed inside `work`.
+  // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error: `work` swallowed one.
   if (result.command !== 'COMMIT')
     throw new Error('transaction was rolled back: a statement in it had failed')
 }
@@ -171,7 +174,7 @@ export function sqlState(error: unknown): string | undefined {
   return undefined
 }
 
-/** Retried after a wait, the same statement may succeed (PostgreSQL manual, appendix A: error codes). */
+/** After these, the same statement may succeed later (PostgreSQL manual, appendix A: error codes). */
 const TRANSIENT_STATES = new Set([
   '25006', // read_only_sql_transaction: connected to a server that has become a standby
   '26000', // invalid_sql_statement_name and
@@ -192,14 +195,14 @@ const TRANSIENT_CLASSES = new Set(['53', '08'])
 /** The server may have finished the statement before the session ended. */
 const SESSION_ENDED_STATES = new Set(['40003', '57P01', '57P02', '57P05'])
 
-/** True when trying again later may succeed: connection trouble, restart, deadlock, time-out, no room. */
+/** True when a retry may succeed: connection trouble, restart, deadlock, time-out, no room. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error)
   if (state !== undefined) return TRANSIENT_STATES.has(state) || TRANSIENT_CLASSES.has(state.slice(0, 2))
   return error instanceof CommitOutcomeUnknownError || isConnectFailure(error) || isConnectionLost(error)
 }
 
-/** True when two transactions locked each other out: the same work succeeds at once when it is done again. */
+/** True when two transactions locked each other out: the same work succeeds when it is repeated at once. */
 export function isConflict(error: unknown): boolean {
   return ['40001', '40P01'].includes(sqlState(error) ?? '')
 }
@@ -207,13 +210,13 @@ export function isConflict(error: unknown): boolean {
 /** Class 22, data exception; 23, integrity constraint violation; 54, program limit exceeded (an index row too big). */
 const ROW_FAULT_CLASSES = new Set(['22', '23', '54'])
 
-/** Refused by what is in a batch, as `isRowFault` has it: the rest of the batch can be written. */
+/** A batch was refused because of one of its rows (see `isRowFault`): the rest of the batch can be written. */
 export class RowFaultError extends Error {
   override readonly name: string = 'RowFaultError'
 }
 
 /**
- * True when the statement was refused for what is in it. Everything else, a missing privilege or database as well as a
+ * True when the statement was refused because of its data. Any other error, such as a missing privilege or database or a
  * lost connection, says nothing about its rows.
  */
 export function isRowFault(error: unknown): boolean {
@@ -222,13 +225,13 @@ export function isRowFault(error: unknown): boolean {
 
 /**
  * True when the statement (alone, or the COMMIT of a transaction) may have taken effect although it failed here: the
- * connection went while the answer was awaited. False when it certainly did not, so that it may simply be run again.
+ * connection was lost while waiting for the answer. False when it certainly did not, so that it may simply be run again.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof CommitOutcomeUnknownError || isConnectionLost(error)
 }
 
-/** What `pg` and `pg-pool` say when no connection could be had at all; nothing was sent. */
+/** What `pg` and `pg-pool` say when they could not get a connection at all; nothing was sent. */
 const CONNECT_FAILURES = [
   'timeout exceeded when trying to connect',
   'Connection terminated due to connection timeout',
@@ -268,7 +271,7 @@ export async function ping(db: Queryable): Promise<void> {
   await db.query('select 1')
 }
 
-/** Names the transactions that processes of this service have under way in the database. */
+/** Lists the open transactions of processes of this service in the database. */
 export async function transactionsUnderWay(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(`
     select pid || ' ' || xact_start as name from pg_stat_activity
@@ -286,7 +289,7 @@ export interface Durability {
   readonly synchronous: boolean
 }
 
-/** Reads whether a COMMIT answered in this database survives a crash of the server, of the machine, and its loss. */
+/** Reads whether an answered COMMIT in this database survives a crash of the server or of the machine, or its loss. */
 export async function checkDurability(db: Queryable): Promise<Durability> {
   const { rows } = await db.query<Durability>(
     `select array(select name || '=' || setting from pg_settings
@@ -298,7 +301,7 @@ export async function checkDurability(db: Queryable): Promise<Durability> {
   return rows[0]!
 }
 
-/** How many connections this role may have to the server, those of others included. */
+/** How many connections to the server this role may have, including those of others. */
 export async function connectionLimit(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ most: number }>(
     `select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer

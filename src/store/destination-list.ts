@@ -1,7 +1,7 @@
 import type { Queryable } from './database.ts'
 import type { TroubledDestination } from './webhook-destinations.ts'
 
-/** A destination of a plan: one in trouble, or one that has deliveries which did not succeed at once. */
+/** A destination of a plan that is in trouble, or that has deliveries which did not succeed at once. */
 export interface DestinationRecord {
   /** Scheme, host and port. */
   readonly destination: string
@@ -10,13 +10,13 @@ export interface DestinationRecord {
   readonly since: Date | null
   readonly error: string | null
   readonly pausedBy: TroubledDestination['pausedBy']
-  /** Deliveries there, each counted up to MOST_COUNTED: for their next attempt, for the destination, for somebody. */
+  /** Deliveries there, each counted up to MOST_COUNTED: waiting for their next attempt, for the destination, for somebody. */
   readonly waiting: number
   readonly parked: number
   readonly failed: number
 }
 
-/** Counting more would cost more than it tells. */
+/** A higher count would cost more than it tells. */
 const MOST_COUNTED = 10_000
 
 /** From a CTE `named` of destinations of the plan $1 to their records. */
@@ -35,7 +35,7 @@ const RECORDS = `
   left join webhook_destinations t on t.plan_id = $1 and t.destination = n.destination
   order by n.destination`
 
-/** Those of a plan, by name, behind `after`. Each name is looked up in the index, not each delivery. */
+/** Destinations of a plan, by name, behind `after`. Each name is looked up in the index, not each delivery. */
 export async function listDestinations(
   db: Queryable,
   page: { planId: number; after: string; limit: number },
@@ -63,7 +63,7 @@ export async function listDestinations(
   return rows
 }
 
-/** One of a plan, whether anything is known of it or not. */
+/** One destination of a plan, whether anything is known of it or not. */
 export async function findDestination(
   db: Queryable,
   planId: number,

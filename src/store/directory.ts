@@ -67,14 +67,14 @@ interface DirectoryRow {
     sender: string | null
     route: number
   })[]
-  /** These two are null when they are as `previous` has them. */
+  /** Null when unchanged since `previous`. */
   readonly ranges: { prefix: string; mccmnc: string }[] | null
   readonly rates: Rate[] | null
   readonly senderRules: { planId: number | null; country: string; senderTypes: SenderKind[] }[]
   readonly numbers: { number: string; planId: number; keywords: string[] }[]
 }
 
-/** Raised by every change of configuration. One index-free read of one row: cheap enough for every second. */
+/** Raised by every change of configuration. Reads one row without an index: cheap enough for every second. */
 export async function readDirectoryVersion(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ version: string }>({
     name: 'directory_version',
@@ -84,9 +84,9 @@ export async function readDirectoryVersion(db: Queryable): Promise<string> {
 }
 
 /**
- * The whole configuration as of one instant: one statement sees one snapshot, where several would need a transaction
- * of a higher isolation level. Rates and number ranges, which may be 200,000 each (0.9 s), are taken from `previous` while
- * they are the same. Throws what `open` throws.
+ * The whole configuration at one instant: one statement sees one snapshot, where several would need a transaction of a
+ * higher isolation level. Rates and number ranges, which may be 200,000 each (0.9 s), are taken from `previous` while
+ * they are unchanged. Throws what `open` throws.
  */
 export async function readDirectory(
   db: Queryable,
@@ -218,7 +218,7 @@ function planOf(
   }
 }
 
-/** Without a burst of its own a limit allows one second's worth at once. */
+/** A limit without its own burst allows one second's worth at once. */
 function rateLimitOf({ messagesPerSecond, burst }: RateLimitColumns): RateLimit | null {
   if (messagesPerSecond === null) return null
   return { perSecond: messagesPerSecond, burst: burst ?? messagesPerSecond }

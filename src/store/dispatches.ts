@@ -7,14 +7,15 @@ import {
   type RecordRow,
 } from './messages-at-rest.ts'
 
-/** What a node may take of a plan. */
+/** How much a node may take of a plan. */
 export interface PlanWish {
-  /** By route: how many there is room for. `room`: for any other route. */
+  /** Most messages by route. `room`: for any other route. */
   readonly routes: Readonly<Record<number, number>>
   readonly room: number
   /**
-   * Carriers of its routes that are left to other nodes, with what was chosen for them; not given: none. One that is of no
-   * route of the plan any more keeps nothing back: its node does not look for messages of the plan.
+   * Carriers of its routes that are left to other nodes, together with the messages handed to them; absent: none. A
+   * carrier that is in no route of the plan any more keeps nothing back, because its node does not look for messages of
+   * the plan.
    */
   readonly elsewhere?: readonly number[]
 }
@@ -24,15 +25,15 @@ export interface DispatchWish {
   /** The buckets it owns. */
   readonly buckets: readonly number[]
   readonly plans: ReadonlyMap<number, PlanWish>
-  /** Routes whose messages it would have to hand to another node. */
+  /** Routes whose messages the node would have to hand to another node. */
   readonly closedRoutes: readonly number[]
-  /** Carriers it submits to: what was chosen for one of these is taken whatever its route and its bucket. */
+  /** Carriers it submits to: messages handed to one of these are taken whatever their route and bucket. */
   readonly carriers: readonly number[]
-  /** Of all plans together. */
+  /** For all plans together. */
   readonly limit: number
-  /** Also others of its buckets whose validity is over, of any plan. */
+  /** Also take others of its buckets whose validity is over, of any plan. */
   readonly expired: boolean
-  /** So long others' buckets are left to them. */
+  /** For this long, the buckets of other nodes are left to them. */
   readonly overdueMs: number
 }
 
@@ -44,23 +45,22 @@ export interface DispatchKey {
 }
 
 /**
- * Locks the messages of dispatches that are due. Plans have equal shares of the limit, routes of a plan equal shares of its,
- * the oldest due first. What waits for a closed route is never read (300,000 such rows cost each look 200 ms when all were
- * read in one order).
+ * Locks the messages of dispatches that are due. Plans have equal shares of the limit, and the routes of a plan equal
+ * shares of the plan's, oldest due first. Messages that wait for a closed route are never read (300,000 such rows cost
+ * each look 200 ms when all were read in one order).
  *
- * Rows in the buckets of others are chosen too once they have been due for `overdueMs`: their owner cannot submit them, or is
- * behind. Those that were handed to a carrier of this node are chosen at once. Messages that another transaction takes or
- * changes just now are passed over, so no node waits for another.
+ * Rows in the buckets of other nodes are also chosen once they have been due for `overdueMs`: their owner cannot submit
+ * them, or is behind. Messages that were handed to a carrier of this node are chosen at once. Messages that another
+ * transaction is taking or changing are passed over, so no node waits for another.
  */
 export async function lockDueDispatches(tx: Queryable, wish: DispatchWish): Promise<DispatchKey[]> {
   const { rows } = await tx.query<DispatchKey>({
     name: 'lock_due_dispatches',
-    // `waiting`: plans, routes and chosen carriers that anything waits for, by one probe of the index each. `wanted`: those
-    // of them that are wished for; a chosen carrier keeps its messages back only while another node has it and takes them
-    // (PlanWish.elsewhere). `due`: their rows, each plan's oldest first, so many looked at of each that a few of them fill
-    // the limit; and some whose validity is over, of any plan.
-    // The message is locked before its dispatch, by everyone who changes a message at rest. Keys: docs/adr/0006. No CTE of
-    // this statement changes messages: see lockRecords.
+    // `waiting`: plans, routes and chosen carriers for which anything waits, by one probe of the index each. `wanted`:
+    // those of them in the wish; a chosen carrier keeps its messages back only while another node has it and takes them
+    // (PlanWish.elsewhere). `due`: their rows, each plan's oldest first, enough of each that a few plans fill the limit;
+    // and some whose validity is over, of any plan. Everyone who changes a message at rest locks the message before its
+    // dispatch. Keys: docs/adr/0006. No CTE of this statement changes messages: see lockRecords.
     text: `
       with recursive waiting as (
         (select plan_id, route_id, chosen_carrier_id from dispatches
@@ -121,8 +121,8 @@ export async function lockDueDispatches(tx: Queryable, wish: DispatchWish): Prom
 }
 
 /**
- * Takes dispatches whose messages are locked into `lane`, oldest due first: their messages are in progress there from the
- * COMMIT of `tx` on, which is to append them to it.
+ * Takes dispatches whose messages are locked into `lane`, oldest due first. From the COMMIT of `tx` on, their messages
+ * are in progress there; `tx` must append them to the lane.
  */
 export async function takeDispatches(
   tx: Queryable,

@@ -10,12 +10,12 @@ export interface WebhookEvent {
   readonly seq: number
   /** Node that has it in memory. */
   readonly holder: number
-  /** Attempts of its schedule that have failed. */
+  /** Failed attempts of its schedule. */
   readonly attempt: number
-  /** Attempts made before its schedule began anew. */
+  /** Attempts made before its schedule was restarted. */
   readonly earlierAttempts: number
   readonly beganAtMs: number
-  /** It came out of the table: later events of its message may wait there for its end. */
+  /** It was read from the table: later events of its message may wait there until it is done. */
   readonly waited: boolean
   readonly told: Told
 }
@@ -27,7 +27,7 @@ interface EventRow extends ToldRow {
   readonly beganAt: Date
 }
 
-/** Who takes deliveries into memory: a node, those of its buckets, at most so many. */
+/** Who takes deliveries into memory: a node, for its buckets, up to a limit. */
 export interface Hold {
   readonly nodeId: number
   readonly buckets: readonly number[]
@@ -39,14 +39,17 @@ const FIRST_OF_ITS_MESSAGE = `not exists (
   select from event_deliveries earlier
   where earlier.plan_id = any (array[e.plan_id]) and earlier.msg_id = e.msg_id and earlier.seq < e.seq and earlier.state <> 'failed')`
 
-/** Attempts before a schedule are counted so far: with a probe a minute for 76 hours behind them they stay a smallint. */
+/**
+ * Attempts before a schedule are counted up to here. With a probe a minute for 76 hours after that, they still fit a
+ * smallint.
+ */
 const MOST_EARLIER = 28_000
 
 // `plan_id = any (array[…])` where a batch meets a table by its key: docs/adr/0006.
 
 /**
- * From a CTE `due` of keys to the events, which are the node's ($1) from now on. One that was kept back without end begins
- * its schedule anew. `coalesce`: see holdDueDispatches.
+ * From a CTE `due` of keys to the events, which belong to the node ($1) from now on. An event that was kept back without
+ * end restarts its schedule. `coalesce`: see holdDueDispatches.
  */
 const HELD = `
   held as (
@@ -65,7 +68,7 @@ const HELD = `
   join events f on f.plan_id = any (array[h.plan_id]) and f.msg_id = h.msg_id and f.seq = h.seq ${TOLD_JOINS}
   order by h.due_at`
 
-/** Takes deliveries that are due into memory, of each plan in turn: one that has many due holds up no other. */
+/** Takes due deliveries into memory, from each plan in turn, so that a plan with many due does not hold up the others. */
 export async function holdDueEvents(db: Queryable, hold: Hold): Promise<WebhookEvent[]> {
   const { rows } = await db.query<EventRow>({
     name: 'hold_due_events',
@@ -94,7 +97,7 @@ export async function holdDueEvents(db: Queryable, hold: Hold): Promise<WebhookE
   return rows.map((row) => eventOf(row, hold.nodeId))
 }
 
-/** Takes deliveries into memory that are parked until their destination takes them. */
+/** Takes deliveries into memory that are parked for this destination. */
 export async function holdParkedEvents(db: Queryable, hold: Hold, lane: Lane): Promise<WebhookEvent[]> {
   const { rows } = await db.query<EventRow>({
     name: 'hold_parked_events',
@@ -110,12 +113,15 @@ export async function holdParkedEvents(db: Queryable, hold: Hold, lane: Lane): P
   return rows.map((row) => eventOf(row, hold.nodeId))
 }
 
-/** Of so many, the oldest, probes take each in turn: one that its receiver never accepts keeps no breaker open. */
+/**
+ * Probes take the oldest deliveries in turn, up to this many: one that its receiver never accepts cannot keep a breaker
+ * open.
+ */
 const PROBED_IN_TURN = 100
 
 /**
- * Takes one parked delivery of each destination whose breaker is open and whose next probe is due, at most `limit`; the
- * next is due `intervalMs` later, on whichever node.
+ * Takes one parked delivery of each destination whose breaker is open and whose next probe is due, at most `limit`. The
+ * following probe is due `intervalMs` later, on whichever node.
  */
 export async function holdProbes(
   db: Queryable,
@@ -158,12 +164,12 @@ function eventOf(row: EventRow, holder: number): WebhookEvent {
   return { planId, msgId, seq, holder, attempt, earlierAttempts, beganAtMs, waited: true, told: toldOf(row) }
 }
 
-/** Whose it is to put off: another node may have taken it over since. */
+/** The holder may put it off; another node may have taken it over since. */
 type HeldEvent = Pick<WebhookEvent, 'planId' | 'msgId' | 'seq' | 'holder'>
 
-/** One attempt and what follows from it. */
+/** One attempt and its consequence. */
 export interface AttemptRow extends HeldEvent, Pick<WebhookEvent, 'waited'> {
-  /** Attempts of the schedule that have failed, this one among them. */
+  /** Failed attempts of the schedule, this one included. */
   readonly attempt: number
   /** Of all attempts, from 1. */
   readonly number: number
@@ -183,10 +189,10 @@ export interface AttemptRow extends HeldEvent, Pick<WebhookEvent, 'waited'> {
 }
 
 /**
- * Records a batch of attempts with their consequences. Later events of a message become due with the one that is put off:
- * due before it, they would be looked at in vain each time; and they become due when it is done with. What another node has
- * in memory by now is still that node's to deliver, and before later ones. A first attempt that was answered 2xx stands in
- * the event alone.
+ * Records a batch of attempts with their consequences. When an event is put off, later events of its message become due
+ * together with it; if they were due earlier, they would be looked at in vain each time. They also become due when it is
+ * done. An event that another node has in memory by now is still that node's to deliver, before later ones. A first
+ * attempt that was answered 2xx is recorded in the event alone.
  */
 export async function recordAttempts(db: Queryable, attempts: readonly AttemptRow[]): Promise<void> {
   await db.query({
@@ -258,7 +264,7 @@ export async function returnEvents(db: Queryable, events: readonly ReturnedEvent
   })
 }
 
-/** The deliveries that a node is said to have in memory. */
+/** The deliveries that a node is recorded to have in memory. */
 export async function listHeldEvents(db: Queryable, nodeId: number): Promise<HeldEvent[]> {
   const { rows } = await db.query<HeldEvent>({
     text: 'select plan_id as "planId", msg_id as "msgId", seq, holder from event_deliveries where holder = $1',
@@ -268,9 +274,9 @@ export async function listHeldEvents(db: Queryable, nodeId: number): Promise<Hel
 }
 
 /**
- * Makes due what no living node holds. The receiver may see such an event twice. Returns how many there were. All nodes run
- * this when one dies, so it waits for no lock: a locked row is being released or recorded by whoever has locked it. Nothing
- * that waits for no lock needs an order, which would read the table by its key: 170 ms of 200,000 rows, not 30.
+ * Makes due what no living node holds. The receiver may see such an event twice. Returns how many there were. All nodes
+ * run this when one dies, so it waits for no lock: whoever has locked a row is releasing or recording it. Without lock
+ * waits no order is needed. An order would read the table by its key: 170 ms for 200,000 rows instead of 30.
  */
 export async function releaseEvents(db: Queryable): Promise<number> {
   const { rowCount } = await db.query(`
@@ -285,12 +291,13 @@ export async function releaseEvents(db: Queryable): Promise<number> {
   return rowCount ?? 0
 }
 
-/** Looked at in half a second. */
+/** Reading this many takes half a second. */
 const MAX_STRANDED_SEARCH = 200_000
 
 /**
- * Makes due what was never tried and waits for longer than `waitMs` behind an event that is not there: that was recorded as
- * delivered while this was being written. Looks at those that are due first; at most `limit`; gives how many.
+ * Makes due events that were never tried and have waited longer than `waitMs` behind an event that is no longer there: it
+ * was recorded as delivered while they were being written. Looks at the earliest due first; at most `limit`. Returns how
+ * many.
  */
 export async function releaseStranded(db: Queryable, waitMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
@@ -312,7 +319,10 @@ export async function releaseStranded(db: Queryable, waitMs: number, limit: numb
   return rowCount ?? 0
 }
 
-/** Forgets deliveries of messages with ids below `msgId`, whose records are about to go; at most `limit`. Gives how many. */
+/**
+ * Deletes deliveries of messages with ids below `msgId`, whose records are about to go; at most `limit`. Returns how
+ * many.
+ */
 export async function deleteDeliveriesBefore(db: Queryable, msgId: string, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     text: `

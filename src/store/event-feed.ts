@@ -10,11 +10,11 @@ export interface FeedEvent {
   readonly seq: number
   readonly occurredAt: Date
   readonly told: Told
-  /** The place behind it. */
+  /** The place behind this event. */
   readonly place: FeedPlace
 }
 
-/** Nothing has a place before the first. */
+/** Before the first event. */
 const BEGINNING: FeedPlace = {
   position: '0',
   msgId: '00000000-0000-0000-0000-000000000000',
@@ -24,7 +24,7 @@ const BEGINNING: FeedPlace = {
 /** Clocks of nodes differ, and a statement may take half a minute. */
 const SINCE_MARGIN_MS = 60_000
 
-/** The last position that the plan's feed has now. Everything up to it is written; it never goes back. */
+/** The current last position in the plan's feed. Everything up to it is written; it never goes back. */
 export async function feedEnd(db: Queryable, planId: number): Promise<string> {
   const { rows } = await db.query<{ end: string }>({
     name: 'feed_end',
@@ -35,9 +35,10 @@ export async function feedEnd(db: Queryable, planId: number): Promise<string> {
 }
 
 /**
- * A page of a plan's feed, up to `end`, which was read before. Every position is drawn under the plan's row (`feeds`), which
- * stays locked until its events are committed. So a reader that goes on behind the last one misses nothing. Days from before `after` are left out: with 600,000
- * events in 90 days, a page of 100 takes 1 ms near the end, 4 to 20 from the oldest, 4 from a `since`.
+ * A page of a plan's feed, up to `end`, which was read before. Every position is drawn under the plan's row (`feeds`),
+ * which stays locked until its events are committed. So a reader that continues behind the last one misses nothing. Days
+ * before `after` are left out: with 600,000 events in 90 days, a page of 100 takes 1 ms near the end, 4 to 20 from the
+ * oldest, 4 from a `since`.
  */
 export async function readFeed(
   db: Queryable,
@@ -82,8 +83,8 @@ export async function readFeed(
 }
 
 /**
- * Where events begin to have happened at `sinceMs`: by halves, for positions rise with time and no index is by time. The
- * last event before that is of a message from before.
+ * The first event that happened at `sinceMs` or later, found by bisection: positions rise with time, and no index is by
+ * time. The last event before it belongs to an earlier message.
  */
 async function startOf(db: Queryable, planId: number, sinceMs: number, end: string): Promise<FeedPlace> {
   const startMs = sinceMs - SINCE_MARGIN_MS

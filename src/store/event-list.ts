@@ -11,21 +11,21 @@ export interface EventRecord extends EventKey {
   readonly planId: number
   /** Place in the plan's feed. */
   readonly position: number | bigint
-  /** Of the message then; null of an inbound one. */
+  /** Status of the message at that time; null for an inbound message. */
   readonly messageStatus: Status | null
   readonly state: EventState
   readonly occurredAt: Date
   /** When it was last answered 2xx. */
   readonly deliveredAt: Date | null
-  /** Made in all. */
+  /** Attempts made in all. */
   readonly attempts: number
   /**
-   * At the latest: what waits for its destination goes when that is back. In the past while it is under way; null: none is
-   * planned.
+   * Latest time of the next attempt; an event that waits for its destination goes sooner if that is back. In the past
+   * while an attempt is in flight; null: none is planned.
    */
   readonly nextAttemptAt: Date | null
   readonly destination: string | null
-  /** These two of the last attempt. */
+  /** This and the next are of the last attempt. */
   readonly responseStatus: number | null
   readonly error: string | null
 }
@@ -36,13 +36,13 @@ export interface EventAttempt {
   readonly attemptedAt: Date
   readonly latencyMs: number
   readonly responseStatus: number | null
-  /** Name of what went wrong before there was an answer. */
+  /** Name of the error that occurred before there was an answer. */
   readonly error: string | null
   /** The first 1 KiB of the answer. */
   readonly responseHead: string | null
 }
 
-/** Of one event, the latest: a day of probes makes more. */
+/** The latest attempts of one event; a day of probes makes more. */
 const MAX_ATTEMPTS_SHOWN = 1_000
 
 const KEY = 'plan_id, msg_id, seq'
@@ -68,11 +68,11 @@ const LAST_ATTEMPT = raw(`
   ) last on true`)
 
 /**
- * Events of one plan, those of the newest message first, and of each message the latest first: by primary key, so that a
- * window, which is of createdAt of the messages, is a range and leaves out the partitions of other days. What failed or is
- * pending is found among the deliveries; `delivered`, `kept` and a destination among many others are found by reading past
- * those, within the time that the connection allows a statement. `offset 0`: keys are looked up whole, whatever is known
- * of a new partition.
+ * Events of one plan: newest message first, and of each message the latest event first. That is the order of the primary
+ * key, so a window of the messages' createdAt is a range and leaves out the partitions of other days. Failed and pending
+ * events are found among the deliveries. `delivered`, `kept` and a destination among many others are found by skipping
+ * over other events, within the statement timeout of the connection. `offset 0`: keys are looked up whole, whatever
+ * statistics a new partition has.
  */
 export async function listEvents(db: Queryable, page: Page<EventFilters, EventKey>): Promise<EventRecord[]> {
   const { text, values } = sql`
@@ -91,7 +91,7 @@ export async function listEvents(db: Queryable, page: Page<EventFilters, EventKe
   return rows
 }
 
-/** One of a plan, with its attempts, the first one first; null when there is none. */
+/** One event of a plan, with its attempts, earliest first; null when there is none. */
 export async function findEvent(
   db: Queryable,
   planId: number,
@@ -108,7 +108,7 @@ export async function findEvent(
   return event === undefined ? null : { ...event, attemptRecords: await attemptsOf(db, planId, key) }
 }
 
-/** Key of the plan that has the event: looked up in each, for the operator, who knows no plan. */
+/** Key of the plan that has the event. Looked up in each plan, because the operator names none. */
 export async function findPlanOfEvent(db: Queryable, { msgId, seq }: EventKey): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>(
     `select p.id
@@ -119,7 +119,7 @@ export async function findPlanOfEvent(db: Queryable, { msgId, seq }: EventKey): 
   return rows[0]?.id
 }
 
-/** A first attempt that was answered 2xx stands in the event alone, until the event is redelivered. */
+/** A first attempt that was answered 2xx is recorded in the event alone, until the event is redelivered. */
 async function attemptsOf(db: Queryable, planId: number, { msgId, seq }: EventKey): Promise<EventAttempt[]> {
   const { rows } = await db.query<EventAttempt>({
     text: `
@@ -138,7 +138,7 @@ async function attemptsOf(db: Queryable, planId: number, { msgId, seq }: EventKe
   return rows.reverse()
 }
 
-/** The keys of a page, found where they are fewest. */
+/** The keys of a page, from the table where there are fewest. */
 function keysOf(page: Page<EventFilters, EventKey>): Sql {
   const { state } = page.filters
   if (state === 'failed' || state === 'pending') {
@@ -155,7 +155,7 @@ function keysOf(page: Page<EventFilters, EventKey>): Sql {
     order by e.msg_id desc, e.seq desc limit ${page.limit}`
 }
 
-/** `<=` beside the comparison of rows leaves out partitions. */
+/** The `<=` beside the row comparison leaves out partitions. */
 function conditionsOf({ planId, filters, after }: Page<EventFilters, EventKey>, of: string, at: Sql): Sql {
   const { msgId, destination, fromDate, toDate } = filters
   const [plan, id, seq] = [raw(`${of}.plan_id`), raw(`${of}.msg_id`), raw(`${of}.seq`)]

@@ -1,13 +1,13 @@
 import type { Queryable } from './database.ts'
 
-/** By plan the position, digits: it may be beyond what a number holds. */
+/** Position by plan, in digits: it may be beyond what a number holds. */
 export type FeedPositions = Readonly<Record<string, string>>
 
 /**
- * Part of a statement: draws the next position in the feed of each plan that the query `plans` gives (`plan_id`). Ends with
- * `drawn`, one row: `positions`, an object by plan. The plans' rows stay locked until the transaction ends. So positions appear
- * in their order, and a reader who is behind one has missed none before it. To be drawn once in a transaction, after its
- * locks on messages and as late as can be: whoever writes events of the plan waits.
+ * Part of a statement: draws the next position in the feed of each plan that the query `plans` returns (`plan_id`). Ends
+ * with `drawn`, one row: `positions`, an object by plan. The plans' rows stay locked until the transaction ends. So
+ * positions appear in their order, and a reader who is behind one has missed none before it. Draw once per transaction,
+ * after its locks on messages and as late as possible, because everyone else who writes events of the plan waits.
  */
 export function drawnPositions(plans: string): string {
   return `

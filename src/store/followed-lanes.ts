@@ -1,7 +1,7 @@
 import type { Queryable } from './database.ts'
 import type { JournalEntry } from './journal.ts'
 
-/** What is new in a lane: its cut, and the next entries behind what was asked for, or behind the cut. */
+/** News of a lane: its cut, and the next entries behind the requested position, or behind the cut. */
 export interface LaneNews {
   readonly lane: number
   readonly cut: number
@@ -11,14 +11,14 @@ export interface LaneNews {
 /** How much of a lane is read at once. */
 export interface LaneBounds {
   readonly entries: number
-  /** The entry with which this is reached is the last. */
+  /** The entry with which this many octets are reached is the last. */
   readonly octets: number
 }
 
 /**
- * Every lane there is but `own`, and what is new in it since `positions`: in order and without a gap, as `readEntries` gives
- * it, an empty entry being the fence where the lane ends. A lane without a position is read from its cut. All of one
- * snapshot: what is behind the cut is in the records for every statement that begins later.
+ * News since `positions` of every lane except `own`: entries in order and without a gap, as `readEntries` returns them.
+ * An empty entry is the fence where the lane ends. A lane without a position is read from its cut. All of it is one
+ * snapshot: what is up to the cut is in the records for every statement that begins later.
  */
 export async function readLanes(
   db: Queryable,

@@ -12,10 +12,10 @@ export interface IdempotencyKey {
   readonly msgId: string
 }
 
-/** Other transactions of a node wait for it. */
+/** Short, because other transactions of the node wait for this. */
 const TAKE_TIMEOUT_MS = 5_000
 
-/** By the ids of the messages they came with. Where an id is in neither set, its key is live. */
+/** By the ids of the messages they came with. If an id is in neither set, its key is live. */
 export interface TakenKeys {
   readonly taken: ReadonlySet<string>
   /** Another transaction is taking the same key, or has just ended. */
@@ -23,9 +23,9 @@ export interface TakenKeys {
 }
 
 /**
- * Takes those of these keys that are free, each for the message it comes with. The key of a message that was refused
- * (`refusedCode`) is free again. Waits for nobody: a key is locked before it is looked at, and the transaction that has it
- * may be that of a process that stands still.
+ * Takes the free ones of these keys, each for the message it comes with. The key of a message that was refused
+ * (`refusedCode`) is free again. Waits for nobody: a key is locked before it is looked at, and the transaction that has
+ * it may belong to a process that stands still.
  */
 export async function takeIdempotencyKeys(
   tx: Queryable,
@@ -70,7 +70,7 @@ function keyColumns({ planId, keyHash, requestHash, msgId }: IdempotencyKey) {
   }
 }
 
-/** Those of these keys that are live, with the messages that they stand for. */
+/** The live ones of these keys, with the messages that they stand for. */
 export async function findIdempotencyKeys(
   db: Queryable,
   keys: readonly Pick<IdempotencyKey, 'planId' | 'keyHash'>[],
@@ -88,9 +88,9 @@ export async function findIdempotencyKeys(
   return rows
 }
 
-/** Forgets Idempotency-Keys older than `ageMs`, at most `limit`, oldest first. Gives how many. */
+/** Deletes Idempotency-Keys older than `ageMs`, at most `limit`, oldest first. Returns how many. */
 export async function deleteOldIdempotencyKeys(db: Queryable, ageMs: number, limit: number): Promise<number> {
-  // The age is asked again where the row is deleted: meanwhile the key may have been used for a new message.
+  // The age is checked again when the row is deleted: the key may have been used for a new message meanwhile.
   const { rowCount } = await db.query({
     name: 'delete_old_idempotency_keys',
     text: `

@@ -13,19 +13,19 @@ export interface NewInboundMessage {
   readonly recipient: string
   readonly body: string
   readonly keyword: string | null
-  /** An event is to announce it: its plan has an inbound URL. */
+  /** An event announces it: its plan has an inbound URL. */
   readonly announced: boolean
   readonly received_ms: number
 }
 
-/** The PDUs that messages, or parts of them, came in, and the node that knows how they are answered. */
+/** The PDUs in which messages, or parts of them, came, and the node that knows how they are answered. */
 export interface NewOffers {
   readonly offers: readonly NewOffer[]
   readonly nodeId: number
 }
 
 /**
- * Stores inbound messages with the events that announce them, those that nobody owns apart, and the PDUs they came in: one
+ * Stores inbound messages with the events that announce them, unowned messages separately, and the PDUs they came in. One
  * statement, so all of them or none. Returns the ids of the messages whose event this node holds.
  */
 export async function insertInboundMessages(
@@ -70,7 +70,7 @@ export async function insertInboundMessages(
   return rows.map((row) => row.msg_id)
 }
 
-/** Forgets messages to numbers that nobody owns, with ids below `msgId`, at most `limit`. Gives how many. */
+/** Deletes messages to numbers that nobody owns, with ids below `msgId`, at most `limit`. Returns how many. */
 export async function deleteUnownedBefore(db: Queryable, msgId: string, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     text: `

@@ -10,19 +10,19 @@ export interface OfferKey {
 }
 
 export interface NewOffer extends OfferKey {
-  /** Behind every PDU with the same contents that its recorder knows of. */
+  /** Comes behind every PDU with the same contents that its recorder knows of. */
   readonly turn: number
 }
 
-/** A recorded PDU with the contents of one that was asked for. */
+/** A recorded PDU with the same contents as one that was asked for. */
 export interface RecordedOffer extends OfferKey {
-  /** Of the one asked for, in the batch. */
+  /** Place in the batch of the one asked for. */
   readonly place: number
   /** A living node knows how it was answered. */
   readonly isHeld: boolean
 }
 
-/** Of so many with the same contents the oldest are looked at. */
+/** Among more PDUs with the same contents, only the oldest are looked at. */
 const MAX_ALIKE = 20
 
 export const OFFER_COLUMNS = 'carrier_id integer, fingerprint text, offer_id uuid'
@@ -33,12 +33,15 @@ const IS_OFFER = `
 
 const TURNS = 'inbound_offers_turn'
 
-/** Somebody else has recorded a PDU with the contents of one of these meanwhile; nothing was recorded. */
+/** Another node has recorded a PDU with the contents of one of these meanwhile; nothing was recorded. */
 export function isTurnTaken(error: unknown): boolean {
   return (error as { constraint?: unknown } | null)?.constraint === TURNS
 }
 
-/** PDUs with these contents that were recorded within `ageMs`, oldest first; and the last turn of each, 0 where there is none. */
+/**
+ * PDUs with these contents that were recorded within `ageMs`, oldest first; and the last turn of each, 0 when there is
+ * none.
+ */
 export async function findOffers(
   db: Queryable,
   offers: readonly { place: number; carrier_id: number; fingerprint: string }[],
@@ -74,7 +77,7 @@ export async function findOffers(
   }
 }
 
-/** Makes the node the holder of those that no other living node holds. Returns the ids of those that it holds now. */
+/** Makes the node the holder of PDUs that no other living node holds. Returns the ids of those that it holds now. */
 export async function takeOverOffers(
   db: Queryable,
   offers: readonly OfferKey[],
@@ -95,8 +98,8 @@ export async function takeOverOffers(
 }
 
 /**
- * Those of these that are recorded: what became of a COMMIT whose answer was lost. The lock has the answer wait for a
- * synchronous standby: a primary that was killed while the COMMIT waited for it shows what the standby may not have.
+ * Which of these are recorded: tells what became of a COMMIT whose answer was lost. The lock makes the answer wait for a
+ * synchronous standby: a primary that was killed while the COMMIT waited shows rows that the standby may not have.
  */
 export async function countOffers(db: Queryable, offers: readonly OfferKey[]): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
@@ -110,8 +113,8 @@ export async function countOffers(db: Queryable, offers: readonly OfferKey[]): P
 }
 
 /**
- * Nobody knows whether their answer arrived: the next PDU with the same contents is one of them. Those whose holder is none
- * of these nodes are left.
+ * Records that nobody knows whether their answer arrived: the next PDU with the same contents is one of them. PDUs held
+ * by other nodes are left alone.
  */
 export async function releaseOffers(
   db: Queryable,
@@ -129,7 +132,10 @@ export async function releaseOffers(
   })
 }
 
-/** Their answer has arrived: they will not be offered again. Those that another node took over are left. */
+/**
+ * Deletes PDUs whose answer has arrived: they will not be offered again. Those that another node took over are left
+ * alone.
+ */
 export async function deleteOffers(
   db: Queryable,
   offers: readonly OfferKey[],
@@ -146,7 +152,7 @@ export async function deleteOffers(
   })
 }
 
-/** Forgets those older than `ageMs`, at most `limit`. Returns how many. */
+/** Deletes PDUs older than `ageMs`, at most `limit`. Returns how many. */
 export async function deleteOldOffers(db: Queryable, ageMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     text: `

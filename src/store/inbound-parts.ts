@@ -2,7 +2,7 @@ import type { Part } from '../domain/concatenation.ts'
 import type { Language } from '../domain/gsm-national-tables.ts'
 import type { Queryable } from './database.ts'
 
-/** A part of a message that is not complete yet. The first six fields say which message: the set it belongs to. */
+/** A part of a message that is not complete yet. The first six fields identify the message: the set it belongs to. */
 export interface InboundPart {
   readonly carrierId: number
   readonly sender: string
@@ -35,7 +35,7 @@ const INPUT = `
     data_coding smallint, locking_shift smallint, single_shift smallint, payload text, received_ms bigint)`
 
 /**
- * Of parts `p`, those of the set that row `set` names. `= any (array[…])`, and rows ordered and grouped by columns of `set`:
+ * The parts `p` of the set that row `set` names. `= any (array[…])`, and rows ordered and grouped by columns of `set`:
  * otherwise the key's index would be read whole (docs/adr/0006).
  */
 function inSet(set: string): string {
@@ -44,8 +44,8 @@ function inSet(set: string): string {
 }
 
 /**
- * Takes the sets named by a query `chosen` out. Everyone who takes locks the parts in the order of the key: of two who
- * choose the same set one gets all of it and the other nothing, without a deadlock.
+ * Takes out the sets named by a query `chosen`. Everyone who takes sets locks the parts in the order of the key: of two
+ * who choose the same set, one gets all of it and the other nothing, without a deadlock.
  */
 const TAKE_CHOSEN = `
   , locked as (
@@ -59,7 +59,10 @@ const TAKE_CHOSEN = `
             p.data_coding as "dataCoding", p.payload,
             json_build_object('locking', p.locking_shift, 'single', p.single_shift) as language`
 
-/** Keeps parts; one that is there already stays as it is. Sorted, so that nodes that keep the same parts do not deadlock. */
+/**
+ * Keeps parts; a part that is there already stays as it is. Sorted, so that nodes that keep the same parts do not
+ * deadlock.
+ */
 export async function insertInboundParts(db: Queryable, parts: readonly InboundPart[]): Promise<void> {
   await db.query({
     name: 'insert_inbound_parts',
@@ -72,8 +75,8 @@ export async function insertInboundParts(db: Queryable, parts: readonly InboundP
 }
 
 /**
- * Takes out the sets in which one of `parts` stands with other content: the sender has begun to use the reference again,
- * and what is missing of the earlier message will not come.
+ * Takes out the sets in which one of `parts` is present with other content: the sender has begun to use the reference
+ * again, and the missing parts of the earlier message will not come.
  */
 export async function takeSupersededSets(
   db: Queryable,
@@ -93,8 +96,8 @@ export async function takeSupersededSets(
 }
 
 /**
- * Takes out the sets of these senders that are complete, and of the others the oldest, as many as it takes to leave no
- * sender more than `maxParts` parts with a carrier.
+ * Takes out the complete sets of these senders, and of the others the oldest, until no sender has more than `maxParts`
+ * parts with a carrier.
  */
 export async function takeFinishedSets(
   db: Queryable,

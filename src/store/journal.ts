@@ -2,9 +2,9 @@ import { encodeEntry } from '../domain/journal-entries.ts'
 import type { Queryable } from './database.ts'
 
 /**
- * The journal is append-only. An entry (lane, n) is written once: by the lane's writer, or, as a fence, by who takes the
- * lane over. So the primary key alone keeps a writer out that was taken for dead, and settles a COMMIT of unknown outcome.
- * See docs/adr/0019.
+ * The journal is append-only. An entry (lane, n) is written once: by the lane's writer or, as a fence, by whoever takes
+ * the lane over. So the primary key alone keeps out a writer that was taken for dead, and settles a COMMIT of unknown
+ * outcome. See docs/adr/0019.
  */
 
 /** A lane as its writer holds it. */
@@ -20,8 +20,8 @@ export interface JournalEntry {
 }
 
 /**
- * Entries that a writer may have under way, the oldest unacknowledged one included. A takeover fences so many positions
- * behind the last entry without a gap before it: the writer can never get past them.
+ * Entries that a writer may have in flight, including the oldest unacknowledged one. A takeover fences this many
+ * positions behind the last entry that has no gap before it, so the writer can never get past them.
  */
 export const MOST_APPENDS = 4
 
@@ -34,7 +34,7 @@ export async function openLane(db: Queryable, nodeId: number): Promise<Lane> {
   return rows[0]!
 }
 
-/** The writer of a lane is another node from now on, the same process. False when the lane was taken over. */
+/** Moves a lane to another node id of the same process, its writer. False when the lane was taken over. */
 export async function moveLane(db: Queryable, { lane, epoch }: Lane, nodeId: number): Promise<boolean> {
   const { rows } = await db.query({
     text: 'update lanes set node_id = $3 where lane = $1 and epoch = $2 returning true',
@@ -44,9 +44,9 @@ export async function moveLane(db: Queryable, { lane, epoch }: Lane, nodeId: num
 }
 
 /**
- * Appends an entry. `fenced`: the lane was taken over, and this entry is not in it. Asked again after a lost answer, it is
- * written once. An entry may go out while earlier ones are unacknowledged, fewer than `MOST_APPENDS` in all, and stands
- * only when they do: what waits for it waits for them.
+ * Appends an entry. `fenced`: the lane was taken over, and this entry is not in it. Repeated after a lost answer, it is
+ * written once. An entry may be sent while earlier ones are unacknowledged, fewer than `MOST_APPENDS` in all. It counts
+ * only when they do, so whatever waits for it also waits for them.
  */
 export async function appendEntry(
   db: Queryable,
@@ -68,8 +68,8 @@ export async function appendEntry(
 const EMPTY_GROUP = encodeEntry([])
 
 /**
- * Finds out what became of an entry whose COMMIT was not answered. `void`: it is not committed and never will be, for a
- * group without facts has its place. `fenced`: the lane was taken over, perhaps with the entry in it.
+ * Finds out what became of an entry whose COMMIT was not answered. `void`: it is not committed and never will be, because
+ * a group without facts has its place. `fenced`: the lane was taken over, perhaps with the entry in it.
  */
 export async function settleEntry(
   db: Queryable,
@@ -82,8 +82,8 @@ export async function settleEntry(
 }
 
 /**
- * Whether the entry is there by an earlier try of its writer. The lock has the answer wait for a synchronous standby: a
- * primary that was killed while a COMMIT waited for it shows, when it is back, what the standby may not have.
+ * Whether an earlier try of its writer wrote the entry. The lock makes the answer wait for a synchronous standby: a
+ * primary that was killed while a COMMIT waited shows, when it is back, what the standby may not have.
  */
 async function isWritten(db: Queryable, lane: number, n: number, data: Buffer): Promise<boolean> {
   const { rows } = await db.query({
@@ -95,8 +95,8 @@ async function isWritten(db: Queryable, lane: number, n: number, data: Buffer): 
 }
 
 /**
- * The next entries of a lane behind `after`, in order and without a gap: an entry whose predecessor is still being written
- * comes later. The lane ends before its first fence. At most `limit`.
+ * The next entries of a lane behind `after`, in order and without a gap: an entry whose predecessor is still being
+ * written is returned later. The lane ends before its first fence. At most `limit`.
  */
 export async function readEntries(
   db: Queryable,
@@ -119,8 +119,8 @@ export async function readEntries(
 }
 
 /**
- * Part of a projection's transaction: everything up to `cut` is in the records. A cut stays where it is further on already,
- * for a lane is read without a gap from there. False when the lane was taken over.
+ * Part of a projection's transaction: everything up to `cut` is in the records. A cut that is further on already stays,
+ * since a lane is read without a gap from there. False when the lane was taken over.
  */
 export async function cutJournal(tx: Queryable, { lane, epoch }: Lane, cut: number): Promise<boolean> {
   const { rows } = await tx.query<{ held: boolean }>({
@@ -137,14 +137,14 @@ export async function cutJournal(tx: Queryable, { lane, epoch }: Lane, cut: numb
   return rows[0]!.held
 }
 
-/** A lane as it is found by who may take it over. */
+/** A lane as found by a node that may take it over. */
 export interface DeadLane extends Lane {
   readonly nodeId: number
   /** When it was found, by the database's clock, Unix ms: nodes' own clocks may differ. */
   readonly foundAtMs: number
 }
 
-/** Lanes whose writer is no node any more, and those that this node has taken over and has not dropped yet. */
+/** Lanes whose writer is not a node any more, and those that this node has taken over and not dropped yet. */
 export async function findDeadLanes(db: Queryable, nodeId: number): Promise<DeadLane[]> {
   const { rows } = await db.query<DeadLane>({
     text: `
@@ -157,17 +157,17 @@ export async function findDeadLanes(db: Queryable, nodeId: number): Promise<Dead
 }
 
 /**
- * Takes a lane over whose writer is dead, or taken for it: nothing is written to it any more when this resolves. Gives the
- * lane as it is held from now on, with its cut, behind which its entries are read; null where another node was quicker, or
- * its writer has moved it (`moveLane`). Waits for appends and projections under way. Repeated by the node that has it, it
- * goes on where that stopped.
+ * Takes over a lane whose writer is dead, or is taken for dead: when this resolves, nothing more is written to it.
+ * Returns the lane as it is held from now on, with its cut, behind which its entries are read; null when another node was
+ * quicker, or its writer has moved it (`moveLane`). Waits for appends and projections in flight. Called again by the node
+ * that has the lane, it continues where the takeover stopped.
  */
 export async function takeOverLane(
   db: Queryable,
   { lane, epoch, nodeId: holder }: Omit<DeadLane, 'foundAtMs'>,
   nodeId: number,
 ): Promise<(Lane & { readonly cut: number }) | null> {
-  // Committed before the fences: what is under way beside them began earlier, and is no more than they are.
+  // Committed before the fences: appends still in flight began earlier, and there are no more of them than fences.
   const { rows } = await db.query<Lane & { cut: number }>({
     text:
       holder === nodeId
@@ -195,7 +195,7 @@ export async function takeOverLane(
   return held
 }
 
-/** Leaves a lane that was taken over to whoever can read it. It is dead again, and stays as it is. */
+/** Leaves a lane that was taken over to a node that can read it. It is dead again, and stays as it is. */
 export async function leaveLane(db: Queryable, { lane, epoch }: Lane): Promise<void> {
   await db.query({
     // No node has this id.
@@ -205,8 +205,8 @@ export async function leaveLane(db: Queryable, { lane, epoch }: Lane): Promise<v
 }
 
 /**
- * Drops a lane that was taken over and is written to the records, with its fences. False while a statement may be under way
- * that began before: an append that still knows the old epoch meets the fences only as long as they are there.
+ * Drops a lane that was taken over and written to the records, with its fences. False while a statement that began before
+ * may still be running: an append with the old epoch meets the fences only while they are there.
  */
 export async function dropLane(db: Queryable, { lane, epoch }: Lane): Promise<boolean> {
   const { rows } = await db.query<{ dropped: boolean }>({
@@ -226,7 +226,7 @@ export async function dropLane(db: Queryable, { lane, epoch }: Lane): Promise<bo
   return rows[0]!.dropped
 }
 
-/** Ends a lane whose writer stops in order. False where something of it is not projected, or it was taken over. */
+/** Ends a lane whose writer stops in order. False when part of it is not projected, or it was taken over. */
 export async function closeLane(db: Queryable, { lane, epoch }: Lane): Promise<boolean> {
   const { rows } = await db.query<{ closed: boolean }>({
     text: `

@@ -1,7 +1,8 @@
 /**
- * Messages of one sender, country, network and status are of one kind. `message_kinds` has every kind that a plan's messages
- * of a day are, or were: a list finds in it where messages that few or none match can be at all. A message is never visible
- * without its kind: who writes messages notes their kinds before, or leaves it to the triggers of `messages`.
+ * Messages with the same sender, country, network and status are of one kind. `message_kinds` has every kind that a
+ * plan's messages of a day have or had, which tells a list with a rare filter where matches can be at all. A message is
+ * never visible without its kind: whoever writes messages notes their kinds first, or leaves it to the triggers of
+ * `messages`.
  */
 import type pg from 'pg'
 import { createdAtMs, lowestIdAt } from '../domain/message-ids.ts'
@@ -11,7 +12,7 @@ import { type Database, type Queryable, withTransaction } from './database.ts'
 
 const DAY_MS = 86_400_000
 
-/** What the kind of a message depends on. */
+/** The fields of a message that decide its kind. */
 export interface OfAKind {
   readonly planId: number
   readonly msgId: string
@@ -30,14 +31,17 @@ export function firstIdOfDay(day: number): string {
   return lowestIdAt(day * DAY_MS)
 }
 
-/** Kinds that this process has noted, by what it writes to. Forgotten when there are too many: they are noted again then. */
+/**
+ * Kinds that this process has noted, by the database written to. Cleared when there are too many: they are then noted
+ * again.
+ */
 const NOTED = new WeakMap<Queryable, Set<string>>()
 const MOST_NOTED = 100_000
 
 const KINDS_ARE_NOTED = `set local aldis.kinds_are_noted = 'on'`
 
 /**
- * Runs `work` in a transaction that writes these messages and no others: their kinds are noted before it, once for all
+ * Runs `work` in a transaction that writes these messages and no others. Their kinds are noted before, once for all
  * batches of this process, and the triggers do nothing.
  */
 export async function withKindsNoted<T>(
@@ -49,13 +53,13 @@ export async function withKindsNoted<T>(
     await noteKinds(db, messages)
     return await withTransaction(db, work, KINDS_ARE_NOTED)
   } catch (error) {
-    // Another server may have taken over, and not have what was noted last.
+    // Another server may have taken over without what was noted last.
     NOTED.delete(db)
     throw error
   }
 }
 
-/** Most often nothing is new. */
+/** In most calls nothing is new. */
 async function noteKinds(db: Queryable, messages: readonly OfAKind[]): Promise<void> {
   const noted = notedOf(db)
   const fresh = new Map<string, object>()
@@ -87,14 +91,14 @@ function notedOf(db: Queryable): Set<string> {
   return noted
 }
 
-/** Forgets the kinds of days that have no messages any more. */
+/** Deletes the kinds of days that have no messages any more. */
 export async function forgetKindsBefore(db: Queryable, day: number): Promise<void> {
   await db.query({ text: 'delete from message_kinds where day < $1', values: [day] })
 }
 
 /**
- * Forgets what messages of a day were on their way to their end, QUEUED and SENT, where none is any more. For days whose
- * messages do not change: a kind that is noted meanwhile may go.
+ * Deletes the QUEUED and SENT kinds of a day that none of its messages has any more. For days whose messages no longer
+ * change: a kind that is noted meanwhile may be lost.
  */
 export async function forgetPassedKinds(db: Queryable, day: number): Promise<void> {
   await db.query({

@@ -9,7 +9,7 @@ import { type InLane, MESSAGE_COLUMNS } from './messages.ts'
 
 type MessagePage = Page<MessageFilters, string>
 type Recorded = Message & InLane
-/** The newest first, each once for every kind of it. */
+/** Newest first; a day is repeated for each of its kinds. */
 type Days = readonly number[]
 
 const COLUMNS = raw(`${MESSAGE_COLUMNS}, m.lane`)
@@ -36,7 +36,7 @@ export async function listMessages(
   const oldest = isWhole ? days.at(-1)! : firstDayOf(page)
   const newest = days?.[0] ?? Math.min(lastDayOf(page), dayOf(lowestIdAt(nowMs)))
   const first = Math.max(oldest, newest - FIRST_DAYS + 1)
-  // Without days there is no upper end: a node whose clock is ahead makes messages of a later day.
+  // Without days there is no upper end: a node whose clock is ahead creates messages of a later day.
   const range = days === null ? sql`m.msg_id >= ${firstIdOfDay(first)}` : onDays(first, newest)
   const among = isWhole ? await listNewest(db, page, range, FREQUENT) : null
   const few = isWhole && among === null ? await listAmongFew(db, page, days) : null
@@ -47,12 +47,12 @@ export async function listMessages(
   return [...rows, ...(await listInOrder(db, rest, onDays(oldest, first - 1)))]
 }
 
-/** Lets a connection learn the partitions of every day, which its first lists would wait for. */
+/** Makes a connection learn the partitions of every day, for which its first lists would otherwise wait. */
 export async function learnPartitions(db: Queryable): Promise<void> {
   await db.query(`explain select from messages where plan_id = 0 and recipient = ''`)
 }
 
-/** So many days are looked at before all others: each costs the planner some 50 µs, and ten times that once a connection. */
+/** This many days are looked at first: each costs the planner some 50 µs, and ten times that once per connection. */
 const FIRST_DAYS = 8
 
 async function listInOrder(db: Queryable, page: MessagePage, range: Sql): Promise<Recorded[]> {
@@ -64,12 +64,12 @@ async function listInOrder(db: Queryable, page: MessagePage, range: Sql): Promis
   return (await db.query<Recorded>({ text, values })).rows
 }
 
-/** A recipient who has so many messages on the first days is frequent; fewer messages, of fewer kinds, than these are few. */
+/** A recipient with this many messages on the first days is frequent; fewer messages, of fewer kinds, than this are few. */
 const FREQUENT = 100
 const FEW = 500
 const FEW_KINDS = 256
 
-/** What a frequent recipient has of the few messages that match otherwise; null where those are not few. */
+/** A frequent recipient's messages among the few that match otherwise; null when those are not few. */
 async function listAmongFew(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[] | null> {
   const few = sql`
     select ${COLUMNS}, m.n
@@ -85,10 +85,13 @@ async function listAmongFew(db: Queryable, page: MessagePage, days: Days): Promi
   return await listUpTo(db, few, FEW)
 }
 
-/** A step looks at the newest days that have so many kinds, each later one at more where a step found little. */
+/** A step looks at the newest days that have this many kinds. After a step that found little, the next looks at more. */
 const FIRST_KINDS = 24
 const KINDS_GROWTH = 8
-/** So many of a day, or of the first days, are looked at alone. They are counted up to so many times what a step wants. */
+/**
+ * Days with this many kinds, and the first days with this many in all, are looked at separately. Kinds are counted up to
+ * BROADER times what a step wants.
+ */
 const MANY_KINDS = 16
 const BROADER = 5
 
@@ -99,7 +102,7 @@ async function listByKinds(db: Queryable, page: MessagePage): Promise<Recorded[]
     const found = await findDaysOfKinds(db, page, lastDay, kinds * BROADER)
     const [newest, oldest] = [found[0], found.at(-1)]
     if (newest === undefined || oldest === undefined) return rows
-    // The day at which it was cut off is not whole, but for one that has them all.
+    // The day at which the list was cut off is incomplete, unless it has all of them.
     const isCut = found.length === kinds * BROADER
     const whole = isCut && newest !== oldest ? found.filter((day) => day > oldest) : found
     const dayOfMany = whole[MANY_KINDS - 1] ?? 0
@@ -115,7 +118,7 @@ async function listByKinds(db: Queryable, page: MessagePage): Promise<Recorded[]
   }
 }
 
-/** The newest days for which kinds were noted that match, one for each of so many kinds at most. */
+/** The newest days with matching kinds, one entry for each of at most `most` kinds. */
 async function findDaysOfKinds(db: Queryable, page: MessagePage, last: number, most: number): Promise<Days> {
   const { planId, filters } = page
   const { text, values } = sql`
@@ -126,11 +129,11 @@ async function findDaysOfKinds(db: Queryable, page: MessagePage, last: number, m
   return (await db.query<{ day: number }>({ text, values })).rows.map(({ day }) => day)
 }
 
-/** So many messages are looked at, matching or not; more, some milliseconds, where the kinds were too many to count. */
+/** This many messages are looked at, matching or not; more (some milliseconds) when there were too many kinds to count. */
 const LOOKED_AT = 250
 const MOST_LOOKED_AT = 5_000
 
-/** Where so many kinds of one day match, most often many messages do, and some of them are among the newest. */
+/** When this many kinds of one day match, usually many messages do, and some of them are among the newest. */
 async function listOfDay(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
   const lookedAt = days.length < FIRST_KINDS * BROADER ? LOOKED_AT : MOST_LOOKED_AT
   const among = await listNewest(db, page, onDays(days[0]!, days[0]!), lookedAt)
@@ -138,8 +141,8 @@ async function listOfDay(db: Queryable, page: MessagePage, days: Days): Promise<
 }
 
 /**
- * The newest messages of these days, kind by kind. The kinds are read again in the statement: a message that changes
- * meanwhile is of the one or the other, and both are known.
+ * The newest messages of these days, kind by kind. The statement reads the kinds again: a message that changes meanwhile
+ * is of one kind or the other, and both are known.
  */
 async function listOfKinds(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
   const { text, values } = sql`
@@ -154,8 +157,8 @@ async function listOfKinds(db: Queryable, page: MessagePage, days: Days): Promis
 }
 
 /**
- * The same. The newest messages of each kind say which kinds the newest of all are of, and a bound below which none is: that
- * reads less, but all these days are planned for twice.
+ * Like listOfKinds, but the newest messages of each kind first show which kinds the newest of all are of, and an id below
+ * which none of them is. That reads less, but all these days are planned for twice.
  */
 async function listOfNewestKinds(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
   const { limit } = page
@@ -203,7 +206,7 @@ function ofKind(page: MessagePage, days: Days): Sql {
     and ${onEach(days)} ${within(page)} ${matching({ ...page.filters, to: null })}`
 }
 
-/** Those that match among the newest, of the recipient where there is one; null where some may be behind them. */
+/** Matches among the newest messages, of the recipient if there is one; null when there may be more behind them. */
 async function listNewest(db: Queryable, page: MessagePage, range: Sql, most: number) {
   const recipient = page.filters.to === null ? empty : sql`and m.recipient = ${page.filters.to}`
   const among = sql`
@@ -219,18 +222,18 @@ async function listNewest(db: Queryable, page: MessagePage, range: Sql, most: nu
   return await listUpTo(db, among, most)
 }
 
-/** Null where the last of those that are looked at is among them: what is behind it is not known. */
+/** Null when the last message that was looked at is among them: what is behind it is not known. */
 async function listUpTo(db: Queryable, { text, values }: Sql, lookedAt: number): Promise<Recorded[] | null> {
   const { rows } = await db.query<Recorded & { readonly n: number }>({ text, values })
   return rows.some(({ n }) => n === lookedAt) ? null : rows.map(({ n: _, ...row }) => row)
 }
 
-/** As values that the planner knows: it leaves out the partitions of all other days. */
+/** As values that the planner knows, so that it leaves out the partitions of all other days. */
 function onDays(first: number, last: number): Sql {
   return sql`m.msg_id >= ${firstIdOfDay(first)} and m.msg_id < ${firstIdOfDay(last + 1)}`
 }
 
-/** Where three of four days in between are others, each is named: there are fewer partitions to plan for. */
+/** If three of four days in between are others, each day is named: there are fewer partitions to plan for. */
 function onEach(days: Days): Sql {
   const [first, last, each] = [days.at(-1)!, days[0]!, [...new Set(days)]]
   if (last - first < 4 * each.length) return onDays(first, last)
@@ -259,7 +262,7 @@ function within({ filters, after }: MessagePage): Sql {
   ])
 }
 
-/** Of a message, or of a kind, which has no recipient. */
+/** Conditions for a message, or for a kind, which has no recipient. */
 function matching({ from, to, status, country, mccmnc }: MessageFilters, of: 'm' | 'k' = 'm'): Sql {
   const row = raw(of)
   return allOf([

@@ -4,7 +4,7 @@ import type { Message } from '../domain/messages.ts'
 import type { Queryable } from './database.ts'
 import type { InLane } from './messages.ts'
 
-/** An outbound message in a list of the operator, by keys alone; `routeId` and `carrierId` null: none yet. */
+/** An outbound message in a list for operators, by keys alone; `routeId` and `carrierId` null: none yet. */
 export interface NamelessMessage
   extends Omit<Message, 'body' | 'callbackUrl' | 'price' | 'ptf' | 'currency'> {
   readonly routeId: number | null
@@ -23,7 +23,7 @@ interface Names {
 /** The same with the names of what it belongs to. */
 export interface FoundMessage extends Omit<NamelessMessage, 'planId' | 'routeId' | 'carrierId'>, Names {}
 
-/** Ids from `lowest` on and below `below` are searched; `planId` null: in all plans. */
+/** Range of ids to search: from `lowest` on and below `below`; `planId` null: in all plans. */
 export interface SearchPart {
   readonly planId: number | null
   readonly carrierId: number | null
@@ -43,8 +43,8 @@ const NAMES = raw(`
   left join routes r on r.id = m.route_id`)
 
 /**
- * Messages, newest first. Each plan is looked through by primary key, or by recipient where one is given, so the work grows
- * with the plans and with what is searched in vain; whoever asks chooses the range.
+ * Messages, newest first. Each plan is searched by primary key, or by recipient when one is given. So the work grows with
+ * the number of plans and with what is searched in vain; the caller chooses the range.
  */
 export async function searchMessages(db: Queryable, part: SearchPart): Promise<(FoundMessage & InLane)[]> {
   const { planId, limit } = part
@@ -60,7 +60,7 @@ export async function searchMessages(db: Queryable, part: SearchPart): Promise<(
   return (await db.query<FoundMessage & InLane>({ text, values })).rows
 }
 
-/** Messages of which a segment was accepted under one of these ids; those of the last 8 days are known. */
+/** Messages with a segment that was accepted under one of these ids; only those of the last 8 days are known. */
 export async function searchSubmitted(
   db: Queryable,
   carrierMessageIds: readonly string[],
@@ -90,7 +90,7 @@ export async function searchSubmitted(
   return (await db.query<FoundMessage & InLane>({ text, values })).rows
 }
 
-/** These messages with the names of what they belong to, in their order. */
+/** These messages, in their order, with the names of what they belong to. */
 export async function withNames(
   db: Queryable,
   messages: readonly NamelessMessage[],
@@ -116,7 +116,7 @@ export async function withNames(
   })
 }
 
-/** Of one id of a carrier so many submissions are looked at, the newest: some carriers give ids again. */
+/** Most submissions of one carrier id that are looked at, newest first: some carriers reuse ids. */
 const MAX_OF_ID = 1_000
 
 function conditionsOf({ carrierId, filters, lowest, below }: SearchPart): Sql {

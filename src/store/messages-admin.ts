@@ -9,7 +9,7 @@ import type { Message } from '../domain/messages.ts'
 import type { Queryable } from './database.ts'
 import { EVENT_STATE } from './event-list.ts'
 
-/** An outbound message as the operator sees it: the public record, and all that is known of its way. */
+/** An outbound message as the operator sees it: the public record, and everything known about its way. */
 export interface AdminMessageRecord extends Omit<Message, 'planId'> {
   readonly accountId: string
   readonly servicePlanId: string
@@ -24,7 +24,7 @@ export interface AdminMessageRecord extends Omit<Message, 'planId'> {
   readonly webhookEvents: TravelEvent[]
 }
 
-/** Entries of each list that are shown: more than a message can have unless something loops. */
+/** Most entries of each list that are shown: more than a message can have unless something loops. */
 const MAX_ENTRIES = 200
 
 /** Looked up once per plan by primary key: the operator knows no plan, and msg_id alone is not indexed. */
@@ -84,7 +84,7 @@ export async function findMessageForOperator(
   return rows[0] && inUtc(rows[0])
 }
 
-/** JSON has instants in the zone of the session. */
+/** JSON has instants in the session's time zone. */
 function inUtc(message: AdminMessageRecord): AdminMessageRecord {
   const utc = (at: string) => new Date(at).toISOString()
   const orNull = (at: string | null) => (at === null ? null : utc(at))

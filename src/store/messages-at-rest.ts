@@ -1,6 +1,6 @@
 /**
- * Messages at rest: those that nobody has in memory, so that their records are what they are. Who changes one locks its
- * row, and writes it back by `writeRecords`.
+ * Messages at rest: nobody has them in memory, so their records are what they are. Whoever changes one locks its row and
+ * writes it back with `writeRecords`.
  */
 import type { Accepted, Loaded } from '../domain/journal-entries.ts'
 import type { MessageState, OpenSubmission } from '../domain/message-facts.ts'
@@ -12,7 +12,7 @@ export interface MessageKey {
   readonly msgId: string
 }
 
-/** A row of messages, with that of dispatches where there is one, and where it was asked for. */
+/** A row of messages, with its row of dispatches if there is one, and where the message was asked for. */
 export interface RecordRow
   extends MessageKey,
     Pick<Accepted, 'sender' | 'recipient' | 'body' | 'country' | 'callbackUrl'>,
@@ -98,15 +98,15 @@ function submissionOf(dispatch: DispatchColumns): OpenSubmission {
   return { ...submission, acceptedParts: bitsOf(acceptedParts), begun: false }
 }
 
-/** 64 bits, the last of which PostgreSQL has as the sign. */
+/** 64 bits, the highest of which PostgreSQL has as the sign. */
 function bitsOf(text: string): bigint {
   return BigInt.asUintN(64, BigInt(text))
 }
 
 /**
- * Locks these messages until the transaction ends, in the order of their keys, and returns their rows as they are then. The
- * rows are sorted before the first is locked: PostgreSQL 18 up to 18.4 reads freed memory when a lock that was waited for
- * is followed by another look into a partitioned table.
+ * Locks these messages until the transaction ends, in the order of their keys, and returns their rows as they are then.
+ * The rows are sorted before the first is locked: PostgreSQL 18 up to 18.4 reads freed memory when it has waited for a
+ * lock and then looks into a partitioned table again.
  */
 export async function lockRecords(tx: Queryable, keys: readonly MessageKey[]): Promise<RecordRow[]> {
   const { rows } = await tx.query<RecordRow>({
@@ -122,8 +122,8 @@ export async function lockRecords(tx: Queryable, keys: readonly MessageKey[]): P
 }
 
 /**
- * Locks these messages (lockRecords), and gives those that have a record and are at rest. `elsewhere`: ids of those that a
- * lane has in progress.
+ * Locks these messages (lockRecords), and returns those that have a record and are at rest. `elsewhere`: ids of those
+ * that a lane has in progress.
  */
 export async function lockMessages(
   tx: Queryable,
@@ -131,7 +131,7 @@ export async function lockMessages(
 ): Promise<{ readonly messages: Map<string, MessageInProgress>; readonly elsewhere: Set<string> }> {
   const records = await lockRecords(tx, keys)
   const atRest = records.filter(({ lane }) => lane === null)
-  // Read once they are locked: another transaction may have changed them until then.
+  // Read after locking: another transaction may have changed them until then.
   const { rows } = await tx.query<Pick<RecordRow, 'msgId' | 'hasWaitingEvents' | 'dispatch'>>({
     name: 'read_waiting',
     text: `

@@ -8,12 +8,15 @@ export const MESSAGE_COLUMNS = `
   m.callback_url as "callbackUrl", m.country, m.mccmnc, m.error_code as "errorCode", m.price, m.ptf, m.currency,
   m.sent_at as "sentAt", m.updated_at as "updatedAt"`
 
-/** Of a record: the lane whose process has the message in progress; null: none, and the record is what the message is. */
+/**
+ * Of a record: the lane whose process has the message in progress; null when there is none, and the record is the
+ * message.
+ */
 export interface InLane {
   readonly lane: number | null
 }
 
-/** A message that is accepted. Its columns, as JSON has them. */
+/** A message that is being accepted. Its columns, in their JSON form. */
 export interface NewMessage {
   readonly msgId: string
   readonly accepted: Omit<Accepted, 'kind'>
@@ -28,9 +31,9 @@ function columnsOf(messages: readonly NewMessage[]): string {
 }
 
 /**
- * Settles messages whose COMMIT was lost: stores each as FAILED unless it is there already. Ids that come back were not
- * there, or only by an earlier call whose answer was lost too, and can never be stored as QUEUED afterwards; every other
- * one was committed by the lost statement.
+ * Settles messages whose COMMIT was lost: stores each as FAILED unless it is there already. Returned ids were not there,
+ * or only by an earlier call whose answer was lost too, and can never be stored as QUEUED afterwards. All others were
+ * committed by the lost statement.
  */
 export async function settleLostMessages(
   db: Queryable,
@@ -51,7 +54,10 @@ export async function settleLostMessages(
   return new Set(rows.map(({ msgId }) => msgId))
 }
 
-/** One message of any of these plans. Named, it would be planned for all partitions once on each connection: 30 ms. */
+/**
+ * One message of any of these plans. As a named statement it would be planned for all partitions once per connection: 30
+ * ms.
+ */
 export async function findMessage(
   db: Queryable,
   planIds: readonly number[],

@@ -1,6 +1,4 @@
-/**
- * Brings the schema up to date from `migrations/*.sql`, by however many processes at once.
- */
+/** Brings the schema up to date from `migrations/*.sql`. Any number of processes may do so at once. */
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
@@ -15,7 +13,7 @@ export interface MigrateOptions {
   readonly directory?: string
   /** Progress, one line at a time. */
   readonly log?: (line: string) => void
-  /** Bound on waiting for another process that migrates. Default 120,000. */
+  /** Bound on waiting for another process that is migrating. Default 120,000. */
   readonly lockTimeoutMs?: number
 }
 
@@ -25,13 +23,13 @@ const MIGRATIONS_TABLE = 'schema_migrations'
 const LOCK_KEY = 0x616c6469
 const ATTEMPTS = 5
 const RETRY_DELAY_MS = 500
-/** lock_not_available: the wait was the bound itself. */
+/** lock_not_available: the wait reached its bound. */
 const LOCK_TIMEOUT = '55P03'
 
 /**
- * Runs the migrations this database has not had, all in one transaction, and gives their names ([] when up to date).
- * Processes that start together wait for each other: the lock is a transaction's, so it also holds behind a pooler and
- * goes with the connection. A lost connection is tried again up to 5 times; a failing migration is not.
+ * Runs the migrations this database has not had, all in one transaction, and returns their names ([] when up to date).
+ * Processes that start together wait for each other: the lock belongs to the transaction, so it also works behind a
+ * pooler and ends with the connection. A lost connection is retried up to 5 times; a failing migration is not.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const log = options.log ?? (() => undefined)
@@ -57,7 +55,7 @@ async function migrateOnce(options: MigrateOptions, log: (line: string) => void)
       direction: 'up',
       migrationsTable: MIGRATIONS_TABLE,
       singleTransaction: true,
-      // Ours is held already; the runner's belongs to the session, which a transaction pooler takes away.
+      // We already hold a lock. The runner's own belongs to the session, which a transaction pooler takes away.
       noLock: true,
       logger: progressLogger(log),
     })
@@ -69,8 +67,8 @@ async function migrateOnce(options: MigrateOptions, log: (line: string) => void)
 }
 
 /**
- * Waits for the lock. The transaction has the settings that every statement is written for, and no bound on a statement: a
- * migration of a large table takes what it takes.
+ * Waits for the lock. The transaction has the settings that every statement is written for, and no statement timeout: a
+ * migration of a large table takes as long as it takes.
  */
 async function takeLock(client: pg.Client, timeoutMs: number): Promise<void> {
   const bounds = { lock_timeout: String(timeoutMs), statement_timeout: '0' }
@@ -78,7 +76,7 @@ async function takeLock(client: pg.Client, timeoutMs: number): Promise<void> {
   await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY])
 }
 
-/** The runner's lines without its decoration; its per-statement error text is in the error it throws as well. */
+/** The runner's lines without its decoration. Its error text per statement is also in the error it throws. */
 function progressLogger(log: (line: string) => void) {
   const line = (text: string) => log(text.replace(/^[>#\s-]+|[#\s]+$/g, ''))
   return { debug: () => undefined, info: line, warn: line, error: line }

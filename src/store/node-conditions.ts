@@ -1,7 +1,7 @@
 import type { LinkCondition } from '../domain/link-conditions.ts'
 import type { Queryable } from './database.ts'
 
-/** Writes down what the sessions of a node can do. `conditions`: JSON, LinkCondition by carrier id. */
+/** Records what the sessions of a node can do. `conditions`: JSON, LinkCondition by carrier id. */
 export async function publishConditions(db: Queryable, nodeId: number, conditions: string): Promise<void> {
   await db.query({
     name: 'publish_conditions',
@@ -11,13 +11,13 @@ export async function publishConditions(db: Queryable, nodeId: number, condition
 }
 
 export interface OtherNodes {
-  /** Of each other node that may send, by carrier id. */
+  /** One object for each other node that may send, by carrier id. */
   readonly others: readonly Readonly<Record<string, LinkCondition>>[]
   /** Whether messages are due that were handed to one of `carriers`. */
   readonly handed: boolean
 }
 
-/** What other nodes can do whose lease lasts `leftMs` or more, and whether anything was handed to these carriers. */
+/** What the other nodes with at least `leftMs` of lease can do, and whether anything was handed to these carriers. */
 export async function readOtherNodes(
   db: Queryable,
   { nodeId, leftMs, carriers }: { nodeId: number; leftMs: number; carriers: readonly number[] },

@@ -2,12 +2,12 @@ import type { Queryable } from './database.ts'
 
 /** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0008). */
 export const LEASE_MS = 8_000
-/** A longer gap between its own heartbeats says nothing about other nodes: the database may have been away from all of them. */
+/** A longer gap between its own heartbeats tells a node nothing about others: the database may have been away from all. */
 export const GAP_MS = LEASE_MS / 2
 
 /**
- * Registers a node that starts. One that was started before under the same name is replaced at once: its next heartbeat
- * finds itself gone.
+ * Registers a node that starts. An earlier node with the same name is replaced at once: its next heartbeat finds itself
+ * gone.
  */
 export async function registerNode(db: Queryable, name: string): Promise<number> {
   const { rows } = await db.query<{ node_id: number }>({
@@ -20,7 +20,7 @@ export async function registerNode(db: Queryable, name: string): Promise<number>
   return rows[0]!.node_id
 }
 
-/** Registers a node anew whose lease was over; null when a process that was started since has its name. */
+/** Registers a node again after its lease ended; null when a process that was started since has its name. */
 export async function registerNodeAgain(db: Queryable, name: string): Promise<number | null> {
   const { rows } = await db.query<{ node_id: number }>({
     text: `
@@ -36,18 +36,19 @@ export interface Heartbeat {
   readonly state: 'alive' | 'expired' | 'replaced'
   /** Every node that is not dead, this one included. */
   readonly nodes: readonly number[]
-  /** Until the first lease of another living node ends, if it is not renewed, milliseconds; null: there is no other. */
+  /** Milliseconds until the first lease of another living node ends, unless renewed; null: there is no other. */
   readonly firstEndMs: number | null
   /** The database's clock, Unix milliseconds. */
   readonly databaseMs: number
 }
 
-/** A longer one could not keep the lease: the next would come too late. The next one takes another connection. */
+/** A slower heartbeat could not keep the lease, since the next would come too late. The next one takes another connection. */
 const HEARTBEAT_TIMEOUT_MS = 2_000
 
 /**
- * Renews the lease and, where it `mayRemove`, removes nodes whose lease is over. Not behind a gap by the database's clock: then
- * the statement may have waited in a server that stood still, or that clock was set, and the others had no chance to renew.
+ * Renews the lease and, with `mayRemove`, removes nodes whose lease is over. None is removed after a gap by the
+ * database's clock: then the statement may have waited in a server that stood still, or that clock was set, and the
+ * others had no chance to renew.
  */
 export async function heartbeat(
   db: Queryable,
@@ -74,11 +75,15 @@ export async function heartbeat(
     query_timeout: HEARTBEAT_TIMEOUT_MS,
   })
   const { state, ...told } = rows[0]!
-  // There when the statement began, and not when it was to be renewed: only a new statement sees who was at it.
+  // The node was there when the statement began, and gone when it was to be renewed: only a new statement sees what
+  // happened.
   return state === null ? heartbeat(db, { nodeId, name, mayRemove }) : { state, ...told }
 }
 
-/** Takes up to `limit` buckets that no node owns: a node is dead once its row is gone. Gives all that are owned then. */
+/**
+ * Takes up to `limit` buckets that no node owns: a node is dead once its row is gone. Returns all that the node owns
+ * then.
+ */
 export async function takeBuckets(
   db: Queryable,
   nodeId: number,
@@ -119,7 +124,7 @@ export async function releaseBuckets(
   })
 }
 
-/** Takes a node off the list; its buckets are free at once. */
+/** Removes a node; its buckets are free at once. */
 export async function removeNode(db: Queryable, nodeId: number): Promise<void> {
   await db.query({
     text: `

@@ -1,7 +1,7 @@
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
-/** The network that numbers with this beginning are in. */
+/** The network of the numbers with this prefix. */
 export interface NumberRange {
   /** `+` and digits. */
   readonly prefix: string
@@ -22,8 +22,8 @@ export const numberRanges = new ConfigurationTable<NumberRangeRecord, NumberRang
 })
 
 /**
- * Writes ranges, each prefix once, over those that are there; in one order, so that two imports wait for each other. Gives
- * how many were not there before.
+ * Writes ranges, replacing existing ones; no prefix may be repeated. Rows are written in a fixed order, so that two
+ * imports wait for each other. Returns how many ranges are new.
  */
 export async function putNumberRanges(db: Queryable, ranges: readonly NumberRange[]): Promise<number> {
   const { rows } = await db.query<{ created: number }>(

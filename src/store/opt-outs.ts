@@ -2,7 +2,7 @@ import type { Queryable } from './database.ts'
 
 // `= any (array[…])` and `offset 0`, where a batch meets a table by its key: docs/adr/0006.
 
-/** A person and the sender they have to do with, in a plan. */
+/** A person and a sender they deal with, in a plan. */
 export interface OptOutPair {
   readonly plan_id: number
   /** As `from` of a send. */
@@ -11,17 +11,17 @@ export interface OptOutPair {
   readonly recipient: string
 }
 
-/** The message that answers a person, if one does. */
+/** The message that answers a person, if there is one. */
 export interface OptOutReply extends OptOutPair {
   readonly reply_id: string
 }
 
-/** What a person wants from now on; one row for each pair. */
+/** What a person wants from now on; at most one for each pair. */
 export interface OptOutChange extends OptOutReply {
   readonly opts_out: boolean
 }
 
-/** Keeps or ends opt-outs; gives the `reply_id` of those that changed something. */
+/** Records or ends opt-outs; returns the `reply_id` of those that changed something. */
 export async function changeOptOuts(db: Queryable, changes: readonly OptOutChange[]): Promise<string[]> {
   const { rows } = await db.query<{ reply_id: string }>({
     name: 'change_opt_outs',
@@ -45,7 +45,7 @@ export async function changeOptOuts(db: Queryable, changes: readonly OptOutChang
   return rows.map((row) => row.reply_id)
 }
 
-/** The latest answer to a person goes out although they have opted out; one before it that still waits no longer does. */
+/** The latest answer to a person goes out although they have opted out; an earlier one that still waits does not any more. */
 export async function letRepliesOut(db: Queryable, replies: readonly OptOutReply[]): Promise<void> {
   await db.query({
     name: 'let_replies_out',
@@ -79,7 +79,7 @@ export interface OptOutRecord {
   readonly createdAt: Date
 }
 
-/** Adds those that are not there yet and gives how many; nothing of plans that do not exist, which it names. */
+/** Adds new opt-outs and returns how many. Skips those of plans that do not exist, and returns these plans. */
 export async function insertOptOuts(
   db: Queryable,
   optOuts: readonly { servicePlanId: string; sender: string; recipient: string }[],
@@ -101,7 +101,7 @@ export async function insertOptOuts(
   return rows[0]!
 }
 
-/** By sender and recipient, from the one behind `after`; of one sender or recipient where it is given. */
+/** By sender and recipient, behind `after`; of one sender or recipient where it is given. */
 export async function listOptOuts(
   db: Queryable,
   planId: number,

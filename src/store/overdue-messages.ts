@@ -3,14 +3,14 @@ import type { MessageKey } from './messages-at-rest.ts'
 
 interface OverdueStep {
   readonly overdue: readonly MessageKey[]
-  /** The first message behind the range and not behind `lastMsgId`, whatever its status; null when there is none. */
+  /** The first message behind the range and not behind `lastMsgId`, with any status; null when there is none. */
   readonly nextMsgId: string | null
 }
 
 /**
  * Messages of a range of ids that are at rest and still SENT, at most `limit`. Asked plan by plan, because the key begins
- * with the plan: only the rows of the range are read, in one or two partitions. Returns where the next range that is not
- * empty begins, so that hours without messages cost nothing.
+ * with the plan: this reads only rows of the range, in one or two partitions. Also returns where the next range that is
+ * not empty begins, so that hours without messages cost nothing.
  */
 export async function findOverdueMessages(
   db: Queryable,

@@ -3,13 +3,13 @@ import { storable } from './copy.ts'
 import type { Queryable } from './database.ts'
 import type { ReceiptRow } from './receipts.ts'
 
-/** Receipts without a message, or whose id cannot be read yet: kept, and looked at again, for 72 h. */
+/** Receipts without a message, or whose id cannot be read yet. They are kept for 72 h and looked at again. */
 
 // `= any (array[…])` and `offset 0`, where a batch meets a table by its key: docs/adr/0006.
 
 /** A receipt to be parked. */
 export interface ParkedReceipt extends ReceiptRow {
-  /** Its message, where a process has that in progress; null: not known. */
+  /** Its message, if a process has that in progress; null: not known. */
   readonly msg_id: string | null
 }
 
@@ -27,7 +27,7 @@ export async function parkReceipts(db: Queryable, receipts: readonly ParkedRecei
   })
 }
 
-/** Ends these where they are parked. */
+/** Ends these receipts where they are parked. */
 export async function unparkReceipts(
   db: Queryable,
   receipts: readonly Pick<ReceiptRow, 'carrier_id' | 'carrier_message_id' | 'parked_id'>[],
@@ -53,10 +53,10 @@ function receiptOf(row: ParkedRow): ReceiptRow {
   return { ...row, received_at: row.received_at.toISOString() }
 }
 
-/** Of one id so many are applied as soon as its submission is there; more of them wait to be looked through by age. */
+/** This many of one id are applied as soon as its submission is there; the others wait for the scan by age. */
 const MAX_PARKED_OF_ID = 20
 
-/** Parked receipts of these ids: those that came before their submission was recorded; the first few of each. */
+/** Parked receipts of these ids, which came before their submission was recorded: the first few of each. */
 export async function findParkedReceipts(
   db: Queryable,
   ids: readonly { carrier_id: number; carrier_message_id: string }[],
@@ -80,7 +80,7 @@ function asStored(id: { carrier_id: number; carrier_message_id: string }) {
   return { ...id, carrier_message_id: storable(id.carrier_message_id).toWellFormed() }
 }
 
-/** The id of a parked receipt, and its message where that was in progress. */
+/** The id of a parked receipt, and its message if that was in progress. */
 export type ParkedId = Pick<ParkedReceipt, 'carrier_id' | 'carrier_message_id' | 'msg_id'>
 
 /** A place among the parked receipts, in the order in which they were parked. */
@@ -108,9 +108,9 @@ export async function findNewParkedReceipts(
 }
 
 /**
- * Looks at the next `limit` parked receipts behind `after`, and gives those whose submission is known by now: the two were
- * recorded by different nodes at the same moment, or the node that recorded the submission died before it looked.
- * `last` is where to go on; null at the end.
+ * Looks at the next `limit` parked receipts behind `after`, and returns those whose submission is known by now: different
+ * nodes recorded the two at the same moment, or the node that recorded the submission died before it looked. `last` is
+ * where to continue; null at the end.
  */
 export async function findMatchableReceipts(
   db: Queryable,
@@ -136,8 +136,8 @@ export async function findMatchableReceipts(
 }
 
 /**
- * Receipts whose id was read under one of these rules of their carrier, parked since then (ISO 8601); at most `limit`. The
- * newest of each carrier and rule first, all of them in turn: none stands before the others.
+ * Receipts whose id was read under one of these rules of their carrier, parked since then (ISO 8601); at most `limit`.
+ * Newest first for each carrier and rule, taking turns among them, so that none goes before the others.
  */
 export async function findReceiptsReadUnder(
   db: Queryable,
@@ -160,7 +160,7 @@ export async function findReceiptsReadUnder(
   return rows.map(receiptOf)
 }
 
-/** How the id of a parked receipt is read now: the id under which its submission is, or will be, stored. */
+/** How the id of a parked receipt is read now: as the id under which its submission is, or will be, stored. */
 export interface Reading {
   readonly carrier_id: number
   readonly carrier_message_id: string
@@ -170,7 +170,7 @@ export interface Reading {
   readonly unread: boolean
 }
 
-/** The id as the receipt has it is kept, so that it can be read again. */
+/** The id is also kept as the receipt has it, so that it can be read again. */
 export async function readParkedReceipts(db: Queryable, readings: readonly Reading[]): Promise<void> {
   await db.query({
     text: `
@@ -184,20 +184,20 @@ export async function readParkedReceipts(db: Queryable, readings: readonly Readi
   })
 }
 
-/** A message that got one of the ids that a receipt may mean. */
+/** A message that has one of the ids that a receipt may mean. */
 export interface Candidate {
-  /** Of the receipt, in the batch. */
+  /** Place of the receipt in the batch. */
   readonly place: number
   readonly carrierMessageId: string
   readonly msgId: string
-  /** Its recipient is an address of the receipt. */
+  /** Its recipient is one of the receipt's addresses. */
   readonly fits: boolean
 }
 
-/** Messages of one id that are looked at: enough to see that it is not one. */
+/** Most messages of one id that are looked at: enough to see that there is more than one. */
 const MAX_CANDIDATES = 4
 
-/** The messages that receipts may be of while their carrier's id rule is not learned, the newest few of each spelling. */
+/** The messages that receipts may belong to while their carrier's id rule is not learned: the newest few of each spelling. */
 export async function findCandidates(
   db: Queryable,
   spellings: readonly {
@@ -225,7 +225,7 @@ export async function findCandidates(
   return rows
 }
 
-/** How many receipts are parked, `most` at most. */
+/** How many receipts are parked, counted up to `most`. */
 export async function countParkedReceipts(db: Queryable, most: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     text: 'select count(*)::integer as count from (select from parked_receipts limit $1) p',
@@ -234,7 +234,7 @@ export async function countParkedReceipts(db: Queryable, most: number): Promise<
   return rows[0]!.count
 }
 
-/** Forgets parked receipts older than `ageMs`, at most `limit`. Gives how many. */
+/** Deletes parked receipts older than `ageMs`, at most `limit`. Returns how many. */
 export async function deleteOldParkedReceipts(db: Queryable, ageMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     text: `

@@ -13,7 +13,7 @@ export const PARTITIONED_TABLES = [
 
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
 
-/** Storage options of a day's partition: room in each page for the two later versions of a message, the one of an event (HOT updates). */
+/** Storage options of a day's partition: free space in each page for HOT updates, two of a message and one of an event. */
 const STORAGE: Record<PartitionedTable, string> = {
   messages: 'fillfactor = 60',
   submissions: 'fillfactor = 100',
@@ -28,10 +28,10 @@ const STORAGE: Record<PartitionedTable, string> = {
 const STATISTICS_TARGET = 10
 
 /**
- * Creates the partition of one day, `day` as YYYYMMDD. Bounds are the first ids of the days. To be called in a
- * transaction; fails with 42P07 when it is there. Made apart and then attached: that waits for nobody who reads or writes,
- * while `create table … partition of` would lock the whole table. Its key is made last, by attaching: docs/adr/0006. In a
- * database that was restored from a dump the parent's is older than the other indexes.
+ * Creates the partition of one day, `day` as YYYYMMDD. Its bounds are the first ids of the days. Call in a transaction;
+ * fails with 42P07 when it exists. It is created separately and then attached, which waits for no reader or writer, while
+ * `create table … partition of` would lock the whole table. Attaching creates its key last: docs/adr/0006. In a database
+ * restored from a dump, the parent's key is older than the other indexes.
  */
 export async function createPartition(
   db: Queryable,
@@ -54,8 +54,8 @@ export async function createPartition(
 }
 
 /**
- * Statistics of what indexes have, and of nothing else: the planner chooses between indexes, and autovacuum analyzes a
- * day's partition again and again while messages are accepted.
+ * Collects statistics of indexed columns and nothing else: the planner only chooses between indexes, and autovacuum
+ * analyzes a day's partition again and again while messages are accepted.
  */
 async function boundStatistics(db: Queryable, name: string): Promise<void> {
   const { rows } = await db.query<{ statement: string }>({

@@ -2,16 +2,19 @@ import type pg from 'pg'
 import type { Database } from './database.ts'
 
 export interface PoolWatch {
-  /** A statement was answered or failed. `name`: as it is prepared, a constant of the code; null: it has none. */
+  /**
+   * A statement was answered or failed. `name`: its name as a prepared statement, a constant of the code; null: it has
+   * none.
+   */
   statement(name: string | null, seconds: number): void
-  /** A connection was waited for, got or not. */
+  /** The wait for a connection is over, with or without one. */
   waited(seconds: number): void
 }
 
 type Callback = (...results: unknown[]) => void
 type AnyFunction = (...args: unknown[]) => unknown
 
-/** Tells how long statements take and connections are waited for, in transactions too. Before the pool is used. */
+/** Reports how long statements and waits for connections take, in transactions too. Call before the pool is used. */
 export function watchPool(db: Database, watch: PoolWatch): void {
   const connect = db.connect.bind(db) as AnyFunction
   db.connect = timed(connect, watch.waited) as typeof db.connect
@@ -25,7 +28,7 @@ export function watchPool(db: Database, watch: PoolWatch): void {
   })
 }
 
-/** The same function, and how long until it calls back, or its promise is settled. */
+/** Wraps the function to report how long it takes until its callback is called or its promise is settled. */
 function timed(call: AnyFunction, tell: (seconds: number) => void): AnyFunction {
   return (...args) => {
     const startedAtMs = performance.now()

@@ -1,4 +1,4 @@
-/** Messages that lived in memory, and whose facts are in the journal, are written into their records. */
+/** Writes messages that lived in memory, and whose facts are in the journal, into their records. */
 import { type Database, type Queryable, sqlState } from './database.ts'
 import { closeLane, cutJournal, type Lane } from './journal.ts'
 import { type OfAKind, withKindsNoted } from './message-kinds.ts'
@@ -7,9 +7,9 @@ import { NotInLaneError } from './record-changes.ts'
 import { type Projected, writeRecords } from './records.ts'
 
 /**
- * Writes these messages with all that belongs to them, and cuts the lane's journal up to `cut`, in one transaction.
- * `fenced`: the lane was taken over, and nothing is written. Repeated with the same messages after an outcome that is not
- * known, it writes them once.
+ * Writes these messages with everything that belongs to them, and cuts the lane's journal up to `cut`, in one
+ * transaction. `fenced`: the lane was taken over, and nothing is written. Repeated with the same messages after an
+ * unknown outcome, it writes them once.
  */
 export async function projectMessages(
   db: Database,
@@ -19,7 +19,7 @@ export async function projectMessages(
 ): Promise<'written' | 'fenced'> {
   try {
     return await withKindsNoted(db, projected.map(kindOf), async (tx) => {
-      // The row of the lane comes first: an earlier try whose COMMIT is still under way is waited for.
+      // The lane's row comes first: this waits for an earlier try whose COMMIT is still in flight.
       if (!(await cutJournal(tx, lane, cut))) return 'fenced'
       if (projected.length > 0) await writeRecords(tx, projected, lane.lane)
       return 'written'
@@ -31,12 +31,12 @@ export async function projectMessages(
   }
 }
 
-/** Ends a lane of which everything up to `committed` is in the records, and nothing is to come. */
+/** Ends a lane when everything up to `committed` is in the records and nothing more will come. */
 export async function endLane(db: Database, lane: Lane, committed: number): Promise<void> {
   if ((await projectMessages(db, lane, [], committed)) === 'written') await closeLane(db, lane)
 }
 
-/** What the message is to be listed by. While it is projected nothing changes it. */
+/** The kind that the message is listed by. Nothing changes the message while it is projected. */
 function kindOf({ message: { msgId, accepted, state } }: Projected): OfAKind {
   const { planId, sender, country } = accepted
   return { planId, msgId, sender, country, mccmnc: state.mccmnc, status: state.status }
@@ -44,20 +44,23 @@ function kindOf({ message: { msgId, accepted, state } }: Projected): OfAKind {
 
 const UNIQUE_VIOLATION = '23505'
 
-/** By an earlier try: the lane has none of them any more. Another may have taken them since. */
+/** An earlier try wrote them: the lane has none of them any more. Another lane may have taken them since. */
 async function areWritten(db: Queryable, { lane }: Lane, projected: readonly Projected[]): Promise<boolean> {
   const ids = projected.map(({ message: { msgId, accepted } }) => ({ planId: accepted.planId, msgId }))
   const recorded = await findRecorded(db, ids)
   return recorded.size === ids.length && recorded.values().every((holder) => holder !== lane)
 }
 
-/** Ids of those of these messages whose record is what they are. */
+/** Ids of those of these messages whose record is up to date, because they are at rest. */
 export async function findAtRest(db: Queryable, keys: readonly MessageKey[]): Promise<Set<string>> {
   const recorded = await findRecorded(db, keys)
   return new Set([...recorded].flatMap(([msgId, lane]) => (lane === null ? [msgId] : [])))
 }
 
-/** By id, those of these messages that have a record: the lane that has them in progress again, null where they are at rest. */
+/**
+ * Those of these messages that have a record, by id: the lane that has them in progress again, or null when they are at
+ * rest.
+ */
 export async function findRecorded(
   db: Queryable,
   keys: readonly MessageKey[],

@@ -2,7 +2,7 @@ import type { QualityCounts } from '../domain/quality.ts'
 import type { QualityMinute, RouteCarrier } from '../domain/quality-tallies.ts'
 import type { Queryable } from './database.ts'
 
-/** Adds counts to their minutes. Counts of one minute, route and carrier come once in a batch. */
+/** Adds counts to their minutes. A batch has at most one row for each minute, route and carrier. */
 export async function addQualityMinutes(db: Queryable, minutes: readonly QualityMinute[]): Promise<void> {
   await db.query({
     name: 'add_quality_minutes',
@@ -31,7 +31,7 @@ export async function addQualityMinutes(db: Queryable, minutes: readonly Quality
   })
 }
 
-/** Minutes from `from` on, of one carrier and one route where they are given. */
+/** Minutes from `from` on, optionally of one carrier and one route. */
 export interface QualitySelection {
   readonly from: Date
   /** Minutes before this may have messages without a receipt. */
@@ -45,13 +45,13 @@ export interface QualitySums extends QualityCounts {
   readonly missing: number
 }
 
-/** The histogram of a column, added up place by place. */
+/** The sum of a histogram column, place by place. */
 function summed(column: string, places: number): string {
   const sums = Array.from({ length: places }, (_, index) => `sum(q.${column}[${index + 1}])`)
   return `array[${sums.join(', ')}]::bigint[]`
 }
 
-/** What was lost in a crash may leave a count below none. */
+/** Counts lost in a crash may make a difference negative. */
 const SUMS = `
   sum(q.accepted) as accepted, sum(q.refused) as refused, sum(q.throttled) as throttled,
   sum(q.no_answer) as "noAnswer", ${summed('submit_latency', 15)} as "submitLatency",
@@ -72,7 +72,7 @@ export interface PairQuality extends QualitySums {
   readonly route: string
 }
 
-/** Sums by carrier and route, by name; at most `limit`, those with most submit_sm first where there are more. */
+/** Sums by carrier and route, by name. If there are more than `limit`, those with most submit_sm are returned. */
 export async function sumQuality(
   db: Queryable,
   selected: QualitySelection,
@@ -94,7 +94,7 @@ export async function sumQuality(
   return rows
 }
 
-/** Sums of everything selected, by steps of so many seconds, oldest first. A step without a message is not there. */
+/** Sums of everything selected, in steps of this many seconds, oldest first. Steps without messages are left out. */
 export async function qualitySeries(
   db: Queryable,
   selected: QualitySelection,
@@ -110,7 +110,7 @@ export async function qualitySeries(
   return rows
 }
 
-/** Messages of these minutes without a final receipt, by the carrier's name; of carriers that were sent any. */
+/** Messages of these minutes without a final receipt, by the carrier's name, for carriers that were sent any. */
 export async function missingReceipts(
   db: Queryable,
   { from, before }: { from: Date; before: Date },
@@ -134,8 +134,8 @@ export interface FloorFigures extends RouteCarrier {
 }
 
 /**
- * What the floors of these routes look at: for each of their carriers, the messages of the route's window, and only
- * those of whole minutes since its last pause. A carrier that is out of use is not there.
+ * The figures that the floors of these routes look at: for each of their carriers, the messages of the route's window,
+ * and only those of whole minutes since its last pause. A carrier that is out of use is left out.
  */
 export async function readFloorFigures(
   db: Queryable,
@@ -171,8 +171,8 @@ export interface CarrierPause extends RouteCarrier {
 }
 
 /**
- * Takes carriers out of use, judged by figures read at `now`. One that another node has taken out meanwhile, or whose
- * pause was ended since, is left as it is. Gives the pairs that are out of use by this.
+ * Takes carriers out of use, judged by figures read at `now`. A carrier that another node has taken out meanwhile, or
+ * whose pause has ended since, is left as it is. Returns the pairs that this call took out of use.
  */
 export async function pauseCarriers(
   db: Queryable,
@@ -213,7 +213,7 @@ export async function listPauses(db: Queryable, now: Date): Promise<CarrierPause
   return rows
 }
 
-/** Ends the pause of a carrier in a route, both by name or number. False when there is none at `now`. */
+/** Ends the pause of a carrier in a route, both given by name or number. False when there is none at `now`. */
 export async function endPause(
   db: Queryable,
   { route, carrier }: { route: string; carrier: string },
@@ -230,7 +230,7 @@ export async function endPause(
   return rowCount === 1
 }
 
-/** Forgets minutes older than `ageMs`, at most `limit`. Gives how many. */
+/** Deletes minutes older than `ageMs`, at most `limit`. Returns how many. */
 export async function deleteOldQualityMinutes(db: Queryable, ageMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     text: `

@@ -45,8 +45,9 @@ export const rates = new ConfigurationTable<
 })
 
 /**
- * Adds rates, or puts these amounts in the place of those there are for the same plan and destination. No two may be of the
- * same plan and destination; they are written in one order, so that two imports wait for each other. Gives how many were added, and the servicePlanIds (lower case) that no plan has.
+ * Adds rates, or replaces the amounts of existing ones with the same plan and destination. No two may have the same plan
+ * and destination. They are written in a fixed order, so that two imports wait for each other. Returns how many were
+ * added, and the servicePlanIds (lower case) that no plan has.
  */
 export async function upsertRates(
   db: Queryable,

@@ -3,12 +3,12 @@ import type { KeptReceipt } from '../domain/kept-receipts.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 
-/** What one receipt says. A batch holds at most one per (carrier, id, addresses). */
+/** What one receipt says. A batch holds at most one for each (carrier, id, addresses). */
 export interface ReceiptRow {
   readonly carrier_id: number
   /** Canonical form under the carrier's id rule. */
   readonly carrier_message_id: string
-  /** Digits of source_addr and destination_addr, where there are any: the recipient is one of them (some swap them). */
+  /** Digits of source_addr and destination_addr, if any: the recipient is one of them (some carriers swap them). */
   readonly addresses: readonly string[]
   readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
   readonly error_code: string
@@ -16,19 +16,19 @@ export interface ReceiptRow {
   readonly mccmnc: string | null
   /** ISO 8601. */
   readonly received_at: string
-  /** Set when the receipt comes out of parked_receipts, where it ends if it matches. */
+  /** Set when the receipt comes out of parked_receipts, from which it is removed if it matches. */
   readonly parked_id: number | null
-  /** The carrier's id rule is not learned yet: the id is normalised only, and the receipt is parked as it is. */
+  /** The carrier's id rule is not learned yet: the id is only normalised, and the receipt is parked as it is. */
   readonly unread: boolean
-  /** Its id as the receipt has it, where `carrier_message_id` is another. */
+  /** Its id as the receipt has it, when `carrier_message_id` differs. */
   readonly receipted_id: string | null
-  /** Under which rule the id was read into `carrier_message_id`. */
+  /** The rule under which the id was read into `carrier_message_id`. */
   readonly id_rule: RuleInForce
-  /** As it came; null where it was parked before receipts were kept. */
+  /** As it came; null when it was parked before receipts were kept. */
   readonly receipt: KeptReceipt | null
 }
 
-/** What a receipt names. */
+/** The submission that a receipt names. */
 export type SubmissionId = Pick<ReceiptRow, 'carrier_id' | 'carrier_message_id'>
 
 /** A receipt that changes nothing: an intermediate one, or a repetition. */
@@ -37,21 +37,21 @@ export type NotedReceipt = Pick<
   'carrier_id' | 'carrier_message_id' | 'error_code' | 'received_at' | 'receipt'
 > & { readonly outcome: ReceiptRow['outcome'] | 'SENT' }
 
-/** What a receipt is matched by. */
+/** The fields that a receipt is matched by. */
 export interface ReceiptKey {
-  /** In the batch. */
+  /** Its place in the batch. */
   readonly place: number
   readonly carrier_id: number
   readonly carrier_message_id: string
-  /** Null: its message may have gone to any. */
+  /** Null: its message may have gone to any address. */
   readonly addresses: readonly string[] | null
-  /** It changes nothing: the newest message is its, also when that has ended. */
+  /** It changes nothing, so it belongs to the newest message, even one that has ended. */
   readonly noted: boolean
 }
 
-/** The message that a receipt is of, by what carriers answered. */
+/** The message that a receipt belongs to, by the ids that carriers answered. */
 export interface ReceiptMatch extends MessageKey {
-  /** Of the receipt, in the batch. */
+  /** Place of the receipt in the batch. */
   readonly place: number
   /** Its segments that got the receipt's id. */
   readonly segments: readonly { readonly segment: number; readonly cut: string | null }[]
@@ -64,8 +64,8 @@ interface MatchRow extends Omit<ReceiptMatch, 'segments'> {
 }
 
 /**
- * Of the segments that got one id so many are looked at. A carrier that counts to 65,535 gives each 15 times a day to a
- * million messages; one that gives the same to all would have every receipt read them all (0.5 s for 60,000).
+ * Most segments with one id that are looked at. A carrier that counts to 65,535 gives each id 15 times a day to a million
+ * messages; with a carrier that gives the same id to all, every receipt would read them all (0.5 s for 60,000).
  */
 const MAX_SUBMISSIONS_OF_ID = 1_000
 
@@ -81,7 +81,7 @@ export async function matchReceipts(
 ): Promise<ReceiptMatch[]> {
   const { rows } = await tx.query<MatchRow>({
     name: 'match_receipts',
-    // `newest` out of sight of the planner: knowing it, it took 17 ms for a new plan each time (90 days of partitions).
+    // `newest` is hidden from the planner: knowing it, it took 17 ms for a new plan each time (90 days of partitions).
     text: `
       with newest as materialized (select $2::uuid as msg_id)
       select i.place, s.*
@@ -99,11 +99,11 @@ export async function matchReceipts(
 /**
  * Finds the messages of any receipts; costs several times as much as `matchReceipts`.
  *
- * Where the newest message that got the id has ended or went to another recipient, others that got it are looked at, up
- * to a bound (some carriers give an id again): first those of that recipient, then those still open, then the newest. One
- * that went elsewhere is not the receipt's if it has ended, or is one of too many.
+ * If the newest message that got the id has ended or went to another recipient, others that got it are looked at, up to a
+ * bound (some carriers reuse ids): first those of that recipient, then those still open, then the newest. A message that
+ * went to another recipient is not matched if it has ended, or is one of too many.
  *
- * A receipt speaks for every segment that got its id: carriers that give one id to all of them, and message_payload,
+ * A receipt speaks for every segment that got its id. Carriers that give one id to all segments, and message_payload,
  * leave no way to tell one segment's receipts from repetitions of another's.
  */
 export async function matchClosely(

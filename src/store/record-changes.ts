@@ -1,11 +1,11 @@
-/** Part of `writeRecords`: what is new of messages that have a record. Few at a time, so as JSON and in few statements. */
+/** Part of `writeRecords`: writes what is new in messages that have a record. They are few at a time, so it uses JSON. */
 import { bucketOf } from '../domain/message-ids.ts'
 import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'
 import { drawnPositions, type FeedPositions } from './feed-positions.ts'
 
-/** A message was taken out of its record by another lane, or is written there already. */
+/** Another lane took the message out of its record, or it is written there already. */
 export class NotInLaneError extends RowFaultError {
   override readonly name = 'NotInLaneError'
 }
@@ -13,22 +13,22 @@ export class NotInLaneError extends RowFaultError {
 /** A message with a record. */
 export interface Change {
   readonly message: MessageInProgress
-  /** Its events that are to be delivered. `holder`: the node that has it in memory, where none waits before it. */
+  /** Its events that are to be delivered. `holder`: the node that has the event in memory, if none waits before it. */
   readonly undelivered: readonly { readonly event: StatusEvent; readonly holder: number | null }[]
 }
 
-/** The lane that has them; null: they are at rest. `stays`: it goes on with them. */
+/** The lane that has them; null: they are at rest. `stays`: the lane keeps them in progress. */
 interface InLane {
   readonly lane: number | null
   readonly stays: boolean
 }
 
 /**
- * Writes what is new of these. `held`: ids of messages whose deliveries have a holder, those that none of an earlier event
- * waits for. Whether one does is read with the row locked; a lane has known since it took the message. `positions`: in
- * the feeds of the plans `announcing`, for events that are yet to be written.
+ * Writes what is new in these messages. `held`: ids of messages whose deliveries have a holder, because no earlier event
+ * waits. Whether one does is read with the row locked; a lane has known since it took the message. `positions`: in the
+ * feeds of the plans `announcing`, for events that are yet to be written.
  *
- * @throws NotInLaneError where not all of them are with `lane`, or at rest
+ * @throws NotInLaneError when not all of them are with `lane`, or at rest
  */
 export async function updateRecords(
   tx: Queryable,
@@ -36,11 +36,11 @@ export async function updateRecords(
   { lane, stays }: InLane,
   announcing: readonly number[],
 ): Promise<{ readonly held: ReadonlySet<string>; readonly positions: FeedPositions }> {
-  // Rows are locked in the order of their keys, by everybody.
+  // Everybody locks rows in the order of their keys.
   const changes = unordered.toSorted(byKey)
   const messages = changes.map(({ message }) => message)
   const changed = messages.filter(({ state, loaded }) => lane !== null || state !== loaded?.state)
-  // One that a lane has in progress has no row there.
+  // A message that a lane has in progress has no row there.
   const waited =
     lane === null ? messages.filter((message) => wasDispatch(message) && changesDispatch(message)) : []
   if (waited.length > 0) await deleteDispatches(tx, waited)
@@ -62,7 +62,7 @@ async function updateMessages(
 ) {
   const { rows } = await tx.query<{ updated: number; held: string[]; positions: FeedPositions }>({
     name: 'update_records',
-    // By its key alone (docs/adr/0006): with the lane as a condition beside it each message was compared with each row.
+    // By its key alone (docs/adr/0006): with the lane as another condition, each message was compared with each row.
     text: `
       with changed as (
         update messages m
@@ -115,12 +115,12 @@ function wasDispatch({ loaded }: MessageInProgress): boolean {
   return loaded?.state.submission !== null
 }
 
-/** Its row in dispatches is another than at rest, or is to go. */
+/** Its row in dispatches differs from that at rest, or is to go. */
 export function changesDispatch({ loaded, state }: MessageInProgress): boolean {
   return state.submission !== loaded?.state.submission
 }
 
-/** What is absent is NULL: half of the columns most often are. */
+/** Absent values are NULL: usually half of the columns. */
 function rowOf({ msgId, accepted, state }: MessageInProgress) {
   return {
     plan_id: accepted.planId,
@@ -173,12 +173,12 @@ function hasParticulars({ submissions, attempts, receipts }: MessageInProgress):
   return submissions.some(isNew) || attempts.length + receipts.length > 0
 }
 
-/** A segment that is on record changes with a receipt only. */
+/** A recorded segment changes only with a receipt. */
 function isNew({ isRecorded, receipt }: MessageInProgress['submissions'][number]): boolean {
   return isRecorded !== true || receipt !== null
 }
 
-/** What comes again (a carrier's id, a receipt) is there already. Of a segment the first final receipt is kept. */
+/** A carrier's id or a receipt that comes again is there already. The first final receipt of a segment is kept. */
 async function insertParticulars(tx: Queryable, messages: readonly MessageInProgress[]): Promise<void> {
   await tx.query({
     name: 'insert_particulars',
@@ -238,7 +238,7 @@ function receiptRows({ msgId, receipts }: MessageInProgress) {
   return receipts.map((receipt) => ({ msgId, ...receipt }))
 }
 
-/** PostgreSQL stores no NUL in a text, and no half of a surrogate pair. Both are escaped as JSON has them. */
+/** PostgreSQL stores neither a NUL nor half of a surrogate pair in a text. JSON escapes both. */
 function jsonOf(rows: readonly object[]): string {
   const text = JSON.stringify(rows)
   if (!/\\u(?:0000|d[89a-f])/.test(text)) return text

@@ -1,6 +1,6 @@
 /**
- * The records of messages: the rows of a message and of all that belongs to it. The only writer of them, for a message that
- * has none yet and for one that comes back from memory or was changed at rest.
+ * Writes the records of messages: the rows of a message and of everything that belongs to it. No other code writes them,
+ * whether a message has no record yet, comes back from memory or was changed at rest.
  */
 import { bucketOf } from '../domain/message-ids.ts'
 import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
@@ -11,22 +11,22 @@ import { changesDispatch, updateRecords } from './record-changes.ts'
 
 export interface Projected {
   readonly message: MessageInProgress
-  /** Node that has its events in memory, to deliver them; null: none has. */
+  /** The node that has its events in memory, to deliver them; null: none. */
   readonly holder: number | null
   /** Its events go to a URL. Those that are not taken get a delivery. */
   readonly delivers: boolean
-  /** The last event that gets none all the same: it was made when there was no URL. Default: none is. */
+  /** The last event that gets no delivery all the same: it was made when there was no URL. Default: none. */
   readonly unpushed?: number
-  /** Sequences of events that `holder` does not have in memory. */
+  /** Sequences of events that `holder` no longer has in memory. */
   readonly released?: ReadonlySet<number>
 }
 
 /**
- * Writes these messages, in the transaction `tx`. Those that were taken out of their records are written only where the
- * record says that `lane` has them; null: they are at rest, and locked by `tx`. `stays`: `lane` goes on with them. Returns the ids of those with a record
- * whose new deliveries have a holder.
+ * Writes these messages, in the transaction `tx`. Messages that were taken out of their records are written only where
+ * the record says that `lane` has them; null: they are at rest, and locked by `tx`. `stays`: `lane` keeps them in
+ * progress. Returns the ids of those with a record whose new deliveries have a holder.
  *
- * @throws NotInLaneError where one of them is another's, or is written already
+ * @throws NotInLaneError when one of them is another's, or is written already
  */
 export async function writeRecords(
   tx: Transaction,
@@ -36,7 +36,7 @@ export async function writeRecords(
 ): Promise<ReadonlySet<string>> {
   const fresh = records.filter(({ message }) => message.loaded === null)
   const known = records.filter(({ message }) => message.loaded !== null)
-  // All that there is of them but their own rows is new: it is written like that of one without a record.
+  // All that belongs to them is new, except their own rows, so it is written as for a message without a record.
   const untouched = new Set(lane === null ? [] : known.filter(isUntouched))
   const changes = known.map((one) =>
     untouched.has(one)
@@ -61,8 +61,8 @@ const NONE_HELD: ReadonlySet<string> = new Set()
 const NOTHING_OF_IT = { submissions: [], attempts: [], receipts: [] }
 
 /**
- * No carrier was offered any of it when it was taken out of its record, and nothing was announced. Of one in doubt parts may
- * be on record under the ids that a carrier now repeats.
+ * True when no carrier was offered any of it before it was taken out of its record, and nothing was announced. For a
+ * message in doubt, parts may be on record under ids that a carrier now repeats.
  */
 function isUntouched({ message: { loaded, submissions } }: Projected): boolean {
   const { sequence = 1, submission = null } = loaded?.state ?? {}
@@ -78,7 +78,7 @@ function isUntouched({ message: { loaded, submissions } }: Projected): boolean {
   )
 }
 
-/** `lane`: has those without a record in progress from now on. */
+/** `lane`: from now on has those without a record in progress. */
 function recordsOf(copied: readonly Projected[], lane: number | null): CopyRows[] {
   const to = emptyRecords()
   for (const one of copied) {
@@ -272,7 +272,7 @@ function writeEvent(
   to.text(event.receipt && JSON.stringify(event.receipt))
 }
 
-/** An event waits behind earlier ones of its message that are not done: nobody takes it before them (holdDueEvents). */
+/** An event waits behind earlier unfinished ones of its message: nobody takes it before them (holdDueEvents). */
 function writeDeliveries(to: CopyRows, one: Projected): void {
   const { msgId, accepted } = one.message
   for (const { event, holder } of undelivered(one)) {

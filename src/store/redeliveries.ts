@@ -1,10 +1,10 @@
 import type { EventKey } from '../domain/events.ts'
 import type { Queryable } from './database.ts'
 
-/** An event that has been tried so often is not redelivered any more. Probes alone make up to 4,560 attempts in 76 hours. */
+/** An event with this many attempts is not redelivered any more. Probes alone make up to 4,560 attempts in 76 hours. */
 const MAX_ATTEMPTS = 20_000
 
-/** So that what other plans have due comes between. */
+/** Leaves room for the due events of other plans in between. */
 const SPACING = '1 ms'
 
 /**
@@ -67,10 +67,10 @@ const LOOKED_AT = `
   from (select) as one
   left join (select msg_id, seq from looked_at order by msg_id desc, seq desc limit 1) last on true`
 
-/** What came of asking for one: `held` is under way, or about to be; `exhausted` was tried too often. */
+/** The outcome for one event. `held`: in flight, or about to be; `exhausted`: it was tried too often. */
 export type Redelivery = 'queued' | 'held' | 'unreachable' | 'exhausted'
 
-/** Has one event of a plan delivered, again or at last; null when there is none. */
+/** Has one event of a plan delivered, again or for the first time; null when there is none. */
 export async function redeliverOne(
   db: Queryable,
   planId: number,
@@ -91,7 +91,7 @@ export async function redeliverOne(
   return rows[0]?.outcome ?? null
 }
 
-/** Events of a plan behind `after` up to the message `upTo`, by key; `limit` are looked at, `ahead` were queued before. */
+/** Events of a plan behind `after` up to the message `upTo`, by key. Looks at `limit`; `ahead` were queued before. */
 export interface Stretch {
   readonly planId: number
   readonly after: EventKey
@@ -100,13 +100,13 @@ export interface Stretch {
   readonly ahead: number
 }
 
-/** How far a stretch was looked at, `last` null when to its end, and how many events of it were queued. */
+/** How far the stretch was looked at (`last` null: to its end), and how many of its events were queued. */
 export interface StretchQueued {
   readonly queued: number
   readonly last: EventKey | null
 }
 
-/** Has those of a stretch delivered again that failed; of one destination where it is given. */
+/** Redelivers the failed events of a stretch; only those of one destination if it is given. */
 export async function redeliverFailed(
   db: Queryable,
   stretch: Stretch & { readonly destination: string | null },
@@ -128,7 +128,7 @@ export async function redeliverFailed(
   })
 }
 
-/** Has those of a stretch delivered that were kept because there was no URL. */
+/** Redelivers the events of a stretch that were kept because there was no URL. */
 export async function redeliverKept(db: Queryable, stretch: Stretch): Promise<StretchQueued> {
   const { planId, after, upTo, limit, ahead } = stretch
   return queuedOf(stretch, db, {

@@ -17,7 +17,7 @@ export interface RouteRecord {
   readonly createdAt: Date
 }
 
-/** A key is a name, or a number in decimal: a name begins with a letter. */
+/** A key is a name, or a number in decimal: names begin with a letter. */
 export const routes = new ConfigurationTable<
   RouteRecord,
   { name: string; qualityFloor?: QualityFloor | null }
@@ -35,7 +35,7 @@ export const routes = new ConfigurationTable<
   columns: { name: 'name', qualityFloor: 'quality_floor' },
 })
 
-/** Puts these carriers, known by name, in the place of the route's. Gives the names that no carrier has. */
+/** Replaces the route's carriers. Returns names that do not exist. */
 export async function replaceRouteCarriers(
   db: Queryable,
   routeId: number,

@@ -1,6 +1,6 @@
 import type { Queryable } from './database.ts'
 
-/** Where the configuration has sealed texts, named table and column. */
+/** The configuration's columns with sealed texts, as table and column. */
 export type SealedColumn =
   | 'accounts.webhook_secret'
   | 'accounts.previous_webhook_secret'
@@ -40,7 +40,7 @@ export async function findSealedConfiguration(db: Queryable): Promise<SealedRow[
   return rows
 }
 
-/** Returns how many rows still had the value that was read: one that was changed since keeps its new value. */
+/** Returns how many rows still had the value that was read. A row that was changed since keeps its new value. */
 export async function replaceSealedConfiguration(
   db: Queryable,
   column: SealedColumn,
@@ -62,7 +62,7 @@ export interface MessagePosition {
 }
 
 export interface SealedMessages {
-  /** Messages that were looked at. */
+  /** Messages looked at. */
   readonly scanned: number
   /** The last of them; null when there is none behind `after`. */
   readonly last: MessagePosition | null

@@ -19,7 +19,7 @@ interface ServicePlanSettings {
   readonly optOut: OptOutSettings | null
 }
 
-/** The columns of the settings that are left out have defaults. */
+/** The columns of omitted settings have defaults. */
 export type NewServicePlan = Pick<ServicePlanSettings, 'name'> & Partial<ServicePlanSettings>
 
 export interface ServicePlanRecord extends ServicePlanSettings {
@@ -67,7 +67,7 @@ export const servicePlans = new ConfigurationTable<
 })
 
 /**
- * What still needs the plan: `live tokens`, `messages`. Records name it by number without a foreign key, so that
+ * What still needs the plan: `live tokens`, `messages`. Records refer to it by number without a foreign key, so that
  * partitions can be dropped freely; senders and inbound numbers have one.
  */
 export async function servicePlanUses(
@@ -95,7 +95,7 @@ export async function deleteServicePlan(db: Queryable, id: number): Promise<void
   )
 }
 
-/** Keys of those of the given servicePlanIds (lower case) that belong to the account. */
+/** Keys of those of these servicePlanIds (lower case) that belong to the account. */
 export async function findPlansOfAccount(
   db: Queryable,
   account: number,

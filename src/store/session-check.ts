@@ -1,17 +1,15 @@
-/**
- * Reads back, on fresh transactions, what the sessions of a pool have.
- */
+/** Reads back, in fresh transactions, the settings that the sessions of a pool have. */
 import { type Database, isTransient, withTransaction } from './database.ts'
 import type { DatabaseServer } from './database-server.ts'
 import { differingSettings, endSession, type SessionSettings } from './session-settings.ts'
 
-/** Rounds in which connections that a pooler opened before the role had its settings are ended. */
+/** Rounds in which connections are ended that a pooler opened before the role had its settings. */
 const STALE_ROUNDS = 20
 
 /**
- * Returns the settings that sessions do not have as `wanted`, `name=value` each. Behind a pooler each connection of the pool
- * is asked, for it may have connections to the server from before: such a one is ended while it is ours, and the pooler
- * opens another.
+ * Returns the settings in which sessions differ from `wanted`, `name=value` each. Behind a pooler, each connection of the
+ * pool is checked, because the pooler may have older connections to the server: such a one is ended while it is ours, and
+ * the pooler opens another.
  */
 export async function settingsThatDoNotHold(
   server: DatabaseServer,

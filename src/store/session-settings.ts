@@ -1,6 +1,6 @@
 /**
- * Everything a session must have, in one place. Whatever a server, a role or a database has as its own default, the
- * statements of this folder run under these.
+ * Everything a session must have, in one place. The statements of this folder run under these settings, whatever the
+ * defaults of the server, role or database.
  */
 import type { Queryable } from './database.ts'
 
@@ -44,7 +44,7 @@ const SESSION_SETTINGS = {
   transaction_timeout: '0',
 } as const
 
-/** Setting -> value. One that the server's version does not have is left out wherever they are used. */
+/** Setting -> value. Settings that the server's version does not have are left out on use. */
 export type SessionSettings = Readonly<Record<string, string>>
 
 /** The settings of a session whose statements take at most `statementTimeoutMs`; 0 leaves that to the server. */
@@ -53,7 +53,7 @@ export function sessionSettings(statementTimeoutMs: number): SessionSettings {
   return { ...SESSION_SETTINGS, statement_timeout: String(statementTimeoutMs) }
 }
 
-/** A statement and not startup parameters: PgBouncer refuses the parameters. */
+/** A statement instead of startup parameters, which PgBouncer refuses. */
 const SET = `
   select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "readOnly",
          (select count(set_config(key, value, $2)) from json_each_text($1)
@@ -72,12 +72,12 @@ export async function setForSession(
   return rows[0]!
 }
 
-/** Key of the advisory lock under which nodes that start at once change the role one after the other: 'role'. */
+/** Key of the advisory lock, 'role', under which nodes that start together change the role one after the other. */
 const ROLE_LOCK_KEY = 0x726f6c65
 
 /**
- * Makes them defaults of the role that is logged in, in this database alone, for every session that begins from now on.
- * A role may always do so for itself. In a transaction. Returns the names of those that changed.
+ * Makes the settings defaults of the current role, in this database only, for every session that begins from now on. A
+ * role may always do so for itself. Call in a transaction. Returns the names of those that changed.
  */
 export async function setForRole(transaction: Queryable, settings: SessionSettings): Promise<string[]> {
   await transaction.query('select pg_advisory_xact_lock($1)', [ROLE_LOCK_KEY])
@@ -96,7 +96,7 @@ export async function setForRole(transaction: Queryable, settings: SessionSettin
   return rows.map(({ key }) => key)
 }
 
-/** With `replica` no trigger fires, so that no node would learn of changes. Only a superuser can set it. */
+/** With `replica` no trigger fires, so no node would learn of changes. Only a superuser can set it. */
 const TRIGGERS_FIRE = { session_replication_role: 'origin' }
 
 /** Reads back what a session has of `settings`. Returns those that differ, `name=value` each. */

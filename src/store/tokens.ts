@@ -2,7 +2,7 @@ import type { TokenScope } from '../domain/tokens.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
-/** A token without its secret, which is nowhere stored. */
+/** A token without its secret, which is not stored anywhere. */
 export interface TokenRecord {
   readonly tokenId: number
   readonly accountId: string
@@ -52,7 +52,7 @@ export const tokens = new ConfigurationTable<TokenRecord, TokenColumns>({
   filters: { accountId: 'a.account_id = lower(?)' },
 })
 
-/** Revokes a token; the first time stands. False when there is no such token. */
+/** Revokes a token; a repeated call keeps the first time. False when there is no such token. */
 export async function revokeToken(db: Queryable, tokenId: number, at: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     'update tokens set revoked_at = coalesce(revoked_at, $2) where id = $1',

@@ -11,10 +11,10 @@ export interface TroubledDestination extends Lane {
   readonly pausedBy: 'customer' | 'operator' | null
 }
 
-/** Destinations of one plan in trouble beyond which no more breakers are opened: its events there follow their own schedules. */
+/** With this many troubled destinations, a plan's breakers no longer open: events there follow their own schedules. */
 export const MAX_TROUBLED_OF_PLAN = 1_000
 
-/** All of them. */
+/** All troubled destinations. */
 export async function listTroubledDestinations(db: Queryable): Promise<TroubledDestination[]> {
   const { rows } = await db.query<TroubledDestination>({
     name: 'list_troubled_destinations',
@@ -25,7 +25,7 @@ export async function listTroubledDestinations(db: Queryable): Promise<TroubledD
   return rows
 }
 
-/** Opens a breaker; the first probe is due after `probeAfterMs`. Where one is paused it stays so. */
+/** Opens a breaker; the first probe is due after `probeAfterMs`. A paused destination stays paused. */
 export async function openBreaker(
   db: Queryable,
   breaker: Lane & { error: string; probeAfterMs: number },
@@ -43,7 +43,7 @@ export async function openBreaker(
   })
 }
 
-/** Closes an open breaker: what is parked there is to be delivered. */
+/** Closes an open breaker: events parked there are now to be delivered. */
 export async function closeBreaker(db: Queryable, lane: Lane): Promise<void> {
   await db.query({
     text: `
@@ -53,10 +53,10 @@ export async function closeBreaker(db: Queryable, lane: Lane): Promise<void> {
   })
 }
 
-/** Destinations of one plan that the customer has paused, or the operator, beyond which that one pauses no more. */
+/** With this many destinations of a plan paused by the customer, or by the operator, that one can pause no more. */
 const MAX_PAUSED_OF_PLAN = 1_000
 
-/** Nothing more is sent there until it is resumed. False: too many are. The operator's pause takes the place of a customer's. */
+/** Sends nothing more there until it is resumed. False: too many are paused. The operator's pause replaces a customer's. */
 export async function pauseDestination(
   db: Queryable,
   { planId, destination }: Lane,
@@ -81,8 +81,8 @@ export async function pauseDestination(
 }
 
 /**
- * What is parked there is to be delivered now, whether it was paused, its breaker is open, or it is in no trouble and has
- * events that wait for their next attempt. False: the operator has paused it, and `by` is somebody else.
+ * Delivers what is parked there now, whether the destination was paused, its breaker is open, or it is in no trouble and
+ * has events that wait for their next attempt. False: the operator has paused it, and `by` is somebody else.
  */
 export async function resumeDestination(
   db: Queryable,
@@ -116,8 +116,8 @@ export async function resumeDestination(
 }
 
 /**
- * Parks what waits for its next attempt at a destination whose breaker is open, or that is recovering, until the destination
- * takes it or `scheduleMs` after its schedule began; at most `limit`. Gives how many.
+ * Parks events that wait for their next attempt at a destination whose breaker is open, or that is recovering, until the
+ * destination takes them or `scheduleMs` after their schedule began; at most `limit`. Returns how many.
  */
 export async function parkWaiting(
   db: Queryable,
@@ -139,7 +139,7 @@ export async function parkWaiting(
 }
 
 /**
- * Forgets destinations that have recovered: for `quietMs`, within which every node has learned of it, and with nothing
+ * Deletes destinations that recovered `quietMs` ago, long enough for every node to have learned of it, and have nothing
  * parked any more.
  */
 export async function forgetRecovered(db: Queryable, quietMs: number): Promise<void> {
@@ -155,8 +155,8 @@ export async function forgetRecovered(db: Queryable, quietMs: number): Promise<v
 }
 
 /**
- * Makes due what is parked for longer than `crowdedMs` at a destination that is in no trouble: a node that had not heard of
- * its recovery parked it. At most `limit`; gives how many.
+ * Makes due what has been parked for longer than `crowdedMs` at a destination that is in no trouble: a node that had not
+ * heard of its recovery parked it. At most `limit`; returns how many.
  */
 export async function releaseStray(db: Queryable, crowdedMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
