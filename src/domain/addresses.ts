@@ -1,4 +1,4 @@
-/** Addresses: recipients, senders, and what they are on an SMPP link. */
+/** Addresses: recipients, senders, and their form on an SMPP link. */
 
 export type SenderKind = 'short-code' | 'e164' | 'alphanumeric'
 
@@ -16,17 +16,17 @@ const LETTER = /[A-Za-z]/
 const BARE_NUMBER = /^[1-9][0-9]{6,14}$/
 const BARE_WITH_PREFIX = /^00[1-9][0-9]{6,14}$/
 
-/** An SMPP address field has 20 characters (SMPP 3.4 §5.2.8); more is kept from senders of vendor forms, not without end. */
+/** An SMPP address field has 20 characters (SMPP 3.4 §5.2.8). Vendors send longer ones, which are kept up to this bound. */
 const MAX_INBOUND_LENGTH = 64
 
-/** `+`, then 7 to 15 digits that do not begin with 0 (ITU-T E.164 §6.2.1 has 15 as the most). */
+/** `+`, then 7 to 15 digits that do not begin with 0. ITU-T E.164 §6.2.1 allows at most 15. */
 export function isE164(address: string): boolean {
   return E164.test(address)
 }
 
 /**
- * What kind of sender this is, or null when it is none: 3-8 digits; E.164; or 1-11 of ASCII letters, digits, space and
- * `.` `_` `-` `&` with at least one letter and no space at the ends.
+ * The kind of a sender, or null when it is not valid: 3-8 digits; E.164; or 1-11 ASCII letters, digits, space and `.` `_`
+ * `-` `&`, with at least one letter and no space at the ends.
  */
 export function classifySender(from: string): SenderKind | null {
   if (SHORT_CODE.test(from)) return 'short-code'
@@ -57,9 +57,9 @@ export function toCarrierAddress(address: string): CarrierAddress {
 }
 
 /**
- * An address of an inbound PDU in our form: an international number gets its `+`, whether TON says so or it is a bare
- * number of 7-15 digits (also after 00) under TON unknown; short codes, national numbers, whose country TON
- * does not tell, and alphanumeric senders stay as they came. Control characters are dropped; never throws.
+ * Normalises an address of an inbound PDU. An international number gets its `+`: one that TON marks as such, or a bare
+ * number of 7-15 digits (also after 00) under TON unknown. Short codes, national numbers (TON does not tell their
+ * country) and alphanumeric senders stay as they came. Control characters are dropped; never throws.
  */
 export function fromCarrierAddress(address: string, ton: number): string {
   const printable = withoutControls(address.slice(0, MAX_INBOUND_LENGTH)).trim()
@@ -71,7 +71,10 @@ export function fromCarrierAddress(address: string, ton: number): string {
   return BARE_NUMBER.test(compact) ? `+${compact}` : printable
 }
 
-/** Digits of an address as it is dialled internationally, without `+` or 00: what tells whether two are one number. */
+/**
+ * Digits of an address as it is dialled internationally, without `+` or 00. Addresses with the same digits are one
+ * number.
+ */
 export function dialledDigits(address: string): string {
   return address.slice(0, MAX_INBOUND_LENGTH).replace(/\D/g, '').replace(/^00/, '')
 }

@@ -1,6 +1,6 @@
 /**
- * Amounts of money: exact decimals with up to 6 places, as text outside and as whole millionths (bigint) to reckon with.
- * No float touches them: 3 × 0.1 is 0.3, not 0.30000000000000004.
+ * Amounts of money: exact decimals with up to 6 places. They are text outside and whole millionths (bigint) in
+ * calculations. No float is involved: 3 × 0.1 is 0.3, not 0.30000000000000004.
  */
 
 const PLACES = 6
@@ -17,7 +17,10 @@ export function parseAmount(text: string): bigint | null {
   return BigInt(parts[1]!) * MILLION + BigInt((parts[2] ?? '').padEnd(PLACES, '0'))
 }
 
-/** 7500n -> `0.0075`: no trailing zeros, no exponent. What numeric(14, 6) cannot hold becomes the most it can. */
+/**
+ * 7500n -> `0.0075`: no trailing zeros, no exponent. An amount that numeric(14, 6) cannot hold becomes the largest it
+ * can.
+ */
 export function formatAmount(millionths: bigint): string {
   const bounded = millionths > MAX_MILLIONTHS ? MAX_MILLIONTHS : millionths
   const places = String(bounded % MILLION)

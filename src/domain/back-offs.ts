@@ -1,4 +1,4 @@
-/** Whom nothing is sent to for a while, each until a time of its own. Bounded: the oldest back-off makes room. */
+/** Recipients we are backing off from, each with its own deadline. Bounded: the oldest back-off makes room. */
 export class BackOffs {
   readonly #most: number
   readonly #untilMs = new Map<string, number>()
@@ -12,7 +12,7 @@ export class BackOffs {
   }
 
   set(key: string, untilMs: number): void {
-    // Set anew it is the newest.
+    // Inserting the key again makes it the newest.
     this.#untilMs.delete(key)
     this.#untilMs.set(key, untilMs)
     if (this.#untilMs.size > this.#most) this.#untilMs.delete(this.#untilMs.keys().next().value as string)
@@ -22,7 +22,7 @@ export class BackOffs {
     if (this.#untilMs.size > 0) this.#untilMs.delete(key)
   }
 
-  /** Milliseconds that are left; 0 when there is no back-off, or it is over. */
+  /** Milliseconds left; 0 when there is no back-off or it is over. */
   leftMs(key: string, nowMs: number): number {
     if (this.#untilMs.size === 0) return 0
     const untilMs = this.#untilMs.get(key)

@@ -1,14 +1,14 @@
 import type { Directory } from './directory.ts'
 import type { CarrierCondition } from './routing.ts'
 
-/** What waits, where and why. The causes are closed lists: they are labels of metrics. */
+/** What is waiting, where and why. The causes are closed lists because they are labels of metrics. */
 
-/** Of a message in memory. queued: for its turn, the window or the carrier's rate. in-flight: for an answer. */
+/** Why a message in memory waits. queued: for its turn, the window or the carrier's rate; in-flight: for an answer. */
 export type HeldCause = 'queued' | 'in-flight' | 'throttled' | 'sender-rate'
 
 /**
- * Of a message in the database. retry: the carrier refused it for now. ambiguous: it may have been sent. no-room: for room
- * in memory.
+ * Why a message in the database waits. retry: the carrier refused it for now; ambiguous: it may have been sent; no-room:
+ * it waits for room in memory.
  */
 export type WaitingCause =
   | 'no-route'
@@ -24,13 +24,13 @@ export type WaitingCause =
   | 'no-room'
 
 /**
- * Of a webhook in the database. due: for room in memory. retry: for its next attempt. behind: for an earlier one of its
- * message. The others are states of its destination.
+ * Why a webhook in the database waits. due: for room in memory; retry: for its next attempt; behind: for an earlier event
+ * of its message. The others are states of its destination.
  */
 export const WEBHOOK_CAUSES = ['due', 'retry', 'behind', 'breaker-open', 'paused', 'recovering'] as const
 type WebhookCause = (typeof WEBHOOK_CAUSES)[number]
 
-/** Messages in memory that wait for the same. */
+/** Messages in memory that wait for the same reason. */
 export interface HeldGroup {
   readonly routeId: number
   readonly carrierId: number
@@ -39,7 +39,7 @@ export interface HeldGroup {
   readonly oldestMsgId: string
 }
 
-/** Messages in the database that are alike. `carrierId`: the one they are handed to, or else of the last attempt. */
+/** Messages in the database that are alike. `carrierId`: the carrier they are handed to, or else that of the last attempt. */
 export interface WaitingGroup {
   readonly planId: number
   readonly routeId: number
@@ -51,7 +51,7 @@ export interface WaitingGroup {
   readonly oldestMsgId: string
 }
 
-/** Waiting messages of one route, carrier and cause. Names of the configuration; null where there is none. */
+/** Waiting messages of one route, carrier and cause. Names are those of the configuration; null where there is none. */
 export interface WaitingMessages {
   readonly route: string | null
   readonly carrier: string | null
@@ -76,7 +76,7 @@ export interface WaitingDestination {
   readonly since: Date
   readonly error: string | null
   readonly count: number
-  /** Null where nothing waits for it. */
+  /** Null when nothing waits for it. */
   readonly oldestMs: number | null
 }
 
@@ -84,7 +84,7 @@ export interface WaitingDestination {
 export interface Backlog {
   /** In the memory of this node. */
   readonly held: readonly WaitingMessages[]
-  /** In the database, of all nodes. */
+  /** In the database, for all nodes. */
   readonly waiting: readonly WaitingMessages[]
   readonly webhooks: readonly WaitingWebhooks[]
   readonly destinations: readonly WaitingDestination[]
@@ -96,7 +96,7 @@ export interface Backlog {
 
 type ConditionOf = (carrierId: number, routeId: number) => CarrierCondition
 
-/** Why such messages wait, by the configuration and what carriers can do now. */
+/** Why these messages wait, given the configuration and what carriers can do now. */
 export function waitingCause(
   { planId, routeId, ambiguous, retried, due }: WaitingGroup,
   directory: Directory,
@@ -104,7 +104,7 @@ export function waitingCause(
 ): WaitingCause {
   const plan = directory.planById(planId)
   if (plan === undefined || !plan.active) return 'plan-inactive'
-  // Route 0: to be found out.
+  // Route 0: not known yet.
   const route = routeId === 0 ? plan.route : directory.contents.routes.find(({ id }) => id === routeId)
   if (route == null || route.carriers.length === 0) return 'no-route'
   if (!due && ambiguous) return 'ambiguous'
@@ -135,7 +135,7 @@ interface Counted {
   readonly oldestMs: number
 }
 
-/** The rows, the largest first, those of one key added up. */
+/** Adds up the rows of each key and returns the sums, largest first. */
 export function summed<Row extends Counted>(rows: Iterable<Row>, keyOf: (row: Row) => string): Row[] {
   const sums = new Map<string, Row>()
   for (const row of rows) {
@@ -149,7 +149,7 @@ export function summed<Row extends Counted>(rows: Iterable<Row>, keyOf: (row: Ro
 
 const OTHER = 'other'
 
-/** By route, carrier and cause; those beyond the `most` largest are of the route and carrier `other`. */
+/** Adds up by route, carrier and cause. Rows beyond the `most` largest are counted under the route and carrier `other`. */
 export function shownMessages(rows: Iterable<WaitingMessages>, most: number): WaitingMessages[] {
   const keyOf = ({ route, carrier, cause }: WaitingMessages) => `${route} ${carrier} ${cause}`
   const sums = summed(rows, keyOf)

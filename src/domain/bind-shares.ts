@@ -12,9 +12,9 @@ export interface BindShare extends HeldBind {
 }
 
 /**
- * Which node is to have each bind: of every carrier's binds, and of all of them, no node has two more than another. Binds
- * that have a node stay with it where that allows, so each node comes to the same result from the same rows, and a node
- * that goes or comes moves no more than it must. Empty without nodes.
+ * Decides which node is to have each bind. No node has two more than another, neither of one carrier's binds nor of all
+ * of them. Binds stay with their node where that allows, so every node computes the same result from the same rows, and a
+ * node that joins or leaves moves no more than it must. Empty without nodes.
  */
 export function shareOut(binds: readonly HeldBind[], nodes: readonly number[]): BindShare[] {
   if (nodes.length === 0) return []
@@ -28,7 +28,7 @@ export function shareOut(binds: readonly HeldBind[], nodes: readonly number[]): 
 interface Share {
   readonly carrierId: number
   readonly bind: number
-  /** Living node it was read with: a bind without one costs nothing to move. */
+  /** The living node that had it when it was read. A bind without one costs nothing to move. */
   readonly was: number | null
   nodeId: number | null
 }
@@ -66,7 +66,7 @@ class Shares {
     this.#count(share.carrierId, nodeId, 1)
   }
 
-  /** The node with fewest binds of the carrier; among such, with fewest in all; among such, the oldest. */
+  /** The node with the fewest binds of the carrier; among equals, the one with the fewest in all; then the oldest. */
   least(carrierId: number): number {
     const counts = this.#counts.get(carrierId)!
     const totals = this.#totals
@@ -91,8 +91,8 @@ class Shares {
   }
 
   /**
-   * Moves what the node with most has more of than the one with least. There is such a carrier while their totals differ
-   * by two, and each move lessens the sum of the squares of the totals: it ends.
+   * Moves binds of a carrier of which the node with most binds has more than the node with fewest. There is such a
+   * carrier while their totals differ by two. Each move lowers the sum of the squares of the totals, so this ends.
    */
   evenOutAll(): void {
     for (;;) {
@@ -113,13 +113,13 @@ class Shares {
     return this.#shares.map(({ carrierId, bind, nodeId }) => ({ carrierId, bind, nodeId: nodeId! }))
   }
 
-  /** One of the node's that no session is bound with, if there is one; else the last. */
+  /** One of the node's binds that has no session, if there is one; otherwise the last. */
   #movable(nodeId: number, fits: (share: Share) => boolean): Share {
     const candidates = this.#shares.filter((share) => share.nodeId === nodeId && fits(share))
     return candidates.findLast((share) => share.was !== nodeId) ?? candidates.at(-1)!
   }
 
-  /** In the order of the nodes: ties fall alike everywhere. */
+  /** In the order of the nodes, so that ties are broken alike everywhere. */
   #zeros(): Map<number, number> {
     return new Map(this.#nodes.map((node) => [node, 0]))
   }

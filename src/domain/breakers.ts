@@ -6,10 +6,10 @@ export const BREAKER_THRESHOLD = 20
 /** Milliseconds between two probes of a destination whose breaker is open. */
 export const PROBE_INTERVAL_MS = 60_000
 
-/** Lanes kept count of. One that is forgotten begins anew, so its breaker opens later. */
+/** Lanes whose failures are counted. A forgotten lane starts again from zero, so its breaker opens later. */
 const MAX_LANES = 10_000
 
-/** Counts each lane's failures since its last success. Bounded: the one whose last failure is the oldest makes room. */
+/** Counts each lane's failures since its last success. Bounded: the lane whose last failure is the oldest makes room. */
 export class FailureCounts {
   readonly #most: number
   readonly #counts = new Map<string, number>()
@@ -23,11 +23,11 @@ export class FailureCounts {
     return this.#counts.size
   }
 
-  /** Failures in a row, this one among them. */
+  /** Returns the failures in a row, this one included. */
   failed(planId: number, destination: string): number {
     const key = laneKey({ planId, destination })
     const count = (this.#counts.get(key) ?? 0) + 1
-    // Set anew it is the newest.
+    // Inserting the key again makes it the newest.
     this.#counts.delete(key)
     this.#counts.set(key, count)
     if (this.#counts.size > this.#most) this.#counts.delete(this.#counts.keys().next().value as string)

@@ -1,11 +1,11 @@
 import { openSecret, type SecretKeys, sealSecret } from './secrets.ts'
 
-/** Of the seal; it names no row, since a message's URL is sealed before its id is known. */
+/** Context of the seal. It names no row, because a message's URL is sealed before its id is known. */
 export const CALLBACK_URL_CONTEXT = 'callback URL'
-/** What a sealed secret begins with; no URL does. */
+/** Every sealed secret begins like this, and no URL does. */
 const SEALED = /^v\d+\./
 
-/** As it is stored: sealed when it carries credentials (user info), plain otherwise. `iv`: 12 fresh random bytes. */
+/** The stored form: sealed when the URL carries credentials (user info), plain otherwise. `iv`: 12 fresh random bytes. */
 export function sealCallbackUrl(key: SecretKeys, href: string, iv: () => Uint8Array): string {
   if (!href.includes('@')) return href
   const { username, password } = new URL(href)
@@ -17,7 +17,7 @@ export function openCallbackUrl(key: SecretKeys, stored: string): string {
   return SEALED.test(stored) ? openSecret(key, stored, CALLBACK_URL_CONTEXT) : stored
 }
 
-/** The URL as it is shown: the user info in it is a secret of the customer. */
+/** The URL as it is shown, without its user info, which is a secret of the customer. */
 export function withoutCredentials(url: string): string {
   return url.replace(/^(https?:\/\/)[^/?#]*@/i, '$1')
 }

@@ -1,7 +1,7 @@
 import { domainToUnicode } from 'node:url'
 import { inCidr, isLoopback, isPublicUnicast, parseIpAddress, withoutMapping } from './ip-addresses.ts'
 
-/** What the operator opens. Everything empty and false is production. */
+/** Exceptions that the operator allows. In production everything is empty and false. */
 export interface CallbackPolicy {
   /** Networks whose addresses are accepted although they are not public. */
   allowCidrs: readonly string[]
@@ -35,7 +35,7 @@ export interface CallbackTarget {
   /** Scheme, host and port; no user info, no trailing dot. */
   origin: string
   protocol: 'https:' | 'http:'
-  /** Lower-case A-labels without trailing dot, or the IP literal without brackets, IPv4 where it is mapped into IPv6. */
+  /** Lower-case A-labels without trailing dot, or the IP literal without brackets (IPv4 when it is mapped into IPv6). */
   hostname: string
   port: number
   /** Path and query as they stand in the request line. */
@@ -51,17 +51,17 @@ export interface CallbackUrlRefusal {
   code: CallbackUrlFault
   message: string
 }
-/** What is said of a callback URL when it is configured or accepted. */
+/** The verdict on a callback URL that is being configured or accepted. */
 export type CallbackVerdict = { ok: true } | { ok: false; code: CallbackUrlFault; message: string }
 
-/** Judges a URL, its name looked up. Never rejects. */
+/** Judges a URL, including a look-up of its name. Never rejects. */
 export interface CallbackChecker {
   check(raw: unknown): Promise<CallbackVerdict>
 }
 
 export type CallbackUrlJudgement = { ok: true; url: CallbackTarget; needsDns: boolean } | CallbackUrlRefusal
 
-/** Characters of the caller's text; the normalised form may be longer by percent-encoding. */
+/** Most characters of the caller's text; percent-encoding may make the normalised form longer. */
 const MAX_URL_CHARACTERS = 2_048
 const MAX_HREF_CHARACTERS = 8_192
 const MAX_HOST_CHARACTERS = 253
@@ -80,19 +80,20 @@ const SPECIAL_USE_TOP_LEVELS = new Set(
   ).split(' '),
 )
 
-/** Public names of cloud metadata services; the others are below names above. */
+/** Public names of cloud metadata services; the others are below the names above. */
 const METADATA_NAME = /(?:^|\.)metadata\.goog$/
 
 /**
- * Signs of mathematics: none may be registered (RFC 5892 §2.1), several look like a slash. And a top-level name of
- * digits only, which is no name but another spelling of an IPv4 address.
+ * Mathematical signs: none may be registered (RFC 5892 §2.1), and several look like a slash. Also a top-level name of
+ * digits only, which is not a name but another spelling of an IPv4 address.
  */
 const DECEPTIVE_HOST = /\p{Sm}|(?:^|\.)\p{N}+$/u
 
 /**
- * White space, control and format characters (soft hyphen, zero-width, bidirectional marks, tags), and all else that is
- * not seen: variation selectors, fillers, private use, noncharacters. A bidirectional override shows an operator another
- * URL than the one that is dialled, and IDNA mapping drops others from the host. Percent-encoded they may stand in a path.
+ * White space, control and format characters (soft hyphen, zero-width, bidirectional marks, tags), and everything else
+ * that is invisible: variation selectors, fillers, private use, noncharacters. A bidirectional override shows an operator
+ * a different URL from the one that is dialled, and IDNA mapping drops others from the host. Percent-encoded, they may
+ * occur in a path.
  */
 const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u
 
@@ -107,8 +108,8 @@ const BAD_PORTS = new Set([
 /**
  * Judges a callbackUrl by its text alone; the caller resolves the name when `needsDns`.
  *
- * The text is first held to rules on which every URL parser agrees, so that no other parser can read another host
- * out of it; then it is parsed as WHATWG says. Never throws; messages name no address.
+ * The text is first checked against rules on which every URL parser agrees, so that no other parser can read a different
+ * host from it. Then it is parsed as WHATWG says. Never throws; messages name no address.
  */
 export function judgeCallbackUrl(raw: unknown, policy: CallbackPolicy): CallbackUrlJudgement {
   if (typeof raw !== 'string') return refuse('INVALID_TYPE', 'must be a string')
@@ -153,12 +154,12 @@ export function isAllowedAddress(address: string, policy: CallbackPolicy): boole
   )
 }
 
-/** Whether the operator opened this very name. */
+/** Whether the operator allowed exactly this name. */
 export function isAllowedHost(hostname: string, policy: CallbackPolicy): boolean {
   return policy.allowHosts.some((allowed) => bareHostname(allowed.toLowerCase()) === hostname)
 }
 
-/** `localhost` and the names below it: always loopback, never asked of DNS (RFC 6761 §6.3). */
+/** `localhost` and the names below it: always loopback, never looked up in DNS (RFC 6761 §6.3). */
 export function isLocalhost(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost')
 }
@@ -167,7 +168,7 @@ export function refuse(code: CallbackUrlFault, message: string): CallbackUrlRefu
   return { ok: false, code, message }
 }
 
-/** Rules on the raw text, before any parser has had its say. */
+/** Checks the raw text before any parser sees it. */
 function judgeText(raw: string): CallbackUrlRefusal | null {
   if (INVISIBLE.test(raw))
     return refuse('INVALID_SYNTAX', 'must not contain white space, control or invisible characters')
@@ -184,7 +185,7 @@ function judgeText(raw: string): CallbackUrlRefusal | null {
   if (at !== -1 && (userInfo === '' || userInfo === ':')) {
     return refuse('INVALID_CREDENTIALS', 'must not have empty user information')
   }
-  // Parsers that normalise first (CVE-2019-9636) read another host where a character becomes a delimiter.
+  // Parsers that normalise first (CVE-2019-9636) read a different host when a character becomes a delimiter.
   if (/[/?#@:\\]/.test(authority.replace(/[\0-\x7f]/g, '').normalize('NFKC'))) {
     return refuse('INVALID_SYNTAX', 'must not contain look-alikes of / ? # @ : before the path')
   }
@@ -239,7 +240,7 @@ function isLiteralAsWritten(raw: string, url: URL): boolean {
   return host === '[' || host === url.hostname
 }
 
-/** Parses as WHATWG says. An IPv4 address that is mapped into IPv6 becomes it, for the dial and the certificate too. */
+/** Parses as WHATWG says. An IPv4 address mapped into IPv6 becomes the IPv4 address, for the dial and the certificate too. */
 function parseUrl(raw: string): URL | null {
   const url = URL.parse(raw)
   if (url?.hostname.startsWith('[')) {
@@ -249,13 +250,13 @@ function parseUrl(raw: string): URL | null {
   return url
 }
 
-/** Brackets and one trailing dot (the DNS root, which SNI and Host leave out: RFC 6066 §3) taken off. */
+/** The host without brackets and without one trailing dot (the DNS root, which SNI and Host leave out: RFC 6066 §3). */
 function bareHostname(hostname: string): string {
   if (hostname.startsWith('[')) return hostname.slice(1, -1)
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
 }
 
-/** The Authorization value of the user info, null without one, undefined when it cannot be one (RFC 7617 §2). */
+/** The Authorization value of the user info; null without user info, undefined when it cannot be sent (RFC 7617 §2). */
 function basicCredentials(url: URL): string | null | undefined {
   if (url.username === '' && url.password === '') return null
   const user = percentDecode(url.username)
@@ -285,7 +286,7 @@ function targetOf(
   return { href: url.href, origin, protocol, hostname, port, path, authorization, address }
 }
 
-/** Scheme, host and port of a URL, in the form of `CallbackTarget.origin`; null when it is no URL. */
+/** Scheme, host and port of a URL, in the form of `CallbackTarget.origin`; null when it is not a URL. */
 export function originOf(base: string): string | null {
   const url = parseUrl(base)
   if (url === null) return null

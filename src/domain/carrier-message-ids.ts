@@ -13,7 +13,7 @@ export const ID_RULES: readonly IdRule[] = ['exact', 'normalised', 'decimal-hex'
 /** Where an id was read. Needed because "16" in decimal and "16" in hexadecimal are two messages of one carrier. */
 export type IdSource = 'submit' | 'receipt'
 
-/** The rule under which ids of receipts are read; `auto` while none is learned, when an id may be any of its spellings. */
+/** The rule under which ids of receipts are read; `auto` until one is learned, when an id may be any of its spellings. */
 export type RuleInForce = IdRule | 'auto'
 
 const RULES_IN_FORCE: readonly RuleInForce[] = [...ID_RULES, 'auto']
@@ -37,18 +37,18 @@ export function rulesBefore(rule: RuleInForce): RuleInForce[] {
   return RULES_IN_FORCE.filter((other) => other !== rule)
 }
 
-/** `auto`, and nothing learned yet: a receipt's id may be any of its `spellings`. */
+/** `auto` with nothing learned yet: a receipt's id may be any of its `spellings`. */
 export function isUnlearned(carrier: RuleSettings): boolean {
   return ruleInForce(carrier) === 'auto'
 }
 
-/** message_id has at most 64 characters (SMPP 3.4 §5.2.23); also what bounds the number arithmetic and the index. */
+/** message_id has at most 64 characters (SMPP 3.4 §5.2.23). This also bounds the arithmetic and the index. */
 const MAX_LENGTH = 64
 
 /**
- * The form under which an id is stored and looked up: the normalised spelling of submit_sm_resp (under `exact`, as it
- * is), so that what is stored does not depend on what is learned of receipts later. An id of a receipt is translated
- * into it; one that is no number of the rule's kind is normalised.
+ * The form in which an id is stored and looked up: the normalised spelling of submit_sm_resp (under `exact`, the id
+ * unchanged). So what is stored does not depend on what is learned about receipts later. An id of a receipt is translated
+ * into this form; one that is not a number of the rule's kind is only normalised.
  */
 export function canonicalId(id: string, rule: IdRule, source: IdSource): string {
   // Receipts are read word by word, so space around the id of a response is never part of it.
@@ -59,15 +59,15 @@ export function canonicalId(id: string, rule: IdRule, source: IdSource): string 
   return (rule === 'decimal-hex' ? decimalToHex(normalised) : hexToDecimal(normalised)) ?? normalised
 }
 
-/** The same id, normalised, as each rule would have it on the other side: what to look for while no rule is learned. */
+/** The normalised id and what each rule would make of it on the other side. These are looked up while no rule is learned. */
 export function spellings(normalised: string): string[] {
   const others = [decimalToHex(normalised), hexToDecimal(normalised)]
   return [...new Set([normalised, ...others.filter((other) => other !== null)])]
 }
 
 /**
- * Every form under which the submission may be stored that an id of a receipt means under this rule: `exact`, in force when
- * the message was submitted, stored its id as the carrier wrote it, hexadecimal in capitals perhaps.
+ * Every form in which the submission of a receipt's id may be stored under this rule. If `exact` was in force when the
+ * message was submitted, its id was stored as the carrier wrote it, perhaps in hexadecimal capitals.
  */
 export function storedForms(receipted: string, rule: RuleInForce): string[] {
   const read =
@@ -80,8 +80,8 @@ export function storedForms(receipted: string, rule: RuleInForce): string[] {
 }
 
 /**
- * The one rule under which these two normalised ids are the same; null when several are (7 is 7 in both), or none. An id
- * that both sides write alike and that is no number of one digit can only be `normalised`.
+ * The only rule under which these two normalised ids are equal; null when there are several (7 is 7 in both) or none. An
+ * id that both sides write alike, and that is not a one-digit number, can only be `normalised`.
  */
 export function ruleTold(submitted: string, receipted: string): IdRule | null {
   const fitting: IdRule[] = []
@@ -91,17 +91,17 @@ export function ruleTold(submitted: string, receipted: string): IdRule | null {
   return fitting.length === 1 ? fitting[0]! : null
 }
 
-/** What matches have told of a carrier's rule so far. */
+/** What matches have shown of a carrier's rule so far. */
 export interface RuleEvidence {
   readonly rule: IdRule
-  /** The messages whose receipts told it; one that is told of twice counts once. */
+  /** The messages whose receipts showed it; each message counts once. */
   readonly msgIds: readonly string[]
 }
 
 /** Messages that must agree before a rule counts as learned. */
 export const ENOUGH_MATCHES = 3
 
-/** Adds a match. One that contradicts begins the count anew. */
+/** Adds a match. One that contradicts the earlier ones restarts the count. */
 export function withMatch(evidence: RuleEvidence | undefined, rule: IdRule, msgId: string): RuleEvidence {
   if (evidence?.rule !== rule) return { rule, msgIds: [msgId] }
   return evidence.msgIds.includes(msgId) ? evidence : { rule, msgIds: [...evidence.msgIds, msgId] }

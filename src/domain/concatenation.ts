@@ -1,6 +1,6 @@
 /**
- * Long messages in parts: user data headers (3GPP TS 23.040 §9.2.3.24) and the SAR TLVs (SMPP 3.4 §5.3.2.22-24), to
- * build and to read.
+ * Builds and reads long messages in parts: user data headers (3GPP TS 23.040 §9.2.3.24) and the SAR TLVs (SMPP 3.4
+ * §5.3.2.22-24).
  */
 
 import { DEFAULT_LANGUAGE, type Language } from './gsm-national-tables.ts'
@@ -32,13 +32,13 @@ export type UserData = {
   }
 }
 
-/** The header that parseUserData reads as this part and language, its length octet first; empty where it has nothing to say. */
+/** The header that parseUserData reads as this part and language, its length octet first; empty when neither needs one. */
 export function buildHeader(part: Part | null, language: Language = DEFAULT_LANGUAGE): Buffer {
   const elements = [...partElement(part), ...languageElements(language)]
   return Buffer.from(elements.length === 0 ? [] : [elements.length, ...elements])
 }
 
-/** The SAR parameters say it of themselves. */
+/** SAR needs no element: its TLVs carry the part. */
 function partElement(part: Part | null): number[] {
   if (part === null || part.kind === 'sar') return []
   const { reference, total, sequence, kind } = part
@@ -88,7 +88,7 @@ function parseHeader(raw: Buffer): { length: number; part: Part | null; language
     const start = offset + 2
     const end = start + (raw[offset + 1] ?? 0xff)
     if (start > length || end > length) return null
-    // Of an element that occurs twice the last counts (3GPP 23.040 §9.2.3.24).
+    // If an element occurs twice, the last one counts (3GPP 23.040 §9.2.3.24).
     const identifier = raw[offset] as number
     const data = raw.subarray(start, end)
     const element = elementPart(identifier, data)
@@ -100,7 +100,10 @@ function parseHeader(raw: Buffer): { length: number; part: Part | null; language
   return { length, part, language }
 }
 
-/** `before` with what the element changes (3GPP 23.040 §9.2.3.24.15-16); one that is not one octet changes nothing. */
+/**
+ * `before` with the element's change (3GPP 23.040 §9.2.3.24.15-16). Data of any other length than one octet changes
+ * nothing.
+ */
 function elementLanguage(identifier: number, data: Buffer, before: Language): Language {
   if (data.length !== 1) return before
   if (identifier === IE_SINGLE_SHIFT) return { ...before, single: data.readUInt8(0) }

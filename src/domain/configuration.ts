@@ -13,7 +13,7 @@ export interface Account {
   readonly defaultDlrUrl: string | null
   /** Standard Webhooks secrets (`whsec_…`), the current one first; two while one is being rotated. */
   readonly webhookSecrets: readonly string[]
-  /** What its webhooks carry beside our own headers, by name: credentials for its receivers. */
+  /** Headers that its webhooks carry beside ours, by name: credentials for its receivers. */
   readonly webhookHeaders: Readonly<Record<string, string>>
   readonly rateLimit: RateLimit | null
 }
@@ -40,7 +40,7 @@ export interface ServicePlan {
   readonly rateLimit: RateLimit | null
   readonly senderTypes: ReadonlySet<SenderKind>
   readonly ambiguousSubmits: AmbiguousSubmits
-  /** From acceptance until a message that no carrier took has failed. */
+  /** Time from acceptance until a message that no carrier took fails. */
   readonly validitySeconds: number
   /** Typographic characters are replaced where that makes the whole text GSM 7-bit. */
   readonly smartEncoding: boolean
@@ -50,7 +50,7 @@ export interface ServicePlan {
   readonly optOut: OptOutSettings | null
 }
 
-/** The words of STOP, START and HELP, and the text each is answered with; null: with none. */
+/** The words of STOP, START and HELP, and the text that answers each; null: no answer. */
 export interface OptOutSettings {
   readonly stopWords: readonly string[]
   readonly startWords: readonly string[]
@@ -67,7 +67,7 @@ export interface Token {
   readonly planIds: ReadonlySet<number> | null
   /** What it may do; null: everything. */
   readonly scopes: ReadonlySet<TokenScope> | null
-  /** Unix milliseconds from which on it is refused; null: never. */
+  /** Unix milliseconds from which the token is refused; null: never. */
   readonly expiresAtMs: number | null
 }
 
@@ -83,9 +83,9 @@ export interface Route {
 export interface QualityFloor {
   /** Percent of the messages with a final receipt. */
   readonly minDelivered: number
-  /** How far back is looked. */
+  /** How far back the floor looks. */
   readonly windowMinutes: number
-  /** With fewer messages in the window nothing is judged. */
+  /** With fewer messages in the window, nothing is judged. */
   readonly minMessages: number
   readonly pauseMinutes: number
 }
@@ -98,7 +98,7 @@ export interface Destination {
   readonly mccmnc: string | null
 }
 
-/** Messages that fit take `route` instead of their plan's own; what is null fits all. */
+/** Messages that match take `route` instead of their plan's own. A field that is null matches all. */
 export interface RoutingRule extends Destination {
   readonly id: number
   readonly planId: number | null
@@ -126,15 +126,15 @@ export interface SenderRule {
 
 export type BindMode = 'transceiver' | 'transmitter' | 'receiver' | 'transmitter+receiver'
 
-/** How validity_period is written (SMPP 3.4 §7.1.1); none: it is left out. */
+/** How validity_period is written (SMPP 3.4 §7.1.1); none: it is omitted. */
 export type ValidityFormat = 'relative' | 'absolute' | 'none'
 
 /** draining: bound, but nothing new is submitted. */
 export type OperatingState = 'started' | 'draining' | 'stopped'
 
 /**
- * How a text of several segments goes out: with a user data header that has an 8-bit or a 16-bit reference, with the
- * sar_* TLVs, or whole in message_payload.
+ * How a text of several segments is sent: with a user data header that has an 8-bit or a 16-bit reference, with the sar_*
+ * TLVs, or whole in message_payload.
  */
 export type LongMessages = 'udh' | 'udh16' | 'sar' | 'payload'
 
@@ -157,13 +157,13 @@ export interface Carrier {
   readonly systemType: string
   readonly window: number
   readonly messagesPerSecond: number | null
-  /** Of one sender. */
+  /** Limit for each sender. */
   readonly senderMessagesPerSecond: number | null
   readonly longMessages: LongMessages
-  /** Longest validity_period it is given; null: the message's own end. */
+  /** Longest validity_period sent to it; null: until the message's own end. */
   readonly validitySeconds: number | null
   readonly validityFormat: ValidityFormat
-  /** By command_status, in place of the table of all carriers. */
+  /** By command_status; takes the place of the table for all carriers. */
   readonly submitOutcomes: ReadonlyMap<number, SubmitOutcome>
   readonly idRule: IdRule | 'auto'
   /** What `auto` has learned; null: nothing yet. */

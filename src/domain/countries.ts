@@ -16,12 +16,15 @@ const CODES = new Set(
 
 const MAX_CALLING_CODE_LENGTH = 3
 
-/** Digits that tell the country: in North America the area code; elsewhere no pattern of a lesser country needs more than 6. */
+/**
+ * Digits that decide the country: in North America the area code; elsewhere no pattern of a smaller country needs more
+ * than 6.
+ */
 const NANP = '1'
 const NANP_AREA_LENGTH = 3
 const TELLING_LENGTH = 6
 
-/** Entries of the memo; it starts anew when it is full. The busiest shared code, 44, has some 100,000 mobile prefixes. */
+/** Most entries of the memo, which is emptied when full. The busiest shared code, 44, has some 100,000 mobile prefixes. */
 const MAX_MEMO = 20_000
 
 /** Calling code -> its countries, the main one first. */
@@ -29,16 +32,17 @@ const COUNTRIES = new Map<string, readonly string[]>(
   Object.entries((metadata as MetadataJson).country_calling_codes),
 )
 
-/** Where two countries of the metadata claim a range, and it is the lesser one's (Ofcom: 07924 is of Manx networks). */
+/** Ranges that the metadata gives to two countries, although they belong to the smaller one (Ofcom: 07924 is Manx). */
 const CLAIMED_TWICE = new Map([['+447924', 'IM']])
 const CLAIM_LENGTH = 7
 
 const memo = new Map<string, string>()
 
 /**
- * The country of an E.164 number, or null when its calling code belongs to none (882, 883 …). Where several share a
- * calling code, a number that none of them assigns is the main one's: +1 555 … is US. Most codes have one country,
- * found by a look-up; parsing a number costs about 10 µs, so what a shared code's leading digits tell is remembered.
+ * The country of an E.164 number, or null when its calling code belongs to none (882, 883 …). If several countries share
+ * a calling code, a number that none of them assigns counts for the main one: +1 555 … is US. Most codes have one
+ * country, found by a look-up. Parsing a number costs about 10 µs, so the results for a shared code are cached by leading
+ * digits.
  */
 export function countryOf(e164: string): string | null {
   for (let length = 1; length <= MAX_CALLING_CODE_LENGTH; length += 1) {
@@ -50,7 +54,7 @@ export function countryOf(e164: string): string | null {
   return null
 }
 
-/** An alpha-2 code in upper case, given in either case; null when it is no such code. */
+/** An alpha-2 code in upper case, from either case; null when it is not one. */
 export function normalizeCountry(input: string): string | null {
   if (!/^[A-Za-z]{2}$/.test(input)) return null
   const code = input.toUpperCase()
@@ -66,7 +70,7 @@ function sharedCountry(e164: string, callingCode: string, countries: readonly st
   const isNanp = callingCode === NANP
   const tellingLength = 1 + callingCode.length + (isNanp ? NANP_AREA_LENGTH : TELLING_LENGTH)
   const telling = e164.slice(0, tellingLength)
-  // Patterns of equal digits differ by length elsewhere; of NANP numbers any exchange stands for the area code.
+  // Outside NANP, patterns with the same digits differ by length. In NANP, any exchange stands for its area code.
   const key = isNanp ? telling : `${telling}/${e164.length}`
   const known = memo.get(key)
   if (known !== undefined) return known

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 
-/** Lists that go on by cursors; a cursor of one opens no other. */
+/** Lists that are paged by cursor. A cursor of one list does not open another. */
 export type ListName = 'messages' | 'inbound-messages' | 'events' | 'destinations' | 'feed'
 
 /** A part of a list, in the list's order. */
@@ -10,11 +10,11 @@ export interface Page<Filters, Position> {
   readonly filters: Filters
   /** Items at most. */
   readonly limit: number
-  /** The page begins behind this item of the page before; null is the first page. */
+  /** The page begins after this item of the page before; null for the first page. */
   readonly after: Position | null
 }
 
-/** Where a list goes on. All of it is JSON. */
+/** Where a list continues. All of it is JSON. */
 export interface Cursor<Filters, Position> extends Page<Filters, Position> {
   readonly list: ListName
   readonly after: Position
@@ -28,7 +28,7 @@ const CIPHER = 'aes-256-gcm'
 const TAG_BYTES = 16
 /** First byte of every cursor; another form of the contents gets another number. */
 const VERSION = Buffer.from([2])
-/** The longest that sealing gives is some 900 characters: a filter by a callback's host and port. */
+/** The longest sealed cursor has some 900 characters: a filter by a callback's host and port. */
 const MAX_LENGTH = 2048
 
 /**
@@ -42,8 +42,8 @@ export function sealCursor(cursor: Cursor<unknown, unknown>, key: Uint8Array, iv
 }
 
 /**
- * Opens a cursor sealed with any of the keys; null when it was tampered with, is not one, is of another list or plan, or
- * has expired. Which filters and positions the list has is the caller's to know.
+ * Opens a cursor sealed with any of the keys. Null when it was tampered with, is not a cursor, belongs to another list or
+ * plan, or has expired. The caller knows the types of the list's filters and positions.
  */
 export function openCursor<Filters, Position>(
   text: string,
@@ -53,7 +53,7 @@ export function openCursor<Filters, Position>(
 ): Cursor<Filters, Position> | null {
   if (text.length > MAX_LENGTH) return null
   const bytes = Buffer.from(text, 'base64url')
-  // Only the canonical text: decoding skips what is no base64url, and the bits of a last character that carry nothing.
+  // Only the canonical text: decoding skips characters outside base64url, and the unused bits of the last one.
   if (bytes.toString('base64url') !== text) return null
   if (bytes.length <= VERSION.length + CURSOR_IV_BYTES + TAG_BYTES || bytes[0] !== VERSION[0]) return null
   for (const key of keys) {

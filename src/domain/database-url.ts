@@ -1,9 +1,9 @@
 /** DATABASE_URL: one server, or several of which one is the primary. */
 
-/** Most servers one URL may name. */
+/** Most servers that one URL may name. */
 const MAX_DATABASE_HOSTS = 8
 
-/** Aldis writes with every message, so it can work on nothing but a primary. */
+/** Aldis writes with every message, so it needs a primary. */
 const SESSION_ATTRIBUTES = ['read-write', 'primary']
 const ATTRIBUTES = 'target_session_attrs'
 

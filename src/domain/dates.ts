@@ -6,10 +6,10 @@ const instants = new Float64Array(TEXTS_KEPT).fill(Number.NaN)
 const texts: string[] = Array(TEXTS_KEPT).fill('')
 
 /**
- * What toISOString returns, without its cost (0.8 µs) for an instant that was asked for in the last 16 s. It is a text in one
- * piece: JSON.stringify takes three times as long for an object that has one which was put together of several.
+ * Returns what toISOString returns, without its cost (0.8 µs) for an instant that was asked for in the last 16 s. The
+ * text is one flat string: JSON.stringify takes three times as long for an object that has a concatenated one.
  * @param atMs Unix milliseconds
- * @throws RangeError for what is no instant
+ * @throws RangeError for an invalid instant
  */
 export function isoText(atMs: number): string {
   const place = Math.abs(atMs % TEXTS_KEPT)
@@ -26,8 +26,8 @@ const RFC_3339 =
 const MINUTE_MS = 60_000
 
 /**
- * Unix milliseconds of a timestamp, or null when it is none. `rounding` says where digits beyond the millisecond go: a
- * window's start goes up and its end down, so that an inclusive bound never lets in what lies outside it.
+ * Unix milliseconds of a timestamp, or null when it is not one. `rounding` says where digits beyond the millisecond go: a
+ * window's start is rounded up and its end down, so that an inclusive bound never lets in what lies outside it.
  */
 export function parseTimestamp(text: string, rounding: 'down' | 'up'): number | null {
   const match = RFC_3339.exec(text)

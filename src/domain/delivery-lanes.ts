@@ -2,7 +2,7 @@ import { SlotMap } from '../slot-map.ts'
 import { LevelQueue, NOT_QUEUED, type Queued } from './level-queue.ts'
 import { SharedRoom } from './shared-room.ts'
 
-/** Requests under way at most: of one plan to one destination, to a destination, of a plan, of the node. */
+/** Most requests in flight: of one plan to one destination, to a destination, of a plan, of the node. */
 export interface LaneLimits {
   readonly perLane: number
   readonly perDestination: number
@@ -17,7 +17,7 @@ interface Entry<Item> {
   next: Entry<Item> | null
 }
 
-/** In its plan's `ready` queue; or in its destination's `blocked` queue; or, with nothing waiting, in none. */
+/** In its plan's `ready` queue; or in its destination's `blocked` queue; or, when nothing waits, in neither. */
 interface Lane<Item> extends Queued<Lane<Item>> {
   readonly plan: Plan<Item>
   readonly destination: Destination<Item>
@@ -27,27 +27,27 @@ interface Lane<Item> extends Queued<Lane<Item>> {
   underWay: number
 }
 
-/** In the node's queue while it has ready lanes that its own requests under way do not hold up. */
+/** In the node's queue while it has ready lanes and its own requests in flight leave it room. */
 interface Plan<Item> extends Queued<Plan<Item>> {
   readonly id: number
   readonly lanes: SlotMap<string, Lane<Item>>
-  /** Lanes that may start as far as their destination goes, when last looked at. */
+  /** Lanes whose destination had room when it was last looked at. */
   readonly ready: LevelQueue<Lane<Item>>
-  /** For its lanes. */
+  /** Shared by its lanes. */
   readonly room: SharedRoom
   waiting: number
 }
 
 interface Destination<Item> {
   readonly name: string
-  /** Lanes that were found without room here. */
+  /** Lanes that found no room here. */
   readonly blocked: LevelQueue<Lane<Item>>
-  /** For its lanes. */
+  /** Shared by its lanes. */
   readonly room: SharedRoom
   lanes: number
 }
 
-/** What may start. */
+/** An item that may start. */
 export interface Start<Item> {
   readonly planId: number
   readonly destination: string
@@ -55,18 +55,19 @@ export interface Start<Item> {
 }
 
 /**
- * Which waiting item may start next, by lanes: a plan's items for one destination, first in, first out.
+ * Decides which waiting item may start next. A lane is a plan's items for one destination, first in, first out.
  *
- * Room for requests in flight is shared at each level (SharedRoom): by plans in the node, by lanes in their destination and
- * in their plan.
+ * Room for requests in flight is shared at each level (SharedRoom): by plans in the node, by lanes in their destination
+ * and in their plan.
  *
- * The plan with the fewest under way goes first, then its lane with the fewest; among equals the one that has waited
- * longest. So one is passed over only by those who have less: turns by starts would give the slow ones all the room in
- * the end. One with nothing under way starts after at most one start of each other.
+ * The plan with the fewest requests in flight goes first, then its lane with the fewest; among equals, the one that has
+ * waited longest. So a lane is passed over only in favour of those that have fewer. Taking turns by starts would
+ * eventually give the slow ones all the room. A plan or lane with nothing in flight starts after at most one start of
+ * each other.
  *
- * Lanes without room at their destination stand aside, and a request that ends calls one of them back, whose plan may
- * start then. Steps are O(1) however many stand aside. The price: should the plan be full before it comes to it, that
- * one place stays empty until the plan has room.
+ * Lanes without room at their destination stand aside. A request that ends calls back one of them whose plan may start
+ * then. Each step is O(1) however many stand aside. The price: if the plan is full before it gets to that lane, the one
+ * place stays empty until the plan has room.
  */
 export class DeliveryLanes<Item> {
   readonly #limits: LaneLimits
@@ -110,7 +111,7 @@ export class DeliveryLanes<Item> {
     if (lane.waiting === 1) this.#makeReady(lane)
   }
 
-  /** The next item that may start, from now on under way; null when none may. */
+  /** The next item that may start, which is in flight from now on; null when none may. */
   next(): Start<Item> | null {
     for (;;) {
       const plan = this.#ring.first()
@@ -122,7 +123,7 @@ export class DeliveryLanes<Item> {
     }
   }
 
-  /** An item that `next` gave has ended. @throws RangeError none is under way there. */
+  /** An item that `next` returned has ended. @throws RangeError none is in flight there. */
   ended(planId: number, destination: string): void {
     const lane = this.#plans.get(planId)?.lanes.get(destination)
     if (lane === undefined || lane.underWay === 0) throw new RangeError('nothing of the lane is under way')
@@ -133,7 +134,7 @@ export class DeliveryLanes<Item> {
     this.#dropIfIdle(lane)
   }
 
-  /** Takes out what waits in a lane, in order. */
+  /** Takes out and returns what waits in a lane, in order. */
   takeLane(planId: number, destination: string): Item[] {
     const lane = this.#plans.get(planId)?.lanes.get(destination)
     if (lane === undefined) return []
@@ -144,13 +145,13 @@ export class DeliveryLanes<Item> {
     this.#count(lane, -items.length)
     const wasReady = lane.plan.ready.has(lane)
     lane.queue?.remove(lane)
-    // It may have been the one that was called back.
+    // It may have been the lane that was called back.
     if (wasReady) this.#callBack(lane.destination)
     this.#dropIfIdle(lane)
     return items
   }
 
-  /** Takes out everything that waits. */
+  /** Takes out and returns everything that waits. */
   takeAll(): Item[] {
     const lanes = [...this.#plans.values()].flatMap((plan) => [...plan.lanes.values()])
     return lanes.flatMap((lane) => this.takeLane(lane.plan.id, lane.destination.name))
@@ -173,7 +174,7 @@ export class DeliveryLanes<Item> {
     return { planId: plan.id, destination: destination.name, item }
   }
 
-  /** A place at the destination may be free: one lane that stood aside, and whose plan may start, is to look again. */
+  /** A place at the destination may be free: one lane that stood aside, and whose plan may start, looks again. */
   #callBack(destination: Destination<Item>): void {
     for (;;) {
       const lane = destination.blocked.first()

@@ -54,7 +54,7 @@ export function deliveryReceipt(message: Message, plan: ServicePlan): DeliveryRe
   }
 }
 
-/** The text beside an errorCode; under 000 it describes the status. A code of another release gets a general text. */
+/** The text beside an errorCode; with 000 it describes the status. A code from another release gets a general text. */
 export function receiptErrorMessage(status: Status, errorCode: string): string {
   const texts: Readonly<Record<string, string>> = errorCode === '000' ? SUCCESSES : FAILURES
   return texts[errorCode === '000' ? status : errorCode] ?? 'No more is known'

@@ -10,7 +10,7 @@ export interface Place {
   readonly mccmnc: string | null
 }
 
-/** What the form of each field does not tell: at most one is given, and the country is one. */
+/** Faults that the form of each field does not show: more than one field is given, or there is no such country. */
 export function destinationFaults({ prefix, country, mccmnc }: Destination): Fault[] {
   const faults: Fault[] = []
   const given = Object.entries({ prefix, country, mccmnc }).filter(([, value]) => value !== null)
@@ -26,12 +26,12 @@ export function destinationFaults({ prefix, country, mccmnc }: Destination): Fau
   return faults
 }
 
-/** Longer than any prefix: a network is the most that can be known of a destination. */
+/** Longer than any prefix, because nothing about a destination is more specific than its network. */
 const MCCMNC_SPECIFICITY = 100
 /** `+` and one digit, the shortest prefix, has 2. */
 const COUNTRY_SPECIFICITY = 1
 
-/** More is more specific: mccmnc, then the longer prefix, then country, then none. */
+/** A higher number is more specific: mccmnc, then the longer prefix, then country, then none. */
 export function specificity({ prefix, country, mccmnc }: Destination): number {
   if (mccmnc !== null) return MCCMNC_SPECIFICITY
   if (prefix !== null) return prefix.length

@@ -18,7 +18,7 @@ import { RoutingRules } from './routing-rules.ts'
 
 export interface DirectoryContents {
   readonly version: string
-  /** Of `numberRanges` and `rates`: they may be large, and are read and sorted anew only when this changes. */
+  /** Version of `numberRanges` and `rates`. These may be large, and are read and sorted again only when it changes. */
   readonly bulkVersion: string
   readonly accounts: readonly Account[]
   readonly plans: readonly ServicePlan[]
@@ -54,7 +54,7 @@ export class Directory {
   readonly #rates: RateTable
   readonly #senderRules: ReadonlyMap<string, SenderRule>
 
-  /** `previous`: the snapshot before, whose large tables are kept where they are still the same. */
+  /** `previous`: the snapshot before, whose large tables are reused where they are still the same. */
   constructor(contents: DirectoryContents, previous: Directory | null = null) {
     this.contents = contents
     this.#plansById = new Map(contents.plans.map((plan) => [plan.id, plan]))
@@ -103,7 +103,7 @@ export class Directory {
     return this.#rates.hasNetworks
   }
 
-  /** Kinds of sender that the plan's own rule, else the one for all plans, allows; null: no rule. */
+  /** Kinds of sender allowed by the plan's own rule, or else by the rule for all plans; null: no rule. */
   senderTypesTowards(planId: number, country: string | null): ReadonlySet<SenderKind> | null {
     if (country === null || this.#senderRules.size === 0) return null
     const rule = this.#senderRules.get(`${planId}:${country}`) ?? this.#senderRules.get(`null:${country}`)

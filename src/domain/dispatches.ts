@@ -10,13 +10,13 @@ export interface Dispatch
   readonly msgId: string
 }
 
-/** What is left to be submitted of a message; null: its submission has ended. */
+/** What is left to be submitted of a message; null when its submission has ended. */
 export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispatch | null {
   const { planId, sender, recipient, body, optedOut, expiresAtMs } = accepted
   const { status, segments, deliveredSegments, submission } = state
   if (submission === null) return null
   const { attempt, carrierId, acceptedParts, cut, startedOver, ambiguous } = submission
-  // Once for every message: objects put together from others take 0.4 µs more.
+  // Written out, because this runs for every message and composing it from other objects takes 0.4 µs more.
   return {
     msgId,
     planId,

@@ -100,7 +100,7 @@ const CODE_OF_STATE: Readonly<Record<CarrierState, FailureCode | 'SENT' | 'DELIV
 const NETWORK_GSM = 3
 const NETWORK_SMPP = 7
 
-/** MAP user errors (3GPP TS 29.002 §17.6.6) that a GSM network gives for a message it cannot deliver. */
+/** MAP user errors (3GPP TS 29.002 §17.6.6) that a GSM network returns for a message it cannot deliver. */
 const CODE_OF_MAP_ERROR = new Map<number, FailureCode>([
   [1, '302'], // unknownSubscriber
   [3, '306'], // unknownMSC
@@ -144,10 +144,9 @@ export function fromSubmitStatus(commandStatus: number): DeliveryOutcome {
 }
 
 /**
- * The outcome of a receipt. The state decides; of UNDELIV and REJECTD network_error_code tells more exactly why, where
- * its kind of network (`networkType`, see Receipt) has codes that mean the same everywhere: the MAP errors of GSM, and
- * SMPP's own. An `err:` of the text has a meaning of the carrier's own, so it is kept for the operator and never
- * translated.
+ * The outcome of a receipt. The state decides. For UNDELIV and REJECTD, network_error_code says more exactly why, if its
+ * kind of network (`networkType`, see Receipt) has codes that mean the same everywhere: the MAP errors of GSM, and SMPP's
+ * own. An `err:` in the text has a meaning of the carrier's own, so it is kept for the operator and never translated.
  */
 export function fromReceipt(
   state: CarrierState,

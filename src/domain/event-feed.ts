@@ -10,26 +10,26 @@ import {
 import { lowestIdAt } from './message-ids.ts'
 import type { Query } from './query-parameters.ts'
 
-/** A plan's events in the order in which they were written down, for whoever was away or has no webhooks. */
+/** A plan's events in the order in which they were written, for readers that were away or have no webhooks. */
 
 /** Only what happened at or after `since`, Unix milliseconds; null: all that is kept. */
 export interface FeedFilters {
   readonly since: number | null
 }
 
-/** Behind which event a reader goes on. */
+/** The event after which a reader continues. */
 export interface FeedPlace {
   /** `events.position`, digits: it may be beyond what a number holds. */
   readonly position: string
   readonly msgId: string
   readonly seq: number
-  /** When that was reached or, where nothing more was to be read, when it was read. Unix milliseconds. */
+  /** When that position was reached or, if there was nothing more to read, when it was read. Unix milliseconds. */
   readonly atMs: number
 }
 
 export const DEFAULT_FEED_PAGE = 100
 export const MAX_FEED_PAGE = 1_000
-/** Bytes of text in a page, and one text more. */
+/** Bytes of text in a page; the last text may exceed it. */
 const FEED_PAGE_BYTES = 1_400_000
 
 const BOUNDS: ListBounds = { filtered: false, maxPage: MAX_FEED_PAGE }
@@ -55,7 +55,7 @@ export function placeBehind(position: string, atMs: number): FeedPlace {
   return { position, msgId: HIGHEST_ID, seq: HIGHEST_SEQ, atMs }
 }
 
-/** No event that happens at `ms` or later is of a message with a lower id: older days need not be looked at. */
+/** No event at `ms` or later belongs to a message with a lower id, so days before it need not be read. */
 export function lowestIdWithEventsAt(ms: number): string {
   return lowestIdAt(ms - LONGEST_LIFE_MS)
 }

@@ -8,7 +8,7 @@ import { isDestination } from './webhook-targets.ts'
 export interface EventFilters extends DateWindow {
   readonly state: EventState | null
   readonly msgId: string | null
-  /** Of an event that was not delivered yet it is known when an attempt has failed, or it was put aside for one. */
+  /** An event that was not delivered yet has one once an attempt has failed or the event was parked for one. */
   readonly destination: string | null
 }
 
@@ -24,7 +24,7 @@ export const EVENT_FILTERS: FilterRules<EventFilters> = {
   ...WINDOW_RULES,
 }
 
-/** The filters of a request whose fields have been checked to be texts, whatever window they name; faults go to the list. */
+/** The filters of a request whose fields are known to be texts, whatever window they name. Faults are added to the list. */
 export function parseEventFilters(
   texts: Partial<Readonly<Record<keyof EventFilters, string>>>,
   faults: Fault[],

@@ -14,32 +14,32 @@ export interface InboundMessage {
   readonly keyword: string | null
 }
 
-/** What an event tells: of an outbound message, as it was after a change of its status, or of an inbound one. */
+/** What an event tells: an outbound message as it was after a change of its status, or an inbound message. */
 export type Told =
   | { readonly direction: 'MT'; readonly message: Message }
   | { readonly direction: 'MO'; readonly inbound: InboundMessage }
 
-/** Where an event stands: of the seq-th status change of an outbound message, or, with 0, of an inbound message. */
+/** Key of an event: the seq-th status change of an outbound message, or 0 for an inbound message. */
 export interface EventKey {
   readonly msgId: string
   readonly seq: number
 }
 
-/** Who delivers events that are written now: those of `buckets` are held by the node `holder` when that is not null. */
+/** Who delivers events that are written now: the node `holder`, if it is not null, holds those of `buckets`. */
 export interface EventHolder {
   readonly holder: number | null
   readonly buckets: readonly number[]
 }
 
-/** Runs a statement that writes events, with who is to deliver them. */
+/** Runs a statement that writes events, and tells it who is to deliver them. */
 export type WriteEvents = <T>(write: (events: EventHolder) => Promise<T>) => Promise<T>
 
 /** Kinds of events, under the names the OpenAPI document gives their webhooks. */
 export type EventType = 'deliveryReceipt' | 'inboundMessage'
 
 /**
- * What has become of an event: `pending` is to be delivered or under way; `delivered` was answered 2xx; `failed` waits for
- * somebody to have it redelivered; `kept` had no URL to go to.
+ * What has become of an event. `pending`: to be delivered, or in flight; `delivered`: answered 2xx; `failed`: waits until
+ * somebody has it redelivered; `kept`: had no URL to go to.
  */
 export const EVENT_STATES = ['pending', 'delivered', 'failed', 'kept'] as const
 export type EventState = (typeof EVENT_STATES)[number]
@@ -51,7 +51,7 @@ export function eventId({ msgId, seq }: EventKey): string {
   return `${msgId}-${seq}`
 }
 
-/** Null when it is none. */
+/** Null when the text is not an event id. */
 export function parseEventId(text: string): EventKey | null {
   const at = text.lastIndexOf('-')
   const msgId = text.slice(0, Math.max(at, 0))

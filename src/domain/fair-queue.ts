@@ -1,17 +1,17 @@
 import { SlotMap } from '../slot-map.ts'
 
 /**
- * A queue that several flows share by deficit round robin (Shreedhar and Varghese 1996) in the form that pays
- * afterwards: a flow's turn is one unit of cost, and one that has taken more waits as many turns as it owes. So a flow
- * that was idle goes next after at most one item of each other, however long their queues, and items of any cost share
- * fairly. Each step is O(1), spread over the cost of what was taken.
+ * A queue that several flows share by deficit round robin (Shreedhar and Varghese 1996), in the form that pays
+ * afterwards: a flow's turn is one unit of cost, and a flow that has taken more waits as many turns as it owes. So a flow
+ * that was idle goes next after at most one item of each other flow, however long their queues, and items of any cost
+ * share fairly. Each step is O(1), spread over the cost of what was taken.
  */
 
 interface Flow<T> {
   readonly key: number
   first: Entry<T> | null
   last: Entry<T> | null
-  /** What it may still take before others have their turn; negative: owed. */
+  /** What it may still take before others have their turn; negative when it owes. */
   credit: number
   /** Neighbours in the ring of flows that have items, or debts. */
   next: Flow<T>
@@ -40,7 +40,7 @@ export class FairQueue<T extends object> {
     return this.#entries.has(item)
   }
 
-  /** Behind the other items of its flow. An item is there once at most. */
+  /** Adds an item behind the others of its flow. An item may be in the queue only once. */
   push(flowKey: number, item: T): void {
     const flow = this.#flowOf(flowKey)
     const entry: Entry<T> = { item, flow, next: null, previous: flow.last }
@@ -51,7 +51,7 @@ export class FairQueue<T extends object> {
     this.#size += 1
   }
 
-  /** Before the other items of its flow. */
+  /** Adds an item before the others of its flow. */
   pushFront(flowKey: number, item: T): void {
     const flow = this.#flowOf(flowKey)
     const entry: Entry<T> = { item, flow, next: flow.first, previous: null }
@@ -80,7 +80,7 @@ export class FairQueue<T extends object> {
     }
   }
 
-  /** Takes what `peek` gives, at the expense of its flow. */
+  /** Takes the item that `peek` returns, at the expense of its flow. */
   take(cost: number): T | null {
     const item = this.peek()
     if (item === null) return null
@@ -120,7 +120,7 @@ export class FairQueue<T extends object> {
     return items
   }
 
-  /** A flow that comes new has the last place in the round. */
+  /** A new flow has the last place in the round. */
   #flowOf(key: number): Flow<T> {
     const known = this.#flows.get(key)
     if (known !== undefined) return known

@@ -37,8 +37,8 @@ export function sameLanguage(one: Language, other: Language): boolean {
 }
 
 /**
- * Code of the first, in hexadecimal -> the characters from there on, apart by spaces: the character itself or, of
- * scripts that editors join or turn round, its four hexadecimal digits. `--` leaves a code as it is.
+ * Maps a first code, in hexadecimal, to the characters from there on, separated by spaces. A character is written as
+ * itself or, in scripts that editors join or reorder, as its four hexadecimal digits. `--` leaves a code as it is.
  */
 type Runs = Readonly<Record<string, string>>
 
@@ -193,7 +193,7 @@ const SCRIPT_SINGLE: Runs = {
   '0x41': 'A B C D E F G H I J K L M N O P Q R S T U V W X Y Z',
 }
 
-/** Beside the characters of the default extension table, which each single shift table has at the same codes. */
+/** Characters beside those of the default extension table, which each single shift table has at the same codes. */
 const SINGLE: Readonly<Record<number, Runs>> = {
   // Turkish
   1: {
@@ -305,12 +305,12 @@ for (const [key, runs] of Object.entries(SINGLE)) {
   SINGLE_TABLES.set(identifier, new Map([...shared, ...codesOf(runs)]))
 }
 
-/** 128 characters by code, a space where the table has none and at ESC; undefined: no table has that identifier. */
+/** 128 characters by code, with a space at ESC and where the table has none; undefined: no table has that identifier. */
 export function lockingTable(identifier: number | null): readonly string[] | undefined {
   return identifier === null ? undefined : LOCKING_TABLES.get(identifier)
 }
 
-/** Code after ESC -> character, those of the default extension table left out; undefined: as above. */
+/** Code after ESC -> character, without those of the default extension table; undefined: no table has that identifier. */
 export function singleTable(identifier: number | null): ReadonlyMap<number, string> | undefined {
   return identifier === null ? undefined : SINGLE_TABLES.get(identifier)
 }

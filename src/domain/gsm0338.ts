@@ -34,7 +34,7 @@ const EXTENSION: ReadonlyArray<readonly [code: number, character: string]> = [
 
 const EXTENSION_CHARACTERS = new Map<number, string>(EXTENSION)
 
-/** The highest code unit of all tables: infinity, of the Portuguese locking shift table. */
+/** The highest code unit of all tables: infinity, in the Portuguese locking shift table. */
 const HIGHEST_UNIT = 0x221e
 
 /** Code unit -> septets it takes (1, or 2 with ESC) times 256, and its last septet; 0: no code. */
@@ -56,7 +56,7 @@ export function gsmAlphabet(language: Language): GsmAlphabet {
 
 export const DEFAULT_GSM = buildAlphabet(DEFAULT_LANGUAGE)
 
-/** Of a character with several codes the shortest counts. */
+/** The shortest of several codes of a character counts. */
 function buildAlphabet({ locking, single }: Language): GsmAlphabet {
   const entries = new Uint16Array(HIGHEST_UNIT + 1)
   const add = (character: string, septets: number, code: number) => {

@@ -7,12 +7,12 @@ export function isIdempotencyKey(text: string): boolean {
   return KEY.test(text)
 }
 
-/** What is stored of a key: its SHA-256, because callers put names and numbers into keys. */
+/** The stored form of a key: its SHA-256, because callers put names and numbers into keys. */
 export function idempotencyKeyHash(key: string): Buffer {
   return hash('sha256', key, 'buffer')
 }
 
-/** What makes two requests of one plan the same: every field that has an effect. */
+/** Every field that has an effect. Two requests of one plan are the same when all of these are equal. */
 export interface IdempotentRequest {
   readonly servicePlanId: string
   readonly from: string
@@ -21,7 +21,10 @@ export interface IdempotentRequest {
   readonly callbackUrl: string | null
 }
 
-/** SHA-256 of the validated request in one canonical form: field order, unknown fields and the case of the plan id drop out. */
+/**
+ * SHA-256 of the validated request in one canonical form: field order, unknown fields and the case of the plan id don't
+ * matter.
+ */
 export function requestHash(request: IdempotentRequest): Buffer {
   const { servicePlanId, from, to, body, callbackUrl } = request
   const canonical = JSON.stringify([servicePlanId.toLowerCase(), from, to, body, callbackUrl])

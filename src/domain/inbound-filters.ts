@@ -5,7 +5,7 @@ import { INBOUND_NUMBER, INBOUND_SENDER, KEYWORD } from './settings.ts'
 export interface InboundFilters extends DateWindow {
   readonly from: string | null
   readonly to: string | null
-  /** Whatever its case. */
+  /** Compared without regard to case. */
   readonly keyword: string | null
 }
 

@@ -1,9 +1,9 @@
-/** Whether an inbound PDU is one that its carrier offers again, or a second message with the same contents (ADR 17). */
+/** Decides whether an inbound PDU is offered again, or is a second message with the same contents (ADR 17). */
 
-/** What this node knows of a PDU with the same contents that came before. Times are of one monotonic clock. */
+/** What this node knows of an earlier PDU with the same contents. Times are of one monotonic clock. */
 export interface EarlierOffer {
   readonly arrivedAtMs: number
-  /** taken: answered ESME_ROK; refused: the carrier was asked to keep it, or may not have read the answer; null: not answered. */
+  /** taken: answered ESME_ROK; refused: the carrier was asked to keep it, or may have missed the answer; null: not answered. */
   readonly answer: 'taken' | 'refused' | null
   /** When it was answered. */
   readonly answeredAtMs: number | null
@@ -16,17 +16,20 @@ export interface EarlierOffer {
   }
 }
 
-/** No carrier gives up on an answer sooner; one that a person sends again comes sooner only while the answer is quick. */
+/**
+ * No carrier gives up on an answer sooner. A message that a person sends again comes sooner only while the answer is
+ * quick.
+ */
 export const LEAST_TIMEOUT_MS = 5_000
 
 /** A PDU that comes this long after an answer was written proves that its link works in both directions. */
 export const CONFIRMED_AFTER_MS = 2_000
 
 /**
- * True when the carrier cannot have been satisfied with the answer to the earlier PDU by the time this one arrived: it was
- * refused, the link had ended before the answer is known to have arrived, or the answer came so late that the carrier may
- * have given up on it. An answer in time over a link that lives is read, since TCP loses nothing: the same contents are
- * then a second message.
+ * True when the carrier cannot have been satisfied with the answer to the earlier PDU by the time this one arrived: the
+ * PDU was refused, the link ended before the answer is known to have arrived, or the answer was so late that the carrier
+ * may have given up on it. An answer sent in time over a living link is read, since TCP loses nothing, so the same
+ * contents are then a second message.
  */
 export function isOfferedAgain(earlier: EarlierOffer, arrivedAtMs: number): boolean {
   if (isAnswerRead(earlier)) return false
@@ -36,14 +39,14 @@ export function isOfferedAgain(earlier: EarlierOffer, arrivedAtMs: number): bool
   return Math.min(answeredAtMs ?? arrivedAtMs, arrivedAtMs) - earlier.arrivedAtMs >= LEAST_TIMEOUT_MS
 }
 
-/** It was taken in time, and its link was heard of long enough afterwards, or ended by our unbind. */
+/** It was taken in time, and its link was heard from long enough afterwards, or was ended by our unbind. */
 export function isAnswerRead(earlier: EarlierOffer): boolean {
   const { answer, answeredAtMs, link } = earlier
   if (answer !== 'taken' || isAnsweredLate(earlier)) return false
   return link.lastReceivedMs - answeredAtMs! >= CONFIRMED_AFTER_MS || link.closed?.code === 'unbound'
 }
 
-/** The carrier may have given up on the answer: whatever comes over its link does not prove that it was read. */
+/** The carrier may have given up on the answer, so later PDUs over its link do not prove that it was read. */
 export function isAnsweredLate({ arrivedAtMs, answeredAtMs }: EarlierOffer): boolean {
   return answeredAtMs !== null && answeredAtMs - arrivedAtMs >= LEAST_TIMEOUT_MS
 }

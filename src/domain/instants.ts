@@ -1,8 +1,8 @@
 import { isoText } from './dates.ts'
 
 /**
- * Instants that differ although they fall into one millisecond: ISO 8601 with microseconds, the last three digits
- * counted up. A batch that changes records is told from every other by its instant.
+ * Distinct instants, even within one millisecond: ISO 8601 with microseconds, whose last three digits are counted up.
+ * Each batch that changes records is identified by its instant.
  */
 export class InstantSource {
   #lastUs = 0

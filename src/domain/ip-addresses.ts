@@ -65,7 +65,7 @@ function parseIpv6(text: string): bigint | null {
   return [...head, ...zeros, ...tail].reduce((value, group) => (value << 16n) | group, 0n)
 }
 
-/** Parses an unbracketed IPv4 or IPv6 address, or gives null. */
+/** Parses an unbracketed IPv4 or IPv6 address; null when it is neither. */
 export function parseIpAddress(text: string): IpAddress | null {
   const family = text.includes(':') ? 6 : 4
   const value = family === 6 ? parseIpv6(text) : parseIpv4(text)
@@ -73,8 +73,8 @@ export function parseIpAddress(text: string): IpAddress | null {
 }
 
 /**
- * Parses `address/prefix`; a bare address is a network of one. A network of addresses that are mapped into IPv6 is the IPv4
- * network, as `parseJudged` reads its addresses. Returns null when malformed or with host bits set.
+ * Parses `address/prefix`; a bare address is a network of one. A network of IPv4 addresses mapped into IPv6 becomes the
+ * IPv4 network, as in `parseJudged`. Returns null when malformed or with host bits set.
  */
 export function parseCidr(text: string): Cidr | null {
   const [addressText = '', prefixText, ...rest] = text.split('/')
@@ -103,8 +103,8 @@ function isMapped({ family, value }: IpAddress): boolean {
 }
 
 /**
- * Parses an address as it is judged: one that is mapped into IPv6 (`::ffff:8.8.8.8`, RFC 4291 §2.5.5.2) is the IPv4
- * address, since a socket that is opened to it speaks IPv4 to that address.
+ * Parses an address for judging it. An IPv4 address mapped into IPv6 (`::ffff:8.8.8.8`, RFC 4291 §2.5.5.2) becomes the
+ * IPv4 address, since a socket opened to it speaks IPv4 to that address.
  */
 function parseJudged(text: string): IpAddress | null {
   const parsed = parseIpAddress(text)
@@ -112,14 +112,14 @@ function parseJudged(text: string): IpAddress | null {
   return { family: 4, value: parsed.value & 0xffff_ffffn }
 }
 
-/** The IPv4 address, dotted, of one that is mapped into IPv6; any other text as it is. */
+/** The dotted IPv4 address of one that is mapped into IPv6; any other text as it is. */
 export function withoutMapping(address: string): string {
   const parsed = parseJudged(address)
   if (parsed === null || parsed.family === 6 || !address.includes(':')) return address
   return [24n, 16n, 8n, 0n].map((shift) => (parsed.value >> shift) & 0xffn).join('.')
 }
 
-/** Whether the address lies in the network. Malformed arguments are in nothing; families never mix. */
+/** Whether the address lies in the network. False for malformed arguments and for different families. */
 export function inCidr(address: string, cidr: string): boolean {
   const parsedAddress = parseJudged(address)
   const parsedCidr = parseCidr(cidr)
@@ -180,7 +180,7 @@ function isIsatap(address: IpAddress): boolean {
   return ((address.value >> 32n) & 0xfdff_ffffn) === 0x0000_5efen
 }
 
-/** Whether the address is one a stranger's server on the internet can have. Malformed text is not. */
+/** Whether a stranger's server on the internet can have the address. False for malformed text. */
 export function isPublicUnicast(address: string): boolean {
   const parsed = parseJudged(address)
   if (parsed === null) return false

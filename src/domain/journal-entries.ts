@@ -9,7 +9,7 @@ import { type ReceiptOutcome, STATUSES } from './message-states.ts'
 import { Reader, Writer } from './octets.ts'
 import type { Charge } from './rates.ts'
 
-/** A message was accepted: what it is, for whoever goes on with it. Created at the millisecond of its id. */
+/** A message was accepted. Holds everything that whoever continues with it needs. Created at the millisecond of its id. */
 export interface Accepted {
   readonly kind: 'accepted'
   readonly planId: number
@@ -20,21 +20,21 @@ export interface Accepted {
   readonly country: string | null
   /** Sealed where it carries credentials. */
   readonly callbackUrl: string | null
-  /** The recipient wants nothing more from this sender: never to be submitted. */
+  /** The recipient has opted out of this sender: the message is never submitted. */
   readonly optedOut: boolean
-  /** It is submitted at once: from now on a crash leaves it in doubt. */
+  /** It is submitted at once, so a crash from now on leaves it in doubt. */
   readonly begun: boolean
-  /** The route it is to take; 0: to be found out. */
+  /** The route it is to take; 0: not known yet. */
   readonly routeId: number
   readonly expiresAtMs: number
 }
 
-/** A message was taken out of the records, as it was there: from now on its facts are here. */
+/** A message was taken out of its record, in the state it had there. From now on its facts are in the journal. */
 export interface Loaded {
   readonly kind: 'loaded'
   readonly accepted: Omit<Accepted, 'kind'>
   readonly state: MessageState
-  /** Earlier events of it wait for delivery in the records: later ones wait behind them. */
+  /** Earlier events of it wait for delivery in the records; later ones wait behind them. */
   readonly hasWaitingEvents: boolean
 }
 
@@ -44,7 +44,7 @@ export interface Submitted {
   readonly carrierId: number
   readonly carrierMessageId: string
   readonly segment: number
-  /** How its message was cut, where that had started over. */
+  /** How its message was cut, if it had started over. */
   readonly cut: string | null
 }
 
@@ -64,7 +64,7 @@ export interface Attempted {
 export interface Evidence {
   readonly carrierId: number
   readonly carrierMessageId: string
-  /** ISO 8601 with microseconds: receipts of a message differ by it. */
+  /** ISO 8601 with microseconds, which tell the receipts of a message apart. */
   readonly receivedAt: string
   readonly outcome: ReceiptOutcome
   readonly errorCode: string
@@ -89,7 +89,7 @@ export interface EventTaken {
   readonly destination: string | null
 }
 
-/** What a message's journal says beside what changes its state. */
+/** A receipt as the journal has it: what changes the message's state, and the evidence. */
 export type RecordedReceipt = Receipt & { readonly evidence: Evidence }
 
 /** A fact and the message it is about. */
@@ -106,7 +106,7 @@ export interface JournalFact {
     | Exclude<Fact, Receipt>
 }
 
-/** What a message begins with, as its lane has it. */
+/** The fact with which a message begins in its lane. */
 export type FirstFact = Accepted | Loaded
 export type LaterFact = Exclude<JournalFact['fact'], FirstFact>
 
@@ -123,12 +123,15 @@ interface Field<T> {
   read(from: Reader): T
 }
 
-/** New ones when a field is added, or changes: a node of an older version refuses the entry instead of misreading it. */
+/**
+ * Gets a new number when a field is added or changes: a node of an older version refuses the entry instead of misreading
+ * it.
+ */
 const PLAIN = 1
 const COMPRESSED = 2
-/** The format and the length of the frame. */
+/** Octets of the format and of the frame's length. */
 const HEAD_OCTETS = 5
-/** Groups are like within: of 16 messages 600 octets each become 85 for 3 us. Shorter entries are not worth it. */
+/** The facts of a group are alike: with 16 messages, 600 octets each become 85 for 3 us. Shorter entries are not worth it. */
 const COMPRESSED_FROM = 1_024
 const MOST_OCTETS = 64 * 2 ** 20
 
@@ -346,7 +349,7 @@ export function encodeEntry(facts: readonly JournalFact[]): Buffer {
   return written.length < COMPRESSED_FROM ? written : compressed(written)
 }
 
-/** @throws RangeError for what `encodeEntry` of this version has not written. */
+/** @throws RangeError for data that `encodeEntry` of this version has not written. */
 export function decodeEntry(data: Buffer): JournalFact[] {
   const from = new Reader(data[0] === COMPRESSED ? decompressed(data) : data)
   const format = from.whole()

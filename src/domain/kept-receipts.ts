@@ -9,13 +9,13 @@ export interface KeptReceipt {
 
 /** Characters kept of a receipt. A text that an SMSC builds has at most some 300. */
 const MAX_KEPT = 1_024
-/** Characters of them that TLVs may take, names included: no text is squeezed out by them. */
+/** Characters of these that TLVs may take, names included, so that they never squeeze out the text. */
 const MAX_TLVS = 512
 const HEX = /^0x([0-9a-f]*)$/
 
 type TlvValue = string | number | boolean | Buffer
 
-/** What is kept of a receipt. `tlvs` without the one that carried the text. Values that do not fit are left out. */
+/** The part of a receipt that is kept. `tlvs` excludes the one that carried the text. Values that do not fit are left out. */
 export function keptReceipt(text: string, tlvs: Iterable<readonly [string, TlvValue]>): KeptReceipt {
   const kept: Record<string, string> = {}
   let left = MAX_TLVS
@@ -28,7 +28,7 @@ export function keptReceipt(text: string, tlvs: Iterable<readonly [string, TlvVa
   return { text: storable(text.slice(0, MAX_KEPT - (MAX_TLVS - left))), tlvs: kept }
 }
 
-/** The carrier's id and its own words for state and error; null where the receipt has none. Read from what was kept. */
+/** The carrier's id and its own words for state and error, read from what was kept; null where the receipt has none. */
 export function readKept({ text, tlvs }: KeptReceipt): {
   carrierMessageId: string | null
   carrierCode: string | null

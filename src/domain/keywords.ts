@@ -1,9 +1,9 @@
 /** Keywords of inbound (MO) messages. */
 
 /**
- * The configured keyword, in its configured spelling, that equals the first token of the text, case-insensitively;
- * null when none does. A token is what white space ends; punctuation after it is forgiven ("Stop!" is STOP) unless a
- * keyword is configured with it.
+ * The configured keyword, in its configured spelling, that equals the first token of the text, case-insensitively; null
+ * when none does. White space ends a token. Punctuation after it is ignored ("Stop!" is STOP) unless a keyword is
+ * configured with it.
  */
 export function matchKeyword(text: string, keywords: readonly string[]): string | null {
   const token = /^\s*(\S+)/.exec(text)?.[1]

@@ -1,4 +1,4 @@
-/** Something that waits in one `LevelQueue` at most; only the queue writes these. */
+/** An entry that waits in at most one `LevelQueue`; only the queue writes these fields. */
 export interface Queued<Self extends Queued<Self>> {
   queue: LevelQueue<Self> | null
   level: number
@@ -19,8 +19,8 @@ interface Ends<Entry> {
 }
 
 /**
- * A queue by levels (small whole numbers, from 0): the lowest level goes first, and within one who came first. The links
- * are in the entries themselves, so each step is O(1), finding the lowest level O(levels).
+ * A queue with levels (small whole numbers, from 0): the lowest level goes first, and each level is first in, first out.
+ * The links are in the entries themselves, so each step is O(1); finding the lowest level is O(levels).
  */
 export class LevelQueue<Entry extends Queued<Entry>> {
   readonly #levels: (Ends<Entry> | null)[] = []
@@ -42,12 +42,12 @@ export class LevelQueue<Entry extends Queued<Entry>> {
     return this.#levels[this.#lowest]?.first ?? null
   }
 
-  /** Behind those of its level. An entry that is here or in another queue leaves its place. */
+  /** Adds an entry behind those of its level. An entry that is in this or another queue leaves its place. */
   add(entry: Entry, level: number): void {
     entry.queue?.remove(entry)
     const ends = this.#levels[level]
     if (ends == null) {
-      // Without holes: a level that was never used is an empty one.
+      // No holes: a level that was never used is an empty one.
       while (this.#levels.length < level) this.#levels.push(null)
       this.#levels[level] = { first: entry, last: entry }
     } else {
@@ -61,7 +61,7 @@ export class LevelQueue<Entry extends Queued<Entry>> {
     this.#lowest = this.#size === 1 ? level : Math.min(this.#lowest, level)
   }
 
-  /** Of an entry that is elsewhere, or nowhere, nothing changes. */
+  /** Does nothing for an entry that is in another queue or in none. */
   remove(entry: Entry): void {
     if (entry.queue !== this) return
     const { level, next, previous } = entry

@@ -1,9 +1,9 @@
-/** What one node can do with a carrier over its own sessions, the best first. */
+/** What one node can do with a carrier over its own sessions, best first. */
 export const LINK_CONDITIONS = ['usable', 'throttled', 'silent', 'unbound'] as const
 
 export type LinkCondition = (typeof LINK_CONDITIONS)[number]
 
-/** By carrier id; a carrier that is not in it is unbound. */
+/** By carrier id; a carrier that is missing is unbound. */
 export type LinkConditions = ReadonlyMap<number, LinkCondition>
 
 /** Whether `a` is as good as `b`, or better. */
@@ -11,7 +11,7 @@ export function isAsGood(a: LinkCondition, b: LinkCondition): boolean {
   return LINK_CONDITIONS.indexOf(a) <= LINK_CONDITIONS.indexOf(b)
 }
 
-/** What several nodes can do together: of each carrier the best condition on any of them. */
+/** What several nodes can do together: the best condition of each carrier on any of them. */
 export function bestConditions(nodes: readonly Readonly<Record<string, LinkCondition>>[]): LinkConditions {
   const best = new Map<number, LinkCondition>()
   for (const node of nodes) {

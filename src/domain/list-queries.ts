@@ -31,13 +31,13 @@ export type ListQueryVerdict<Filters> =
   | { ok: true; query: ListQuery<Filters> }
   | { ok: false; faults: Fault[] }
 
-/** How the text of a filter becomes its canonical value; null when it is none, and what the fault says then. */
+/** How the text of a filter becomes its canonical value (null when it is not valid), and what the fault then says. */
 export interface FilterRule<Value> {
   readonly parse: (text: string) => Value | null
   readonly rule: string
 }
 
-/** The filters of a list, in the order of their faults. */
+/** The filters of a list, in the order in which their faults are listed. */
 export type FilterRules<Filters> = {
   readonly [Name in keyof Filters]-?: FilterRule<NonNullable<Filters[Name]>>
 }
@@ -59,20 +59,20 @@ export const SENDER_RULE: FilterRule<string> = {
   rule: 'must be a short code, an E.164 number or an alphanumeric sender',
 }
 
-/** An address of a query, if it is one of those wanted: an unescaped plus has arrived as a space. */
+/** An address in a query, if `isWanted` accepts it: an unescaped plus has arrived as a space. */
 export function addressOf(text: string, isWanted: (address: string) => boolean): string | null {
   const address = withPlus(text)
   return isWanted(address) ? address : null
 }
 
-/** How a list departs from the common rule. */
+/** How a list differs from the common rule. */
 export interface ListBounds {
   /** It needs a filter or a cursor. */
   readonly filtered: boolean
   readonly maxPage: number
 }
 
-/** Reads the query of a list and lists every fault of it. */
+/** Reads the query of a list and lists every fault in it. */
 export function parseListQuery<Filters extends object>(
   query: Query,
   rules: FilterRules<Filters>,
@@ -93,7 +93,7 @@ export function parseListQuery<Filters extends object>(
   return { ok: true, query: { servicePlanId, filters, limit, cursor } }
 }
 
-/** Filters by their texts, undefined where there is none, each judged by its own rule; faults go to the list. */
+/** Filters from their texts (undefined when absent), each by its own rule. Faults are added to the list. */
 export function parseFilters<Filters extends object>(
   rules: FilterRules<Filters>,
   textOf: (name: keyof Filters & string) => string | undefined,
@@ -108,7 +108,7 @@ export function parseFilters<Filters extends object>(
   return Object.fromEntries(filters) as Filters
 }
 
-/** Faults of filters repeated beside a cursor: each must equal what the cursor carries. */
+/** Faults of filters repeated beside a cursor: each must equal the cursor's. */
 export function contradictions<Filters extends object>(carried: Filters, repeated: Filters): Fault[] {
   return (Object.keys(repeated) as (keyof Filters & string)[])
     .filter((name) => repeated[name] !== null && repeated[name] !== carried[name])
@@ -127,7 +127,8 @@ function readFilters<Filters extends object>(
 
 function windowFaults({ fromDate, toDate }: Partial<DateWindow>, start: Query[string]): Fault[] {
   if (fromDate == null || toDate == null) return []
-  // Both ends rounded down: within one millisecond, a start rounded up lies beyond the end, which is empty and not wrong.
+  // Both ends are rounded down: a start rounded up could lie beyond an end in the same millisecond, which is empty and not
+  // wrong.
   const startMs = parseTimestamp(String(start), 'down') ?? fromDate
   if (startMs > toDate) return [fault('fromDate', 'INVALID_RANGE', 'must not be after toDate')]
   if (toDate - fromDate <= MAX_WINDOW_MS) return []

@@ -1,18 +1,17 @@
 /**
- * What happens to an MT message, and what it does to it: the rule for messages in memory and at rest, pure and total over
- * (status, fact). Every other part learns facts, and announces what `applyFact` changed. The
- * table is printed in docs/message-states.md.
+ * The rule for what each fact does to an MT message, in memory and at rest; pure and total over (status, fact). Every
+ * other part learns facts, and announces what `applyFact` changed. The table is printed in docs/message-states.md.
  */
 import { formatAmount, parseAmount } from './amounts.ts'
 import { type Status, UNKNOWN_REVERSIBLE_MS } from './message-states.ts'
 import type { Charge } from './rates.ts'
 
-/** A message as far as facts change it. Its text and its numbers never change. */
+/** The part of a message that facts change. Its text and its numbers never change. */
 export interface MessageState {
   readonly status: Status
   /** Of the last announcement; 0: none was made. */
   readonly sequence: number
-  /** Of the status, Unix ms. */
+  /** When the status changed, Unix ms. */
   readonly changedAtMs: number
   readonly sentAtMs: number | null
   readonly errorCode: string
@@ -22,7 +21,7 @@ export interface MessageState {
   readonly routeId: number | null
   readonly routeReason: string | null
   readonly segments: number
-  /** How the segments that count are cut, where the message has started over; null: as at first. */
+  /** How the segments that count are cut, if the message has started over; null: as at first. */
   readonly cut: string | null
   /** Bit n: segment n. */
   readonly deliveredSegments: bigint
@@ -30,7 +29,7 @@ export interface MessageState {
   readonly mccmnc: string | null
   /** Of all segments. */
   readonly charge: Charge | null
-  /** What is still to be submitted; null: that has ended. */
+  /** What is still to be submitted; null: the submission has ended. */
   readonly submission: OpenSubmission | null
 }
 
@@ -42,16 +41,16 @@ export interface OpenSubmission {
   readonly carrierId: number | null
   /** Bit n: PDU n is accepted. */
   readonly acceptedParts: bigint
-  /** How these are cut; null where there are none. */
+  /** How these are cut; null when there are none. */
   readonly cut: string | null
-  /** Parts of it were sent again, cut otherwise. */
+  /** Parts of it were sent again, cut differently. */
   readonly startedOver: boolean
   /** It may have reached a carrier in an earlier attempt. */
   readonly ambiguous: boolean
-  /** An attempt is under way: from now on a crash leaves it in doubt. */
+  /** An attempt is in flight: a crash from now on leaves it in doubt. */
   readonly begun: boolean
   readonly dueAtMs: number
-  /** The route that it waits for; 0: not known. */
+  /** The route that it waits for; 0: not known yet. */
   readonly routeId: number
   /** The carrier whose node is to take it up; 0: any. */
   readonly chosenCarrierId: number
@@ -75,13 +74,13 @@ interface PartAccepted extends At {
   readonly cut: string
 }
 
-/** A carrier took a part that is cut otherwise than those before: only parts of this cut count from now on. */
+/** A carrier took a part that is cut differently from those before: only parts of this cut count from now on. */
 interface StartedOver extends At {
   readonly kind: 'started-over'
   readonly cut: string
 }
 
-/** An attempt ended without ending the submission, or none could be made. `carrierId`, `routeId` null: as before. */
+/** An attempt ended without ending the submission, or none could be made. `carrierId`, `routeId` null: unchanged. */
 export interface Postponed extends At, Omit<OpenSubmission, 'begun' | 'routeId'> {
   readonly kind: 'postponed'
   readonly routeId: number | null
@@ -90,11 +89,11 @@ export interface Postponed extends At, Omit<OpenSubmission, 'begun' | 'routeId'>
 /** The node that had the message is gone. */
 interface Orphaned extends At {
   readonly kind: 'orphaned'
-  /** How long one whose attempt was under way waits for news of it. */
+  /** How long a message whose attempt was in flight waits for news of it. */
   readonly ambiguityWaitMs: number
 }
 
-/** The submission ended: a carrier has all of it, refused it for good, or it is not to be tried any more. */
+/** The submission ended: a carrier has all of it or refused it for good, or it is not retried any more. */
 export interface Settled extends At {
   readonly kind: 'settled'
   readonly status: 'SENT' | 'FAILED' | 'UNKNOWN'
@@ -103,9 +102,9 @@ export interface Settled extends At {
   readonly carrierId: number | null
   readonly routeId: number | null
   readonly routeReason: string | null
-  /** As it went out; null: as it was counted when it was accepted. */
+  /** As sent; null: as counted when the message was accepted. */
   readonly segments: number | null
-  /** How it was cut, where it started over. Counts where `segments` are given. */
+  /** How it was cut, if it started over. Counts only when `segments` are given. */
   readonly cut: string | null
   readonly mccmnc: string | null
   readonly charge: Charge | null
@@ -115,14 +114,14 @@ export interface Settled extends At {
 export interface Receipt extends At {
   readonly kind: 'receipt'
   readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
-  /** Bits of the segments that it speaks for. */
+  /** Bits of the segments that it is about. */
   readonly segments: bigint
   /** How these were cut. */
   readonly cut: string | null
   readonly errorCode: string
   readonly carrierCode: string | null
   readonly mccmnc: string | null
-  /** What a segment costs where the receipt says it went, when that is not what it was charged. */
+  /** What a segment costs in the network that the receipt names, if that is not what was charged. */
   readonly segmentCharge: Charge | null
 }
 
@@ -134,7 +133,7 @@ interface Overdue extends At {
 
 export type Fact = Begun | PartAccepted | StartedOver | Postponed | Orphaned | Settled | Receipt | Overdue
 
-/** What a message is when it is accepted. */
+/** The state of a message when it is accepted. */
 export function acceptedMessage(
   segments: number,
   atMs: number,
@@ -176,8 +175,8 @@ export function acceptedMessage(
 }
 
 /**
- * The message after a fact; the same object where nothing changes. A greater `sequence` is a change of status, to be
- * announced. Repeating a receipt, or what a recovery reads again, changes nothing.
+ * The message after a fact; the same object when nothing changes. A greater `sequence` means a change of status, to be
+ * announced. A repeated receipt, or a fact that a recovery reads again, changes nothing.
  */
 export function applyFact(message: MessageState, fact: Fact): MessageState {
   const rule = RULES[fact.kind] as Readonly<Record<Status, Rule<Fact>>>
@@ -192,7 +191,7 @@ const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extrac
   'part-accepted': inEveryStatus(acceptPart),
   'started-over': {
     QUEUED: startOver,
-    // A receipt was quicker than the answer of the last part: what it spoke for is not what counts now.
+    // A receipt overtook the answer of the last part: the parts it was about are not those that count now.
     UNKNOWN: startOver,
     SENT: keep,
     DELIVERED: keep,
@@ -202,7 +201,7 @@ const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extrac
   orphaned: inEveryStatus(orphan),
   settled: {
     QUEUED: settle,
-    // A receipt was quicker than the answer: the status stays.
+    // A receipt overtook the answer: the status stays.
     SENT: complete,
     UNKNOWN: complete,
     DELIVERED: complete,
@@ -216,7 +215,7 @@ const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extrac
     FAILED: keep,
   },
   overdue: {
-    // Until it is sent its validity ends it.
+    // A message that was not sent ends with its validity instead.
     QUEUED: keep,
     SENT: giveUp,
     UNKNOWN: keep,
@@ -239,7 +238,7 @@ function begin(message: MessageState): MessageState {
   return withSubmission(message, (submission) => ({ ...submission, begun: true }))
 }
 
-/** Where parts are on record that were cut otherwise, those stay the ones it goes on after. */
+/** If parts with another cut are on record, the submission still continues after those. */
 function acceptPart(message: MessageState, { parts, cut }: PartAccepted): MessageState {
   return withSubmission(message, (submission) =>
     submission.acceptedParts === 0n || submission.cut === cut
@@ -284,7 +283,7 @@ function startOver(message: MessageState, { cut }: StartedOver): MessageState {
   return message.cut === cut ? message : { ...message, cut, deliveredSegments: 0n, unknownSegments: 0n }
 }
 
-/** SENT, FAILED or UNKNOWN; DELIVERED at once where receipts of all segments came before the last answer. */
+/** SENT, FAILED or UNKNOWN; DELIVERED at once when receipts of all segments came before the last answer. */
 function settle(message: MessageState, fact: Settled): MessageState {
   const whole = allOf(fact.segments ?? message.segments)
   const isDelivered =
@@ -297,12 +296,12 @@ function settle(message: MessageState, fact: Settled): MessageState {
     changedAtMs: fact.atMs,
     errorCode: isDelivered ? '000' : fact.errorCode,
     carrierCode: fact.carrierCode ?? message.carrierCode,
-    // A price that a receipt brought goes where the message fails after all.
+    // If the message fails after all, a price that a receipt brought is dropped.
     ...(fact.status === 'FAILED' && { charge: fact.charge }),
   }
 }
 
-/** The message has moved on already: it gets what only its settlement knows, once. */
+/** The message has moved on already: it gets, once, what only its settlement knows. */
 function complete(message: MessageState, fact: Settled): MessageState {
   const isKnown = message.carrierId !== null || (fact.carrierId === null && fact.status !== 'SENT')
   return isKnown ? withoutSubmission(message) : fillIn(message, fact)
@@ -328,7 +327,7 @@ function fillIn(message: MessageState, fact: Settled): MessageState {
   }
 }
 
-/** Whether what receipts said so far is of the segments that count from now on. */
+/** Whether the receipts so far are about the segments that count from now on. */
 function isOfPresentCut(message: MessageState, fact: Settled): boolean {
   return fact.segments === null || fact.cut === message.cut
 }
@@ -360,7 +359,7 @@ function receive(message: MessageState, fact: Receipt): MessageState {
   }
 }
 
-/** How many segments a QUEUED message has is settled with its submission: until then several are not all delivered. */
+/** A QUEUED message's number of segments is settled with its submission: until then, several are not all delivered. */
 function statusOfSegments({ status, segments }: MessageState, delivered: bigint, unknown: bigint): Status {
   const whole = allOf(segments)
   if ((delivered & whole) === whole) return status === 'QUEUED' && segments > 1 ? status : 'DELIVERED'
@@ -375,7 +374,7 @@ function allOf(segments: number): bigint {
   return (1n << BigInt(segments)) - 1n
 }
 
-/** What was charged for `before` segments, for `now` of them, rounded as numeric(14, 6) is. */
+/** The charge for `before` segments, converted to `now` segments and rounded as numeric(14, 6) is. */
 function rescaled({ price, ptf, currency }: Charge, before: number, now: number): Charge {
   const scale = (amount: string) => {
     const doubled = 2n * (parseAmount(amount) ?? 0n) * BigInt(now)

@@ -18,14 +18,14 @@ const DIGITS = Buffer.from('0123456789abcdef')
 const octets = Buffer.alloc(16)
 const characters = Buffer.alloc(36, '-')
 
-/** `random` gives at least 9 bytes; `bucket` 0-255. */
+/** `random` has at least 9 bytes; `bucket` 0-255. */
 export function messageId(nowMs: number, random: Uint8Array, bucket: number): string {
   octets.writeUIntBE(nowMs, 0, 6)
   for (let index = 0; index < 9; index += 1) octets[6 + index] = random[index]!
   octets[6] = 0x70 | (octets[6]! & 0x0f)
   octets[8] = 0x80 | (octets[8]! & 0x3f)
   octets[15] = bucket
-  // A text put together of parts costs as much again when it is looked up the first time.
+  // A concatenated text costs as much again when it is first looked up.
   for (let index = 0; index < octets.length; index += 1) {
     const place = UUID_PLACES[index]!
     characters[place] = DIGITS[octets[index]! >> 4]!
@@ -55,12 +55,12 @@ export function drawOf(msgId: string, attempt: number): number {
   return (Number.parseInt(msgId.slice(24, 32), 16) / 2 ** 32 + attempt * GOLDEN_RATIO) % 1
 }
 
-/** Least id of a millisecond: every id made at `ms` or later is not below it. */
+/** Lowest id of a millisecond: no id made at `ms` or later is below it. */
 export function lowestIdAt(ms: number): string {
   return boundary(ms, '0000-0000-000000000000')
 }
 
-/** Greatest id of a millisecond: every id made at `ms` or earlier is not above it. */
+/** Highest id of a millisecond: no id made at `ms` or earlier is above it. */
 export function highestIdAt(ms: number): string {
   return boundary(ms, 'ffff-ffff-ffffffffffff')
 }

@@ -24,8 +24,8 @@ const DAY_MS = 24 * 3_600_000
 const CLOCK_SKEW_MS = 60_000
 
 /**
- * The filters of a request whose fields have been checked to be texts; faults go to the list. Without a plan the window is
- * the last 24 hours, or the 24 hours beside the end that is given; a carrier's id is found wherever it is.
+ * The filters of a request whose fields are known to be texts. Faults are added to the list. Without a plan, the window
+ * is the last 24 hours, or the 24 hours next to the end that is given. A carrier's id is searched for without a window.
  */
 export function parseSearch(
   texts: Partial<Readonly<Record<keyof SearchFilters, string>>>,
@@ -46,7 +46,7 @@ export function parseSearch(
   return { ...filters, fromDate: start, toDate: end }
 }
 
-/** The forms under which an id may be stored, whatever the carrier's rule is and was, and wherever it was read. */
+/** The forms in which an id may be stored, whatever the carrier's rule is or was, and wherever the id was read. */
 export function storedForms(carrierMessageId: string): string[] {
   const sources = ['submit', 'receipt'] as const
   const forms = ID_RULES.flatMap((rule: IdRule) =>
@@ -55,12 +55,12 @@ export function storedForms(carrierMessageId: string): string[] {
   return [...new Set(forms)]
 }
 
-/** First part of a window that is searched, newest first. */
+/** Length of the first part of a window that is searched. The search starts with the newest. */
 export const FIRST_PART_MS = 60_000
-/** A part that takes longer than this is followed by a shorter one, one that takes much less by a longer one. */
+/** A part that takes longer is followed by a shorter one, and one that takes much less by a longer one. */
 const GOAL_MS = 200
 
-/** How much of a window to search next, after a part that took so long. */
+/** How much of a window to search next, after a part that took `tookMs`. */
 export function nextPartMs(partMs: number, tookMs: number): number {
   if (tookMs > 4 * GOAL_MS) return Math.max(partMs / 4, 1_000)
   if (tookMs > GOAL_MS) return partMs

@@ -8,13 +8,13 @@ export const STATUSES: readonly Status[] = ['QUEUED', 'SENT', 'DELIVERED', 'FAIL
 
 const HOUR_MS = 3_600_000
 
-/** How long UNKNOWN gives way to a final status. */
+/** How long an UNKNOWN message may still get a final status. */
 export const UNKNOWN_REVERSIBLE_MS = 72 * HOUR_MS
 
-/** After validity ends, how long a final receipt is waited for before the message is overdue. */
+/** How long after its validity a message waits for a final receipt before it is overdue. */
 export const RECEIPT_GRACE_MS = 48 * HOUR_MS
 
-/** What a receipt says of its segment. SENT: it is on its way. */
+/** What a receipt says of its segment. SENT: it is still on its way. */
 export type ReceiptOutcome = Exclude<Status, 'QUEUED'>
 
 const OUTCOMES: Readonly<Record<CarrierState, ReceiptOutcome>> = {
@@ -30,7 +30,7 @@ const OUTCOMES: Readonly<Record<CarrierState, ReceiptOutcome>> = {
   UNKNOWN: 'UNKNOWN',
 }
 
-/** The public status that a receipt with this state asks for. */
+/** The public status for a receipt with this state. */
 export function statusOf(state: CarrierState): ReceiptOutcome {
   return OUTCOMES[state]
 }

@@ -39,7 +39,7 @@ export interface TravelAttempt
   readonly carrier: string | null
 }
 
-/** A segment that a carrier accepted. What its receipt said is kept where there are several. */
+/** A segment that a carrier accepted. What its receipt said is kept when there are several segments. */
 export interface TravelSubmission {
   readonly segment: number
   readonly carrierMessageId: string
@@ -62,7 +62,7 @@ export interface TravelWebhook {
   readonly responseHead: string | null
 }
 
-/** What its customer is told of; `dueAt` null: no attempt is planned. */
+/** An event its customer is told of; `dueAt` null: no attempt is planned. */
 export interface TravelEvent {
   readonly event: number
   readonly status: Status
@@ -73,13 +73,13 @@ export interface TravelEvent {
   readonly dueAt: string | null
 }
 
-/** A receipt as it is on record; `receipt` null: it came before they were kept. */
+/** A receipt on record; `receipt` null: it came before receipts were kept. */
 export interface RecordedReceipt {
   readonly receivedAt: string
   readonly carrier: string | null
-  /** Null where the message has one segment: its submission's. */
+  /** Null when the message has one segment: the id is that of its submission. */
   readonly carrierMessageId: string | null
-  /** What it was read as; SENT: an intermediate one. */
+  /** The status it was read as; SENT: an intermediate receipt. */
   readonly outcome: Status
   readonly errorCode: string
   readonly receipt: KeptReceipt | null
@@ -92,7 +92,7 @@ export interface TravelReceipt extends Omit<RecordedReceipt, 'receipt'> {
   readonly tlvs: Readonly<Record<string, string>>
 }
 
-/** The receipts as they are shown: with the carrier's words, and the id of the only segment where none is given. */
+/** The receipts as shown: with the carrier's words, and with the id of the only segment when they have none. */
 export function receiptsOf(
   recorded: readonly RecordedReceipt[],
   submissions: readonly { readonly carrierMessageId: string }[],
@@ -112,7 +112,7 @@ export function receiptsOf(
   })
 }
 
-/** Every attempt: those on record, and the one that was simply accepted, of which only the message itself tells. */
+/** Every attempt: those on record, and the one that was accepted at once, which only the message itself shows. */
 export function attemptsOf(
   recorded: readonly TravelAttempt[],
   message: { sentAt: string | null; carrier: string | null; routeReason: string | null },
@@ -123,7 +123,7 @@ export function attemptsOf(
   return [...recorded, { attemptedAt: sentAt, ...accepted }]
 }
 
-/** Everything that is known to have happened, the oldest first. What has one instant stays in the order of its cause. */
+/** Everything that is known to have happened, oldest first. Entries of one instant are in the order of cause and effect. */
 export function timelineOf(message: Travelled): TimelineEntry[] {
   const entries: TimelineEntry[] = [
     { at: message.createdAt, what: 'status', detail: 'QUEUED' },
@@ -173,7 +173,7 @@ function receiptEntry(receipt: TravelReceipt, { segments, submissions }: Travell
   return { at: receivedAt, what: 'receipt', detail }
 }
 
-/** What the receipt of a segment said, where the receipt itself was not kept. */
+/** What the receipt of a segment said, when the receipt itself was not kept. */
 function segmentEntry(submission: TravelSubmission, segments: number): TimelineEntry[] {
   const { segment, carrierMessageId, outcome, carrierCode, receiptAt } = submission
   if (outcome === null || receiptAt === null) return []

@@ -1,7 +1,7 @@
 import { SlotMap } from '../slot-map.ts'
 import type { MessageInProgress } from './messages-in-progress.ts'
 
-/** Messages in progress, or what has one, by id and by plan: a list of one plan does not go through those of all. */
+/** Messages in progress, or values that have one, by id and by plan, so that a list of one plan does not go through all. */
 export class MessagesByPlan<Value = MessageInProgress> {
   readonly #messageOf: (value: Value) => MessageInProgress
   readonly #values = new SlotMap<string, Value>()
@@ -19,12 +19,12 @@ export class MessagesByPlan<Value = MessageInProgress> {
     return this.#values.get(msgId)
   }
 
-  /** In the order in which they were added last; null: of all plans. */
+  /** In the order in which they were last added; null: of all plans. */
   of(planId: number | null): IteratorObject<Value> {
     return (planId === null ? this.#values : this.#ofPlans.get(planId))?.values() ?? Iterator.from([])
   }
 
-  /** In place of what it was before. Returns whether it was there. */
+  /** Replaces the earlier value. Returns whether there was one. */
   add(value: Value): boolean {
     const { msgId, accepted } = this.#messageOf(value)
     const wasThere = this.delete(msgId)
@@ -35,7 +35,7 @@ export class MessagesByPlan<Value = MessageInProgress> {
     return wasThere
   }
 
-  /** Whether it was there. */
+  /** Returns whether it was there. */
   delete(msgId: string): boolean {
     const value = this.#values.get(msgId)
     if (value === undefined) return false

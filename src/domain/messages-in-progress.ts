@@ -1,6 +1,6 @@
 /**
- * A message whose record is not written yet: what the journal says of it, fact by fact. Its owner, whoever takes a lane
- * over, and a node that follows another's lane build the same from the same facts.
+ * A message whose record is not written yet: what the journal says of it, fact by fact. Its owner, a node that takes over
+ * a lane, and a node that follows another's lane all build the same message from the same facts.
  */
 import type {
   Accepted,
@@ -20,10 +20,10 @@ import type { Status } from './message-states.ts'
 import type { Message } from './messages.ts'
 import type { Charge } from './rates.ts'
 
-/** An accepted segment; what its receipt said is kept where there are several. */
+/** An accepted segment. What its receipt said is kept when there are several segments. */
 interface SubmittedSegment extends Omit<Submitted, 'kind'> {
   receipt: { readonly evidence: Evidence; readonly carrierCode: string | null } | null
-  /** It has its row already. */
+  /** Its row is written already. */
   readonly isRecorded?: true
 }
 
@@ -36,22 +36,22 @@ export interface StatusEvent {
   readonly charge: Charge | null
   readonly sentAtMs: number | null
   readonly occurredAtMs: number
-  /** The receipt that made it, where that is the only one. */
+  /** The receipt that caused it, if it is the only one. */
   readonly receipt: KeptReceipt | null
-  /** Null: not yet, or not at the first attempt. */
+  /** Null: not taken yet, or not at the first attempt. */
   taken: Omit<EventTaken, 'kind' | 'sequence'> | null
 }
 
-/** What happens to it since it was accepted, or taken out of its record. */
+/** Everything that happened to it since it was accepted or taken out of its record. */
 export interface MessageInProgress {
   readonly msgId: string
   readonly accepted: Omit<Accepted, 'kind'>
-  /** It was taken out of its record; null: it has none yet. */
+  /** Set when it was taken out of its record; null: it has none yet. */
   readonly loaded: Pick<Loaded, 'state' | 'hasWaitingEvents'> | null
   state: MessageState
   readonly submissions: SubmittedSegment[]
   readonly attempts: Omit<Attempted, 'kind'>[]
-  /** Those that no event keeps. */
+  /** Receipts that no event keeps. */
   readonly receipts: Evidence[]
   readonly events: StatusEvent[]
 }
@@ -80,7 +80,7 @@ function nothingMore(msgId: string, accepted: Omit<Accepted, 'kind'>) {
   return { msgId, accepted, submissions: [], attempts: [], receipts: [], events: [] }
 }
 
-/** Adds a later fact to the message. Gives the event that announces it, where its status has changed. */
+/** Adds a later fact to the message. Returns the event that announces it, if its status has changed. */
 export function addFact(message: MessageInProgress, fact: LaterFact): StatusEvent | null {
   if (fact.kind === 'submitted') message.submissions.push({ ...fact, receipt: null })
   else if (fact.kind === 'attempted') message.attempts.push(fact)
@@ -91,7 +91,7 @@ export function addFact(message: MessageInProgress, fact: LaterFact): StatusEven
   return null
 }
 
-/** An event's time stands for that of its receipt, but where that came so much earlier: then it was parked. */
+/** An event's time stands for that of its receipt, unless the receipt came so much earlier: then it was parked. */
 const RECEIPT_LAG_MS = 1_000
 
 function addReceipt(message: MessageInProgress, fact: Extract<JournalFact['fact'], { kind: 'receipt' }>) {
@@ -141,7 +141,7 @@ function takeEvent(message: MessageInProgress, taken: EventTaken): void {
 export interface ChangedMessage extends Message {
   /** Of the event that announces it. */
   readonly seq: number
-  /** The event is this node's to deliver from memory. */
+  /** This node is to deliver the event from memory. */
   readonly held: boolean
   readonly carrierId: number | null
   readonly routeId: number | null

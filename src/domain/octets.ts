@@ -1,7 +1,7 @@
-/** Numbers and texts as octets, as the journal has them: small ones take little room. */
+/** Numbers and texts as octets, in the form of the journal: small numbers take little room. */
 
 const UUID_OCTETS = 16
-/** Seven bits an octet, least first; the eighth says that more follow. */
+/** Seven bits per octet, least significant first; the eighth says that more follow. */
 const MORE = 0x80
 const FIRST_OCTETS = 1_024
 
@@ -14,7 +14,7 @@ const DIGIT_OF = Uint8Array.from(
   (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
 )
 
-/** Returns the place behind its 16 octets. Takes a quarter of the time of Buffer's own hex, which reads no hyphens. */
+/** Returns the place behind its 16 octets. Takes a quarter of the time of Buffer's own hex, which cannot read hyphens. */
 export function writeUuid(to: Buffer, start: number, uuid: string): number {
   let at = start
   for (const place of UUID_PLACES) to[at++] = octetAt(uuid, place)

@@ -19,7 +19,7 @@ export const DEFAULT_OPT_OUT: OptOutSettings = {
 export const MAX_WORDS = 50
 export const MAX_WORD_CHARACTERS = 32
 
-/** A word with all that a person may put around it. Longer messages say something else. */
+/** Room for a word and all that a person may put around it. Longer messages say something else. */
 const MAX_REQUEST_LENGTH = 160
 
 const LISTS = [
@@ -29,13 +29,13 @@ const LISTS = [
 ] as const
 const REPLIES = ['stopReply', 'startReply', 'helpReply'] as const
 
-/** By settings, which a directory has once for as long as it is current. */
+/** Cached by settings, of which a directory has one object for as long as it is current. */
 const requestsByWord = new WeakMap<OptOutSettings, ReadonlyMap<string, OptOutRequest>>()
 
 /**
- * What the message asks for: it is, as a whole, one of the words. Case, width, spaces, punctuation and symbols do not
- * count ("Stop!", "opt-out", "“STOP ALL” 🙏"); another word does: "STOP please" is for people to read, or a word of the
- * plan's own, since "stop by at 5", "cancel my order" and "end of the month?" begin alike.
+ * What the message asks for, if it is, as a whole, one of the words. Case, width, spaces, punctuation and symbols are
+ * ignored ("Stop!", "opt-out", "“STOP ALL” 🙏"). Another word counts: "STOP please" is for people to read, or a word of
+ * the plan's own, since "stop by at 5", "cancel my order" and "end of the month?" begin alike.
  */
 export function optOutRequest(text: string, settings: OptOutSettings): OptOutRequest | null {
   if (text.length > MAX_REQUEST_LENGTH) return null
@@ -47,12 +47,15 @@ export function optOutRequest(text: string, settings: OptOutSettings): OptOutReq
   return requests.get(core(text)) ?? null
 }
 
-/** The text the request is answered with; null: none. */
+/** The text that answers the request; null: none. */
 export function replyTo(request: OptOutRequest, settings: OptOutSettings): string | null {
   return settings[`${request}Reply`]
 }
 
-/** What a schema cannot tell of `optOut`: words without a letter or digit, or there twice, and texts that no message is. */
+/**
+ * Faults of `optOut` that a schema cannot see: words without a letter or digit, repeated words, and texts that cannot be
+ * sent.
+ */
 export function optOutFaults(settings: OptOutSettings): Fault[] {
   const faults: Fault[] = []
   const seen = new Set<string>()

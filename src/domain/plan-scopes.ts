@@ -13,7 +13,7 @@ function covers(token: Token, plan: ServicePlan): boolean {
   return token.planIds === null || token.planIds.has(plan.id)
 }
 
-/** The plan to send with, or the refusal. A foreign plan and one that does not exist give the same answer. */
+/** The plan to send with, or the refusal. A foreign plan and one that does not exist are refused alike. */
 export function planForSending(
   directory: Directory,
   token: Token,
@@ -26,7 +26,7 @@ export function planForSending(
   return plan.route === null ? 'SERVICE_PLAN_INCOMPLETE' : plan
 }
 
-/** The plan whose records the token may read, active or not; null is 403, whether the plan exists elsewhere or nowhere. */
+/** The plan, active or not, whose records the token may read; null is 403, whether the plan exists elsewhere or nowhere. */
 export function planForReading(
   directory: Directory,
   token: Token,
@@ -47,5 +47,5 @@ export function readablePlanIds(directory: Directory, token: Token): readonly nu
   return ids
 }
 
-/** Each snapshot has Token objects of its own, so what is remembered for one goes with its snapshot. */
+/** Each snapshot has its own Token objects, so what is cached for one goes with its snapshot. */
 const readable = new WeakMap<Token, readonly number[]>()

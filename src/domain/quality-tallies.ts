@@ -23,7 +23,7 @@ export interface QualityMinute extends RouteCarrier {
 
 /** About 10 MB; the receipts of a day's minutes from ten carriers fit. */
 const MAX_ROWS = 15_000
-/** Keys of carriers stay below 2^21: the pair is one exact number. */
+/** Keys of carriers stay below 2^21, so that a pair is one exact number. */
 const ROUTE_KEYS = 2 ** 32
 
 /** Counts that are not in the database yet: by minute, carrier and route. Bounded: what finds no room is not counted. */
@@ -32,7 +32,7 @@ export class QualityTallies {
   #rows = 0
   #dropped = 0
 
-  /** Events that found no room since this was last asked. */
+  /** Events that found no room since the last call. */
   takeDropped(): number {
     const dropped = this.#dropped
     this.#dropped = 0
@@ -69,7 +69,7 @@ export class QualityTallies {
     else countLatency(RECEIPT_LATENCY_BOUNDS_MS, counts.receiptLatency, latencyMs)
   }
 
-  /** Everything counted so far, which is forgotten here. */
+  /** Returns everything counted so far, and forgets it here. */
   take(): QualityMinute[] {
     const rows = [...this.#minutes.values()].flatMap((minute) => [...minute.values()])
     this.#minutes = new Map()
@@ -77,7 +77,7 @@ export class QualityTallies {
     return rows
   }
 
-  /** Adds counts that could not be written. */
+  /** Adds back counts that could not be written. */
   giveBack(rows: readonly QualityMinute[]): void {
     for (const row of rows) {
       const counts = this.#counts(row.minuteMs, row)

@@ -1,8 +1,8 @@
 import type { QualityFloor } from './configuration.ts'
 
-/** How a carrier does in a route: what is counted, the figures drawn from it, and when they are too bad. */
+/** How a carrier performs in a route: what is counted, the figures drawn from it, and when they are too bad. */
 
-/** submit_sm by what came of it; `refused`: any status but ESME_ROK and those that mean throttled. */
+/** submit_sm by outcome; `refused`: any status but ESME_ROK and those that mean throttled. */
 export type SubmitResult = 'accepted' | 'refused' | 'throttled' | 'noAnswer'
 /** Messages by their last status after SENT. */
 export type FinalResult = 'delivered' | 'failed' | 'unknown'
@@ -10,7 +10,7 @@ export type FinalResult = 'delivered' | 'failed' | 'unknown'
 export const SUBMIT_RESULTS: readonly SubmitResult[] = ['accepted', 'refused', 'throttled', 'noAnswer']
 export const FINAL_RESULTS: readonly FinalResult[] = ['delivered', 'failed', 'unknown']
 
-/** Counts of one carrier in one route: of submit_sm by the minute of the answer, of messages by that of sentAt. */
+/** Counts of one carrier in one route: submit_sm by the minute of the answer, messages by the minute of sentAt. */
 export interface QualityCounts extends Record<SubmitResult | FinalResult, number> {
   /** Messages the carrier accepted whole. */
   sent: number
@@ -25,7 +25,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Upper bounds; one more bucket holds what is above. The columns of quality_minutes have this many places. */
+/** Upper bounds; one more bucket holds anything above. The columns of quality_minutes have this many places. */
 export const SUBMIT_LATENCY_BOUNDS_MS: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000,
 ]
@@ -35,7 +35,7 @@ export const RECEIPT_LATENCY_BOUNDS_MS: readonly number[] = [
   ...[1, 4, 12, 72].map((hours) => hours * HOUR_MS),
 ]
 
-/** A message without a final receipt is missing one when it was sent this long ago. */
+/** A message without a final receipt counts as missing one this long after it was sent. */
 export const MISSING_AFTER_MINUTES = 10
 
 export function minuteOf(atMs: number): number {
@@ -66,8 +66,8 @@ export function countLatency(bounds: readonly number[], counts: number[], latenc
 }
 
 /**
- * The latency in ms below which `share` (0..1) of the counted ones are, straight between the bounds of its bucket. `most`
- * is the greatest there was, where that is known; else what is above the last bound counts as that bound. Null: none.
+ * The latency in ms below which `share` (0..1) of the counted ones are, interpolated linearly in its bucket. `most` is
+ * the greatest latency, if known; otherwise anything above the last bound counts as that bound. Null: none was counted.
  */
 export function percentileMs(
   bounds: readonly number[],
@@ -89,13 +89,13 @@ export function percentileMs(
   return most
 }
 
-/** Percent of the messages with a final receipt that were delivered, to a tenth; null: none has one. */
+/** Percentage of the messages with a final receipt that were delivered, to a tenth; null: none has one. */
 export function deliveryRate(counts: Pick<QualityCounts, FinalResult>): number | null {
   const finals = counts.delivered + counts.failed + counts.unknown
   return finals === 0 ? null : Math.round((1_000 * counts.delivered) / finals) / 10
 }
 
-/** Why the carrier is out of use with these counts of the floor's window, for people; null: it is not. */
+/** Why the counts of the floor's window put the carrier out of use, for people; null: they do not. */
 export function belowFloor(counts: Pick<QualityCounts, FinalResult>, floor: QualityFloor): string | null {
   const finals = counts.delivered + counts.failed + counts.unknown
   if (finals < floor.minMessages || counts.delivered * 100 >= floor.minDelivered * finals) return null

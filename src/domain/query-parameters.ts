@@ -5,8 +5,8 @@ import { isPublicId } from './identifiers.ts'
 export type Query = Readonly<Record<string, string | string[] | undefined>>
 
 /**
- * The value of a parameter, or undefined when it is absent or at fault; faults go to the list. Given twice and given empty
- * are faults.
+ * The value of a parameter, or undefined when it is absent or at fault. Faults are added to the list. Giving a parameter
+ * twice or empty is a fault.
  */
 export function singleParameter(query: Query, name: string, faults: Fault[]): string | undefined {
   const value = query[name]
@@ -36,12 +36,15 @@ export function planParameter(query: Query, required: boolean, faults: Fault[]):
   return undefined
 }
 
-/** Names of the parameters given, `name[]` and the like among them as `name`. */
+/** Names of the parameters given; `name[]` and the like count as `name`. */
 export function givenNames(query: Query): string[] {
   return Object.keys(query).map((key) => /^[^[]*/.exec(key)![0])
 }
 
-/** Faults for `name[]`, `name[0]`, `name[$ne]` …: other servers read them as arrays or operators, here they would be lost. */
+/**
+ * Faults for `name[]`, `name[0]`, `name[$ne]` …: other servers read them as arrays or operators; here they would be
+ * ignored.
+ */
 export function bracketFaults(query: Query, names: ReadonlySet<string>): Fault[] {
   return Object.keys(query)
     .map((key) => key.slice(0, Math.max(0, key.indexOf('['))))

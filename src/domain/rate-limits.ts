@@ -12,7 +12,7 @@ export function takeToken(
   limit: RateLimit,
   nowMs: number,
 ): { bucket: Bucket; waitMs: number } {
-  // A clock set back gives nothing; a limit lowered meanwhile takes what is above its burst.
+  // A clock set back adds nothing; a limit lowered meanwhile takes away what is above its burst.
   const elapsedMs = bucket === undefined ? 0 : Math.max(0, nowMs - bucket.updatedMs)
   const before = bucket === undefined ? limit.burst : bucket.tokens
   const tokens = Math.min(limit.burst, before + (elapsedMs * limit.perSecond) / 1000)
@@ -20,7 +20,7 @@ export function takeToken(
   return { bucket: { tokens, updatedMs: nowMs }, waitMs: ((1 - tokens) / limit.perSecond) * 1000 }
 }
 
-/** Buckets kept at most; beyond it the one opened first is forgotten, which gives its owner a full burst again. */
+/** Most buckets kept. Beyond it the one opened first is forgotten, which gives its owner a full burst again. */
 const MAX_BUCKETS = 100_000
 
 /** One bucket per key (an account or a plan). Its clock is the `nowMs` it is given. */
@@ -32,7 +32,7 @@ export class RateLimiter {
     this.#maxBuckets = maxBuckets
   }
 
-  /** 0 when the request may pass; else the milliseconds after which one may. */
+  /** 0 when the request may pass; otherwise the milliseconds until one may. */
   take(key: number, limit: RateLimit, nowMs: number): number {
     const known = this.#buckets.get(key)
     if (known === undefined && this.#buckets.size >= this.#maxBuckets) {

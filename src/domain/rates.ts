@@ -14,7 +14,7 @@ export interface Charge {
   readonly currency: string
 }
 
-/** Every rate there is, found by look-ups: this is asked for each message. */
+/** All rates, indexed because one is looked up for each message. */
 export class RateTable {
   readonly #shared: DestinationTable<Rate> | undefined
   readonly #ofPlans: ReadonlyMap<number | null, DestinationTable<Rate>>

@@ -1,11 +1,12 @@
-/** Binds that one message may cost, before its answers are its own. */
+/** Binds that one message may cost before such an answer is taken as the message's own fault. */
 const MOST_REBINDS = 3
-/** Messages kept count of; the one whose answer came first makes room. */
+/** Messages that are counted; the one whose answer came first makes room. */
 const MAX_MESSAGES = 1_000
 
 /**
- * Which messages were answered with a status that blames the session, and in how many sessions. One message that is always
- * answered so, by a carrier that means something else by it, would bind everybody's link anew until its validity is over.
+ * Which messages were answered with a status that blames the session, and in how many sessions. A carrier that means
+ * something else by it may answer one message like this every time. Without this count, that message would rebind
+ * everybody's link until its validity is over.
  */
 export class RebindCounts {
   readonly #most: number
@@ -15,10 +16,10 @@ export class RebindCounts {
     this.#most = most
   }
 
-  /** The message was answered so in this session. False when it was in three others before: the fault is not the link's. */
+  /** Records such an answer. False when the message got one in three other sessions before: the fault is not the link's. */
   blamesLink(msgId: string, session: object | null): boolean {
     const before = this.#seen.get(msgId)
-    // Its other segments.
+    // An answer to another of its segments.
     if (before !== undefined && before.session === session) return true
     const count = before?.count ?? 0
     if (count >= MOST_REBINDS) return false

@@ -17,7 +17,7 @@ export type Receipt = {
   /** As the carrier wrote it: an id can be hexadecimal, decimal above 2^53 or a UUID, so it stays a string. */
   carrierMessageId: string | null
   state: CarrierState
-  /** The word of the carrier for a state that is in none of our lists, as written; null when the state was read. */
+  /** The carrier's word for a state that is in none of our lists, as written; null when the state was read. */
   vendorState: string | null
   /** The carrier's raw code: `err:` as written, or network_error_code in decimal, 3 digits at least. */
   errorCode: string | null
@@ -35,7 +35,7 @@ export type ReceiptTlvs = {
   mccmnc?: string | undefined
 }
 
-/** A receipt that its SMSC builds has at most some 300 characters; what lies beyond this is not read. */
+/** A receipt built by its SMSC has at most some 300 characters; nothing beyond this limit is read. */
 const MAX_TEXT_LENGTH = 4096
 const MAX_VALUE_LENGTH = 64
 const MAX_KEY_LENGTH = 20
@@ -57,7 +57,7 @@ const STATE_VALUES: readonly CarrierState[] = [
   'SKIPPED',
 ]
 
-/** Spellings seen, each with the fewest letters that a truncated one must keep to stay unmistakable. */
+/** Spellings seen, each with the fewest letters that a truncated one must keep to be unmistakable. */
 const SPELLINGS: ReadonlyArray<readonly [spelling: string, fewestLetters: number, state: CarrierState]> = [
   ['DELIVRD', 6, 'DELIVRD'],
   ['DELIVERED', 7, 'DELIVRD'],
@@ -124,7 +124,10 @@ const KEYS = new Map<string, Field>([
 /** Second words of keys that are written as two. */
 const SECOND_WORDS = new Set(['date', 'time', 'code'])
 
-/** Words as most carriers write them, by length. Comparing a few takes less time than looking up a text that was just cut out. */
+/**
+ * Words as most carriers write them, by length. Comparing with a few is faster than looking up a text that was just cut
+ * out.
+ */
 const WORDS = [...KEYS.keys(), ...SECOND_WORDS, 'submit', 'done']
 const WORDS_BY_LENGTH = Array.from({ length: MAX_KEY_LENGTH + 1 }, (_, length) =>
   WORDS.filter((word) => word.length === length),
@@ -137,9 +140,9 @@ export function isReceipt(esmClass: number): boolean {
 }
 
 /**
- * Text of a receipt from its octets. Its keys and values are ASCII (Appendix B) and its data_coding is no guide: carriers
- * copy that of the message it is about. UTF-16 shows by its zero octets; the rest is Latin-1, as ids are elsewhere in
- * SMPP, where the GSM alphabet would make another id of one with `_`, which it has at 0x11. Never throws, no U+0000.
+ * The text of a receipt from its octets. Its keys and values are ASCII (Appendix B). Its data_coding is no guide, because
+ * carriers copy that of the message it is about. UTF-16 is recognised by its zero octets. The rest is read as Latin-1,
+ * like ids elsewhere in SMPP: in the GSM alphabet `_` is 0x11, so an id with one would change. Never throws, no U+0000.
  */
 export function receiptText(octets: Buffer): string {
   const order = byteOrder(octets)
@@ -148,7 +151,7 @@ export function receiptText(octets: Buffer): string {
   return (order === 'be' ? even.swap16() : even).toString('utf16le').replaceAll('\0', '').toWellFormed()
 }
 
-/** Of UTF-16, by its mark or its first two characters; null for octets that are not UTF-16. */
+/** Byte order of UTF-16, by its mark or its first two characters; null for octets that are not UTF-16. */
 function byteOrder(octets: Buffer): 'be' | 'le' | null {
   const [first, second, third, fourth] = octets
   if (fourth === undefined) return null
@@ -158,7 +161,7 @@ function byteOrder(octets: Buffer): 'be' | 'le' | null {
 
 /**
  * Reads a receipt. TLVs win over the text where they are readable; a state that is missing or not in our lists is
- * UNKNOWN. null when neither a message id nor a state is given at all. Linear in the text, never throws.
+ * UNKNOWN. Null when there is neither a message id nor a state. Linear in the text, never throws.
  */
 export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | null {
   const fields = readFields(text.slice(0, MAX_TEXT_LENGTH))
@@ -180,7 +183,7 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
   }
 }
 
-/** message_state 0 is SCHEDULED in SMPP 5.0 but nothing in 3.4, where some send it for "not set": the word then wins. */
+/** message_state 0 is SCHEDULED in SMPP 5.0 but undefined in 3.4, where some send it for "not set": then the word wins. */
 function carrierState(word: string | null, messageState: number | undefined): CarrierState | undefined {
   const told = word === null ? undefined : stateOf(word.toUpperCase())
   const coded = messageState === undefined ? undefined : STATE_VALUES[messageState]
@@ -188,7 +191,7 @@ function carrierState(word: string | null, messageState: number | undefined): Ca
   return coded ?? told
 }
 
-/** Some write more behind the word: `DELIVRD.`, `UNDELIV/ABSENT`. */
+/** Some carriers write more behind the word: `DELIVRD.`, `UNDELIV/ABSENT`. */
 function stateOf(word: string): CarrierState | undefined {
   return STATE_WORDS.get(word) ?? STATE_WORDS.get(/^[A-Z]*/.exec(word)![0])
 }
@@ -200,9 +203,9 @@ function readNetworkError(tlv: Buffer | undefined): { type: number; code: string
 }
 
 /**
- * Values by field. Of a field that comes twice the first counts, and everything after `text:` is the message's own
- * words, which may say `stat:` too. Only where `text:` comes before the state is the rest read, for what is missing, and
- * then the last value counts; an id only where no id and no state came before: words of a message must not make its
+ * Values by field. If a field occurs twice, the first counts. Everything after `text:` is the message's own words, which
+ * may say `stat:` too. The rest is read, for missing fields, only when `text:` comes before the state, and then the last
+ * value counts. An id there counts only if neither an id nor a state came before: a message's words must not make its
  * receipt that of another.
  */
 function readFields(text: string): Partial<Record<Field, string>> {
@@ -226,7 +229,10 @@ function valueAfter(marks: readonly Mark[], index: number, text: string): string
 
 type Mark = { field: Field; keyAt: number; valueAt: number }
 
-/** Known keys followed by a colon, an equals sign or the end of its tag, in order, as far as they count. Looks back from each sign, a bounded way. */
+/**
+ * Known keys followed by a colon, an equals sign or the end of their tag, in order, as far as they count. Looks back a
+ * bounded way from each sign.
+ */
 function findMarks(text: string): Mark[] {
   const marks: Mark[] = []
   for (let index = 0; index < text.length; index += 1) {
@@ -234,7 +240,7 @@ function findMarks(text: string): Mark[] {
     const mark = keyBefore(text, index)
     if (mark === null) continue
     marks.push(mark)
-    // What follows is the message's own words, and nobody reads them.
+    // What follows is the message's own words, which are not read.
     if (mark.field === 'text' && marks.some(({ field }) => field === 'stat')) break
   }
   return marks
@@ -260,7 +266,10 @@ function keyBefore(text: string, signAt: number): Mark | null {
   return field === undefined ? null : { field, keyAt: start, valueAt: signAt + 1 }
 }
 
-/** The word that ends before `end`, with spaces and quotes between allowed; null when none or longer than any key. */
+/**
+ * The word that ends before `end`, allowing spaces and quotes between; null when there is none, or it is longer than any
+ * key.
+ */
 function wordBefore(text: string, end: number): { name: string; start: number } | null {
   const floor = Math.max(0, end - 2 * MAX_KEY_LENGTH)
   let stop = end
@@ -293,7 +302,7 @@ function isPadding(unit: number): boolean {
 const IS_PADDING = new Uint8Array(0x80)
 for (const character of ',;|<>()[]{}') IS_PADDING[character.charCodeAt(0)] = 1
 
-/** Without padding at its ends, cut to 64 characters; null when nothing is left. */
+/** Without padding at its ends and cut to 64 characters; null when nothing is left. */
 function cleaned(value: string | undefined): string | null {
   if (value === undefined) return null
   let start = 0

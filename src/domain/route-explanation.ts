@@ -21,18 +21,18 @@ interface ExplainedCarrier {
   readonly priority: number
   readonly weight: number
   readonly condition: CarrierCondition
-  /** Percent of the messages that it gets at present. */
+  /** Percentage of the messages that it gets at present. */
   readonly share: number
-  /** As it is stored with a message; null where it gets none. */
+  /** As stored with a message; null when it gets none. */
   readonly reason: string | null
 }
 
-/** What would become of a message, and why. */
+/** What would happen to a message, and why. */
 export interface RouteExplanation {
   readonly country: string | null
   readonly mccmnc: string | null
   readonly isActive: boolean
-  /** The plan has a route of its own: without one it cannot send, whatever rules fit. */
+  /** The plan has a route of its own. Without one it cannot send, whatever rules match. */
   readonly isComplete: boolean
   readonly senderRefusal: SenderRefusal | null
   /** Null: no rule fits, and the plan has no route. */
@@ -48,7 +48,7 @@ export interface RouteExplanation {
   readonly charge: Charge | null
 }
 
-/** Answers with what the message path itself looks up. */
+/** Answers with the look-ups of the message path itself. */
 export function explainRoute(
   directory: Directory,
   question: Question,
@@ -99,7 +99,7 @@ function explainCarriers(
   })
 }
 
-/** How the carrier that gets most of the messages wants long ones: headers of another form leave less room. */
+/** How the carrier that gets most of the messages wants long ones. Other forms of headers leave less room. */
 function formOf({ contents }: Directory, carriers: readonly ExplainedCarrier[]): LongMessages {
   const [most] = carriers.toSorted((a, b) => b.share - a.share)
   return contents.carriers.find(({ name }) => name === most?.carrier)?.longMessages ?? 'udh'

@@ -10,7 +10,7 @@ const key = (planId: number | null, sender: string | null) => `${planId ?? ''}:$
  */
 export class RoutingRules {
   readonly #tables: ReadonlyMap<string, DestinationTable<RoutingRule>>
-  /** By plan; null: of every plan. */
+  /** By plan; null: for every plan. */
   readonly #routes: ReadonlyMap<number | null, ReadonlySet<Route>>
 
   constructor(rules: readonly RoutingRule[]) {
@@ -30,7 +30,7 @@ export class RoutingRules {
     return this.#limitedTo(planId, sender, place) ?? this.#limitedTo(planId, null, place)
   }
 
-  /** The plan's own route and those that rules may send its messages over. */
+  /** The plan's own route and the routes over which rules may send its messages. */
   routesOf({ id, route }: ServicePlan): ReadonlySet<Route> {
     const own = route === null ? [] : [route]
     return new Set([...own, ...(this.#routes.get(id) ?? []), ...(this.#routes.get(null) ?? [])])

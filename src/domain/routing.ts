@@ -16,20 +16,20 @@ export interface Choice {
   readonly reason: string
 }
 
-/** The route of a message. What is told of it for every message is made once. */
+/** The route of a message. Texts that are the same for every message are made once. */
 export interface Routed {
   readonly route: Route
   /** Null: it is the plan's own route. */
   readonly rule: RoutingRule | null
   /** Names of the route's carriers, in its order. */
   readonly carrierNames: readonly string[]
-  /** The choice of each of the route's carriers where none had to be passed over. */
+  /** The choice for each of the route's carriers when none had to be passed over. */
   readonly plainChoices: readonly Choice[]
 }
 
 const MAX_REASON_LENGTH = 200
 
-/** A message is sent late over a carrier that is throttled, or badly over one out of use, rather than not at all. */
+/** It is better to send a message late over a throttled carrier, or badly over one out of use, than not at all. */
 const LAST_RESORTS = ['usable', 'throttled', 'out-of-use', 'silent'] as const
 
 export function routed(
@@ -50,8 +50,9 @@ export function routed(
 }
 
 /**
- * The carrier for a message: among the usable ones of the lowest priority number, by weight. Where none is usable,
- * throttled ones are taken, then those out of use, then silent ones. Null when there is none of them either. `random`: 0 to below 1.
+ * Chooses the carrier for a message: by weight among the usable ones of the lowest priority number. If none is usable,
+ * throttled ones are taken, then those out of use, then silent ones. Null when there are none of these either. `random`:
+ * 0 to below 1.
  */
 export function chooseCarrier(
   routed: Routed,
@@ -76,7 +77,7 @@ export function candidateCarriers(
   return openTo(route, conditionOf)?.candidates.map((index) => route.carriers[index]!.carrierId) ?? []
 }
 
-/** Every choice that `chooseCarrier` makes at present, and the part of the messages (0 to 1) it makes it for. */
+/** Every choice that `chooseCarrier` makes at present, and the share of the messages (0 to 1) that get it. */
 export function possibleChoices(
   routed: Routed,
   conditionOf: (carrierId: number) => CarrierCondition,
@@ -118,7 +119,7 @@ function openTo({ carriers }: Route, conditionOf: (carrierId: number) => Carrier
   return { conditions, candidates, weights }
 }
 
-/** The plain choice, unless a carrier before the chosen one or beside it was passed over. */
+/** The plain choice, unless a carrier before or beside the chosen one was passed over. */
 function explained(routed: Routed, { conditions, weights }: Open, chosen: number): Choice {
   const { route, rule, carrierNames, plainChoices } = routed
   const { carrierId, priority, weight } = route.carriers[chosen]!

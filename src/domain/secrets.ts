@@ -10,7 +10,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/
 
-/** The key that seals. Behind it those that still open what was sealed with an earlier one, or with the next. */
+/** The key that seals, then the keys that still open what was sealed with an earlier one or with the next. */
 export type SecretKeys = Uint8Array | readonly [Uint8Array, ...Uint8Array[]]
 
 export type KeyPurpose = 'secrets' | 'cursors'
@@ -45,7 +45,7 @@ export function isSealedAnew(keys: SecretKeys, sealed: string): boolean {
   return SEALED.exec(sealed)?.[1] === sealingKeyId(keys)
 }
 
-/** The id of the key that seals now, as every sealed secret shows it. It tells nothing about the key. */
+/** The id of the sealing key, as every sealed secret shows it. It tells nothing about the key. */
 export function sealingKeyId(keys: SecretKeys): string {
   return keyId(sealingKey(keys))
 }

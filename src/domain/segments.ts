@@ -1,4 +1,4 @@
-/** Writing the text of an MT message as the submit_sm that carry it (3GPP TS 23.040 §9.2.3.24, 23.038). */
+/** Turns the text of an MT message into the submit_sm that carry it (3GPP TS 23.040 §9.2.3.24, 23.038). */
 
 import { buildHeader, type Part, UDHI } from './concatenation.ts'
 import type { LongMessages } from './configuration.ts'
@@ -30,7 +30,7 @@ export interface SegmentedText {
   readonly encoding: Encoding
   /** SMPP 3.4 §5.2.19: 0 is the default alphabet, 8 is UCS-2. */
   readonly dataCoding: 0 | 8
-  /** As they are charged, whatever the number of PDUs. */
+  /** As charged, whatever the number of PDUs. */
   readonly segments: number
   readonly pdus: readonly SegmentPdu[]
 }
@@ -51,9 +51,8 @@ export function countSegments(
 }
 
 /**
- * The PDUs of a text, in the writing that needs fewest segments. `reference` (0..65535) is what its parts have in
- * common; an 8-bit one is its low octet. An escape sequence and a surrogate pair are never split. Throws RangeError
- * beyond 255 segments.
+ * The PDUs of a text, in the writing that needs fewest segments. `reference` (0..65535) is shared by its parts; an 8-bit
+ * one is its low octet. An escape sequence or a surrogate pair is never split. Throws RangeError beyond 255 segments.
  */
 export function segmentText(
   text: string,
@@ -107,7 +106,7 @@ function octetsOf({ text, language }: Writing): Buffer {
   return encodeGsm(text, gsmAlphabet(language)) as Buffer
 }
 
-/** As many octets in each as there is room for, without those that belong to the next character. */
+/** Puts as many octets into each as there is room for, without splitting a character. */
 function pieces(octets: Buffer, { language }: Writing, form: LongMessages): Buffer[] {
   const room = roomIn(language, form).concatenated * (language === null ? 2 : 1)
   const all: Buffer[] = []

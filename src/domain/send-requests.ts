@@ -18,8 +18,8 @@ export interface SendRequest {
 export const MAX_BODY_CHARACTERS = 1600
 
 /**
- * Faults that a schema cannot tell: the forms of addresses, and text that no Unicode encoding can carry or no carrier takes.
- * Values that are not strings, and an empty body, are the schema's to report and are passed over.
+ * Faults that a schema cannot see: the forms of addresses, and text that no Unicode encoding can represent or no carrier
+ * takes. Values that are not strings, and an empty body, are reported by the schema and passed over here.
  */
 export function fieldFaults(request: { from?: unknown; to?: unknown; body?: unknown }): Fault[] {
   const { from, to, body } = request
@@ -40,16 +40,16 @@ export function fieldFaults(request: { from?: unknown; to?: unknown; body?: unkn
   return faults
 }
 
-/** Why a sender may not be used; `message` where the code's own text would not say enough. */
+/** Why a sender may not be used; `message` when the code's own text would not say enough. */
 export interface SenderRefusal {
   readonly code: 'SENDER_NOT_AUTHORIZED' | 'SENDER_PENDING_APPROVAL' | 'SENDER_STATUS_UNKNOWN'
   readonly message?: string
 }
 
 /**
- * Whether the plan may send from this sender to this recipient; null when it may. No subscription, a denied one and a kind
- * of sender that the plan, or the rule for the recipient's country, does not allow are one refusal; a status we do not know
- * is another.
+ * Why the plan may not send from this sender to this recipient; null when it may. A missing or denied subscription and a
+ * kind of sender that the plan, or the rule for the recipient's country, does not allow are one refusal; a status we do
+ * not know is another.
  */
 export function judgeSender(
   directory: Directory,

@@ -9,7 +9,7 @@ import type {
 import { parseIpAddress } from './ip-addresses.ts'
 import type { SubmitOutcome } from './submit-outcomes.ts'
 
-/** Values an operator may choose among, and the rules of settings that a schema cannot say. */
+/** Values an operator may choose among, and the rules of settings that a schema cannot express. */
 
 export const SENDER_KINDS = ['short-code', 'e164', 'alphanumeric'] as const satisfies readonly SenderKind[]
 export const AMBIGUOUS_SUBMITS = ['resubmit', 'unknown'] as const satisfies readonly AmbiguousSubmits[]
@@ -26,7 +26,7 @@ export const OPERATING_STATES = [
 ] as const satisfies readonly OperatingState[]
 export const LONG_MESSAGES = ['udh', 'udh16', 'sar', 'payload'] as const satisfies readonly LongMessages[]
 export const VALIDITY_FORMATS = ['relative', 'absolute', 'none'] as const satisfies readonly ValidityFormat[]
-/** A receipt is waited for until 48 h after the longest; then submissions are kept for another 72 h. */
+/** Receipts are awaited until 48 h after the longest validity; then submissions are kept for another 72 h. */
 export const VALIDITY_SECONDS = { least: 60, most: 86_400 } as const
 /** What a command_status other than 0 may be made to mean for a carrier. */
 export const REFUSED_OUTCOMES = [
@@ -40,7 +40,7 @@ export type RefusedOutcome = (typeof REFUSED_OUTCOMES)[number]
 export const MAX_BINDS = 32
 export const MAX_SUBMIT_OUTCOMES = 256
 
-/** Names of carriers and routes stand in paths beside numeric ids: they begin with a letter. */
+/** Names of carriers and routes stand in paths beside numeric ids, so they begin with a letter. */
 export const LINK_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/
 /** A number that messages are sent to: E.164, or a short code. */
 export const INBOUND_NUMBER = /^(?:\+[1-9][0-9]{6,14}|[0-9]{3,8})$/
@@ -50,7 +50,7 @@ export const INBOUND_SENDER = /^(?=.{1,64}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])
 export const NUMBER_PREFIX = /^\+[1-9][0-9]{0,14}$/
 /** Mobile country code and network code (ITU-T E.212): 3 digits, then 2 or 3. */
 export const MCCMNC = /^[0-9]{5,6}$/
-/** One word: what a keyword is matched against is the first token of a message. No controls (PostgreSQL has no U+0000). */
+/** One word, because it is matched against the first token of a message. No controls (PostgreSQL has no U+0000). */
 export const KEYWORD = /^[^\s\p{Cc}\p{Cs}]{1,32}$/u
 
 const HOST_LABEL = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/
@@ -60,12 +60,12 @@ const MAX_HOST_CHARACTERS = 253
 export function isCarrierHost(host: string): boolean {
   if (parseIpAddress(host) !== null) return true
   const labels = host.split('.')
-  // All digits and dots is an address that did not parse, and resolvers would read it as one.
+  // A host of digits and dots only is an address that did not parse, and resolvers would read it as one.
   if (host.length > MAX_HOST_CHARACTERS || /^[0-9.]+$/.test(host)) return false
   return labels.every((label) => HOST_LABEL.test(label))
 }
 
-/** The first keyword that equals an earlier one but for case, or null. */
+/** The first keyword that equals an earlier one apart from case, or null. */
 export function repeatedKeyword(keywords: readonly string[]): string | null {
   const seen = new Set<string>()
   for (const keyword of keywords) {

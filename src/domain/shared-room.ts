@@ -1,6 +1,7 @@
 /**
- * Bounded room that many users share. A user may have at most as much as is still free (a dynamic threshold: Choudhury and
- * Hahne 1998), and at most `mostOfOne`. When n users have all they may, as much is free for the next one as each of them has.
+ * Bounded room that many users share. A user may have at most as much as is still free (a dynamic threshold: Choudhury
+ * and Hahne 1998), and at most `mostOfOne`. When n users have all they may, each holds 1/(n+1), and the next one can get
+ * as much.
  */
 export class SharedRoom {
   readonly #most: number
@@ -19,7 +20,7 @@ export class SharedRoom {
     return this.#most - this.taken - this.reserved
   }
 
-  /** What any one may have now. */
+  /** What any one user may have now. */
   get share(): number {
     return Math.min(this.#mostOfOne, this.free)
   }
@@ -30,7 +31,7 @@ export class SharedRoom {
   }
 }
 
-/** The same, with what each (an account, a flow) has. */
+/** SharedRoom that keeps count of what each user (an account, a flow) has. */
 export class SharedSlots extends SharedRoom {
   readonly #byKey = new Map<number, number>()
 

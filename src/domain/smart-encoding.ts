@@ -1,10 +1,10 @@
 /**
- * Smart encoding: typographic characters that the GSM alphabet lacks, and what is sent for them so that a text does not
- * become UCS-2 by a curly quote. Only what reads the same is here: no letters, fractions or combining marks.
+ * Smart encoding: typographic characters that the GSM alphabet lacks, and what replaces them, so that one curly quote
+ * does not make a text UCS-2. Only replacements that read the same are here: no letters, fractions or combining marks.
  * docs/text.md shows the table.
  */
 
-/** What is sent -> the characters it stands for, code points in hexadecimal and ranges of them. */
+/** Replacement -> the characters it stands for, as hexadecimal code points and ranges of them. */
 const TABLE: ReadonlyArray<readonly [replacement: string, codePoints: string]> = [
   ['"', '00ab 00bb 02ba 02ee 201c-201f 2033 2036 275d 275e 301d-301f'],
   ["'", '0060 00b4 02b9 02bb-02bd 02c8 02ca 02cb 2018 2019 201b 2032 2035 275b 275c ff40'],
@@ -55,15 +55,15 @@ const TABLE: ReadonlyArray<readonly [replacement: string, codePoints: string]> =
   ['st', 'fb05 fb06'],
 ]
 
-/** The full-width forms of ASCII stand in its order. */
+/** The full-width forms of ASCII are in its order. */
 const FULL_WIDTH = { first: 0xff01, last: 0xff5e, offset: 0xfee0 }
 
-/** Character -> what is sent for it. */
+/** Character -> its replacement. */
 export const SMART_CHARACTERS: ReadonlyMap<string, string> = new Map([...fullWidth(), ...listed()])
 
 /**
- * The text composed (Unicode NFC) and with its typographic characters replaced, whatever alphabet that then needs. One
- * that would leave nothing stays as it is.
+ * The text composed (Unicode NFC) and with its typographic characters replaced, whatever alphabet it then needs. A text
+ * that would become empty stays as it is.
  */
 export function smartText(text: string): string {
   let smart = ''

@@ -1,17 +1,17 @@
 import { fromSubmitStatus } from './error-codes.ts'
 import { type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
 
-/** How the submission of a message ends, once none of its segments is under way. */
+/** How the submission of a message ends, once none of its segments is in flight. */
 export type SubmissionEnd =
   | { readonly kind: 'sent' }
   | { readonly kind: 'failed'; readonly errorCode: string; readonly commandStatus: number }
   | { readonly kind: 'retry'; readonly limited: boolean; readonly commandStatus: number }
-  /** A segment left without an answer: the carrier may have it. */
+  /** A segment got no answer: the carrier may have it. */
   | { readonly kind: 'ambiguous' }
   /** Segments are to be sent (again) as soon as the carrier takes them; no attempt is consumed. */
   | { readonly kind: 'unfinished' }
 
-/** Which segments of a message are to be sent, under way and accepted, and what their answers amount to. */
+/** Which segments of a message are to be sent, in flight and accepted, and what their answers amount to. */
 export class SubmissionProgress {
   /** Bit n: the carrier has accepted segment n. */
   accepted: bigint
@@ -32,19 +32,19 @@ export class SubmissionProgress {
       if ((accepted & (1n << BigInt(segment))) === 0n) this.#pending.push(segment)
   }
 
-  /** The next segment to send, or null while there is none: all are sent, or one has already spoilt the attempt. */
+  /** The next segment to send; null while there is none, because all are sent or one has already spoilt the attempt. */
   get next(): number | null {
     if (this.#failure !== null || this.#retry !== null || this.#ambiguous) return null
     return this.#pending[0] ?? null
   }
 
-  /** The segment that `next` gave is under way. */
+  /** The segment that `next` returned is in flight. */
   sent(): void {
     this.#pending.shift()
     this.#underWay += 1
   }
 
-  /** An answer came. Gives what kind of answer it was. */
+  /** An answer came. Returns what kind of answer it was. */
   answered(segment: number, commandStatus: number): SubmitOutcome {
     this.#underWay -= 1
     const { kind } = submitOutcome(commandStatus, this.#outcomes)
@@ -55,17 +55,17 @@ export class SubmissionProgress {
     return kind
   }
 
-  /** The last answer blamed the session, and is the message's own: it counts as a refusal for now. */
+  /** The last answer blamed the session but was the message's own fault: it counts as a refusal for now. */
   refusedItself(commandStatus: number): void {
     this.#retry ??= { limited: true, commandStatus }
   }
 
-  /** The segment that `next` gave fits no PDU: as if the carrier had said so, for good. */
+  /** The segment that `next` returned fits no PDU: counts as if the carrier had refused it for good. */
   unsendable(commandStatus: number): void {
     this.#failure ??= { commandStatus }
   }
 
-  /** Nothing of it is under way, and no answer has ended the attempt. */
+  /** No segment is in flight, and no answer has ended the attempt. */
   get isIdle(): boolean {
     return this.#underWay === 0 && this.#failure === null && this.#retry === null && !this.#ambiguous
   }
@@ -91,7 +91,7 @@ export class SubmissionProgress {
   /** Null while an answer is awaited, or `next` is to be sent. */
   get end(): SubmissionEnd | null {
     if (this.#underWay > 0) return null
-    // Also where an answer that was given up came after all, while others were awaited.
+    // Also when an answer that was given up came after all, while others were awaited.
     if (this.isComplete) return { kind: 'sent' }
     if (this.#failure !== null) {
       const { commandStatus } = this.#failure

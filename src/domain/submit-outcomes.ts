@@ -1,4 +1,4 @@
-/** What a submit_sm_resp means for the message, by its command_status (SMPP 3.4 §5.1.3), and when to try again. */
+/** What a submit_sm_resp means for the message, by its command_status (SMPP 3.4 §5.1.3), and when to retry. */
 
 /**
  * - accepted: the carrier has it
@@ -38,7 +38,7 @@ const DELAYS_MS: readonly number[] = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_
 /** Tries in all of a message whose outcome is limited-retry. */
 export const LIMITED_TRIES = 3
 
-/** From acceptance until a message that no carrier took has failed: the longest, and that of a plan which sets none. */
+/** Time from acceptance until a message that no carrier took fails: the longest, and the one of a plan that sets none. */
 export const VALIDITY_MS = 24 * 60 * MINUTE_MS
 
 /** Classifies a command_status; a carrier's own table, when given, is asked first. */
@@ -61,16 +61,17 @@ export function retryDelayMs(attempt: number, jitter: number): number {
 const MOST_DOUBLINGS = 6
 
 /**
- * Wait after an attempt without an answer, before the message is sent again: `firstMs`, doubled with each attempt before, 64
- * times at most. A carrier that takes messages and never answers delivers one 17 times within its validity, not 600 times.
+ * Wait after an attempt without an answer, before the message is sent again: `firstMs`, doubled for each attempt before,
+ * up to 64 times `firstMs`. A carrier that takes messages and never answers delivers one 17 times within its validity,
+ * not 600 times.
  */
 export function ambiguityWaitMs(firstMs: number, attemptsBefore: number): number {
   return firstMs * 2 ** Math.min(attemptsBefore, MOST_DOUBLINGS)
 }
 
 /**
- * Wait before the next try of a message whose `attempt`-th try gave `kind`, or null when it has failed: three tries are
- * used up, or the next would come after its validity, of which `leftMs` are left.
+ * Wait before the next try of a message whose `attempt`-th try had the outcome `kind`. Null when the message has failed:
+ * three tries are used up, or the next would come after its validity, of which `leftMs` are left.
  */
 export function nextTryMs(
   kind: 'retry' | 'limited-retry',

@@ -2,14 +2,14 @@ import type { ServicePlan } from './configuration.ts'
 import { type EventType, eventBody, eventId, type Told } from './events.ts'
 import type { WebhookContents } from './webhook-requests.ts'
 
-/** An event that never happened, for a receiver to be tried with. */
+/** An event that never happened, for testing a receiver. */
 
 /** Numbers that nobody has (NANP: 555-0100 to 555-0199). */
 const SENDER = '+12025550100'
 const RECIPIENT = '+12025550101'
 const TEXT = 'This is a test event of Aldis.'
 
-/** In the form of any other; `aldis-test` tells it from those. `msgId` is of no message. */
+/** Has the form of any other event; `aldis-test` tells them apart. `msgId` belongs to no message. */
 export function testEvent(
   type: EventType,
   plan: ServicePlan,

@@ -1,33 +1,34 @@
 /**
- * How fast a carrier may be sent to: its configured rate, and below it what its ESME_RTHROTTLED answers teach. A
- * throttled answer sets the rate to what the carrier has accepted in the last second, which is its limit; the rate then
- * grows again, slowly where the limit was met and faster the longer it is not met any more (docs/adr/0009-a-carriers-limit-is-measured.md).
+ * How fast a carrier may be sent to: its configured rate, and below that what its ESME_RTHROTTLED answers teach. A
+ * throttled answer sets the rate to what the carrier accepted in the last second, which is its limit. The rate then grows
+ * again: slowly near the limit, and faster the longer the limit is not met
+ * (docs/adr/0009-a-carriers-limit-is-measured.md).
  */
 
 const SECOND_MS = 1_000
 /** Accepted segments are counted in parts of a second, so that a second can be looked back on at any time. */
 const SLOTS = 10
 const SLOT_MS = SECOND_MS / SLOTS
-/** At most one cut in this time, so that what a second brings is measured at one rate. */
+/** At most one cut in this time, so that each second is measured at one rate. */
 const CUT_PAUSE_MS = SECOND_MS
-/** Of what was accepted: a limit is met exactly only by luck. */
+/** A share of what was accepted, because a limit is met exactly only by luck. */
 const CUT_TO = 0.97
 const DEEPEST_CUT = 0.5
 const LOWEST_PER_S = 1
 /** Above this a rate learned from throttling is forgotten. */
 const FORGET_PER_S = 20_000
 
-/** Growth a second, by the rate as a part of the ceiling: where throttling was met last. */
+/** Growth per second, by the rate as a share of the ceiling (where throttling was last met). */
 const GROWTH = [
   { below: 0.97, perS: 1.05 },
   { below: 1.03, perS: 1.01 },
   { below: 1.1, perS: 1.05 },
   { below: Number.POSITIVE_INFINITY, perS: 1.25 },
 ] as const
-/** As long as no rate was found at which the carrier takes anything at all. */
+/** Growth per second while no rate was found at which the carrier takes anything at all. */
 const SEARCH_PER_S = 3
 
-/** This many throttled answers without an acceptance: it takes nothing at all, and is asked seldom. */
+/** After this many throttled answers without an acceptance, the carrier takes nothing at all and is tried seldom. */
 const CLOSED_AFTER = 10
 const CLOSED_PER_S = 10
 
@@ -37,9 +38,9 @@ export class Throttle {
   #tokens = 1
   #refilledAtMs: number
   #cutAtMs = Number.NEGATIVE_INFINITY
-  /** Rate at which throttling was met last; null: none was, or it is still looked for. */
+  /** Rate at which throttling was last met; null: none was, or it is still being looked for. */
   #ceilingPerS: number | null = null
-  /** The last cut was of a burst: what is measured soon after it is partly that burst. */
+  /** The last cut was of a burst: what is measured soon after it partly includes that burst. */
   #cutABurst = false
   #throttledInARow = 0
   /** Whether the rate has held anything back since it was last advanced: only a rate that is used may grow. */
@@ -58,7 +59,7 @@ export class Throttle {
     return this.#ratePerS
   }
 
-  /** The carrier's own limit is felt: the rate is lower than configured. */
+  /** The carrier's own limit is felt: the rate is below the configured one. */
   get isCut(): boolean {
     return this.#ratePerS < this.#limitPerS
   }
@@ -88,7 +89,7 @@ export class Throttle {
     this.#advance(nowMs)
     this.#throttledInARow += 1
     this.#tokens = Math.min(this.#tokens, 0)
-    // What was sent before the last cut has nothing to say about the rate since.
+    // What was sent before the last cut says nothing about the rate since.
     const sinceCutMs = nowMs - this.#cutAtMs
     if (sentAtMs < this.#cutAtMs || sinceCutMs < CUT_PAUSE_MS) return
     this.#cutAtMs = nowMs
@@ -98,14 +99,14 @@ export class Throttle {
     const present = Math.min(this.#ratePerS, Math.max(sent, sentBefore))
     const cut = Math.max(accepted * CUT_TO, present * DEEPEST_CUT)
     this.#ratePerS = Math.min(Math.max(LOWEST_PER_S, Math.min(cut, present * CUT_TO)), this.#limitPerS)
-    // What a burst was met with tells little, and a carrier that takes nothing tells nothing: the limit is looked for.
+    // Throttling in a burst tells little, and a carrier that takes nothing tells nothing: the limit is looked for.
     const isBurst = sentBefore < sent / 2
     const isTelling = accepted > 0 && !isBurst && !(this.#cutABurst && sinceCutMs < 2 * CUT_PAUSE_MS)
     this.#cutABurst = isBurst
     this.#ceilingPerS = isTelling ? this.#ratePerS / CUT_TO : null
   }
 
-  /** What is sent a second for now. */
+  /** Segments sent per second for now. */
   get #pacePerS(): number {
     return this.#throttledInARow >= CLOSED_AFTER ? Math.min(this.#ratePerS, CLOSED_PER_S) : this.#ratePerS
   }
@@ -148,7 +149,7 @@ class SlidingCount {
     return this.#sum(nowMs, SLOTS)
   }
 
-  /** The present slot is not over: of the oldest one as much is counted as is missing of it. */
+  /** The present slot is not over: the oldest one is counted for the time that the present one lacks. */
   #sum(nowMs: number, from: number): number {
     this.#advance(nowMs)
     const missing = 1 - (nowMs % SLOT_MS) / SLOT_MS

@@ -26,7 +26,7 @@ export function makeToken(random: Uint8Array): string {
   return start + checksum(start)
 }
 
-/** SHA-256, lower-case hex: what is stored. 256 random bits need no slow hash. */
+/** SHA-256, lower-case hex: the stored form. 256 random bits need no slow hash. */
 export function hashToken(text: string): string {
   return hash('sha256', text)
 }

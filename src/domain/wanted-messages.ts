@@ -1,6 +1,6 @@
 /**
- * Which messages in progress a list shows: the same as the statements of store/message-list.ts and store/message-search.ts
- * choose among the records, and in the same order.
+ * Which messages in progress a list shows: chosen and ordered like the records that the statements of
+ * store/message-list.ts and store/message-search.ts find.
  */
 import type { Page } from './cursors.ts'
 import type { MessageFilters } from './message-filters.ts'
@@ -12,7 +12,7 @@ import type { MessageInProgress } from './messages-in-progress.ts'
 export interface WantedMessages {
   readonly planId: number | null
   readonly filters: Omit<SearchFilters, 'fromDate' | 'toDate' | 'carrierMessageId'>
-  /** Of the message; where `carrierMessageIds` are given, of the segment that has one of them. */
+  /** The message's carrier; with `carrierMessageIds`, the carrier of the segment that has one of them. */
   readonly carrierId: number | null
   /** A segment was accepted under one of these. */
   readonly carrierMessageIds: readonly string[] | null
@@ -37,12 +37,12 @@ export function wantedOfPage({ planId, filters, after }: Page<MessageFilters, st
   }
 }
 
-/** What a list asks of a message that it found by a record with what was given of carriers: the record knows more of that. */
+/** The filters for a message that was found by its record, without those about carriers: the record knows more of these. */
 export function wantedOfRecord(wanted: WantedMessages): WantedMessages {
   return wanted.carrierMessageIds === null ? wanted : { ...wanted, carrierId: null, carrierMessageIds: null }
 }
 
-/** The cheapest question first: most messages in progress are of other plans. */
+/** The cheapest check comes first: most messages in progress are of other plans. */
 export function isWanted(wanted: WantedMessages, message: MessageInProgress): boolean {
   const { planId, lowest, highest, below, filters } = wanted
   const { msgId, accepted, state } = message
@@ -74,8 +74,8 @@ function isOfCarrier(
 }
 
 /**
- * The newest `limit` that are wanted, newest first. The messages come in any order; most often from the oldest on, so that each
- * has its place at the end.
+ * The newest `limit` wanted messages, newest first. The messages come in any order, but mostly oldest first, so that each
+ * is put at the end.
  */
 export function newestWanted(
   sources: readonly Iterable<MessageInProgress>[],
@@ -103,7 +103,7 @@ function insert(oldestFirst: MessageInProgress[], message: MessageInProgress): v
   else oldestFirst.splice(place, 0, message)
 }
 
-/** Two lists, each newest first, as one; of a message that is in both, the first list's. */
+/** Merges two lists, each newest first. A message in both is taken from the first list. */
 export function mergeNewest<Row extends { readonly msgId: string }>(
   first: readonly Row[],
   second: readonly Row[],

@@ -1,7 +1,7 @@
 import { type Fault, fault } from './faults.ts'
 import { accountHeadersContext, type SecretKeys, sealSecret } from './secrets.ts'
 
-/** What the webhooks of an account carry beside the headers of Aldis, so that its receivers let them in. */
+/** Headers that the webhooks of an account carry beside those of Aldis, so that its receivers let them in. */
 export interface WebhookHeaderSettings {
   /** Sent as given, in this order. */
   readonly headers: readonly { readonly name: string; readonly value: string }[]
@@ -9,7 +9,7 @@ export interface WebhookHeaderSettings {
   readonly credentials: { readonly username: string; readonly password: string } | null
 }
 
-/** As an operator gives it: what is absent stays, null removes. */
+/** As an operator gives it: an absent value changes nothing, null removes. */
 export interface WebhookHeaderChange {
   readonly webhookHeaders?: WebhookHeaderSettings['headers'] | null
   readonly webhookCredentials?: WebhookHeaderSettings['credentials']
@@ -29,7 +29,7 @@ export const BASIC_PASSWORD = /^[^\p{Cc}\p{Cs}]{0,255}$/u
 /** Names and values together; many servers refuse a head of more than 8 KiB. */
 const MAX_CHARACTERS = 4_096
 const AUTHORIZATION = 'authorization'
-/** What describes the body, the connection or the event: ours, or the HTTP client's. */
+/** Headers that describe the body, the connection or the event. These are ours, or the HTTP client's. */
 const RESERVED_NAMES = new Set([
   'host',
   'transfer-encoding',
@@ -55,7 +55,7 @@ export function changedWebhookHeaders(
   }
 }
 
-/** What is wrong with the changed settings that the forms of names and values do not say. Faults quote no value. */
+/** Faults of the changed settings that the forms of names and values do not show. Faults quote no value. */
 export function judgeWebhookHeaders(settings: WebhookHeaderSettings, change: WebhookHeaderChange): Fault[] {
   const faults: Fault[] = []
   const names = new Set<string>()
@@ -104,8 +104,8 @@ export function isReservedHeader(name: string): boolean {
 }
 
 /**
- * Names and values as they are sent. Authorization is in lower case, so that one made of a URL's user info takes its
- * place; a name that was reserved after it was stored is left out.
+ * Names and values as they are sent. Authorization is in lower case, so that one made of a URL's user info replaces it. A
+ * name that was reserved after it was stored is left out.
  */
 export function sentWebhookHeaders({ headers, credentials }: WebhookHeaderSettings): Record<string, string> {
   const sent: [string, string][] = []
@@ -120,7 +120,7 @@ export function sentWebhookHeaders({ headers, credentials }: WebhookHeaderSettin
   return Object.fromEntries(sent)
 }
 
-/** As it is stored; null where there is nothing. `iv`: 12 fresh random bytes. */
+/** The stored form; null when there is nothing to store. `iv`: 12 fresh random bytes. */
 export function sealWebhookHeaders(
   key: SecretKeys,
   settings: WebhookHeaderSettings,

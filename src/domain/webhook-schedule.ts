@@ -20,10 +20,10 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
 
 export const MAX_ATTEMPTS: number = ATTEMPT_DELAYS_MS.length
 
-/** How long an event whose destination is not tried waits before a last attempt: the waits of the schedule, rounded up. */
+/** How long an event whose destination is not tried waits before a last attempt: the schedule's waits, rounded up. */
 export const SCHEDULE_MS: number = 76 * HOUR_MS
 
-/** Jitter, so that receivers that failed together are not tried together. */
+/** Jitter, so that receivers that failed together are not retried together. */
 const JITTER = 0.2
 
 /** What moves the next attempt: `random` in [0, 1), and the receiver's Retry-After when it sent one. */
@@ -33,10 +33,10 @@ export interface RetryCircumstances {
 }
 
 /**
- * When to try again after `attempt` attempts have failed (0 before the first).
+ * When to retry after `attempt` failed attempts (0 before the first).
  *
- * The delay is the schedule's ±20 %; a Retry-After replaces it, held to [base, 2 × base] so that a receiver can
- * slow us down but neither hurry us nor put us off for good.
+ * The delay is the schedule's ±20 %. A Retry-After replaces it, clamped to [base, 2 × base], so that a receiver can slow
+ * us down but neither hurry us nor put us off for good.
  */
 export function nextAttempt(
   attempt: number,
@@ -69,9 +69,9 @@ export interface AttemptCircumstances {
 }
 
 /**
- * 2xx ends the event, anything else is tried again until the schedule is over. `attempt`: slots used before this one. A 410
- * from a message's own URL speaks of this event alone, and ends it; from a configured one it speaks of the destination.
- * Slots can be used up early by attempts made when a destination seemed to recover: then there is one more, at the end.
+ * 2xx ends the event; anything else is retried until the schedule is over. `attempt`: slots used before this one. A 410
+ * from a message's own URL is about this event alone, and ends it; from a configured URL it is about the destination.
+ * Attempts made when a destination seemed to recover can use up slots early: then there is one more attempt, at the end.
  */
 export function afterAttempt(
   attempt: number,
@@ -89,8 +89,8 @@ export function afterAttempt(
 const MAX_RETRY_AFTER_MS = 240 * HOUR_MS
 
 /**
- * Reads a Retry-After field (RFC 9110 §10.2.3): seconds, or an HTTP-date judged against `nowMs`.
- * Gives milliseconds from now, at least 0, or null when absent or unreadable.
+ * Reads a Retry-After field (RFC 9110 §10.2.3): seconds, or an HTTP-date compared with `nowMs`. Returns milliseconds from
+ * now, at least 0, or null when absent or unreadable.
  */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
   if (value === undefined) return null

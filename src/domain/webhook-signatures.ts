@@ -30,7 +30,7 @@ export function parseWebhookSecret(secret: string): Buffer | null {
   return key.length < MIN_KEY_BYTES || key.length > MAX_KEY_BYTES ? null : key
 }
 
-/** The keys of an account's secrets, prepared once for each time its secrets are read. */
+/** The keys of an account's secrets, prepared once each time its secrets are read. */
 const keysBySecrets = new WeakMap<readonly string[], readonly KeyObject[]>()
 
 function keysOf(secrets: readonly string[]): readonly KeyObject[] {

@@ -27,7 +27,7 @@ export function webhookTarget(told: Told, plan: ServicePlan, key: SecretKeys): W
   return { url, destination: destinationOf(url), own: callbackUrl !== null }
 }
 
-/** An account gives most of its messages the same URL, and to parse one costs 1 µs. */
+/** An account uses the same URL for most of its messages, and parsing one costs 1 µs. */
 const destinations = new LRUCache<string, string>({ max: 1_000 })
 
 function destinationOf(url: string): string {

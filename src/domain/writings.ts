@@ -1,4 +1,4 @@
-/** The choice among the ways to write a text: alphabet, tables of a language (3GPP TS 23.038 §6.2.1.2), UCS-2. */
+/** Chooses how to write a text: alphabet, tables of a language (3GPP TS 23.038 §6.2.1.2), or UCS-2. */
 
 import { buildHeader, type Part } from './concatenation.ts'
 import type { LongMessages } from './configuration.ts'
@@ -23,7 +23,7 @@ export interface Writing {
   readonly segments: number
 }
 
-/** What a segment has room for, in septets or, of UCS-2, code units: alone, and as one of several. */
+/** Room of a segment, in septets or (for UCS-2) code units: alone, and as one of several. */
 export interface Room {
   readonly single: number
   readonly concatenated: number
@@ -33,7 +33,7 @@ export interface Room {
 const USER_DATA_OCTETS = 140
 
 type Header = 'udh' | 'udh16'
-/** Any part: its header is as long as that of the others. */
+/** Any part, because all parts have headers of the same length. */
 const PARTS = {
   udh: { kind: 'udh8', reference: 0, total: 2, sequence: 1 },
   udh16: { kind: 'udh16', reference: 0, total: 2, sequence: 1 },
@@ -42,7 +42,7 @@ const PARTS = {
 const DEFAULT_ROOM = { udh: gsmRoom(DEFAULT_LANGUAGE, 'udh'), udh16: gsmRoom(DEFAULT_LANGUAGE, 'udh16') }
 const UCS2_ROOM = { udh: ucs2Room('udh'), udh16: ucs2Room('udh16') }
 
-/** SAR and payload have the room of `udh`: the SMSC makes that of them. */
+/** SAR and payload have the room of `udh`, which is what the SMSC makes of them. */
 export function roomIn(language: Language | null, form: LongMessages): Room {
   const header = form === 'udh16' ? 'udh16' : 'udh'
   if (language === null) return UCS2_ROOM[header]
@@ -50,9 +50,9 @@ export function roomIn(language: Language | null, form: LongMessages): Room {
 }
 
 /**
- * The writing that needs fewest segments. Of equal ones the first of: the default alphabet, UCS-2, which every handset
- * reads, a single shift table, a locking one, both; of several languages the preferred. What smart encoding makes of a
- * text comes after the text itself, but before a language.
+ * The writing that needs fewest segments. Among equals, the order is: the default alphabet; UCS-2, which every handset
+ * reads; a single shift table; a locking one; both. Among several languages, the preferred one comes first. The result of
+ * smart encoding comes after the text itself, but before a language.
  */
 export function chooseWriting(text: string, settings: TextSettings, form: LongMessages): Writing {
   const plain = gsmSegments(text, DEFAULT_GSM, roomIn(DEFAULT_LANGUAGE, form))
@@ -62,13 +62,13 @@ export function chooseWriting(text: string, settings: TextSettings, form: LongMe
   const texts = settings.smartEncoding && plain === 0 ? [text, smartText(text)] : [text]
   const ucs2: Writing = { text, language: null, segments: ucs2Segments(text, roomIn(null, form)) }
   const writings = [...gsmWritings(texts, [DEFAULT_LANGUAGE], form), ucs2]
-  // No table saves anything of one segment.
+  // With one segment, no table saves anything.
   if (ucs2.segments > 1)
     writings.push(...gsmWritings(texts, nationalLanguages(settings.nationalLanguages), form))
   return writings.reduce((best, one) => (one.segments < best.segments ? one : best))
 }
 
-/** Of those of the languages that have all characters. */
+/** The writings in those of the languages that have all characters. */
 function gsmWritings(
   texts: readonly string[],
   languages: readonly Language[],
@@ -82,7 +82,7 @@ function gsmWritings(
   )
 }
 
-/** In the order in which they are preferred. */
+/** In order of preference. */
 function nationalLanguages(identifiers: readonly number[]): Language[] {
   const withLocking = identifiers.filter((identifier) => lockingTable(identifier) !== undefined)
   return [
@@ -92,7 +92,7 @@ function nationalLanguages(identifiers: readonly number[]): Language[] {
   ]
 }
 
-/** Septets begin at a septet boundary behind the header, hence the fill bits. */
+/** Septets begin at a septet boundary after the header, hence the fill bits. */
 function gsmRoom(language: Language, header: Header): Room {
   const septets = (octets: number) => Math.floor((USER_DATA_OCTETS * 8) / 7) - Math.ceil((octets * 8) / 7)
   return {
@@ -106,7 +106,7 @@ function ucs2Room(header: Header): Room {
   return { single: USER_DATA_OCTETS >> 1, concatenated: (USER_DATA_OCTETS - length) >> 1 }
 }
 
-/** 0: the alphabet lacks a character. */
+/** 0 when the alphabet lacks a character. */
 function gsmSegments(text: string, alphabet: GsmAlphabet, { single, concatenated }: Room): number {
   let total = 0
   let fill = 0
