@@ -25,7 +25,7 @@ export interface FieldSpec {
   readonly kind: FieldKind
   /** Octets on the wire at most, NUL included. What we send keeps to it; an SMSC may exceed it (see decoding.ts). */
   readonly maxLength: number
-  /** The command_status with which a bad value is answered. */
+  /** The command_status that answers a bad value. */
   readonly fault: number
 }
 
@@ -36,7 +36,7 @@ interface CommandSpec {
   /** States in which the ESME, the SMSC may send it. OPEN commands are judged by the session itself. */
   readonly esme: readonly BoundState[]
   readonly smsc: readonly BoundState[]
-  /** Further states in which an ESME takes it from an SMSC: some send receipts over a transmitter session. */
+  /** More states in which an ESME takes it from an SMSC: some send receipts over a transmitter session. */
   readonly tolerated?: readonly BoundState[]
   readonly fields: readonly FieldSpec[]
 }

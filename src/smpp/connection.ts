@@ -64,7 +64,7 @@ export interface ListenOptions extends Omit<SessionOptions, 'bind'>, TransportOp
 }
 
 export class Connection<Token = unknown> {
-  /** Why the session ended, and when by `performance.now()`; null: it has not. */
+  /** Why and when (`performance.now()`) the session ended; null while it has not. */
   closed: { readonly code: CloseReason['code']; readonly atMs: number } | null = null
   readonly #session: Session<Token | PromisedRequest>
   readonly #handlers: ConnectionHandlers<Token>
@@ -108,7 +108,7 @@ export class Connection<Token = unknown> {
     return this.#session.state
   }
 
-  /** The peer sent its last octets no earlier than this, by `performance.now()`; -Infinity: none came. */
+  /** The peer sent its last octets no earlier than this, by `performance.now()`; -Infinity: nothing came. */
   get lastReceivedMs(): number {
     return this.#session.lastReceivedMs
   }
@@ -123,7 +123,7 @@ export class Connection<Token = unknown> {
     return this.#session.unanswered
   }
 
-  /** The peer may read no answer any more. */
+  /** Our unbind is sent, so the peer may not read answers any more. */
   get isUnbindSent(): boolean {
     return this.#session.isUnbindSent
   }
@@ -154,7 +154,7 @@ export class Connection<Token = unknown> {
   }
 
   /**
-   * Sends a request and gives its answer, whatever its status. Rejects with SmppRequestError: `not_sent` (window full
+   * Sends a request and returns its answer, whatever its status. Rejects with SmppRequestError: `not_sent` (window full
    * or not bound), `timeout`, `closed`; or with the RangeError of `send`. For tools and tests: `send` is cheaper.
    */
   request(pdu: RequestInput): Promise<ResponsePdu> {
@@ -170,7 +170,7 @@ export class Connection<Token = unknown> {
   }
 
   /**
-   * Answers a request of the peer. False when that may not be read: answered before, the session over, or our unbind sent.
+   * Answers a request of the peer. False when nobody may read that: answered before, the session over, or our unbind sent.
    * @throws RangeError a field of `body` does not fit; the request is then still unanswered.
    */
   respond(request: RequestPdu, status: number, body?: ResponseBody): boolean {
@@ -190,16 +190,16 @@ export class Connection<Token = unknown> {
   }
 
   /**
-   * Orderly end: takes no more requests, waits for what is in flight (`waitMs`, default unbindTimeoutMs), sends unbind,
-   * waits for its answer (unbindTimeoutMs), closes. Called again it may only shorten the wait. Resolves when the socket is
-   * closed; never rejects.
+   * Ends the session in order: takes no more requests, waits for those in flight (`waitMs`, default unbindTimeoutMs),
+   * sends unbind, waits for its answer (unbindTimeoutMs), closes. Another call can only shorten the wait. Resolves when
+   * the socket is closed; never rejects.
    */
   unbind(waitMs?: number): Promise<void> {
     this.#enter(() => this.#session.unbind(performance.now(), waitMs))
     return this.#closed.promise
   }
 
-  /** Ends the session at once, without an unbind; what was sent is still written. Resolves as `unbind`. */
+  /** Ends the session at once, without an unbind; output already queued is still written. Resolves like `unbind`. */
   close(reason: CloseReason = { code: 'local' }): Promise<void> {
     this.#enter(() => this.#session.close(reason))
     return this.#closed.promise
@@ -215,7 +215,7 @@ export class Connection<Token = unknown> {
   /** Called by `connect` and `listen` when the transport is open. */
   opened(tickMs: number): void {
     if (this.#session.state !== 'CONNECTING') return
-    // Behind the poll phase: after a stall of this process, what the peer sent meanwhile is read first.
+    // After the poll phase: after a stall of this process, everything that the peer sent meanwhile is read first.
     const tick = (emptiedMs: number) => this.#enter(() => this.#session.tick(performance.now(), emptiedMs))
     this.#ticker = setInterval(() => setImmediate(tick, performance.now()), tickMs).unref()
     this.#enter(() => this.#session.open(performance.now()))
@@ -231,7 +231,7 @@ export class Connection<Token = unknown> {
     return { code: this.#session.state === 'CONNECTING' ? 'connect_failed' : 'socket_error', error }
   }
 
-  /** Runs the session; a handler that throws ends it, since what it left undone cannot be known. */
+  /** Runs the session. A handler that throws ends it, since nobody knows what the handler left undone. */
   #enter(work: () => void): void {
     try {
       work()
@@ -244,7 +244,7 @@ export class Connection<Token = unknown> {
     this.#settle()
   }
 
-  /** Carries out what the session asks of the socket. `isAwaited`: not behind other sockets, for the peer may wait for it. */
+  /** Carries out what the session asks of the socket. `isAwaited`: ahead of other sockets, since the peer may wait for it. */
   #settle(isAwaited = false): void {
     const paused = this.#session.readPaused && this.#session.state !== 'CLOSED'
     if (paused !== this.#paused) {
@@ -296,7 +296,7 @@ export class Connection<Token = unknown> {
     }
   }
 
-  /** The session is over: the last octets leave, then the socket goes, at the latest after lingerMs. */
+  /** The session is over: the last octets are written, then the socket closes, after lingerMs at the latest. */
   #ended(reason: CloseReason, unanswered: (Token | PromisedRequest)[]): void {
     this.closed = { code: reason.code, atMs: performance.now() }
     if (this.#ticker !== null) clearInterval(this.#ticker)
@@ -305,7 +305,7 @@ export class Connection<Token = unknown> {
     } else {
       this.#flush()
       this.#socket.end()
-      // Read on to see the peer's end; what still comes is dropped.
+      // Read on to see the peer's end; anything that still comes is dropped.
       this.#socket.resume()
       const linger = setTimeout(() => this.#socket.destroy(), this.#lingerMs).unref()
       this.#socket.once('close', () => clearTimeout(linger))
@@ -322,7 +322,7 @@ export class Connection<Token = unknown> {
 }
 
 /**
- * Opens an ESME session. Returns at once; `onBound` or `onClose` tells how it went.
+ * Opens an ESME session. Returns at once; `onBound` or `onClose` reports the outcome.
  * @throws RangeError a field of `bind` does not fit, or the port is out of range.
  */
 export function connect<Token = unknown>(
@@ -355,7 +355,7 @@ export interface SmscServer<Token = unknown> {
 }
 
 /**
- * Listens as an SMSC. `onConnection` is called for each peer and gives its handlers; their `onBind` judges the bind.
+ * Listens as an SMSC. `onConnection` is called for each peer and returns its handlers; their `onBind` judges the bind.
  * @throws (rejects) the listener's error, such as EADDRINUSE.
  */
 export function listen<Token = unknown>(

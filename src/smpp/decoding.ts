@@ -10,8 +10,9 @@ const NO_UNKNOWN_TLVS: ReadonlyMap<number, Buffer> = new Map()
 type Draft = Record<string, unknown>
 
 /**
- * One empty PDU per command: copying it keeps the key order, so PDUs of a command share their hidden class. Stored as
- * a copy itself: an object grown by so many computed keys is a slow dictionary in V8, its copy is not (8 times faster).
+ * One empty PDU per command. Copying it keeps the key order, so PDUs of a command share their hidden class. It is stored
+ * as a copy itself: an object built with so many computed keys is a slow dictionary in V8, but its copy is not (8 times
+ * faster).
  */
 const TEMPLATES = new Map<Command, Draft>()
 for (const command of COMMANDS_BY_NAME.values()) {
@@ -98,7 +99,7 @@ export function decodePdu(buffer: Buffer, start = 0, end = buffer.length): Pdu {
   return pdu as unknown as Pdu
 }
 
-/** The command_status that names the overlong mandatory string of a request; null where there is none. */
+/** The command_status for an overlong mandatory string of a request; null when there is none. */
 export function overlongRefusal({ command, commandId, overlong }: KnownPdu): number | null {
   if (overlong === null || commandId >= RESPONSE_BIT) return null
   return COMMANDS_BY_NAME.get(command)!.fields.find(({ name }) => name === overlong)?.fault ?? null
@@ -132,7 +133,7 @@ function readTlvs(pdu: Draft, buffer: Buffer, start: number, end: number): void 
   if (unknown.size > 0) pdu.unknownTlvs = unknown
 }
 
-/** Integers are taken in 1 to 4 octets, whatever their kind: peers differ. Undefined: the length cannot be right. */
+/** Integers are accepted in 1 to 4 octets, whatever their kind, since peers differ. Undefined: the length cannot be right. */
 function tlvValue(tlv: Tlv, buffer: Buffer, start: number, end: number): unknown {
   switch (tlv.kind) {
     case 'octets':

@@ -4,7 +4,7 @@ import { TLVS_BY_NAME, type Tlv, type Tlvs } from './tlvs.ts'
 
 type Values = Record<string, unknown>
 
-/** Octets the header and mandatory fields of each command can take; short_message and body are counted apart. */
+/** Most octets of the header and mandatory fields of each command, without short_message and body. */
 const MANDATORY_LENGTHS = new Map<Command, number>()
 for (const command of COMMANDS_BY_NAME.values()) {
   let length = HEADER_LENGTH
@@ -13,11 +13,11 @@ for (const command of COMMANDS_BY_NAME.values()) {
 }
 
 /**
- * One PDU in a Buffer of its own.
+ * Encodes one PDU into its own Buffer.
  *
- * A response with an error status and nothing to say is its header alone (§4.4.2).
- * @throws RangeError naming the field: a string or message too long for it, a character above U+00FF or NUL in a
- * string, an integer out of its range. Nothing is cut silently.
+ * A response with an error status and no fields is its header alone (§4.4.2).
+ * @throws RangeError naming the field: a string or message too long for it, a character above U+00FF or NUL in a string,
+ * an integer out of its range. Nothing is cut silently.
  */
 export function encodePdu(pdu: PduInput): Buffer {
   const buffer = Buffer.allocUnsafe(encodedLengthBound(pdu))

@@ -38,7 +38,7 @@ export class Framer {
     return this.#held
   }
 
-  /** Every frame of the chunk before must have been taken. */
+  /** Every frame of the previous chunk must have been taken. */
   push(chunk: Buffer): void {
     this.#chunk = chunk
     this.#position = 0
@@ -78,7 +78,8 @@ export class Framer {
       this.#position += this.#fill(this.#length, LENGTH_OCTETS)
       if (this.#held < LENGTH_OCTETS) return this.#release()
       const commandLength = this.#length.readUInt32BE(0)
-      // The header's other octets, if here already, follow in the chunk: the length field is seen as lying before it.
+      // If the header's other octets are here already, they follow in the chunk: the length field counts as lying before
+      // it.
       if (!this.#valid(commandLength, this.#chunk, this.#position - LENGTH_OCTETS)) return this.#release()
       this.#partial = Buffer.allocUnsafe(commandLength)
       this.#length.copy(this.#partial)
@@ -94,7 +95,7 @@ export class Framer {
     return true
   }
 
-  /** Moves octets of the chunk into `target` up to `length`; returns how many. */
+  /** Copies octets of the chunk into `target` up to `length`; returns how many. */
   #fill(target: Buffer, length: number): number {
     const copied = this.#chunk.copy(target, this.#held, this.#position, this.#position + length - this.#held)
     this.#held += copied
@@ -108,7 +109,7 @@ export class Framer {
     return false
   }
 
-  /** Lets go of the chunk, and of the last frame: nothing but the incomplete frame is held between chunks. */
+  /** Drops references to the chunk and the last frame: between chunks, only the incomplete frame is held. */
   #release(): false {
     this.#chunk = EMPTY
     this.#position = 0

@@ -5,9 +5,9 @@ import type { PduInput } from './pdu.ts'
 const BLOCK_OCTETS = 16_384
 
 /**
- * Encoded PDUs waiting for the next socket write. They are written side by side into one block, so what a tick
- * produces leaves as one piece. A block is used until it is full, also over several ticks: octets once taken are
- * never written again.
+ * Encoded PDUs waiting for the next socket write. They are written side by side into one block, so that the output of a
+ * tick leaves in one piece. A block is used until it is full, also over several ticks: octets once taken are never
+ * overwritten.
  */
 export class Outbox {
   #block: Buffer = Buffer.alloc(0)
@@ -19,7 +19,7 @@ export class Outbox {
     return this.#end === this.#start && this.#full.length === 0
   }
 
-  /** @throws RangeError as `encodePdu`; the outbox is as it was before. */
+  /** @throws RangeError like `encodePdu`; the outbox is then unchanged. */
   add(pdu: PduInput, sequence: number, status: number): void {
     const bound = encodedLengthBound(pdu)
     if (this.#block.length - this.#end < bound) {

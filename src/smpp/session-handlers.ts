@@ -25,17 +25,17 @@ type CloseCode =
   | 'peer_closed'
   | 'socket_error'
   | 'handler_error'
-  /** Of the application: the peer answers no submit_sm. */
+  /** Set by the application: the peer answers no submit_sm. */
   | 'submits_unanswered'
 
-/** What a peer may do wrong without ending the session (`frame_error` does end it). All are counted. */
+/** What a peer may do wrong without ending the session (only `frame_error` ends it). All are counted. */
 export type Anomaly =
   | 'unknown_command'
   | 'malformed_pdu'
-  /** A string longer than SMPP 3.4 allows. An ESME takes it, an SMSC refuses it. */
+  /** A string longer than SMPP 3.4 allows. An ESME accepts it, an SMSC refuses it. */
   | 'overlong_string'
   | 'unexpected_command'
-  /** A deliver_sm or data_sm over a transmitter session: taken. */
+  /** A deliver_sm or data_sm over a transmitter session: accepted. */
   | 'wrong_bind'
   | 'unmatched_response'
   | 'late_response'
@@ -57,7 +57,7 @@ export interface SessionHandlers<Token> {
    * `respond`, in any order. alert_notification comes here too and takes no answer.
    */
   onRequest?(pdu: RequestPdu): void
-  /** The answer to a request, `latencyMs` after it: see ResponsePdu, a generic_nack is one as well. */
+  /** The answer to a request, `latencyMs` after it. It may be a generic_nack, see ResponsePdu. */
   onResponse?(token: Token, pdu: ResponsePdu, latencyMs: number): void
   /** No answer within responseTimeoutMs: whether the peer acted is not known. Its window slot is free again. */
   onTimeout?(token: Token): void
@@ -68,11 +68,11 @@ export interface SessionHandlers<Token> {
   onClose?(reason: CloseReason, unanswered: Token[]): void
 }
 
-/** SessionHandlers, told also which connection it is about. */
+/** SessionHandlers that are also told which connection they are about. */
 export interface ConnectionHandlers<Token> {
   onBound?(pdu: BindRespPdu, connection: Connection<Token>): void
   onBind?(pdu: BindPdu, connection: Connection<Token>): void
-  /** `toAnswer`: so many, with this one, the application has still to answer. */
+  /** `toAnswer`: how many requests the application has still to answer, this one included. */
   onRequest?(pdu: RequestPdu, connection: Connection<Token>, toAnswer: number): void
   onResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>, latencyMs: number): void
   onTimeout?(token: Token, connection: Connection<Token>): void

@@ -2,11 +2,11 @@ import type { Role } from './commands.ts'
 import { DEFAULT_FRAME_LIMIT } from './framer.ts'
 import type { BindInput } from './pdu.ts'
 
-/** What a session may be told; everything has a default, times are in milliseconds. */
+/** Settings of a session; everything has a default, times are in milliseconds. */
 export interface SessionOptions {
   /** ESME only: sent as soon as the transport is open. `interface_version` is 0x34 unless given. */
   readonly bind?: BindInput
-  /** Our requests without a response at once. Default 10. */
+  /** Most requests of ours without a response. Default 10. */
   readonly windowSize?: number
   /** Default 60,000. A request without a response is then reported by `onTimeout`. Also the longest stall. */
   readonly responseTimeoutMs?: number
@@ -19,9 +19,9 @@ export interface SessionOptions {
   readonly confirmAnswersMs?: number
   /** From the first octet of a PDU to its last. Default 10,000. */
   readonly pduReadTimeoutMs?: number
-  /** How long an unbind waits for what is in flight, unless it is told, then for unbind_resp. Default 5,000 each. */
+  /** How long an unbind waits for requests in flight, unless told otherwise, then for unbind_resp. Default 5,000 each. */
   readonly unbindTimeoutMs?: number
-  /** Requests of the peer the application has not answered; reading pauses above. Default 1,000. */
+  /** Most unanswered requests of the peer; above it, reading pauses. Default 1,000. */
   readonly inboundLimit?: number
   /** Timed-out requests remembered for a late response: default 10,000, for 300,000. */
   readonly lateLimit?: number

@@ -22,24 +22,24 @@ import { Window } from './window.ts'
 /** §2.2, with CONNECTING before the transport is open and UNBINDING from our unbind to the end. */
 type SessionState = 'CONNECTING' | 'OPEN' | BoundState | 'UNBINDING' | 'CLOSED'
 
-/** What `send` gives instead of a sequence number when it takes nothing. */
+/** Returned by `send` instead of a sequence number when it takes nothing. */
 export const WINDOW_FULL = 0
 export const NOT_BOUND = -1
 
 /**
- * One SMPP 3.4 session as a state machine without I/O: octets and moments go in through `receive`, `tick` and the
- * calls of the application; what happened comes out through the handlers, octets to be sent through `takeOutput`,
- * and whether to go on reading through `readPaused`. `nowMs` is any monotonic clock, in milliseconds.
+ * One SMPP 3.4 session as a state machine without I/O. Octets and times go in through `receive`, `tick` and the calls of
+ * the application. What happened comes out through the handlers, octets to be sent through `takeOutput`, and whether to
+ * go on reading through `readPaused`. `nowMs` is any monotonic clock, in milliseconds.
  */
 export class Session<Token> {
   state: SessionState = 'CONNECTING'
-  /** The peer sent its last octets no earlier than this; of the clock of `nowMs`. */
+  /** The peer sent its last octets no earlier than this, by the clock of `nowMs`. */
   lastReceivedMs = Number.NEGATIVE_INFINITY
-  /** Our unbind is sent: the peer may read no answer any more. */
+  /** Our unbind is sent, so the peer may not read answers any more. */
   isUnbindSent = false
   /** How many requests of the peer the application has still to answer. */
   toAnswer = 0
-  /** How often the peer did each thing it should not. */
+  /** How often the peer did each thing that it should not do. */
   readonly anomalies: Record<Anomaly, number> = {
     unknown_command: 0,
     malformed_pdu: 0,
@@ -127,7 +127,7 @@ export class Session<Token> {
   }
 
   /**
-   * Answers a request of the peer. False when that may not be read: answered before, the session over, or our unbind sent.
+   * Answers a request of the peer. False when nobody may read that: answered before, the session over, or our unbind sent.
    * @throws RangeError a field does not fit; the request is then still unanswered.
    */
   respond(request: RequestPdu, status: number, body: ResponseBody | undefined, nowMs: number): boolean {
@@ -147,7 +147,7 @@ export class Session<Token> {
     return !isBehindUnbind
   }
 
-  /** Orderly end: no more requests, wait for what is in flight (`waitMs` at most), unbind, close. */
+  /** Ends the session in order: no more requests, wait for those in flight (`waitMs` at most), unbind, close. */
   unbind(nowMs: number, waitMs: number = this.#settings.unbindTimeoutMs): void {
     if (this.state === 'CLOSED') return
     if (this.#boundState === null) {
@@ -196,8 +196,8 @@ export class Session<Token> {
   }
 
   /**
-   * Lets time pass: does everything that is due at `nowMs`. Unless reading was paused since the last call, all octets have been
-   * handed over that came before `emptiedMs`.
+   * Does everything that is due at `nowMs`. Unless reading was paused since the last call, all octets that came before
+   * `emptiedMs` have been handed over.
    */
   tick(nowMs: number, emptiedMs: number = nowMs): void {
     if (this.state === 'CLOSED' || this.state === 'CONNECTING') return
@@ -279,7 +279,7 @@ export class Session<Token> {
     }
   }
 
-  /** Whether we take it in this state although SMPP 3.4 does not have it sent in it. */
+  /** Whether we accept it in this state although SMPP 3.4 does not allow it to be sent then. */
   #tolerates(pdu: BoundRequest): boolean {
     const { tolerated } = COMMANDS_BY_NAME.get(pdu.command)!
     if (this.#settings.role !== 'esme' || this.#boundState === null) return false
@@ -385,7 +385,7 @@ export class Session<Token> {
     else this.#timers.readingResumed(nowMs)
   }
 
-  /** A handler may have closed the session meanwhile; asked through a method, the compiler does not assume. */
+  /** A method, so that the compiler does not assume the state unchanged: a handler may have closed the session meanwhile. */
   #isClosed(): boolean {
     return this.state === 'CLOSED'
   }

@@ -26,15 +26,15 @@ type TimerEvent =
   | 'unbind_timeout'
 
 /**
- * The session's timers as a value: moments are noted as they happen, `due` says what is due at a given moment. Null
- * means not running. Reads no clock; all times in milliseconds of one monotonic clock.
+ * The session's timers as a value: times are noted as things happen, and `due` says what is due at a given time. Null
+ * means not running. Reads no clock; all times are in milliseconds of one monotonic clock.
  */
 export class SessionTimers {
   readonly #limits: TimerLimits
   #bindSinceMs: number | null = null
   #lastReceivedMs: number | null = null
   #enquiredMs: number | null = null
-  /** The last answer, unless the peer was heard of long enough after it. */
+  /** When we last answered; null when the peer was heard from long enough after it. */
   #answeredMs: number | null = null
   #isConfirming = false
   #partialSinceMs: number | null = null
@@ -57,8 +57,8 @@ export class SessionTimers {
   }
 
   /**
-   * After each chunk: `partial`, an incomplete PDU is left over; `completed`, the chunk ended at least one. The peer sent it
-   * no earlier than `sentMs`.
+   * Call after each chunk. `partial`: an incomplete PDU is left over; `completed`: at least one PDU ended in the chunk.
+   * The peer sent it no earlier than `sentMs`.
    */
   received(nowMs: number, partial: boolean, completed: boolean, sentMs: number = nowMs): void {
     this.#lastReceivedMs = nowMs
@@ -71,12 +71,12 @@ export class SessionTimers {
     this.#enquiredMs = nowMs
   }
 
-  /** A request of the peer. */
+  /** A request of the peer was answered. */
   answered(nowMs: number): void {
     this.#answeredMs = nowMs
   }
 
-  /** An enquire_link that has no time limit: a peer that leaves it unanswered may still send. */
+  /** Sent an enquire_link without a time limit: a peer that leaves it unanswered may still send. */
   confirmationSent(): void {
     this.#answeredMs = null
     this.#isConfirming = true
@@ -101,7 +101,7 @@ export class SessionTimers {
     if (this.#partialSinceMs !== null) this.#partialSinceMs = nowMs
   }
 
-  /** What is in flight has until `dueMs`, or until what an earlier call said if that is sooner. */
+  /** Requests in flight have until `dueMs`, or until the time of an earlier call if that is sooner. */
   unbindRequested(dueMs: number): void {
     this.#unbindDueMs = Math.min(dueMs, this.#unbindDueMs ?? dueMs)
   }

@@ -13,7 +13,7 @@ export interface Outstanding<Token> {
 }
 
 export interface WindowOptions {
-  /** Requests without a response at once; the session's own are not counted. */
+  /** Most requests without a response; the session's own are not counted. */
   readonly size: number
   readonly responseTimeoutMs: number
   /** How many timed-out requests are remembered, and how long, so that a late response finds its token. */
@@ -49,7 +49,7 @@ export class Window<Token> {
     return this.#outstanding.size - this.#internal
   }
 
-  /** The next sequence number, skipping every one that a response may still name. Bounded: both maps are. */
+  /** The next sequence number, skipping every one that a response may still name. Ends, because both maps are bounded. */
   nextSequence(): number {
     do {
       this.#sequence = this.#sequence >= MAX_SEQUENCE ? 1 : this.#sequence + 1
@@ -62,7 +62,7 @@ export class Window<Token> {
     if (entry.internal) this.#internal++
   }
 
-  /** The request that this response answers, now settled; undefined when there is none of that command. */
+  /** Settles and returns the request that this response answers; undefined when there is none of that command. */
   take(sequence: number, commandId: number): Outstanding<Token> | undefined {
     const entry = this.#outstanding.get(sequence)
     if (entry === undefined || (commandId !== NACK && entry.commandId !== commandId)) return undefined
@@ -71,7 +71,7 @@ export class Window<Token> {
     return entry
   }
 
-  /** The same among the requests that timed out. */
+  /** Like `take`, among the requests that timed out. */
   takeLate(sequence: number, commandId: number): Outstanding<Token> | undefined {
     const entry = this.#late.get(sequence)
     if (entry === undefined || (commandId !== NACK && entry.commandId !== commandId)) return undefined
@@ -80,7 +80,7 @@ export class Window<Token> {
   }
 
   /**
-   * Gives every request whose time is up, oldest first, each as it moves to the late ones: those behind it are in flight
+   * Yields every request whose time is up, oldest first, as each moves to the late ones: those behind it are in flight
    * until their turn comes.
    */
   *expire(nowMs: number): Generator<Outstanding<Token>, void, undefined> {
