@@ -6,8 +6,9 @@ import { messageFault } from './message-faults.ts'
 import type { RawAnswers } from './raw-answers.ts'
 
 /**
- * On every answer: nothing is cached, guessed at, framed, or lent to other origins. What Helmet sets for an API, as a
- * constant: its middleware is built anew for each request, some 5 µs where a whole accept takes 30.
+ * Set on every answer: nothing is cached, guessed at, framed, or lent to other origins. These are the headers that Helmet
+ * sets for an API, as a constant: Helmet's middleware is built anew for each request, some 5 µs where a whole accept
+ * takes 30.
  */
 export const ANSWER_HEADERS = {
   'cache-control': 'no-store',
@@ -19,7 +20,7 @@ export const ANSWER_HEADERS = {
   'x-frame-options': 'DENY',
 }
 
-/** The first look at every request, before authentication and before the body is read: call before routes are added. */
+/** The first check of every request, before authentication and before the body is read. Call before routes are added. */
 export function checkArrivals(app: FastifyInstance, raw: Pick<RawAnswers, 'noteChunked'>): void {
   const paths = new KnownPaths()
   app.addHook('onRoute', ({ url, method }) => paths.add(url, Array.isArray(method) ? method : [method]))

@@ -33,13 +33,13 @@ export function presentedHash(request: FastifyRequest, credentials = BEARER): st
   })
 }
 
-/** SHA-256 (hex) of the token in an Authorization header; null when it has none. */
+/** SHA-256 (hex) of the token in an Authorization header; null when there is none. */
 export function bearerHash(header: string, credentials = BEARER): string | null {
   const match = header.length <= MAX_HEADER_LENGTH ? credentials.exec(header) : null
   return match === null ? null : hashToken(match[1]!)
 }
 
-/** For a token that is unknown, revoked or expired. Which of them it is would tell a thief what he has. */
+/** For a token that is unknown, revoked or expired. Saying which would help a thief. */
 export function refuseToken(): AppError {
   const headers = { 'www-authenticate': 'Bearer realm="aldis", error="invalid_token"' }
   return new AppError('UNAUTHENTICATED', { message: 'The token is not valid', headers })
@@ -53,7 +53,7 @@ export function liveToken(directory: Directory, hash: string, nowMs: number): To
 }
 
 /**
- * Lets a customer's token pass and sets `request.token`. Runs before the body is read. A token that is unknown or expired is
+ * Authenticates a customer's token and sets `request.token`. Runs before the body is read. An unknown or expired token is
  * 401, one without the scope of the route 403. `clock`: Unix milliseconds.
  */
 export function authenticateCustomer(source: DirectorySource, clock: () => number) {
@@ -78,7 +78,7 @@ export function authenticateCustomer(source: DirectorySource, clock: () => numbe
   }
 }
 
-/** What a token must be allowed to do for a route of customers, whose URL pattern this is. */
+/** The scope that a token needs for a customers' route with this URL pattern. */
 function scopeOf(url = ''): TokenScope {
   if (url === '/v1/sendsms') return 'send'
   return url.startsWith('/v1/webhooks/') ? 'webhooks' : 'read'

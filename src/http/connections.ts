@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { PlainHeads, type PlainRequest } from './plain-heads.ts'
 import type { Answer } from './short-sends.ts'
 
-/** Node's own marks on a connection: that reading is paused, and the parser. */
+/** Node's own fields of a connection: whether reading is paused, and the parser. */
 type ServerSocket = IncomingMessage['socket'] & {
   _paused?: boolean
   parser?: { resume(): void } | null
@@ -14,14 +14,14 @@ interface Connection {
   outstanding: number
   /** Pipelined requests that wait until their turn comes. */
   waiting: (readonly [IncomingMessage, ServerResponse])[]
-  /** The last request was handed on: what follows it could not be answered (RFC 9112 §9.6). */
+  /** The last request was handed on: anything after it could not be answered (RFC 9112 §9.6). */
   ended: boolean
-  /** Since when nothing is outstanding, and how many bytes had been read by then. */
+  /** When the last outstanding request ended, and how many bytes had been read by then. */
   quietSinceMs: number
   quietAtBytes: number
-  /** Parses in JavaScript what was read; null while Node's parser reads the socket by itself. */
+  /** Parses in JavaScript what was read; null while Node's parser reads the socket directly. */
   parse: ((bytes: Buffer) => void) | null
-  /** What was read and not parsed yet. */
+  /** Bytes that were read and not parsed yet. */
   unparsed: Buffer
   /** Whether its requests may take the short way. */
   short: ShortState | null
@@ -29,10 +29,10 @@ interface Connection {
 
 interface ShortState {
   readonly heads: PlainHeads
-  /** Node's parser has had a request: its time-outs for the first one are over. */
+  /** Node's parser has had a request, so its time-outs for the first one are over. */
   isKnown: boolean
   isAnswering: boolean
-  /** What came behind a request that is being answered. */
+  /** Bytes that came behind a request that is being answered. */
   behind: Buffer
 }
 
@@ -40,18 +40,18 @@ interface ShortState {
 export interface ShortWay {
   /** Method and path of these requests. */
   readonly target: string
-  /** Null, when it does not answer this one. */
+  /** Null when it does not answer this request. */
   readonly answer: (request: PlainRequest) => Promise<Answer | null>
 }
 
 export interface ConnectionLimits {
-  /** Requests of one connection that are outstanding at once. */
+  /** Most outstanding requests of one connection. */
   readonly pipelinedRequests: number
   /** How long a connection must have been idle before a draining server ends it, in milliseconds. */
   readonly quietMs: number
 }
 
-/** Pipelined requests that all connections together begin in one turn of the event loop: about 0.3 ms of work. */
+/** Pipelined requests that all connections together start in one turn of the event loop: about 0.3 ms of work. */
 const PIPELINED_PER_TURN = 3
 /**
  * Pause before each such turn. Without it one connection gets 14,000 anonymous requests a second, whose garbage costs
@@ -60,35 +60,35 @@ const PIPELINED_PER_TURN = 3
 const TURN_MS = 1
 /** Bytes of a connection that are parsed at once: some 50 of the smallest requests, less than 1 ms. */
 const PARSED_AT_ONCE_BYTES = 2_048
-/** Idle connections that are ended in one turn of the event loop: all others are read in between. */
+/** Idle connections that are ended in one turn of the event loop; all others are read between turns. */
 const ENDED_PER_TURN = 64
 const NOTHING = Buffer.alloc(0)
 /** How often a draining server looks for connections that have become idle. */
 const DRAIN_CHECK_MS = 50
 
 /**
- * The connections of a server, between Node's parser and whoever answers the requests.
+ * Manages a server's connections, between Node's parser and whoever answers the requests.
  *
- * One connection has a bounded number of requests outstanding, and what it pipelines takes turns with what the others do.
- * 5,000 pipelined requests that are refused at once kept others waiting for 557 ms, since Node hands on all requests of a
- * chunk of 64 KiB, and up to 32 chunks, before it looks at another connection. While requests wait, their connection is
- * not read. A connection with many of them is parsed in small pieces from then on: the 1,500 requests of one chunk take
- * 20 ms to parse alone.
+ * A connection has a bounded number of outstanding requests, and its pipelined requests take turns with those of others.
+ * Node hands on all requests of a 64 KiB chunk, and up to 32 chunks, before it looks at another connection: 5,000
+ * pipelined requests that were refused at once kept others waiting for 557 ms. While requests wait, their connection is
+ * not read. A connection with many of them is parsed in small pieces from then on, because the 1,500 requests of one
+ * chunk take 20 ms to parse alone.
  *
- * A draining server answers what its connections have sent and ends each with that answer. An idle one is ended after
- * it was idle for a while, and right after the event loop has read everything that had come.
+ * A draining server answers what its connections have sent and ends each with that answer. An idle connection is ended
+ * after it was idle for a while, right after the event loop has read everything that had come.
  */
 export class Connections {
   readonly #serve: RequestListener
   readonly #limits: ConnectionLimits
   readonly #shortWay: ShortWay | null
   readonly #connections = new Map<ServerSocket, Connection>()
-  /** Those with a request that may begin, whoever began last at the end. */
+  /** Connections with a request that may begin; the one that began most recently is last. */
   readonly #ready = new Set<Connection>()
   #isTurnScheduled = false
   #draining = false
 
-  /** Takes the place of the server's one request listener. */
+  /** Replaces the server's only request listener. */
   constructor(server: Server, limits: ConnectionLimits, shortWay: ShortWay | null = null) {
     this.#limits = limits
     this.#shortWay = shortWay
@@ -97,11 +97,11 @@ export class Connections {
     server.removeListener('request', serve!)
     server.on('request', (request, response) => this.#arrive(request, response))
     server.on('connection', (socket: ServerSocket) => this.#open(socket))
-    // Node's own ends idle connections before it has read what they have sent.
+    // Node's own method ends idle connections before it has read what they sent.
     server.closeIdleConnections = () => this.#endQuietAfterRead()
   }
 
-  /** Every answer from now on ends its connection. Resolves once all who connected before are accepted. */
+  /** From now on, every answer ends its connection. Resolves once all who connected before are accepted. */
   async drain(): Promise<void> {
     this.#draining = true
     await nextPoll()
@@ -126,7 +126,7 @@ export class Connections {
       this.#ready.delete(connection)
       forget(connection)
     })
-    // Node resumes reading whenever an answer has been written.
+    // Node resumes reading whenever an answer was written.
     socket.on('resume', () => {
       if (isBusy(connection)) pause(socket)
       else startReading(socket)
@@ -134,9 +134,9 @@ export class Connections {
   }
 
   /**
-   * Reads the socket before Node's parser does, and answers the requests that the short way takes. The parser has the first
-   * one, all that are refused, and from the first read on that is not exactly one plain request everything: so it always
-   * stands between two requests while it is passed by.
+   * Reads the socket before Node's parser does, and answers the requests that the short way takes. The parser gets the
+   * first request, all that are refused, and everything from the first read on that is not exactly one plain request. So
+   * it always stands between two requests while it is bypassed.
    */
   #readFirst(connection: Connection, { target, answer }: ShortWay): void {
     const { socket } = connection
@@ -177,7 +177,7 @@ export class Connections {
         resume(socket)
         parse.call(socket, short.behind)
       }
-      // What throws has taken nothing: the ordinary way finds out what is wrong, and says so.
+      // A call that throws has taken nothing: the ordinary way finds out what is wrong, and answers it.
       answer(request).then(done, () => done(null))
     })
   }
@@ -218,18 +218,18 @@ export class Connections {
   #answered(connection: Connection, request: IncomingMessage): void {
     connection.outstanding -= 1
     becomeQuiet(connection)
-    // Of a request that was refused by its headers, the body may still come.
+    // The body of a request that was refused by its headers may still come.
     if (!request.closed) request.once('close', () => becomeQuiet(connection))
     this.#offer(connection)
   }
 
-  /** Takes the connection into the next turn when a request of it may begin. */
+  /** Queues the connection for the next turn if one of its requests may begin. */
   #offer(connection: Connection): void {
     if (!isBusy(connection) || connection.outstanding >= this.#limits.pipelinedRequests) return
     this.#ready.add(connection)
     if (this.#isTurnScheduled) return
     this.#isTurnScheduled = true
-    // Only one immediate runs in a turn of the event loop, after others were read.
+    // Only one immediate runs in a turn of the event loop, after other connections were read.
     setTimeout(() => setImmediate(() => this.#turn()), TURN_MS)
   }
 
@@ -253,7 +253,7 @@ export class Connections {
     if (next !== undefined) this.#offer(next)
   }
 
-  /** Takes the socket from Node's parser, which hands it back to whoever listens for its data. It is paused now. */
+  /** Takes the socket from Node's parser, which hands it back to whoever listens for its data. It is paused at this point. */
   #parseInPieces(connection: Connection): void {
     if (connection.parse !== null) return
     const { socket } = connection
@@ -286,12 +286,12 @@ export class Connections {
   }
 }
 
-/** Something was read that has not begun. */
+/** Some input was read that has not begun. */
 function isBusy({ waiting, unparsed }: Connection): boolean {
   return waiting.length > 0 || unparsed.length > 0
 }
 
-/** What was read and has not begun is not answered. */
+/** Drops input that was read and has not begun: it is not answered. */
 function forget(connection: Connection): void {
   connection.waiting = []
   connection.unparsed = NOTHING
@@ -323,7 +323,7 @@ async function nextPoll(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** By the means Node itself uses when answers pile up. */
+/** Pauses by the means that Node itself uses when answers pile up. */
 function pause(socket: ServerSocket): void {
   socket._paused = true
   socket.pause()
@@ -336,7 +336,7 @@ function resume(socket: ServerSocket): void {
   startReading(socket)
 }
 
-/** A stream that was paused within its first read does not begin another by itself. */
+/** A stream that was paused within its first read does not start another by itself. */
 function startReading(socket: ServerSocket): void {
   socket._read(0)
 }

@@ -5,16 +5,19 @@ import { sqlState } from '../store/database.ts'
 import { schemaFaults } from './schema-faults.ts'
 import { errorBody } from './schemas/error-body.ts'
 
-/** Answers any failure of a request as JSON. What is not ours is a defect: logged, and told as INTERNAL_ERROR alone. */
+/**
+ * Answers any failure of a request as JSON. An error that is not ours is a defect: it is logged, and reported only as
+ * INTERNAL_ERROR.
+ */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = appErrorOf(error)
   request.errorCode = failure.code
-  // What makes the service unavailable is logged where it is noticed, once, and not for each request.
+  // The reason why the service is unavailable is logged once, where it is noticed, and not for each request.
   if (failure.status === 500) {
     request.log.error({ requestId: request.id, error: loggable(failure.cause ?? error) }, 'request failed')
   }
-  // Fastify would close after a body it refused, and the reset might overtake the answer. What is still coming is read
-  // and dropped, until the request's time is over.
+  // Fastify would close the connection after a body it refused, and the reset might overtake the answer. The rest of the
+  // body is read and dropped, until the request's time is over.
   reply.removeHeader('connection')
   if (failure.status === 401) reply.header('www-authenticate', 'Bearer realm="aldis"')
   if (failure.headers !== undefined) reply.headers(failure.headers)
@@ -45,7 +48,7 @@ function appErrorOf(error: unknown): AppError {
   return invalid([fault(WHOLE_REQUEST, 'MALFORMED', 'could not be read')])
 }
 
-/** What the log keeps of an error: never its properties, where drivers put the values of a statement. */
+/** The part of an error that is logged: never its properties, where drivers put the values of a statement. */
 function loggable(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error }
   return { type: error.name, message: error.message, sqlState: sqlState(error), stack: error.stack }

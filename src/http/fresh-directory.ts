@@ -1,13 +1,13 @@
 import type { Directory } from '../domain/directory.ts'
 import { AppError } from '../errors.ts'
 
-/** The configuration as it is now: at once, or after a short wait. Throws or rejects with SERVICE_UNAVAILABLE. */
+/** The current configuration: at once, or after a short wait. Throws or rejects with SERVICE_UNAVAILABLE. */
 export type DirectorySource = () => Directory | Promise<Directory>
 
 /** About as long as a database takes to restart. */
 const RETRY_AFTER_SECONDS = 2
 
-/** A node that cannot learn of a revoked token serves nobody. It answers 503 when `fresh` returns null. */
+/** A node that cannot learn of revoked tokens serves nobody: it answers 503 when `fresh` returns null. */
 export function freshDirectory(service: { fresh(): Directory | Promise<Directory | null> }): DirectorySource {
   return () => {
     const directory = service.fresh()
@@ -20,7 +20,7 @@ function orUnavailable(directory: Directory | null): Directory {
   throw unavailable()
 }
 
-/** The database does not answer, and nothing has come of the request. */
+/** The database does not answer, and the request had no effect. */
 export function unavailable(): AppError {
   return new AppError('SERVICE_UNAVAILABLE', { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } })
 }

@@ -1,6 +1,6 @@
 /**
- * How often a header was sent. Of those that may stand once (Host, Authorization, Content-Type …) Node keeps the first
- * and drops the rest, where a proxy before it may have gone by the last. `name` in lower case.
+ * How often a header was sent. If a header may occur only once (Host, Authorization, Content-Type …), Node keeps the
+ * first and drops the rest, while a proxy in front may have used the last. `name` in lower case.
  */
 export function countHeader(rawHeaders: readonly string[], name: string): number {
   let count = 0

@@ -33,7 +33,7 @@ const OPEN_BRACKET = 0x5b
 const CLOSE_BRACE = 0x7d
 const CLOSE_BRACKET = 0x5d
 
-/** Looked at before parsing, in one pass that builds nothing. Brackets inside strings do not count. */
+/** Checked before parsing, in one pass that builds nothing. Brackets inside strings do not count. */
 function isDeeperThan(text: string, maxDepth: number): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at++) {

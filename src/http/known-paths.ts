@@ -1,9 +1,9 @@
-/** Scheme and authority of a target in absolute form (RFC 9112 §3.2.2), which the router drops as well. */
+/** Scheme and authority of an absolute-form target (RFC 9112 §3.2.2), which the router drops as well. */
 const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i
 
-/** The paths the server answers, whatever the method: what tells 405 from 404. */
+/** The paths the server answers, with any method: distinguishes 405 from 404. */
 export class KnownPaths {
-  /** By path: those without a parameter, which take precedence. */
+  /** Paths without a parameter, which take precedence. */
   readonly #fixed = new Map<string, Set<string>>()
   readonly #paths: { pattern: RegExp; methods: Set<string> }[] = []
 
@@ -21,7 +21,7 @@ export class KnownPaths {
     else for (const method of methods) known.methods.add(method)
   }
 
-  /** Methods that the path of a request target answers; none when the path is unknown. */
+  /** Methods that are answered at the path of a request target; none when the path is unknown. */
   methodsOf(target: string): string[] {
     const path = pathOf(target)
     const fixed = this.#fixed.get(path)

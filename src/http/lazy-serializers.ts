@@ -2,7 +2,7 @@ import compilerOf, { type RouteDefinition, type Serializer } from '@fastify/fast
 
 /**
  * Fastify's own serializers of answers, each compiled when the first answer with its schema is written. Compiling all of
- * them took a fifth of the CPU of a start.
+ * them took a fifth of the CPU time of a start.
  */
 export function buildLazySerializer(...given: Parameters<ReturnType<typeof compilerOf>>) {
   const compile = compilerOf()(...given)

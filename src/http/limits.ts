@@ -3,7 +3,7 @@ import type { RateLimit } from '../domain/configuration.ts'
 /** Bounds of the HTTP server. Times in milliseconds, sizes in bytes. */
 export interface HttpLimits {
   readonly bodyBytes: number
-  /** Texts of a stored record; more is 413. */
+  /** Most text of a stored record; more is 413. */
   readonly recordBytes: number
   readonly jsonDepth: number
   readonly headerBytes: number
@@ -13,20 +13,20 @@ export interface HttpLimits {
   readonly timeoutCheckMs: number
   /** How long an idle connection is kept. */
   readonly keepAliveTimeoutMs: number
-  /** How long a connection may stand still under a request: a peer that does not read its answer. */
+  /** How long a connection may stall during a request: its peer does not read the answer. */
   readonly stalledTimeoutMs: number
-  /** How long a closing server waits for the requests under way. */
+  /** How long a closing server waits for requests in flight. */
   readonly drainTimeoutMs: number
   /** How long a connection must have been idle before a closing server ends it: its client may be about to send. */
   readonly quietMs: number
   readonly connections: number
-  /** Outstanding on one connection; those behind them wait, and no more are read meanwhile. */
+  /** Most outstanding requests on one connection. Those behind them wait, and no more are read meanwhile. */
   readonly pipelinedRequests: number
   /** Lookups and lists, per account. */
   readonly reads: RateLimit
-  /** Of them at once, of all accounts: about as many as there are connections for them. */
+  /** Most lookups and lists at once, for all accounts: about as many as there are connections for them. */
   readonly readsAtOnce: number
-  /** Redeliveries, pauses and resumptions at once: they write beside the message path. */
+  /** Most redeliveries, pauses and resumptions at once: they write beside the message path. */
   readonly actionsAtOnce: number
 }
 

@@ -6,7 +6,7 @@ import { invalid } from '../errors.ts'
 
 const PARAMETERS: ReadonlySet<string> = new Set(['servicePlanId'])
 
-/** Path and query of a look-up by id, or 400 with every fault of them. */
+/** Path and query of a look-up by id, or 400 with every fault in them. */
 export function readLookup(request: FastifyRequest): { msgId: string; servicePlanId: string }
 export function readLookup(
   request: FastifyRequest,

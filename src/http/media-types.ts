@@ -7,7 +7,10 @@ const CHARSET = /;[ \t]*charset=([^;]*)/gi
 /** RFC 8259 §8.1: JSON is UTF-8, and US-ASCII is a part of it. */
 const CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
 
-/** Whether the body is plain JSON in UTF-8 by its headers: its type, its charset, and nothing compressed or said twice. */
+/**
+ * Whether the headers say that the body is plain JSON in UTF-8: by type and charset, not compressed, and nothing given
+ * twice.
+ */
 export function isPlainJson({
   headers,
   rawHeaders,

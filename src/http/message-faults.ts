@@ -18,13 +18,13 @@ export function messageFault({ headers, rawHeaders, httpVersion, url = '' }: Mes
   const isOld = httpVersion === '1.0'
   // §2.3: the parser takes 0.9 and 2.0 for the same syntax.
   if (!isOld && httpVersion !== '1.1') return VERSION
-  // §6.1: under another coding we would read compressed bytes as the body; HTTP/1.0 has none at all.
+  // §6.1: with another coding we would read compressed bytes as the body; HTTP/1.0 has no codings at all.
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (isOld || coding.toLowerCase() !== 'chunked')) return TRANSFER_CODING
   // §3.2: none, or more than one, or an invalid one, is 400.
   const hosts = countHeader(rawHeaders, 'host')
   if (hosts !== 1 && !(isOld && hosts === 0)) return HOSTS
   if (!HOST.test(headers.host ?? '')) return BAD_HOST
-  // §3.2: a request target has none. The router would cut it off, and others on the way need not.
+  // §3.2: a request target has no fragment. The router would cut it off, but other servers on the way need not.
   return url.includes('#') ? FRAGMENT : null
 }

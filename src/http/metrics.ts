@@ -10,7 +10,7 @@ export interface HttpMetrics {
   readonly registry: Registry
   /** `route` is a pattern of ours or a fixed word, so the number of series is bounded by the code. */
   observe(method: string, route: string, status: number, seconds: number): void
-  /** A send was answered: null, it was accepted. */
+  /** A send was answered. Null: it was accepted. */
   send(errorCode: ErrorCode | null): void
   /** The connection of a send was closed without an answer. */
   unanswered(): void
@@ -19,14 +19,14 @@ export interface HttpMetrics {
 /** From 1 ms to 10 s. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Gauges of prom-client that are named like counters; each has a twin with the label `type`. */
+/** Gauges of prom-client that are named like counters. Each has a twin with the label `type`. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ]
 
-/** A registry with the process's own metrics, for a process that makes its one server with it. `labels` are of every series. */
+/** A registry with the process's own metrics, for a process that makes only one server. Every series gets `labels`. */
 export function processRegistry(version: string, labels: Readonly<Record<string, string>> = {}): Registry {
   const register = new Registry()
   register.setDefaultLabels(labels)
@@ -41,7 +41,7 @@ export function processRegistry(version: string, labels: Readonly<Record<string,
   return register
 }
 
-/** The figures of several processes in one text. A label tells their series apart: none are added up. */
+/** The figures of several processes in one text. A label tells their series apart; nothing is added up. */
 export function mergedMetrics(all: readonly Metrics[]): Promise<string> {
   const kept = all.map((metrics) => metrics.map((metric) => ({ ...metric, aggregator: 'sum' })))
   return AggregatorRegistry.aggregate(kept as unknown as object[]).metrics()

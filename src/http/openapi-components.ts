@@ -2,8 +2,8 @@ import { FAILURE_RESPONSES, SHARED_HEADERS, universalFailures } from './schemas/
 import { portablePattern } from './schemas/portable-patterns.ts'
 
 /**
- * Makes the OpenAPI document that is answered out of the one that is collected, where every route has its schemas whole.
- * A schema with a `title` becomes the component of that name; failures become shared responses.
+ * Turns the collected OpenAPI document, where every route has its schemas in full, into the one that is served. A schema
+ * with a `title` becomes the component of that name; failures become shared responses.
  */
 
 type Node = Readonly<Record<string, unknown>>
@@ -37,7 +37,7 @@ export function withComponents(document: Node): Node {
   }
 }
 
-/** The operation with the failures that any request may meet, all of them by reference. */
+/** The operation with references to the failures that any request may meet. */
 function withFailures(operation: Node, method: string): Node {
   const { responses: answered } = operation as { responses: Record<string, Node> }
   const failures = universalFailures(operation.requestBody !== undefined)
@@ -46,7 +46,7 @@ function withFailures(operation: Node, method: string): Node {
     const schema = jsonOf(response as Node)?.schema as Node | undefined
     return schema?.title === 'ErrorBody' ? referenceTo(status) : withoutRepeats(response as Node)
   })
-  // What only reads conflicts with nothing.
+  // A route that only reads has no conflicts.
   if (method === 'get') delete responses['409']
   return { ...operation, responses: { ...referred, ...responses } }
 }
@@ -66,7 +66,7 @@ function jsonOf({ content }: Node): Node | undefined {
   return (content as Record<string, Node> | undefined)?.['application/json']
 }
 
-/** Parameters that several operations have alike, by reference; one name has the one that most of them have. */
+/** Replaces parameters that several operations share by references. A name refers to the form that most of them have. */
 function withSharedParameters(paths: Record<string, unknown>): { paths: Node; parameters: Node } {
   const counts = new Map<string, number>()
   eachParameter(paths, (parameter) => {
@@ -116,7 +116,7 @@ class NamedSchemas {
     )
   }
 
-  /** The node with references in place of titled schemas, and with portable patterns. */
+  /** The node with references instead of titled schemas, and with portable patterns. */
   refer(node: unknown): unknown {
     if (Array.isArray(node)) return node.map((item) => this.refer(item))
     if (!isNode(node)) return node
@@ -125,11 +125,11 @@ class NamedSchemas {
       return keyword === 'properties' ? eachValue(value, (field) => this.refer(field)) : this.refer(value)
     })
     if (typeof walked.pattern === 'string') Object.assign(walked, portablePattern(walked.pattern))
-    // Generators make a type of its own for each value of an enum without a type.
+    // For an enum without a type, generators create a type for each value.
     if (Array.isArray(walked.enum)) walked.type ??= 'string'
     if (typeof walked.title === 'string') return this.#reference(walked.title, walked)
     if (walked.required === false) delete walked.required
-    // That of the whole request or response shows the field as well.
+    // The example of the whole request or response shows the field as well.
     if (Array.isArray(walked.examples)) delete walked.examples
     return walked
   }

@@ -10,7 +10,7 @@ const BEARER = { type: 'http', scheme: 'bearer', description: 'A token that the 
 const ABOUT = { version: 'v1', license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' } }
 const OPERATOR_PATHS = '/admin/v1/'
 
-/** Collects the schemas of the routes registered after it, and answers the customers' document at `/openapi.json`. */
+/** Collects the schemas of the routes registered after it, and serves the customers' document at `/openapi.json`. */
 export async function documentRoutes(app: FastifyInstance, baseUrl: string | null): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -32,7 +32,7 @@ export async function documentRoutes(app: FastifyInstance, baseUrl: string | nul
   })
 }
 
-/** Answers the operators' document, to anybody: it has no secrets. */
+/** Serves the operators' document to anybody: it has no secrets. */
 export function documentOperatorRoutes(app: FastifyInstance): void {
   answerDocument(app, `${OPERATOR_PATHS}openapi.json`, {
     isPath: (path) => path.startsWith(OPERATOR_PATHS),
@@ -60,7 +60,7 @@ function answerDocument(app: FastifyInstance, url: string, { isPath, ...head }: 
   })
 }
 
-/** All that is collected, of these paths only. */
+/** Everything collected about these paths. */
 function collected(app: FastifyInstance, isPath: Part['isPath']): object {
   const { paths, ...document } = app.swagger()
   return { ...document, paths: Object.fromEntries(Object.entries(paths!).filter(([path]) => isPath(path))) }

@@ -13,7 +13,7 @@ import type { Queryable } from '../store/database.ts'
 import { planToRead } from './authentication.ts'
 import type { DirectorySource } from './fresh-directory.ts'
 
-/** Keys of 32 bytes. New cursors are sealed with `cursor`; the old ones still open what was sealed before a rotation. */
+/** Keys of 32 bytes. `cursor` seals new cursors; the old keys still open those sealed before a rotation. */
 interface CursorKeys {
   readonly cursor: Buffer
   readonly oldCursors?: readonly Buffer[]
@@ -28,7 +28,7 @@ export interface ListDeps {
   readonly random: (bytes: number) => Buffer
 }
 
-/** One page as it is answered. */
+/** One page as it is sent. */
 export interface PageAnswer<Item> {
   readonly items: Item[]
   readonly pagination: {
@@ -40,7 +40,7 @@ export interface PageAnswer<Item> {
 
 const DAY_MS = 24 * 3_600_000
 
-/** A list that a plan's token reads page by page, each page naming the next by a cursor. */
+/** A list that a plan's token reads page by page, where each page names the next by a cursor. */
 export class CursorPages<Filters extends object, Position> {
   readonly #deps: ListDeps
   readonly #list: ListName
@@ -60,7 +60,7 @@ export class CursorPages<Filters extends object, Position> {
     this.#defaultLimit = defaultLimit
   }
 
-  /** What a request wants to read, of a plan that its token may read; or 400, or 403. */
+  /** What a request wants to read of a plan that its token may read; otherwise 400 or 403. */
   async read(
     request: FastifyRequest,
     verdict: ListQueryVerdict<Filters>,
@@ -71,8 +71,8 @@ export class CursorPages<Filters extends object, Position> {
   }
 
   /**
-   * The answer. `fetch` gives at most `limit` rows behind `after`; it is asked for one more than is shown, which tells
-   * whether there is another page. `positionOf` says behind what the next one begins.
+   * Builds the answer. `fetch` returns at most `limit` rows behind `after`. It is asked for one more than is shown, which
+   * tells whether there is another page. `positionOf` returns the position behind which the next page begins.
    */
   async answer<Row, Item>(
     page: Page<Filters, Position>,
@@ -88,7 +88,7 @@ export class CursorPages<Filters extends object, Position> {
     return { items: shown.map(present), pagination: { limit: page.limit, hasMore, nextCursor } }
   }
 
-  /** A cursor that goes on with the query of this page, behind `after`. */
+  /** A cursor that continues this page's query behind `after`. */
   cursorBehind(page: Page<Filters, Position>, after: Position): string {
     const { keys, clock, random } = this.#deps
     const expiresAtMs = this.#lifetimeMs === null ? null : clock() + this.#lifetimeMs
@@ -96,7 +96,7 @@ export class CursorPages<Filters extends object, Position> {
     return sealCursor(cursor, keys.cursor, random(CURSOR_IV_BYTES))
   }
 
-  /** The query itself, or where its cursor goes on. */
+  /** The query itself, or the page at which its cursor continues. */
   #pageOf(planId: number, query: ListQuery<Filters>): Page<Filters, Position> {
     const { filters, limit, cursor: sealed } = query
     if (sealed === null) return { planId, filters, limit: limit ?? this.#defaultLimit, after: null }

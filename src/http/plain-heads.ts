@@ -2,14 +2,14 @@ import { bearerHash } from './authentication.ts'
 import { isPlainJson } from './media-types.ts'
 import { messageFault } from './message-faults.ts'
 
-/** A request whose bytes are all there, and nothing behind it. */
+/** A request whose bytes are all here, with nothing behind it. */
 export interface PlainRequest {
   /** SHA-256 (hex) of its bearer token. */
   readonly tokenHash: string
   readonly body: Buffer
 }
 
-/** A head around the digits of its Content-Length. */
+/** A known head, split around the digits of its Content-Length. */
 interface KnownHead {
   readonly before: Buffer
   readonly after: Buffer
@@ -18,7 +18,7 @@ interface KnownHead {
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const MAX_HEAD_BYTES = 4_096
-/** Headers that change nothing of a JSON request but what is read here. */
+/** Headers that affect a JSON request in no way but those read here. */
 const COMMON: ReadonlySet<string> = new Set([
   'host',
   'authorization',
@@ -35,9 +35,10 @@ const VALUE = /^[\t\x20-\x7e]*$/
 const LENGTH = /^[1-9][0-9]{0,4}$/
 
 /**
- * Recognises the plain form of one kind of request on a connection: a whole request in one read, with common headers only,
- * each once. What it does not recognise may be as right; Node's parser reads that. The head of a connection hardly changes
- * from request to request but for its Content-Length, so it is compared with the one before, and seldom read.
+ * Recognises the plain form of one kind of request on a connection: a whole request in one read, with common headers
+ * only, each once. Requests that it does not recognise may be equally valid; Node's parser reads those. Apart from
+ * Content-Length, a connection's head hardly changes between requests, so it is compared with the previous one and rarely
+ * parsed.
  */
 export class PlainHeads {
   readonly #start: Buffer
@@ -89,7 +90,7 @@ export class PlainHeads {
   }
 }
 
-/** Null when the bytes are another head, or not one whole request. */
+/** Null when the bytes have another head, or are not exactly one whole request. */
 function requestWith({ before, after, tokenHash }: KnownHead, bytes: Buffer): PlainRequest | null {
   if (!isAt(bytes, 0, before)) return null
   let length = 0

@@ -4,7 +4,7 @@ import { type RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { tokenOf } from './authentication.ts'
 
-/** Takes one token from the bucket `key`, or throws 429. `name` stands in the RateLimit headers. */
+/** Takes one token from the bucket `key`, or throws 429. `name` appears in the RateLimit headers. */
 export function takeOrRefuse(
   limiter: RateLimiter,
   { name, key, limit, nowMs }: { name: string; key: number; limit: RateLimit; nowMs: number },
@@ -13,7 +13,7 @@ export function takeOrRefuse(
   if (waitMs > 0) throw new AppError('RATE_LIMITED', { headers: refusalHeaders(name, limit, waitMs) })
 }
 
-/** A hook that holds each account to a limit of its own; null is no limit. */
+/** A hook that applies a limit to each account; null is no limit. */
 export function limitAccounts(options: {
   name: string
   limiter: RateLimiter

@@ -4,7 +4,7 @@ import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { AppError, ERRORS, type ErrorCode, invalid } from '../errors.ts'
 import { errorBody } from './schemas/error-body.ts'
 
-/** Answers to what never becomes a request: bytes Node's parser refuses, time-outs, expectations, CONNECT. */
+/** Answers whatever never becomes a request: bytes that Node's parser refuses, time-outs, expectations, CONNECT. */
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
@@ -26,7 +26,7 @@ const LINGER_MS = 1_000
 const UNREADABLE = fault(WHOLE_REQUEST, 'MALFORMED_HTTP', 'must be HTTP/1.1')
 
 export interface RawAnswers {
-  /** To be told of each request whose body is chunked. */
+  /** Call for each request whose body is chunked. */
   noteChunked(socket: Duplex): void
   /** For Fastify's `clientErrorHandler`. */
   onClientError(error: NodeJS.ErrnoException, socket: Duplex): void
@@ -34,7 +34,7 @@ export interface RawAnswers {
   attach(server: Server): void
 }
 
-/** `observe` is told the status of each such answer. */
+/** `observe` gets the status of each such answer. */
 export function rawAnswers(nextRequestId: () => string, observe: (status: number) => void): RawAnswers {
   function end(socket: Duplex, code: ErrorCode): void {
     const { status } = ERRORS[code]
@@ -47,12 +47,12 @@ export function rawAnswers(nextRequestId: () => string, observe: (status: number
         `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\n` +
         `cache-control: no-store\r\nconnection: close\r\n\r\n${body}`,
     )
-    // Destroyed at once, a socket with unread bytes resets the connection, and the answer may be lost with it.
+    // Destroying a socket with unread bytes at once resets the connection, and the answer may be lost with it.
     const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
     socket.once('close', () => clearTimeout(timer))
   }
-  // Sockets whose last request came in chunks. One that announces a chunk no request may have and never sends it
-  // (bad-input.json B301) is malformed; the parser tells no more than that time ran out.
+  // Sockets whose last request was chunked. A request that announces an impossible chunk and never sends it (bad-input.json
+  // B301) is malformed, but the parser only reports a time-out.
   const chunked = new WeakSet<Duplex>()
   const failed = new WeakSet<Duplex>()
   return {
@@ -62,7 +62,7 @@ export function rawAnswers(nextRequestId: () => string, observe: (status: number
         socket.destroy()
         return
       }
-      // Whatever else comes is unreadable too; the first time it was is answered.
+      // The first unreadable bytes are answered; whatever follows is unreadable too.
       if (failed.has(socket)) return
       failed.add(socket)
       whenAnswered(socket, () => {
@@ -95,16 +95,16 @@ export function rawAnswers(nextRequestId: () => string, observe: (status: number
   }
 }
 
-/** Node keeps the response that has its turn on a socket there, and sets the next one when it is finished. */
+/** Node keeps the response whose turn it is on the socket, and sets the next one when it is finished. */
 function responseOf(socket: Duplex): ServerResponse | null {
   const { _httpMessage: response } = socket as Duplex & { _httpMessage?: ServerResponse | null }
   return response ?? null
 }
 
 /**
- * Calls back once every request that came whole has its answer. What follows it in the pipeline may be unreadable: said
- * at once, it would stand as the answer to a message that is stored and will be sent. A request that itself is at fault
- * is not waited for. Every answer comes within the bounds of its own work, or the socket closes.
+ * Calls back once every request that came whole has its answer. What follows it in the pipeline may be unreadable: an
+ * immediate answer to that would look like the answer to a message that is stored and will be sent. A request that itself
+ * is at fault is not waited for. Every answer comes within the bounds of its own work, or the socket closes.
  */
 function whenAnswered(socket: Duplex, then: () => void): void {
   const response = responseOf(socket)

@@ -12,21 +12,22 @@ import { SEND_PATH } from './routes/sendsms.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The message that a send was answered with; null elsewhere. */
+    /** The message that a send was answered with; null for other requests. */
     msgId: string | null
-    /** Of the failure that was answered; null where none was. */
+    /** Code of the failure that was answered; null when there was none. */
     errorCode: ErrorCode | null
-    /** The send came before under its Idempotency-Key. */
+    /** A repeated send under its Idempotency-Key. */
     replayed: boolean
   }
 }
 
-/** The route of requests that met none. */
+/** The route of requests that matched none. */
 const UNMATCHED = 'unmatched'
 
 /**
- * One log line and one measurement for each request: the route's pattern and never the URL, so no number or token that
- * stands in one is written, and nothing a caller sends can begin a new line. The message of a send or look-up is named.
+ * Writes one log line and one measurement for each request. They have the route's pattern and never the URL, so no number
+ * or token in a URL is written, and nothing that a caller sends can begin a new line. The message of a send or look-up is
+ * named.
  */
 export function recordRequests(app: FastifyInstance, metrics: HttpMetrics): void {
   const logsRequests = isLogged(app.log)
@@ -57,7 +58,7 @@ export interface UnansweredSend {
   readonly elapsedMs: number
 }
 
-/** Records a send whose connection is closed without an answer: its line has no status. */
+/** Records a send whose connection closed without an answer: its line has no status. */
 export function recordUnanswered(
   log: FastifyBaseLogger,
   metrics: HttpMetrics,
@@ -69,18 +70,18 @@ export function recordUnanswered(
   log.info({ method: 'POST', route: SEND_PATH, status: null, latencyMs, requestId, accountId }, 'request')
 }
 
-/** Milliseconds as a request's line has them. */
+/** Milliseconds in the form of a request's log line. */
 export function inHundredths(ms: number): number {
   return Math.round(ms * 100) / 100
 }
 
-/** The message of a look-up, once the text is known to be an id: anything else in a path is not written. */
+/** The message of a look-up, once the text is known to be an id: nothing else in a path is written. */
 function messageNamedBy({ params }: FastifyRequest): string | undefined {
   const { msgId } = (params ?? {}) as { msgId?: string }
   return msgId !== undefined && isUuid(msgId) ? msgId.toLowerCase() : undefined
 }
 
-/** Building the line costs more than asking; pino's own level may change while running. */
+/** Checking is cheaper than building the line; pino's level may change while running. */
 export function isLogged(log: FastifyBaseLogger): () => boolean {
   const asked = log as { isLevelEnabled?: (level: string) => boolean }
   return () => asked.isLevelEnabled?.('info') ?? true

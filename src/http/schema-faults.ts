@@ -1,7 +1,7 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { type Fault, fault, WHOLE_REQUEST } from '../domain/faults.ts'
 
-/** Faults of a schema's validation errors. A value of the wrong type is told so and nothing else. */
+/** Faults from a schema's validation errors. A value of the wrong type gets that fault and no other. */
 export function schemaFaults(errors: readonly FastifySchemaValidationError[]): Fault[] {
   const faults = errors.map(faultOf)
   const mistyped = new Set(faults.filter(({ code }) => code === WRONG_TYPE).map(({ field }) => field))

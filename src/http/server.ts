@@ -32,22 +32,22 @@ import { ShortSends } from './short-sends.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
   readonly limits: HttpLimits
-  /** False while the node starts: then only health checks are answered. Default: always open. */
+  /** False while the node starts: only health checks are answered then. Default: always open. */
   readonly isOpen?: () => boolean
   readonly ready: () => Promise<Readiness>
   readonly log: FastifyBaseLogger
   readonly registry: Registry
-  /** The text of `/metrics`; absent: that of the registry. */
+  /** Produces the text of `/metrics`. Default: that of the registry. */
   readonly scrape?: () => Promise<string>
-  /** Of the servers of one registry; made when absent. */
+  /** Shared by the servers of one registry. Default: made here. */
   readonly metrics?: HttpMetrics
-  /** Whom this server serves; absent: both. Health checks are answered by each. */
+  /** Whom this server serves. Default: both. Every server answers health checks. */
   readonly serves?: 'customers' | 'operators'
   /** Registers `/admin/v1`, which authenticates its operators itself. */
   readonly adminRoutes?: (app: FastifyInstance) => void
 }
 
-/** The HTTP server, with every route and not yet listening. */
+/** Builds the HTTP server with every route. It is not listening yet. */
 export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const { limits } = deps
   const metrics = deps.metrics ?? httpMetrics(deps.registry)
@@ -55,7 +55,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const raw = rawAnswers(nextRequestId, (status) => metrics.observe('ANY', 'unparsed', status, 0))
   const app = fastify({
     loggerInstance: deps.log,
-    // One line for each request is ours to write; a logger for each request is not needed for it.
+    // We write one line for each request ourselves, which needs no logger of its own for each.
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (logger) => logger,
     genReqId: nextRequestId,
@@ -68,10 +68,10 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckMs,
       maxHeaderSize: limits.headerBytes,
-      // Checked with the other headers: Node's own answer has no body.
+      // Checked with the other headers, because Node's own answer has no body.
       requireHostHeader: false,
     },
-    // A request that a draining server has already been sent is still answered.
+    // A request that a draining server has already received is still answered.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.headerBytes },
     schemaController: { compilersFactory: { buildSerializer: buildLazySerializer } },
@@ -81,10 +81,11 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
         useDefaults: false,
         removeAdditional: false,
         allErrors: true,
-        // Ours are made by TypeBox, whose types are right; the schema of schemas takes more to compile than all of them.
+        // Ours are made by TypeBox, whose types are right, and compiling the meta-schema costs more than compiling all of
+        // them.
         validateSchema: false,
       },
-      // The callback guard judges URLs; a second opinion by regular expression would be slower and different.
+      // The callback guard judges URLs; a second check by regular expression would be slower and different.
       onCreate: (ajv: { addFormat(name: string, format: true): unknown }) => ajv.addFormat('uri', true),
     },
     clientErrorHandler: (error, socket) => raw.onClientError(error, socket),
@@ -163,7 +164,7 @@ function drainBeforeClose(app: FastifyInstance, limits: HttpLimits, connections:
   })
 }
 
-/** Any other content type, text/plain of Fastify's defaults too, is 415; so is JSON in another charset, or compressed. */
+/** Any other content type is 415, including Fastify's default text/plain; so is JSON in another charset, or compressed. */
 function acceptJsonOnly(app: FastifyInstance, limits: HttpLimits): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
@@ -176,7 +177,7 @@ function acceptJsonOnly(app: FastifyInstance, limits: HttpLimits): void {
   })
 }
 
-/** Short ids, unique for this process and unlikely to be another's. */
+/** Short ids, unique in this process and unlikely to occur in another. */
 function requestIds(random: (bytes: number) => Buffer): () => string {
   const prefix = random(6).toString('hex')
   let count = 0

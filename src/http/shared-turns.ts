@@ -5,26 +5,26 @@ import { SharedSlots } from '../domain/shared-room.ts'
 import { AppError } from '../errors.ts'
 import { tokenOf } from './authentication.ts'
 
-/** Beyond this many that wait, of which one account has half at most, no more are taken. */
+/** When this many wait, of which one account has at most half, no more are accepted. */
 const MAX_WAITING = 500
 const WAITING_OF_ONE: RateLimit = { perSecond: MAX_WAITING / 2, burst: MAX_WAITING / 2 }
 
 /**
- * Work of many accounts, some at a time: of each at most what is left free beside it, and those that wait account by
- * account in turn. So one whose requests take long makes only its own wait.
+ * Runs work of many accounts, some at a time. An account may have at most as many running as are left free, and waiting
+ * accounts take turns. So an account whose requests take long makes only itself wait.
  */
 export class SharedTurns {
   readonly #running: SharedSlots
   readonly #waiting = new SharedSlots(MAX_WAITING)
-  /** By account, whoever was served last at the end. */
+  /** By account; the one served last is at the end. */
   readonly #queues = new Map<number, (() => void)[]>()
 
-  /** `turns`: how much is done at once. */
+  /** `turns`: how many run at once. */
   constructor(turns: number) {
     this.#running = new SharedSlots(turns)
   }
 
-  /** What `work` gives, when it is the account's turn; throws RATE_LIMITED when too much of it waits already. */
+  /** Returns the result of `work` when it is the account's turn; throws RATE_LIMITED when too much of it waits already. */
   async run<T>(account: number, work: () => T | Promise<T>): Promise<T> {
     if (this.#queues.has(account) || !this.#running.take(account)) await this.#turnOf(account)
     try {
@@ -58,7 +58,7 @@ export class SharedTurns {
   }
 }
 
-/** A hook (`onRoute`) that has each request of a customer wait for its account's turn before it is handled. */
+/** A hook (`onRoute`) that makes each request of a customer wait for its account's turn before it is handled. */
 export function inTurns(turns: SharedTurns) {
   return (route: RouteOptions) => {
     const { handler } = route

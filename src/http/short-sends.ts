@@ -29,7 +29,7 @@ export interface ShortSendsOptions
   readonly newRequestId: () => string
 }
 
-/** The text of an answer; `isLast`: the connection is closed behind it. Null: it is closed without one. */
+/** The text of an answer; `isLast`: the connection is closed after it. Null: the connection is closed without an answer. */
 export type Answer = (isLast: boolean) => string | null
 
 interface Allowed {
@@ -45,9 +45,9 @@ const FIXED_HEADERS = Object.entries(ANSWER_HEADERS)
 const STATUS_LINES = { 202: 'HTTP/1.1 202 Accepted\r\n', 500: 'HTTP/1.1 500 Internal Server Error\r\n' }
 
 /**
- * A shorter way for sends that are accepted: no hooks, no schema, no streams. It never refuses a request. One that it cannot
- * accept takes the ordinary way from its first byte, and so does one with a rate limit or an Idempotency-Key. The answer, the
- * log line and the metrics are those of the ordinary way.
+ * A shorter way for sends that are accepted: no hooks, no schema, no streams. It never refuses a request. A request that
+ * it cannot accept takes the ordinary way from its first byte, and so does one with a rate limit or an Idempotency-Key.
+ * The answer, the log line and the metrics are those of the ordinary way.
  */
 export class ShortSends {
   readonly #options: ShortSendsOptions
@@ -59,7 +59,7 @@ export class ShortSends {
     this.#isLogged = isLogged(options.log)
   }
 
-  /** Null when the request is to take the ordinary way: nothing has come of it. */
+  /** Null when the request must take the ordinary way: it has had no effect yet. */
   async answer(request: PlainRequest): Promise<Answer | null> {
     const startMs = performance.now()
     const allowed = this.#allowed(request)
@@ -83,7 +83,7 @@ export class ShortSends {
     const { clock, directory: source, isOpen, limits } = this.#options
     const directory = isOpen() ? source() : null
     if (!(directory instanceof Directory)) {
-      // The ordinary way asks again, and says so where there is none.
+      // The ordinary way asks again, and reports it when there is none.
       directory?.catch(() => undefined)
       return null
     }
@@ -133,7 +133,7 @@ export class ShortSends {
   }
 }
 
-/** The send in a body that has every form which schema and rules ask for; null for any other. */
+/** The send in a body that meets every form that schema and rules require; null for any other body. */
 function sendIn(bytes: Buffer, jsonDepth: number): SendRequest | null {
   let parsed: unknown
   try {
@@ -151,7 +151,7 @@ function sendIn(bytes: Buffer, jsonDepth: number): SendRequest | null {
     typeof to === 'string' &&
     typeof body === 'string' &&
     body.length > 0 &&
-    // Code units: what may be short enough in code points is counted elsewhere.
+    // Counted in code units: a text that is short enough only in code points takes the ordinary way.
     body.length <= MAX_BODY_CHARACTERS &&
     (callbackUrl === undefined || typeof callbackUrl === 'string') &&
     fieldFaults({ from, to, body }).length === 0

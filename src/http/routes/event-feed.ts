@@ -21,7 +21,7 @@ import { FeedQuerySchema, FeedSchema } from '../schemas/event-feed.ts'
 import { EVENT_FEED } from '../schemas/response-examples.ts'
 
 export interface FeedDeps extends ListDeps {
-  /** Days that events are kept. */
+  /** How many days events are kept. */
   readonly retentionDays: number
   readonly messages: MessageReads
 }
@@ -44,12 +44,12 @@ export function eventFeedRoute(app: FastifyInstance, deps: FeedDeps): void {
     method: 'GET',
     url: '/v1/events',
     schema: SCHEMA,
-    // A union would be serialised by trial.
+    // A union would be serialised by trial and error.
     serializerCompiler: () => JSON.stringify,
     handler: async (request) => {
       const { plan, page } = await pages.read(request, parseFeedQuery(request.query as Query))
       const readAtMs = deps.clock()
-      // What this node has told anybody of the plan is in the feed.
+      // Everything that this node has told anybody about the plan is then in the feed.
       await deps.messages.untilEventsRecorded(plan.id, null)
       const { shown, place } = await read(deps, page, readAtMs)
       const startMs = page.after?.atMs ?? page.filters.since
@@ -63,7 +63,7 @@ export function eventFeedRoute(app: FastifyInstance, deps: FeedDeps): void {
   })
 }
 
-/** What a page shows, and the place behind it; null: there is more behind the last one. */
+/** The rows of a page, and the place behind it; null: there is more behind the last row. */
 async function read(
   { db }: FeedDeps,
   page: Page<FeedFilters, FeedPlace>,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../errors.ts'
 
-/** `checks`: what was looked at, and `ok` or what is wrong with it. */
+/** `checks`: what was checked, and `ok` or what is wrong with it. */
 export interface Readiness {
   readonly ok: boolean
   readonly checks: Readonly<Record<string, string>>

@@ -63,7 +63,7 @@ const SCHEMA = {
   },
 }
 
-/** `POST /v1/sendsms`. Checks in the order of design HTTP 2; the token and the account's rate before the body is read. */
+/** `POST /v1/sendsms`. Checks the token and the account's rate before the body is read. */
 export function sendRoute(
   app: FastifyInstance,
   deps: SendDeps,
@@ -106,7 +106,7 @@ export function sendRoute(
   })
 }
 
-/** The request with every fault of it found: of its schema, its rules, its callbackUrl and its key. */
+/** The validated request. Throws every fault found in its schema, rules, callbackUrl and key. */
 async function validated(
   request: FastifyRequest,
   key: string | undefined,
@@ -146,7 +146,7 @@ function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, 
   if (outcome.kind === 'unavailable') throw unavailable()
   const { request } = reply
   if (outcome.kind === 'unknown') {
-    // A 5xx would say that nothing comes of the request.
+    // A 5xx would say that the request has no effect.
     reply.hijack()
     reply.raw.destroy()
     return reply

@@ -29,7 +29,7 @@ import type { LookupDeps } from './message-lookups.ts'
 import { eventOfPath } from './webhook-events.ts'
 
 export interface WebhookActionDeps extends LookupDeps {
-  /** What writes goes here: `db` has little time. */
+  /** For statements that write: `db` has a short timeout. */
   readonly writes: Queryable
   readonly testEvents: TestEvents
   readonly clock: () => number
@@ -73,10 +73,10 @@ const TEST = {
   response: answered(200, TestEventSchema, 'The result', TEST_EVENT, [409, 413, 415]),
 }
 
-/** What one request redelivers at most, and looks at: about a second of work. */
+/** Most events that one request redelivers, and looks at: about a second of work. */
 const MANY_AT_ONCE = { redelivered: 10_000, lookedAt: 100_000 }
 const MANY_LIMIT: RateLimit = { perSecond: 1, burst: 5 }
-/** Of all accounts on this node; one has one of them. */
+/** For all accounts on this node; one account may have one of them. */
 const MANY_UNDER_WAY = 2
 
 /** `POST /v1/webhooks/events/{eventId}/redeliver` and `/v1/webhooks/redeliver`. */
@@ -107,7 +107,7 @@ export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDep
   })
 }
 
-/** `POST /v1/webhooks/test`. It may take as long as an attempt. */
+/** `POST /v1/webhooks/test`. It may take as long as a delivery attempt. */
 export function webhookTestRoute(app: FastifyInstance, { directory, testEvents }: WebhookActionDeps): void {
   app.post('/v1/webhooks/test', { schema: TEST }, async (request) => {
     const { servicePlanId, type, url } = request.body as Static<typeof TestBodySchema>
@@ -130,7 +130,7 @@ function readRedelivery({ after, ...texts }: Static<typeof RedeliverBodySchema>)
   return { filters, after: key }
 }
 
-/** Redeliveries of many events, some at a time. */
+/** Redelivers many events, some at a time. */
 class Redeliveries {
   readonly #clock: () => number
   readonly #limiter = new RateLimiter()

@@ -40,8 +40,8 @@ export function failures(...statuses: number[]): Record<number, typeof ErrorBody
 }
 
 /**
- * Response schemas of a customers' route: of what it answers when done, with an example, and of its failures. `more` are
- * the statuses that not every route fails with.
+ * Response schemas of a route for customers: its success, with an example, and its failures. `more` are the statuses that
+ * not every route fails with.
  */
 export function answered(
   status: number,

@@ -7,7 +7,7 @@ import { oneOf } from './nullable.ts'
 import { titled } from './titled.ts'
 import { InboundSmsWebhookSchema } from './webhooks.ts'
 
-/** For the documentation: the domain reads and judges the texts. */
+/** For the documentation only: the domain reads and judges the texts. */
 export const FeedQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
   cursor: Type.Optional(Type.String({ description: 'cursor of the previous page, unchanged' })),
@@ -43,7 +43,7 @@ function event<Of extends EventType>(
   return Type.Object({ ...COMMON, type: oneOf([type]), data }, { title })
 }
 
-/** What was pushed, or would have been. */
+/** Events that were pushed, or would have been. */
 export const FeedSchema = titled('EventFeed', {
   items: Type.Array(
     Type.Union([

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import { ErrorBodySchema } from './error-body.ts'
 
-/** The responses of failures, which all operations of the OpenAPI document share. */
+/** Responses for failures, shared by all operations of the OpenAPI document. */
 
 const text = (description: string) => ({ description, schema: { type: 'string' } })
 const seconds = (description: string) => ({ description, schema: { type: 'integer' } })
@@ -54,11 +54,11 @@ function exampleOf(errorCode: ErrorCode, errorMessage: string) {
   }
 }
 
-/** What any request may meet: bytes that are not HTTP, limits of the server, and its failures. */
+/** Failures of any request: bytes that are not HTTP, limits of the server, and its own failures. */
 const OF_ANY = [400, 405, 408, 417, 431, 500, 503]
 const OF_BODIES = [413, 415]
 
-/** Statuses of failures that every operation may answer, those with a body more. */
+/** Statuses of failures that every operation may answer; those with a body have more. */
 export function universalFailures(hasBody: boolean): readonly number[] {
   return hasBody ? [...OF_ANY, ...OF_BODIES] : OF_ANY
 }

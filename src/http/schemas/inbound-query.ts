@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { PAGE_PARAMETERS, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
 import { InboundSmsWebhookSchema } from './webhooks.ts'
 
-/** As the message list: see message-query.ts. */
+/** Like the message list: see message-query.ts. */
 export const InboundListQuerySchema = Type.Object({
   servicePlanId: PlanParameter,
   from: Type.Optional(Type.String({ description: 'Sender' })),

@@ -3,7 +3,7 @@ import { DEFAULT_PAGE, MAX_PAGE } from '../../domain/list-queries.ts'
 import { nullableString } from './nullable.ts'
 import { titled } from './titled.ts'
 
-/** What the lists of the customers' API have in common, for the OpenAPI document: the domain judges the texts. */
+/** Parameters shared by the lists of the customers' API, for the OpenAPI document: the domain judges the texts. */
 
 export const PlanParameter = Type.String({
   pattern: '^[a-fA-F0-9]{24}$',
@@ -11,7 +11,7 @@ export const PlanParameter = Type.String({
   description: 'Service plan: 24 hex digits',
 })
 
-/** `time`: the field that the window is of. */
+/** `time`: the field that the window applies to. */
 export function windowParameters(time: string) {
   return {
     fromDate: Type.Optional(

@@ -4,7 +4,7 @@ import { DeliveryReceiptSchema } from './delivery-receipt.ts'
 import { PAGE_PARAMETERS, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
 import { oneOf } from './nullable.ts'
 
-/** Query strings and paths, for the documentation: parameters are texts, and the domain reads and judges them. */
+/** Query strings and paths, for the documentation only: parameters are texts, and the domain reads and judges them. */
 
 export const MessagePathSchema = Type.Object({
   msgId: Type.String({

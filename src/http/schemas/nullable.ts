@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** Schemas written as JSON Schema 2020-12 type lists: a union of schemas would be serialised by trial. */
+/** Schemas written as JSON Schema 2020-12 type lists: a union of schemas would be serialised by trial and error. */
 
 export function nullableString(options: { format?: string; description?: string } = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options })

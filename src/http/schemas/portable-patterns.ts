@@ -1,4 +1,4 @@
-/** `(?=.{1,64}$)` at the start of a pattern: how long the whole text may be. */
+/** `(?=.{1,64}$)` at the start of a pattern: the length of the whole text. */
 const LENGTH = /^\^\(\?=\.\{(\d+),(\d+)\}\$\)/
 
 interface Published {
@@ -8,9 +8,9 @@ interface Published {
 }
 
 /**
- * A pattern for the OpenAPI document. Regular expressions of Go, Java and Python have no look-ahead or no `\p{Cc}`, so
- * that their generated clients would not start. The published pattern may accept more than the validated one, for example
- * lone surrogates, and never less.
+ * A pattern for the OpenAPI document. Regular expressions of Go, Java and Python lack look-ahead or `\p{Cc}`, so clients
+ * generated from them would not start. The published pattern may accept more than the validated one, for example lone
+ * surrogates, but never less.
  */
 export function portablePattern(pattern: string): Published {
   const length = LENGTH.exec(pattern)

@@ -2,7 +2,7 @@ import type { DeliveryReceipt } from '../../domain/delivery-receipts.ts'
 import { SUCCESSES } from '../../domain/error-codes.ts'
 import type { InboundSmsWebhook } from '../../domain/inbound-webhooks.ts'
 
-/** Examples of what the customers' API answers. They tell one story, of the message that the requests name. */
+/** Examples of answers of the customers' API. They tell one story: that of the message which the requests name. */
 
 const OWNER = { accountId: '65f0c0ffee65f0c0ffee65f0', servicePlanId: '65f0c0ffee65f0c0ffee65f0' }
 const MSG_ID = '019dab2c-7000-7a3b-8c4d-5e6f70819203'

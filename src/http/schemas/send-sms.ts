@@ -3,8 +3,8 @@ import { MAX_BODY_CHARACTERS } from '../../domain/send-requests.ts'
 import { oneOf } from './nullable.ts'
 
 /**
- * The schema holds presence, types, lengths and the plan's form; what addresses, text and callbackUrl may
- * be is judged by the domain, which has the same rules for every entrance.
+ * The schema checks presence, types, lengths and the form of the plan id. The domain judges addresses, text and
+ * callbackUrl, by the same rules for every entrance.
  */
 export const SendSmsSchema = Type.Object(
   {

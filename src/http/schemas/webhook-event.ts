@@ -5,7 +5,10 @@ import type { EventAttempt, EventRecord } from '../../store/event-list.ts'
 import { nullableInteger, nullableString, oneOf } from './nullable.ts'
 import { titled } from './titled.ts'
 
-/** Events and destinations of webhooks, as operators and customers see them: their schemas, and what fills them. */
+/**
+ * Events and destinations of webhooks, as operators and customers see them: their schemas, and the functions that fill
+ * them.
+ */
 
 export const EVENT_TYPES: readonly EventType[] = ['deliveryReceipt', 'inboundMessage']
 
@@ -86,7 +89,7 @@ export function presentEventDetail(
   return { ...presentEvent(event, servicePlanId), attemptRecords }
 }
 
-/** Of what stands behind an earlier event of its message nothing is counted: it has met no destination yet. */
+/** Events behind an earlier event of their message are not counted: they have no destination yet. */
 const counted = (what: string) => Type.Integer({ description: `${what}; at most 10,000 are counted` })
 
 export const WebhookDestinationSchema = titled('WebhookDestination', {

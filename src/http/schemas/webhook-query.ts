@@ -5,7 +5,7 @@ import { nullableInteger, nullableString, oneOf } from './nullable.ts'
 import { titled } from './titled.ts'
 import { EVENT_TYPES, WebhookDestinationSchema, WebhookEventSchema } from './webhook-event.ts'
 
-/** What the customers' API of webhooks is asked; texts are read and judged by the domain. */
+/** Parameters of the customers' webhook API. The domain reads and judges the texts. */
 
 const Destination = Type.String({
   maxLength: 300,
@@ -34,7 +34,7 @@ export const DestinationListQuerySchema = Type.Object({ servicePlanId: PlanParam
 export const WebhookEventListSchema = pageSchema(WebhookEventSchema, 'WebhookEventList')
 export const WebhookDestinationListSchema = pageSchema(WebhookDestinationSchema, 'WebhookDestinationList')
 
-/** A field that is not known is refused: misspelt, it would not narrow what is done. */
+/** Unknown fields are refused: a misspelt field would not narrow what is done. */
 const strict = (title: string, example: object) => ({
   title,
   additionalProperties: false,

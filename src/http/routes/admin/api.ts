@@ -30,7 +30,7 @@ import { registerWebhookDestinations } from './webhook-destinations.ts'
 import { registerWebhookEvents } from './webhook-events.ts'
 import { registerWebhookTests } from './webhook-tests.ts'
 
-/** Registers the operator's API under `/admin/v1`, for callers with an operator token only. */
+/** Registers the operators' API under `/admin/v1`, for callers with an operator token only. */
 export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   documentOperatorRoutes(app)
   app.register(
@@ -45,7 +45,7 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       })
       scope.addHook('onSend', async (request, reply) => {
         if (request.method === 'GET' || reply.statusCode >= 400) return
-        // Of many imports in a row one poll a second shows the whole: reading 200,000 rates takes as long.
+        // After many imports in a row, one poll a second shows them all: reading 200,000 rates takes about as long.
         if (request.routeOptions.url?.endsWith('/import') === true) return
         await showChange(request, deps)
       })
@@ -76,14 +76,14 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
   )
 }
 
-/** An operator chooses his token himself. */
+/** Operators choose their tokens themselves. */
 const CREDENTIALS = /^Bearer +([\x21-\x7e]+)$/i
 
 /** 401 without an operator token; 403 for a customer's token, which is known and may do other things. */
 function requireOperator(request: FastifyRequest, operators: readonly Buffer[], deps: AdminDeps): void {
   const hash = presentedHash(request, CREDENTIALS)
   const bytes = Buffer.from(hash, 'hex')
-  // Every operator token is compared, each in constant time: the answer's time tells nothing.
+  // Every operator token is compared, each in constant time, so the duration tells nothing.
   const matches = operators.filter((operator) => timingSafeEqual(operator, bytes))
   if (matches.length > 0) return
   if (liveToken(deps.directory.current(), hash, deps.clock()) === undefined) throw refuseToken()
@@ -91,8 +91,8 @@ function requireOperator(request: FastifyRequest, operators: readonly Buffer[], 
 }
 
 /**
- * An operator's change is in this node's directory before it is answered, so that what it allows works at once. The
- * change is committed: should the refresh fail, the next poll brings it, and the answer is still the truth.
+ * An operator's change is in this node's directory before it is answered, so that it takes effect at once. The change is
+ * committed: if the refresh fails, the next poll brings it, and the answer is still correct.
  */
 async function showChange(request: FastifyRequest, deps: AdminDeps): Promise<void> {
   try {

@@ -5,11 +5,11 @@ import type { SecretKeys } from '../../../domain/secrets.ts'
 import { invalid } from '../../../errors.ts'
 import type { AdminDeps } from './scope.ts'
 
-/** URLs that webhooks will go to: judged by the guard, sealed when they carry credentials, shown without them. */
+/** URLs that webhooks go to: judged by the guard, sealed when they carry credentials, shown without them. */
 
 const IV_BYTES = 12
 
-/** The form to store; null and undefined stay what they are. Throws VALIDATION_ERROR with the guard's words. */
+/** The form to store; null and undefined are returned unchanged. Throws VALIDATION_ERROR with the guard's message. */
 export async function storableUrl<T extends null | undefined>(
   { guard, secretKey }: Pick<AdminDeps, 'guard' | 'secretKey'>,
   field: string,

@@ -27,7 +27,7 @@ import {
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-/** Of host names; of the PEM text: more than the usual lists of a carrier, within the bound of a request. */
+/** Limits of host names and of the PEM text: more than the usual lists of a carrier, within the limit of a request. */
 const MAX_NAME_CHARACTERS = 253
 const MAX_PEM_CHARACTERS = 32_768
 

@@ -5,7 +5,7 @@ export const PAGED = 'Items come in the order of their keys.'
 export const AT_ONCE =
   'The change takes effect at once on the node that answers, and within 5 seconds on every other node.'
 
-/** Method and path below /admin/v1 of what operators set up, but for what a Resource says of itself. */
+/** Method and path below /admin/v1 of the configuration's operations, except those that a Resource describes itself. */
 export const CONFIGURATION_OPERATIONS: Readonly<Record<string, OperationText>> = {
   'POST /accounts/:accountId/webhook-secret/rotate': [
     'rotateWebhookSecret',

@@ -4,7 +4,7 @@ import { MESSAGE_OPERATIONS } from './message-operations.ts'
 
 const OPERATIONS = { ...CONFIGURATION_OPERATIONS, ...MESSAGE_OPERATIONS }
 
-/** What the OpenAPI document says of a route beside its schemas. */
+/** What the OpenAPI document says of a route in addition to its schemas. */
 export function documentationOf({ method, url, prefix }: RouteOptions & { prefix: string }): object {
   const operation = OPERATIONS[`${method} ${url.slice(prefix.length)}`]
   if (operation === undefined) return {}

@@ -16,14 +16,14 @@ import {
 import type { AccountSettings } from '../../../store/accounts.ts'
 import { titled } from '../../schemas/titled.ts'
 
-/** Fields that several resources of the admin API have, and how pages and errors look. */
+/** Fields shared by several resources of the admin API, and the form of pages and errors. */
 
-/** What a pattern asks for in words, by its source: what the fault says. */
+/** What each pattern requires in words, by its source: the text of the fault. */
 export const PATTERN_MEANINGS = new Map<string, string>()
 
 /** Title, description and examples, which the OpenAPI document shows. */
 interface Annotations {
-  /** Makes it a schema of that name in the document. */
+  /** Makes it a schema with that name in the document. */
   readonly title?: string
   readonly description?: string
   readonly examples?: readonly string[]
@@ -43,7 +43,7 @@ export const LinkName = patterned(
   'must begin with a letter and have at most 63 letters, digits, dots, underscores or dashes',
   { description: 'Name', examples: ['acme'] },
 )
-/** Of a carrier or route: its name or its number. */
+/** A carrier's or route's name or number. */
 export const LinkKey = patterned(/^[A-Za-z0-9._-]{1,63}$/, 'must be a name or a number', {
   description: 'Name or number',
   examples: ['acme'],
@@ -85,19 +85,19 @@ PATTERN_MEANINGS.set(
   AMOUNT.source,
   'must be a decimal with at most 6 decimal places, without sign or exponent',
 )
-/** Money as decimal text; a number of as many places is taken too. */
+/** Money as decimal text; a number with as many places is accepted too. */
 export const Amount = Type.Unsafe<string | number>({
   type: ['string', 'number'],
   pattern: AMOUNT.source,
   minimum: 0,
   maximum: 1_000_000,
 })
-/** The number that the service gave a thing without a name. */
+/** The number that the service gave to something without a name. */
 export const RowId = patterned(/^(?:0|[1-9][0-9]{0,8})$/, 'must be a whole number', {
   description: 'Number that the service assigned',
   examples: ['1'],
 })
-/** How far back is looked: of the 8 days that minutes are kept. */
+/** How far back to look, within the 8 days that minutes are kept. */
 export const Minutes = patterned(/^(?:[1-9][0-9]{0,3}|10000)$/, 'must be a whole number from 1 to 10000', {
   description: 'How many minutes to look back, at most 10,000',
   examples: ['60'],
@@ -166,12 +166,12 @@ export const RateLimitField = Type.Object(
   { title: 'RateLimit', additionalProperties: false },
 )
 
-/** As a type list: one fault for a bad value, and no trial of schemas when it is written. */
+/** A type list, which gives one fault for a bad value and needs no trial of schemas when it is written. */
 export function Nullable<T extends Type.TSchema & { type: string }>(schema: T) {
   return Type.Unsafe<Type.Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 }
 
-/** `rateLimit` of a request as its columns; an absent one changes nothing, null lifts the limit. */
+/** `rateLimit` of a request as columns; an absent one changes nothing, null lifts the limit. */
 export function rateLimitColumns(
   rateLimit: { messagesPerSecond: number; burst?: number } | null | undefined,
 ): Partial<Pick<AccountSettings, 'messagesPerSecond' | 'burst'>> {
@@ -179,7 +179,7 @@ export function rateLimitColumns(
   return { messagesPerSecond: rateLimit?.messagesPerSecond ?? null, burst: rateLimit?.burst ?? null }
 }
 
-/** The columns as `rateLimit` of an answer. */
+/** The columns as `rateLimit` in an answer. */
 export function rateLimitField(columns: { messagesPerSecond: number | null; burst: number | null }) {
   const { messagesPerSecond, burst } = columns
   return messagesPerSecond === null ? null : { messagesPerSecond, burst: burst ?? messagesPerSecond }
@@ -192,7 +192,7 @@ const Limit = patterned(/^(?:[1-9][0-9]{0,2}|1000)$/, 'must be a whole number fr
   examples: ['100'],
 })
 
-/** Query of a list: `after` is the key of the last item of the page before. */
+/** Query of a list: `after` is the key of the last item of the previous page. */
 export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filters: F) {
   const After = { ...after, examples: undefined, description: 'nextAfter of the previous page' } as unknown
   return Type.Object(
@@ -201,19 +201,19 @@ export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filte
   )
 }
 
-/** The page of a titled item. */
+/** The page schema of a titled item. */
 export function pageOf<T extends Type.TSchema>(item: T) {
   const { title } = item as { title?: string }
   return titled(`${title}Page`, { items: Type.Array(item), nextAfter: NullableText })
 }
 
-/** How many items a list asks the store for: one more than it shows, which tells whether there is another page. */
+/** How many items a list requests from the store: one more than it shows, which tells whether there is another page. */
 export function limitOf(query: { limit?: string }): { shown: number; fetched: number } {
   const shown = Number(query.limit ?? DEFAULT_LIMIT)
   return { shown, fetched: shown + 1 }
 }
 
-/** The page of what was fetched by `limitOf`. */
+/** The page made from the rows fetched with `limitOf`. */
 export function page<Row, Item>(
   rows: readonly Row[],
   shown: number,

@@ -36,7 +36,7 @@ const InboundMessage = titled('InspectedInboundMessage', {
   receivedAt: Timestamp,
 })
 
-/** Those that somebody owns; of the others tells `/unowned-inbound-messages`. */
+/** Messages to numbers that somebody owns; `/unowned-inbound-messages` shows the others. */
 export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps): void {
   const tags = ['Inbound message search']
 

@@ -1,6 +1,6 @@
 import type { OperationText } from './configuration-operations.ts'
 
-/** Method and path below /admin/v1 of what operators look at: routes, carriers, messages and webhooks at work. */
+/** Method and path below /admin/v1 of the operations that show routes, carriers, messages and webhooks at work. */
 export const MESSAGE_OPERATIONS: Readonly<Record<string, OperationText>> = {
   'GET /route-explanation': [
     'explainRoute',

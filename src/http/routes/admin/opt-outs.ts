@@ -8,7 +8,7 @@ import { limitOf, octetString, PublicId, page, pageOf, pageQuery, Timestamp } fr
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-/** Any text that a sender or recipient may be; which forms there are is judged by the domain. */
+/** Any text that a sender or recipient may be; the domain judges its form. */
 const From = octetString(16, 1, {
   description: 'Sender that the person has opted out of',
   examples: ['Aldis'],
@@ -84,7 +84,7 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
   )
 }
 
-/** Neither address has a slash; a plus may have arrived as a space. */
+/** Neither address contains a slash; a plus may have arrived as a space. */
 function positionOf(after: string): { sender: string; recipient: string } {
   const [sender = '', recipient = ''] = after.split('/')
   return { sender: withPlus(sender), recipient: withPlus(recipient) }

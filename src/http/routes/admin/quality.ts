@@ -25,9 +25,9 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 const DEFAULT_MINUTES = 60
 const MINUTE_MS = 60_000
-/** Carriers in routes that one answer shows: those with most traffic. */
+/** Most pairs of carrier and route in one answer: those with most traffic. */
 const MAX_ITEMS = 1_000
-/** Beyond this a series goes by hours: 180 points at most, or 168. */
+/** Beyond this, a series has hourly steps: 180 points at most, or 168. */
 const MAX_MINUTE_STEPS = 180
 const MINUTE_S = 60
 const HOUR_S = 3_600

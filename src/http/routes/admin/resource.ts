@@ -8,18 +8,18 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /**
- * The routes that every resource of the admin API has alike. A query or body that has passed the validator is of the type
- * of its schema; TypeScript cannot see that of a schema that is a parameter, so it is told.
+ * The routes that all resources of the admin API share. A query or body that passed the validator has the type of its
+ * schema. TypeScript cannot infer that for a schema parameter, so it is asserted.
  */
 
-/** Rows of one table, how one of them is shown, and where they are. */
+/** Rows of one table: how one is shown, and at which path. */
 export interface Resource<Item extends Type.TSchema, Row extends object> {
   readonly table: AnyTable<Row>
-  /** Below `/admin/v1`: `/routing-rules`. The document has a tag of the plural of the table's noun. */
+  /** Below `/admin/v1`: `/routing-rules`. The document's tag is the plural of the table's noun. */
   readonly path: string
-  /** What the document says of each operation, beside what it says of that of every resource. */
+  /** Text of the document for each operation, in addition to what it says for every resource. */
   readonly texts: { readonly [name in 'create' | 'show' | 'change' | 'remove']?: string }
-  /** The parameter in the path of one of them: `ruleId`. */
+  /** The path parameter of a single row: `ruleId`. */
   readonly key: string
   readonly keyField: Type.TString
   readonly item: Item
@@ -31,7 +31,7 @@ interface PathOfOne {
   readonly Params: Readonly<Record<string, string>>
 }
 
-/** `POST` of the list: 201, what was made and where it is. */
+/** `POST` of the list: 201 with the new row and its location. */
 export function addCreate<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema, Made>(
   scope: AdminScope,
   resource: Omit<Resource<Item, Row>, 'keyOf' | 'present'> & {
@@ -53,7 +53,7 @@ export function addCreate<Item extends Type.TSchema, Row extends object, Body ex
   )
 }
 
-/** `GET` of the list, of which `query` is a `pageQuery` with filters of the table, and `GET` of one, or 404. */
+/** `GET` of the list, whose `query` is a `pageQuery` with filters of the table, and `GET` of one row, or 404. */
 export function addReads<Item extends Type.TSchema, Row extends object>(
   scope: AdminScope,
   { reads }: AdminDeps,
@@ -77,7 +77,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
   })
 }
 
-/** `PATCH` of one: what it is then. `change` refuses what is not there. */
+/** `PATCH` of one row; answers the changed row. `change` refuses a row that does not exist. */
 export function addChange<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema>(
   scope: AdminScope,
   resource: Resource<Item, Row>,
@@ -92,7 +92,7 @@ export function addChange<Item extends Type.TSchema, Row extends object, Body ex
   })
 }
 
-/** `DELETE` of one: 204. `remove` refuses what is not there. */
+/** `DELETE` of one row: 204. `remove` refuses a row that does not exist. */
 export function addDelete(scope: AdminScope, resource: Place, remove: (key: string) => Promise<void>): void {
   const { path, params } = placeOfOne(resource)
   const options = schemas(resource, 'remove', { params, response: answers(204, Type.Null()) })
@@ -102,7 +102,7 @@ export function addDelete(scope: AdminScope, resource: Place, remove: (key: stri
   })
 }
 
-/** `DELETE` of a row that needs nothing but its removal. 409 with the words of `inUse` where others name it. */
+/** `DELETE` of a row that only needs removing. 409 with the text of `inUse` when others refer to it. */
 export function addRemoval(scope: AdminScope, { db }: AdminDeps, resource: Place, inUse?: string): void {
   addDelete(scope, resource, (key) => removeRow(db, resource.table, key, inUse))
 }
@@ -113,7 +113,7 @@ function placeOfOne({ path, key, keyField }: Place) {
   return { path: `${path}/:${key}`, params: Type.Object({ [key]: keyField }) }
 }
 
-/** In the operationId, and in the summary. */
+/** Used in the operationId and in the summary. */
 const VERBS = {
   create: ['create', 'Create'],
   list: ['list', 'List'],

@@ -3,7 +3,7 @@ import { failures } from '../../schemas/error-body.ts'
 
 const DESCRIPTIONS = { 200: 'As it is now', 201: 'Created', 202: 'Taken on', 204: 'Done' }
 
-/** The `response` schemas of a route: what it answers when done, and the error body. */
+/** The `response` schemas of a route: its success and the error body. */
 export function answers<Status extends 200 | 201 | 202 | 204, Body extends Type.TSchema>(
   status: Status,
   body: Body,

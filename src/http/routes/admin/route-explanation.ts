@@ -87,7 +87,7 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
       const explanation = explainRoute(snapshot, { plan, from, to, body }, carrierCondition)
       const publicId = (planId: number | null) =>
         planId === null ? null : (snapshot.planById(planId)?.servicePlanId ?? null)
-      // Opt-outs of a plan that does not go by them are kept, and do not count.
+      // Opt-outs are kept for a plan that does not use them, but they do not count.
       const pair = { plan_id: plan.id, sender: from, recipient: to }
       const optOuts = plan.optOut === null ? [] : await findOptOuts(reads, [pair])
       const problems = [...problemsOf(explanation), ...(optOuts.length > 0 ? [OPTED_OUT] : [])]

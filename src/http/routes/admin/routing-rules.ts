@@ -19,7 +19,7 @@ import {
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-/** As long as a sender may be; whether it is one is judged when a rule is written. */
+/** As long as a sender may be. Whether it is a valid sender is judged when a rule is written. */
 const Sender = octetString(16, 1)
 const Creation = requestBody(
   'RoutingRuleCreation',

@@ -15,7 +15,7 @@ import type { MessageReads } from '../../../operations/read-messages.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
 import type { Database } from '../../../store/database.ts'
 
-/** What a carrier's link is doing on this node. */
+/** The state of a carrier's link on this node. */
 interface CarrierLinkStatus {
   readonly state: string
   /** ISO 8601; since when. */
@@ -32,7 +32,7 @@ interface CarrierLinkStatus {
   }[]
 }
 
-/** The quality watch of this node: its clock (Unix ms), and how it learns what is out of use. */
+/** The quality watch of this node: its clock (Unix ms), and how it learns which carriers are out of use. */
 interface QualityWatching {
   nowMs(): number
   refresh(): Promise<void>
@@ -40,7 +40,7 @@ interface QualityWatching {
 
 export interface AdminDeps {
   readonly db: Database
-  /** What only reads goes here: however long it takes, it takes no connection from the message path. */
+  /** For requests that only read: however long they take, they take no connection from the message path. */
   readonly reads: Database
   readonly directory: { current(): Directory; refresh(): Promise<void> }
   /** `deriveKey(masterKey, 'secrets')`. */
@@ -56,9 +56,9 @@ export interface AdminDeps {
   readonly quality?: QualityWatching
   /** Absent where this node runs no carrier links. */
   readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
-  /** What waits, where and why. Absent likewise. */
+  /** What waits, where and why. Also absent then. */
   readonly backlog?: { read(): Promise<Backlog> }
-  /** What the carrier did that SMPP does not allow, by kind, since this node started. Absent likewise. */
+  /** What the carrier did that SMPP does not allow, by kind, since this node started. Also absent then. */
   readonly carrierAnomalies?: (carrierId: number) => Readonly<Record<string, number>>
   /** What this node could do with the carrier in a route now. Absent where this node runs no carrier links. */
   readonly carrierCondition?: (carrierId: number, routeId: number) => CarrierCondition

@@ -27,7 +27,7 @@ const Progress = titled('ResealProgress', {
   nextAfter: Nullable(Type.String({ description: 'Where to continue; null when everything is done' })),
 })
 
-/** Change of SECRET_KEY: a stretch with each request, so that none takes long. */
+/** Change of SECRET_KEY: each request handles a stretch, so that none takes long. */
 export function registerSecrets(scope: AdminScope, { db, secretKey }: AdminDeps): void {
   scope.post(
     '/secrets/reseal',

@@ -37,7 +37,7 @@ const Body = requestBody(
   },
   { status: 'approved' },
 )
-/** Any text a sender may have: what is none in particular is not found, or refused when it is written. */
+/** Any text a sender may have: a text that is not a sender is not found, or refused when it is written. */
 const SenderKey = octetString(16, 1, { description: 'Sender: its number or name', examples: ['Aldis'] })
 const PlanParams = Type.Object({ servicePlanId: PublicId })
 const Params = Type.Object({ servicePlanId: PublicId, sender: SenderKey })

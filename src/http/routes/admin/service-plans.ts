@@ -49,7 +49,7 @@ const optOut = {
   startReply: OptOutReply,
   helpReply: OptOutReply,
 }
-/** Words left out are those of the field (docs/opt-outs.md); {} is a plan that goes by the defaults. */
+/** Omitted word lists are those of the field (docs/opt-outs.md); {} is a plan with all defaults. */
 const OptOutChange = Type.Partial(Type.Object(optOut), {
   title: 'OptOutSetting',
   additionalProperties: false,

@@ -83,6 +83,6 @@ export function registerTokens(scope: AdminScope, deps: AdminDeps): void {
     issueToken(db, { servicePlanIds: null, scopes: null, expiresAt: null, ...body }, Date.now()),
   )
   addReads(scope, deps, TOKENS, Query)
-  // Revoked, and kept for the record: lists still show it.
+  // Revoked tokens are kept for the record: lists still show them.
   addDelete(scope, TOKENS, (tokenId) => revokeToken(db, tokenId, new Date()))
 }

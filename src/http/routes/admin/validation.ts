@@ -5,13 +5,13 @@ import { type Fault, fault, WHOLE_REQUEST } from '../../../domain/faults.ts'
 import { invalid } from '../../../errors.ts'
 import { PATTERN_MEANINGS } from './fields.ts'
 
-/** More than a request of 64 KiB sensibly has; the answer stays readable. */
+/** More than a request of 64 KiB sensibly has, and the answer stays readable. */
 const MAX_FAULTS = 50
 
 /**
- * Fastify's validator for the admin API: nothing is coerced, every fault of a part is listed, one for each field, and
- * unknown fields are faults (an operator's typing error would otherwise be a setting silently not made). Each is compiled
- * when it is first used, as most never are.
+ * Fastify's validator for the admin API. Nothing is coerced; all faults of a part are listed, one for each field; and
+ * unknown fields are faults (otherwise an operator's typing error would be a setting silently not made). Each is compiled
+ * when first used, because most never are.
  */
 export function compileAdminValidator({ schema }: { schema: unknown }) {
   let validator: ReturnType<typeof Compile> | undefined
@@ -24,7 +24,7 @@ export function compileAdminValidator({ schema }: { schema: unknown }) {
 
 type SchemaError = TLocalizedValidationError
 
-/** One fault for each field, the first. */
+/** The first fault of each field. */
 function faultsOf(errors: readonly SchemaError[]): Fault[] {
   const byField = new Map<string, Fault>()
   for (const found of errors.flatMap(faultsOfError)) {

@@ -36,7 +36,7 @@ const Redeliveries = requestBody(
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed' },
 )
 
-/** What customers are told of, and how that went. */
+/** The events that customers are told of, and how their delivery went. */
 export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void {
   const { db, reads, messages } = deps
   const tags = ['Webhook administration']
@@ -95,7 +95,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
 
 type Place = { planId: number; key: EventKey }
 
-/** Where an event is, whosever it is; or 404. */
+/** The key of an event, whichever plan it belongs to; or 404. */
 async function place({ reads, messages }: AdminDeps, id: string): Promise<Place> {
   const key = parseEventId(id)
   if (key !== null) await messages.untilRecorded([key.msgId])
@@ -104,7 +104,7 @@ async function place({ reads, messages }: AdminDeps, id: string): Promise<Place>
   return { planId, key }
 }
 
-/** From the database that was written to: what was redelivered is seen to be. */
+/** Read from the database that was written to, so that a redelivery shows in the answer. */
 async function show({ db, directory }: AdminDeps, { planId, key }: Place) {
   const plan = directory.current().planById(planId)
   const event = await findEvent(db, planId, key)
@@ -119,7 +119,7 @@ function filtersOf(texts: Parameters<typeof parseEventFilters>[0]) {
   return filters
 }
 
-/** Where a list goes on. What has the form of an id and is none would begin it anew. */
+/** Where a list continues. A malformed id would otherwise restart the list. */
 function positionOf(after: string | undefined): EventKey | null {
   const key = after === undefined ? null : parseEventId(after)
   if (after !== undefined && key === null) {
