@@ -36,7 +36,7 @@ const RETRY_MS = 500
 const BEHIND_END_MS = 20
 /** Work stops this long before the lease ends, so that whatever was begun ends within it. */
 export const SAFETY_MS = 3_000
-/** After a gap, and at the start, a node removes nobody for this long, to give the others time for a heartbeat. */
+/** After GAP_MS without a heartbeat, and at its start, a node removes nobody for this long: others get time for theirs. */
 export const GRACE_MS = 3_000
 
 /**
@@ -189,7 +189,7 @@ export class NodeLease {
     this.#tell()
   }
 
-  /** Notices the end of the lease by this node's clock. A timer may fire a little early. */
+  /** Calls the listeners when the lease is over by this node's clock. A timer may fire a little early. */
   #watch(): void {
     if (this.#lapse !== null) clearTimeout(this.#lapse)
     this.#lapse = setTimeout(() => (this.alive ? this.#watch() : this.#tell()), Math.max(this.leftMs, 0) + 1)
