@@ -38,7 +38,6 @@ export class Gathering {
   /** Begins the group before other sockets are read: those who wait send nothing more until it is committed. */
   hurry(): void {
     this.#isHurried = true
-    this.#isPatient = false
     if (this.#next === 'now') return
     this.#unplan()
     this.#next = 'now'
@@ -54,11 +53,11 @@ export class Gathering {
 
   #unplan(): void {
     if (typeof this.#next === 'object') this.#next[Symbol.dispose]()
+    this.#isPatient = false
   }
 
   #end(): void {
     this.#next = 'unplanned'
-    this.#isPatient = false
     this.#begin()
   }
 }

@@ -18,10 +18,6 @@ export class WebhookChains {
     return this.#chains.size
   }
 
-  has(msgId: string): boolean {
-    return this.#chains.has(msgId)
-  }
-
   hasEvent(msgId: string, seq: number): boolean {
     return this.#chains.get(msgId)?.some((event) => event.seq === seq) ?? false
   }
