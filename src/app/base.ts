@@ -1,5 +1,5 @@
 import { DatabaseClock } from '../domain/database-clock.ts'
-import { LANE_LIMITS } from '../domain/delivery-lanes.ts'
+import { IN_FLIGHT_LIMITS } from '../domain/delivery-scheduler.ts'
 import { deriveKey, type SecretKeys } from '../domain/secrets.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { processRegistry } from '../http/metrics.ts'
@@ -65,7 +65,7 @@ export function makeBase(options: AppOptions, parts: Parts) {
     callbackPolicy: options.callbackPolicy,
     dnsServers: options.dnsServers,
     caPem: options.webhookCaPem,
-    maxSocketsPerOrigin: LANE_LIMITS.perDestination,
+    maxSocketsPerOrigin: IN_FLIGHT_LIMITS.perDestination,
     totalTimeoutMs: options.webhookTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
     onDeath: (err, delayMs) =>
       log.error({ err, delayMs }, 'the webhook thread has ended, and is started again'),

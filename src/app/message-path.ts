@@ -20,9 +20,9 @@ import type { SubmitToken } from '../services/sending/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from '../services/sending/submitter.ts'
 import { Maintenance } from '../services/upkeep/maintenance.ts'
 import { serviceMetrics } from '../services/upkeep/metrics.ts'
-import { heldEvents, heldInboundEvents } from '../services/webhooks/held-events.ts'
-import { WebhookDeliverer } from '../services/webhooks/webhook-deliverer.ts'
-import { WebhookDestinations } from '../services/webhooks/webhook-destinations.ts'
+import { Deliverer } from '../services/webhooks/deliverer.ts'
+import { Destinations } from '../services/webhooks/destinations.ts'
+import { heldEvents, heldInboundEvents } from '../services/webhooks/message-order.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
 import type { Base } from './base.ts'
 import { type AppOptions, DRAIN } from './options.ts'
@@ -96,9 +96,9 @@ function keepMessages(options: AppOptions, parts: Parts, base: Base) {
   const inProgress = new MessagesInProgress({ db, appends, directory, nowMs, log, onBatch, ageMs })
   lease.onRegistered((nodeId) => inProgress.register(nodeId))
   parts.add('messages in progress', () => inProgress.stop(drainTimeoutMs * DRAIN.records))
-  const destinations = new WebhookDestinations({ db, log, probeMs: options.webhookProbeMs })
+  const destinations = new Destinations({ db, log, probeMs: options.webhookProbeMs })
   parts.add('webhook destinations', () => destinations.stop())
-  const deliverer = new WebhookDeliverer({
+  const deliverer = new Deliverer({
     ...{ db, directory, lease, log, inProgress, sender, destinations, secretKey, onAttempt, onBatch },
     clock: nowMs,
     maxHeld: options.webhooksHeld,

@@ -1,31 +1,31 @@
-import { laneKey } from './lanes.ts'
+import { endpointKey } from './endpoints.ts'
 
-/** Consecutive failures of a lane that open its breaker. */
+/** Consecutive failures of an endpoint that open its breaker. */
 export const BREAKER_THRESHOLD = 20
 
 /** Milliseconds between two probes of a destination whose breaker is open. */
 export const PROBE_INTERVAL_MS = 60_000
 
-/** Lanes whose failures are counted. A forgotten lane starts again from zero, so its breaker opens later. */
-const MAX_LANES = 10_000
+/** Endpoints whose failures are counted. A forgotten endpoint starts again from zero, so its breaker opens later. */
+const MAX_ENDPOINTS = 10_000
 
-/** Counts each lane's failures since its last success. Bounded: the lane whose last failure is the oldest makes room. */
+/** Counts each endpoint's failures since its last success. Bounded: the endpoint whose last failure is the oldest makes room. */
 export class FailureCounts {
   readonly #most: number
   readonly #counts = new Map<string, number>()
 
-  constructor(most: number = MAX_LANES) {
+  constructor(most: number = MAX_ENDPOINTS) {
     this.#most = most
   }
 
-  /** Lanes whose last attempt failed. */
+  /** Endpoints whose last attempt failed. */
   get size(): number {
     return this.#counts.size
   }
 
   /** Returns the failures in a row, this one included. */
   failed(planId: number, destination: string): number {
-    const key = laneKey({ planId, destination })
+    const key = endpointKey({ planId, destination })
     const count = (this.#counts.get(key) ?? 0) + 1
     // Inserting the key again makes it the newest.
     this.#counts.delete(key)
@@ -35,6 +35,6 @@ export class FailureCounts {
   }
 
   succeeded(planId: number, destination: string): void {
-    if (this.#counts.size > 0) this.#counts.delete(laneKey({ planId, destination }))
+    if (this.#counts.size > 0) this.#counts.delete(endpointKey({ planId, destination }))
   }
 }

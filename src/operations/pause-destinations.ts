@@ -45,9 +45,9 @@ export async function resumeDestination(
   if (!(await store.resumeDestination(db, { planId, destination }, by))) {
     throw refuseConflict('the operator has paused the destination')
   }
-  const lane = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
+  const endpoint = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
   for (let batch = 0; batch < MAX_PARK_BATCHES; batch += 1)
-    if ((await store.parkWaiting(db, lane)) < PARK_BATCH) break
+    if ((await store.parkWaiting(db, endpoint)) < PARK_BATCH) break
   return findDestination(db, planId, destination)
 }
 

@@ -1,5 +1,5 @@
+import type { Endpoint } from '../domain/endpoints.ts'
 import type { Told } from '../domain/events.ts'
-import type { Lane } from '../domain/lanes.ts'
 import type { Queryable } from './database.ts'
 import { TOLD_COLUMNS, TOLD_JOINS, type ToldRow, toldOf } from './told-events.ts'
 
@@ -98,7 +98,11 @@ export async function holdDueEvents(db: Queryable, hold: Hold): Promise<WebhookE
 }
 
 /** Takes deliveries into memory that are parked for this destination. */
-export async function holdParkedEvents(db: Queryable, hold: Hold, lane: Lane): Promise<WebhookEvent[]> {
+export async function holdParkedEvents(
+  db: Queryable,
+  hold: Hold,
+  endpoint: Endpoint,
+): Promise<WebhookEvent[]> {
   const { rows } = await db.query<EventRow>({
     name: 'hold_parked_events',
     text: `
@@ -108,7 +112,7 @@ export async function holdParkedEvents(db: Queryable, hold: Hold, lane: Lane): P
           and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
         order by due_at limit $3
       ), ${HELD}`,
-    values: [hold.nodeId, hold.buckets, hold.limit, lane.planId, lane.destination],
+    values: [hold.nodeId, hold.buckets, hold.limit, endpoint.planId, endpoint.destination],
   })
   return rows.map((row) => eventOf(row, hold.nodeId))
 }

@@ -1,8 +1,8 @@
-import type { Lane } from '../domain/lanes.ts'
+import type { Endpoint } from '../domain/endpoints.ts'
 import type { Queryable } from './database.ts'
 
 /** A destination (scheme, host, port) of a plan that is in trouble. */
-export interface TroubledDestination extends Lane {
+export interface TroubledDestination extends Endpoint {
   /** open: only a probe a minute is sent; paused: nothing is; recovering: what was parked is being delivered. */
   readonly state: 'open' | 'paused' | 'recovering'
   readonly since: Date
@@ -28,7 +28,7 @@ export async function listTroubledDestinations(db: Queryable): Promise<TroubledD
 /** Opens a breaker; the first probe is due after `probeAfterMs`. A paused destination stays paused. */
 export async function openBreaker(
   db: Queryable,
-  breaker: Lane & { error: string; probeAfterMs: number },
+  breaker: Endpoint & { error: string; probeAfterMs: number },
 ): Promise<void> {
   await db.query({
     text: `
@@ -44,12 +44,12 @@ export async function openBreaker(
 }
 
 /** Closes an open breaker: events parked there are now to be delivered. */
-export async function closeBreaker(db: Queryable, lane: Lane): Promise<void> {
+export async function closeBreaker(db: Queryable, endpoint: Endpoint): Promise<void> {
   await db.query({
     text: `
       update webhook_destinations set state = 'recovering', since = now(), probe_at = null
       where plan_id = $1 and destination = $2 and state = 'open'`,
-    values: [lane.planId, lane.destination],
+    values: [endpoint.planId, endpoint.destination],
   })
 }
 
@@ -59,7 +59,7 @@ const MAX_PAUSED_OF_PLAN = 1_000
 /** Sends nothing more there until it is resumed. False: too many are paused. The operator's pause replaces a customer's. */
 export async function pauseDestination(
   db: Queryable,
-  { planId, destination }: Lane,
+  { planId, destination }: Endpoint,
   by: 'customer' | 'operator',
 ): Promise<boolean> {
   const { rows } = await db.query<{ allowed: boolean }>({
@@ -86,7 +86,7 @@ export async function pauseDestination(
  */
 export async function resumeDestination(
   db: Queryable,
-  { planId, destination }: Lane,
+  { planId, destination }: Endpoint,
   by: 'customer' | 'operator',
 ): Promise<boolean> {
   const { rows } = await db.query<{ refused: boolean }>({
@@ -121,7 +121,7 @@ export async function resumeDestination(
  */
 export async function parkWaiting(
   db: Queryable,
-  lane: Lane & { scheduleMs: number; limit: number },
+  endpoint: Endpoint & { scheduleMs: number; limit: number },
 ): Promise<number> {
   const { rowCount } = await db.query({
     text: `
@@ -133,7 +133,7 @@ export async function parkWaiting(
       ) waiting
       where e.plan_id = any (array[waiting.plan_id]) and e.msg_id = waiting.msg_id and e.seq = waiting.seq
         and e.state = 'waiting' and coalesce(e.holder, 0) = 0`,
-    values: [lane.planId, lane.destination, lane.scheduleMs, lane.limit],
+    values: [endpoint.planId, endpoint.destination, endpoint.scheduleMs, endpoint.limit],
   })
   return rowCount ?? 0
 }

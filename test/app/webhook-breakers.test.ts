@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { LANE_LIMITS } from '../../src/domain/delivery-lanes.ts'
+import { IN_FLIGHT_LIMITS } from '../../src/domain/delivery-scheduler.ts'
 import { expectAllInOrder, type HostileTenant, hostileTenant } from '../support/hostile-tenant.ts'
 import { eventually } from '../support/service.ts'
 import { serviceOfFile } from '../support/tenant-per-test.ts'
@@ -279,9 +279,9 @@ describe('a paused destination', () => {
     const { service, receiver } = hostile
     const { held, behaviour } = holding()
     receiver.answerWith(behaviour)
-    const { perLane } = LANE_LIMITS
-    const sent = await hostile.send(perLane + 36)
-    await eventually(() => held.length === perLane)
+    const { perEndpoint } = IN_FLIGHT_LIMITS
+    const sent = await hostile.send(perEndpoint + 36)
+    await eventually(() => held.length === perEndpoint)
     await turn('pause')
     await untilParked(sent, 36)
     const { rows } = await service.db.query(
@@ -293,7 +293,7 @@ describe('a paused destination', () => {
     await untilParked(sent, sent.length)
     const later = await hostile.send(5)
     await untilParked(later, 5)
-    expect(receiver.received).toHaveLength(perLane)
+    expect(receiver.received).toHaveLength(perEndpoint)
 
     receiver.answerWith(acknowledge)
     await turn('resume')
@@ -340,9 +340,9 @@ describe('more events than there is room for in memory', () => {
     const { service, receiver } = hostile
     const { held, behaviour } = holding()
     receiver.answerWith(behaviour)
-    const { perLane } = LANE_LIMITS
-    const sent = await hostile.send(perLane + 136)
-    await eventually(() => held.length === perLane)
+    const { perEndpoint } = IN_FLIGHT_LIMITS
+    const sent = await hostile.send(perEndpoint + 136)
+    await eventually(() => held.length === perEndpoint)
     await eventually(async () => {
       const { rows } = await service.db.query<{ held: number; parked: number }>(
         `select count(*) filter (where holder is not null and seq = 1)::integer as held,
@@ -351,7 +351,7 @@ describe('more events than there is room for in memory', () => {
         [hostile.plan],
       )
       const { held: inMemory, parked } = rows[0]!
-      return inMemory <= perLane + 200 / 2 && inMemory + parked === sent.length
+      return inMemory <= perEndpoint + 200 / 2 && inMemory + parked === sent.length
     })
     const beside = await service.sent({ callbackUrl: `${service.receiver.origin}/beside` })
     await service.untilWebhooks(beside, ['SENT', 'DELIVERED'])

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { LANE_LIMITS } from '../../src/domain/delivery-lanes.ts'
+import { IN_FLIGHT_LIMITS } from '../../src/domain/delivery-scheduler.ts'
 import { hang } from '../support/hostile-behaviours.ts'
 import { eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 import type { WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -76,7 +76,7 @@ test.each([20_000, 400])(
     const other = await anotherCustomer()
     const hung = new Set(await sendTo(hanging, HANGING_MESSAGES))
     await eventually(async () => (await countOf('true')) === 2 * HANGING_MESSAGES)
-    await eventually(() => hanging.received.length === LANE_LIMITS.perLane)
+    await eventually(() => hanging.received.length === IN_FLIGHT_LIMITS.perEndpoint)
     await eventually(
       async () => (await countOf('holder is null and seq = 1')) > 0 === webhooksHeld < HANGING_MESSAGES * 2,
     )
@@ -86,14 +86,14 @@ test.each([20_000, 400])(
     const others = await sendOf(other, service.receiver, 20)
     for (const msgId of [...own, ...others]) await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
     const atHanging = await sendOf(other, hanging, 10)
-    await eventually(() => hanging.received.length >= LANE_LIMITS.perLane + atHanging.length)
+    await eventually(() => hanging.received.length >= IN_FLIGHT_LIMITS.perEndpoint + atHanging.length)
 
     // All that came first still hangs or waits, and no more of it is under way.
     await eventually(async () => (await countOf('true')) === 2 * (HANGING_MESSAGES + atHanging.length))
-    expect(hanging.received).toHaveLength(LANE_LIMITS.perLane + atHanging.length)
+    expect(hanging.received).toHaveLength(IN_FLIGHT_LIMITS.perEndpoint + atHanging.length)
     const requested = hanging.received.map(({ msgId }) => msgId)
-    expect(requested.slice(0, LANE_LIMITS.perLane).filter((msgId) => !hung.has(msgId))).toEqual([])
-    expect(new Set(requested.slice(LANE_LIMITS.perLane))).toEqual(new Set(atHanging))
+    expect(requested.slice(0, IN_FLIGHT_LIMITS.perEndpoint).filter((msgId) => !hung.has(msgId))).toEqual([])
+    expect(new Set(requested.slice(IN_FLIGHT_LIMITS.perEndpoint))).toEqual(new Set(atHanging))
     expect(hanging.open).toBe(requested.length)
     expect(await countOf('holder is not null')).toBeLessThanOrEqual(webhooksHeld)
   },

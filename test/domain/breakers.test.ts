@@ -22,7 +22,7 @@ describe('FailureCounts', () => {
     expect(counts.failed(11, ORIGIN)).toBe(2)
   })
 
-  test('forgets the lane whose last failure is the oldest, and those that succeed', () => {
+  test('forgets the endpoint whose last failure is the oldest, and those that succeed', () => {
     const counts = new FailureCounts(2)
     counts.failed(1, ORIGIN)
     counts.failed(2, ORIGIN)

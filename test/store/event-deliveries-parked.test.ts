@@ -17,7 +17,7 @@ const DESTINATION = 'https://example.com'
 const DAY_MS = 86_400_000
 
 const { db, announcedPlan: plan, silentPlan } = await installedDatabase()
-const lane = { planId: plan, destination: DESTINATION }
+const endpoint = { planId: plan, destination: DESTINATION }
 
 beforeEach(async () => {
   await db.query('delete from event_deliveries')
@@ -61,7 +61,7 @@ function outcome(
 }
 
 const open = (probeAfterMs = 0, changes = {}) =>
-  openBreaker(db, { ...lane, error: 'HTTP_STATUS', probeAfterMs, ...changes })
+  openBreaker(db, { ...endpoint, error: 'HTTP_STATUS', probeAfterMs, ...changes })
 
 async function rows(msgId: string) {
   const found = await db.query(
@@ -74,7 +74,7 @@ async function rows(msgId: string) {
 }
 
 describe('what is parked', () => {
-  test('is not due; its lane alone gives it, the first event of each message', async () => {
+  test('is not due; its endpoint alone gives it, the first event of each message', async () => {
     const msgId = await parked()
     await parked({ destination: 'https://other.example.com' })
     await parked({ planId: silentPlan })
@@ -83,14 +83,14 @@ describe('what is parked', () => {
       { seq: 2, holder: null, state: 'waiting', due: false },
     ])
     expect(await holdDueEvents(db, hold())).toEqual([])
-    expect(await holdParkedEvents(db, hold(), lane)).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
-    expect(await holdParkedEvents(db, hold(), lane)).toEqual([])
+    expect(await holdParkedEvents(db, hold(), endpoint)).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
+    expect(await holdParkedEvents(db, hold(), endpoint)).toEqual([])
     expect((await rows(msgId))[0]).toMatchObject({ holder: NODE, state: 'waiting' })
   })
 
   test('once it is delivered, the next event of its message is due', async () => {
     const msgId = await parked()
-    await holdParkedEvents(db, hold(), lane)
+    await holdParkedEvents(db, hold(), endpoint)
     await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 2 })])
     expect(await holdDueEvents(db, hold())).toMatchObject([{ msgId, seq: 2, attempt: 0 }])
   })
@@ -104,25 +104,25 @@ describe('what is parked', () => {
     const msgId = await parked({ delayMs: null, attempt: 3 })
     await db.query(`update event_deliveries set began_at = now() - interval '5 days'`)
     expect(await rows(msgId)).toMatchObject([{ endless: true }, { endless: true, fresh: false }])
-    expect(await holdParkedEvents(db, hold(), lane)).toMatchObject([{ attempt: 0, earlierAttempts: 3 }])
+    expect(await holdParkedEvents(db, hold(), endpoint)).toMatchObject([{ attempt: 0, earlierAttempts: 3 }])
     await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 4 })])
     expect(await rows(msgId)).toMatchObject([{ seq: 2, due: true, endless: false, fresh: true }])
   })
 
   test('at most the limit, the oldest first, and of the buckets of the node', async () => {
     const ids = [await parked({ delayMs: 1_000_000 }), await parked({ delayMs: 2_000_000 })]
-    expect(await holdParkedEvents(db, { ...hold(), buckets: [] }, lane)).toEqual([])
+    expect(await holdParkedEvents(db, { ...hold(), buckets: [] }, endpoint)).toEqual([])
     for (const msgId of ids)
-      expect(await holdParkedEvents(db, { ...hold(), limit: 1 }, lane)).toMatchObject([{ msgId }])
+      expect(await holdParkedEvents(db, { ...hold(), limit: 1 }, endpoint)).toMatchObject([{ msgId }])
   })
 
   test('returned to a destination it is parked, to none it waits', async () => {
     const msgId = await parked()
-    await holdParkedEvents(db, hold(), lane)
+    await holdParkedEvents(db, hold(), endpoint)
     const returned = { planId: plan, msgId, seq: 1, holder: NODE }
     await returnEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
     expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'parked', endless: true, attempt: 1 })
-    await holdParkedEvents(db, hold(), lane)
+    await holdParkedEvents(db, hold(), endpoint)
     await returnEvents(db, [{ ...returned, delayMs: 0, destination: null }])
     expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'waiting', due: true })
   })
@@ -153,7 +153,7 @@ describe('probes', () => {
     await parked()
     await open(60_000)
     expect(await holdProbes(db, hold(), 60_000)).toEqual([])
-    await closeBreaker(db, lane)
+    await closeBreaker(db, endpoint)
     await db.query('update webhook_destinations set probe_at = now()')
     expect(await holdProbes(db, hold(), 60_000)).toEqual([])
   })

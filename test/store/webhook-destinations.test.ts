@@ -18,7 +18,7 @@ const DESTINATION = 'https://example.com'
 const HOUR_MS = 3_600_000
 
 const { db, announcedPlan: plan, silentPlan } = await installedDatabase()
-const lane = { planId: plan, destination: DESTINATION }
+const endpoint = { planId: plan, destination: DESTINATION }
 
 beforeEach(async () => {
   await db.query('delete from event_deliveries')
@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 
 const open = (changes = {}) =>
-  openBreaker(db, { ...lane, error: 'CONNECT_REFUSED', probeAfterMs: 60_000, ...changes })
+  openBreaker(db, { ...endpoint, error: 'CONNECT_REFUSED', probeAfterMs: 60_000, ...changes })
 
 async function state(): Promise<string | undefined> {
   return (await listTroubledDestinations(db)).find(({ planId }) => planId === plan)?.state
@@ -57,12 +57,12 @@ describe('a breaker', () => {
   test('opens, for one plan and one destination; is closed; opens again', async () => {
     await open()
     expect(await listTroubledDestinations(db)).toEqual([
-      { ...lane, state: 'open', since: expect.any(Date), error: 'CONNECT_REFUSED', pausedBy: null },
+      { ...endpoint, state: 'open', since: expect.any(Date), error: 'CONNECT_REFUSED', pausedBy: null },
     ])
-    await closeBreaker(db, { ...lane, planId: silentPlan })
-    await closeBreaker(db, { ...lane, destination: 'https://example.com:8443' })
+    await closeBreaker(db, { ...endpoint, planId: silentPlan })
+    await closeBreaker(db, { ...endpoint, destination: 'https://example.com:8443' })
     expect(await state()).toBe('open')
-    await closeBreaker(db, lane)
+    await closeBreaker(db, endpoint)
     expect(await state()).toBe('recovering')
     await open({ error: 'HTTP_STATUS' })
     expect(await listTroubledDestinations(db)).toMatchObject([{ state: 'open', error: 'HTTP_STATUS' }])
@@ -78,12 +78,12 @@ describe('a breaker', () => {
   })
 
   test('neither opens nor closes what is paused', async () => {
-    await pauseDestination(db, lane, 'customer')
+    await pauseDestination(db, endpoint, 'customer')
     await open()
     expect(await state()).toBe('paused')
-    await closeBreaker(db, lane)
+    await closeBreaker(db, endpoint)
     expect(await state()).toBe('paused')
-    await resumeDestination(db, lane, 'customer')
+    await resumeDestination(db, endpoint, 'customer')
     expect(await state()).toBe('recovering')
   })
 
@@ -121,9 +121,9 @@ describe('pauses', () => {
       )
       return rows.map(({ paused_by: by }) => by)
     }
-    expect(await pauseDestination(db, lane, 'customer')).toBe(false)
+    expect(await pauseDestination(db, endpoint, 'customer')).toBe(false)
     expect(await paused()).toEqual([])
-    expect(await pauseDestination(db, lane, 'operator')).toBe(true)
+    expect(await pauseDestination(db, endpoint, 'operator')).toBe(true)
     expect(await paused()).toEqual(['operator'])
   })
 })
@@ -134,7 +134,7 @@ describe('parking', () => {
     const elsewhere = await waiting({ destination: 'https://other.example.com' })
     const held = await waiting({ holder: 1 })
     const failed = await waiting({ state: 'failed' })
-    expect(await parkWaiting(db, { ...lane, scheduleMs: SCHEDULE_MS, limit: 100 })).toBe(2)
+    expect(await parkWaiting(db, { ...endpoint, scheduleMs: SCHEDULE_MS, limit: 100 })).toBe(2)
     expect(await states(here)).toEqual(['parked', 'parked'])
     expect(await states(elsewhere)).toEqual(['waiting', 'waiting'])
     expect(await states(held)).toEqual(['waiting', 'waiting'])
@@ -149,7 +149,7 @@ describe('parking', () => {
   test('at most the limit at once', async () => {
     await waiting()
     await waiting()
-    const some = { ...lane, scheduleMs: SCHEDULE_MS, limit: 3 }
+    const some = { ...endpoint, scheduleMs: SCHEDULE_MS, limit: 3 }
     expect(await parkWaiting(db, some)).toBe(3)
     expect(await parkWaiting(db, some)).toBe(1)
   })
@@ -160,7 +160,7 @@ describe('a destination that recovers', () => {
     await open()
     await forgetRecovered(db, 0)
     expect(await state()).toBe('open')
-    await closeBreaker(db, lane)
+    await closeBreaker(db, endpoint)
     await forgetRecovered(db, HOUR_MS)
     expect(await state()).toBe('recovering')
     await waiting({ state: 'parked' })
@@ -172,7 +172,7 @@ describe('a destination that recovers', () => {
   })
 
   test('a pause is not forgotten', async () => {
-    await pauseDestination(db, lane, 'operator')
+    await pauseDestination(db, endpoint, 'operator')
     await forgetRecovered(db, 0)
     expect(await state()).toBe('paused')
   })

@@ -4,12 +4,9 @@ import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import type { EventHolder } from '../../src/domain/events.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
 import { NodeLease } from '../../src/services/node/node-lease.ts'
-import { heldEvents } from '../../src/services/webhooks/held-events.ts'
-import {
-  WebhookDeliverer,
-  type WebhookDelivererOptions,
-} from '../../src/services/webhooks/webhook-deliverer.ts'
-import { WebhookDestinations } from '../../src/services/webhooks/webhook-destinations.ts'
+import { Deliverer, type DelivererOptions } from '../../src/services/webhooks/deliverer.ts'
+import { Destinations } from '../../src/services/webhooks/destinations.ts'
+import { heldEvents } from '../../src/services/webhooks/message-order.ts'
 import { aDirectory, anAccount, aPlan } from './directory.ts'
 import { gatedDatabase, lostAnswer } from './gated-database.ts'
 import { nothingInProgress } from './in-progress.ts'
@@ -40,7 +37,7 @@ export interface StoredDelivery {
 export async function clockedDeliveries({
   isThreaded = false,
   ...memory
-}: Pick<WebhookDelivererOptions, 'limits' | 'maxHeld'> & { readonly isThreaded?: boolean } = {}) {
+}: Pick<DelivererOptions, 'limits' | 'maxHeld'> & { readonly isThreaded?: boolean } = {}) {
   const network = await outboundNetwork()
   const messages = await recordedMessages()
   const clock = await standingClock(messages)
@@ -70,8 +67,8 @@ export async function clockedDeliveries({
   const account = anAccount({ webhookSecrets: [formatWebhookSecret(Buffer.alloc(32, 1))] })
 
   let receiver: WebhookReceiver
-  let destinations: WebhookDestinations
-  let deliverer: WebhookDeliverer
+  let destinations: Destinations
+  let deliverer: Deliverer
   beforeEach(async () => {
     for (const table of ['event_deliveries', 'webhook_attempts', 'webhook_destinations', 'events'])
       await messages.db.query(`delete from ${table}`)
@@ -92,8 +89,8 @@ export async function clockedDeliveries({
   function start(): void {
     const inboundUrl = network.urlAt(receiver.port)
     const directory = aDirectory({ accounts: [account], plans: [aPlan({ id: plan, account, inboundUrl })] })
-    destinations = new WebhookDestinations({ db, log })
-    deliverer = new WebhookDeliverer({
+    destinations = new Destinations({ db, log })
+    deliverer = new Deliverer({
       db: lossy,
       directory: () => directory,
       lease,

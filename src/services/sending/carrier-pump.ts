@@ -83,10 +83,10 @@ function mayGo(
     putOff(job, backOffMs)
     return false
   }
-  const admission = queue.lanes?.admit(job, nowMs)
+  const admission = queue.senderRate?.admit(job, nowMs)
   if (admission === undefined || admission.kind === 'go') return begin(job, queue)
   queue.stepAside(job)
-  if (admission.kind === 'put-off') putOff(job, admission.delayMs)
+  if (admission.kind === 'requeue') putOff(job, admission.delayMs)
   return false
 }
 

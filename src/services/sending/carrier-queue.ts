@@ -3,7 +3,7 @@ import type { HeldCause } from '../../domain/backlog.ts'
 import { FairQueue } from '../../domain/fair-queue.ts'
 import { Throttle } from '../../domain/throttles.ts'
 import type { CarrierRates } from '../links/carrier-links.ts'
-import { SenderLanes } from './sender-lanes.ts'
+import { SenderRate } from './sender-rate.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 /** At most this many recipients are backed off from, because the carrier has no room for them (ESME_RMSGQFUL). */
@@ -17,7 +17,7 @@ export class CarrierQueue {
   throttle = new Throttle(null, performance.now())
   readonly #jobs = new FairQueue<SubmitJob>()
   readonly #pump: () => void
-  #lanes: SenderLanes | null = null
+  #senderRate: SenderRate | null = null
   #messagesPerSecond: number | null = null
   #senderMessagesPerSecond: number | null = null
   #timer: NodeJS.Timeout | null = null
@@ -53,8 +53,8 @@ export class CarrierQueue {
     return this.#timer !== null
   }
 
-  get lanes(): SenderLanes | null {
-    return this.#lanes
+  get senderRate(): SenderRate | null {
+    return this.#senderRate
   }
 
   /** Follows new rates, and forgets what throttled answers have taught about the old one. */
@@ -65,12 +65,13 @@ export class CarrierQueue {
     }
     if (senderMessagesPerSecond === this.#senderMessagesPerSecond) return
     this.#senderMessagesPerSecond = senderMessagesPerSecond
-    const waiting = this.#lanes?.drain() ?? []
+    const waiting = this.#senderRate?.drain() ?? []
     const release = (job: SubmitJob) => {
       this.resume(job)
       this.#pump()
     }
-    this.#lanes = senderMessagesPerSecond === null ? null : new SenderLanes(senderMessagesPerSecond, release)
+    this.#senderRate =
+      senderMessagesPerSecond === null ? null : new SenderRate(senderMessagesPerSecond, release)
     for (const job of waiting.reverse()) this.#jobs.pushFront(job.dispatch.planId, job)
   }
 
@@ -91,7 +92,7 @@ export class CarrierQueue {
   sent(job: SubmitJob, nowMs: number): void {
     this.throttle.sent(nowMs)
     this.#spent += 1
-    if (job.startedAtMs === null) this.#lanes?.sent(job, nowMs)
+    if (job.startedAtMs === null) this.#senderRate?.sent(job, nowMs)
   }
 
   /** Removes the head, because everything to be sent of it was sent. */
@@ -105,8 +106,8 @@ export class CarrierQueue {
     if (this.#jobs.peek() === job) this.takeHead()
     else this.#jobs.remove(job)
     this.#beginning.delete(job)
-    this.#lanes?.remove(job)
-    this.#lanes?.left(job, performance.now())
+    this.#senderRate?.remove(job)
+    this.#senderRate?.left(job, performance.now())
   }
 
   get beginning(): number {
@@ -133,7 +134,7 @@ export class CarrierQueue {
   drain(): SubmitJob[] {
     const beginning = [...this.#beginning]
     this.#beginning.clear()
-    return [...beginning, ...this.#jobs.drain(), ...(this.#lanes?.drain() ?? [])]
+    return [...beginning, ...this.#jobs.drain(), ...(this.#senderRate?.drain() ?? [])]
   }
 
   pauseFor(waitMs: number): void {

@@ -302,7 +302,7 @@ export class Submitter {
       this.#settle(job.dispatch, job, { status: 'SENT' })
       return
     }
-    const delayMs = isNew ? (queue.lanes?.delayMs(job.dispatch, performance.now()) ?? null) : null
+    const delayMs = isNew ? (queue.senderRate?.delayMs(job.dispatch, performance.now()) ?? null) : null
     if (delayMs !== null) {
       this.#departures.putOff(job, delayMs)
       return

@@ -26,7 +26,7 @@ import type { ReceiptRow } from '../../store/receipts.ts'
 import { releaseStray } from '../../store/webhook-destinations.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 import { OFFERED_AGAIN_WITHIN_MS } from '../receiving/inbound-offers.ts'
-import { CROWDED_MS } from '../webhooks/webhook-deliverer.ts'
+import { CROWDED_MS } from '../webhooks/deliverer.ts'
 import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
 
 export interface MaintenanceOptions {

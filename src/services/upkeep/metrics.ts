@@ -11,8 +11,8 @@ import type { Recorder } from '../messages/recorder.ts'
 import type { QualityWatch } from '../quality/quality-watch.ts'
 import type { SubmitToken } from '../sending/submit-job.ts'
 import type { Submitter } from '../sending/submitter.ts'
-import type { WebhookDeliverer } from '../webhooks/webhook-deliverer.ts'
-import type { WebhookDestinations } from '../webhooks/webhook-destinations.ts'
+import type { Deliverer } from '../webhooks/deliverer.ts'
+import type { Destinations } from '../webhooks/destinations.ts'
 import { readForScrape } from './scrapes.ts'
 
 const DESTINATION_STATES = ['open', 'paused', 'recovering'] as const
@@ -27,8 +27,8 @@ export interface MeasuredServices {
   readonly submitter: Submitter
   readonly inProgress: MessagesInProgress
   readonly recorder: Recorder
-  readonly deliverer: WebhookDeliverer
-  readonly destinations: WebhookDestinations
+  readonly deliverer: Deliverer
+  readonly destinations: Destinations
   readonly links: CarrierLinks<SubmitToken>
   readonly quality: QualityWatch
   readonly directory: () => Directory

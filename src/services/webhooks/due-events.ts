@@ -1,5 +1,5 @@
+import type { Endpoint } from '../../domain/endpoints.ts'
 import type { EventHolder, WriteEvents } from '../../domain/events.ts'
-import type { Lane } from '../../domain/lanes.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {
@@ -11,28 +11,28 @@ import {
 } from '../../store/event-deliveries.ts'
 import { Intake } from '../node/intake.ts'
 import type { NodeLease } from '../node/node-lease.ts'
+import type { Destinations } from './destinations.ts'
+import type { EventMemory } from './event-memory.ts'
 import { HeldRows } from './held-rows.ts'
-import type { WebhookDestinations } from './webhook-destinations.ts'
-import type { WebhookMemory } from './webhook-memory.ts'
-import type { WebhookOutcomes } from './webhook-outcomes.ts'
+import type { OutcomeWriter } from './outcome-writer.ts'
 
 export interface DueEventsOptions {
   readonly db: Database
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
-  readonly destinations: Pick<WebhookDestinations, 'count' | 'probeMs'>
-  readonly memory: WebhookMemory
-  readonly outcomes: Pick<WebhookOutcomes, 'failing' | 'giveBack'>
+  readonly destinations: Pick<Destinations, 'count' | 'probeMs'>
+  readonly memory: EventMemory
+  readonly outcomes: Pick<OutcomeWriter, 'failing' | 'giveBack'>
   readonly isInMemory: (msgId: string, seq: number) => boolean
   /** Called before each look. Takes events out of memory that need not be there. */
   readonly clear: () => void
-  /** `probed`: the lane that these events are to probe. */
-  readonly take: (events: readonly WebhookEvent[], probed?: Lane) => void
+  /** `probed`: the endpoint that these events are to probe. */
+  readonly take: (events: readonly WebhookEvent[], probed?: Endpoint) => void
   readonly log: Log
   readonly pollMs?: number | undefined
 }
 
 const POLL_MS = 250
-/** Poll interval while a lane has more events. Small claims in quick succession hold up other events less than large ones. */
+/** Poll interval while an endpoint has more events. Many small takes hold up other events less than a few large ones. */
 const EAGER_POLL_MS = 20
 /** Events taken from the database at once. */
 const MAX_TAKEN = 1_000
@@ -97,10 +97,10 @@ export class DueEvents {
         },
       )
     let isMore = false
-    for (const { lane, limit } of memory.hungry()) {
-      const isMoreOfLane = await this.#take(limit, (hold) => holdParkedEvents(db, hold, lane), take)
-      if (!isMoreOfLane) memory.emptied(lane)
-      isMore ||= isMoreOfLane
+    for (const { endpoint, limit } of memory.hungry()) {
+      const isMoreThere = await this.#take(limit, (hold) => holdParkedEvents(db, hold, endpoint), take)
+      if (!isMoreThere) memory.emptied(endpoint)
+      isMore ||= isMoreThere
     }
     return isMore ? EAGER_POLL_MS : undefined
   }

@@ -6,7 +6,7 @@ import { IdRules } from '../../../src/services/messages/id-rules.ts'
 import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
 import { Recorder } from '../../../src/services/messages/recorder.ts'
 import { Maintenance } from '../../../src/services/upkeep/maintenance.ts'
-import { WebhookOutcomes } from '../../../src/services/webhooks/webhook-outcomes.ts'
+import { OutcomeWriter } from '../../../src/services/webhooks/outcome-writer.ts'
 import { registerNode, removeNode } from '../../../src/store/nodes.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -77,7 +77,7 @@ async function aNode(random: () => number) {
     onProjected: (submissions) => recorder.recorded(submissions),
     onReturned: (outcome) => recorder.record(outcome),
   })
-  const outcomes = new WebhookOutcomes({ ...shared, inProgress })
+  const outcomes = new OutcomeWriter({ ...shared, inProgress })
   const deliver = async (msgId: string, seq: number) => {
     if (random() < 0.1) await turn(random)
     await outcomes.record({

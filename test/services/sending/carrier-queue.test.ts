@@ -91,12 +91,12 @@ describe('rates', () => {
     const jobs = pushed(3)
     expect(sendHead()).toBe(jobs[0])
     for (const job of jobs.slice(1)) {
-      expect(queue.lanes!.admit(job, performance.now()).kind).toBe('waits')
+      expect(queue.senderRate!.admit(job, performance.now()).kind).toBe('waits')
       queue.stepAside(job)
     }
     expect(queue.size).toBe(0)
     queue.follow(UNLIMITED)
-    expect(queue.lanes).toBeNull()
+    expect(queue.senderRate).toBeNull()
     expect([sendHead(), sendHead()]).toEqual(jobs.slice(1))
   })
 })

@@ -4,8 +4,8 @@ import { clockedDeliveries } from '../../support/clocked-deliveries.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { WebhookExchange } from '../../support/webhook-receiver.ts'
 
-/** Half of it is one lane's. */
-const limits = { perLane: 4, perDestination: 4, perPlan: 4, perNode: 4 }
+/** Half of it is one endpoint's. */
+const limits = { perEndpoint: 4, perDestination: 4, perPlan: 4, perNode: 4 }
 const walk = await clockedDeliveries({ limits })
 
 afterEach(() => void vi.restoreAllMocks())

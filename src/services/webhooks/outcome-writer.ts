@@ -12,7 +12,7 @@ import {
 } from '../../store/event-deliveries.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 
-export interface WebhookOutcomesOptions {
+export interface OutcomeWriterOptions {
   readonly db: Database
   readonly inProgress: Pick<MessagesInProgress, 'project'>
   readonly onBatch?: BatchMeter | undefined
@@ -26,14 +26,14 @@ const MAX_BATCH = 500
  * Records the outcomes of deliveries in batches, and keeps retrying: an event without its outcome would be delivered again,
  * or by nobody.
  */
-export class WebhookOutcomes {
-  readonly #options: WebhookOutcomesOptions
+export class OutcomeWriter {
+  readonly #options: OutcomeWriterOptions
   readonly #attempts: Batcher<AttemptRow, true>
   readonly #returns: Batcher<ReturnedEvent, true>
   #failing = false
   #ended = false
 
-  constructor(options: WebhookOutcomesOptions) {
+  constructor(options: OutcomeWriterOptions) {
     this.#options = options
     const { db, onBatch } = options
     const limits = { maxBatch: MAX_BATCH, maxInFlight: 1 }

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { LANE_LIMITS } from '../../../src/domain/delivery-lanes.ts'
+import { IN_FLIGHT_LIMITS } from '../../../src/domain/delivery-scheduler.ts'
 import { eventually, type Service } from '../../support/service.ts'
 import { announced, deliveriesOf } from '../../support/stored-messages.ts'
 import { serviceOfFile } from '../../support/tenant-per-test.ts'
@@ -89,7 +89,7 @@ describe('many events', () => {
     )
     for (const msgId of ids)
       expect(statuses.get(msgId)!.map(({ status }) => status)).toEqual(['SENT', 'DELIVERED'])
-    expect(service.receiver.connections.length).toBeLessThanOrEqual(LANE_LIMITS.perDestination)
+    expect(service.receiver.connections.length).toBeLessThanOrEqual(IN_FLIGHT_LIMITS.perDestination)
   })
 
   test('an event whose URL cannot be opened is kept, others go on', async () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { LANE_LIMITS } from '../../../src/domain/delivery-lanes.ts'
+import { IN_FLIGHT_LIMITS } from '../../../src/domain/delivery-scheduler.ts'
 import { clockedDeliveries } from '../../support/clocked-deliveries.ts'
 import { eventually } from '../../support/service.ts'
 
 /** Of a destination one event is under way and two wait in memory. */
-const walk = await clockedDeliveries({ limits: { ...LANE_LIMITS, perLane: 1 }, maxHeld: 8 })
+const walk = await clockedDeliveries({ limits: { ...IN_FLIGHT_LIMITS, perEndpoint: 1 }, maxHeld: 8 })
 const { enqueued, deliveries, gate, look, runOut } = walk
 
 test('an event that finds no room is fetched as soon as it is parked, also where a look came before that', async () => {

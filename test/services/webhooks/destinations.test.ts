@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BREAKER_THRESHOLD } from '../../../src/domain/breakers.ts'
-import { WebhookDestinations } from '../../../src/services/webhooks/webhook-destinations.ts'
+import { Destinations } from '../../../src/services/webhooks/destinations.ts'
 import { listTroubledDestinations, pauseDestination } from '../../../src/store/webhook-destinations.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { KeptLog } from '../../support/log.ts'
@@ -8,10 +8,10 @@ import { eventually } from '../../support/service.ts'
 import { storeDelivered } from '../../support/stored-messages.ts'
 
 const { db, announcedPlan: plan, silentPlan } = await installedDatabase()
-const lane = { planId: plan, destination: 'https://example.com' }
+const endpoint = { planId: plan, destination: 'https://example.com' }
 
 let log: KeptLog
-let started: WebhookDestinations[]
+let started: Destinations[]
 
 beforeEach(async () => {
   log = new KeptLog()
@@ -23,15 +23,15 @@ beforeEach(async () => {
 afterEach(() => Promise.all(started.map((each) => each.stop())))
 
 /** As a node has them: it reads when the test says so. */
-async function node(): Promise<WebhookDestinations> {
-  const made = new WebhookDestinations({ db, log, pollMs: 3_600_000 })
+async function node(): Promise<Destinations> {
+  const made = new Destinations({ db, log, pollMs: 3_600_000 })
   started.push(made)
   await made.start()
   return made
 }
 
-function fail(destinations: WebhookDestinations, times: number): boolean[] {
-  return Array.from({ length: times }, () => destinations.failed(lane, 'HTTP_STATUS', false))
+function fail(destinations: Destinations, times: number): boolean[] {
+  return Array.from({ length: times }, () => destinations.failed(endpoint, 'HTTP_STATUS', false))
 }
 
 async function written(): Promise<(string | null)[]> {
@@ -41,38 +41,38 @@ async function written(): Promise<(string | null)[]> {
 test('20 failures in a row open a breaker, not 19; known at once here, and to others when they read', async () => {
   const [here, there] = [await node(), await node()]
   expect(fail(here, BREAKER_THRESHOLD - 1)).not.toContain(true)
-  here.succeeded(lane)
+  here.succeeded(endpoint)
   expect(fail(here, BREAKER_THRESHOLD - 1)).not.toContain(true)
-  expect(here.stateOf(lane)).toBeNull()
+  expect(here.stateOf(endpoint)).toBeNull()
   expect(fail(here, 1)).toEqual([true])
-  expect(here.stateOf(lane)).toBe('open')
-  expect(here.stateOf({ ...lane, planId: silentPlan })).toBeNull()
-  expect(here.inState('open')).toMatchObject([lane])
+  expect(here.stateOf(endpoint)).toBe('open')
+  expect(here.stateOf({ ...endpoint, planId: silentPlan })).toBeNull()
+  expect(here.inState('open')).toMatchObject([endpoint])
   expect(here.count('open')).toBe(1)
   await eventually(async () => (await written()).join() === 'open')
-  expect(there.stateOf(lane)).toBeNull()
+  expect(there.stateOf(endpoint)).toBeNull()
   await there.runOnce()
-  expect(there.stateOf(lane)).toBe('open')
+  expect(there.stateOf(endpoint)).toBe('open')
   expect(log.lines).toMatchObject([{ message: 'webhook breaker opened', destination: 'https://example.com' }])
 })
 
 test('one failure is enough where it says so', async () => {
   const here = await node()
-  expect(here.failed(lane, 'HTTP_STATUS', true)).toBe(true)
+  expect(here.failed(endpoint, 'HTTP_STATUS', true)).toBe(true)
   await eventually(async () => (await written()).join() === 'open')
 })
 
 test('a success closes it, for all nodes', async () => {
   const [here, there] = [await node(), await node()]
-  here.failed(lane, 'HTTP_STATUS', true)
+  here.failed(endpoint, 'HTTP_STATUS', true)
   await eventually(async () => (await written()).join() === 'open')
   await there.runOnce()
-  there.succeeded(lane)
-  expect(there.stateOf(lane)).toBe('recovering')
+  there.succeeded(endpoint)
+  expect(there.stateOf(endpoint)).toBe('recovering')
   await eventually(async () => (await written()).join() === 'recovering')
   await here.runOnce()
-  expect(here.stateOf(lane)).toBe('recovering')
-  expect(here.inState('recovering')).toMatchObject([lane])
+  expect(here.stateOf(endpoint)).toBe('recovering')
+  expect(here.inState('recovering')).toMatchObject([endpoint])
   // Where it fails again, it is open again.
   expect(fail(here, BREAKER_THRESHOLD).at(-1)).toBe(true)
   await eventually(async () => (await written()).join() === 'open')
@@ -81,8 +81,8 @@ test('a success closes it, for all nodes', async () => {
 test('what waits there for an attempt is parked', async () => {
   const here = await node()
   const msgId = await storeDelivered(db, plan)
-  await db.query('update event_deliveries set destination = $1, attempt = 1', [lane.destination])
-  here.failed(lane, 'HTTP_STATUS', true)
+  await db.query('update event_deliveries set destination = $1, attempt = 1', [endpoint.destination])
+  here.failed(endpoint, 'HTTP_STATUS', true)
   await eventually(async () => {
     const { rows } = await db.query(`select 1 from event_deliveries where msg_id = $1 and state = 'parked'`, [
       msgId,
@@ -94,22 +94,22 @@ test('what waits there for an attempt is parked', async () => {
 describe('a pause', () => {
   test('is trouble whatever is answered, and stays', async () => {
     const here = await node()
-    await pauseDestination(db, lane, 'operator')
+    await pauseDestination(db, endpoint, 'operator')
     await here.runOnce()
-    expect(here.stateOf(lane)).toBe('paused')
+    expect(here.stateOf(endpoint)).toBe('paused')
     expect(fail(here, 1)).toEqual([true])
-    here.succeeded(lane)
-    here.close(lane)
+    here.succeeded(endpoint)
+    here.close(endpoint)
     await here.runOnce()
-    expect(here.stateOf(lane)).toBe('paused')
+    expect(here.stateOf(endpoint)).toBe('paused')
     expect(log.lines).toEqual([])
   })
 
   test('that came while the breaker was opened here wins', async () => {
     const here = await node()
-    await pauseDestination(db, lane, 'customer')
-    here.failed(lane, 'HTTP_STATUS', true)
-    await eventually(() => here.stateOf(lane) === 'paused')
+    await pauseDestination(db, endpoint, 'customer')
+    here.failed(endpoint, 'HTTP_STATUS', true)
+    await eventually(() => here.stateOf(endpoint) === 'paused')
     expect(await written()).toEqual(['paused'])
   })
 })
@@ -122,25 +122,25 @@ test('a plan with 1,000 destinations in trouble: no more breakers are opened, it
   )
   const here = await node()
   expect(fail(here, 2 * BREAKER_THRESHOLD)).not.toContain(true)
-  expect(here.stateOf(lane)).toBeNull()
-  expect(here.failed({ ...lane, planId: silentPlan }, 'HTTP_STATUS', true)).toBe(true)
+  expect(here.stateOf(endpoint)).toBeNull()
+  expect(here.failed({ ...endpoint, planId: silentPlan }, 'HTTP_STATUS', true)).toBe(true)
 })
 
 test('a node that starts knows what there is', async () => {
   const here = await node()
-  here.failed(lane, 'HTTP_STATUS', true)
+  here.failed(endpoint, 'HTTP_STATUS', true)
   await eventually(async () => (await written()).join() === 'open')
-  expect((await node()).stateOf(lane)).toBe('open')
+  expect((await node()).stateOf(endpoint)).toBe('open')
 })
 
 test('what the database does not take is told, and tried again with the next failure', async () => {
   const here = await node()
   await db.query('alter table webhook_destinations rename to away')
-  here.failed(lane, 'HTTP_STATUS', true)
+  here.failed(endpoint, 'HTTP_STATUS', true)
   await eventually(() => log.causes.some((cause) => String(cause).includes('webhook_destinations')))
   await db.query('alter table away rename to webhook_destinations')
   await here.runOnce()
-  expect(here.stateOf(lane)).toBeNull()
-  here.failed(lane, 'HTTP_STATUS', true)
+  expect(here.stateOf(endpoint)).toBeNull()
+  here.failed(endpoint, 'HTTP_STATUS', true)
   await eventually(async () => (await written()).join() === 'open')
 })

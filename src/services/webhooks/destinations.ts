@@ -1,5 +1,5 @@
 import { BREAKER_THRESHOLD, FailureCounts, PROBE_INTERVAL_MS } from '../../domain/breakers.ts'
-import { type Lane, laneKey } from '../../domain/lanes.ts'
+import { type Endpoint, endpointKey } from '../../domain/endpoints.ts'
 import { SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
@@ -14,7 +14,7 @@ import {
 } from '../../store/webhook-destinations.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 
-export interface WebhookDestinationsOptions {
+export interface DestinationsOptions {
   readonly db: Database
   readonly log: Log
   readonly pollMs?: number | undefined
@@ -32,8 +32,8 @@ const MAX_PARK_BATCHES = 1_000
  * Which destinations are in trouble: breakers, which open here on what this node sees and are shared through the database,
  * and pauses. What this node knows from others is at most one poll old.
  */
-export class WebhookDestinations {
-  readonly #options: WebhookDestinationsOptions
+export class Destinations {
+  readonly #options: DestinationsOptions
   readonly #failures = new FailureCounts()
   #troubled = new Map<string, TroubledDestination>()
   /** Runs one statement after the other, so that no reading is older than what was written here. */
@@ -42,7 +42,7 @@ export class WebhookDestinations {
   readonly #task: PeriodicTask
   #stopped = false
 
-  constructor(options: WebhookDestinationsOptions) {
+  constructor(options: DestinationsOptions) {
     this.#options = options
     const { pollMs = POLL_MS } = options
     this.#task = new PeriodicTask({
@@ -78,12 +78,12 @@ export class WebhookDestinations {
   }
 
   /** Null: not in trouble. */
-  stateOf(lane: Lane): TroubledDestination['state'] | null {
+  stateOf(endpoint: Endpoint): TroubledDestination['state'] | null {
     // Almost always no destination is in trouble, and this is asked twice for each webhook.
-    return this.#troubled.size === 0 ? null : (this.#troubled.get(laneKey(lane))?.state ?? null)
+    return this.#troubled.size === 0 ? null : (this.#troubled.get(endpointKey(endpoint))?.state ?? null)
   }
 
-  inState(state: TroubledDestination['state']): Lane[] {
+  inState(state: TroubledDestination['state']): Endpoint[] {
     return [...this.#troubled.values()].filter((one) => one.state === state)
   }
 
@@ -92,22 +92,22 @@ export class WebhookDestinations {
     return this.inState(state).length
   }
 
-  succeeded(lane: Lane): void {
-    this.#failures.succeeded(lane.planId, lane.destination)
-    if (this.stateOf(lane) === 'open') this.close(lane)
+  succeeded(endpoint: Endpoint): void {
+    this.#failures.succeeded(endpoint.planId, endpoint.destination)
+    if (this.stateOf(endpoint) === 'open') this.close(endpoint)
   }
 
   /** Counts a failure; `atOnce` opens the breaker at the first. Returns true when the destination is open or paused now. */
-  failed(lane: Lane, error: string, atOnce: boolean): boolean {
-    const { planId, destination } = lane
+  failed(endpoint: Endpoint, error: string, atOnce: boolean): boolean {
+    const { planId, destination } = endpoint
     const failures = this.#failures.failed(planId, destination)
-    const state = this.stateOf(lane)
-    if (state === 'open') this.park(lane)
+    const state = this.stateOf(endpoint)
+    if (state === 'open') this.park(endpoint)
     if (state === 'open' || state === 'paused') return true
     if (!atOnce && failures < BREAKER_THRESHOLD) return false
     if (state === null && this.#countOf(planId) >= MAX_TROUBLED_OF_PLAN) return false
-    this.#troubled.set(laneKey(lane), {
-      ...lane,
+    this.#troubled.set(endpointKey(endpoint), {
+      ...endpoint,
       state: 'open',
       since: new Date(),
       error,
@@ -115,23 +115,23 @@ export class WebhookDestinations {
     })
     this.#options.log.warn({ destination, error }, 'webhook breaker opened')
     void this.#enqueue(async () => {
-      await openBreaker(this.#options.db, { ...lane, error, probeAfterMs: this.probeMs })
+      await openBreaker(this.#options.db, { ...endpoint, error, probeAfterMs: this.probeMs })
       await this.#read()
     })
-    this.park(lane)
+    this.park(endpoint)
     return true
   }
 
   /** Closes the breaker. Events parked there are to be delivered now. */
-  close(lane: Lane): void {
-    const key = laneKey(lane)
+  close(endpoint: Endpoint): void {
+    const key = endpointKey(endpoint)
     const troubled = this.#troubled.get(key)
     if (troubled?.state !== 'open') return
-    this.#failures.succeeded(lane.planId, lane.destination)
+    this.#failures.succeeded(endpoint.planId, endpoint.destination)
     this.#troubled.set(key, { ...troubled, state: 'recovering' })
-    this.#options.log.warn({ destination: lane.destination }, 'webhook breaker closed')
+    this.#options.log.warn({ destination: endpoint.destination }, 'webhook breaker closed')
     void this.#enqueue(async () => {
-      await closeBreaker(this.#options.db, lane)
+      await closeBreaker(this.#options.db, endpoint)
       await this.#read()
     })
   }
@@ -142,7 +142,7 @@ export class WebhookDestinations {
 
   async #read(): Promise<void> {
     const rows = await listTroubledDestinations(this.#options.db)
-    this.#troubled = new Map(rows.map((row) => [laneKey(row), row]))
+    this.#troubled = new Map(rows.map((row) => [endpointKey(row), row]))
   }
 
   /** Never rejects. */
@@ -154,13 +154,13 @@ export class WebhookDestinations {
   }
 
   /** Events that wait there for their next attempt wait for a probe instead. */
-  park({ planId, destination }: Lane): void {
-    const lane = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
+  park({ planId, destination }: Endpoint): void {
+    const endpoint = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
     this.#parking = this.#parking
       .then(async () => {
         for (let batch = 0; batch < MAX_PARK_BATCHES && !this.#stopped; batch += 1) {
-          if (this.stateOf(lane) !== 'open') return
-          if ((await parkWaiting(this.#options.db, lane)) < PARK_BATCH) return
+          if (this.stateOf(endpoint) !== 'open') return
+          if ((await parkWaiting(this.#options.db, endpoint)) < PARK_BATCH) return
         }
       })
       .catch((error) => this.#options.log.error({ err: error }, 'webhook events not parked'))

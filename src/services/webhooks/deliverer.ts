@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ServicePlan } from '../../domain/configuration.ts'
-import { DeliveryLanes, type LaneLimits } from '../../domain/delivery-lanes.ts'
+import { DeliveryScheduler, type InFlightLimits } from '../../domain/delivery-scheduler.ts'
 import type { Directory } from '../../domain/directory.ts'
+import type { Endpoint } from '../../domain/endpoints.ts'
 import { eventBody, eventId } from '../../domain/events.ts'
-import type { Lane } from '../../domain/lanes.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import type { Webhook } from '../../domain/webhook-requests.ts'
 import { afterAttempt, SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
@@ -18,24 +18,24 @@ import type { AttemptRow, WebhookEvent } from '../../store/event-deliveries.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import { eventTakenFact } from '../messages/recorded-facts.ts'
 import type { NodeLease } from '../node/node-lease.ts'
+import type { Destinations } from './destinations.ts'
 import { DueEvents } from './due-events.ts'
-import { WebhookChains } from './webhook-chains.ts'
-import type { WebhookDestinations } from './webhook-destinations.ts'
-import { WebhookMemory } from './webhook-memory.ts'
-import { attemptRow, WebhookOutcomes } from './webhook-outcomes.ts'
+import { EventMemory } from './event-memory.ts'
+import { MessageOrder } from './message-order.ts'
+import { attemptRow, OutcomeWriter } from './outcome-writer.ts'
 
-export interface WebhookDelivererOptions {
+export interface DelivererOptions {
   readonly db: Database
   readonly directory: () => Directory
   readonly lease: NodeLease
   readonly sender: Pick<WebhookSender, 'post' | 'abort'>
-  readonly destinations: WebhookDestinations
+  readonly destinations: Destinations
   readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
   /** Opens callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly log: Log
   readonly pollMs?: number
-  readonly limits?: LaneLimits
+  readonly limits?: InFlightLimits
   /** Events in memory. */
   readonly maxHeld?: number | undefined
   /** Called after each attempt: `delivered` after a 2xx, otherwise `failed`. */
@@ -54,10 +54,10 @@ const MOST_UNREADY_DELAY_MS = 600_000
 /** Events whose failures are counted. The thread has at most 1,024 events when it dies. */
 const MAX_UNSENT = 10_000
 const DRAIN_POLL_MS = 20
-/** An event without room waits in the database until its lane fetches it, or for this long: its node may be gone by then. */
+/** An event without room waits in the database until its endpoint has some, or for this long: its node may be gone by then. */
 export const CROWDED_MS = 600_000
 
-interface Delivery extends Lane, WebhookTarget {
+interface Delivery extends Endpoint, WebhookTarget {
   readonly event: WebhookEvent
   readonly plan: ServicePlan
   /** The event is sent to find out whether its destination has recovered. */
@@ -65,12 +65,12 @@ interface Delivery extends Lane, WebhookTarget {
 }
 
 /** Delivers webhook events, in order for each message, and records the outcome of each attempt. */
-export class WebhookDeliverer {
-  readonly #options: WebhookDelivererOptions
-  readonly #chains = new WebhookChains()
-  readonly #lanes: DeliveryLanes<Delivery>
-  readonly #outcomes: WebhookOutcomes
-  readonly #memory: WebhookMemory
+export class Deliverer {
+  readonly #options: DelivererOptions
+  readonly #order = new MessageOrder()
+  readonly #scheduler: DeliveryScheduler<Delivery>
+  readonly #outcomes: OutcomeWriter
+  readonly #memory: EventMemory
   /** How often an event was not sent, because of a defect or because the thread that had it died; by event id. */
   readonly #unsent = new LRUCache<string, number>({ max: MAX_UNSENT })
   /** Takes events from the database. */
@@ -78,17 +78,22 @@ export class WebhookDeliverer {
   #stopped = false
   readonly #unfollow: () => void
 
-  constructor(options: WebhookDelivererOptions) {
+  constructor(options: DelivererOptions) {
     this.#options = options
     const { destinations, maxHeld } = options
-    this.#lanes = new DeliveryLanes(options.limits)
-    this.#memory = new WebhookMemory({ lanes: this.#lanes, destinations, held: () => this.held, maxHeld })
-    this.#outcomes = new WebhookOutcomes(options)
+    this.#scheduler = new DeliveryScheduler(options.limits)
+    this.#memory = new EventMemory({
+      scheduler: this.#scheduler,
+      destinations,
+      held: () => this.held,
+      maxHeld,
+    })
+    this.#outcomes = new OutcomeWriter(options)
     this.due = new DueEvents({
       ...options,
       memory: this.#memory,
       outcomes: this.#outcomes,
-      isInMemory: (msgId, seq) => this.#chains.hasEvent(msgId, seq),
+      isInMemory: (msgId, seq) => this.#order.hasEvent(msgId, seq),
       clear: () => this.#clearTroubled(),
       take: (events, probed) => this.#take(events, probed),
     })
@@ -97,12 +102,12 @@ export class WebhookDeliverer {
 
   /** Events in memory. */
   get held(): number {
-    return this.#chains.size
+    return this.#order.size
   }
 
   /** Requests in flight. */
   get underWay(): number {
-    return this.#lanes.underWay
+    return this.#scheduler.underWay
   }
 
   /** How many more messages of a plan have room in memory for their events. */
@@ -113,7 +118,7 @@ export class WebhookDeliverer {
   /** Takes events that are committed, in the journal or as rows, and are this node's to deliver. */
   enqueue(events: readonly WebhookEvent[]): void {
     for (const event of events) {
-      const next = this.#chains.add(event, performance.now())
+      const next = this.#order.add(event, performance.now())
       if (next === 'start') this.#assign(event)
       else if (next === 'refuse') void this.#giveBack([event], UNREADY_DELAY_MS)
     }
@@ -126,8 +131,8 @@ export class WebhookDeliverer {
 
   /** Drops everything. After a lost lease the events are another node's, or will be read again. */
   forget(): void {
-    this.#lanes.takeAll()
-    this.#chains.clear()
+    this.#scheduler.takeAll()
+    this.#order.clear()
   }
 
   /** Waits up to `timeoutMs` for deliveries in flight, and gives everything else back. */
@@ -135,7 +140,7 @@ export class WebhookDeliverer {
     this.#stopped = true
     this.#unfollow()
     await this.due.stop()
-    for (const { event } of this.#lanes.takeAll()) void this.#release(event.msgId, 0)
+    for (const { event } of this.#scheduler.takeAll()) void this.#release(event.msgId, 0)
     const deadlineMs = performance.now() + timeoutMs
     while (this.held > 0 && performance.now() < deadlineMs) await wait(DRAIN_POLL_MS)
     this.#options.sender.abort()
@@ -143,17 +148,17 @@ export class WebhookDeliverer {
     while (this.held > 0 && performance.now() < deadlineMs + 1_000) await wait(DRAIN_POLL_MS)
   }
 
-  /** Takes events that this node has just become the holder of. `probed`: the lane that they are to probe. */
-  #take(events: readonly WebhookEvent[], probed?: Lane): void {
+  /** Takes events that this node has just become the holder of. `probed`: the endpoint that they are to probe. */
+  #take(events: readonly WebhookEvent[], probed?: Endpoint): void {
     for (const event of events) {
-      this.#chains.forget(event.msgId)
-      if (this.#chains.add(event, performance.now()) === 'start') this.#assign(event, probed)
+      this.#order.forget(event.msgId)
+      if (this.#order.add(event, performance.now()) === 'start') this.#assign(event, probed)
     }
     this.#pump()
   }
 
-  /** Puts a message's first event into its lane, or gives it back. `probed`: it was taken to probe this lane. */
-  #assign(event: WebhookEvent, probed?: Lane): void {
+  /** Puts a message's first event into its endpoint, or gives it back. `probed`: it was taken to probe this endpoint. */
+  #assign(event: WebhookEvent, probed?: Endpoint): void {
     const { destinations, directory } = this.#options
     const plan = directory().planById(event.planId)
     if (plan === undefined) {
@@ -169,30 +174,40 @@ export class WebhookDeliverer {
       void this.#keep(event)
       return
     }
-    const lane = { planId: plan.id, destination: target.destination }
-    const state = destinations.stateOf(lane)
+    const endpoint = { planId: plan.id, destination: target.destination }
+    const state = destinations.stateOf(endpoint)
     const leftMs = this.#leftMs(event)
     if (this.#stopped) void this.#release(event.msgId, 0)
-    else if (state === 'paused') void this.#release(event.msgId, null, lane.destination)
+    else if (state === 'paused') void this.#release(event.msgId, null, endpoint.destination)
     else if (state === 'open' && !probes && leftMs > 0)
-      void this.#release(event.msgId, leftMs, lane.destination)
-    else if (this.#memory.admits(lane))
-      this.#lanes.add(lane.planId, lane.destination, { ...lane, event, plan, ...target, probes })
-    else void this.#release(event.msgId, CROWDED_MS, lane.destination).then(() => this.#memory.parked(lane))
+      void this.#release(event.msgId, leftMs, endpoint.destination)
+    else if (this.#memory.admits(endpoint))
+      this.#scheduler.add(endpoint.planId, endpoint.destination, {
+        ...endpoint,
+        event,
+        plan,
+        ...target,
+        probes,
+      })
+    else
+      void this.#release(event.msgId, CROWDED_MS, endpoint.destination).then(() =>
+        this.#memory.parked(endpoint),
+      )
   }
 
   /** Starts every delivery that may start, but none while the lease may be over: another node may be delivering the event. */
   #pump(): void {
     if (!this.#options.lease.alive) return
-    for (let start = this.#lanes.next(); start !== null; start = this.#lanes.next()) this.#deliver(start.item)
+    for (let start = this.#scheduler.next(); start !== null; start = this.#scheduler.next())
+      this.#deliver(start.item)
   }
 
   #deliver(delivery: Delivery): void {
     const { event, planId, destination } = delivery
     if (event.holder !== this.#options.lease.nodeId) {
       // This node asked the database under a lease that was over before the answer came.
-      this.#chains.take(event.msgId)
-      this.#lanes.ended(planId, destination)
+      this.#order.take(event.msgId)
+      this.#scheduler.ended(planId, destination)
       return
     }
     const attemptedAtMs = (this.#options.clock ?? Date.now)()
@@ -211,8 +226,8 @@ export class WebhookDeliverer {
 
   #ended(delivery: Delivery, outcome: DeliveryOutcome | null, attemptedAtMs: number): void {
     const { event, planId, destination } = delivery
-    this.#lanes.ended(planId, destination)
-    const isOurs = this.#chains.isFirst(event)
+    this.#scheduler.ended(planId, destination)
+    const isOurs = this.#order.isFirst(event)
     if (outcome === null || outcome.error === 'ABORTED') {
       const isUnsent = this.#stopped || !this.#options.lease.alive
       if (isOurs) void this.#release(event.msgId, isUnsent ? 0 : this.#unsentDelayMs(event))
@@ -238,7 +253,7 @@ export class WebhookDeliverer {
     const isPlain = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
     // The next event waits for this COMMIT. Otherwise, if the node died, a receiver could see it before this one again.
-    const onCommitted = this.#chains.hasNext(event.msgId) ? followUp : null
+    const onCommitted = this.#order.hasNext(event.msgId) ? followUp : null
     const taken = () => eventTakenFact(delivery, outcome, attemptedAtMs)
     if (isPlain && inProgress.eventTaken(event.msgId, taken(), onCommitted)) {
       if (onCommitted === null) followUp(true)
@@ -281,29 +296,29 @@ export class WebhookDeliverer {
 
   /** `lost`: the attempt was lost with its lane, whose new owner delivers the next events, and perhaps this one before them. */
   #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost', delayMs: number | null): void {
-    if (!this.#chains.isFirst(event)) return
-    if (outcome === 'lost') this.#chains.take(event.msgId)
+    if (!this.#order.isFirst(event)) return
+    if (outcome === 'lost') this.#order.take(event.msgId)
     if (outcome === 'again' || outcome === 'parked') {
-      void this.#giveBack(this.#chains.postpone(event.msgId, performance.now()).slice(1), delayMs)
+      void this.#giveBack(this.#order.postpone(event.msgId, performance.now()).slice(1), delayMs)
       return
     }
-    const next = this.#chains.advance(event.msgId)
+    const next = this.#order.advance(event.msgId)
     if (next !== null) this.#assign(next)
     this.#pump()
   }
 
   /** Parks the events that wait in memory for a destination in trouble. */
-  #clear(lane: Lane): void {
-    for (const { event, probes } of this.#lanes.takeLane(lane.planId, lane.destination))
-      this.#assign(event, probes ? lane : undefined)
+  #clear(endpoint: Endpoint): void {
+    for (const { event, probes } of this.#scheduler.takeFrom(endpoint.planId, endpoint.destination))
+      this.#assign(event, probes ? endpoint : undefined)
   }
 
   /** Another node, or a person, has put destinations into trouble meanwhile. */
   #clearTroubled(): void {
     const { destinations } = this.#options
     for (const state of ['open', 'paused'] as const)
-      for (const lane of destinations.inState(state))
-        if (this.#lanes.waiting(lane.planId, lane.destination) > 0) this.#clear(lane)
+      for (const endpoint of destinations.inState(state))
+        if (this.#scheduler.waiting(endpoint.planId, endpoint.destination) > 0) this.#clear(endpoint)
   }
 
   /** There is no URL any more. The event is kept, and can be delivered when there is one. */
@@ -319,7 +334,7 @@ export class WebhookDeliverer {
 
   /** Gives a message's events back to the database without an attempt. The first is parked if a destination is named. */
   async #release(msgId: string, delayMs: number | null, destination: string | null = null): Promise<void> {
-    const [first, ...behind] = this.#chains.postpone(msgId, performance.now())
+    const [first, ...behind] = this.#order.postpone(msgId, performance.now())
     if (first === undefined) return
     // Written in this order, because the end of the first makes those behind it due, if they have been given back.
     void this.#giveBack(behind, delayMs)

@@ -1,0 +1,92 @@
+import type { DeliveryScheduler } from '../../domain/delivery-scheduler.ts'
+import { type Endpoint, endpointKey } from '../../domain/endpoints.ts'
+import { SharedRoom } from '../../domain/shared-room.ts'
+import type { Destinations } from './destinations.ts'
+
+/** About 1 KiB each. More events stay in the database. */
+const MAX_HELD = 20_000
+/** Endpoints remembered as crowded. Events of other endpoints are fetched when they are due. */
+const MAX_CROWDED = 10_000
+/** Part of a plan's share for messages yet to be sent. An endpoint that is alone in its plan admits half of the share. */
+const PLANNED_SHARE = 3 / 8
+/** An endpoint with fewer events in memory is given more of those parked for it, MAX_CLAIM at once. */
+const LOW = 256
+const MAX_CLAIM = 250
+/** Endpoints served in one round. Each round begins where the last one ended. */
+const ENDPOINTS_A_ROUND = 16
+
+export interface EventMemoryOptions {
+  readonly scheduler: Pick<DeliveryScheduler<unknown>, 'waiting' | 'waitingInPlan'>
+  readonly destinations: Pick<Destinations, 'inState' | 'stateOf'>
+  /** Events in memory. */
+  readonly held: () => number
+  readonly maxHeld?: number | undefined
+}
+
+/**
+ * Decides which events may wait in memory. The node's room is shared by its plans, and a plan's room by its endpoints. One
+ * plan has at most half of the node's room.
+ */
+export class EventMemory {
+  readonly #options: EventMemoryOptions
+  readonly #room: SharedRoom
+  /** Endpoints with an event that found no room. */
+  readonly #crowded = new Map<string, Endpoint>()
+  #turn = 0
+
+  constructor(options: EventMemoryOptions) {
+    this.#options = options
+    const { maxHeld = MAX_HELD } = options
+    this.#room = new SharedRoom(maxHeld, { mostOfOne: maxHeld / 2 })
+  }
+
+  get room(): SharedRoom {
+    this.#room.taken = this.#options.held()
+    return this.#room
+  }
+
+  /** Whether an event of the endpoint may wait in memory. */
+  admits(endpoint: Endpoint): boolean {
+    return this.#spare(endpoint) > 0
+  }
+
+  /** How many more events of a plan have room, and leave some, even if they all go to one destination. */
+  roomFor(planId: number): number {
+    return Math.floor(PLANNED_SHARE * this.room.share) - this.#options.scheduler.waitingInPlan(planId)
+  }
+
+  /** An event of the endpoint found no room and is parked by now. It is fetched when there is room again. */
+  parked(endpoint: Endpoint): void {
+    const key = endpointKey(endpoint)
+    if (this.#crowded.has(key) || this.#crowded.size < MAX_CROWDED) this.#crowded.set(key, { ...endpoint })
+  }
+
+  /** Endpoints that have room for events parked for them, and for how many. Returns some endpoints at a time. */
+  hungry(): { endpoint: Endpoint; limit: number }[] {
+    const { destinations, scheduler } = this.#options
+    const wanting = new Map(
+      destinations.inState('recovering').map((endpoint) => [endpointKey(endpoint), endpoint]),
+    )
+    for (const [key, endpoint] of this.#crowded)
+      if (destinations.stateOf(endpoint) === null) wanting.set(key, endpoint)
+    const hungry = [...wanting.values()]
+      .filter(({ planId, destination }) => scheduler.waiting(planId, destination) < LOW)
+      .map((endpoint) => ({ endpoint, limit: Math.min(Math.floor(this.#spare(endpoint) / 3), MAX_CLAIM) }))
+      .filter(({ limit }) => limit > 0)
+    if (hungry.length <= ENDPOINTS_A_ROUND) return hungry
+    this.#turn = (this.#turn + ENDPOINTS_A_ROUND) % hungry.length
+    return [...hungry.slice(this.#turn), ...hungry.slice(0, this.#turn)].slice(0, ENDPOINTS_A_ROUND)
+  }
+
+  /** Every event parked for this endpoint when `hungry` returned it has been fetched. Those parked since are still there. */
+  emptied(endpoint: Endpoint): void {
+    const key = endpointKey(endpoint)
+    if (this.#crowded.get(key) === endpoint) this.#crowded.delete(key)
+  }
+
+  /** What is left of the share of an endpoint. Each of its events counts three times: for endpoint, plan and node. */
+  #spare({ planId, destination }: Endpoint): number {
+    const { scheduler } = this.#options
+    return this.room.share - scheduler.waitingInPlan(planId) - scheduler.waiting(planId, destination)
+  }
+}

@@ -1,0 +1,130 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { DeliveryScheduler } from '../../../src/domain/delivery-scheduler.ts'
+import { type Endpoint, endpointKey } from '../../../src/domain/endpoints.ts'
+import { EventMemory } from '../../../src/services/webhooks/event-memory.ts'
+
+const MOST = 1_000
+
+let scheduler: DeliveryScheduler<number>
+let recovering: Endpoint[]
+let open: Endpoint[]
+let memory: EventMemory
+
+/** `perWaiting`: events in memory for each that waits in an endpoint; the others are behind it. */
+function remember(perWaiting: number): void {
+  memory = new EventMemory({
+    scheduler,
+    destinations: {
+      inState: (state) => (state === 'recovering' ? recovering : open),
+      stateOf: (endpoint) =>
+        isIn(open, endpoint) ? 'open' : isIn(recovering, endpoint) ? 'recovering' : null,
+    },
+    held: () => perWaiting * scheduler.size,
+    maxHeld: MOST,
+  })
+}
+
+beforeEach(() => {
+  scheduler = new DeliveryScheduler()
+  recovering = []
+  open = []
+  remember(1)
+})
+
+const endpointOf = (planId: number, host: string): Endpoint => ({ planId, destination: `https://${host}` })
+
+const isIn = (some: readonly Endpoint[], endpoint: Endpoint) =>
+  some.map(endpointKey).includes(endpointKey(endpoint))
+
+/** Adds events while there is room; gives how many. */
+function fill(endpoint: Endpoint, most = MOST): number {
+  let count = 0
+  for (; count < most && memory.admits(endpoint); count += 1)
+    scheduler.add(endpoint.planId, endpoint.destination, count)
+  return count
+}
+
+describe('room', () => {
+  test('an endpoint leaves as much to another of its plan as it takes; a plan to another plan', () => {
+    const first = fill(endpointOf(1, 'a'))
+    expect(first).toBeLessThanOrEqual(MOST / 4)
+    const second = fill(endpointOf(1, 'b'))
+    expect(second).toBeGreaterThan(0)
+    expect(fill(endpointOf(2, 'a'))).toBeGreaterThan(MOST / 8)
+    expect(memory.room.free).toBe(MOST - scheduler.size)
+  })
+
+  test.each([2, 3, 5])('%i events of each message leave room to others', (perWaiting) => {
+    remember(perWaiting)
+    fill(endpointOf(1, 'a'))
+    expect(fill(endpointOf(1, 'b'))).toBeGreaterThan(MOST / perWaiting / 16)
+    expect(fill(endpointOf(2, 'a'))).toBeGreaterThan(MOST / perWaiting / 16)
+    expect(memory.admits(endpointOf(3, 'a'))).toBe(true)
+    expect(memory.room.free).toBeGreaterThan(0)
+  })
+})
+
+test('room is planned for as many messages as one destination admits the events of, less a quarter', () => {
+  expect([memory.roomFor(1), memory.roomFor(2)]).toEqual([187, 187])
+  const planned = memory.roomFor(1)
+  expect(fill(endpointOf(1, 'a'), planned)).toBe(planned)
+  expect([memory.roomFor(1) <= 0, memory.admits(endpointOf(1, 'a'))]).toEqual([true, true])
+  expect(memory.roomFor(2)).toBeGreaterThan(100)
+})
+
+describe('what is fetched', () => {
+  const crowded = endpointOf(1, 'a')
+
+  beforeEach(() => {
+    fill(crowded)
+    memory.parked(crowded)
+  })
+
+  test('for a crowded endpoint, once few of its events wait: no more than it has room for', () => {
+    expect(memory.hungry()).toEqual([])
+    scheduler.takeFrom(crowded.planId, crowded.destination)
+    const [hungry, ...others] = memory.hungry()
+    expect(others).toEqual([])
+    expect(hungry!.endpoint).toEqual(crowded)
+    expect(fill(crowded, hungry!.limit)).toBe(hungry!.limit)
+  })
+
+  test('nothing where there is no room in its plan', () => {
+    scheduler.takeFrom(crowded.planId, crowded.destination)
+    for (let host = 0; host < 10; host += 1)
+      for (let count = 0; count < 60; count += 1) scheduler.add(1, `https://${host}`, count)
+    expect(memory.hungry()).toEqual([])
+  })
+
+  test('not for one in trouble; again when it recovers; no more once it is emptied', () => {
+    scheduler.takeFrom(crowded.planId, crowded.destination)
+    open = [crowded]
+    // The same endpoint, as others say it.
+    expect(memory.hungry()).toEqual([])
+    open = []
+    recovering = [crowded]
+    expect(memory.hungry()).toHaveLength(1)
+    recovering = []
+    memory.emptied(memory.hungry()[0]!.endpoint)
+    expect(memory.hungry()).toEqual([])
+  })
+
+  test('again when something was parked for the endpoint while it was fetched', () => {
+    scheduler.takeFrom(crowded.planId, crowded.destination)
+    const [fetched] = memory.hungry()
+    memory.parked(crowded)
+    memory.emptied(fetched!.endpoint)
+    expect(memory.hungry()).toHaveLength(1)
+  })
+
+  test('for many endpoints: some each round, all in turn', () => {
+    recovering = Array.from({ length: 40 }, (_, host) => endpointOf(2, String(host)))
+    const seen = new Set<string>()
+    for (let round = 0; round < 5; round += 1) {
+      const hungry = memory.hungry()
+      expect(hungry).toHaveLength(16)
+      for (const { endpoint } of hungry) seen.add(endpoint.destination)
+    }
+    expect(seen.size).toBe(40)
+  })
+})
