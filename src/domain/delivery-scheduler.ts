@@ -1,5 +1,6 @@
 import { SlotMap } from '../slot-map.ts'
-import { LevelQueue, NOT_QUEUED, type Queued } from './level-queue.ts'
+import type { Endpoint } from './endpoints.ts'
+import { type Linked, LinkedList } from './linked-list.ts'
 import { SharedRoom } from './shared-room.ts'
 
 /** Most requests in flight: of one plan to one destination, to a destination, of a plan, of the node. */
@@ -17,64 +18,105 @@ export const IN_FLIGHT_LIMITS: InFlightLimits = {
   perNode: 1_024,
 }
 
-interface Entry<Item> {
-  readonly item: Item
-  next: Entry<Item> | null
+/** A request that waits or is in flight. */
+export interface Scheduled<Self> extends Endpoint, Linked<Self> {}
+
+/** An entry waits in at most one `LevelQueue`; only the queue writes these fields. */
+interface Queued<Self extends Queued<Self>> extends Linked<Self> {
+  queue: LevelQueue<Self> | null
+  level: number
 }
 
-/** In its plan's `ready` queue; or in its destination's `blocked` queue; or, when nothing waits, in neither. */
-interface Endpoint<Item> extends Queued<Endpoint<Item>> {
+const NOT_QUEUED = { queue: null, level: 0, next: null, previous: null } as const
+
+/**
+ * A queue with levels (small whole numbers, from 0): the lowest level goes first, and each level is first in, first out.
+ * Each step is O(1); finding the lowest level is O(levels).
+ */
+class LevelQueue<Entry extends Queued<Entry>> {
+  readonly #levels: LinkedList<Entry>[] = []
+  /** No level below this one has entries. */
+  #lowest = 0
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  has(entry: Entry): boolean {
+    return entry.queue === this
+  }
+
+  first(): Entry | null {
+    if (this.#size === 0) return null
+    while (this.#levels[this.#lowest]!.first === null) this.#lowest += 1
+    return this.#levels[this.#lowest]!.first
+  }
+
+  /** Adds an entry behind those of its level. An entry that is in this or another queue leaves its place. */
+  add(entry: Entry, level: number): void {
+    entry.queue?.remove(entry)
+    while (this.#levels.length <= level) this.#levels.push(new LinkedList())
+    this.#levels[level]!.push(entry)
+    entry.queue = this
+    entry.level = level
+    this.#size += 1
+    this.#lowest = this.#size === 1 ? level : Math.min(this.#lowest, level)
+  }
+
+  /** Removes an entry of this queue. */
+  remove(entry: Entry): void {
+    this.#levels[entry.level]!.remove(entry)
+    entry.queue = null
+    this.#size -= 1
+  }
+}
+
+/** A plan's requests for one destination. In its plan's `ready` queue, its destination's `blocked` queue, or in neither. */
+interface Flow<Item extends Scheduled<Item>> extends Queued<Flow<Item>> {
   readonly plan: Plan<Item>
   readonly destination: Destination<Item>
-  first: Entry<Item> | null
-  last: Entry<Item> | null
+  readonly items: LinkedList<Item>
   waiting: number
   underWay: number
 }
 
-/** In the node's queue while it has ready endpoints and its own requests in flight leave it room. */
-interface Plan<Item> extends Queued<Plan<Item>> {
+/** In the node's queue while it has ready flows and its own requests in flight leave it room. */
+interface Plan<Item extends Scheduled<Item>> extends Queued<Plan<Item>> {
   readonly id: number
-  readonly endpoints: SlotMap<string, Endpoint<Item>>
-  /** Endpoints whose destination had room when it was last looked at. */
-  readonly ready: LevelQueue<Endpoint<Item>>
-  /** Shared by its endpoints. */
+  readonly flows: SlotMap<string, Flow<Item>>
+  /** Flows whose destination had room when it was last looked at. */
+  readonly ready: LevelQueue<Flow<Item>>
+  /** Shared by its flows. */
   readonly room: SharedRoom
   waiting: number
 }
 
-interface Destination<Item> {
+interface Destination<Item extends Scheduled<Item>> {
   readonly name: string
-  /** Endpoints that found no room here. */
-  readonly blocked: LevelQueue<Endpoint<Item>>
-  /** Shared by its endpoints. */
+  /** Flows that found no room here. */
+  readonly blocked: LevelQueue<Flow<Item>>
+  /** Shared by its flows. */
   readonly room: SharedRoom
-  endpoints: number
-}
-
-/** An item that may start. */
-export interface Start<Item> {
-  readonly planId: number
-  readonly destination: string
-  readonly item: Item
+  flows: number
 }
 
 /**
- * Decides which waiting item may start next. An endpoint is a plan's items for one destination, first in, first out.
+ * Decides which waiting request may start next. The requests of an endpoint are a flow, first in, first out.
  *
- * Room for requests in flight is shared at each level (SharedRoom): by plans in the node, by endpoints in their destination
+ * Room for requests in flight is shared at each level (SharedRoom): by plans in the node, by flows in their destination
  * and in their plan.
  *
- * The plan with the fewest requests in flight goes first, then its endpoint with the fewest; among equals, the one that has
- * waited longest. So an endpoint is passed over only in favour of those that have fewer. Taking turns by starts would
- * eventually give the slow ones all the room. A plan or endpoint with nothing in flight starts after at most one start of
+ * The plan with the fewest requests in flight goes first, then its flow with the fewest; among equals, the one that has
+ * waited longest. So a flow is passed over only in favour of those that have fewer. Taking turns by starts would
+ * eventually give the slow ones all the room. A plan or flow with nothing in flight starts after at most one start of
  * each other.
  *
- * Endpoints without room at their destination stand aside. A request that ends calls back one of them whose plan may start
- * then. Each step is O(1) however many stand aside. The price: if the plan is full before it gets to that endpoint, the one
+ * Flows without room at their destination stand aside. A request that ends calls back one of them whose plan may start
+ * then. Each step is O(1) however many stand aside. The price: if the plan is full before it gets to that flow, the one
  * place stays empty until the plan has room.
  */
-export class DeliveryScheduler<Item> {
+export class DeliveryScheduler<Item extends Scheduled<Item>> {
   readonly #limits: InFlightLimits
   readonly #plans = new SlotMap<number, Plan<Item>>()
   readonly #destinations = new SlotMap<string, Destination<Item>>()
@@ -87,7 +129,7 @@ export class DeliveryScheduler<Item> {
     this.#room = new SharedRoom(limits.perNode, { mostOfOne: limits.perPlan })
   }
 
-  /** Items that wait. */
+  /** Requests that wait. */
   get size(): number {
     return this.#waiting
   }
@@ -96,154 +138,143 @@ export class DeliveryScheduler<Item> {
     return this.#room.taken
   }
 
-  /** Items of the endpoint that wait. */
-  waiting(planId: number, destination: string): number {
-    return this.#plans.get(planId)?.endpoints.get(destination)?.waiting ?? 0
+  /** Requests of the endpoint that wait. */
+  waiting(endpoint: Endpoint): number {
+    return this.#known(endpoint)?.waiting ?? 0
   }
 
   waitingInPlan(planId: number): number {
     return this.#plans.get(planId)?.waiting ?? 0
   }
 
-  /** Puts an item behind those of its endpoint. `destination`: the origin of its URL. */
-  add(planId: number, destination: string, item: Item): void {
-    const endpoint = this.#endpointOf(planId, destination)
-    const entry: Entry<Item> = { item, next: null }
-    if (endpoint.last === null) endpoint.first = entry
-    else endpoint.last.next = entry
-    endpoint.last = entry
-    this.#count(endpoint, 1)
-    if (endpoint.waiting === 1) this.#makeReady(endpoint)
+  /** Puts a request behind those of its endpoint. */
+  add(item: Item): void {
+    const flow = this.#flowOf(item)
+    flow.items.push(item)
+    this.#count(flow, 1)
+    if (flow.waiting === 1) this.#makeReady(flow)
   }
 
-  /** The next item that may start, which is in flight from now on; null when none may. */
-  next(): Start<Item> | null {
+  /** The next request that may start, which is in flight from now on; null when none may. */
+  next(): Item | null {
     for (;;) {
       const plan = this.#ring.first()
       if (plan === null || plan.room.taken >= this.#room.share) return null
-      const endpoint = plan.ready.first()
-      if (endpoint === null || endpoint.underWay >= plan.room.share) this.#ring.remove(plan)
-      else if (endpoint.underWay >= endpoint.destination.room.share)
-        endpoint.destination.blocked.add(endpoint, endpoint.underWay)
-      else return this.#start(endpoint)
+      const flow = plan.ready.first()
+      if (flow === null || flow.underWay >= plan.room.share) this.#ring.remove(plan)
+      else if (flow.underWay >= flow.destination.room.share) flow.destination.blocked.add(flow, flow.underWay)
+      else return this.#start(flow)
     }
   }
 
-  /** An item that `next` returned has ended. @throws RangeError none is in flight there. */
-  ended(planId: number, destination: string): void {
-    const endpoint = this.#plans.get(planId)?.endpoints.get(destination)
-    if (endpoint === undefined || endpoint.underWay === 0)
+  /** A request that `next` returned has ended. @throws RangeError none is in flight there. */
+  ended(endpoint: Endpoint): void {
+    const flow = this.#known(endpoint)
+    if (flow === undefined || flow.underWay === 0)
       throw new RangeError('nothing of the endpoint is under way')
-    this.#countUnderWay(endpoint, -1)
-    endpoint.queue?.add(endpoint, endpoint.underWay)
-    if (endpoint.plan.ready.size > 0) this.#ring.add(endpoint.plan, endpoint.plan.room.taken)
-    this.#callBack(endpoint.destination)
-    this.#dropIfIdle(endpoint)
+    this.#countUnderWay(flow, -1)
+    flow.queue?.add(flow, flow.underWay)
+    if (flow.plan.ready.size > 0) this.#ring.add(flow.plan, flow.plan.room.taken)
+    this.#callBack(flow.destination)
+    this.#dropIfIdle(flow)
   }
 
-  /** Takes out and returns what waits in an endpoint, in order. */
-  takeFrom(planId: number, destination: string): Item[] {
-    const endpoint = this.#plans.get(planId)?.endpoints.get(destination)
-    if (endpoint === undefined) return []
-    const items: Item[] = []
-    for (let entry = endpoint.first; entry !== null; entry = entry.next) items.push(entry.item)
-    endpoint.first = null
-    endpoint.last = null
-    this.#count(endpoint, -items.length)
-    const wasReady = endpoint.plan.ready.has(endpoint)
-    endpoint.queue?.remove(endpoint)
-    // It may have been the endpoint that was called back.
-    if (wasReady) this.#callBack(endpoint.destination)
-    this.#dropIfIdle(endpoint)
+  /** Takes out and returns what waits for an endpoint, in order. */
+  takeFrom(endpoint: Endpoint): Item[] {
+    const flow = this.#known(endpoint)
+    if (flow === undefined) return []
+    const items = [...flow.items]
+    for (const item of items) flow.items.remove(item)
+    this.#count(flow, -items.length)
+    const wasReady = flow.plan.ready.has(flow)
+    flow.queue?.remove(flow)
+    // It may have been the flow that was called back.
+    if (wasReady) this.#callBack(flow.destination)
+    this.#dropIfIdle(flow)
     return items
   }
 
   /** Takes out and returns everything that waits. */
   takeAll(): Item[] {
-    const endpoints = [...this.#plans.values()].flatMap((plan) => [...plan.endpoints.values()])
-    return endpoints.flatMap((endpoint) => this.takeFrom(endpoint.plan.id, endpoint.destination.name))
+    const flows = [...this.#plans.values()].flatMap(({ flows }) => [...flows.values()])
+    return flows.flatMap(({ plan, destination }) =>
+      this.takeFrom({ planId: plan.id, destination: destination.name }),
+    )
   }
 
-  #start(endpoint: Endpoint<Item>): Start<Item> {
-    const { plan, destination } = endpoint
-    const entry = endpoint.first as Entry<Item>
-    const { item, next } = entry
-    endpoint.first = next
-    // Once in the old generation of the garbage collector, a removed entry would keep every entry behind it alive.
-    entry.next = null
-    if (next === null) endpoint.last = null
-    this.#count(endpoint, -1)
-    this.#countUnderWay(endpoint, 1)
-    if (next === null) plan.ready.remove(endpoint)
-    else plan.ready.add(endpoint, endpoint.underWay)
+  #start(flow: Flow<Item>): Item {
+    const { items, plan } = flow
+    const item = items.first as Item
+    items.remove(item)
+    this.#count(flow, -1)
+    this.#countUnderWay(flow, 1)
+    if (flow.waiting === 0) plan.ready.remove(flow)
+    else plan.ready.add(flow, flow.underWay)
     if (plan.ready.size === 0) this.#ring.remove(plan)
     else this.#ring.add(plan, plan.room.taken)
-    return { planId: plan.id, destination: destination.name, item }
+    return item
   }
 
-  /** A place at the destination may be free: one endpoint that stood aside, and whose plan may start, looks again. */
+  /** A place at the destination may be free: one flow that stood aside, and whose plan may start, looks again. */
   #callBack(destination: Destination<Item>): void {
     for (;;) {
-      const endpoint = destination.blocked.first()
-      if (endpoint === null || endpoint.underWay >= destination.room.share) return
-      this.#makeReady(endpoint)
-      const { room } = endpoint.plan
-      if (room.taken < this.#room.share && endpoint.underWay < room.share) return
+      const flow = destination.blocked.first()
+      if (flow === null || flow.underWay >= destination.room.share) return
+      this.#makeReady(flow)
+      const { room } = flow.plan
+      if (room.taken < this.#room.share && flow.underWay < room.share) return
     }
   }
 
-  #makeReady(endpoint: Endpoint<Item>): void {
-    const { plan } = endpoint
-    plan.ready.add(endpoint, endpoint.underWay)
+  #makeReady(flow: Flow<Item>): void {
+    const { plan } = flow
+    plan.ready.add(flow, flow.underWay)
     if (!this.#ring.has(plan)) this.#ring.add(plan, plan.room.taken)
   }
 
-  #count(endpoint: Endpoint<Item>, change: number): void {
-    endpoint.waiting += change
-    endpoint.plan.waiting += change
+  #count(flow: Flow<Item>, change: number): void {
+    flow.waiting += change
+    flow.plan.waiting += change
     this.#waiting += change
   }
 
-  #countUnderWay(endpoint: Endpoint<Item>, change: number): void {
-    endpoint.underWay += change
-    for (const room of [endpoint.plan.room, endpoint.destination.room, this.#room]) room.taken += change
+  #countUnderWay(flow: Flow<Item>, change: number): void {
+    flow.underWay += change
+    for (const room of [flow.plan.room, flow.destination.room, this.#room]) room.taken += change
   }
 
-  #endpointOf(planId: number, name: string): Endpoint<Item> {
+  #known({ planId, destination }: Endpoint): Flow<Item> | undefined {
+    return this.#plans.get(planId)?.flows.get(destination)
+  }
+
+  #flowOf({ planId, destination: name }: Endpoint): Flow<Item> {
     const { perPlan, perDestination, perEndpoint } = this.#limits
     let plan = this.#plans.get(planId)
     if (plan === undefined) {
       const room = new SharedRoom(perPlan)
-      plan = {
-        id: planId,
-        endpoints: new SlotMap(),
-        ready: new LevelQueue(),
-        room,
-        waiting: 0,
-        ...NOT_QUEUED,
-      }
+      plan = { id: planId, flows: new SlotMap(), ready: new LevelQueue(), room, waiting: 0, ...NOT_QUEUED }
       this.#plans.set(planId, plan)
     }
-    const known = plan.endpoints.get(name)
+    const known = plan.flows.get(name)
     if (known !== undefined) return known
     const destination = this.#destinations.get(name) ?? {
       name,
       blocked: new LevelQueue(),
       room: new SharedRoom(perDestination, { mostOfOne: perEndpoint }),
-      endpoints: 0,
+      flows: 0,
     }
     this.#destinations.set(name, destination)
-    destination.endpoints += 1
-    const endpoint = { plan, destination, first: null, last: null, waiting: 0, underWay: 0, ...NOT_QUEUED }
-    plan.endpoints.set(name, endpoint)
-    return endpoint
+    destination.flows += 1
+    const flow = { plan, destination, items: new LinkedList<Item>(), waiting: 0, underWay: 0, ...NOT_QUEUED }
+    plan.flows.set(name, flow)
+    return flow
   }
 
-  #dropIfIdle({ plan, destination, waiting, underWay }: Endpoint<Item>): void {
+  #dropIfIdle({ plan, destination, waiting, underWay }: Flow<Item>): void {
     if (waiting > 0 || underWay > 0) return
-    plan.endpoints.delete(destination.name)
-    if (plan.endpoints.size === 0) this.#plans.delete(plan.id)
-    destination.endpoints -= 1
-    if (destination.endpoints === 0) this.#destinations.delete(destination.name)
+    plan.flows.delete(destination.name)
+    if (plan.flows.size === 0) this.#plans.delete(plan.id)
+    destination.flows -= 1
+    if (destination.flows === 0) this.#destinations.delete(destination.name)
   }
 }

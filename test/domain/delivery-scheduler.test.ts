@@ -4,25 +4,41 @@ import {
   DeliveryScheduler,
   IN_FLIGHT_LIMITS,
   type InFlightLimits,
+  type Scheduled,
 } from '../../src/domain/delivery-scheduler.ts'
+import type { Endpoint } from '../../src/domain/endpoints.ts'
 
 const AMPLE: InFlightLimits = { perEndpoint: 1_000, perDestination: 1_000, perPlan: 1_000, perNode: 1_000 }
+
+interface Named<Name> extends Scheduled<Named<Name>> {
+  readonly name: Name
+}
+
+const at = (planId: number, destination: string) => ({ planId, destination })
+
+function named<Name>(planId: number, destination: string, name: Name): Named<Name> {
+  return { planId, destination, name, next: null, previous: null }
+}
+
+function namesOf<Name>(items: readonly Named<Name>[]): Name[] {
+  return items.map(({ name }) => name)
+}
 
 function filled(
   items: readonly (readonly [planId: number, destination: string, count: number])[],
   limits: InFlightLimits = IN_FLIGHT_LIMITS,
-): DeliveryScheduler<string> {
-  const scheduler = new DeliveryScheduler<string>(limits)
+): DeliveryScheduler<Named<string>> {
+  const scheduler = new DeliveryScheduler<Named<string>>(limits)
   for (const [planId, destination, count] of items)
     for (let index = 0; index < count; index += 1)
-      scheduler.add(planId, destination, `${planId}${destination}${index}`)
+      scheduler.add(named(planId, destination, `${planId}${destination}${index}`))
   return scheduler
 }
 
 /** Starts whatever may start: how many of each plan, and the items in order. */
-function startAll(scheduler: DeliveryScheduler<string>): string[] {
+function startAll(scheduler: DeliveryScheduler<Named<string>>): string[] {
   const started: string[] = []
-  for (let start = scheduler.next(); start !== null; start = scheduler.next()) started.push(start.item)
+  for (let start = scheduler.next(); start !== null; start = scheduler.next()) started.push(start.name)
   return started
 }
 
@@ -35,7 +51,7 @@ describe('DeliveryScheduler', () => {
     const scheduler = filled([[1, 'a', 200]])
     expect(startAll(scheduler)).toEqual(Array.from({ length: 128 }, (_, index) => `1a${index}`))
     expect([scheduler.size, scheduler.underWay]).toEqual([72, 128])
-    scheduler.ended(1, 'a')
+    scheduler.ended(at(1, 'a'))
     expect(startAll(scheduler)).toEqual(['1a128'])
   })
 
@@ -53,18 +69,18 @@ describe('DeliveryScheduler', () => {
 
   test('nothing ends that was not under way', () => {
     const scheduler = filled([[1, 'a', 1]])
-    expect(() => scheduler.ended(1, 'a')).toThrow(RangeError)
+    expect(() => scheduler.ended(at(1, 'a'))).toThrow(RangeError)
     scheduler.next()
-    scheduler.ended(1, 'a')
-    expect(() => scheduler.ended(1, 'a')).toThrow(RangeError)
-    expect(() => scheduler.ended(2, 'a')).toThrow(RangeError)
+    scheduler.ended(at(1, 'a'))
+    expect(() => scheduler.ended(at(1, 'a'))).toThrow(RangeError)
+    expect(() => scheduler.ended(at(2, 'a'))).toThrow(RangeError)
   })
 
   test('many plans at one destination: as much is left as each has', () => {
     const scheduler = filled(Array.from({ length: 15 }, (_, plan) => [100 + plan, 'a', 500] as const))
     const started = startAll(scheduler)
     expect(started).toHaveLength(15 * 16)
-    scheduler.add(200, 'a', 'new')
+    scheduler.add(named(200, 'a', 'new'))
     expect(startAll(scheduler)).toEqual(['new'])
   })
 
@@ -73,7 +89,7 @@ describe('DeliveryScheduler', () => {
     const scheduler = filled([...names].map((name) => [1, name, 500] as const))
     const started = startAll(scheduler)
     for (const name of names) expect(startsOf(started, `1${name}`)).toBe(32)
-    for (let index = 0; index < 50; index += 1) scheduler.add(1, 'z', `1z${index}`)
+    for (let index = 0; index < 50; index += 1) scheduler.add(named(1, 'z', `1z${index}`))
     expect(startsOf(startAll(scheduler), '1z')).toBeGreaterThanOrEqual(16)
   })
 
@@ -84,7 +100,7 @@ describe('DeliveryScheduler', () => {
     )
     expect(startAll(scheduler)).toHaveLength(7 * 128)
     for (const name of 'abcdef')
-      for (let index = 0; index < 20; index += 1) scheduler.add(9, name, `9${name}${index}`)
+      for (let index = 0; index < 20; index += 1) scheduler.add(named(9, name, `9${name}${index}`))
     expect(startAll(scheduler)).toHaveLength(64)
   })
 
@@ -92,9 +108,9 @@ describe('DeliveryScheduler', () => {
     const limits = { ...AMPLE, perNode: 8 }
     const scheduler = filled([[1, 'a', 50]], limits)
     expect(startAll(scheduler)).toHaveLength(4)
-    scheduler.add(2, 'b', '2b0')
-    scheduler.add(2, 'b', '2b1')
-    scheduler.ended(1, 'a')
+    scheduler.add(named(2, 'b', '2b0'))
+    scheduler.add(named(2, 'b', '2b1'))
+    scheduler.ended(at(1, 'a'))
     expect(startAll(scheduler)).toEqual(['2b0', '2b1'])
   })
 
@@ -105,13 +121,20 @@ describe('DeliveryScheduler', () => {
     ])
     const startedOfA = startsOf(startAll(scheduler), '1a')
     expect(startedOfA).toBe(128)
-    expect(scheduler.takeFrom(1, 'a')).toEqual(['1a128', '1a129', '1a130', '1a131', '1a132', '1a133'])
-    expect(scheduler.takeFrom(1, 'a')).toEqual([])
-    expect(scheduler.takeFrom(3, 'a')).toEqual([])
-    scheduler.add(1, 'a', 'later')
+    expect(namesOf(scheduler.takeFrom(at(1, 'a')))).toEqual([
+      '1a128',
+      '1a129',
+      '1a130',
+      '1a131',
+      '1a132',
+      '1a133',
+    ])
+    expect(namesOf(scheduler.takeFrom(at(1, 'a')))).toEqual([])
+    expect(namesOf(scheduler.takeFrom(at(3, 'a')))).toEqual([])
+    scheduler.add(named(1, 'a', 'later'))
     expect(scheduler.next()).toBeNull()
-    scheduler.ended(1, 'a')
-    expect(scheduler.next()?.item).toBe('later')
+    scheduler.ended(at(1, 'a'))
+    expect(scheduler.next()?.name).toBe('later')
   })
 
   test('tells what waits, and gives all of it', () => {
@@ -120,12 +143,12 @@ describe('DeliveryScheduler', () => {
       [1, 'b', 2],
       [2, 'a', 4],
     ])
-    expect(scheduler.next()?.item).toBe('1a0')
+    expect(scheduler.next()?.name).toBe('1a0')
     expect([
-      scheduler.waiting(1, 'a'),
-      scheduler.waiting(1, 'b'),
-      scheduler.waiting(1, 'c'),
-      scheduler.waiting(3, 'a'),
+      scheduler.waiting(at(1, 'a')),
+      scheduler.waiting(at(1, 'b')),
+      scheduler.waiting(at(1, 'c')),
+      scheduler.waiting(at(3, 'a')),
     ]).toEqual([2, 2, 0, 0])
     expect([
       scheduler.waitingInPlan(1),
@@ -133,10 +156,19 @@ describe('DeliveryScheduler', () => {
       scheduler.waitingInPlan(3),
       scheduler.size,
     ]).toEqual([4, 4, 0, 8])
-    expect(scheduler.takeAll().sort()).toEqual(['1a1', '1a2', '1b0', '1b1', '2a0', '2a1', '2a2', '2a3'])
+    expect(namesOf(scheduler.takeAll()).sort()).toEqual([
+      '1a1',
+      '1a2',
+      '1b0',
+      '1b1',
+      '2a0',
+      '2a1',
+      '2a2',
+      '2a3',
+    ])
     expect([scheduler.size, scheduler.waitingInPlan(1), scheduler.next()]).toEqual([0, 0, null])
-    scheduler.add(2, 'a', 'again')
-    expect(scheduler.next()?.item).toBe('again')
+    scheduler.add(named(2, 'a', 'again'))
+    expect(scheduler.next()?.name).toBe('again')
   })
 
   test('an endpoint that stood aside is called back although the one called before it was taken out', () => {
@@ -150,8 +182,8 @@ describe('DeliveryScheduler', () => {
       limits,
     )
     expect(startAll(scheduler)).toEqual(['1a0'])
-    scheduler.ended(1, 'a')
-    expect(scheduler.takeFrom(2, 'a')).toEqual(['2a0'])
+    scheduler.ended(at(1, 'a'))
+    expect(namesOf(scheduler.takeFrom(at(2, 'a')))).toEqual(['2a0'])
     expect(startAll(scheduler)).toEqual(['3a0'])
   })
 
@@ -165,12 +197,12 @@ describe('DeliveryScheduler', () => {
       { ...AMPLE, perDestination: 1, perPlan: 1 },
     )
     expect(startAll(scheduler)).toEqual(['1a0'])
-    scheduler.add(2, 'b', '2b0')
+    scheduler.add(named(2, 'b', '2b0'))
     expect(startAll(scheduler)).toEqual(['2b0'])
-    scheduler.ended(1, 'a')
+    scheduler.ended(at(1, 'a'))
     expect(startAll(scheduler)).toEqual(['3a0'])
-    scheduler.ended(2, 'b')
-    scheduler.ended(3, 'a')
+    scheduler.ended(at(2, 'b'))
+    scheduler.ended(at(3, 'a'))
     expect(startAll(scheduler)).toEqual(['2a0'])
   })
 
@@ -184,20 +216,20 @@ describe('DeliveryScheduler', () => {
       { ...AMPLE, perDestination: 1, perNode: 4 },
     )
     expect(startAll(scheduler)).toEqual(['1a0'])
-    scheduler.add(2, 'b', '2b0')
-    scheduler.add(2, 'c', '2c0')
+    scheduler.add(named(2, 'b', '2b0'))
+    scheduler.add(named(2, 'c', '2c0'))
     expect(startAll(scheduler)).toEqual(['2b0', '2c0'])
-    scheduler.ended(1, 'a')
+    scheduler.ended(at(1, 'a'))
     expect(startAll(scheduler)).toEqual(['3a0'])
   })
 
   test('a plan keeps its turn whatever else comes for it', () => {
     const scheduler = filled([[1, 'a', 1]], { ...AMPLE, perNode: 1 })
     expect(startAll(scheduler)).toEqual(['1a0'])
-    scheduler.add(2, 'b', '2b0')
-    scheduler.add(3, 'c', '3c0')
-    scheduler.add(2, 'd', '2d0')
-    scheduler.ended(1, 'a')
+    scheduler.add(named(2, 'b', '2b0'))
+    scheduler.add(named(3, 'c', '3c0'))
+    scheduler.add(named(2, 'd', '2d0'))
+    scheduler.ended(at(1, 'a'))
     expect(startAll(scheduler)).toEqual(['2b0'])
   })
 })
@@ -230,9 +262,7 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 150 },
 )
 
-interface EndpointModel {
-  readonly planId: number
-  readonly destination: string
+interface EndpointModel extends Endpoint {
   readonly waiting: number[]
   underWay: number
 }
@@ -246,7 +276,7 @@ class Model {
     this.limits = limits
   }
 
-  endpoint(planId: number, destination: string): EndpointModel {
+  endpoint({ planId, destination }: Endpoint): EndpointModel {
     const key = `${planId}${destination}`
     const endpoint = this.endpoints.get(key) ?? { planId, destination, waiting: [], underWay: 0 }
     this.endpoints.set(key, endpoint)
@@ -282,15 +312,15 @@ describe('whatever is done', () => {
   test('limits hold, nothing is lost or given twice, each endpoint keeps its order, and all of it starts in the end', () => {
     fc.assert(
       fc.property(LIMITS, STEPS, (limits, steps) => {
-        const scheduler = new DeliveryScheduler<number>(limits)
+        const scheduler = new DeliveryScheduler<Named<number>>(limits)
         const model = new Model(limits)
         let id = 0
         const start = () => {
           const given = scheduler.next()
           if (given === null) return false
-          const endpoint = model.endpoint(given.planId, given.destination)
+          const endpoint = model.endpoint(given)
           expect(model.mayStart(endpoint)).toBe(true)
-          expect(given.item).toBe(endpoint.waiting.shift())
+          expect(given.name).toBe(endpoint.waiting.shift())
           endpoint.underWay += 1
           return true
         }
@@ -299,20 +329,20 @@ describe('whatever is done', () => {
           const endpoint = busy[pick % Math.max(busy.length, 1)]
           if (endpoint === undefined) return false
           endpoint.underWay -= 1
-          scheduler.ended(endpoint.planId, endpoint.destination)
+          scheduler.ended(endpoint)
           return true
         }
         for (const { kind, plan, destination, pick, count } of steps) {
-          const endpoint = model.endpoint(plan, destination)
+          const endpoint = model.endpoint(at(plan, destination))
           if (kind === 'add')
             for (let index = 0; index < count; index += 1) {
               endpoint.waiting.push(id)
-              scheduler.add(plan, destination, id++)
+              scheduler.add(named(plan, destination, id++))
             }
           else if (kind === 'next') for (let index = 0; index < count && start(); index += 1);
           else if (kind === 'ended') end(pick)
-          else expect(scheduler.takeFrom(plan, destination)).toEqual(endpoint.waiting.splice(0))
-          expect(scheduler.waiting(plan, destination)).toBe(endpoint.waiting.length)
+          else expect(namesOf(scheduler.takeFrom(at(plan, destination)))).toEqual(endpoint.waiting.splice(0))
+          expect(scheduler.waiting(at(plan, destination))).toBe(endpoint.waiting.length)
           expect(scheduler.underWay).toBe(model.underWay())
         }
         do while (start());
@@ -331,7 +361,7 @@ describe('whatever is done', () => {
     name: (step: Step) => string,
     judge: (model: Model, given: EndpointModel | null) => void,
   ): void {
-    const scheduler = new DeliveryScheduler<number>(limits)
+    const scheduler = new DeliveryScheduler<Named<number>>(limits)
     const model = new Model(limits)
     for (const step of steps) {
       if (step.kind === 'ended') {
@@ -339,14 +369,14 @@ describe('whatever is done', () => {
         const ending = busy[step.pick % Math.max(busy.length, 1)]
         if (ending === undefined) continue
         ending.underWay -= 1
-        scheduler.ended(ending.planId, ending.destination)
+        scheduler.ended(ending)
       } else {
-        model.endpoint(step.plan, name(step)).waiting.push(0)
-        scheduler.add(step.plan, name(step), 0)
+        model.endpoint(at(step.plan, name(step))).waiting.push(0)
+        scheduler.add(named(step.plan, name(step), 0))
       }
       for (;;) {
         const given = scheduler.next()
-        const endpoint = given === null ? null : model.endpoint(given.planId, given.destination)
+        const endpoint = given === null ? null : model.endpoint(given)
         judge(model, endpoint)
         if (endpoint === null) break
         endpoint.waiting.shift()

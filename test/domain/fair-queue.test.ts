@@ -1,11 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FairQueue } from '../../src/domain/fair-queue.ts'
+import { FairQueue, type Flowing } from '../../src/domain/fair-queue.ts'
+
+interface Item<Value> extends Flowing<Item<Value>> {
+  readonly value: Value
+}
+
+function itemOf<Value>(value: Value): Item<Value> {
+  return { value, flow: null, next: null, previous: null }
+}
 
 /** Items by their names, each with a name once. */
 class NamedQueue {
-  readonly #queue = new FairQueue<{ readonly name: string }>()
-  readonly #items = new Map<string, { readonly name: string }>()
+  readonly #queue = new FairQueue<Item<string>>()
+  readonly #items = new Map<string, Item<string>>()
 
   get size(): number {
     return this.#queue.size
@@ -28,19 +36,19 @@ class NamedQueue {
   }
 
   peek(): string | null {
-    return this.#queue.peek()?.name ?? null
+    return this.#queue.peek()?.value ?? null
   }
 
   take(cost: number): string | null {
-    return this.#queue.take(cost)?.name ?? null
+    return this.#queue.take(cost)?.value ?? null
   }
 
   drain(): string[] {
-    return this.#queue.drain().map(({ name }) => name)
+    return this.#queue.drain().map(({ value }) => value)
   }
 
-  #itemOf(name: string): { readonly name: string } {
-    const item = this.#items.get(name) ?? { name }
+  #itemOf(name: string): Item<string> {
+    const item = this.#items.get(name) ?? itemOf(name)
     this.#items.set(name, item)
     return item
   }
@@ -138,13 +146,13 @@ describe('FairQueue', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const queue = new FairQueue<{ flow: number; id: number }>()
-        const model = new Map<number, { flow: number; id: number }[]>()
-        for (const [id, { kind, flow, cost }] of steps.entries()) {
+        const queue = new FairQueue<Item<number>>()
+        const model = new Map<number, Item<number>[]>()
+        for (const { kind, flow, cost } of steps) {
           const list = model.get(flow) ?? []
           model.set(flow, list)
           if (kind === 'push') {
-            const item = { flow, id }
+            const item = itemOf(flow)
             queue.push(flow, item)
             list.push(item)
           } else if (kind === 'remove') {
@@ -154,7 +162,7 @@ describe('FairQueue', () => {
             const peeked = queue.peek()
             const item = queue.take(cost)
             expect(item).toBe(peeked)
-            if (item !== null) expect(model.get(item.flow)!.shift()).toBe(item)
+            if (item !== null) expect(model.get(item.value)!.shift()).toBe(item)
           }
           expect(queue.size).toBe([...model.values()].reduce((sum, one) => sum + one.length, 0))
         }
@@ -164,12 +172,12 @@ describe('FairQueue', () => {
 
   test('over all, busy flows get the same whatever their items cost', () => {
     const costs = [1, 2, 7, 49]
-    const queue = new FairQueue<number[]>()
+    const queue = new FairQueue<Item<{ flow: number; cost: number }>>()
     const taken = costs.map(() => 0)
     for (let round = 0; round < 6_000; round += 1)
-      for (const [flow, cost] of costs.entries()) queue.push(flow, [flow, cost])
+      for (const [flow, cost] of costs.entries()) queue.push(flow, itemOf({ flow, cost }))
     for (let total = 0; total < 10_000; ) {
-      const [flow, cost] = queue.peek() as [number, number]
+      const { flow, cost } = queue.peek()!.value
       queue.take(cost)
       taken[flow]! += cost
       total += cost

@@ -1,6 +1,7 @@
 import { toCarrierAddress } from '../../domain/addresses.ts'
 import type { Carrier } from '../../domain/configuration.ts'
 import type { Dispatch } from '../../domain/dispatches.ts'
+import type { Flowing } from '../../domain/fair-queue.ts'
 import { type SegmentedText, segmentText } from '../../domain/segments.ts'
 import { SubmissionProgress } from '../../domain/submission-progress.ts'
 import { PLAIN_TEXT, type TextSettings } from '../../domain/writings.ts'
@@ -22,7 +23,7 @@ interface ChosenRoute {
   readonly reason: string
 }
 
-export interface SubmitJob {
+export interface SubmitJob extends Flowing<SubmitJob> {
   readonly dispatch: Dispatch
   readonly carrier: Carrier
   readonly route: ChosenRoute
@@ -73,6 +74,9 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
     startedOver,
     isResubmission: dispatch.ambiguous || startedOver,
     startedAtMs: null,
+    flow: null,
+    next: null,
+    previous: null,
   }
 }
 

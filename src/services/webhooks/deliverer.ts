@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ServicePlan } from '../../domain/configuration.ts'
-import { DeliveryScheduler, type InFlightLimits } from '../../domain/delivery-scheduler.ts'
+import { DeliveryScheduler, type InFlightLimits, type Scheduled } from '../../domain/delivery-scheduler.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { Endpoint } from '../../domain/endpoints.ts'
 import { eventBody, eventId } from '../../domain/events.ts'
@@ -57,7 +57,7 @@ const DRAIN_POLL_MS = 20
 /** An event without room waits in the database until its endpoint has some, or for this long: its node may be gone by then. */
 export const CROWDED_MS = 600_000
 
-interface Delivery extends Endpoint, WebhookTarget {
+interface Delivery extends Scheduled<Delivery>, WebhookTarget {
   readonly event: WebhookEvent
   readonly plan: ServicePlan
   /** The event is sent to find out whether its destination has recovered. */
@@ -174,40 +174,29 @@ export class Deliverer {
       void this.#keep(event)
       return
     }
-    const endpoint = { planId: plan.id, destination: target.destination }
-    const state = destinations.stateOf(endpoint)
+    const delivery: Delivery = { planId: plan.id, event, plan, ...target, probes, next: null, previous: null }
+    const { destination } = delivery
+    const state = destinations.stateOf(delivery)
     const leftMs = this.#leftMs(event)
     if (this.#stopped) void this.#release(event.msgId, 0)
-    else if (state === 'paused') void this.#release(event.msgId, null, endpoint.destination)
-    else if (state === 'open' && !probes && leftMs > 0)
-      void this.#release(event.msgId, leftMs, endpoint.destination)
-    else if (this.#memory.admits(endpoint))
-      this.#scheduler.add(endpoint.planId, endpoint.destination, {
-        ...endpoint,
-        event,
-        plan,
-        ...target,
-        probes,
-      })
-    else
-      void this.#release(event.msgId, CROWDED_MS, endpoint.destination).then(() =>
-        this.#memory.parked(endpoint),
-      )
+    else if (state === 'paused') void this.#release(event.msgId, null, destination)
+    else if (state === 'open' && !probes && leftMs > 0) void this.#release(event.msgId, leftMs, destination)
+    else if (this.#memory.admits(delivery)) this.#scheduler.add(delivery)
+    else void this.#release(event.msgId, CROWDED_MS, destination).then(() => this.#memory.parked(delivery))
   }
 
   /** Starts every delivery that may start, but none while the lease may be over: another node may be delivering the event. */
   #pump(): void {
     if (!this.#options.lease.alive) return
-    for (let start = this.#scheduler.next(); start !== null; start = this.#scheduler.next())
-      this.#deliver(start.item)
+    for (let next = this.#scheduler.next(); next !== null; next = this.#scheduler.next()) this.#deliver(next)
   }
 
   #deliver(delivery: Delivery): void {
-    const { event, planId, destination } = delivery
+    const { event } = delivery
     if (event.holder !== this.#options.lease.nodeId) {
       // This node asked the database under a lease that was over before the answer came.
       this.#order.take(event.msgId)
-      this.#scheduler.ended(planId, destination)
+      this.#scheduler.ended(delivery)
       return
     }
     const attemptedAtMs = (this.#options.clock ?? Date.now)()
@@ -225,8 +214,8 @@ export class Deliverer {
   }
 
   #ended(delivery: Delivery, outcome: DeliveryOutcome | null, attemptedAtMs: number): void {
-    const { event, planId, destination } = delivery
-    this.#scheduler.ended(planId, destination)
+    const { event } = delivery
+    this.#scheduler.ended(delivery)
     const isOurs = this.#order.isFirst(event)
     if (outcome === null || outcome.error === 'ABORTED') {
       const isUnsent = this.#stopped || !this.#options.lease.alive
@@ -309,7 +298,7 @@ export class Deliverer {
 
   /** Parks the events that wait in memory for a destination in trouble. */
   #clear(endpoint: Endpoint): void {
-    for (const { event, probes } of this.#scheduler.takeFrom(endpoint.planId, endpoint.destination))
+    for (const { event, probes } of this.#scheduler.takeFrom(endpoint))
       this.#assign(event, probes ? endpoint : undefined)
   }
 
@@ -318,7 +307,7 @@ export class Deliverer {
     const { destinations } = this.#options
     for (const state of ['open', 'paused'] as const)
       for (const endpoint of destinations.inState(state))
-        if (this.#scheduler.waiting(endpoint.planId, endpoint.destination) > 0) this.#clear(endpoint)
+        if (this.#scheduler.waiting(endpoint) > 0) this.#clear(endpoint)
   }
 
   /** There is no URL any more. The event is kept, and can be delivered when there is one. */

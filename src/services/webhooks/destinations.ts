@@ -107,7 +107,8 @@ export class Destinations {
     if (!atOnce && failures < BREAKER_THRESHOLD) return false
     if (state === null && this.#countOf(planId) >= MAX_TROUBLED_OF_PLAN) return false
     this.#troubled.set(endpointKey(endpoint), {
-      ...endpoint,
+      planId,
+      destination,
       state: 'open',
       since: new Date(),
       error,

@@ -1,4 +1,3 @@
-import type { DeliveryScheduler } from '../../domain/delivery-scheduler.ts'
 import { type Endpoint, endpointKey } from '../../domain/endpoints.ts'
 import { SharedRoom } from '../../domain/shared-room.ts'
 import type { Destinations } from './destinations.ts'
@@ -16,7 +15,10 @@ const MAX_CLAIM = 250
 const ENDPOINTS_A_ROUND = 16
 
 export interface EventMemoryOptions {
-  readonly scheduler: Pick<DeliveryScheduler<unknown>, 'waiting' | 'waitingInPlan'>
+  readonly scheduler: {
+    waitingInPlan(planId: number): number
+    waiting(endpoint: Endpoint): number
+  }
   readonly destinations: Pick<Destinations, 'inState' | 'stateOf'>
   /** Events in memory. */
   readonly held: () => number
@@ -56,9 +58,10 @@ export class EventMemory {
   }
 
   /** An event of the endpoint found no room and is parked by now. It is fetched when there is room again. */
-  parked(endpoint: Endpoint): void {
+  parked({ planId, destination }: Endpoint): void {
+    const endpoint = { planId, destination }
     const key = endpointKey(endpoint)
-    if (this.#crowded.has(key) || this.#crowded.size < MAX_CROWDED) this.#crowded.set(key, { ...endpoint })
+    if (this.#crowded.has(key) || this.#crowded.size < MAX_CROWDED) this.#crowded.set(key, endpoint)
   }
 
   /** Endpoints that have room for events parked for them, and for how many. Returns some endpoints at a time. */
@@ -70,7 +73,7 @@ export class EventMemory {
     for (const [key, endpoint] of this.#crowded)
       if (destinations.stateOf(endpoint) === null) wanting.set(key, endpoint)
     const hungry = [...wanting.values()]
-      .filter(({ planId, destination }) => scheduler.waiting(planId, destination) < LOW)
+      .filter((endpoint) => scheduler.waiting(endpoint) < LOW)
       .map((endpoint) => ({ endpoint, limit: Math.min(Math.floor(this.#spare(endpoint) / 3), MAX_CLAIM) }))
       .filter(({ limit }) => limit > 0)
     if (hungry.length <= ENDPOINTS_A_ROUND) return hungry
@@ -85,8 +88,8 @@ export class EventMemory {
   }
 
   /** What is left of the share of an endpoint. Each of its events counts three times: for endpoint, plan and node. */
-  #spare({ planId, destination }: Endpoint): number {
+  #spare(endpoint: Endpoint): number {
     const { scheduler } = this.#options
-    return this.room.share - scheduler.waitingInPlan(planId) - scheduler.waiting(planId, destination)
+    return this.room.share - scheduler.waitingInPlan(endpoint.planId) - scheduler.waiting(endpoint)
   }
 }

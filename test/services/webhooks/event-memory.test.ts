@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { DeliveryScheduler } from '../../../src/domain/delivery-scheduler.ts'
+import { DeliveryScheduler, type Scheduled } from '../../../src/domain/delivery-scheduler.ts'
 import { type Endpoint, endpointKey } from '../../../src/domain/endpoints.ts'
 import { EventMemory } from '../../../src/services/webhooks/event-memory.ts'
 
 const MOST = 1_000
 
-let scheduler: DeliveryScheduler<number>
+interface Waiting extends Scheduled<Waiting> {}
+
+let scheduler: DeliveryScheduler<Waiting>
 let recovering: Endpoint[]
 let open: Endpoint[]
 let memory: EventMemory
@@ -36,11 +38,12 @@ const endpointOf = (planId: number, host: string): Endpoint => ({ planId, destin
 const isIn = (some: readonly Endpoint[], endpoint: Endpoint) =>
   some.map(endpointKey).includes(endpointKey(endpoint))
 
+const addTo = (endpoint: Endpoint) => scheduler.add({ ...endpoint, next: null, previous: null })
+
 /** Adds events while there is room; gives how many. */
 function fill(endpoint: Endpoint, most = MOST): number {
   let count = 0
-  for (; count < most && memory.admits(endpoint); count += 1)
-    scheduler.add(endpoint.planId, endpoint.destination, count)
+  for (; count < most && memory.admits(endpoint); count += 1) addTo(endpoint)
   return count
 }
 
@@ -82,7 +85,7 @@ describe('what is fetched', () => {
 
   test('for a crowded endpoint, once few of its events wait: no more than it has room for', () => {
     expect(memory.hungry()).toEqual([])
-    scheduler.takeFrom(crowded.planId, crowded.destination)
+    scheduler.takeFrom(crowded)
     const [hungry, ...others] = memory.hungry()
     expect(others).toEqual([])
     expect(hungry!.endpoint).toEqual(crowded)
@@ -90,14 +93,14 @@ describe('what is fetched', () => {
   })
 
   test('nothing where there is no room in its plan', () => {
-    scheduler.takeFrom(crowded.planId, crowded.destination)
+    scheduler.takeFrom(crowded)
     for (let host = 0; host < 10; host += 1)
-      for (let count = 0; count < 60; count += 1) scheduler.add(1, `https://${host}`, count)
+      for (let count = 0; count < 60; count += 1) addTo(endpointOf(1, String(host)))
     expect(memory.hungry()).toEqual([])
   })
 
   test('not for one in trouble; again when it recovers; no more once it is emptied', () => {
-    scheduler.takeFrom(crowded.planId, crowded.destination)
+    scheduler.takeFrom(crowded)
     open = [crowded]
     // The same endpoint, as others say it.
     expect(memory.hungry()).toEqual([])
@@ -110,7 +113,7 @@ describe('what is fetched', () => {
   })
 
   test('again when something was parked for the endpoint while it was fetched', () => {
-    scheduler.takeFrom(crowded.planId, crowded.destination)
+    scheduler.takeFrom(crowded)
     const [fetched] = memory.hungry()
     memory.parked(crowded)
     memory.emptied(fetched!.endpoint)
