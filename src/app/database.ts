@@ -50,28 +50,29 @@ export type DatabaseStart = Pick<
   | 'log'
 >
 
+/** What the pools of a node differ in. */
+type PoolOptions = Pick<
+  DatabaseOptions,
+  'poolSize' | 'statementTimeoutMs' | 'idleTimeoutMs' | 'connectTimeoutMs' | 'onConnect'
+>
+
 /** Limit for one statement of look-ups and of the heartbeat. */
 const READ_TIMEOUT_MS = 5_000
 /** With a longer limit the lease would end before the next heartbeat has a chance. */
 const BEAT_CONNECT_MS = 4_000
-/**
- * A connection for reads that has planned a list knows the days' partitions: 30 ms the first time, then 5. One does so at the
- * start.
- */
-const READ_IDLE_MS = 3_600_000
-
 /** Opens the pools. Use none before `prepareDatabases`, which finds out what they connect to. */
 export function openDatabases(options: DatabaseStart, readPoolSize: number): Databases {
   const server = directServer(options.connectionString, options.databasePrepared)
-  const open = (
-    poolSize: number,
-    statementTimeoutMs: number,
-    others: Pick<DatabaseOptions, 'idleTimeoutMs' | 'connectTimeoutMs'> = {},
-  ) => openPool(options, server, { poolSize, statementTimeoutMs, ...others })
+  const open = (poolSize: number, statementTimeoutMs: number, others: Partial<PoolOptions> = {}) =>
+    openPool(options, server, { poolSize, statementTimeoutMs, ...others })
   return {
     server,
     db: open(options.databasePoolSize, options.databaseStatementTimeoutMs),
-    reads: open(readPoolSize, READ_TIMEOUT_MS, { idleTimeoutMs: READ_IDLE_MS }),
+    // What a connection has learned is worth keeping. It learns nothing, and need not, before there is a schema.
+    reads: open(readPoolSize, READ_TIMEOUT_MS, {
+      idleTimeoutMs: 0,
+      onConnect: (connection) => learnPartitions(connection).catch(() => undefined),
+    }),
     beats: open(1, READ_TIMEOUT_MS, { connectTimeoutMs: BEAT_CONNECT_MS }),
     appends: open(MOST_APPENDS - 1, options.databaseStatementTimeoutMs),
   }
@@ -192,15 +193,11 @@ async function judgeConnections(
     )
 }
 
-function openPool(
-  options: DatabaseStart,
-  server: DatabaseServer,
-  bounds: Pick<DatabaseOptions, 'poolSize' | 'statementTimeoutMs' | 'idleTimeoutMs' | 'connectTimeoutMs'>,
-): Database {
+function openPool(options: DatabaseStart, server: DatabaseServer, ofPool: PoolOptions): Database {
   const db: Database = openDatabase({
     connectionString: options.connectionString,
     server,
-    ...bounds,
+    ...ofPool,
     log: (message, error) => {
       if (!db.ending) options.log.warn({ err: error }, message)
     },

@@ -42,8 +42,13 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number
   /** Facts about the server, shared by the pools of a process. Default: no pooler is in front of it. */
   readonly server?: DatabaseServer
-  /** An idle connection is closed after this long. Default a minute; the next burst opens it again in a few milliseconds. */
+  /**
+   * An idle connection is closed after this long; 0: never. Default a minute; the next burst opens it again in a few
+   * milliseconds.
+   */
   readonly idleTimeoutMs?: number
+  /** Runs on each new connection before its first use. An error closes the connection and fails what waits for it. */
+  readonly onConnect?: (connection: Queryable) => Promise<void>
   /** Bound on getting a connection, including the wait for a free one. Default 10,000. */
   readonly connectTimeoutMs?: number
   readonly applicationName?: string
@@ -78,6 +83,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     const settings = server.pooled ? {} : sessionSettings(statementTimeoutMs)
     const { readOnly } = await setForSession(client, settings, 'session')
     if (readOnly) throw server.hosts.refuse(client as pg.Client)
+    await options.onConnect?.(client)
   }
   const pool = new pg.Pool(config)
   // An 'error' nobody listens to ends the process. The pool listens to a connection, and passes it on, only while the

@@ -47,9 +47,18 @@ export async function listMessages(
   return [...rows, ...(await listInOrder(db, rest, onDays(oldest, first - 1)))]
 }
 
-/** Makes a connection learn the partitions of every day, for which its first lists would otherwise wait. */
+/**
+ * Reads messages that nobody has, in the two ways of a list, so that this connection knows the partitions of every day. Its
+ * first lists would otherwise wait 20 to 30 ms for that.
+ */
 export async function learnPartitions(db: Queryable): Promise<void> {
-  await db.query(`explain select from messages where plan_id = 0 and recipient = ''`)
+  const conditions = [`m.recipient = ''`, 'message_kind(m.sender, m.country, m.mccmnc, m.status) = 0']
+  for (const condition of conditions) {
+    const { text } = sql`
+      select ${COLUMNS} from messages m
+      where m.plan_id = 0 and ${raw(condition)} order by m.msg_id desc limit 1`
+    await db.query({ text })
+  }
 }
 
 /** This many days are looked at first: each costs the planner some 50 µs, and ten times that once per connection. */

@@ -257,3 +257,27 @@ test('connections that are killed are made anew with the settings', async () => 
   await eventually(async () => (await settingsOf(node.db).catch(() => null)) !== null)
   expect(await settingsOf(node.db)).toEqual(NEEDED)
 })
+
+test('a connection for reads knows the partitions of every day before its first list', async () => {
+  await using database = await freshDatabase({ direct: true })
+  await using node = await started(database.connectionString)
+  // Of the catalog. A connection that knows the partitions reads next to nothing.
+  const blocksToPlan = async (pool: Database) => {
+    const clients = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
+    const plans = clients.map((client) =>
+      client.query(
+        `explain (buffers, summary, format json) select * from messages where plan_id = 1 and recipient = ''`,
+      ),
+    )
+    const blocks = (await Promise.all(plans)).map(
+      ({ rows }) => rows[0]['QUERY PLAN'][0].Planning['Shared Hit Blocks'] as number,
+    )
+    for (const client of clients) client.release()
+    return blocks
+  }
+  const [most, least] = [
+    Math.max(...(await blocksToPlan(node.reads))),
+    Math.min(...(await blocksToPlan(node.db))),
+  ]
+  expect(most).toBeLessThan(least / 4)
+})
