@@ -1,10 +1,10 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Page } from '../domain/cursors.ts'
 import type { EventFilters } from '../domain/event-filters.ts'
 import type { EventKey, EventState } from '../domain/events.ts'
-import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 import type { Status } from '../domain/message-states.ts'
 import type { Queryable } from './database.ts'
+import { allOf, createdIn, equals } from './list-conditions.ts'
 
 /** An event, and what has become of it. */
 export interface EventRecord extends EventKey {
@@ -145,32 +145,27 @@ function keysOf(page: Page<EventFilters, EventKey>): Sql {
     const wanted = state === 'failed' ? raw(`d.state = 'failed'`) : raw(`d.state <> 'failed'`)
     return sql`
       select d.plan_id, d.msg_id, d.seq from event_deliveries d
-      where ${conditionsOf(page, 'd', raw('d.destination'))} and ${wanted}
+      where ${conditionsOf(page, 'd', 'd.destination')} and ${wanted}
       order by d.msg_id desc, d.seq desc limit ${page.limit}`
   }
   const wanted = state === null ? empty : sql` and ${raw(EVENT_STATE)} = ${state}`
   return sql`
     select e.plan_id, e.msg_id, e.seq from events e left join event_deliveries d using (${raw(KEY)})
-    where ${conditionsOf(page, 'e', raw('coalesce(d.destination, e.destination)'))}${wanted}
+    where ${conditionsOf(page, 'e', 'coalesce(d.destination, e.destination)')}${wanted}
     order by e.msg_id desc, e.seq desc limit ${page.limit}`
 }
 
 /** The `<=` beside the row comparison leaves out partitions. */
-function conditionsOf({ planId, filters, after }: Page<EventFilters, EventKey>, of: string, at: Sql): Sql {
-  const { msgId, destination, fromDate, toDate } = filters
-  const [plan, id, seq] = [raw(`${of}.plan_id`), raw(`${of}.msg_id`), raw(`${of}.seq`)]
-  const conditions = [
-    sql`${plan} = ${planId}`,
+function conditionsOf({ planId, filters, after }: Page<EventFilters, EventKey>, of: string, at: string): Sql {
+  const id = `${of}.msg_id`
+  return allOf([
+    equals(`${of}.plan_id`, planId),
     after === null
       ? empty
-      : sql`${id} <= ${after.msgId} and (${id}, ${seq}) < (${after.msgId}::uuid, ${after.seq}::smallint)`,
-    fromDate === null ? empty : sql`${id} >= ${lowestIdAt(fromDate)}`,
-    toDate === null ? empty : sql`${id} <= ${highestIdAt(toDate)}`,
-    msgId === null ? empty : sql`${id} = ${msgId}`,
-    destination === null ? empty : sql`${at} = ${destination}`,
-  ]
-  return join(
-    conditions.filter((condition) => condition !== empty),
-    ' and ',
-  )
+      : sql`${raw(id)} <= ${after.msgId}
+          and (${raw(id)}, ${raw(of)}.seq) < (${after.msgId}::uuid, ${after.seq}::smallint)`,
+    createdIn(id, filters),
+    equals(id, filters.msgId),
+    equals(at, filters.destination),
+  ])
 }

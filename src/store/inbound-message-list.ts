@@ -1,9 +1,9 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Page } from '../domain/cursors.ts'
 import type { InboundMessage } from '../domain/events.ts'
 import type { InboundFilters } from '../domain/inbound-filters.ts'
-import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 import type { Queryable } from './database.ts'
+import { allOf, below, createdIn, equals } from './list-conditions.ts'
 
 /** An inbound message as the operator sees it. */
 export interface AdminInboundRecord extends Omit<InboundMessage, 'planId'> {
@@ -77,17 +77,13 @@ export async function findInboundForOperator(
 }
 
 function conditionsOf({ planId, filters, after }: InboundPage): Sql {
-  const conditions = [
-    sql`i.plan_id = ${planId}`,
-    after === null ? empty : sql`i.msg_id < ${after}`,
-    filters.fromDate === null ? empty : sql`i.msg_id >= ${lowestIdAt(filters.fromDate)}`,
-    filters.toDate === null ? empty : sql`i.msg_id <= ${highestIdAt(filters.toDate)}`,
-    filters.from === null ? empty : sql`i.sender = ${filters.from}`,
-    filters.to === null ? empty : sql`i.recipient = ${filters.to}`,
-    filters.keyword === null ? empty : sql`lower(i.keyword) = lower(${filters.keyword})`,
-  ]
-  return join(
-    conditions.filter((condition) => condition !== empty),
-    ' and ',
-  )
+  const { from, to, keyword } = filters
+  return allOf([
+    equals('i.plan_id', planId),
+    below('i.msg_id', after),
+    createdIn('i.msg_id', filters),
+    equals('i.sender', from),
+    equals('i.recipient', to),
+    keyword === null ? empty : sql`lower(i.keyword) = lower(${keyword})`,
+  ])
 }

@@ -1,26 +1,26 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Page } from '../domain/cursors.ts'
 import type { MessageFilters } from '../domain/message-filters.ts'
 import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 import type { Message } from '../domain/messages.ts'
 import type { Queryable } from './database.ts'
+import { allOf, below, createdIn, equals } from './list-conditions.ts'
 import { dayOf, firstIdOfDay } from './message-kinds.ts'
 import { type InLane, MESSAGE_COLUMNS } from './messages.ts'
 
 type MessagePage = Page<MessageFilters, string>
 type Recorded = Message & InLane
-/** Newest first; a day is repeated for each of its kinds. */
+/** Newest first. In a list of kinds, a day is repeated for each of its kinds. */
 type Days = readonly number[]
 
 const COLUMNS = raw(`${MESSAGE_COLUMNS}, m.lane`)
 
 /**
- * Messages of one plan, newest first: msg_id begins with createdAt, so its order is that of the list and a
- * window of dates is a range of ids, which also leaves out the partitions of other days.
+ * Messages of one plan, newest first.
  *
  * A recipient's messages are together in an index. For the other filters `message_kinds` says on which days which kinds of
- * messages match, and an index has each kind's messages in order, so that rare ones are found without looking at those
- * between them, and what never was costs one look (docs/adr/0021).
+ * messages match, and an index has each kind's messages in order. So rare messages are found without looking at those
+ * between them, and a value that never occurred costs one look-up (docs/adr/0021).
  */
 export async function listMessages(
   db: Queryable,
@@ -28,23 +28,9 @@ export async function listMessages(
   nowMs: number = Date.now(),
 ): Promise<Recorded[]> {
   const { from, to, status, country, mccmnc } = page.filters
-  const ofKinds = [from, status, country, mccmnc].some((filter) => filter !== null)
-  if (ofKinds && to === null) return listByKinds(db, page)
-  const days = ofKinds ? await findDaysOfKinds(db, page, lastDayOf(page), FEW_KINDS) : null
-  if (days?.length === 0) return []
-  const isWhole = days !== null && days.length < FEW_KINDS
-  const oldest = isWhole ? days.at(-1)! : firstDayOf(page)
-  const newest = days?.[0] ?? Math.min(lastDayOf(page), dayOf(lowestIdAt(nowMs)))
-  const first = Math.max(oldest, newest - FIRST_DAYS + 1)
-  // Without days there is no upper end: a node whose clock is ahead creates messages of a later day.
-  const range = days === null ? sql`m.msg_id >= ${firstIdOfDay(first)}` : onDays(first, newest)
-  const among = isWhole ? await listNewest(db, page, range, FREQUENT) : null
-  const few = isWhole && among === null ? await listAmongFew(db, page, days) : null
-  if (few !== null) return few
-  const rows = among ?? (await listInOrder(db, page, range))
-  if (rows.length === page.limit || first === oldest) return rows
-  const rest = { ...page, limit: page.limit - rows.length }
-  return [...rows, ...(await listInOrder(db, rest, onDays(oldest, first - 1)))]
+  const isOfKinds = [from, status, country, mccmnc].some((filter) => filter !== null)
+  if (!isOfKinds) return await listInOrder(db, page, nowMs)
+  return await (to === null ? listByKinds(db, page) : listByRecipient(db, page))
 }
 
 /**
@@ -61,24 +47,65 @@ export async function learnPartitions(db: Queryable): Promise<void> {
   }
 }
 
-/** This many days are looked at first: each costs the planner some 50 µs, and ten times that once per connection. */
+/**
+ * The newest this many days are looked at first, because a list plans for each partition that it may read: some 50 µs a
+ * day.
+ */
 const FIRST_DAYS = 8
 
-async function listInOrder(db: Queryable, page: MessagePage, range: Sql): Promise<Recorded[]> {
+/** By the plan's key, or by the index of recipients. */
+async function listInOrder(db: Queryable, page: MessagePage, nowMs: number): Promise<Recorded[]> {
+  const newest = Math.min(lastDayOf(page), dayOf(lowestIdAt(nowMs)))
+  const first = Math.max(firstDayOf(page), newest - FIRST_DAYS + 1)
+  // Without an upper end: a node whose clock is ahead creates messages of a later day.
+  const rows = await listRange(db, page, sql`m.msg_id >= ${firstIdOfDay(first)}`)
+  return await withOlder(db, page, rows, { first, oldest: firstDayOf(page) })
+}
+
+/** Goes on before the `first` of the days that were looked at, if the page is not full. */
+async function withOlder(
+  db: Queryable,
+  page: MessagePage,
+  rows: Recorded[],
+  { first, oldest }: { readonly first: number; readonly oldest: number },
+): Promise<Recorded[]> {
+  if (rows.length === page.limit || first <= oldest) return rows
+  const rest = { ...page, limit: page.limit - rows.length }
+  return [...rows, ...(await listRange(db, rest, onDays(oldest, first - 1)))]
+}
+
+async function listRange(db: Queryable, page: MessagePage, range: Sql): Promise<Recorded[]> {
   const { text, values } = sql`
     select ${COLUMNS} from messages m
-    where m.plan_id = ${page.planId} and ${range} ${within(page)} ${matching(page.filters)}
+    where ${ofPage(page)} and ${range} and ${matching(page.filters)}
     order by m.msg_id desc
     limit ${page.limit}`
   return (await db.query<Recorded>({ text, values })).rows
 }
 
-/** A recipient with this many messages on the first days is frequent; fewer messages, of fewer kinds, than this are few. */
+/** A recipient who has this many messages on the first days is frequent: few of them may match otherwise. */
 const FREQUENT = 100
-const FEW = 500
+/** Below this number of kinds their messages may be few; `listAmongFew` looks at this many. */
 const FEW_KINDS = 256
+const FEW = 500
 
-/** A frequent recipient's messages among the few that match otherwise; null when those are not few. */
+/** The messages of one recipient that match otherwise too, on the days from the oldest such kind to the newest. */
+async function listByRecipient(db: Queryable, page: MessagePage): Promise<Recorded[]> {
+  const days = await findDaysOfKinds(db, page, lastDayOf(page), FEW_KINDS)
+  const newest = days[0]
+  if (newest === undefined) return []
+  const mayBeFew = days.length < FEW_KINDS
+  const oldest = mayBeFew ? days.at(-1)! : firstDayOf(page)
+  const first = Math.max(oldest, newest - FIRST_DAYS + 1)
+  const range = onDays(first, newest)
+  const amongNewest = mayBeFew ? await listAmongNewest(db, page, range, FREQUENT) : null
+  const amongFew = mayBeFew && amongNewest === null ? await listAmongFew(db, page, days) : null
+  if (amongFew !== null) return amongFew
+  const rows = amongNewest ?? (await listRange(db, page, range))
+  return await withOlder(db, page, rows, { first, oldest })
+}
+
+/** The recipient's messages among those that match otherwise; null when those are not few. */
 async function listAmongFew(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[] | null> {
   const few = sql`
     select ${COLUMNS}, m.n
@@ -94,37 +121,25 @@ async function listAmongFew(db: Queryable, page: MessagePage, days: Days): Promi
   return await listUpTo(db, few, FEW)
 }
 
-/** A step looks at the newest days that have this many kinds. After a step that found little, the next looks at more. */
-const FIRST_KINDS = 24
-const KINDS_GROWTH = 8
-/**
- * Days with this many kinds, and the first days with this many in all, are looked at separately. Kinds are counted up to
- * BROADER times what a step wants.
- */
-const MANY_KINDS = 16
-const BROADER = 5
+/** Matches among the newest messages, of the recipient if there is one; null when there may be more behind them. */
+async function listAmongNewest(db: Queryable, page: MessagePage, range: Sql, most: number) {
+  const among = sql`
+    select ${COLUMNS}, m.n
+    from (
+      select m.*, row_number() over (order by m.msg_id desc) as n
+      from messages m where ${ofPage(page)} and ${allOf([equals('m.recipient', page.filters.to)])} and ${range}
+      order by m.msg_id desc limit ${most}
+    ) m
+    where m.n = ${most} or ${matching(page.filters)}
+    order by m.msg_id desc
+    limit ${page.limit}`
+  return await listUpTo(db, among, most)
+}
 
-async function listByKinds(db: Queryable, page: MessagePage): Promise<Recorded[]> {
-  const rows: Recorded[] = []
-  let lastDay = lastDayOf(page)
-  for (let kinds = FIRST_KINDS; ; ) {
-    const found = await findDaysOfKinds(db, page, lastDay, kinds * BROADER)
-    const [newest, oldest] = [found[0], found.at(-1)]
-    if (newest === undefined || oldest === undefined) return rows
-    // The day at which the list was cut off is incomplete, unless it has all of them.
-    const isCut = found.length === kinds * BROADER
-    const whole = isCut && newest !== oldest ? found.filter((day) => day > oldest) : found
-    const dayOfMany = whole[MANY_KINDS - 1] ?? 0
-    const isMany = dayOfMany > newest - FIRST_DAYS
-    const last = isMany ? dayOfMany : (whole[kinds - 1] ?? whole.at(-1)!)
-    const days = whole.filter((day) => day >= last)
-    const list = dayOfMany === newest ? listOfDay : isMany ? listOfNewestKinds : listOfKinds
-    const ofStep = await list(db, { ...page, limit: page.limit - rows.length }, days)
-    rows.push(...ofStep)
-    if (rows.length === page.limit || (!isCut && last <= oldest)) return rows
-    if (ofStep.length < page.limit / 4) kinds *= KINDS_GROWTH
-    lastDay = last - 1
-  }
+/** Null when the last message that was looked at is among them: what is behind it is not known. */
+async function listUpTo(db: Queryable, { text, values }: Sql, lookedAt: number): Promise<Recorded[] | null> {
+  const { rows } = await db.query<Recorded & { readonly n: number }>({ text, values })
+  return rows.some(({ n }) => n === lookedAt) ? null : rows.map(({ n: _, ...row }) => row)
 }
 
 /** The newest days with matching kinds, one entry for each of at most `most` kinds. */
@@ -132,44 +147,92 @@ async function findDaysOfKinds(db: Queryable, page: MessagePage, last: number, m
   const { planId, filters } = page
   const { text, values } = sql`
     select k.day from message_kinds k
-    where k.plan_id = ${planId} and k.day between ${firstDayOf(page)} and ${last} ${matching(filters, 'k')}
+    where k.plan_id = ${planId} and k.day between ${firstDayOf(page)} and ${last} and ${ofKinds(filters)}
     order by k.day desc
     limit ${most}`
   return (await db.query<{ day: number }>({ text, values })).rows.map(({ day }) => day)
 }
 
-/** This many messages are looked at, matching or not; more (some milliseconds) when there were too many kinds to count. */
-const LOOKED_AT = 250
-const MOST_LOOKED_AT = 5_000
+/** A list by kinds takes the days with the newest 24 kinds; if these have little, the days with the next 192, and so on. */
+const FIRST_KINDS = 24
+const KINDS_GROWTH = 8
+/** Five times as many kinds are counted, to see which days are broad. */
+const COUNTED = 5
+/** A day with this many kinds is broad. It is looked at alone. */
+const BROAD = 16
 
-/** When this many kinds of one day match, usually many messages do, and some of them are among the newest. */
-async function listOfDay(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
-  const lookedAt = days.length < FIRST_KINDS * BROADER ? LOOKED_AT : MOST_LOOKED_AT
-  const among = await listNewest(db, page, onDays(days[0]!, days[0]!), lookedAt)
-  return among ?? (await listOfNewestKinds(db, page, days))
+async function listByKinds(db: Queryable, page: MessagePage): Promise<Recorded[]> {
+  const rows: Recorded[] = []
+  let lastDay = lastDayOf(page)
+  for (let kinds = FIRST_KINDS; ; ) {
+    const counted = await findDaysOfKinds(db, page, lastDay, kinds * COUNTED)
+    if (counted.length === 0) return rows
+    const isCutOff = counted.length === kinds * COUNTED
+    const { days, isBroad } = nextDays(counted, kinds, isCutOff)
+    const list = isBroad ? listOfBroadDay : listOfDays
+    const found = await list(db, { ...page, limit: page.limit - rows.length }, days)
+    rows.push(...found)
+    const isLast = !isCutOff && days.at(-1) === counted.at(-1)
+    if (rows.length === page.limit || isLast) return rows
+    if (found.length < page.limit / 4) kinds *= KINDS_GROWTH
+    lastDay = days.at(-1)! - 1
+  }
+}
+
+/** The newest day if it is broad; otherwise the days with `kinds` kinds, but only those before the next broad one. */
+function nextDays(counted: Days, kinds: number, isCutOff: boolean): { days: Days; isBroad: boolean } {
+  const [newest, oldest] = [counted[0]!, counted.at(-1)!]
+  if (counted[BROAD - 1] === newest) return { days: counted.filter((day) => day === newest), isBroad: true }
+  // Some kinds of the oldest day may not have been counted.
+  const whole = isCutOff ? counted.filter((day) => day > oldest) : counted
+  const nextBroad = whole.find((day, n) => whole[n + BROAD - 1] === day) ?? 0
+  const last = whole[kinds - 1] ?? 0
+  return { days: whole.filter((day) => day > nextBroad && day >= last), isBroad: false }
 }
 
 /**
- * The newest messages of these days, kind by kind. The statement reads the kinds again: a message that changes meanwhile
- * is of one kind or the other, and both are known.
+ * The newest messages of these days. Days are read one after the other, the newest first, until the page is full. The
+ * statement reads the kinds again: a message that changes meanwhile is of one kind or the other, and both are known.
  */
-async function listOfKinds(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
+async function listOfDays(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
+  const { limit } = page
   const { text, values } = sql`
+    with kinds as materialized (select * from ${kindsOf(page, days)})
     select ${COLUMNS}
-    from ${kindsOf(page, days)}
+    from (select distinct lowest from kinds order by lowest desc offset 0) day
     cross join lateral (
-      select * from messages m where ${ofKind(page, days)} order by m.msg_id desc limit ${page.limit}
+      select m.*
+      from kinds k
+      cross join lateral (
+        select * from messages m where ${ofKind(page, days)} order by m.msg_id desc limit ${limit}
+      ) m
+      where k.lowest = day.lowest
+      order by m.msg_id desc
+      limit ${limit}
     ) m
-    order by m.msg_id desc
-    limit ${page.limit}`
+    order by day.lowest desc, m.msg_id desc
+    limit ${limit}`
   return (await db.query<Recorded>({ text, values })).rows
 }
 
 /**
- * Like listOfKinds, but the newest messages of each kind first show which kinds the newest of all are of, and an id below
- * which none of them is. That reads less, but all these days are planned for twice.
+ * When many kinds match, usually many messages do, and some are among the newest: this many are looked at first, or more
+ * (some milliseconds) when the day has more kinds than were counted.
  */
-async function listOfNewestKinds(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
+const LOOKED_AT = 250
+const MOST_LOOKED_AT = 5_000
+
+async function listOfBroadDay(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
+  const lookedAt = days.length < FIRST_KINDS * COUNTED ? LOOKED_AT : MOST_LOOKED_AT
+  const among = await listAmongNewest(db, page, onDays(days[0]!, days[0]!), lookedAt)
+  return among ?? (await listOfManyKinds(db, page, days))
+}
+
+/**
+ * The newest message or two of each kind show which kinds the newest of all are of, and an id below which none of them is.
+ * Only messages of these kinds above this id are read.
+ */
+async function listOfManyKinds(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
   const { limit } = page
   const { text, values } = sql`
     with newest as (
@@ -202,7 +265,7 @@ function kindsOf({ planId, filters }: MessagePage, days: Days): Sql {
       select distinct first_msg_id(k.day) as lowest, first_msg_id(k.day + 1) as below,
              message_kind(k.sender, nullif(k.country, ''), nullif(k.mccmnc, ''), k.status) as kind
       from message_kinds k
-      where k.plan_id = ${planId} and k.day = any (${[...new Set(days)]}::integer[]) ${matching(filters, 'k')}
+      where k.plan_id = ${planId} and k.day = any (${[...new Set(days)]}::integer[]) and ${ofKinds(filters)}
       offset 0
     ) k`
 }
@@ -210,31 +273,9 @@ function kindsOf({ planId, filters }: MessagePage, days: Days): Sql {
 /** The messages of one of them. */
 function ofKind(page: MessagePage, days: Days): Sql {
   return sql`
-    m.plan_id = ${page.planId} and message_kind(m.sender, m.country, m.mccmnc, m.status) = k.kind
+    ${ofPage(page)} and message_kind(m.sender, m.country, m.mccmnc, m.status) = k.kind
     and m.msg_id >= k.lowest and m.msg_id < k.below
-    and ${onEach(days)} ${within(page)} ${matching({ ...page.filters, to: null })}`
-}
-
-/** Matches among the newest messages, of the recipient if there is one; null when there may be more behind them. */
-async function listNewest(db: Queryable, page: MessagePage, range: Sql, most: number) {
-  const recipient = page.filters.to === null ? empty : sql`and m.recipient = ${page.filters.to}`
-  const among = sql`
-    select ${COLUMNS}, m.n
-    from (
-      select m.*, row_number() over (order by m.msg_id desc) as n
-      from messages m where m.plan_id = ${page.planId} ${recipient} and ${range} ${within(page)}
-      order by m.msg_id desc limit ${most}
-    ) m
-    where m.n = ${most} or (true ${matching(page.filters)})
-    order by m.msg_id desc
-    limit ${page.limit}`
-  return await listUpTo(db, among, most)
-}
-
-/** Null when the last message that was looked at is among them: what is behind it is not known. */
-async function listUpTo(db: Queryable, { text, values }: Sql, lookedAt: number): Promise<Recorded[] | null> {
-  const { rows } = await db.query<Recorded & { readonly n: number }>({ text, values })
-  return rows.some(({ n }) => n === lookedAt) ? null : rows.map(({ n: _, ...row }) => row)
+    and ${onEach(days)} and ${matching({ ...page.filters, to: null })}`
 }
 
 /** As values that the planner knows, so that it leaves out the partitions of all other days. */
@@ -262,28 +303,22 @@ function lastDayOf({ filters, after }: MessagePage): number {
   return Math.min(LAST_DAY, ...ends.filter((end) => end !== null).map(dayOf))
 }
 
-/** The ids of the page and of its window. */
-function within({ filters, after }: MessagePage): Sql {
-  return allOf([
-    after === null ? empty : sql`m.msg_id < ${after}`,
-    filters.fromDate === null ? empty : sql`m.msg_id >= ${lowestIdAt(filters.fromDate)}`,
-    filters.toDate === null ? empty : sql`m.msg_id <= ${highestIdAt(filters.toDate)}`,
-  ])
+/** The plan's messages in the window, behind the last page. */
+function ofPage({ planId, filters, after }: MessagePage): Sql {
+  return allOf([equals('m.plan_id', planId), below('m.msg_id', after), createdIn('m.msg_id', filters)])
 }
 
-/** Conditions for a message, or for a kind, which has no recipient. */
-function matching({ from, to, status, country, mccmnc }: MessageFilters, of: 'm' | 'k' = 'm'): Sql {
-  const row = raw(of)
-  return allOf([
-    from === null ? empty : sql`${row}.sender = ${from}`,
-    to === null || of === 'k' ? empty : sql`${row}.recipient = ${to}`,
-    status === null ? empty : sql`${row}.status = ${status}`,
-    country === null ? empty : sql`${row}.country = ${country}`,
-    mccmnc === null ? empty : sql`${row}.mccmnc = ${mccmnc}`,
-  ])
+/** Conditions of a message. */
+function matching(filters: MessageFilters): Sql {
+  return allOf([ofKinds(filters, 'm'), equals('m.recipient', filters.to)])
 }
 
-function allOf(conditions: readonly Sql[]): Sql {
-  const given = conditions.filter((condition) => condition !== empty)
-  return given.length === 0 ? empty : sql`and ${join(given, ' and ')}`
+/** Conditions that decide a message's kind. */
+function ofKinds({ from, status, country, mccmnc }: MessageFilters, row: 'm' | 'k' = 'k'): Sql {
+  return allOf([
+    equals(`${row}.sender`, from),
+    equals(`${row}.status`, status),
+    equals(`${row}.country`, country),
+    equals(`${row}.mccmnc`, mccmnc),
+  ])
 }

@@ -1,7 +1,8 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { SearchFilters } from '../domain/message-search.ts'
 import type { Message } from '../domain/messages.ts'
 import type { Queryable } from './database.ts'
+import { allOf, equals } from './list-conditions.ts'
 import type { InLane } from './messages.ts'
 
 /** An outbound message in a list for operators, by keys alone; `routeId` and `carrierId` null: none yet. */
@@ -55,7 +56,7 @@ export async function searchMessages(db: Queryable, part: SearchPart): Promise<(
       select * from messages m where m.plan_id = p.id and ${conditionsOf(part)}
       order by m.msg_id desc limit ${limit}
     ) m ${NAMES}
-    ${planId === null ? empty : sql`where p.id = ${planId}`}
+    where ${allOf([equals('p.id', planId)])}
     order by m.msg_id desc limit ${limit}`
   return (await db.query<FoundMessage & InLane>({ text, values })).rows
 }
@@ -78,8 +79,7 @@ export async function searchSubmitted(
           and msg_id >= ${part.lowest} and msg_id < ${part.below}
         order by msg_id desc limit ${MAX_OF_ID}
       ) s
-      where ${carrierId === null ? sql`true` : sql`k.id = ${carrierId}`}
-        and ${planId === null ? sql`true` : sql`s.plan_id = ${planId}`}
+      where ${allOf([equals('k.id', carrierId), equals('s.plan_id', planId)])}
     ) s
     join service_plans p on p.id = s.plan_id
     cross join lateral (
@@ -121,19 +121,14 @@ const MAX_OF_ID = 1_000
 
 function conditionsOf({ carrierId, filters, lowest, below }: SearchPart): Sql {
   const { from, to, status, country, mccmnc, errorCode } = filters
-  const conditions = [
-    sql`m.msg_id >= ${lowest}`,
-    sql`m.msg_id < ${below}`,
-    from === null ? empty : sql`m.sender = ${from}`,
-    to === null ? empty : sql`m.recipient = ${to}`,
-    status === null ? empty : sql`m.status = ${status}`,
-    country === null ? empty : sql`m.country = ${country}`,
-    mccmnc === null ? empty : sql`m.mccmnc = ${mccmnc}`,
-    errorCode === null ? empty : sql`m.error_code = ${errorCode}`,
-    carrierId === null ? empty : sql`m.carrier_id = ${carrierId}`,
-  ]
-  return join(
-    conditions.filter((condition) => condition !== empty),
-    ' and ',
-  )
+  return allOf([
+    sql`m.msg_id >= ${lowest} and m.msg_id < ${below}`,
+    equals('m.sender', from),
+    equals('m.recipient', to),
+    equals('m.status', status),
+    equals('m.country', country),
+    equals('m.mccmnc', mccmnc),
+    equals('m.error_code', errorCode),
+    equals('m.carrier_id', carrierId),
+  ])
 }

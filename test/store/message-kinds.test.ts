@@ -196,6 +196,31 @@ test('what few messages or none have is found without looking at the others', as
   expect(await read({ country: 'NO', status: 'DELIVERED' }, both, 21, later[9]!.msg_id)).toBeLessThan(300)
 })
 
+test('no more days are read than a page needs', async () => {
+  const daily: Row[] = [3, 4, 5, 6].flatMap((day) =>
+    Array.from({ length: 60 }, (_, n) => ({
+      ...ROWS[0]!,
+      plan_id: plan,
+      sender: 'Daily',
+      status: n % 2 === 0 ? 'DELIVERED' : 'FAILED',
+      msg_id: messageId(TODAY_MS + day * DAY_MS + n, randomBytes(9), 0),
+    })),
+  )
+  await insert(daily)
+  const page = { planId: plan, filters: { ...NO_FILTERS, from: 'Daily' }, after: null, limit: 20 }
+  const newest = daily
+    .map(({ msg_id }) => msg_id)
+    .toSorted()
+    .reverse()
+  expect((await listMessages(db, page)).map(({ msgId }) => msgId)).toEqual(newest.slice(0, 20))
+  // A page of each kind, of the newest day and of the day before it.
+  expect(await rowsRead(db, 'messages_', (explained) => listMessages(explained, page))).toBeLessThanOrEqual(
+    80,
+  )
+  const later = { ...page, after: newest[49]! }
+  expect((await listMessages(db, later)).map(({ msgId }) => msgId)).toEqual(newest.slice(50, 70))
+})
+
 function newIdBeside(msgId: string): string {
   return msgId.slice(0, 24) + randomBytes(6).toString('hex')
 }
