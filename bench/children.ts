@@ -3,7 +3,8 @@ import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const START_TIMEOUT_MS = 60_000
+/** Partitions of 90 days take some 10 s, and longer on a busy machine. */
+const START_TIMEOUT_MS = 180_000
 const ANSWER_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 40_000
 

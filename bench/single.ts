@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createServerCertificate, createTestAuthority } from '../test/support/certificates.ts'
 import { type Accepts, acceptFigures, runAccepts } from './accepts.ts'
 import { type Aldis, startAldis } from './aldis/aldis.ts'
-import { addPastDays, planIdOf } from './aldis/database.ts'
+import { planIdOf } from './aldis/database.ts'
 import { selfTimesText } from './aldis/profile.ts'
 import { DatabaseActivity } from './aldis/statements.ts'
 import type { Fill, Parts } from './end-to-end.ts'
@@ -64,10 +64,10 @@ async function measureWith(rig: Rig, options: BenchOptions, fill: Fill | null): 
       workers: options.workers,
       nodes: options.nodes,
       callbackUrl: `${receiver.origin}/receipts`,
+      pastDays: Math.max(options.pastDays, options.records > 0 ? options.recordDays : 0),
     }),
   )
-  const { db, ready } = parts.subject
-  await addPastDays(ready.databaseUrl, options.pastDays)
+  const { db } = parts.subject
   if (options.records > 0) await makeEarlierRecords(parts, options)
   const machine = { ...(await describeMachine(db)), tools: tools.description }
   const figures = await (options.profile === null

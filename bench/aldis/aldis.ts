@@ -26,6 +26,8 @@ export interface AldisOptions {
   /** Services on one database; default 1. */
   readonly nodes?: number
   readonly callbackUrl: string
+  /** Days before today that the tables have partitions for; default 0. */
+  readonly pastDays?: number
 }
 
 /** Long enough for every process to read changes made through another: they look each second. */
@@ -38,7 +40,8 @@ export async function startAldis(rig: Rig, options: AldisOptions): Promise<Aldis
   const dataDir = join(rig.folder, 'data')
   const startNode = async (nodeName: string, databaseUrl: string | null): Promise<Node> => {
     const same = { dataDir, logLevel, operatorToken, caPem, explain, workers }
-    const config: ServiceConfig = { ...same, nodeName, databaseUrl }
+    const { pastDays = 0 } = databaseUrl === null ? options : {}
+    const config: ServiceConfig = { ...same, nodeName, databaseUrl, pastDays }
     const program = script('aldis/service.ts', JSON.stringify(config))
     const child = rig.child<ServiceReady>(nodeName, program, { logFile: rig.serviceLog })
     return { child, ready: await child.ready() }

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { openDatabase as openPool } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrate.ts'
 import { type Percentiles, percentiles } from '../percentiles.ts'
 
 /** Queries of the bench, on a connection of its own. */
@@ -17,8 +18,12 @@ const DAY_MS = 86_400_000
 /** The days that one call of ensurePartitions makes: yesterday to a week from now. */
 const DAYS_AT_ONCE = 9
 
-/** Makes the partitions of a service that was started `days` days ago; they stay empty. */
+/**
+ * Makes the schema, and the empty partitions of a service that was started `days` days ago. Its connections for reads learn
+ * them at the start, as they would have done by then.
+ */
 export async function addPastDays(connectionString: string, days: number): Promise<void> {
+  await migrate({ connectionString })
   const pool = openPool({ connectionString, poolSize: 1 })
   for (let past = DAYS_AT_ONCE; past < days + DAYS_AT_ONCE; past += DAYS_AT_ONCE)
     await ensurePartitions(pool, Date.now() - Math.min(past, days) * DAY_MS)

@@ -5,6 +5,7 @@ import { EMBEDDED_DATABASE } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { serveParent, tellFault } from '../parent.ts'
 import { appOptions, workersConfig } from './app-options.ts'
+import { addPastDays } from './database.ts'
 import { startProfile } from './profile.ts'
 import { createOn, type RunDatabase, startEmbedded } from './run-database.ts'
 
@@ -24,6 +25,8 @@ export interface ServiceConfig {
   readonly caPem: string | null
   /** Above 1, this process starts that many workers, as `aldis serve --workers` does; at 1 it is the service. */
   readonly workers: number
+  /** Days before today that the tables have partitions for when the service starts; default 0. */
+  readonly pastDays?: number
   /** Let the embedded PostgreSQL count its statements and log some plans. Costs a little, so only while profiling. */
   readonly explain: boolean
 }
@@ -38,9 +41,10 @@ export interface ServiceReady {
 
 const config = JSON.parse(process.argv[2] ?? '{}') as ServiceConfig
 const log = createLog(config.logLevel)
-const { dataDir, explain, workers } = config
+const { dataDir, explain, workers, pastDays = 0 } = config
 const serverUrl = process.env.DATABASE_URL ?? EMBEDDED_DATABASE
 const database = await openDatabase()
+if (pastDays > 0) await addPastDays(database.url, pastDays)
 const service = workers === 1 ? await startApp(appOptions(config, log, database.url)) : await startWorkers()
 
 async function openDatabase(): Promise<RunDatabase> {

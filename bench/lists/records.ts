@@ -3,7 +3,6 @@ import type { Status } from '../../src/domain/message-states.ts'
 import { CopyRows, copyIn } from '../../src/store/copy.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { type OfAKind, withKindsNoted } from '../../src/store/message-kinds.ts'
-import { addPastDays } from '../aldis/database.ts'
 import { randomOctets, SeededRandom } from '../seeded-random.ts'
 
 /** Messages of earlier days, written by COPY as the projection writes them: a third of one plan, the others of 20 plans. */
@@ -12,7 +11,7 @@ export interface RecordsOptions {
   readonly databaseUrl: string
   readonly planId: number
   readonly records: number
-  /** The days over which they are spread; 1: the last 24 hours. */
+  /** The days over which they are spread, for which there are partitions; 1: the last 24 hours. */
   readonly days: number
   readonly nowMs: number
 }
@@ -70,7 +69,6 @@ interface Row extends OfAKind {
 
 export async function makeRecords(options: RecordsOptions): Promise<void> {
   const { databaseUrl, records, days, nowMs } = options
-  await addPastDays(databaseUrl, days)
   // The last statement has no time limit: it takes longer the more records there are.
   const db = openDatabase({ connectionString: databaseUrl, poolSize: 2, statementTimeoutMs: 0 })
   const random = new SeededRandom(28)
