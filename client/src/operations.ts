@@ -107,12 +107,12 @@ export interface Operations {
     input: {
       /** Service plan: 24 hex digits. */
       servicePlanId: string
-      /** cursor of the previous page, unchanged. */
-      cursor?: string | undefined
       /** Without a cursor: begin with events from this time on; default: the oldest event that is kept. */
       since?: string | undefined
       /** Values above 1000 are 1000; long texts make a page shorter. */
       limit?: number | undefined
+      /** cursor of the previous page, unchanged. */
+      cursor?: string | undefined
     }
     answer: EventFeed
   }
@@ -220,7 +220,7 @@ export const OPERATIONS = {
   listEvents: {
     method: 'GET',
     path: '/v1/events',
-    query: ['servicePlanId', 'cursor', 'since', 'limit'],
+    query: ['servicePlanId', 'since', 'limit', 'cursor'],
     body: false,
   },
   listWebhookEvents: {

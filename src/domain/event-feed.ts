@@ -1,14 +1,7 @@
 import { parseTimestamp } from './dates.ts'
 import type { Told } from './events.ts'
-import {
-  DATE_RULE,
-  type FilterRules,
-  type ListBounds,
-  type ListQueryVerdict,
-  parseListQuery,
-} from './list-queries.ts'
+import { DATE_RULE, type FilterRules } from './list-queries.ts'
 import { lowestIdAt } from './message-ids.ts'
-import type { Query } from './query-parameters.ts'
 
 /** A plan's events in the order in which they were written, for readers that were away or have no webhooks. */
 
@@ -32,8 +25,7 @@ export const MAX_FEED_PAGE = 1_000
 /** Bytes of text in a page; the last text may exceed it. */
 const FEED_PAGE_BYTES = 1_400_000
 
-const BOUNDS: ListBounds = { filtered: false, maxPage: MAX_FEED_PAGE }
-const FILTERS: FilterRules<FeedFilters> = {
+export const FEED_FILTERS: FilterRules<FeedFilters> = {
   since: { parse: (text) => parseTimestamp(text, 'up'), rule: DATE_RULE },
 }
 
@@ -45,10 +37,6 @@ const HIGHEST_SEQ = 32_767
  * 8 days.
  */
 const LONGEST_LIFE_MS = 10 * 24 * 3_600_000
-
-export function parseFeedQuery(query: Query): ListQueryVerdict<FeedFilters> {
-  return parseListQuery(query, FILTERS, BOUNDS)
-}
 
 /** Behind everything up to `position`, read at `atMs`. */
 export function placeBehind(position: string, atMs: number): FeedPlace {

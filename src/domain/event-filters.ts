@@ -29,7 +29,7 @@ export function parseEventFilters(
   texts: Partial<Readonly<Record<keyof EventFilters, string>>>,
   faults: Fault[],
 ): EventFilters {
-  const filters = parseFilters(EVENT_FILTERS, (name) => texts[name], faults)
+  const filters = parseFilters(EVENT_FILTERS, texts, faults)
   const { fromDate, toDate } = filters
   if (fromDate !== null && toDate !== null && fromDate > toDate) {
     faults.push(fault('fromDate', 'INVALID_RANGE', 'must not be after toDate'))

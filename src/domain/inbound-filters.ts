@@ -1,4 +1,4 @@
-import { addressOf, type DateWindow, type FilterRules, WINDOW_RULES } from './list-queries.ts'
+import { type DateWindow, type FilterRules, WINDOW_RULES } from './list-queries.ts'
 import { INBOUND_NUMBER, INBOUND_SENDER, KEYWORD } from './settings.ts'
 
 /** Filters of the list of inbound messages, canonical: null is not filtered. The window is of receivedAt. */
@@ -11,11 +11,11 @@ export interface InboundFilters extends DateWindow {
 
 export const INBOUND_FILTERS: FilterRules<InboundFilters> = {
   from: {
-    parse: (text) => addressOf(text, (address) => INBOUND_SENDER.test(address)),
+    parse: (text) => (INBOUND_SENDER.test(text) ? text : null),
     rule: 'must have 1 to 64 printable characters and no space at the ends',
   },
   to: {
-    parse: (text) => addressOf(text, (address) => INBOUND_NUMBER.test(address)),
+    parse: (text) => (INBOUND_NUMBER.test(text) ? text : null),
     rule: 'must be an E.164 number or 3 to 8 digits',
   },
   keyword: {

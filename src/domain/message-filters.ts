@@ -1,6 +1,6 @@
 import { isE164 } from './addresses.ts'
 import { normalizeCountry } from './countries.ts'
-import { addressOf, type DateWindow, type FilterRules, SENDER_RULE, WINDOW_RULES } from './list-queries.ts'
+import { type DateWindow, type FilterRules, SENDER_RULE, WINDOW_RULES } from './list-queries.ts'
 import { STATUSES, type Status } from './message-states.ts'
 import { MCCMNC } from './settings.ts'
 
@@ -15,7 +15,7 @@ export interface MessageFilters extends DateWindow {
 
 export const MESSAGE_FILTERS: FilterRules<MessageFilters> = {
   from: SENDER_RULE,
-  to: { parse: (text) => addressOf(text, isE164), rule: 'must be an E.164 number' },
+  to: { parse: (text) => (isE164(text) ? text : null), rule: 'must be an E.164 number' },
   status: {
     parse: (text) => STATUSES.find((status) => status === text) ?? null,
     rule: `must be one of ${STATUSES.join(', ')}`,

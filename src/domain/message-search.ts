@@ -32,7 +32,7 @@ export function parseSearch(
   { ofPlan, nowMs }: { ofPlan: boolean; nowMs: number },
   faults: Fault[],
 ): SearchFilters {
-  const filters = parseFilters(SEARCH_FILTERS, (name) => texts[name], faults)
+  const filters = parseFilters(SEARCH_FILTERS, texts, faults)
   const { fromDate, toDate, carrierMessageId } = filters
   if (fromDate !== null && toDate !== null && fromDate > toDate)
     faults.push(fault('fromDate', 'INVALID_RANGE', 'must not be after toDate'))

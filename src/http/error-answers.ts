@@ -1,8 +1,7 @@
-import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { AppError, type ErrorCode, invalid } from '../errors.ts'
 import { sqlState } from '../store/database.ts'
-import { schemaFaults } from './schema-faults.ts'
 import { errorBody } from './schemas/error-body.ts'
 
 /**
@@ -24,11 +23,6 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   reply.code(failure.status).send(errorBody(failure, request.id))
 }
 
-interface RaisedByFastify {
-  readonly statusCode?: number
-  readonly validation?: readonly FastifySchemaValidationError[]
-}
-
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   404: 'NOT_FOUND',
   408: 'REQUEST_TIMEOUT',
@@ -38,8 +32,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 
 function appErrorOf(error: unknown): AppError {
   if (error instanceof AppError) return error
-  const { statusCode, validation } = (error ?? {}) as RaisedByFastify
-  if (validation !== undefined) return invalid(schemaFaults(validation))
+  const { statusCode } = (error ?? {}) as { statusCode?: number }
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) {
     return new AppError('INTERNAL_ERROR', { cause: error })
   }

@@ -5,8 +5,9 @@ import { fault } from '../domain/faults.ts'
 import {
   contradictions,
   DEFAULT_PAGE,
-  type ListQuery,
-  type ListQueryVerdict,
+  type FilterRules,
+  MAX_PAGE,
+  parseFilters,
 } from '../domain/list-queries.ts'
 import { invalid } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
@@ -40,34 +41,41 @@ export interface PageAnswer<Item> {
 
 const DAY_MS = 24 * 3_600_000
 
+/** A query that its `listQuery` has found valid. */
+type ListQuery<Filters> = Readonly<Partial<Record<keyof Filters, string>>> & {
+  readonly servicePlanId: string
+  readonly limit?: string
+  readonly cursor?: string
+}
+
+interface PageBounds {
+  /** Null: cursors do not expire. */
+  readonly lifetimeMs: number | null
+  readonly defaultLimit: number
+  readonly maxLimit: number
+}
+
+const USUAL: PageBounds = { lifetimeMs: DAY_MS, defaultLimit: DEFAULT_PAGE, maxLimit: MAX_PAGE }
+
 /** A list that a plan's token reads page by page, where each page names the next by a cursor. */
 export class CursorPages<Filters extends object, Position> {
   readonly #deps: ListDeps
   readonly #list: ListName
-  readonly #lifetimeMs: number | null
-  readonly #defaultLimit: number
+  readonly #rules: FilterRules<Filters>
+  readonly #bounds: PageBounds
 
-  /** `lifetimeMs` null: its cursors do not expire. */
-  constructor(
-    deps: ListDeps,
-    list: ListName,
-    lifetimeMs: number | null = DAY_MS,
-    defaultLimit: number = DEFAULT_PAGE,
-  ) {
+  constructor(deps: ListDeps, list: ListName, rules: FilterRules<Filters>, bounds: PageBounds = USUAL) {
     this.#deps = deps
     this.#list = list
-    this.#lifetimeMs = lifetimeMs
-    this.#defaultLimit = defaultLimit
+    this.#rules = rules
+    this.#bounds = bounds
   }
 
-  /** What a request wants to read of a plan that its token may read; otherwise 400 or 403. */
-  async read(
-    request: FastifyRequest,
-    verdict: ListQueryVerdict<Filters>,
-  ): Promise<{ plan: ServicePlan; page: Page<Filters, Position> }> {
-    if (!verdict.ok) throw invalid(verdict.faults)
-    const plan = planToRead(await this.#deps.directory(), request, verdict.query.servicePlanId)
-    return { plan, page: this.#pageOf(plan.id, verdict.query) }
+  /** What a request wants to read of a plan that its token may read, or 403; 400 with a cursor that is not for it. */
+  async read(request: FastifyRequest): Promise<{ plan: ServicePlan; page: Page<Filters, Position> }> {
+    const query = request.query as ListQuery<Filters>
+    const plan = planToRead(await this.#deps.directory(), request, query.servicePlanId)
+    return { plan, page: this.#pageOf(plan.id, query) }
   }
 
   /**
@@ -91,15 +99,19 @@ export class CursorPages<Filters extends object, Position> {
   /** A cursor that continues this page's query behind `after`. */
   cursorBehind(page: Page<Filters, Position>, after: Position): string {
     const { keys, clock, random } = this.#deps
-    const expiresAtMs = this.#lifetimeMs === null ? null : clock() + this.#lifetimeMs
+    const { lifetimeMs } = this.#bounds
+    const expiresAtMs = lifetimeMs === null ? null : clock() + lifetimeMs
     const cursor = { ...page, list: this.#list, after, expiresAtMs }
     return sealCursor(cursor, keys.cursor, random(CURSOR_IV_BYTES))
   }
 
   /** The query itself, or the page at which its cursor continues. */
   #pageOf(planId: number, query: ListQuery<Filters>): Page<Filters, Position> {
-    const { filters, limit, cursor: sealed } = query
-    if (sealed === null) return { planId, filters, limit: limit ?? this.#defaultLimit, after: null }
+    const { maxLimit, defaultLimit } = this.#bounds
+    const filters = parseFilters(this.#rules, query)
+    const limit = query.limit === undefined ? null : Math.min(Number(query.limit), maxLimit)
+    const { cursor: sealed } = query
+    if (sealed === undefined) return { planId, filters, limit: limit ?? defaultLimit, after: null }
     const { keys, clock } = this.#deps
     const opening = [keys.cursor, ...(keys.oldCursors ?? [])]
     const cursor = openCursor<Filters, Position>(sealed, { list: this.#list, planId }, opening, clock())

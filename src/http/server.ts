@@ -29,6 +29,7 @@ import { webhookDestinationActions, webhookDestinationRoute } from './routes/web
 import { webhookEventRoutes } from './routes/webhook-events.ts'
 import { inTurns, SharedTurns } from './shared-turns.ts'
 import { ShortSends } from './short-sends.ts'
+import { validateRequests } from './validate.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
   readonly limits: HttpLimits
@@ -75,19 +76,6 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.headerBytes },
     schemaController: { compilersFactory: { buildSerializer: buildLazySerializer } },
-    ajv: {
-      customOptions: {
-        coerceTypes: false,
-        useDefaults: false,
-        removeAdditional: false,
-        allErrors: true,
-        // Ours are made by TypeBox, whose types are right, and compiling the meta-schema costs more than compiling all of
-        // them.
-        validateSchema: false,
-      },
-      // The callback guard judges URLs; a second check by regular expression would be slower and different.
-      onCreate: (ajv: { addFormat(name: string, format: true): unknown }) => ajv.addFormat('uri', true),
-    },
     clientErrorHandler: (error, socket) => raw.onClientError(error, socket),
     frameworkErrors: (_error, request, reply) => answerUnroutable(reply, request, answerError),
   }) as unknown as FastifyInstance
@@ -98,6 +86,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorateRequest('token', null)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   acceptJsonOnly(app, limits)
+  validateRequests(app)
   checkArrivals(app, raw)
   refuseUntilOpen(app, deps.isOpen)
   recordRequests(app, metrics)
@@ -132,8 +121,6 @@ async function addCustomerRoutes(
   const limiting = { name: 'reads', limiter: new RateLimiter(), limitOf: () => limit, clock: deps.clock }
   const limitReads = limitAccounts(limiting)
   await app.register(async (reads) => {
-    // The domain reads the texts of queries and paths and lists their faults.
-    reads.setValidatorCompiler(() => () => true)
     reads.addHook('onRequest', authenticate)
     reads.addHook('onRequest', limitReads)
     reads.addHook('onRoute', inTurns(new SharedTurns(limits.readsAtOnce)))

@@ -1,6 +1,5 @@
 import type { Fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
-import { withPlus } from '../domain/query-parameters.ts'
 import { fieldFaults } from '../domain/send-requests.ts'
 import { invalid } from '../errors.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
@@ -57,7 +56,7 @@ async function insert(
 
 const NOBODY = { sender: '', recipient: '' }
 
-/** The opt-outs of a plan, by sender and recipient. A plus in `from` and `to` may have arrived as a space. */
+/** The opt-outs of a plan, by sender and recipient. */
 export async function findOptOuts(
   db: Queryable,
   query: {
@@ -68,7 +67,7 @@ export async function findOptOuts(
     limit: number
   },
 ): Promise<store.OptOutRecord[]> {
-  const { from, to } = withPluses(query)
+  const { from, to } = query
   refuseAny(addressFaults({ from, to }, ''))
   const planId = await keyOfPlan(db, query.servicePlanId)
   return store.listOptOuts(db, planId, {
@@ -81,17 +80,10 @@ export async function findOptOuts(
 
 /** The person may be sent to again. */
 export async function removeOptOut(db: Queryable, query: OptOutInput): Promise<void> {
-  const { from, to } = withPluses(query)
+  const { from, to } = query
   refuseAny(addressFaults({ from, to }, ''))
   const planId = await keyOfPlan(db, query.servicePlanId)
-  if (!(await store.deleteOptOut(db, planId, from!, to!))) throw refuseMissing('opt-out')
-}
-
-function withPluses({ from, to }: { from?: string; to?: string }) {
-  return {
-    from: from === undefined ? undefined : withPlus(from),
-    to: to === undefined ? undefined : withPlus(to),
-  }
+  if (!(await store.deleteOptOut(db, planId, from, to))) throw refuseMissing('opt-out')
 }
 
 /** The same faults as those of a send. */

@@ -3,8 +3,8 @@ import { describe, expect, it, test } from 'vitest'
 import { openApiDocument } from '../../scripts/openapi-document.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { withComponents } from '../../src/http/openapi-components.ts'
-import { PATTERN_MEANINGS } from '../../src/http/routes/admin/fields.ts'
 import { portablePattern } from '../../src/http/schemas/portable-patterns.ts'
+import { PATTERN_MEANINGS } from '../../src/http/validate.ts'
 import { type OpenApi, type Operation, operationsOf, parametersOf, responseOf } from '../support/openapi.ts'
 
 const KIB = 1_024

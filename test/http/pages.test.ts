@@ -24,7 +24,10 @@ interface Position {
 const keys = { cursor: randomBytes(32) }
 let nowMs = 0
 
-function pagesOf(list: ListName, ...lifetime: [(number | null)?]) {
+const BOUNDS = { defaultLimit: 20, maxLimit: 100 }
+const RULES = { colour: { parse: (text: string) => text, rule: '' } }
+
+function pagesOf(list: ListName, lifetimeMs: number | null = 24 * 3_600_000) {
   const deps = {
     directory: () => directory,
     db: { query: notUsed },
@@ -32,7 +35,7 @@ function pagesOf(list: ListName, ...lifetime: [(number | null)?]) {
     clock: () => nowMs,
     random: randomBytes,
   }
-  return new CursorPages<Filters, Position>(deps as never, list, ...lifetime)
+  return new CursorPages<Filters, Position>(deps as never, list, RULES, { ...BOUNDS, lifetimeMs })
 }
 
 function notUsed(): never {
@@ -42,18 +45,26 @@ function notUsed(): never {
 async function read(
   pages: CursorPages<Filters, Position>,
   cursor: string | null,
-  colour: string | null = null,
+  query: { colour?: string; limit?: string } = {},
 ) {
-  const query = { servicePlanId: plans[0]!.servicePlanId, filters: { colour }, limit: null, cursor }
-  return (await pages.read({ token } as FastifyRequest, { ok: true, query })).page
+  const { servicePlanId } = plans[0]!
+  const given = { servicePlanId, ...query, ...(cursor !== null && { cursor }) }
+  return (await pages.read({ token, query: given as unknown } as FastifyRequest)).page
 }
 
 const first = { planId: 1, filters: { colour: 'red' }, limit: 20, after: null }
 
 describe('a page', () => {
+  it('has as many items as are asked for, up to the most of its list', async () => {
+    const limitOf = async (limit: string) => (await read(pagesOf('events'), null, { limit })).limit
+    expect([await limitOf('050'), await limitOf('700'), await limitOf('9'.repeat(400))]).toEqual([
+      50, 100, 100,
+    ])
+  })
+
   it('goes on behind its last item, with the filters and the limit of the one before', async () => {
     const pages = pagesOf('events')
-    expect(await read(pages, null, 'red')).toEqual(first)
+    expect(await read(pages, null, { colour: 'red' })).toEqual(first)
     const rows = [1, 2, 3].map((at) => ({ at, part: 0 }))
     const fetch = async ({ limit }: { limit: number }) => rows.slice(0, limit)
     const answer = await pages.answer(
@@ -95,8 +106,8 @@ describe('a cursor', () => {
   it('is of its list and plan, and its filters are not to be changed', async () => {
     const pages = pagesOf('events')
     const cursor = pages.cursorBehind(first, after)
-    expect((await read(pages, cursor, 'red')).filters).toEqual({ colour: 'red' })
-    await expect(read(pages, cursor, 'blue')).rejects.toThrow(AppError)
+    expect((await read(pages, cursor, { colour: 'red' })).filters).toEqual({ colour: 'red' })
+    await expect(read(pages, cursor, { colour: 'blue' })).rejects.toThrow(AppError)
     await expect(read(pagesOf('messages'), cursor)).rejects.toThrow(AppError)
     await expect(read(pages, pages.cursorBehind({ ...first, planId: 2 }, after))).rejects.toThrow(AppError)
   })

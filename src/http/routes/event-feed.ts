@@ -3,15 +3,15 @@ import type { ServicePlan } from '../../domain/configuration.ts'
 import type { Page } from '../../domain/cursors.ts'
 import {
   DEFAULT_FEED_PAGE,
+  FEED_FILTERS,
   type FeedFilters,
   type FeedPlace,
   feedPage,
-  parseFeedQuery,
+  MAX_FEED_PAGE,
   placeBehind,
 } from '../../domain/event-feed.ts'
 import { eventBody, eventId, eventType } from '../../domain/events.ts'
 import { fault } from '../../domain/faults.ts'
-import type { Query } from '../../domain/query-parameters.ts'
 import { invalid } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'
@@ -39,7 +39,11 @@ const DAY_MS = 24 * 3_600_000
 
 /** `GET /v1/events`. */
 export function eventFeedRoute(app: FastifyInstance, deps: FeedDeps): void {
-  const pages = new CursorPages<FeedFilters, FeedPlace>(deps, 'feed', null, DEFAULT_FEED_PAGE)
+  const pages = new CursorPages<FeedFilters, FeedPlace>(deps, 'feed', FEED_FILTERS, {
+    lifetimeMs: null,
+    defaultLimit: DEFAULT_FEED_PAGE,
+    maxLimit: MAX_FEED_PAGE,
+  })
   app.route({
     method: 'GET',
     url: '/v1/events',
@@ -47,7 +51,7 @@ export function eventFeedRoute(app: FastifyInstance, deps: FeedDeps): void {
     // A union would be serialised by trial and error.
     serializerCompiler: () => JSON.stringify,
     handler: async (request) => {
-      const { plan, page } = await pages.read(request, parseFeedQuery(request.query as Query))
+      const { plan, page } = await pages.read(request)
       const readAtMs = deps.clock()
       // Everything that this node has told anybody about the plan is then in the feed.
       await deps.messages.untilEventsRecorded(plan.id, null)

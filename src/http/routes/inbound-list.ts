@@ -1,8 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { INBOUND_FILTERS, type InboundFilters } from '../../domain/inbound-filters.ts'
 import { toInboundWebhook } from '../../domain/inbound-webhooks.ts'
-import { parseListQuery } from '../../domain/list-queries.ts'
-import type { Query } from '../../domain/query-parameters.ts'
 import { listInboundMessages } from '../../store/inbound-message-list.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { answered } from '../schemas/error-body.ts'
@@ -20,9 +18,9 @@ const SCHEMA = {
 
 /** `GET /v1/inbound/sms`: by the rules of the message list. */
 export function inboundListRoute(app: FastifyInstance, deps: ListDeps): void {
-  const pages = new CursorPages<InboundFilters, string>(deps, 'inbound-messages')
+  const pages = new CursorPages<InboundFilters, string>(deps, 'inbound-messages', INBOUND_FILTERS)
   app.get('/v1/inbound/sms', { schema: SCHEMA }, async (request) => {
-    const { plan, page } = await pages.read(request, parseListQuery(request.query as Query, INBOUND_FILTERS))
+    const { plan, page } = await pages.read(request)
     return pages.answer(
       page,
       (wanted) => listInboundMessages(deps.db, wanted),

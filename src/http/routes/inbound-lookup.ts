@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import type { Static } from 'typebox'
 import { toInboundWebhook } from '../../domain/inbound-webhooks.ts'
 import { AppError } from '../../errors.ts'
 import { findInboundMessage } from '../../store/inbound-message-list.ts'
 import { planToRead } from '../authentication.ts'
-import { readLookup } from '../lookups.ts'
 import type { ListDeps } from '../pages.ts'
 import { answered } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema } from '../schemas/message-query.ts'
@@ -26,7 +26,8 @@ export function inboundLookupRoute(
   { directory, db }: Pick<ListDeps, 'directory' | 'db'>,
 ): void {
   app.get('/v1/inbound/sms/:msgId', { schema: SCHEMA }, async (request) => {
-    const { msgId, servicePlanId } = readLookup(request)
+    const { msgId } = request.params as Static<typeof MessagePathSchema>
+    const { servicePlanId } = request.query as Static<typeof LookupQuerySchema>
     const plan = planToRead(await directory(), request, servicePlanId)
     const inbound = await findInboundMessage(db, plan.id, msgId)
     if (inbound === undefined) throw new AppError('MESSAGE_NOT_FOUND')

@@ -1,8 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
-import { parseListQuery } from '../../domain/list-queries.ts'
 import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/message-filters.ts'
-import type { Query } from '../../domain/query-parameters.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { answered } from '../schemas/error-body.ts'
 import { ListQuerySchema, MessageListSchema } from '../schemas/message-query.ts'
@@ -20,9 +18,9 @@ const SCHEMA = {
 
 /** `GET /v1/messages/sms`. */
 export function listRoute(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
-  const pages = new CursorPages<MessageFilters, string>(deps, 'messages')
+  const pages = new CursorPages<MessageFilters, string>(deps, 'messages', MESSAGE_FILTERS)
   app.get('/v1/messages/sms', { schema: SCHEMA }, async (request) => {
-    const { plan, page } = await pages.read(request, parseListQuery(request.query as Query, MESSAGE_FILTERS))
+    const { plan, page } = await pages.read(request)
     return pages.answer(
       page,
       (wanted) => deps.messages.list(wanted),

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
 import { readablePlanIds } from '../../domain/plan-scopes.ts'
 import { AppError } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { planToRead, tokenOf } from '../authentication.ts'
 import type { DirectorySource } from '../fresh-directory.ts'
-import { readLookup } from '../lookups.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { answered } from '../schemas/error-body.ts'
 import { LookupQuerySchema, MessagePathSchema, ShortLookupQuerySchema } from '../schemas/message-query.ts'
@@ -35,19 +35,13 @@ const SHORT_SCHEMA = {
 
 /** `GET /v1/messages/sms/{msgId}` and `/v1/messages/{msgId}`, where the plan may be left out. */
 export function lookupRoutes(app: FastifyInstance, deps: LookupDeps): void {
-  app.get('/v1/messages/sms/:msgId', { schema: SCHEMA }, (request) =>
-    lookUp(deps, request, readLookup(request)),
-  )
-  app.get('/v1/messages/:msgId', { schema: SHORT_SCHEMA }, (request) =>
-    lookUp(deps, request, readLookup(request, 'optional')),
-  )
+  app.get('/v1/messages/sms/:msgId', { schema: SCHEMA }, (request) => lookUp(deps, request))
+  app.get('/v1/messages/:msgId', { schema: SHORT_SCHEMA }, (request) => lookUp(deps, request))
 }
 
-async function lookUp(
-  { directory, messages }: LookupDeps,
-  request: FastifyRequest,
-  { msgId, servicePlanId }: { msgId: string; servicePlanId: string | undefined },
-) {
+async function lookUp({ directory, messages }: LookupDeps, request: FastifyRequest) {
+  const { msgId } = request.params as Static<typeof MessagePathSchema>
+  const { servicePlanId } = request.query as Static<typeof ShortLookupQuerySchema>
   const snapshot = await directory()
   const planIds =
     servicePlanId === undefined

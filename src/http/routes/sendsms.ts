@@ -7,14 +7,13 @@ import { type Fault, fault } from '../../domain/faults.ts'
 import { idempotencyKeyHash, isIdempotencyKey, requestHash } from '../../domain/idempotency.ts'
 import { planForSending } from '../../domain/plan-scopes.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
-import { fieldFaults, judgeSender, recordBytes, type SendRequest } from '../../domain/send-requests.ts'
+import { judgeSender, recordBytes, type SendRequest } from '../../domain/send-requests.ts'
 import { AppError, invalid } from '../../errors.ts'
 import type { AcceptOutcome, GroupAccepter } from '../../operations/accept-messages.ts'
 import { authenticateCustomer, tokenOf } from '../authentication.ts'
 import { type DirectorySource, unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
 import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
-import { schemaFaults } from '../schema-faults.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { ErrorBodySchema, failures } from '../schemas/error-body.ts'
 import { QUEUED_MESSAGE } from '../schemas/response-examples.ts'
@@ -106,23 +105,23 @@ export function sendRoute(
   })
 }
 
-/** The validated request. Throws every fault found in its schema, rules, callbackUrl and key. */
+/** The validated request. Throws the faults of its body, callbackUrl and key. */
 async function validated(
   request: FastifyRequest,
   key: string | undefined,
   guard: CallbackChecker,
 ): Promise<SendRequest> {
-  const body = isObject(request.body) ? request.body : {}
-  const faults: Fault[] = [...schemaFaults(request.validationError?.validation ?? []), ...fieldFaults(body)]
-  if (typeof body.callbackUrl === 'string') {
-    const verdict = await guard.check(body.callbackUrl)
+  const { callbackUrl } = (request.body ?? {}) as { callbackUrl?: unknown }
+  const faults: Fault[] = [...(request.faults ?? [])]
+  if (typeof callbackUrl === 'string') {
+    const verdict = await guard.check(callbackUrl)
     if (!verdict.ok) faults.push(fault('callbackUrl', verdict.code, verdict.message))
   }
   if (key !== undefined && !isIdempotencyKey(key)) {
     faults.push(fault('Idempotency-Key', 'INVALID_FORMAT', 'must be 1 to 255 visible ASCII characters'))
   }
   if (faults.length > 0) throw invalid(faults)
-  return body as unknown as SendRequest
+  return request.body as SendRequest
 }
 
 async function authorizedPlan(
@@ -163,8 +162,4 @@ function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, 
     .code(202)
     .header('location', `${baseUrl ?? ''}/v1/messages/${receipt.msgId}`)
     .send(receipt)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
-import { MAX_PAGE, parseListQuery } from '../../domain/list-queries.ts'
-import type { Query } from '../../domain/query-parameters.ts'
 import { pauseDestination, resumeDestination } from '../../operations/pause-destinations.ts'
 import { listDestinations } from '../../store/destination-list.ts'
 import { planToRead } from '../authentication.ts'
@@ -64,10 +62,9 @@ const RESUME = change(
 
 /** `GET /v1/webhooks/destinations`. */
 export function webhookDestinationRoute(app: FastifyInstance, deps: ListDeps): void {
-  const pages = new CursorPages<object, string>(deps, 'destinations')
+  const pages = new CursorPages<object, string>(deps, 'destinations', {})
   app.get('/v1/webhooks/destinations', { schema: LIST }, async (request) => {
-    const verdict = parseListQuery(request.query as Query, {}, { filtered: false, maxPage: MAX_PAGE })
-    const { page } = await pages.read(request, verdict)
+    const { page } = await pages.read(request)
     return pages.answer(
       page,
       ({ planId, after, limit }) => listDestinations(deps.db, { planId, after: after ?? '', limit }),

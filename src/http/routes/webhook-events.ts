@@ -1,10 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { EVENT_FILTERS, type EventFilters } from '../../domain/event-filters.ts'
 import { type EventKey, parseEventId } from '../../domain/events.ts'
-import { fault } from '../../domain/faults.ts'
-import { MAX_PAGE, parseListQuery } from '../../domain/list-queries.ts'
-import { bracketFaults, planParameter, type Query } from '../../domain/query-parameters.ts'
-import { invalid } from '../../errors.ts'
 import { refuseMissing } from '../../operations/refuse-administration.ts'
 import { findEvent, listEvents } from '../../store/event-list.ts'
 import { planToRead } from '../authentication.ts'
@@ -40,13 +37,9 @@ const DETAIL = {
 /** `GET /v1/webhooks/events` and `/v1/webhooks/events/{eventId}`. */
 export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
   const { db, directory, messages } = deps
-  const pages = new CursorPages<EventFilters, EventKey>(deps, 'events')
+  const pages = new CursorPages<EventFilters, EventKey>(deps, 'events', EVENT_FILTERS)
   app.get('/v1/webhooks/events', { schema: LIST }, async (request) => {
-    const bounds = { filtered: false, maxPage: MAX_PAGE }
-    const { plan, page } = await pages.read(
-      request,
-      parseListQuery(request.query as Query, EVENT_FILTERS, bounds),
-    )
+    const { plan, page } = await pages.read(request)
     await messages.untilEventsRecorded(plan.id, page.filters.msgId)
     return pages.answer(
       page,
@@ -56,7 +49,8 @@ export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps & Lookup
     )
   })
   app.get('/v1/webhooks/events/:eventId', { schema: DETAIL }, async (request) => {
-    const { key, servicePlanId } = readEventLookup(request)
+    const key = eventOfPath(request)
+    const { servicePlanId } = request.query as Static<typeof LookupQuerySchema>
     const plan = planToRead(await directory(), request, servicePlanId)
     await messages.untilRecorded([key.msgId], plan.id)
     const event = await findEvent(db, plan.id, key)
@@ -65,21 +59,7 @@ export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps & Lookup
   })
 }
 
-/** The event that the path names, or 400. */
+/** The event that the path names: EventPathSchema lets no other text through. */
 export function eventOfPath(request: FastifyRequest): EventKey {
-  const key = parseEventId((request.params as { eventId: string }).eventId)
-  if (key === null) throw invalid([EVENT_ID_FAULT])
-  return key
-}
-
-const EVENT_ID_FAULT = fault('eventId', 'INVALID_FORMAT', 'must be a message id, a dash and a number')
-
-function readEventLookup(request: FastifyRequest): { key: EventKey; servicePlanId: string } {
-  const query = request.query as Query
-  const faults = bracketFaults(query, new Set(['servicePlanId']))
-  const key = parseEventId((request.params as { eventId: string }).eventId)
-  if (key === null) faults.push(EVENT_ID_FAULT)
-  const servicePlanId = planParameter(query, true, faults)
-  if (key === null || servicePlanId === undefined || faults.length > 0) throw invalid(faults)
-  return { key, servicePlanId }
+  return parseEventId((request.params as { eventId: string }).eventId)!
 }

@@ -1,31 +1,29 @@
 import { Type } from 'typebox'
-import { DEFAULT_FEED_PAGE, MAX_FEED_PAGE } from '../../domain/event-feed.ts'
+import { DEFAULT_FEED_PAGE, FEED_FILTERS, MAX_FEED_PAGE } from '../../domain/event-feed.ts'
 import type { EventType } from '../../domain/events.ts'
 import { DeliveryReceiptSchema } from './delivery-receipt.ts'
-import { PlanParameter } from './list-query.ts'
+import { listQuery } from './list-query.ts'
 import { oneOf } from './nullable.ts'
 import { titled } from './titled.ts'
 import { InboundSmsWebhookSchema } from './webhooks.ts'
 
-/** For the documentation only: the domain reads and judges the texts. */
-export const FeedQuerySchema = Type.Object({
-  servicePlanId: PlanParameter,
-  cursor: Type.Optional(Type.String({ description: 'cursor of the previous page, unchanged' })),
-  since: Type.Optional(
-    Type.String({
+export const FeedQuerySchema = listQuery(
+  FEED_FILTERS,
+  {
+    since: Type.String({
       format: 'date-time',
       description:
         'Without a cursor: begin with events from this time on; default: the oldest event that is kept',
     }),
-  ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      default: DEFAULT_FEED_PAGE,
-      description: `Values above ${MAX_FEED_PAGE} are ${MAX_FEED_PAGE}; long texts make a page shorter`,
-    }),
-  ),
-})
+  },
+  {
+    page: {
+      defaultLimit: DEFAULT_FEED_PAGE,
+      limit: `Values above ${MAX_FEED_PAGE} are ${MAX_FEED_PAGE}; long texts make a page shorter`,
+      cursor: 'cursor of the previous page, unchanged',
+    },
+  },
+)
 
 const COMMON = {
   eventId: Type.String({ description: 'webhook-id of its webhook' }),

@@ -1,16 +1,18 @@
 import { Type } from 'typebox'
-import { PAGE_PARAMETERS, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
+import { INBOUND_FILTERS } from '../../domain/inbound-filters.ts'
+import { listQuery, pageSchema, windowParameters } from './list-query.ts'
 import { InboundSmsWebhookSchema } from './webhooks.ts'
 
-/** Like the message list: see message-query.ts. */
-export const InboundListQuerySchema = Type.Object({
-  servicePlanId: PlanParameter,
-  from: Type.Optional(Type.String({ description: 'Sender' })),
-  to: Type.Optional(Type.String({ examples: ['71234'], description: 'Number it was sent to' })),
-  keyword: Type.Optional(Type.String({ description: 'Keyword it matched, in any case' })),
-  ...windowParameters('receivedAt'),
-  ...PAGE_PARAMETERS,
-})
+export const InboundListQuerySchema = listQuery(
+  INBOUND_FILTERS,
+  {
+    from: Type.String({ description: 'Sender' }),
+    to: Type.String({ examples: ['71234'], description: 'Number it was sent to' }),
+    keyword: Type.String({ description: 'Keyword it matched, in any case' }),
+    ...windowParameters('receivedAt'),
+  },
+  { needsFilter: true },
+)
 
 /** Inbound messages as they were pushed. */
 export const InboundMessageListSchema = pageSchema(InboundSmsWebhookSchema, 'InboundMessageList')

@@ -1,12 +1,14 @@
 import { type TSchema, Type } from 'typebox'
-import { DEFAULT_PAGE, MAX_PAGE } from '../../domain/list-queries.ts'
+import { fault, WHOLE_REQUEST } from '../../domain/faults.ts'
+import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/list-queries.ts'
+import { givenNames } from '../query-strings.ts'
+import { judged, patterned, ruled } from '../validate.ts'
 import { nullableString } from './nullable.ts'
 import { titled } from './titled.ts'
 
-/** Parameters shared by the lists of the customers' API, for the OpenAPI document: the domain judges the texts. */
+/** Queries of the lists of the customers' API. */
 
-export const PlanParameter = Type.String({
-  pattern: '^[a-fA-F0-9]{24}$',
+export const PlanParameter = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
   examples: ['65f0c0ffee65f0c0ffee65f0'],
   description: 'Service plan: 24 hex digits',
 })
@@ -14,25 +16,61 @@ export const PlanParameter = Type.String({
 /** `time`: the field that the window applies to. */
 export function windowParameters(time: string) {
   return {
-    fromDate: Type.Optional(
-      Type.String({ format: 'date-time', description: `Start of the ${time} window, inclusive` }),
-    ),
-    toDate: Type.Optional(
-      Type.String({ format: 'date-time', description: 'End, inclusive; at most 31 days after fromDate' }),
-    ),
+    fromDate: Type.String({ format: 'date-time', description: `Start of the ${time} window, inclusive` }),
+    toDate: Type.String({
+      format: 'date-time',
+      description: 'End, inclusive; at most 31 days after fromDate',
+    }),
   }
 }
 
-export const PAGE_PARAMETERS = {
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      default: DEFAULT_PAGE,
-      description: `Values above ${MAX_PAGE} are ${MAX_PAGE}`,
-    }),
-  ),
-  cursor: Type.Optional(Type.String({ description: 'nextCursor of the previous page, unchanged' })),
+interface PageParameters {
+  readonly defaultLimit: number
+  readonly limit: string
+  readonly cursor: string
 }
+
+const PAGE: PageParameters = {
+  defaultLimit: DEFAULT_PAGE,
+  limit: `Values above ${MAX_PAGE} are ${MAX_PAGE}`,
+  cursor: 'nextCursor of the previous page, unchanged',
+}
+
+/**
+ * The query of a list of one plan: its filters, each a documented schema that is judged by the rule of its name, and
+ * the page. `needsFilter`: the plan alone is not enough.
+ */
+export function listQuery<Filters extends object>(
+  rules: FilterRules<Filters>,
+  documented: { readonly [Name in keyof Filters]: TSchema },
+  { needsFilter = false, page = PAGE }: { needsFilter?: boolean; page?: PageParameters } = {},
+) {
+  const filters = Object.entries<TSchema>(documented).map(([name, schema]) => [
+    name,
+    judged(Type.Optional(schema), rules[name as keyof Filters]),
+  ])
+  const query = Type.Object({
+    servicePlanId: PlanParameter,
+    ...(Object.fromEntries(filters) as Record<string, TSchema>),
+    limit: judged(
+      Type.Optional(Type.Integer({ minimum: 1, default: page.defaultLimit, description: page.limit })),
+      LIMIT_RULE,
+    ),
+    cursor: judged(Type.Optional(Type.String({ description: page.cursor })), CURSOR_RULE),
+  })
+  const narrowing = [...Object.keys(documented), 'cursor']
+  const message = `needs one of ${narrowing.slice(0, -1).join(', ')} or cursor`
+  return ruled(query, (given) => {
+    const isNarrow = !needsFilter || givenNames(given).some((name) => narrowing.includes(name))
+    return [...windowFaults(given), ...(isNarrow ? [] : [fault(WHOLE_REQUEST, 'FILTER_REQUIRED', message)])]
+  })
+}
+
+const LIMIT_RULE = {
+  parse: (text: string) => (/^0*[1-9][0-9]*$/.test(text) ? text : null),
+  rule: 'must be a whole number of at least 1',
+}
+const CURSOR_RULE = { parse: (text: string) => (text === '' ? null : text), rule: 'must not be empty' }
 
 /** A page of a list. */
 export function pageSchema(item: TSchema, title: string) {

@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
+import { MESSAGE_FILTERS } from '../../domain/message-filters.ts'
 import { STATUSES } from '../../domain/message-states.ts'
 import { DeliveryReceiptSchema } from './delivery-receipt.ts'
-import { PAGE_PARAMETERS, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
+import { listQuery, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
 import { oneOf } from './nullable.ts'
-
-/** Query strings and paths, for the documentation only: parameters are texts, and the domain reads and judges them. */
 
 export const MessagePathSchema = Type.Object({
   msgId: Type.String({
@@ -18,17 +17,17 @@ export const LookupQuerySchema = Type.Object({ servicePlanId: PlanParameter })
 
 export const ShortLookupQuerySchema = Type.Object({ servicePlanId: Type.Optional(PlanParameter) })
 
-export const ListQuerySchema = Type.Object({
-  servicePlanId: PlanParameter,
-  from: Type.Optional(Type.String({ description: 'Sender' })),
-  to: Type.Optional(Type.String({ examples: ['+15551230001'], description: 'Destination' })),
-  status: Type.Optional(oneOf(STATUSES, { title: 'MessageStatus', description: 'Current status' })),
-  country: Type.Optional(Type.String({ description: 'ISO 3166-1 alpha-2' })),
-  mccmnc: Type.Optional(
-    Type.String({ pattern: '^[0-9]{5,6}$', description: 'Mobile country code and network code' }),
-  ),
-  ...windowParameters('createdAt'),
-  ...PAGE_PARAMETERS,
-})
+export const ListQuerySchema = listQuery(
+  MESSAGE_FILTERS,
+  {
+    from: Type.String({ description: 'Sender' }),
+    to: Type.String({ examples: ['+15551230001'], description: 'Destination' }),
+    status: oneOf(STATUSES, { title: 'MessageStatus', description: 'Current status' }),
+    country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
+    mccmnc: Type.String({ pattern: '^[0-9]{5,6}$', description: 'Mobile country code and network code' }),
+    ...windowParameters('createdAt'),
+  },
+  { needsFilter: true },
+)
 
 export const MessageListSchema = pageSchema(DeliveryReceiptSchema, 'MessageList')

@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
-import { EVENT_STATES } from '../../domain/events.ts'
-import { PAGE_PARAMETERS, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
+import { EVENT_FILTERS } from '../../domain/event-filters.ts'
+import { EVENT_STATES, parseEventId } from '../../domain/events.ts'
+import { judged } from '../validate.ts'
+import { listQuery, PlanParameter, pageSchema, windowParameters } from './list-query.ts'
 import { nullableInteger, nullableString, oneOf } from './nullable.ts'
 import { titled } from './titled.ts'
 import { EVENT_TYPES, WebhookDestinationSchema, WebhookEventSchema } from './webhook-event.ts'
 
-/** Parameters of the customers' webhook API. The domain reads and judges the texts. */
+/** Parameters of the customers' webhook API. */
 
 const Destination = Type.String({
   maxLength: 300,
@@ -14,22 +16,23 @@ const Destination = Type.String({
 const MsgId = Type.String({ maxLength: 36, format: 'uuid', description: 'Of one message' })
 
 export const EventPathSchema = Type.Object({
-  eventId: Type.String({
-    examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203-1'],
-    description: '{msgId}-{sequence}, as in webhook-id',
-  }),
+  eventId: judged(
+    Type.String({
+      examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203-1'],
+      description: '{msgId}-{sequence}, as in webhook-id',
+    }),
+    { parse: parseEventId, rule: 'must be a message id, a dash and a number' },
+  ),
 })
 
-export const EventListQuerySchema = Type.Object({
-  servicePlanId: PlanParameter,
-  state: Type.Optional(oneOf(EVENT_STATES, { description: 'State of the delivery' })),
-  msgId: Type.Optional(MsgId),
-  destination: Type.Optional(Destination),
+export const EventListQuerySchema = listQuery(EVENT_FILTERS, {
+  state: oneOf(EVENT_STATES, { description: 'State of the delivery' }),
+  msgId: MsgId,
+  destination: Destination,
   ...windowParameters("messages' createdAt"),
-  ...PAGE_PARAMETERS,
 })
 
-export const DestinationListQuerySchema = Type.Object({ servicePlanId: PlanParameter, ...PAGE_PARAMETERS })
+export const DestinationListQuerySchema = listQuery({}, {})
 
 export const WebhookEventListSchema = pageSchema(WebhookEventSchema, 'WebhookEventList')
 export const WebhookDestinationListSchema = pageSchema(WebhookDestinationSchema, 'WebhookDestinationList')

@@ -25,7 +25,6 @@ import { registerSenderRules } from './sender-rules.ts'
 import { registerSenders } from './senders.ts'
 import { registerServicePlans } from './service-plans.ts'
 import { registerTokens } from './tokens.ts'
-import { compileAdminValidator } from './validation.ts'
 import { registerWebhookDestinations } from './webhook-destinations.ts'
 import { registerWebhookEvents } from './webhook-events.ts'
 import { registerWebhookTests } from './webhook-tests.ts'
@@ -36,7 +35,6 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
   app.register(
     async (plain) => {
       const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
-      scope.setValidatorCompiler(compileAdminValidator)
       const operators = deps.operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
       scope.addHook('onRequest', async (request) => requireOperator(request, operators, deps))
       scope.addHook('onRoute', (route) => {

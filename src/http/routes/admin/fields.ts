@@ -15,24 +15,9 @@ import {
 } from '../../../domain/webhook-headers.ts'
 import type { AccountSettings } from '../../../store/accounts.ts'
 import { titled } from '../../schemas/titled.ts'
+import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts'
 
 /** Fields shared by several resources of the admin API, and the form of pages and errors. */
-
-/** What each pattern requires in words, by its source: the text of the fault. */
-export const PATTERN_MEANINGS = new Map<string, string>()
-
-/** Title, description and examples, which the OpenAPI document shows. */
-interface Annotations {
-  /** Makes it a schema with that name in the document. */
-  readonly title?: string
-  readonly description?: string
-  readonly examples?: readonly string[]
-}
-
-export function patterned(pattern: RegExp, meaning: string, options: Annotations = {}) {
-  PATTERN_MEANINGS.set(pattern.source, meaning)
-  return Type.String({ pattern: pattern.source, ...options })
-}
 
 export const PublicId = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
   description: '24 hex digits',

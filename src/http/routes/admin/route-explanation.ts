@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { FAILURES } from '../../../domain/error-codes.ts'
 import type { Fault } from '../../../domain/faults.ts'
 import { fault } from '../../../domain/faults.ts'
-import { withPlus } from '../../../domain/query-parameters.ts'
 import { explainRoute, type RouteExplanation } from '../../../domain/route-explanation.ts'
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { ERRORS, type ErrorCode, invalid } from '../../../errors.ts'
@@ -76,9 +75,7 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
     { schema: { tags: ['Routes'], querystring: Query, response: answers(200, Explanation) } },
     async ({ query }) => {
       const snapshot = directory.current()
-      const { body = null, servicePlanId } = query
-      const from = withPlus(query.from)
-      const to = withPlus(query.to)
+      const { body = null, servicePlanId, from, to } = query
       const plan = snapshot.planByPublicId(servicePlanId)
       const faults: Fault[] = fieldFaults({ from, to, body })
       if (plan === undefined)

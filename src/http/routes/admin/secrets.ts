@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { resealSecrets } from '../../../operations/reseal-secrets.ts'
 import { requestBody, titled } from '../../schemas/titled.ts'
-import { Nullable, patterned } from './fields.ts'
+import { patterned } from '../../validate.ts'
+import { Nullable } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 

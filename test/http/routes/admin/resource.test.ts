@@ -12,7 +12,7 @@ import {
   type Resource,
 } from '../../../../src/http/routes/admin/resource.ts'
 import type { AdminDeps } from '../../../../src/http/routes/admin/scope.ts'
-import { compileAdminValidator } from '../../../../src/http/routes/admin/validation.ts'
+import { validateRequests } from '../../../../src/http/validate.ts'
 
 interface Row {
   readonly id: number
@@ -48,10 +48,10 @@ const tags: unknown[] = []
 beforeAll(async () => {
   app = fastify()
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
+  validateRequests(app)
   app.register(
     async (plain) => {
       const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
-      scope.setValidatorCompiler(compileAdminValidator)
       scope.addHook('onRoute', ({ method, schema }) => {
         if (method !== 'HEAD') tags.push(schema?.tags)
       })

@@ -1,0 +1,241 @@
+import type { FastifyInstance, FastifyRequest, FastifySchema, HookHandlerDoneFunction } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { TLocalizedValidationError } from 'typebox/error'
+import Format from 'typebox/format'
+import { Settings } from 'typebox/system'
+import { parseTimestamp } from '../domain/dates.ts'
+import { type Fault, fault, WHOLE_REQUEST } from '../domain/faults.ts'
+import { DATE_RULE, type FilterRule } from '../domain/list-queries.ts'
+import { isUuid } from '../domain/message-ids.ts'
+import { invalid } from '../errors.ts'
+import { bracketFaults, faultOfSyntax, type Query, withPluses } from './query-strings.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The faults of a request whose route has `attachValidation`: its handler adds its own. */
+    faults: readonly Fault[] | null
+  }
+}
+
+/** More than a request of 64 KiB sensibly has, and the answer stays readable. */
+const MAX_FAULTS = 50
+Settings.Set({ maxErrors: MAX_FAULTS })
+
+/** What a format requires in words. The callback guard judges a `uri`. */
+const FORMAT_MEANINGS: Readonly<Record<string, string>> = { uuid: 'must be a UUID', 'date-time': DATE_RULE }
+Format.Set('uuid', isUuid)
+Format.Set('date-time', (text) => parseTimestamp(text, 'down') !== null)
+Format.Set('uri', () => true)
+
+/** What each pattern requires in words, by its source: the text of the fault. */
+export const PATTERN_MEANINGS = new Map<string, string>()
+
+/** Title, description and examples, which the OpenAPI document shows. */
+export interface Annotations {
+  /** Makes it a schema with that name in the document. */
+  readonly title?: string
+  readonly description?: string
+  readonly examples?: readonly string[]
+}
+
+/** A string with a pattern, and what the fault says. */
+export function patterned(pattern: RegExp, meaning: string, options: Annotations = {}) {
+  PATTERN_MEANINGS.set(pattern.source, meaning)
+  return Type.String({ pattern: pattern.source, ...options })
+}
+
+const JUDGED = new WeakMap<object, TSchema>()
+
+/** A field of an object that the document shows as `schema`, and that only this rule judges. */
+export function judged<Schema extends TSchema>(schema: Schema, { parse, rule }: FilterRule<unknown>): Schema {
+  const isValid = (value: unknown) => typeof value === 'string' && parse(value) !== null
+  JUDGED.set(
+    schema,
+    Type.Refine(Type.Unknown(), isValid, () => rule),
+  )
+  return schema
+}
+
+function withJudges(schema: TSchema): TSchema {
+  const { properties } = schema as Partial<Type.TObject>
+  if (properties === undefined) return schema
+  const fields = Object.entries(properties).map(([name, field]) => [name, JUDGED.get(field) ?? field])
+  return { ...schema, properties: Object.fromEntries(fields) }
+}
+
+/** What a schema cannot say about the fields of an object: a relation of several, or more than one fault of a field. */
+type Rule = (fields: Readonly<Record<string, unknown>>) => Fault[]
+const RULES = new WeakMap<object, Rule>()
+
+/** The schema of an object with a rule in addition. The rule gets the fields as they came, of whatever type. */
+export function ruled<Schema extends TSchema>(schema: Schema, rule: Rule): Schema {
+  RULES.set(schema, rule)
+  return schema
+}
+
+/**
+ * Checks every request against the schemas of its route, before its handler, and answers 400 with the faults of all its
+ * parts. Nothing is coerced. Call before routes are added.
+ */
+export function validateRequests(app: FastifyInstance): void {
+  // Fastify itself would stop at the first part that has a fault.
+  app.setValidatorCompiler(() => () => true)
+  app.decorateRequest('faults', null)
+  app.addHook('onRoute', (route) => {
+    const faultsOf = requestCheck(route.schema ?? {})
+    const isAttached = route.attachValidation === true
+    const validate = (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction) => {
+      const faults = faultsOf(request)
+      if (faults.length === 0) return done()
+      if (!isAttached) return done(invalid(faults.slice(0, MAX_FAULTS)))
+      request.faults = faults
+      done()
+    }
+    route.preHandler = [validate, ...[route.preHandler ?? []].flat()]
+  })
+}
+
+type QuerySchema = Type.TObject & { readonly additionalProperties?: boolean }
+type Check = (value: unknown) => readonly Fault[]
+const NONE: readonly Fault[] = []
+const accept: Check = () => NONE
+
+function requestCheck(schema: FastifySchema): (request: FastifyRequest) => readonly Fault[] {
+  const { params, querystring, body } = schema as Partial<Record<keyof FastifySchema, TSchema>>
+  const paramFaults = params === undefined ? accept : checkOf(params)
+  const bodyFaults = body === undefined ? accept : checkOf(body)
+  if (querystring === undefined) {
+    // No array is made for a send.
+    if (params === undefined) return (request) => bodyFaults(request.body)
+    return (request) => [...paramFaults(request.params), ...bodyFaults(request.body)]
+  }
+  const { properties, additionalProperties } = querystring as QuerySchema
+  const names = Object.keys(properties)
+  const isOpen = additionalProperties !== false
+  const queryFaults = checkOf(querystring, names)
+  return (request) => {
+    const query = request.query as Query
+    request.query = withPluses(query)
+    const brackets = isOpen ? bracketFaults(query, names) : NONE
+    const faults = [
+      ...paramFaults(request.params),
+      ...queryFaults(request.query),
+      ...bodyFaults(request.body),
+    ]
+    return [...brackets, ...faults]
+  }
+}
+
+/** Compiles a schema when it is first used, because most never are. `names`: the parameters, if it is one of a query. */
+function checkOf(schema: TSchema, names?: readonly string[]): Check {
+  let validator: ReturnType<typeof Compile> | undefined
+  const rule = RULES.get(schema)
+  return (value) => {
+    validator ??= Compile(withJudges(schema))
+    const faults = validator.Check(value)
+      ? NONE
+      : faultsOf(validator.Errors(value), names === undefined ? null : (value as Query))
+    if (rule === undefined) return faults
+    const more = rule(isObject(value) ? value : {})
+    if (more.length === 0) return faults
+    return names === undefined ? [...faults, ...more] : inOrder([...faults, ...more], names)
+  }
+}
+
+/** Sorted by parameter; the request as a whole comes last. */
+function inOrder(faults: readonly Fault[], names: readonly string[]): Fault[] {
+  const places = new Map(names.map((name, place) => [name, place]))
+  const placeOf = ({ field }: Fault) => places.get(field) ?? names.length
+  return faults.toSorted((a, b) => placeOf(a) - placeOf(b))
+}
+
+type SchemaError = TLocalizedValidationError
+
+/** The first fault of each field. */
+function faultsOf(errors: readonly SchemaError[], query: Query | null): Fault[] {
+  const byField = new Map<string, Fault>()
+  for (const found of errors.flatMap(faultsOfError)) {
+    if (!byField.has(found.field)) byField.set(found.field, found)
+  }
+  if (query === null) return [...byField.values()]
+  return [...byField.values()].map((found) => faultOfSyntax(found, query) ?? found)
+}
+
+function faultsOfError(error: SchemaError): Fault[] {
+  const field = fieldName(error.instancePath)
+  switch (error.keyword) {
+    case 'required':
+      return error.params.requiredProperties.map((name) =>
+        fault(inside(error.instancePath, name), 'REQUIRED', 'is required'),
+      )
+    case 'additionalProperties':
+      return error.params.additionalProperties.map((name) =>
+        fault(inside(error.instancePath, name), 'UNKNOWN_FIELD', 'is not a field of this request'),
+      )
+    case 'boolean': // the schema `false` of a field that is not listed
+      return [fault(field, 'UNKNOWN_FIELD', 'is not a field of this request')]
+    case 'type':
+      return [
+        fault(field, 'WRONG_TYPE', `must be ${[error.params.type].flat().map(withArticle).join(' or ')}`),
+      ]
+    case '~refine':
+      return [fault(field, 'INVALID_FORMAT', error.params.message)]
+    case 'pattern': {
+      const meaning = PATTERN_MEANINGS.get(String(error.params.pattern))
+      return [fault(field, 'INVALID_FORMAT', meaning ?? 'must have the documented form')]
+    }
+    case 'format':
+      return [
+        fault(
+          field,
+          'INVALID_FORMAT',
+          FORMAT_MEANINGS[error.params.format] ?? 'must have the documented form',
+        ),
+      ]
+    case 'enum':
+      return [fault(field, 'NOT_ALLOWED', `must be one of ${error.params.allowedValues.join(', ')}`)]
+    case 'maxLength':
+      return [fault(field, 'TOO_LONG', `must have at most ${error.params.limit} characters`)]
+    case 'minLength':
+      return [fault(field, 'TOO_SHORT', `must have at least ${error.params.limit} characters`)]
+    case 'maxItems':
+      return [fault(field, 'TOO_LONG', `must have at most ${error.params.limit} items`)]
+    case 'minItems':
+      return [fault(field, 'TOO_SHORT', `must have at least ${error.params.limit} items`)]
+    case 'maxProperties':
+      return [fault(field, 'TOO_LONG', `must have at most ${error.params.limit} fields`)]
+    case 'minProperties':
+      return [fault(field, 'TOO_SHORT', 'must name at least one field')]
+    case 'uniqueItems':
+      return [fault(field, 'REPEATED', 'must not have the same item twice')]
+    case 'minimum':
+    case 'maximum':
+      return [fault(field, 'OUT_OF_RANGE', `must be ${error.params.comparison} ${error.params.limit}`)]
+    default:
+      return [fault(field, 'INVALID', error.message)]
+  }
+}
+
+function withArticle(type: string): string {
+  if (type === 'null') return type
+  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`
+}
+
+/** `/rateLimit/burst` -> `rateLimit.burst`. */
+function fieldName(instancePath: string): string {
+  if (instancePath === '') return WHOLE_REQUEST
+  return instancePath
+    .slice(1)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.')
+}
+
+function inside(instancePath: string, name: string): string {
+  return instancePath === '' ? name : `${fieldName(instancePath)}.${name}`
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
