@@ -5,7 +5,7 @@ import { planForReading } from '../domain/plan-scopes.ts'
 import { hashToken, MAX_TOKEN_LENGTH, type TokenScope } from '../domain/tokens.ts'
 import { AppError } from '../errors.ts'
 import type { DirectorySource } from './fresh-directory.ts'
-import { countHeader } from './header-counts.ts'
+import { countHeader } from './wire/message-faults.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { type AppError, invalid } from '../errors.ts'
+import { countHeader } from './wire/message-faults.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -58,4 +60,34 @@ function isEscaped(text: string, at: number): boolean {
   let first = at
   while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1
   return (at - first) % 2 === 1
+}
+
+/** The type alone, or with parameters (RFC 9110 §8.3.1); only blanks and tabs are white space here. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i
+const CHARSET = /;[ \t]*charset=([^;]*)/gi
+/** RFC 8259 §8.1: JSON is UTF-8, and US-ASCII is a part of it. */
+const CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
+
+/**
+ * Whether the headers say that the body is plain JSON in UTF-8: by type and charset, not compressed, and nothing given
+ * twice.
+ */
+export function isPlainJson({
+  headers,
+  rawHeaders,
+}: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): boolean {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
+  if (!JSON_TYPE.test(type) || encoding.toLowerCase() !== 'identity') return false
+  for (const [, charset = ''] of type.matchAll(CHARSET)) {
+    if (
+      !CHARSETS.has(
+        charset
+          .trim()
+          .replace(/^"(.*)"$/, '$1')
+          .toLowerCase(),
+      )
+    )
+      return false
+  }
+  return countHeader(rawHeaders, 'content-type') === 1
 }

@@ -1,14 +1,43 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { withComponents } from './openapi-components.ts'
-import { OPERATOR_TAGS } from './routes/admin/documentation.ts'
-import { CUSTOMER_TAGS } from './schemas/customer-tags.ts'
 import { WEBHOOKS } from './schemas/webhooks.ts'
 
 const FAILURES = 'Every failure answers the ErrorBody, whatever its status.'
 const BEARER = { type: 'http', scheme: 'bearer', description: 'A token that the operator issued' } as const
 const ABOUT = { version: 'v1', license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' } }
 const OPERATOR_PATHS = '/admin/v1/'
+
+/** The tags of the customers' document. */
+const CUSTOMER_TAGS = [
+  { name: 'Messages', description: 'Send messages, and read their delivery records.' },
+  { name: 'Inbound messages', description: 'Messages that people sent to your numbers.' },
+  { name: 'Events', description: 'Changes of status and inbound messages, to be read in their order.' },
+  { name: 'Webhook deliveries', description: 'Events pushed to your URLs, and deliveries that wait.' },
+  { name: 'Webhooks', description: 'What the service pushes to your URLs.' },
+]
+
+/** The tags of the operators' document. */
+const OPERATOR_TAGS = [
+  ['Accounts', 'Customers, with their webhook secrets and rate limits.'],
+  ['Service plans', 'What a customer sends and receives under.'],
+  ['Tokens', "Credentials of the customers' API."],
+  ['Senders', 'Senders that a service plan may use.'],
+  ['Sender rules', 'Kinds of sender that a country allows.'],
+  ['Inbound numbers', 'Numbers that people send messages to.'],
+  ['Opt-outs', 'Recipients that want nothing more from a sender.'],
+  ['Carriers', 'SMSCs that the service binds to.'],
+  ['Routes', 'Carriers by priority and weight, and which of them a message takes.'],
+  ['Routing rules', 'Exceptions from the route of a service plan.'],
+  ['Number ranges', 'Networks of number prefixes.'],
+  ['Rates', 'What a segment costs.'],
+  ['Quality', 'How carriers do in each route.'],
+  ['Queue', 'What waits, and why.'],
+  ['Secrets', 'What is sealed with the key of the service.'],
+  ['Message search', 'Outbound messages of all service plans, with their history.'],
+  ['Inbound message search', 'Inbound messages of all service plans, and those that nobody owns.'],
+  ['Webhook administration', 'Events of all service plans, and where they are delivered.'],
+].map(([name, description]) => ({ name, description }))
 
 /** Collects the schemas of the routes registered after it, and serves the customers' document at `/openapi.json`. */
 export async function documentRoutes(app: FastifyInstance, baseUrl: string | null): Promise<void> {

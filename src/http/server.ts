@@ -3,33 +3,34 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Registry } from 'prom-client'
 import { RateLimiter } from '../domain/rate-limits.ts'
 import { AppError } from '../errors.ts'
-import { answerUnroutable, checkArrivals } from './arrivals.ts'
 import { authenticateCustomer } from './authentication.ts'
-import { Connections, type ShortWay } from './connections.ts'
 import { answerError } from './error-answers.ts'
-import { parseJson } from './json-bodies.ts'
+import { isPlainJson, parseJson } from './json-bodies.ts'
 import { buildLazySerializer } from './lazy-serializers.ts'
 import type { HttpLimits } from './limits.ts'
-import { isPlainJson } from './media-types.ts'
 import { type HttpMetrics, httpMetrics } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
 import { limitAccounts } from './rate-limiting.ts'
-import { rawAnswers } from './raw-answers.ts'
 import { recordRequests, recordUnanswered } from './request-records.ts'
-import { eventFeedRoute, type FeedDeps } from './routes/event-feed.ts'
-import { healthRoutes, type Readiness, refuseUntilOpen } from './routes/health.ts'
-import { inboundListRoute } from './routes/inbound-list.ts'
-import { inboundLookupRoute } from './routes/inbound-lookup.ts'
-import { listRoute } from './routes/message-list.ts'
-import { type LookupDeps, lookupRoutes } from './routes/message-lookups.ts'
-import { metricsRoute } from './routes/metrics.ts'
-import { SEND_PATH, type SendDeps, sendRoute } from './routes/sendsms.ts'
-import { type WebhookActionDeps, webhookEventActions, webhookTestRoute } from './routes/webhook-actions.ts'
-import { webhookDestinationActions, webhookDestinationRoute } from './routes/webhook-destinations.ts'
-import { webhookEventRoutes } from './routes/webhook-events.ts'
+import { type FeedDeps, registerEventFeed } from './routes/event-feed.ts'
+import { type Readiness, refuseUntilOpen, registerHealth } from './routes/health.ts'
+import { registerInboundMessages } from './routes/inbound-messages.ts'
+import { type LookupDeps, registerMessages } from './routes/messages.ts'
+import { registerMetrics } from './routes/metrics.ts'
+import { registerSend, SEND_PATH, type SendDeps } from './routes/sendsms.ts'
+import {
+  registerRedeliveries,
+  registerWebhookTest,
+  type WebhookActionDeps,
+} from './routes/webhook-actions.ts'
+import { registerDestinationActions, registerWebhookDestinations } from './routes/webhook-destinations.ts'
+import { registerWebhookEvents } from './routes/webhook-events.ts'
 import { inTurns, SharedTurns } from './shared-turns.ts'
 import { ShortSends } from './short-sends.ts'
 import { validateRequests } from './validate.ts'
+import { answerUnroutable, checkArrivals } from './wire/arrivals.ts'
+import { Connections, type ShortWay } from './wire/connections.ts'
+import { rawAnswers } from './wire/raw-answers.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
   readonly limits: HttpLimits
@@ -91,7 +92,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   refuseUntilOpen(app, deps.isOpen)
   recordRequests(app, metrics)
   await documentRoutes(app, deps.baseUrl)
-  await addRoutes(app, deps, metrics)
+  await registerRoutes(app, deps, metrics)
   return app
 }
 
@@ -100,19 +101,19 @@ function shortWayOf(deps: ServerDeps, metrics: HttpMetrics, newRequestId: () => 
   return { target: `POST ${SEND_PATH}`, answer: (request) => sends.answer(request) }
 }
 
-async function addRoutes(app: FastifyInstance, deps: ServerDeps, metrics: HttpMetrics): Promise<void> {
-  healthRoutes(app, deps)
-  if (deps.serves !== 'customers') metricsRoute(app, deps.scrape ?? (() => deps.registry.metrics()))
-  if (deps.serves !== 'operators') await addCustomerRoutes(app, deps, metrics)
+async function registerRoutes(app: FastifyInstance, deps: ServerDeps, metrics: HttpMetrics): Promise<void> {
+  registerHealth(app, deps)
+  if (deps.serves !== 'customers') registerMetrics(app, deps.scrape ?? (() => deps.registry.metrics()))
+  if (deps.serves !== 'operators') await registerCustomerRoutes(app, deps, metrics)
   if (deps.serves !== 'customers') deps.adminRoutes?.(app)
 }
 
-async function addCustomerRoutes(
+async function registerCustomerRoutes(
   app: FastifyInstance,
   deps: ServerDeps,
   metrics: HttpMetrics,
 ): Promise<void> {
-  sendRoute(app, deps, ({ id: requestId, token }, elapsedMs) =>
+  registerSend(app, deps, ({ id: requestId, token }, elapsedMs) =>
     recordUnanswered(app.log, metrics, { requestId, accountId: token?.account.accountId, elapsedMs }),
   )
   const authenticate = authenticateCustomer(deps.directory, deps.clock)
@@ -124,21 +125,19 @@ async function addCustomerRoutes(
     reads.addHook('onRequest', authenticate)
     reads.addHook('onRequest', limitReads)
     reads.addHook('onRoute', inTurns(new SharedTurns(limits.readsAtOnce)))
-    lookupRoutes(reads, deps)
-    listRoute(reads, deps)
-    inboundLookupRoute(reads, deps)
-    inboundListRoute(reads, deps)
-    eventFeedRoute(reads, deps)
-    webhookEventRoutes(reads, deps)
-    webhookDestinationRoute(reads, deps)
+    registerMessages(reads, deps)
+    registerInboundMessages(reads, deps)
+    registerEventFeed(reads, deps)
+    registerWebhookEvents(reads, deps)
+    registerWebhookDestinations(reads, deps)
   })
   await app.register(async (actions) => {
     actions.addHook('onRequest', authenticate)
     actions.addHook('onRequest', limitReads)
-    webhookTestRoute(actions, deps)
+    registerWebhookTest(actions, deps)
     actions.addHook('onRoute', inTurns(new SharedTurns(limits.actionsAtOnce)))
-    webhookEventActions(actions, deps)
-    webhookDestinationActions(actions, deps)
+    registerRedeliveries(actions, deps)
+    registerDestinationActions(actions, deps)
   })
 }
 

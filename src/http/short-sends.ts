@@ -11,14 +11,14 @@ import {
   type SendRequest,
 } from '../domain/send-requests.ts'
 import type { AcceptOutcome } from '../operations/accept-messages.ts'
-import { ANSWER_HEADERS } from './arrivals.ts'
 import { liveToken } from './authentication.ts'
 import { parseJson } from './json-bodies.ts'
 import type { HttpLimits } from './limits.ts'
 import type { HttpMetrics } from './metrics.ts'
-import type { PlainRequest } from './plain-heads.ts'
 import { inHundredths, isLogged, recordUnanswered } from './request-records.ts'
 import { SEND_PATH, type SendDeps } from './routes/sendsms.ts'
+import { ANSWER_HEADERS } from './wire/arrivals.ts'
+import type { PlainRequest } from './wire/plain-heads.ts'
 
 export interface ShortSendsOptions
   extends Pick<SendDeps, 'accepter' | 'baseUrl' | 'clock' | 'directory' | 'guard'> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.ts'
-import { parseJson } from '../../src/http/json-bodies.ts'
+import { isPlainJson, parseJson } from '../../src/http/json-bodies.ts'
 
 function codeOf(bytes: Uint8Array | string): string {
   try {
@@ -42,5 +42,49 @@ describe('parseJson', () => {
     const value = parseJson(Buffer.from('{"__proto__":{"from":"x"}}'), 8) as Record<string, unknown>
     expect(value.from).toBeUndefined()
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+  })
+})
+
+function judge(type: string, encoding?: string): boolean {
+  const headers = {
+    'content-type': type,
+    ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+  }
+  return isPlainJson({ headers, rawHeaders: Object.entries(headers).flat() })
+}
+
+describe('isPlainJson', () => {
+  it.each([
+    'application/json',
+    'APPLICATION/JSON',
+    'application/json;',
+    'application/json ; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'application/json; charset=us-ascii',
+    'application/json; version=1',
+  ])('takes %s', (type) => expect(judge(type)).toBe(true))
+
+  it.each([
+    '',
+    'text/json',
+    'application/jsonx',
+    'application/json, text/plain',
+    'application/json\u00a0',
+    'application/json; charset=utf-16',
+    'application/json; charset=',
+    'application/json; charset=utf-8; charset=utf-16',
+  ])('refuses %j', (type) => expect(judge(type)).toBe(false))
+
+  it('refuses any coding of the body', () => {
+    expect(judge('application/json', 'Identity')).toBe(true)
+    for (const coding of ['gzip', 'identity, gzip', 'x', '']) {
+      expect(judge('application/json', coding)).toBe(false)
+    }
+  })
+
+  it('refuses two content types, the first of which Node would take', () => {
+    const headers = { 'content-type': 'application/json' }
+    const rawHeaders = ['Content-Type', 'application/json', 'content-type', 'text/plain']
+    expect(isPlainJson({ headers, rawHeaders })).toBe(false)
   })
 })

@@ -93,6 +93,22 @@ function largeObjects(node: unknown): string[] {
   return [...(names.length > 3 ? [names.join()] : []), ...Object.values(node).flatMap(largeObjects)]
 }
 
+it('says that omitted fields keep their values where fields may be omitted, and nowhere else', () => {
+  const changes = operationsOf(OPERATORS).filter(({ operation }) =>
+    operation.operationId.startsWith('change'),
+  )
+  expect(changes.length).toBeGreaterThan(5)
+  const { schemas } = OPERATORS.components as {
+    schemas: Record<string, { properties: object; required?: [] }>
+  }
+  for (const { operation } of changes) {
+    const name = JSON.stringify(operation.requestBody).match(/schemas\/(\w+)/)![1]!
+    const { properties, required = [] } = schemas[name]!
+    const isOptional = required.length < Object.keys(properties).length
+    expect(operation.description!.includes('Omitted fields keep'), name).toBe(isOptional)
+  }
+})
+
 describe('components', () => {
   const TEXT = { type: 'string' }
   const jsonOf = (schema: object) => ({ content: { 'application/json': { schema } } })

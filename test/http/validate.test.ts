@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fault } from '../../src/domain/faults.ts'
 import { type FilterRules, WINDOW_RULES } from '../../src/domain/list-queries.ts'
 import { answerError } from '../../src/http/error-answers.ts'
-import { listQuery } from '../../src/http/schemas/list-query.ts'
+import { listQuery } from '../../src/http/schemas/parameters.ts'
 import { judged, patterned, ruled, validateRequests } from '../../src/http/validate.ts'
 
 const PLAN = '65f0c0ffee65f0c0ffee65f0'

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import type { Page } from '../../domain/cursors.ts'
 import {
@@ -10,15 +11,67 @@ import {
   MAX_FEED_PAGE,
   placeBehind,
 } from '../../domain/event-feed.ts'
-import { eventBody, eventId, eventType } from '../../domain/events.ts'
+import { type EventType, eventBody, eventId, eventType } from '../../domain/events.ts'
 import { fault } from '../../domain/faults.ts'
 import { invalid } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
+import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { answered } from '../schemas/error-body.ts'
-import { FeedQuerySchema, FeedSchema } from '../schemas/event-feed.ts'
+import { listQuery } from '../schemas/parameters.ts'
 import { EVENT_FEED } from '../schemas/response-examples.ts'
+import { oneOf, titled } from '../schemas/shapes.ts'
+import { InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
+
+const FeedQuery = listQuery(
+  FEED_FILTERS,
+  {
+    since: Type.String({
+      format: 'date-time',
+      description:
+        'Without a cursor: begin with events from this time on; default: the oldest event that is kept',
+    }),
+  },
+  {
+    page: {
+      defaultLimit: DEFAULT_FEED_PAGE,
+      limit: `Values above ${MAX_FEED_PAGE} are ${MAX_FEED_PAGE}; long texts make a page shorter`,
+      cursor: 'cursor of the previous page, unchanged',
+    },
+  },
+)
+
+const COMMON = {
+  eventId: Type.String({ description: 'webhook-id of its webhook' }),
+  sequence: Type.Integer({
+    description: 'Place among the events of its message: 1, 2, …; 0: an inbound message',
+  }),
+  occurredAt: Type.String({ format: 'date-time' }),
+}
+
+function event<Of extends EventType>(
+  type: Of,
+  title: string,
+  data: typeof DeliveryReceiptSchema | typeof InboundSmsWebhookSchema,
+) {
+  return Type.Object({ ...COMMON, type: oneOf([type]), data }, { title })
+}
+
+/** Events that were pushed, or would have been. */
+const Feed = titled('EventFeed', {
+  items: Type.Array(
+    Type.Union([
+      event('deliveryReceipt', 'DeliveryReceiptEvent', DeliveryReceiptSchema),
+      event('inboundMessage', 'InboundMessageEvent', InboundSmsWebhookSchema),
+    ]),
+  ),
+  cursor: Type.String({ description: 'Where to continue, now or later; it does not expire' }),
+  hasMore: Type.Boolean({ description: 'More events can be read right away' }),
+  gap: Type.Boolean({
+    description: 'Events in between may be gone: the cursor, or since, is older than the oldest event kept',
+  }),
+})
 
 export interface FeedDeps extends ListDeps {
   /** How many days events are kept. */
@@ -26,19 +79,19 @@ export interface FeedDeps extends ListDeps {
   readonly messages: MessageReads
 }
 
-const SCHEMA = {
+const FEED = {
   operationId: 'listEvents',
   summary: "Read a plan's events in their order, oldest first",
   description: 'Every change of status and every inbound message, whether or not it was pushed to a URL.',
   tags: ['Events'],
-  querystring: FeedQuerySchema,
-  response: answered(200, FeedSchema, 'The events behind the cursor', EVENT_FEED),
+  querystring: FeedQuery,
+  response: answered(200, Feed, 'The events behind the cursor', EVENT_FEED),
 }
 
 const DAY_MS = 24 * 3_600_000
 
 /** `GET /v1/events`. */
-export function eventFeedRoute(app: FastifyInstance, deps: FeedDeps): void {
+export function registerEventFeed(app: FastifyInstance, deps: FeedDeps): void {
   const pages = new CursorPages<FeedFilters, FeedPlace>(deps, 'feed', FEED_FILTERS, {
     lifetimeMs: null,
     defaultLimit: DEFAULT_FEED_PAGE,
@@ -47,7 +100,7 @@ export function eventFeedRoute(app: FastifyInstance, deps: FeedDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/events',
-    schema: SCHEMA,
+    schema: FEED,
     // A union would be serialised by trial and error.
     serializerCompiler: () => JSON.stringify,
     handler: async (request) => {

@@ -12,7 +12,7 @@ const STARTING: Readiness = { ok: false, checks: { start: 'not finished' } }
 const RETRY_AFTER_S = 1
 
 /** `/livez`: the process answers. `/readyz`: 200 when it can do its work, else 503. */
-export function healthRoutes(
+export function registerHealth(
   app: FastifyInstance,
   { isOpen = () => true, ready }: { isOpen?: () => boolean; ready: () => Promise<Readiness> },
 ): void {

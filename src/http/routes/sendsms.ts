@@ -7,7 +7,13 @@ import { type Fault, fault } from '../../domain/faults.ts'
 import { idempotencyKeyHash, isIdempotencyKey, requestHash } from '../../domain/idempotency.ts'
 import { planForSending } from '../../domain/plan-scopes.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
-import { judgeSender, recordBytes, type SendRequest } from '../../domain/send-requests.ts'
+import {
+  fieldFaults,
+  judgeSender,
+  MAX_BODY_CHARACTERS,
+  recordBytes,
+  type SendRequest,
+} from '../../domain/send-requests.ts'
 import { AppError, invalid } from '../../errors.ts'
 import type { AcceptOutcome, GroupAccepter } from '../../operations/accept-messages.ts'
 import { authenticateCustomer, tokenOf } from '../authentication.ts'
@@ -17,7 +23,49 @@ import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { ErrorBodySchema, failures } from '../schemas/error-body.ts'
 import { QUEUED_MESSAGE } from '../schemas/response-examples.ts'
-import { SendSmsSchema } from '../schemas/send-sms.ts'
+import { oneOf } from '../schemas/shapes.ts'
+import { patterned, ruled } from '../validate.ts'
+
+/** The domain judges addresses and text, by the same rules for every entrance, and the callback guard the URL. */
+const SendSmsRequest = ruled(
+  Type.Object(
+    {
+      servicePlanId: patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
+        examples: ['65f0c0ffee65f0c0ffee65f0'],
+        description: '24 hex digits',
+      }),
+      channel: oneOf(['SMS']),
+      from: Type.String({
+        examples: ['12345', '+15550001111', 'Aldis'],
+        description:
+          'A sender of a kind that plan and destination allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter',
+      }),
+      to: Type.String({ examples: ['+15551230001'], description: 'One E.164 number' }),
+      body: Type.String({
+        minLength: 1,
+        maxLength: MAX_BODY_CHARACTERS,
+        description: 'Text, in code points; no U+0000',
+      }),
+      callbackUrl: Type.Optional(
+        Type.String({ format: 'uri', description: 'Public https URL for delivery receipts of this message' }),
+      ),
+    },
+    {
+      title: 'SendSmsRequest',
+      examples: [
+        {
+          servicePlanId: '65f0c0ffee65f0c0ffee65f0',
+          channel: 'SMS',
+          from: 'Aldis',
+          to: '+15551230001',
+          body: 'Your code is 271828',
+          callbackUrl: 'https://hooks.example.com/receipts',
+        },
+      ],
+    },
+  ),
+  fieldFaults,
+)
 
 export interface SendDeps {
   readonly directory: DirectorySource
@@ -40,7 +88,7 @@ const SCHEMA = {
       Type.String({ description: 'Up to 255 visible ASCII characters; the same key within 24 h sends once' }),
     ),
   }),
-  body: SendSmsSchema,
+  body: SendSmsRequest,
   response: {
     202: {
       ...DeliveryReceiptSchema,
@@ -63,7 +111,7 @@ const SCHEMA = {
 }
 
 /** `POST /v1/sendsms`. Checks the token and the account's rate before the body is read. */
-export function sendRoute(
+export function registerSend(
   app: FastifyInstance,
   deps: SendDeps,
   onUnanswered: (request: FastifyRequest, elapsedMs: number) => void,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { RateLimit } from '../../domain/configuration.ts'
 import { type EventFilters, parseEventFilters } from '../../domain/event-filters.ts'
 import { type EventKey, eventId, parseEventId } from '../../domain/events.ts'
@@ -15,17 +15,19 @@ import { findEvent } from '../../store/event-list.ts'
 import { planToRead } from '../authentication.ts'
 import { takeOrRefuse } from '../rate-limiting.ts'
 import { answered } from '../schemas/error-body.ts'
+import { EventPathSchema, PlanParameter } from '../schemas/parameters.ts'
 import { REDELIVERED, REDELIVERED_WEBHOOK_EVENT, TEST_EVENT } from '../schemas/response-examples.ts'
-import { presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
+import { oneOf, requestBody } from '../schemas/shapes.ts'
 import {
-  EventPathSchema,
-  PlanBodySchema,
-  RedeliverBodySchema,
+  DestinationField,
+  EVENT_TYPES,
+  MsgIdField,
+  presentEventDetail,
   RedeliveredSchema,
-  TestBodySchema,
   TestEventSchema,
-} from '../schemas/webhook-query.ts'
-import type { LookupDeps } from './message-lookups.ts'
+  WebhookEventDetailSchema,
+} from '../schemas/webhook-event.ts'
+import type { LookupDeps } from './messages.ts'
 import { eventOfPath } from './webhook-events.ts'
 
 export interface WebhookActionDeps extends LookupDeps {
@@ -34,6 +36,47 @@ export interface WebhookActionDeps extends LookupDeps {
   readonly testEvents: TestEvents
   readonly clock: () => number
 }
+
+const OneBody = requestBody(
+  'RedeliverEventRequest',
+  { servicePlanId: PlanParameter },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0' },
+)
+
+const ManyBody = requestBody(
+  'RedeliverEventsRequest',
+  {
+    servicePlanId: PlanParameter,
+    state: Type.Optional(
+      oneOf(['failed', 'kept'], {
+        description: 'default: failed; kept: events that had no URL when they happened, and have one now',
+      }),
+    ),
+    msgId: Type.Optional(MsgIdField),
+    destination: Type.Optional(DestinationField),
+    fromDate: Type.Optional(
+      Type.String({ maxLength: 64, format: 'date-time', description: "Of messages' createdAt, inclusive" }),
+    ),
+    toDate: Type.Optional(Type.String({ maxLength: 64, format: 'date-time', description: 'Inclusive' })),
+    after: Type.Optional(Type.String({ maxLength: 42, description: 'nextAfter of the previous response' })),
+  },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed', fromDate: '2026-11-01T00:00:00Z' },
+)
+
+const TestBody = requestBody(
+  'TestEventRequest',
+  {
+    servicePlanId: PlanParameter,
+    type: Type.Optional(oneOf(EVENT_TYPES, { title: 'EventType', description: 'default: deliveryReceipt' })),
+    url: Type.Optional(
+      Type.String({
+        format: 'uri',
+        description: "When absent: the account's default DLR URL, or the plan's inbound URL",
+      }),
+    ),
+  },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', url: 'https://hooks.example.com/receipts' },
+)
 
 const COMMON = { tags: ['Webhook deliveries'] }
 
@@ -44,7 +87,7 @@ const ONE = {
   description:
     'The event keeps its id, the count of its attempts continues, and its schedule starts again. A pending event becomes due now.',
   params: EventPathSchema,
-  body: PlanBodySchema,
+  body: OneBody,
   response: answered(
     202,
     WebhookEventDetailSchema,
@@ -59,7 +102,7 @@ const MANY = {
   operationId: 'redeliverWebhookEvents',
   summary: 'Redeliver all events of a plan that failed, or were kept',
   description: 'Redelivers up to 10,000 in one request; nextAfter says where to continue.',
-  body: RedeliverBodySchema,
+  body: ManyBody,
   response: answered(202, RedeliveredSchema, 'To be delivered', REDELIVERED, [413, 415]),
 }
 
@@ -69,7 +112,7 @@ const TEST = {
   summary: 'Send a signed test event and return the result',
   description:
     'At most one a second for each account. It has the header aldis-test: true, and is not retried.',
-  body: TestBodySchema,
+  body: TestBody,
   response: answered(200, TestEventSchema, 'The result', TEST_EVENT, [409, 413, 415]),
 }
 
@@ -80,10 +123,10 @@ const MANY_LIMIT: RateLimit = { perSecond: 1, burst: 5 }
 const MANY_UNDER_WAY = 2
 
 /** `POST /v1/webhooks/events/{eventId}/redeliver` and `/v1/webhooks/redeliver`. */
-export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDeps): void {
+export function registerRedeliveries(app: FastifyInstance, deps: WebhookActionDeps): void {
   const { directory, writes, messages } = deps
   app.post('/v1/webhooks/events/:eventId/redeliver', { schema: ONE }, async (request, reply) => {
-    const { servicePlanId } = request.body as Static<typeof PlanBodySchema>
+    const { servicePlanId } = request.body as Static<typeof OneBody>
     const key = eventOfPath(request)
     const plan = planToRead(await directory(), request, servicePlanId)
     await messages.untilRecorded([key.msgId], plan.id)
@@ -95,7 +138,7 @@ export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDep
 
   const turns = new Redeliveries(deps.clock)
   app.post('/v1/webhooks/redeliver', { schema: MANY }, async (request, reply) => {
-    const body = request.body as Static<typeof RedeliverBodySchema>
+    const body = request.body as Static<typeof ManyBody>
     const { filters, after } = readRedelivery(body)
     const plan = planToRead(await directory(), request, body.servicePlanId)
     const query = { ...filters, planId: plan.id, state: body.state ?? 'failed', after }
@@ -108,15 +151,18 @@ export function webhookEventActions(app: FastifyInstance, deps: WebhookActionDep
 }
 
 /** `POST /v1/webhooks/test`. It may take as long as a delivery attempt. */
-export function webhookTestRoute(app: FastifyInstance, { directory, testEvents }: WebhookActionDeps): void {
+export function registerWebhookTest(
+  app: FastifyInstance,
+  { directory, testEvents }: WebhookActionDeps,
+): void {
   app.post('/v1/webhooks/test', { schema: TEST }, async (request) => {
-    const { servicePlanId, type, url } = request.body as Static<typeof TestBodySchema>
+    const { servicePlanId, type, url } = request.body as Static<typeof TestBody>
     const plan = planToRead(await directory(), request, servicePlanId)
     return testEvents.send(plan, type ?? 'deliveryReceipt', url ?? null)
   })
 }
 
-function readRedelivery({ after, ...texts }: Static<typeof RedeliverBodySchema>): {
+function readRedelivery({ after, ...texts }: Static<typeof ManyBody>): {
   filters: EventFilters
   after: EventKey | null
 } {

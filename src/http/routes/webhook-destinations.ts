@@ -5,18 +5,25 @@ import { listDestinations } from '../../store/destination-list.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { answered } from '../schemas/error-body.ts'
+import { listQuery, PlanParameter, pageSchema } from '../schemas/parameters.ts'
 import {
   PAUSED_DESTINATION,
   RESUMED_DESTINATION,
   WEBHOOK_DESTINATION_LIST,
 } from '../schemas/response-examples.ts'
-import { presentDestination, WebhookDestinationSchema } from '../schemas/webhook-event.ts'
-import {
-  DestinationBodySchema,
-  DestinationListQuerySchema,
-  WebhookDestinationListSchema,
-} from '../schemas/webhook-query.ts'
+import { requestBody } from '../schemas/shapes.ts'
+import { DestinationField, presentDestination, WebhookDestinationSchema } from '../schemas/webhook-event.ts'
 import type { WebhookActionDeps } from './webhook-actions.ts'
+
+const ListQuery = listQuery({}, {})
+
+const WebhookDestinationList = pageSchema(WebhookDestinationSchema, 'WebhookDestinationList')
+
+const DestinationBody = requestBody(
+  'DestinationRequest',
+  { servicePlanId: PlanParameter, destination: DestinationField },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', destination: 'https://hooks.example.com' },
+)
 
 const COMMON = { tags: ['Webhook deliveries'] }
 
@@ -26,8 +33,8 @@ const LIST = {
   summary: 'List destinations that are in trouble, paused, or have waiting events, by name',
   description:
     'A destination is the scheme, host and port of a URL. One that works, and has nothing waiting, is not listed.',
-  querystring: DestinationListQuerySchema,
-  response: answered(200, WebhookDestinationListSchema, 'A page, by name', WEBHOOK_DESTINATION_LIST),
+  querystring: ListQuery,
+  response: answered(200, WebhookDestinationList, 'A page, by name', WEBHOOK_DESTINATION_LIST),
 }
 
 function change(operationId: string, summary: string, description: string, example: object) {
@@ -36,7 +43,7 @@ function change(operationId: string, summary: string, description: string, examp
     operationId,
     summary,
     description,
-    body: DestinationBodySchema,
+    body: DestinationBody,
     response: answered(
       200,
       WebhookDestinationSchema,
@@ -61,7 +68,7 @@ const RESUME = change(
 )
 
 /** `GET /v1/webhooks/destinations`. */
-export function webhookDestinationRoute(app: FastifyInstance, deps: ListDeps): void {
+export function registerWebhookDestinations(app: FastifyInstance, deps: ListDeps): void {
   const pages = new CursorPages<object, string>(deps, 'destinations', {})
   app.get('/v1/webhooks/destinations', { schema: LIST }, async (request) => {
     const { page } = await pages.read(request)
@@ -75,7 +82,7 @@ export function webhookDestinationRoute(app: FastifyInstance, deps: ListDeps): v
 }
 
 /** `POST /v1/webhooks/destinations/pause` and `/resume`. */
-export function webhookDestinationActions(
+export function registerDestinationActions(
   app: FastifyInstance,
   { directory, writes }: WebhookActionDeps,
 ): void {
@@ -84,7 +91,7 @@ export function webhookDestinationActions(
     ['resume', RESUME, resumeDestination],
   ] as const) {
     app.post(`/v1/webhooks/destinations/${verb}`, { schema }, async (request) => {
-      const { servicePlanId, destination } = request.body as Static<typeof DestinationBodySchema>
+      const { servicePlanId, destination } = request.body as Static<typeof DestinationBody>
       const plan = planToRead(await directory(), request, servicePlanId)
       return presentDestination(await make(writes, plan.id, destination, 'customer'))
     })

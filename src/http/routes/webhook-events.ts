@@ -1,17 +1,39 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { EVENT_FILTERS, type EventFilters } from '../../domain/event-filters.ts'
-import { type EventKey, parseEventId } from '../../domain/events.ts'
+import { EVENT_STATES, type EventKey, parseEventId } from '../../domain/events.ts'
 import { refuseMissing } from '../../operations/refuse-administration.ts'
 import { findEvent, listEvents } from '../../store/event-list.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { answered } from '../schemas/error-body.ts'
-import { LookupQuerySchema } from '../schemas/message-query.ts'
+import {
+  EventPathSchema,
+  LookupQuerySchema,
+  listQuery,
+  pageSchema,
+  windowParameters,
+} from '../schemas/parameters.ts'
 import { WEBHOOK_EVENT_DETAIL, WEBHOOK_EVENT_LIST } from '../schemas/response-examples.ts'
-import { presentEvent, presentEventDetail, WebhookEventDetailSchema } from '../schemas/webhook-event.ts'
-import { EventListQuerySchema, EventPathSchema, WebhookEventListSchema } from '../schemas/webhook-query.ts'
-import type { LookupDeps } from './message-lookups.ts'
+import { oneOf } from '../schemas/shapes.ts'
+import {
+  DestinationField,
+  MsgIdField,
+  presentEvent,
+  presentEventDetail,
+  WebhookEventDetailSchema,
+  WebhookEventSchema,
+} from '../schemas/webhook-event.ts'
+import type { LookupDeps } from './messages.ts'
+
+const ListQuery = listQuery(EVENT_FILTERS, {
+  state: oneOf(EVENT_STATES, { description: 'State of the delivery' }),
+  msgId: MsgIdField,
+  destination: DestinationField,
+  ...windowParameters("messages' createdAt"),
+})
+
+const WebhookEventList = pageSchema(WebhookEventSchema, 'WebhookEventList')
 
 const COMMON = { tags: ['Webhook deliveries'] }
 
@@ -20,8 +42,8 @@ const LIST = {
   operationId: 'listWebhookEvents',
   summary: 'List the events of a plan and their state, newest message first',
   description: 'Says whether each event was delivered, and where to. Events without a URL are listed too.',
-  querystring: EventListQuerySchema,
-  response: answered(200, WebhookEventListSchema, 'A page, newest message first', WEBHOOK_EVENT_LIST),
+  querystring: ListQuery,
+  response: answered(200, WebhookEventList, 'A page, newest message first', WEBHOOK_EVENT_LIST),
 }
 
 const DETAIL = {
@@ -35,7 +57,7 @@ const DETAIL = {
 }
 
 /** `GET /v1/webhooks/events` and `/v1/webhooks/events/{eventId}`. */
-export function webhookEventRoutes(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
+export function registerWebhookEvents(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
   const { db, directory, messages } = deps
   const pages = new CursorPages<EventFilters, EventKey>(deps, 'events', EVENT_FILTERS)
   app.get('/v1/webhooks/events', { schema: LIST }, async (request) => {

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { STATUSES } from '../../domain/message-states.ts'
-import { nullableInteger, nullableNumber, nullableString, oneOf } from './nullable.ts'
-import { titled } from './titled.ts'
+import { nullableInteger, nullableNumber, nullableString, oneOf, titled } from './shapes.ts'
 
 /** The public record of a message. */
 export const DeliveryReceiptSchema = titled('DeliveryReceipt', {

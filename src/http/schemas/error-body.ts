@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import type { Fault } from '../../domain/faults.ts'
 import { type AppError, ERRORS, type ErrorCode } from '../../errors.ts'
-import { oneOf } from './nullable.ts'
-import { titled } from './titled.ts'
+import { oneOf, titled } from './shapes.ts'
 
 /** The body of every failure. */
 export const ErrorBodySchema = titled('ErrorBody', {

@@ -2,8 +2,7 @@ import { Type } from 'typebox'
 import { EVENT_STATES, type EventType, eventId, eventType } from '../../domain/events.ts'
 import type { DestinationRecord } from '../../store/destination-list.ts'
 import type { EventAttempt, EventRecord } from '../../store/event-list.ts'
-import { nullableInteger, nullableString, oneOf } from './nullable.ts'
-import { titled } from './titled.ts'
+import { nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
 
 /**
  * Events and destinations of webhooks, as operators and customers see them: their schemas, and the functions that fill
@@ -109,3 +108,27 @@ export const WebhookDestinationSchema = titled('WebhookDestination', {
 export function presentDestination(record: DestinationRecord) {
   return { ...record, since: record.since?.toISOString() ?? null }
 }
+
+export const DestinationField = Type.String({
+  maxLength: 300,
+  description: 'Scheme, host and port: https://example.com:8443',
+})
+
+export const MsgIdField = Type.String({ maxLength: 36, format: 'uuid', description: 'Of one message' })
+
+export const RedeliveredSchema = titled('Redelivered', {
+  redelivered: Type.Integer({ description: 'Events that are to be delivered now' }),
+  nextAfter: nullableString({ description: 'Where to continue with the same request; null: that was all' }),
+})
+
+export const TestEventSchema = titled('TestEvent', {
+  eventId: Type.String({ description: 'webhook-id of the test event; it belongs to no message' }),
+  url: Type.String({
+    description: 'Where it went, without credentials; a configured URL is shown without its query',
+  }),
+  delivered: Type.Boolean({ description: 'It was answered 2xx' }),
+  responseStatus: nullableInteger(),
+  latencyMs: Type.Integer({ description: 'From the DNS look-up to the end of the answer' }),
+  error: nullableString({ description: 'Why it was not delivered' }),
+  responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
+})

@@ -1,7 +1,6 @@
 import { type TObject, Type } from 'typebox'
 import { DeliveryReceiptSchema } from './delivery-receipt.ts'
-import { oneOf } from './nullable.ts'
-import { titled } from './titled.ts'
+import { oneOf, titled } from './shapes.ts'
 
 /** The record of a message; only two of its fields are promised. */
 const DeliveryReceiptWebhookSchema = {

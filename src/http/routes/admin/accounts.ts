@@ -11,7 +11,7 @@ import {
   webhookHeadersOf,
 } from '../../../operations/manage-accounts.ts'
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
-import { changeBody, requestBody, titled } from '../../schemas/titled.ts'
+import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   BasicPassword,
@@ -159,7 +159,17 @@ function accountsOf(secretKey: SecretKeys): Resource<typeof Account, AccountReco
 function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps): void {
   scope.post(
     '/accounts/:accountId/webhook-secret/rotate',
-    { schema: { tags: ['Accounts'], params: Params, response: answers(200, Rotated) } },
+    {
+      schema: {
+        operationId: 'rotateWebhookSecret',
+        summary: 'Rotate the webhook secret of an account',
+        description:
+          'Returns a new secret, shown in this answer only. Webhooks are signed with both secrets until the rotation is ended.',
+        tags: ['Accounts'],
+        params: Params,
+        response: answers(200, Rotated),
+      },
+    },
     async ({ params }) => {
       const accountId = canonicalPublicId(params.accountId)
       return { accountId, webhookSecret: await rotateWebhookSecret(db, secretKey, accountId) }
@@ -168,7 +178,16 @@ function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps):
 
   scope.delete(
     '/accounts/:accountId/webhook-secret/previous',
-    { schema: { tags: ['Accounts'], params: Params, response: answers(204, Type.Null()) } },
+    {
+      schema: {
+        operationId: 'removePreviousWebhookSecret',
+        summary: 'End the rotation of a webhook secret',
+        description: 'Webhooks are signed with the newest secret only from now on.',
+        tags: ['Accounts'],
+        params: Params,
+        response: answers(204, Type.Null()),
+      },
+    },
     async ({ params }, reply) => {
       await removePreviousWebhookSecret(db, params.accountId)
       return reply.code(204).send(null)

@@ -6,7 +6,6 @@ import { liveToken, presentedHash, refuseToken } from '../../authentication.ts'
 import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerCarriers } from './carriers.ts'
-import { documentationOf } from './documentation.ts'
 import { registerInboundMessages } from './inbound-messages.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessageList } from './message-list.ts'
@@ -37,10 +36,6 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
       const operators = deps.operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
       scope.addHook('onRequest', async (request) => requireOperator(request, operators, deps))
-      scope.addHook('onRoute', (route) => {
-        if (route.schema === undefined || route.method === 'HEAD') return
-        Object.assign(route.schema, documentationOf(route))
-      })
       scope.addHook('onSend', async (request, reply) => {
         if (request.method === 'GET' || reply.statusCode >= 400) return
         // After many imports in a row, one poll a second shows them all: reading 200,000 rates takes about as long.

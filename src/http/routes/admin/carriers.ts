@@ -13,7 +13,7 @@ import {
 } from '../../../domain/settings.ts'
 import { changeCarrier, createCarrier } from '../../../operations/manage-carriers.ts'
 import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
-import { requestBody, titled } from '../../schemas/titled.ts'
+import { requestBody, titled } from '../../schemas/shapes.ts'
 import {
   LinkKey,
   LinkName,

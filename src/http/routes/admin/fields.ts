@@ -14,7 +14,7 @@ import {
   WEBHOOK_HEADER_VALUE,
 } from '../../../domain/webhook-headers.ts'
 import type { AccountSettings } from '../../../store/accounts.ts'
-import { titled } from '../../schemas/titled.ts'
+import { titled } from '../../schemas/shapes.ts'
 import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts'
 
 /** Fields shared by several resources of the admin API, and the form of pages and errors. */

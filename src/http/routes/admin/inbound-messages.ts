@@ -7,7 +7,7 @@ import {
   findInboundForOperator,
   listInboundForOperator,
 } from '../../../store/inbound-message-list.ts'
-import { titled } from '../../schemas/titled.ts'
+import { titled } from '../../schemas/shapes.ts'
 import {
   InboundNumberField,
   InboundSender,
@@ -48,7 +48,16 @@ export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps)
   })
   scope.get(
     '/inbound-messages',
-    { schema: { tags, querystring: Query, response: answers(200, pageOf(InboundMessage)) } },
+    {
+      schema: {
+        operationId: 'listInboundMessagesOfPlan',
+        summary: 'List the inbound messages of a service plan',
+        description: 'Newest first; from one sender, to one number, or by keyword where given.',
+        tags,
+        querystring: Query,
+        response: answers(200, pageOf(InboundMessage)),
+      },
+    },
     async ({ query }) => {
       const { shown, fetched } = limitOf(query)
       const { from = null, to = null, keyword = null, after = null } = query
@@ -65,7 +74,16 @@ export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps)
   const One = Type.Object({ msgId: MessageId })
   scope.get(
     '/inbound-messages/:msgId',
-    { schema: { tags, params: One, response: answers(200, InboundMessage) } },
+    {
+      schema: {
+        operationId: 'inspectInboundMessage',
+        summary: 'Show an inbound message',
+        description: 'Returns the message and the carrier that delivered it.',
+        tags,
+        params: One,
+        response: answers(200, InboundMessage),
+      },
+    },
     async ({ params }) => {
       const message = await findInboundForOperator(reads, params.msgId)
       if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')

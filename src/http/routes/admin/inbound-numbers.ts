@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { changeInboundNumber, createInboundNumber } from '../../../operations/manage-inbound-numbers.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../../../store/inbound-numbers.ts'
-import { changeBody, requestBody, titled } from '../../schemas/titled.ts'
+import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { InboundNumberField, Keyword, PublicId, pageQuery, Timestamp } from './fields.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'

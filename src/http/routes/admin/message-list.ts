@@ -5,7 +5,7 @@ import { parseSearch } from '../../../domain/message-search.ts'
 import { invalid } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/named-rows.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
-import { titled } from '../../schemas/titled.ts'
+import { titled } from '../../schemas/shapes.ts'
 import {
   LinkKey,
   limitOf,
@@ -60,7 +60,15 @@ export function registerMessageList(scope: AdminScope, { reads, messages }: Admi
   scope.get(
     '/messages',
     {
-      schema: { tags: ['Message search'], querystring: Query, response: answers(200, pageOf(ListedMessage)) },
+      schema: {
+        operationId: 'listMessagesOfPlans',
+        summary: 'List messages of all service plans, or of one',
+        description:
+          'Newest first. A page may have fewer items than the limit: go on until `nextAfter` is null.',
+        tags: ['Message search'],
+        querystring: Query,
+        response: answers(200, pageOf(ListedMessage)),
+      },
     },
     async ({ query }) => {
       const { servicePlanId, carrier, after = null, limit: _, ...texts } = query

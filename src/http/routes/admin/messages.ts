@@ -4,8 +4,7 @@ import { createdAtMs } from '../../../domain/message-ids.ts'
 import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/message-timeline.ts'
 import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
-import { oneOf } from '../../schemas/nullable.ts'
-import { titled } from '../../schemas/titled.ts'
+import { oneOf, titled } from '../../schemas/shapes.ts'
 import { shownUrl } from './callback-urls.ts'
 import { limitOf, MessageId, Nullable, NullableText, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
@@ -115,7 +114,17 @@ export function registerMessages(scope: AdminScope, { reads, messages, secretKey
 
   scope.get(
     '/messages/:msgId',
-    { schema: { tags, params: Type.Object({ msgId: MessageId }), response: answers(200, Message) } },
+    {
+      schema: {
+        operationId: 'inspectMessage',
+        summary: 'Show a message and its history',
+        description:
+          'Returns every attempt, segment, receipt and webhook of the message, and a timeline of them.',
+        tags,
+        params: Type.Object({ msgId: MessageId }),
+        response: answers(200, Message),
+      },
+    },
     async ({ params }) => {
       await messages.untilRecorded([params.msgId])
       const message = await findMessageForOperator(reads, params.msgId)
@@ -148,7 +157,16 @@ export function registerMessages(scope: AdminScope, { reads, messages, secretKey
   const Query = pageQuery(MessageId, {})
   scope.get(
     '/unowned-inbound-messages',
-    { schema: { tags, querystring: Query, response: answers(200, pageOf(UnownedInbound)) } },
+    {
+      schema: {
+        operationId: 'listUnownedInboundMessages',
+        summary: 'List unowned inbound messages',
+        description: 'Messages to numbers that no service plan has, newest first.',
+        tags,
+        querystring: Query,
+        response: answers(200, pageOf(UnownedInbound)),
+      },
+    },
     async ({ query }) => {
       const { shown, fetched } = limitOf(query)
       const rows = await listUnownedInbound(reads, { before: query.after ?? null, limit: fetched })

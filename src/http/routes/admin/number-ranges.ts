@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { putNumberRanges } from '../../../operations/manage-number-ranges.ts'
 import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
-import { requestBody, titled } from '../../schemas/titled.ts'
+import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
 import { addReads, addRemoval, type Resource } from './resource.ts'
 import { answers } from './responses.ts'
@@ -51,7 +51,16 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
 
   scope.post(
     '/number-ranges/import',
-    { schema: { tags, body: Import, response: answers(200, Imported) } },
+    {
+      schema: {
+        operationId: 'importNumberRanges',
+        summary: 'Import number ranges',
+        description: 'Sets the networks of up to 1,000 number ranges at once, all or none.',
+        tags,
+        body: Import,
+        response: answers(200, Imported),
+      },
+    },
     async ({ body }) => {
       const created = await putNumberRanges(db, body.ranges)
       return { created, changed: body.ranges.length - created }
@@ -62,6 +71,9 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
     '/number-ranges/:prefix',
     {
       schema: {
+        operationId: 'setNumberRange',
+        summary: 'Set the network of a number range',
+        description: 'A number belongs to the network of its longest prefix.',
         tags,
         params: Type.Object({ prefix: NumberPrefix }),
         body: Body,

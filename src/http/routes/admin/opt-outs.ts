@@ -3,8 +3,9 @@ import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { addOptOut, findOptOuts, importOptOuts, removeOptOut } from '../../../operations/manage-opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { withPlus } from '../../query-strings.ts'
-import { requestBody, titled } from '../../schemas/titled.ts'
+import { requestBody, titled } from '../../schemas/shapes.ts'
 import { limitOf, octetString, PublicId, page, pageOf, pageQuery, Timestamp } from './fields.ts'
+import { PAGED } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -39,7 +40,17 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
 
   scope.post(
     '/opt-outs',
-    { schema: { tags, body: Key, response: { ...answers(200, OptOut), ...answers(201, OptOut) } } },
+    {
+      schema: {
+        operationId: 'addOptOut',
+        summary: 'Add an opt-out',
+        description:
+          'The service plan sends nothing more from this sender to this recipient. 200 when it existed already.',
+        tags,
+        body: Key,
+        response: { ...answers(200, OptOut), ...answers(201, OptOut) },
+      },
+    },
     async ({ body }, reply) => {
       const record = await addOptOut(db, body)
       reply.code(record.created ? 201 : 200)
@@ -49,7 +60,17 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
 
   scope.post(
     '/opt-outs/import',
-    { bodyLimit: IMPORT_BYTES, schema: { tags, body: Import, response: answers(200, Imported) } },
+    {
+      bodyLimit: IMPORT_BYTES,
+      schema: {
+        operationId: 'importOptOuts',
+        summary: 'Import opt-outs',
+        description: 'Up to 1,000 at once, all or none. Opt-outs that exist already are kept.',
+        tags,
+        body: Import,
+        response: answers(200, Imported),
+      },
+    },
     async ({ body }) => importOptOuts(db, body.optOuts),
   )
 
@@ -60,7 +81,16 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
   })
   scope.get(
     '/opt-outs',
-    { schema: { tags, querystring: Query, response: answers(200, pageOf(OptOut)) } },
+    {
+      schema: {
+        operationId: 'listOptOuts',
+        summary: 'List the opt-outs of a service plan',
+        description: `Of one sender or recipient where given. ${PAGED}`,
+        tags,
+        querystring: Query,
+        response: answers(200, pageOf(OptOut)),
+      },
+    },
     async ({ query }) => {
       const { shown, fetched } = limitOf(query)
       const after = query.after === undefined ? null : positionOf(query.after)
@@ -76,7 +106,16 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
 
   scope.delete(
     '/opt-outs',
-    { schema: { tags, querystring: Key, response: answers(204, Type.Null()) } },
+    {
+      schema: {
+        operationId: 'removeOptOut',
+        summary: 'Remove an opt-out',
+        description: 'The recipient may get messages from this sender again.',
+        tags,
+        querystring: Key,
+        response: answers(204, Type.Null()),
+      },
+    },
     async ({ query }, reply) => {
       await removeOptOut(db, query)
       return reply.code(204).send(null)

@@ -18,7 +18,7 @@ import {
   qualitySeries,
   sumQuality,
 } from '../../../store/quality.ts'
-import { titled } from '../../schemas/titled.ts'
+import { titled } from '../../schemas/shapes.ts'
 import { LinkKey, Minutes, Nullable, RouteKey, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -102,7 +102,16 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
 
   scope.get(
     '/quality',
-    { schema: { tags, querystring: Query, response: answers(200, Quality) } },
+    {
+      schema: {
+        operationId: 'getQuality',
+        summary: 'Show the quality of carriers',
+        description: 'Returns the answers, receipts and latencies of each carrier in each route.',
+        tags,
+        querystring: Query,
+        response: answers(200, Quality),
+      },
+    },
     async ({ query }) => {
       const now = nowMs()
       const minutes = Number(query.minutes ?? DEFAULT_MINUTES)
@@ -134,6 +143,9 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
     '/quality/pauses',
     {
       schema: {
+        operationId: 'listQualityPauses',
+        summary: 'List quality pauses',
+        description: 'Returns the carriers that the quality floor of a route has taken out of use.',
         tags,
         response: answers(200, titled('QualityPauses', { items: Type.Array(Pause) })),
       },
@@ -143,7 +155,16 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
 
   scope.delete(
     '/quality/pauses/:route/:carrier',
-    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
+    {
+      schema: {
+        operationId: 'endQualityPause',
+        summary: 'End a quality pause',
+        description: 'The route uses the carrier again, and judges it by messages sent since.',
+        tags,
+        params: Params,
+        response: answers(204, Type.Null()),
+      },
+    },
     async ({ params }, reply) => {
       if (!(await endPause(db, params, new Date(nowMs())))) throw refuseMissing('pause')
       await quality?.refresh()

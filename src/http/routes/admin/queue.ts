@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Backlog, WaitingMessages } from '../../../domain/backlog.ts'
 import { AppError } from '../../../errors.ts'
-import { titled } from '../../schemas/titled.ts'
+import { titled } from '../../schemas/shapes.ts'
 import { Nullable, NullableText, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -44,21 +44,38 @@ const Queue = titled('Queue', {
 
 /** What waits, where and why. */
 export function registerQueue(scope: AdminScope, { backlog, directory }: AdminDeps): void {
-  scope.get('/queue', { schema: { tags: ['Queue'], response: answers(200, Queue) } }, async () => {
-    if (backlog === undefined) throw new AppError('NOT_FOUND')
-    const { held, waiting, webhooks, destinations, more, countedAtMs } = await backlog.read()
-    const current = directory.current()
-    return {
-      countedAt: timeOf(countedAtMs),
-      messages: [...held.map(inPlace('memory')), ...waiting.map(inPlace('database'))],
-      webhooks: webhooks.map(({ cause, count, oldestMs }) => ({ cause, count, oldestAt: timeOf(oldestMs) })),
-      destinations: destinations.flatMap((row) => {
-        const plan = current.planById(row.planId)
-        return plan === undefined ? [] : [presentDestination(row, plan.servicePlanId)]
-      }),
-      truncated: more,
-    }
-  })
+  scope.get(
+    '/queue',
+    {
+      schema: {
+        operationId: 'getQueue',
+        summary: 'Show what waits',
+        description:
+          'Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause.',
+        tags: ['Queue'],
+        response: answers(200, Queue),
+      },
+    },
+    async () => {
+      if (backlog === undefined) throw new AppError('NOT_FOUND')
+      const { held, waiting, webhooks, destinations, more, countedAtMs } = await backlog.read()
+      const current = directory.current()
+      return {
+        countedAt: timeOf(countedAtMs),
+        messages: [...held.map(inPlace('memory')), ...waiting.map(inPlace('database'))],
+        webhooks: webhooks.map(({ cause, count, oldestMs }) => ({
+          cause,
+          count,
+          oldestAt: timeOf(oldestMs),
+        })),
+        destinations: destinations.flatMap((row) => {
+          const plan = current.planById(row.planId)
+          return plan === undefined ? [] : [presentDestination(row, plan.servicePlanId)]
+        }),
+        truncated: more,
+      }
+    },
+  )
 }
 
 function inPlace(place: 'memory' | 'database') {

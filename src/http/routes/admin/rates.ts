@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { changeRate, createRate, importRates } from '../../../operations/manage-rates.ts'
 import { type RateRecord, rates } from '../../../store/rates.ts'
-import { changeBody, requestBody, titled } from '../../schemas/titled.ts'
+import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import {
   Amount,
   CountryCode,
@@ -90,7 +90,17 @@ export function registerRates(scope: AdminScope, deps: AdminDeps): void {
   const { db } = deps
   scope.post(
     '/rates/import',
-    { bodyLimit: IMPORT_BYTES, schema: { tags: ['Rates'], body: Import, response: answers(200, Imported) } },
+    {
+      bodyLimit: IMPORT_BYTES,
+      schema: {
+        operationId: 'importRates',
+        summary: 'Import rates',
+        description: 'Adds up to 1,000 rates, or changes the amounts of those that exist: all or none.',
+        tags: ['Rates'],
+        body: Import,
+        response: answers(200, Imported),
+      },
+    },
     async ({ body }) =>
       importRates(
         db,

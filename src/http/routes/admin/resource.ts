@@ -2,7 +2,6 @@ import type { FastifySchema } from 'fastify'
 import { Type } from 'typebox'
 import { refuseMissing, removeRow } from '../../../operations/refuse-administration.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
-import { AT_ONCE, PAGED } from './configuration-operations.ts'
 import { limitOf, page, pageOf } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -12,13 +11,20 @@ import type { AdminDeps, AdminScope } from './scope.ts'
  * schema. TypeScript cannot infer that for a schema parameter, so it is asserted.
  */
 
+/** Sentences of the document. */
+export const PAGED = 'Items come in the order of their keys.'
+export const AT_ONCE =
+  'The change takes effect at once on the node that answers, and within 5 seconds on every other node.'
+
 /** Rows of one table: how one is shown, and at which path. */
 export interface Resource<Item extends Type.TSchema, Row extends object> {
   readonly table: AnyTable<Row>
   /** Below `/admin/v1`: `/routing-rules`. The document's tag is the plural of the table's noun. */
   readonly path: string
   /** Text of the document for each operation, in addition to what it says for every resource. */
-  readonly texts: { readonly [name in 'create' | 'show' | 'change' | 'remove']?: string }
+  readonly texts: { readonly [name in keyof typeof VERBS]?: string }
+  /** What a removal is called if not `delete`. */
+  readonly removal?: { readonly operationId: string; readonly summary: string }
   /** The path parameter of a single row: `ruleId`. */
   readonly key: string
   readonly keyField: Type.TString
@@ -107,7 +113,7 @@ export function addRemoval(scope: AdminScope, { db }: AdminDeps, resource: Place
   addDelete(scope, resource, (key) => removeRow(db, resource.table, key, inUse))
 }
 
-type Place = Pick<Resource<Type.TSchema, object>, 'table' | 'path' | 'texts' | 'key' | 'keyField'>
+type Place = Pick<Resource<Type.TSchema, object>, 'table' | 'path' | 'texts' | 'removal' | 'key' | 'keyField'>
 
 function placeOfOne({ path, key, keyField }: Place) {
   return { path: `${path}/:${key}`, params: Type.Object({ [key]: keyField }) }
@@ -124,7 +130,7 @@ const VERBS = {
 
 /** The schemas of an operation, and what the document says of it. */
 function schemas(
-  { table: { noun }, texts }: Place,
+  { table: { noun }, texts, removal }: Place,
   operation: keyof typeof VERBS,
   schema: FastifySchema,
 ): { schema: FastifySchema } {
@@ -134,14 +140,21 @@ function schemas(
   const article = operation === 'list' ? '' : /^[aeiou]/.test(noun) ? 'an ' : 'a '
   const descriptions = {
     ...texts,
-    list: PAGED,
-    change: `Omitted fields keep their values. ${texts.change ?? AT_ONCE}`,
+    list: texts.list ?? PAGED,
+    change: `${isOptional(schema.body) ? 'Omitted fields keep their values. ' : ''}${texts.change ?? AT_ONCE}`,
   }
   const document = {
     tags: [`${noun[0]!.toUpperCase()}${noun.slice(1)}s`],
     operationId: `${verb}${name}${plural}`,
     summary: `${Verb} ${article}${noun}${plural}`,
     description: descriptions[operation],
+    ...(operation === 'remove' && removal),
   }
   return { schema: { ...document, ...schema } as FastifySchema }
+}
+
+/** Whether a body may lack some of its fields. */
+function isOptional(body: unknown): boolean {
+  const { properties = {}, required = [] } = (body ?? {}) as Partial<Type.TObject>
+  return required.length < Object.keys(properties).length
 }

@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
 import { FAILURES } from '../../../domain/error-codes.ts'
-import type { Fault } from '../../../domain/faults.ts'
-import { fault } from '../../../domain/faults.ts'
+import { type Fault, fault } from '../../../domain/faults.ts'
 import { explainRoute, type RouteExplanation } from '../../../domain/route-explanation.ts'
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { ERRORS, type ErrorCode, invalid } from '../../../errors.ts'
 import { findOptOuts } from '../../../store/opt-outs.ts'
-import { titled } from '../../schemas/titled.ts'
+import { titled } from '../../schemas/shapes.ts'
 import { Nullable, NullableText, PublicId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -72,7 +71,17 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
 
   scope.get(
     '/route-explanation',
-    { schema: { tags: ['Routes'], querystring: Query, response: answers(200, Explanation) } },
+    {
+      schema: {
+        operationId: 'explainRoute',
+        summary: 'Explain the route of a message',
+        description:
+          'Returns which carrier a message would take, why, and what it would cost. Nothing is sent.',
+        tags: ['Routes'],
+        querystring: Query,
+        response: answers(200, Explanation),
+      },
+    },
     async ({ query }) => {
       const snapshot = directory.current()
       const { body = null, servicePlanId, from, to } = query

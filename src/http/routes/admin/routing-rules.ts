@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { changeRoutingRule, createRoutingRule } from '../../../operations/manage-routing-rules.ts'
 import { type RoutingRuleRecord, routingRules } from '../../../store/routing-rules.ts'
-import { requestBody, titled } from '../../schemas/titled.ts'
-import { AT_ONCE } from './configuration-operations.ts'
+import { requestBody, titled } from '../../schemas/shapes.ts'
 import {
   CountryCode,
   LinkName,
@@ -16,7 +15,7 @@ import {
   RowId,
   Timestamp,
 } from './fields.ts'
-import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
+import { AT_ONCE, addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** As long as a sender may be. Whether it is a valid sender is judged when a rule is written. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { resealSecrets } from '../../../operations/reseal-secrets.ts'
-import { requestBody, titled } from '../../schemas/titled.ts'
+import { requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { Nullable } from './fields.ts'
 import { answers } from './responses.ts'
@@ -32,7 +32,17 @@ const Progress = titled('ResealProgress', {
 export function registerSecrets(scope: AdminScope, { db, secretKey }: AdminDeps): void {
   scope.post(
     '/secrets/reseal',
-    { schema: { tags: ['Secrets'], body: Body, response: answers(200, Progress) } },
+    {
+      schema: {
+        operationId: 'resealSecrets',
+        summary: 'Seal with the present key what another has sealed',
+        description:
+          'The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated.',
+        tags: ['Secrets'],
+        body: Body,
+        response: answers(200, Progress),
+      },
+    },
     async ({ body: { after } }) => {
       const [planId, msgId] = after?.split('.') ?? []
       const position = msgId === undefined ? null : { planId: Number(planId), msgId }

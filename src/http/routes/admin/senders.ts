@@ -11,7 +11,7 @@ import {
   listSenderSubscriptions,
   type SenderSubscriptionRecord,
 } from '../../../store/sender-subscriptions.ts'
-import { requestBody, titled } from '../../schemas/titled.ts'
+import { requestBody, titled } from '../../schemas/shapes.ts'
 import {
   limitOf,
   octetString,
@@ -22,6 +22,7 @@ import {
   SubscriptionStatus,
   Timestamp,
 } from './fields.ts'
+import { AT_ONCE, PAGED } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -56,6 +57,9 @@ export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): vo
     `${path}/:sender`,
     {
       schema: {
+        operationId: 'setSender',
+        summary: 'Subscribe a service plan to a sender',
+        description: 'The status is approved, pending or denied. Only an approved sender may be used.',
         tags,
         params: Params,
         body: Body,
@@ -73,7 +77,17 @@ export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): vo
   const Query = pageQuery(SenderKey, {})
   scope.get(
     path,
-    { schema: { tags, params: PlanParams, querystring: Query, response: answers(200, pageOf(Sender)) } },
+    {
+      schema: {
+        operationId: 'listSenders',
+        summary: 'List the senders of a service plan',
+        description: PAGED,
+        tags,
+        params: PlanParams,
+        querystring: Query,
+        response: answers(200, pageOf(Sender)),
+      },
+    },
     async ({ params, query }) => {
       const { shown, fetched } = limitOf(query)
       const planId = await planKey(reads, params.servicePlanId)
@@ -84,7 +98,16 @@ export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): vo
 
   scope.get(
     `${path}/:sender`,
-    { schema: { tags, params: Params, response: answers(200, Sender) } },
+    {
+      schema: {
+        operationId: 'getSender',
+        summary: 'Show a sender subscription',
+        description: 'Returns the status of the sender for this service plan.',
+        tags,
+        params: Params,
+        response: answers(200, Sender),
+      },
+    },
     async ({ params }) => {
       const planId = await planKey(reads, params.servicePlanId)
       const subscription = await findSenderSubscription(reads, planId, params.sender)
@@ -95,7 +118,16 @@ export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): vo
 
   scope.delete(
     `${path}/:sender`,
-    { schema: { tags, params: Params, response: answers(204, Type.Null()) } },
+    {
+      schema: {
+        operationId: 'deleteSender',
+        summary: 'End a sender subscription',
+        description: `The service plan may not send from this sender any more. ${AT_ONCE}`,
+        tags,
+        params: Params,
+        response: answers(204, Type.Null()),
+      },
+    },
     async ({ params }, reply) => {
       await removeSenderSubscription(db, params.servicePlanId, params.sender)
       return reply.code(204).send(null)

@@ -2,10 +2,9 @@ import { Type } from 'typebox'
 import { TOKEN_SCOPES } from '../../../domain/tokens.ts'
 import { type IssuedToken, issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
 import { type TokenRecord, tokens } from '../../../store/tokens.ts'
-import { oneOf } from '../../schemas/nullable.ts'
-import { requestBody, titled } from '../../schemas/titled.ts'
+import { oneOf, requestBody, titled } from '../../schemas/shapes.ts'
 import { DisplayName, Nullable, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
-import { addCreate, addDelete, addReads, type Resource } from './resource.ts'
+import { addCreate, addDelete, addReads, PAGED, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Creation = requestBody(
@@ -53,8 +52,11 @@ const TOKENS: Resource<typeof Token, TokenRecord> = {
   texts: {
     create:
       'Customers call the API with it. The token is shown in this answer only; the database keeps its hash.',
+    list: `Revoked tokens are listed too. ${PAGED}`,
     show: 'Returns its settings and a hint, never its secret.',
+    remove: 'This is final. Every node refuses the token within 5 seconds.',
   },
+  removal: { operationId: 'revokeToken', summary: 'Revoke a token' },
   key: 'tokenId',
   keyField: TokenId,
   item: Token,

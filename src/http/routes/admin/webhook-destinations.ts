@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { keyOfPlan } from '../../../operations/named-rows.ts'
 import { pauseDestination, resumeDestination } from '../../../operations/pause-destinations.ts'
 import { listDestinations } from '../../../store/destination-list.ts'
-import { requestBody } from '../../schemas/titled.ts'
+import { requestBody } from '../../schemas/shapes.ts'
 import { presentDestination, WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
 import { limitOf, PublicId, page, pageOf, pageQuery } from './fields.ts'
 import { answers } from './responses.ts'
@@ -17,7 +17,16 @@ export function registerWebhookDestinations(scope: AdminScope, { db, reads }: Ad
   const Query = pageQuery(Text, { servicePlanId: PublicId })
   scope.get(
     '/webhook-destinations',
-    { schema: { tags, querystring: Query, response: answers(200, pageOf(WebhookDestinationSchema)) } },
+    {
+      schema: {
+        operationId: 'listWebhookDestinationsOfPlan',
+        summary: 'List the webhook destinations of a service plan',
+        description: 'Those that are in trouble, paused, or have events waiting.',
+        tags,
+        querystring: Query,
+        response: answers(200, pageOf(WebhookDestinationSchema)),
+      },
+    },
     async ({ query }) => {
       const { shown, fetched } = limitOf(query)
       const planId = await keyOfPlan(reads, query.servicePlanId)
@@ -31,13 +40,23 @@ export function registerWebhookDestinations(scope: AdminScope, { db, reads }: Ad
     { servicePlanId: PublicId, destination: Text },
     { servicePlanId: '65f0c0ffee65f0c0ffee65f0', destination: 'https://hooks.example.com' },
   )
-  for (const [verb, change] of [
-    ['pause', pauseDestination],
-    ['resume', resumeDestination],
+  const pause = {
+    operationId: 'pauseWebhookDestinationOfPlan',
+    summary: 'Pause a webhook destination',
+    description: 'Nothing more is sent to it. Its events wait until it is resumed.',
+  }
+  const resume = {
+    operationId: 'resumeWebhookDestinationOfPlan',
+    summary: 'Resume a webhook destination',
+    description: 'Ends a pause, whoever made it, and closes an open breaker.',
+  }
+  for (const [verb, text, change] of [
+    ['pause', pause, pauseDestination],
+    ['resume', resume, resumeDestination],
   ] as const)
     scope.post(
       `/webhook-destinations/${verb}`,
-      { schema: { tags, body, response: answers(200, WebhookDestinationSchema) } },
+      { schema: { ...text, tags, body, response: answers(200, WebhookDestinationSchema) } },
       async ({ body: { servicePlanId, destination } }) => {
         const planId = await keyOfPlan(db, servicePlanId)
         return presentDestination(await change(db, planId, destination, 'operator'))

@@ -8,15 +8,14 @@ import { keyOfPlan } from '../../../operations/named-rows.ts'
 import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-events.ts'
 import { refuseField, refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
-import { oneOf } from '../../schemas/nullable.ts'
-import { requestBody } from '../../schemas/titled.ts'
+import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import {
   presentEvent,
   presentEventDetail,
+  RedeliveredSchema,
   WebhookEventDetailSchema,
   WebhookEventSchema,
 } from '../../schemas/webhook-event.ts'
-import { RedeliveredSchema } from '../../schemas/webhook-query.ts'
 import { EventId, limitOf, MessageId, PublicId, page, pageOf, pageQuery } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -36,10 +35,12 @@ const Redeliveries = requestBody(
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed' },
 )
 
+const tags = ['Webhook administration']
+const params = Type.Object({ eventId: EventId })
+
 /** The events that customers are told of, and how their delivery went. */
 export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void {
-  const { db, reads, messages } = deps
-  const tags = ['Webhook administration']
+  const { reads, messages } = deps
 
   const Query = pageQuery(EventId, {
     ...FILTERS,
@@ -47,7 +48,17 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
   })
   scope.get(
     '/webhook-events',
-    { schema: { tags, querystring: Query, response: answers(200, pageOf(WebhookEventSchema)) } },
+    {
+      schema: {
+        operationId: 'listWebhookEventsOfPlan',
+        summary: 'List the events of a service plan',
+        description:
+          'Those of the newest message first; by state, message, destination and time where given.',
+        tags,
+        querystring: Query,
+        response: answers(200, pageOf(WebhookEventSchema)),
+      },
+    },
     async ({ query }) => {
       const { shown, fetched } = limitOf(query)
       const { servicePlanId, after } = query
@@ -59,16 +70,39 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
     },
   )
 
-  const params = Type.Object({ eventId: EventId })
   scope.get(
     '/webhook-events/:eventId',
-    { schema: { tags, params, response: answers(200, WebhookEventDetailSchema) } },
+    {
+      schema: {
+        operationId: 'inspectWebhookEvent',
+        summary: 'Show an event',
+        description: 'Returns the event and every attempt to deliver it.',
+        tags,
+        params,
+        response: answers(200, WebhookEventDetailSchema),
+      },
+    },
     async ({ params }) => show(deps, await place(deps, params.eventId)),
   )
 
+  registerRedeliveries(scope, deps)
+}
+
+function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
+  const { db, messages } = deps
+
   scope.post(
     '/webhook-events/:eventId/redeliver',
-    { schema: { tags, params, response: answers(202, WebhookEventDetailSchema) } },
+    {
+      schema: {
+        operationId: 'redeliverWebhookEventOfPlan',
+        summary: 'Redeliver an event',
+        description: 'Delivers the event again, or a pending one now, under the same id.',
+        tags,
+        params,
+        response: answers(202, WebhookEventDetailSchema),
+      },
+    },
     async ({ params }, reply) => {
       const { planId, key } = await place(deps, params.eventId)
       await redeliverEvent(db, planId, key)
@@ -79,7 +113,17 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
 
   scope.post(
     '/webhook-redeliveries',
-    { schema: { tags, body: Redeliveries, response: answers(202, RedeliveredSchema) } },
+    {
+      schema: {
+        operationId: 'redeliverWebhookEventsOfPlan',
+        summary: 'Redeliver events of a service plan',
+        description:
+          'Delivers up to 20,000 events that failed, or were kept without a URL. Pass `nextAfter` as `after` for the rest.',
+        tags,
+        body: Redeliveries,
+        response: answers(202, RedeliveredSchema),
+      },
+    },
     async ({ body }, reply) => {
       const { state = 'failed', servicePlanId, after } = body
       const filters = filtersOf(body)

@@ -1,10 +1,8 @@
 import { Type } from 'typebox'
 import { refuseField } from '../../../operations/refuse-administration.ts'
 import { failures } from '../../schemas/error-body.ts'
-import { oneOf } from '../../schemas/nullable.ts'
-import { requestBody } from '../../schemas/titled.ts'
-import { EVENT_TYPES } from '../../schemas/webhook-event.ts'
-import { TestEventSchema } from '../../schemas/webhook-query.ts'
+import { oneOf, requestBody } from '../../schemas/shapes.ts'
+import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhook-event.ts'
 import { CallbackUrl, PublicId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -24,7 +22,17 @@ export function registerWebhookTests(scope: AdminScope, { directory, testEvents 
   const response = { ...failures(429), ...answers(200, TestEventSchema) }
   scope.post(
     '/webhook-tests',
-    { schema: { tags: ['Webhook administration'], body: Test, response } },
+    {
+      schema: {
+        operationId: 'sendTestWebhookOfPlan',
+        summary: 'Send a test event',
+        description:
+          'Sends a signed test event at once and returns the result. One a second for each account.',
+        tags: ['Webhook administration'],
+        body: Test,
+        response,
+      },
+    },
     async ({ body: { servicePlanId, type = 'deliveryReceipt', url = null } }) => {
       const plan = directory.current().planByPublicId(servicePlanId)
       if (plan === undefined)

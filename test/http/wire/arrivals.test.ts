@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KnownPaths } from '../../src/http/known-paths.ts'
+import { KnownPaths } from '../../../src/http/wire/arrivals.ts'
 
 const paths = new KnownPaths()
 paths.add('/rates', ['GET', 'HEAD'])

@@ -1,16 +1,36 @@
 import { type TSchema, Type } from 'typebox'
+import { parseEventId } from '../../domain/events.ts'
 import { fault, WHOLE_REQUEST } from '../../domain/faults.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/list-queries.ts'
 import { givenNames } from '../query-strings.ts'
 import { judged, patterned, ruled } from '../validate.ts'
-import { nullableString } from './nullable.ts'
-import { titled } from './titled.ts'
+import { nullableString, titled } from './shapes.ts'
 
-/** Queries of the lists of the customers' API. */
+/** Paths and queries of the customers' API. */
 
 export const PlanParameter = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
   examples: ['65f0c0ffee65f0c0ffee65f0'],
   description: 'Service plan: 24 hex digits',
+})
+
+export const MessagePathSchema = Type.Object({
+  msgId: Type.String({
+    format: 'uuid',
+    examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203'],
+    description: 'As it was answered when the message was sent',
+  }),
+})
+
+export const LookupQuerySchema = Type.Object({ servicePlanId: PlanParameter })
+
+export const EventPathSchema = Type.Object({
+  eventId: judged(
+    Type.String({
+      examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203-1'],
+      description: '{msgId}-{sequence}, as in webhook-id',
+    }),
+    { parse: parseEventId, rule: 'must be a message id, a dash and a number' },
+  ),
 })
 
 /** `time`: the field that the window applies to. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Answer } from '../short-sends.ts'
 import { PlainHeads, type PlainRequest } from './plain-heads.ts'
-import type { Answer } from './short-sends.ts'
 
 /** Node's own fields of a connection: whether reading is paused, and the parser. */
 type ServerSocket = IncomingMessage['socket'] & {

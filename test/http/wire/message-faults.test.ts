@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { messageFault } from '../../src/http/message-faults.ts'
+import { countHeader, messageFault } from '../../../src/http/wire/message-faults.ts'
 
 function faultOf(changes: { host?: string; coding?: string; httpVersion?: string; url?: string }) {
   const { host = 'localhost', coding, httpVersion = '1.1', url = '/' } = changes
@@ -34,4 +34,10 @@ describe('messageFault', () => {
     expect(faultOf({ url: '/v1/sendsms#x' })).toBe('request')
     expect(faultOf({ url: '/v1/sendsms?x=%23' })).toBeNull()
   })
+})
+
+it('counts a name in any case, and never a value', () => {
+  const rawHeaders = ['Host', 'a', 'x', 'host', 'HOST', 'b', 'hosts', 'c']
+  expect(countHeader(rawHeaders, 'host')).toBe(2)
+  expect(countHeader(rawHeaders, 'authorization')).toBe(0)
 })

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Fault, fault, WHOLE_REQUEST } from '../domain/faults.ts'
-import { countHeader } from './header-counts.ts'
+import { type Fault, fault, WHOLE_REQUEST } from '../../domain/faults.ts'
 
 /** uri-host, or an IP literal in brackets, and a port (RFC 9110 §7.2, RFC 3986 §3.2.2); empty where a target has no host. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-fv:.]+\])(?::[0-9]*)?$/
@@ -27,4 +26,17 @@ export function messageFault({ headers, rawHeaders, httpVersion, url = '' }: Mes
   if (!HOST.test(headers.host ?? '')) return BAD_HOST
   // §3.2: a request target has no fragment. The router would cut it off, but other servers on the way need not.
   return url.includes('#') ? FRAGMENT : null
+}
+
+/**
+ * How often a header was sent. If a header may occur only once (Host, Authorization, Content-Type …), Node keeps the
+ * first and drops the rest, while a proxy in front may have used the last. `name` in lower case.
+ */
+export function countHeader(rawHeaders: readonly string[], name: string): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const sent = rawHeaders[at]!
+    if (sent.length === name.length && sent.toLowerCase() === name) count += 1
+  }
+  return count
 }

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
-import { Connections } from '../../src/http/connections.ts'
-import { startHttpService, TOKEN, validMessage } from '../support/http-service.ts'
-import { openSocket, requestBytes } from '../support/raw-http.ts'
+import { Connections } from '../../../src/http/wire/connections.ts'
+import { startHttpService, TOKEN, validMessage } from '../../support/http-service.ts'
+import { openSocket, requestBytes } from '../../support/raw-http.ts'
 
 it('no more is read from a connection whose sends wait, and all are answered in the end', async () => {
   await using service = await startHttpService({ limits: { pipelinedRequests: 64 } })

@@ -1,5 +1,5 @@
-import { bearerHash } from './authentication.ts'
-import { isPlainJson } from './media-types.ts'
+import { bearerHash } from '../authentication.ts'
+import { isPlainJson } from '../json-bodies.ts'
 import { messageFault } from './message-faults.ts'
 
 /** A request whose bytes are all here, with nothing behind it. */

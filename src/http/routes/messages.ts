@@ -1,0 +1,102 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
+import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/message-filters.ts'
+import { STATUSES } from '../../domain/message-states.ts'
+import { readablePlanIds } from '../../domain/plan-scopes.ts'
+import { AppError } from '../../errors.ts'
+import type { MessageReads } from '../../operations/read-messages.ts'
+import { planToRead, tokenOf } from '../authentication.ts'
+import type { DirectorySource } from '../fresh-directory.ts'
+import { CursorPages, type ListDeps } from '../pages.ts'
+import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
+import { answered } from '../schemas/error-body.ts'
+import {
+  LookupQuerySchema,
+  listQuery,
+  MessagePathSchema,
+  PlanParameter,
+  pageSchema,
+  windowParameters,
+} from '../schemas/parameters.ts'
+import { DELIVERED_MESSAGE, MESSAGE_LIST } from '../schemas/response-examples.ts'
+import { oneOf } from '../schemas/shapes.ts'
+
+const ShortLookupQuery = Type.Object({ servicePlanId: Type.Optional(PlanParameter) })
+
+const ListQuery = listQuery(
+  MESSAGE_FILTERS,
+  {
+    from: Type.String({ description: 'Sender' }),
+    to: Type.String({ examples: ['+15551230001'], description: 'Destination' }),
+    status: oneOf(STATUSES, { title: 'MessageStatus', description: 'Current status' }),
+    country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
+    mccmnc: Type.String({ pattern: '^[0-9]{5,6}$', description: 'Mobile country code and network code' }),
+    ...windowParameters('createdAt'),
+  },
+  { needsFilter: true },
+)
+
+const MessageList = pageSchema(DeliveryReceiptSchema, 'MessageList')
+
+export interface LookupDeps {
+  readonly directory: DirectorySource
+  readonly messages: MessageReads
+}
+
+const LOOKUP = {
+  operationId: 'getMessage',
+  summary: 'Get the delivery record of a message',
+  description: 'The record may not be readable immediately after the send: retry a 404.',
+  tags: ['Messages'],
+  params: MessagePathSchema,
+  querystring: LookupQuerySchema,
+  response: answered(200, DeliveryReceiptSchema, 'The current record', DELIVERED_MESSAGE, [404]),
+}
+
+const AT_LOCATION = {
+  ...LOOKUP,
+  operationId: 'getMessageAtLocation',
+  summary: 'Get the delivery record of a message (the Location of a send)',
+  querystring: ShortLookupQuery,
+}
+
+const LIST = {
+  operationId: 'listMessages',
+  summary: 'List messages, newest first',
+  description: 'Needs servicePlanId and at least one filter or a cursor.',
+  tags: ['Messages'],
+  querystring: ListQuery,
+  response: answered(200, MessageList, 'A page, newest first', MESSAGE_LIST),
+}
+
+/** `GET /v1/messages/sms/{msgId}`, `/v1/messages/{msgId}`, where the plan may be left out, and `/v1/messages/sms`. */
+export function registerMessages(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
+  app.get('/v1/messages/sms/:msgId', { schema: LOOKUP }, (request) => lookUp(deps, request))
+  app.get('/v1/messages/:msgId', { schema: AT_LOCATION }, (request) => lookUp(deps, request))
+
+  const pages = new CursorPages<MessageFilters, string>(deps, 'messages', MESSAGE_FILTERS)
+  app.get('/v1/messages/sms', { schema: LIST }, async (request) => {
+    const { plan, page } = await pages.read(request)
+    return pages.answer(
+      page,
+      (wanted) => deps.messages.list(wanted),
+      (message) => message.msgId,
+      (message) => deliveryReceipt(message, plan),
+    )
+  })
+}
+
+async function lookUp({ directory, messages }: LookupDeps, request: FastifyRequest) {
+  const { msgId } = request.params as Static<typeof MessagePathSchema>
+  const { servicePlanId } = request.query as Static<typeof ShortLookupQuery>
+  const snapshot = await directory()
+  const planIds =
+    servicePlanId === undefined
+      ? readablePlanIds(snapshot, tokenOf(request))
+      : [planToRead(snapshot, request, servicePlanId).id]
+  const message = await messages.find(planIds, msgId)
+  const plan = message === null ? undefined : snapshot.planById(message.planId)
+  if (message === null || plan === undefined) throw new AppError('MESSAGE_NOT_FOUND')
+  return deliveryReceipt(message, plan)
+}
