@@ -40,7 +40,7 @@ export function makeMessagePath(options: AppOptions, parts: Parts, base: Base) {
   const { links, binds, conditions, submitter } = submitMessages(options, parts, base, kept, answers)
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
   lease.onExpired(() => {
-    deliverer.forget()
+    deliverer.dropAll()
     submitter.giveBackAll()
     inProgress.release()
   })

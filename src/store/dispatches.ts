@@ -8,7 +8,7 @@ import {
 } from './messages-at-rest.ts'
 
 /** How much a node may take of a plan. */
-export interface PlanWish {
+export interface PlanRequest {
   /** Most messages by route. `room`: for any other route. */
   readonly routes: Readonly<Record<number, number>>
   readonly room: number
@@ -21,10 +21,10 @@ export interface PlanWish {
 }
 
 /** Which waiting dispatches a node may take. */
-export interface DispatchWish {
+export interface TakeRequest {
   /** The buckets it owns. */
   readonly buckets: readonly number[]
-  readonly plans: ReadonlyMap<number, PlanWish>
+  readonly plans: ReadonlyMap<number, PlanRequest>
   /** Routes whose messages the node would have to hand to another node. */
   readonly closedRoutes: readonly number[]
   /** Carriers it submits to: messages handed to one of these are taken whatever their route and bucket. */
@@ -53,12 +53,12 @@ export interface DispatchKey {
  * them, or is behind. Messages that were handed to a carrier of this node are chosen at once. Messages that another
  * transaction is taking or changing are passed over, so no node waits for another.
  */
-export async function lockDueDispatches(tx: Queryable, wish: DispatchWish): Promise<DispatchKey[]> {
+export async function lockDueDispatches(tx: Queryable, request: TakeRequest): Promise<DispatchKey[]> {
   const { rows } = await tx.query<DispatchKey>({
     name: 'lock_due_dispatches',
     // `waiting`: plans, routes and chosen carriers for which anything waits, by one probe of the index each. `wanted`:
-    // those of them in the wish; a chosen carrier keeps its messages back only while another node has it and takes them
-    // (PlanWish.elsewhere). `due`: their rows, each plan's oldest first, enough of each that a few plans fill the limit;
+    // those of them in the request; a chosen carrier keeps its messages back only while another node has it and takes them
+    // (PlanRequest.elsewhere). `due`: their rows, each plan's oldest first, enough of each that a few plans fill the limit;
     // and some whose validity is over, of any plan. Everyone who changes a message at rest locks the message before its
     // dispatch. Keys: docs/adr/0006. No CTE of this statement changes messages: see lockRecords.
     text: `
@@ -75,12 +75,12 @@ export async function lockDueDispatches(tx: Queryable, wish: DispatchWish): Prom
         select w.plan_id, w.route_id, w.chosen_carrier_id, h.is_handed, p.room, count(*) over () as pairs
         from waiting w
         cross join lateral (select w.chosen_carrier_id = any ($5::integer[]) as is_handed) h
-        cross join lateral (select $2::jsonb -> w.plan_id::text as wish) o
+        cross join lateral (select $2::jsonb -> w.plan_id::text as request) o
         cross join lateral (
-          select coalesce(o.wish->'routes'->w.route_id::text, o.wish->'room')::integer as room) p
+          select coalesce(o.request->'routes'->w.route_id::text, o.request->'room')::integer as room) p
         where p.room > 0
           and (h.is_handed or w.route_id <> all ($6::integer[])
-                              and not coalesce(o.wish->'elsewhere' @> to_jsonb(w.chosen_carrier_id), false))
+                              and not coalesce(o.request->'elsewhere' @> to_jsonb(w.chosen_carrier_id), false))
       ), due as (
         (select bucket, msg_id, plan_id
          from (
@@ -108,13 +108,13 @@ export async function lockDueDispatches(tx: Queryable, wish: DispatchWish): Prom
       from due join messages m on m.plan_id = any (array[due.plan_id]) and m.msg_id = due.msg_id
       where m.lane is null for no key update of m skip locked`,
     values: [
-      wish.buckets,
-      JSON.stringify(Object.fromEntries(wish.plans)),
-      wish.limit,
-      wish.expired,
-      wish.carriers,
-      wish.closedRoutes,
-      wish.overdueMs,
+      request.buckets,
+      JSON.stringify(Object.fromEntries(request.plans)),
+      request.limit,
+      request.expired,
+      request.carriers,
+      request.closedRoutes,
+      request.overdueMs,
     ],
   })
   return rows

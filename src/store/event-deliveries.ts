@@ -28,7 +28,7 @@ interface EventRow extends ToldRow {
 }
 
 /** Who takes deliveries into memory: a node, for its buckets, up to a limit. */
-export interface Hold {
+export interface Taker {
   readonly nodeId: number
   readonly buckets: readonly number[]
   readonly limit: number
@@ -49,10 +49,11 @@ const MOST_EARLIER = 28_000
 
 /**
  * From a CTE `due` of keys to the events, which belong to the node ($1) from now on. An event that was kept back without
- * end restarts its schedule. `coalesce`: see holdDueDispatches.
+ * end restarts its schedule. `coalesce` keeps the planner off
+ * the index of rows without a holder.
  */
-const HELD = `
-  held as (
+const TAKEN = `
+  taken as (
     update event_deliveries e
     set holder = $1, state = 'waiting',
         (attempt, earlier_attempts, began_at) = (
@@ -63,15 +64,15 @@ const HELD = `
     where e.plan_id = any (array[due.plan_id]) and e.msg_id = due.msg_id and e.seq = due.seq and coalesce(e.holder, 0) = 0
     returning e.*
   )
-  select h.destination, h.attempt, h.earlier_attempts as "earlierAttempts", h.began_at as "beganAt", ${TOLD_COLUMNS}
-  from held h
-  join events f on f.plan_id = any (array[h.plan_id]) and f.msg_id = h.msg_id and f.seq = h.seq ${TOLD_JOINS}
-  order by h.due_at`
+  select t.destination, t.attempt, t.earlier_attempts as "earlierAttempts", t.began_at as "beganAt", ${TOLD_COLUMNS}
+  from taken t
+  join events f on f.plan_id = any (array[t.plan_id]) and f.msg_id = t.msg_id and f.seq = t.seq ${TOLD_JOINS}
+  order by t.due_at`
 
 /** Takes due deliveries into memory, from each plan in turn, so that a plan with many due does not hold up the others. */
-export async function holdDueEvents(db: Queryable, hold: Hold): Promise<WebhookEvent[]> {
+export async function takeDueEvents(db: Queryable, taker: Taker): Promise<WebhookEvent[]> {
   const { rows } = await db.query<EventRow>({
-    name: 'hold_due_events',
+    name: 'take_due_events',
     // `waiting`: plans that have something waiting, by one probe of the index each.
     text: `
       with recursive waiting as (
@@ -91,30 +92,30 @@ export async function holdDueEvents(db: Queryable, hold: Hold): Promise<WebhookE
           order by due_at limit $3) d
       ), due as (
         select plan_id, msg_id, seq from in_turn order by turn, due_at limit $3
-      ), ${HELD}`,
-    values: [hold.nodeId, hold.buckets, hold.limit],
+      ), ${TAKEN}`,
+    values: [taker.nodeId, taker.buckets, taker.limit],
   })
-  return rows.map((row) => eventOf(row, hold.nodeId))
+  return rows.map((row) => eventOf(row, taker.nodeId))
 }
 
 /** Takes deliveries into memory that are parked for this destination. */
-export async function holdParkedEvents(
+export async function takeParkedEvents(
   db: Queryable,
-  hold: Hold,
+  taker: Taker,
   endpoint: Endpoint,
 ): Promise<WebhookEvent[]> {
   const { rows } = await db.query<EventRow>({
-    name: 'hold_parked_events',
+    name: 'take_parked_events',
     text: `
       with due as (
         select plan_id, msg_id, seq from event_deliveries e
         where plan_id = $4 and destination = $5 and state = 'parked' and coalesce(holder, 0) = 0
           and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
         order by due_at limit $3
-      ), ${HELD}`,
-    values: [hold.nodeId, hold.buckets, hold.limit, endpoint.planId, endpoint.destination],
+      ), ${TAKEN}`,
+    values: [taker.nodeId, taker.buckets, taker.limit, endpoint.planId, endpoint.destination],
   })
-  return rows.map((row) => eventOf(row, hold.nodeId))
+  return rows.map((row) => eventOf(row, taker.nodeId))
 }
 
 /**
@@ -127,13 +128,13 @@ const PROBED_IN_TURN = 100
  * Takes one parked delivery of each destination whose breaker is open and whose next probe is due, at most `limit`. The
  * following probe is due `intervalMs` later, on whichever node.
  */
-export async function holdProbes(
+export async function takeProbes(
   db: Queryable,
-  hold: Hold,
+  taker: Taker,
   intervalMs: number,
 ): Promise<{ probe: WebhookEvent; destination: string }[]> {
   const { rows } = await db.query<EventRow>({
-    name: 'hold_probes',
+    name: 'take_probes',
     text: `
       with found as (
         select d.plan_id, d.destination, parked.msg_id, parked.seq
@@ -156,10 +157,10 @@ export async function holdProbes(
         returning f.plan_id, f.msg_id, f.seq
       ), due as (
         select plan_id, msg_id, seq from claimed
-      ), ${HELD}`,
-    values: [hold.nodeId, hold.buckets, hold.limit, intervalMs],
+      ), ${TAKEN}`,
+    values: [taker.nodeId, taker.buckets, taker.limit, intervalMs],
   })
-  return rows.map((row) => ({ probe: eventOf(row, hold.nodeId), destination: row.destination! }))
+  return rows.map((row) => ({ probe: eventOf(row, taker.nodeId), destination: row.destination! }))
 }
 
 function eventOf(row: EventRow, holder: number): WebhookEvent {
@@ -168,7 +169,7 @@ function eventOf(row: EventRow, holder: number): WebhookEvent {
   return { planId, msgId, seq, holder, attempt, earlierAttempts, beganAtMs, waited: true, told: toldOf(row) }
 }
 
-/** The holder may put it off; another node may have taken it over since. */
+/** Only its holder may requeue it; another node may have become that since. */
 type HeldEvent = Pick<WebhookEvent, 'planId' | 'msgId' | 'seq' | 'holder'>
 
 /** One attempt and its consequence. */
@@ -193,7 +194,7 @@ export interface AttemptRow extends HeldEvent, Pick<WebhookEvent, 'waited'> {
 }
 
 /**
- * Records a batch of attempts with their consequences. When an event is put off, later events of its message become due
+ * Records a batch of attempts with their consequences. When an event is requeued, later events of its message become due
  * together with it; if they were due earlier, they would be looked at in vain each time. They also become due when it is
  * done. An event that another node has in memory by now is still that node's to deliver, before later ones. A first
  * attempt that was answered 2xx is recorded in the event alone.
@@ -219,7 +220,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
         delete from event_deliveries e using input i
         where i.outcome in ('delivered', 'kept') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
           and e.seq = i.seq and (e.holder is null or e.holder = i.holder)
-      ), put_off as (
+      ), requeued as (
         update event_deliveries e
         set holder = null, attempt = i.attempt, destination = i.destination,
             state = case i.outcome when 'again' then 'waiting' else i.outcome end::delivery_state,
@@ -245,17 +246,17 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
   })
 }
 
-export interface ReturnedEvent extends HeldEvent {
+export interface RequeuedEvent extends HeldEvent {
   /** Null: without end. */
   readonly delayMs: number | null
   /** Set when it is parked until its destination takes it. */
   readonly destination: string | null
 }
 
-/** Releases deliveries that were held but not attempted; they are due again after `delayMs`. */
-export async function returnEvents(db: Queryable, events: readonly ReturnedEvent[]): Promise<void> {
+/** Requeues deliveries that were in memory and not attempted; they are due again after `delayMs`. */
+export async function requeueEvents(db: Queryable, events: readonly RequeuedEvent[]): Promise<void> {
   await db.query({
-    name: 'return_events',
+    name: 'requeue_events',
     text: `
       update event_deliveries e
       set holder = null, due_at = coalesce(now() + i."delayMs" * interval '1 ms', 'infinity'),
@@ -303,7 +304,7 @@ const MAX_STRANDED_SEARCH = 200_000
  * was recorded as delivered while they were being written. Looks at the earliest due first; at most `limit`. Returns how
  * many.
  */
-export async function releaseStranded(db: Queryable, waitMs: number, limit: number): Promise<number> {
+export async function requeueStranded(db: Queryable, waitMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     text: `
       update event_deliveries e set due_at = now()

@@ -272,7 +272,7 @@ function writeEvent(
   to.text(event.receipt && JSON.stringify(event.receipt))
 }
 
-/** An event waits behind earlier unfinished ones of its message: nobody takes it before them (holdDueEvents). */
+/** An event waits behind earlier unfinished ones of its message: nobody takes it before them (takeDueEvents). */
 function writeDeliveries(to: CopyRows, one: Projected): void {
   const { msgId, accepted } = one.message
   for (const { event, holder } of undelivered(one)) {

@@ -20,7 +20,7 @@ import {
   takenFact,
 } from '../support/messages-in-memory.ts'
 import { clearTables, eventsOf, statusOf, storeMessage } from '../support/stored-messages.ts'
-import { takeDue, wishFor } from '../support/taken.ts'
+import { requestFor, takeDue } from '../support/taken.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
 const NOW_MS = Date.now()
@@ -53,7 +53,7 @@ async function laneOf(nodeId: number) {
     async taken() {
       const msgId = await storeMessage(db, plan, { msg_id: newId(NOW_MS - 1_000) })
       await db.query('update dispatches set attempt = 2 where msg_id = $1', [msgId])
-      const [loaded] = await withTransaction(db, (tx) => takeDue(tx, lane.lane, wishFor(plan)))
+      const [loaded] = await withTransaction(db, (tx) => takeDue(tx, lane.lane, requestFor(plan)))
       const { msgId: _, ...fact } = loaded!
       await this.append([{ msgId, fact: { kind: 'loaded', ...fact } }])
       return msgId

@@ -5,7 +5,7 @@ import {
   redeliverEvent,
   redeliverEvents,
 } from '../../src/operations/redeliver-events.ts'
-import { holdDueEvents, recordAttempts } from '../../src/store/event-deliveries.ts'
+import { recordAttempts, takeDueEvents } from '../../src/store/event-deliveries.ts'
 import { findEvent } from '../../src/store/event-list.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { DESTINATION, storeEvent } from '../support/stored-events.ts'
@@ -39,7 +39,7 @@ describe('one event', () => {
     const msgId = await storeEvent(db, { planId, ...longAgo, state: 'failed', attempts: 12 })
     await redeliverEvent(db, planId, { msgId, seq: 1 })
     expect(await delivery({ msgId, seq: 1 })).toEqual({ ...queued, earlier: 12, bucket: 7 })
-    const [event] = await holdDueEvents(db, { nodeId: NODE, buckets: BUCKETS, limit: 10 })
+    const [event] = await takeDueEvents(db, { nodeId: NODE, buckets: BUCKETS, limit: 10 })
     expect(event).toMatchObject({ msgId, seq: 1, attempt: 0, earlierAttempts: 12 })
   })
 
@@ -51,7 +51,7 @@ describe('one event', () => {
     expect(await delivery(key)).toEqual({ ...queued, earlier: 1, bucket: 7 })
     const waiting = await findEvent(db, planId, key)
     expect(waiting).toMatchObject({ state: 'pending', attempts: 1, attemptRecords: before!.attemptRecords })
-    await holdDueEvents(db, { nodeId: NODE, buckets: BUCKETS, limit: 10 })
+    await takeDueEvents(db, { nodeId: NODE, buckets: BUCKETS, limit: 10 })
     await recordAttempts(db, [answered(msgId, 2)])
     const again = await findEvent(db, planId, key)
     expect(again).toMatchObject({ state: 'delivered', attempts: 2, responseStatus: 204 })

@@ -1,22 +1,22 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { withTransaction } from '../../src/store/database.ts'
-import type { DispatchWish } from '../../src/store/dispatches.ts'
+import type { TakeRequest } from '../../src/store/dispatches.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'
 import { installedDatabase, newId, otherPool } from '../support/installation.ts'
 import { insertMessages, NODE, newMessage, storeMessage } from '../support/stored-messages.ts'
-import { EVERY_BUCKET as ALL, take, takeDue, wishFor } from '../support/taken.ts'
+import { EVERY_BUCKET as ALL, requestFor, take, takeDue } from '../support/taken.ts'
 
 const { db, connectionString, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase()
 
 beforeEach(() => db.query('delete from dispatches'))
 
-const hold = (changes: Partial<DispatchWish> & { lane?: number } = {}, pool = db) => {
-  const { lane, ...wish } = changes
-  return take(pool, { ...wishFor(plan), ...wish }, lane)
+const hold = (changes: Partial<TakeRequest> & { lane?: number } = {}, pool = db) => {
+  const { lane, ...request } = changes
+  return take(pool, { ...requestFor(plan), ...request }, lane)
 }
 
 /** As a node does that owns no bucket. */
-const holdShared = (changes: Partial<DispatchWish> & { lane?: number } = {}, pool = db) =>
+const holdShared = (changes: Partial<TakeRequest> & { lane?: number } = {}, pool = db) =>
   hold({ buckets: [], ...changes }, pool)
 
 async function row(msgId: string) {
@@ -234,7 +234,7 @@ test('a message that is being changed is passed over, and taken as it is then', 
 test('what is taken is still there when its transaction fails', async () => {
   const msgId = await storeMessage(db, plan)
   const failing = withTransaction(db, async (tx) => {
-    await takeDue(tx, NODE, wishFor(plan))
+    await takeDue(tx, NODE, requestFor(plan))
     throw new Error('the lane was lost')
   })
   await expect(failing).rejects.toThrow('lost')

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   type AttemptRow,
-  holdDueEvents,
-  holdParkedEvents,
-  holdProbes,
   recordAttempts,
-  releaseStranded,
-  returnEvents,
+  requeueEvents,
+  requeueStranded,
+  takeDueEvents,
+  takeParkedEvents,
+  takeProbes,
 } from '../../src/store/event-deliveries.ts'
 import { closeBreaker, openBreaker } from '../../src/store/webhook-destinations.ts'
 import { installedDatabase } from '../support/installation.ts'
@@ -32,7 +32,7 @@ async function parked(
 ): Promise<string> {
   const { delayMs = DAY_MS, attempt = 1, planId = plan, destination = DESTINATION } = changes
   const msgId = await storeDelivered(db, planId)
-  await holdDueEvents(db, hold())
+  await takeDueEvents(db, hold())
   await recordAttempts(db, [outcome(msgId, { outcome: 'parked', delayMs, attempt, planId, destination })])
   return msgId
 }
@@ -82,48 +82,48 @@ describe('what is parked', () => {
       { seq: 1, holder: null, state: 'parked', due: false },
       { seq: 2, holder: null, state: 'waiting', due: false },
     ])
-    expect(await holdDueEvents(db, hold())).toEqual([])
-    expect(await holdParkedEvents(db, hold(), endpoint)).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
-    expect(await holdParkedEvents(db, hold(), endpoint)).toEqual([])
+    expect(await takeDueEvents(db, hold())).toEqual([])
+    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
+    expect(await takeParkedEvents(db, hold(), endpoint)).toEqual([])
     expect((await rows(msgId))[0]).toMatchObject({ holder: NODE, state: 'waiting' })
   })
 
   test('once it is delivered, the next event of its message is due', async () => {
     const msgId = await parked()
-    await holdParkedEvents(db, hold(), endpoint)
+    await takeParkedEvents(db, hold(), endpoint)
     await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 2 })])
-    expect(await holdDueEvents(db, hold())).toMatchObject([{ msgId, seq: 2, attempt: 0 }])
+    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, seq: 2, attempt: 0 }])
   })
 
   test('is due at the end of its schedule', async () => {
     const msgId = await parked({ delayMs: 0 })
-    expect(await holdDueEvents(db, hold())).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
+    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
   })
 
   test('without end: begins its schedule anew, and those behind it do', async () => {
     const msgId = await parked({ delayMs: null, attempt: 3 })
     await db.query(`update event_deliveries set began_at = now() - interval '5 days'`)
     expect(await rows(msgId)).toMatchObject([{ endless: true }, { endless: true, fresh: false }])
-    expect(await holdParkedEvents(db, hold(), endpoint)).toMatchObject([{ attempt: 0, earlierAttempts: 3 }])
+    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ attempt: 0, earlierAttempts: 3 }])
     await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 4 })])
     expect(await rows(msgId)).toMatchObject([{ seq: 2, due: true, endless: false, fresh: true }])
   })
 
   test('at most the limit, the oldest first, and of the buckets of the node', async () => {
     const ids = [await parked({ delayMs: 1_000_000 }), await parked({ delayMs: 2_000_000 })]
-    expect(await holdParkedEvents(db, { ...hold(), buckets: [] }, endpoint)).toEqual([])
+    expect(await takeParkedEvents(db, { ...hold(), buckets: [] }, endpoint)).toEqual([])
     for (const msgId of ids)
-      expect(await holdParkedEvents(db, { ...hold(), limit: 1 }, endpoint)).toMatchObject([{ msgId }])
+      expect(await takeParkedEvents(db, { ...hold(), limit: 1 }, endpoint)).toMatchObject([{ msgId }])
   })
 
   test('returned to a destination it is parked, to none it waits', async () => {
     const msgId = await parked()
-    await holdParkedEvents(db, hold(), endpoint)
+    await takeParkedEvents(db, hold(), endpoint)
     const returned = { planId: plan, msgId, seq: 1, holder: NODE }
-    await returnEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
+    await requeueEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
     expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'parked', endless: true, attempt: 1 })
-    await holdParkedEvents(db, hold(), endpoint)
-    await returnEvents(db, [{ ...returned, delayMs: 0, destination: null }])
+    await takeParkedEvents(db, hold(), endpoint)
+    await requeueEvents(db, [{ ...returned, delayMs: 0, destination: null }])
     expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'waiting', due: true })
   })
 })
@@ -132,72 +132,72 @@ describe('probes', () => {
   test('one of each open breaker, once an interval', async () => {
     await parked()
     await parked()
-    expect(await holdProbes(db, hold(), 60_000)).toEqual([])
+    expect(await takeProbes(db, hold(), 60_000)).toEqual([])
     await open()
-    expect(await holdProbes(db, hold(), 60_000)).toMatchObject([
+    expect(await takeProbes(db, hold(), 60_000)).toMatchObject([
       { destination: DESTINATION, probe: { seq: 1, attempt: 1, holder: NODE } },
     ])
-    expect(await holdProbes(db, hold(NODE + 1), 60_000)).toEqual([])
+    expect(await takeProbes(db, hold(NODE + 1), 60_000)).toEqual([])
     await db.query('update webhook_destinations set probe_at = now()')
-    expect(await holdProbes(db, hold(NODE + 1), 60_000)).toMatchObject([{ probe: { holder: NODE + 1 } }])
+    expect(await takeProbes(db, hold(NODE + 1), 60_000)).toMatchObject([{ probe: { holder: NODE + 1 } }])
   })
 
   test('of several nodes at once, one', async () => {
     await Promise.all(Array.from({ length: 5 }, () => parked()))
     await open()
-    const nodes = Array.from({ length: 4 }, (_, index) => holdProbes(db, hold(NODE + index), 60_000))
+    const nodes = Array.from({ length: 4 }, (_, index) => takeProbes(db, hold(NODE + index), 60_000))
     expect((await Promise.all(nodes)).flat()).toHaveLength(1)
   })
 
   test('not before the first is due, and none of a breaker that closes', async () => {
     await parked()
     await open(60_000)
-    expect(await holdProbes(db, hold(), 60_000)).toEqual([])
+    expect(await takeProbes(db, hold(), 60_000)).toEqual([])
     await closeBreaker(db, endpoint)
     await db.query('update webhook_destinations set probe_at = now()')
-    expect(await holdProbes(db, hold(), 60_000)).toEqual([])
+    expect(await takeProbes(db, hold(), 60_000)).toEqual([])
   })
 
   test('with nothing parked the probe stays due', async () => {
     await open()
-    expect(await holdProbes(db, hold(), 60_000)).toEqual([])
+    expect(await takeProbes(db, hold(), 60_000)).toEqual([])
     const msgId = await parked()
-    expect(await holdProbes(db, hold(), 60_000)).toMatchObject([{ probe: { msgId } }])
+    expect(await takeProbes(db, hold(), 60_000)).toMatchObject([{ probe: { msgId } }])
   })
 
   test('the event that was tried least goes first', async () => {
     await parked({ attempt: 2, delayMs: 1_000_000 })
     const fresh = await parked({ attempt: 1, delayMs: 2_000_000 })
     await open()
-    expect(await holdProbes(db, hold(), 60_000)).toMatchObject([{ probe: { msgId: fresh } }])
+    expect(await takeProbes(db, hold(), 60_000)).toMatchObject([{ probe: { msgId: fresh } }])
   })
 })
 
 describe('stranded', () => {
   test('behind an event that is gone: due again', async () => {
     const msgId = await parked()
-    expect(await releaseStranded(db, 600_000, 100)).toBe(0)
+    expect(await requeueStranded(db, 600_000, 100)).toBe(0)
     await db.query('delete from event_deliveries where msg_id = $1 and seq = 1', [msgId])
-    expect(await holdDueEvents(db, hold())).toEqual([])
-    expect(await releaseStranded(db, 600_000, 100)).toBe(1)
-    expect(await holdDueEvents(db, hold())).toMatchObject([{ msgId, seq: 2 }])
+    expect(await takeDueEvents(db, hold())).toEqual([])
+    expect(await requeueStranded(db, 600_000, 100)).toBe(1)
+    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, seq: 2 }])
   })
 
   test('not one that waits for its own next attempt, nor what is soon due', async () => {
     const [tried, soon] = [await storeDelivered(db, plan), await storeDelivered(db, plan)]
-    await holdDueEvents(db, hold())
+    await takeDueEvents(db, hold())
     await recordAttempts(db, [
       outcome(tried, { outcome: 'again', delayMs: DAY_MS }),
       outcome(soon, { outcome: 'again', delayMs: 60_000 }),
     ])
     await db.query('delete from event_deliveries where msg_id = $1 and seq = 1', [soon])
-    expect(await releaseStranded(db, 600_000, 100)).toBe(0)
+    expect(await requeueStranded(db, 600_000, 100)).toBe(0)
   })
 
   test('at most the limit', async () => {
     await Promise.all(Array.from({ length: 3 }, () => parked()))
     await db.query('delete from event_deliveries where seq = 1')
-    expect(await releaseStranded(db, 600_000, 2)).toBe(2)
-    expect(await releaseStranded(db, 600_000, 2)).toBe(1)
+    expect(await requeueStranded(db, 600_000, 2)).toBe(2)
+    expect(await requeueStranded(db, 600_000, 2)).toBe(1)
   })
 })

@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { withTransaction } from '../../src/store/database.ts'
 import {
   type AttemptRow,
-  holdDueEvents,
   listHeldEvents,
   recordAttempts,
   releaseEvents,
-  returnEvents,
+  requeueEvents,
+  takeDueEvents,
 } from '../../src/store/event-deliveries.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { registerNode } from '../../src/store/nodes.ts'
@@ -23,7 +23,7 @@ beforeEach(() => db.query('delete from event_deliveries'))
 const delivered = () => storeDelivered(db, plan)
 
 const hold = (limit = 100, buckets: readonly number[] = ALL) =>
-  holdDueEvents(db, { nodeId: NODE, buckets, limit })
+  takeDueEvents(db, { nodeId: NODE, buckets, limit })
 
 function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
   return {
@@ -220,7 +220,7 @@ describe('giving back', () => {
     const [now, later] = [await delivered(), await delivered()]
     await hold()
     expect(new Set((await listHeldEvents(db, NODE)).map(({ msgId }) => msgId))).toEqual(new Set([now, later]))
-    await returnEvents(db, [
+    await requeueEvents(db, [
       { planId: plan, msgId: now, seq: 1, holder: NODE, delayMs: 0, destination: null },
       { planId: plan, msgId: later, seq: 1, holder: NODE, delayMs: 60_000, destination: null },
     ])
@@ -268,8 +268,8 @@ test('a queue that was analyzed while it was empty is still looked up by its key
     },
   }
   await recordAttempts(explaining as never, [])
-  await returnEvents(explaining as never, [])
-  await holdDueEvents(explaining as never, { nodeId: NODE, buckets: ALL, limit: 10 })
+  await requeueEvents(explaining as never, [])
+  await takeDueEvents(explaining as never, { nodeId: NODE, buckets: ALL, limit: 10 })
   expect(plans).toHaveLength(3)
   for (const plan of plans) {
     expect(plan).toMatch(/event_deliveries_pkey[^\n]*\n +Index Cond: \(\(plan_id = ANY[^\n]* AND \(msg_id = /)

@@ -8,7 +8,7 @@ import {
 } from '../../src/store/opt-outs.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { storeMessage } from '../support/stored-messages.ts'
-import { take, wishFor } from '../support/taken.ts'
+import { requestFor, take } from '../support/taken.ts'
 
 const SENDER = '+49301234567'
 const PERSON = '+491701234567'
@@ -77,7 +77,7 @@ describe('a message', () => {
       { ...pair(), opts_out: true, reply_id: confirmation },
       { ...pair({ plan_id: otherPlan }), opts_out: true, reply_id: newId(Date.now()) },
     ])
-    const taken = await take(db, wishFor(plan, otherPlan))
+    const taken = await take(db, requestFor(plan, otherPlan))
     expect(new Map(taken.map((dispatch) => [dispatch.msgId, dispatch.optedOut]))).toEqual(
       new Map([
         [unwanted, true],

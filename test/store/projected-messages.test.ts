@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
-import { type AttemptRow, holdDueEvents, recordAttempts } from '../../src/store/event-deliveries.ts'
+import { type AttemptRow, recordAttempts, takeDueEvents } from '../../src/store/event-deliveries.ts'
 import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { openLane } from '../../src/store/journal.ts'
 import { findMessageForOperator } from '../../src/store/messages-admin.ts'
@@ -27,7 +27,7 @@ import {
   statusOf,
   storeDelivered,
 } from '../support/stored-messages.ts'
-import { take, wishFor } from '../support/taken.ts'
+import { requestFor, take } from '../support/taken.ts'
 
 /** What was written from memory, the statements of the tables go on with. */
 
@@ -63,7 +63,7 @@ describe('a message that is to be submitted', () => {
         },
       ]),
     )
-    expect(await take(db, wishFor(plan))).toEqual([
+    expect(await take(db, requestFor(plan))).toEqual([
       expect.objectContaining({
         ...{ msgId, attempt: 2, acceptedParts: 5n, cut: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
         ...{ planId: plan, sender: 'Aldis', recipient: '+15551230000', body: 'hello', status: 'QUEUED' },
@@ -109,7 +109,7 @@ describe('a message that waits for its receipts', () => {
 
 describe('events that are not taken', () => {
   const hold = async () =>
-    (await holdDueEvents(db, { nodeId: NODE + 1, buckets: HOLDER.buckets, limit: 9 })).map(
+    (await takeDueEvents(db, { nodeId: NODE + 1, buckets: HOLDER.buckets, limit: 9 })).map(
       ({ msgId, seq, attempt }) => ({ msgId, seq, attempt }),
     )
   const taken = (msgId: string, seq: number, changes: Partial<AttemptRow> = {}): AttemptRow => ({

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { SCHEDULE_MS } from '../../src/domain/webhook-schedule.ts'
-import { returnEvents } from '../../src/store/event-deliveries.ts'
+import { requeueEvents } from '../../src/store/event-deliveries.ts'
 import {
   closeBreaker,
   forgetRecovered,
@@ -196,7 +196,7 @@ describe('strays', () => {
     const msgId = await storeDelivered(db, plan)
     await db.query('update event_deliveries set holder = 1 where msg_id = $1', [msgId])
     const returned = { planId: plan, msgId, seq: 1, holder: 1 }
-    await returnEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
+    await requeueEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
     expect(await releaseStray(db, HOUR_MS, 100)).toBe(1)
   })
 })

@@ -63,7 +63,7 @@ export async function clockedDeliveries({
     log,
   })
   await lease.start()
-  lease.onExpired(() => deliverer.forget())
+  lease.onExpired(() => deliverer.dropAll())
   const account = anAccount({ webhookSecrets: [formatWebhookSecret(Buffer.alloc(32, 1))] })
 
   let receiver: WebhookReceiver

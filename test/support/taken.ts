@@ -3,13 +3,13 @@ import { dispatchOf } from '../../src/domain/dispatches.ts'
 import { loadedMessage } from '../../src/domain/messages-in-progress.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
-import { type DispatchWish, lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
+import { lockDueDispatches, type TakeRequest, takeDispatches } from '../../src/store/dispatches.ts'
 import { NODE } from './stored-messages.ts'
 
 export const EVERY_BUCKET = Array.from({ length: 256 }, (_, bucket) => bucket)
 
 /** Room for 1,000 of each plan, over any route. */
-export function wishFor(...plans: readonly number[]): DispatchWish {
+export function requestFor(...plans: readonly number[]): TakeRequest {
   return {
     buckets: EVERY_BUCKET,
     plans: new Map(plans.map((plan) => [plan, { room: 1_000, routes: {} }])),
@@ -25,10 +25,10 @@ export function wishFor(...plans: readonly number[]): DispatchWish {
 export async function takeDue(
   tx: Queryable,
   lane: number,
-  wish: DispatchWish,
+  request: TakeRequest,
   isHere: (msgId: string) => boolean = () => false,
 ) {
-  const due = await lockDueDispatches(tx, wish)
+  const due = await lockDueDispatches(tx, request)
   return takeDispatches(
     tx,
     lane,
@@ -37,7 +37,7 @@ export async function takeDue(
 }
 
 /** What this lane takes, as the submitter has it. */
-export async function take(db: Database, wish: DispatchWish, lane = NODE) {
-  const loaded = await withTransaction(db, (tx) => takeDue(tx, lane, wish))
+export async function take(db: Database, request: TakeRequest, lane = NODE) {
+  const loaded = await withTransaction(db, (tx) => takeDue(tx, lane, request))
   return loaded.map((one) => dispatchOf(loadedMessage(one.msgId, one))!)
 }

@@ -3,14 +3,14 @@ import type { Directory } from '../../domain/directory.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
 import type { Log } from '../../log.ts'
 import {
-  type DispatchWish,
   lockDueDispatches,
-  type PlanWish,
+  type PlanRequest,
+  type TakeRequest,
   takeDispatches,
 } from '../../store/dispatches.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
-import { Intake } from '../node/intake.ts'
+import { DueLoader } from '../node/due-loader.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import { MAX_BACKLOG } from './carrier-pump.ts'
 import { type HeldMessages, MOST_PLACES } from './held-messages.ts'
@@ -54,28 +54,23 @@ const RECHECK_MS = 60_000
 const OVERDUE_MS = 2_000
 
 /** Takes due messages from the database into memory, as far as there is room and a carrier for them. */
-export class DueDispatches {
+export class DueDispatches extends DueLoader {
   readonly #options: DueDispatchesOptions
-  readonly #intake: Intake
   #expiredAtMs = Number.NEGATIVE_INFINITY
   #recheckUntilMs = Number.NEGATIVE_INFINITY
   /** Null at the start, when nobody knows by which rules the rows got their labels. */
   #rules: string | null = null
 
   constructor(options: DueDispatchesOptions) {
+    const { held, lease, log, pollMs = POLL_MS, recorder } = options
+    const isFailing = () => recorder.failing
+    super({ lease, log, pollMs, isFailing, room: held.room, failure: 'due messages not read' })
     this.#options = options
-    this.#intake = new Intake({
-      room: options.held.room,
-      look: async () => ((await this.runOnce()) >= MIN_TAKEN ? 0 : undefined),
-      pollMs: options.pollMs ?? POLL_MS,
-      log: options.log,
-      failure: 'due messages not read',
-    })
   }
 
-  start(): void {
+  override start(): void {
     this.follow()
-    this.#intake.start()
+    super.start()
   }
 
   /** Configuration has changed. */
@@ -86,33 +81,23 @@ export class DueDispatches {
     this.#rules = rules
   }
 
-  async stop(): Promise<void> {
-    await this.#intake.stop()
-  }
-
-  /** Messages were handed to carriers of this node. Looks at once, unless the look before found no room for them. */
-  wake(): void {
-    this.#intake.wake()
-  }
-
-  /** Looks once. Returns how many messages it took. */
-  async runOnce(): Promise<number> {
+  protected async look(): Promise<number | undefined> {
     const { inProgress, lease, recorder, take } = this.#options
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
-    const wish = this.#wish(expired)
-    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG
-    if (wish.buckets.length === 0 || isHeldUp || wish.limit < MIN_TAKEN) return 0
-    if (!expired && wish.plans.size === 0) return 0
+    const request = this.#request(expired)
+    if (!this.isOpen || recorder.backlog > MAX_BACKLOG || request.limit < MIN_TAKEN) return undefined
+    if (!expired && request.plans.size === 0) return undefined
     if (expired) this.#expiredAtMs = performance.now()
     const load = () =>
       inProgress.load(lease.nodeId, async (tx, lane, isHere) => {
-        const due = (await lockDueDispatches(tx, wish)).filter(({ msg_id }) => !isHere(msg_id))
+        const due = (await lockDueDispatches(tx, request)).filter(({ msg_id }) => !isHere(msg_id))
         return due.length === 0 ? [] : takeDispatches(tx, lane, due)
       })
-    return await this.#intake.take(wish.limit, load, (messages) => messages.forEach(take))
+    const taken = await this.take(request.limit, load, (messages) => messages.forEach(take))
+    return taken >= MIN_TAKEN ? 0 : undefined
   }
 
-  #wish(expired: boolean): DispatchWish {
+  #request(expired: boolean): TakeRequest {
     const { carriers, directory, held, isOpen, lease } = this.#options
     const { here, elsewhere } = carriers()
     const rechecks = performance.now() < this.#recheckUntilMs
@@ -136,10 +121,10 @@ export class DueDispatches {
     closed: ReadonlySet<Route>,
     here: ReadonlySet<number>,
     elsewhere: ReadonlySet<number>,
-  ): DispatchWish['plans'] {
+  ): TakeRequest['plans'] {
     const { directory, held, inProgress, webhookRoom } = this.#options
     const isReached = (route: Route) => route.carriers.some(({ carrierId }) => here.has(carrierId))
-    const plans = new Map<number, PlanWish>()
+    const plans = new Map<number, PlanRequest>()
     for (const plan of directory().contents.plans) {
       const routes = plan.active ? [...directory().routesOf(plan)] : []
       if (!routes.some((route) => !closed.has(route) || isReached(route))) continue

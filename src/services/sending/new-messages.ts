@@ -2,7 +2,6 @@ import type { Directory } from '../../domain/directory.ts'
 import { messageId } from '../../domain/message-ids.ts'
 import type { Placement } from '../../operations/accept-messages.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
-import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { CarrierChoice } from './carrier-choice.ts'
 import type { HeldMessages } from './held-messages.ts'
@@ -10,32 +9,26 @@ import type { HeldMessages } from './held-messages.ts'
 export interface NewMessagesOptions {
   readonly directory: () => Directory
   readonly lease: NodeLease
-  readonly recorder: Recorder
   readonly random: (bytes: number) => Uint8Array
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
   readonly held: HeldMessages
   readonly choice: CarrierChoice
   readonly links: Pick<CarrierLinks<unknown>, 'windows'>
-  readonly isStopped: () => boolean
+  /** Whether this node may take messages into memory. */
+  readonly isOpen: () => boolean
 }
 
 /** Decides for each message being accepted whether this node keeps it in memory, and reserves room for it. */
 export function placeNew(options: NewMessagesOptions): Placement['place'] {
-  const { choice, directory, held, isStopped, lease, nowMs, random, links, recorder } = options
+  const { choice, directory, held, isOpen, lease, nowMs, random, links } = options
   return (plan, { sender, recipient, body }, segments) => {
     const msgId = messageId(nowMs(), random(9), lease.nextBucket())
     const routed = directory().routeFor(plan, sender, recipient)
     if (routed === null) return { msgId, holder: null, begun: false, routeId: null }
     const routeId = routed.route.id
     const { isKept, chosenCarrierId } = choice.placeOf(msgId, routed)
-    const holds =
-      isKept &&
-      !isStopped() &&
-      plan.active &&
-      held.roomFor(plan.id, routeId) > 0 &&
-      lease.buckets.length > 0 &&
-      !recorder.failing
+    const holds = isKept && isOpen() && plan.active && held.roomFor(plan.id, routeId) > 0
     if (holds) held.add({ msgId, planId: plan.id, body, segments }, routeId)
     // A message whose recipient has opted out is never sent, and so never in doubt.
     const begun = holds && plan.optOut === null && held.begun < links.windows

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { HeldGroup } from '../../domain/backlog.ts'
 import { canonicalId, idRuleOf } from '../../domain/carrier-message-ids.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
@@ -17,6 +16,7 @@ import { STATUSES } from '../../smpp/statuses.ts'
 import type { CarrierLink } from '../links/carrier-link.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
+import type { Recorder } from '../messages/recorder.ts'
 import type { QualityWatch } from '../quality/quality-watch.ts'
 import { beginnings } from './beginnings.ts'
 import { CarrierChoice } from './carrier-choice.ts'
@@ -39,9 +39,10 @@ import {
 } from './submit-results.ts'
 
 export interface SubmitterOptions
-  extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'recorder' | 'nowMs' | 'random'>,
+  extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'nowMs' | 'random'>,
     Pick<DueDispatchesOptions, 'webhookRoom'> {
   readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'hasRoom' | 'hurry' | 'load' | 'tell'>
+  readonly recorder: Recorder
   readonly log: Log
   readonly links: CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
@@ -76,9 +77,9 @@ export class Submitter {
     const departures = new Departures({ conditions, directory, held, inProgress, nowMs, recorder })
     this.#choice = choice
     this.#departures = departures
-    const isStopped = () => this.#stopped
+    const isOpen = () => this.#due.isOpen
     this.newMessages = {
-      place: placeNew({ choice, directory, held, isStopped, lease, links, nowMs, random, recorder }),
+      place: placeNew({ choice, directory, held, isOpen, lease, links, nowMs, random }),
       keep: (msgId) => this.#keep(msgId),
       release: (msgId) => held.delete(msgId),
     }
@@ -148,8 +149,7 @@ export class Submitter {
     this.#stopped = true
     await this.#due.stop()
     for (const queue of this.#queues.values()) this.#departures.giveBackIdle(queue.stop())
-    const deadlineMs = performance.now() + timeoutMs
-    while (this.held > 0 && performance.now() < deadlineMs) await wait(20)
+    await this.#due.drained(timeoutMs)
   }
 
   // Events from links and operators.

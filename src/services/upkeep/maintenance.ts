@@ -11,7 +11,7 @@ import {
 } from '../../operations/receive-inbound.ts'
 import { recordFacts } from '../../operations/record-facts.ts'
 import type { Database } from '../../store/database.ts'
-import { deleteDeliveriesBefore, releaseEvents, releaseStranded } from '../../store/event-deliveries.ts'
+import { deleteDeliveriesBefore, releaseEvents, requeueStranded } from '../../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../../store/inbound-messages.ts'
 import { deleteOldOffers } from '../../store/inbound-offers.ts'
@@ -250,7 +250,7 @@ export class Maintenance {
     // A node's last statement may be committed after its events were released.
     await releaseEvents(db)
     await this.#sweep((limit) => releaseStray(db, CROWDED_MS, limit))
-    await this.#sweep((limit) => releaseStranded(db, CROWDED_MS, limit))
+    await this.#sweep((limit) => requeueStranded(db, CROWDED_MS, limit))
   }
 
   /**

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { DeliveryScheduler, type InFlightLimits, type Scheduled } from '../../domain/delivery-scheduler.ts'
@@ -53,7 +52,8 @@ const UNREADY_DELAY_MS = 5_000
 const MOST_UNREADY_DELAY_MS = 600_000
 /** Events whose failures are counted. The thread has at most 1,024 events when it dies. */
 const MAX_UNSENT = 10_000
-const DRAIN_POLL_MS = 20
+/** How long deliveries that were aborted at the end have to be recorded. */
+const RECORDING_MS = 1_000
 /** An event without room waits in the database until its endpoint has some, or for this long: its node may be gone by then. */
 export const CROWDED_MS = 600_000
 
@@ -67,7 +67,7 @@ interface Delivery extends Scheduled<Delivery>, WebhookTarget {
 /** Delivers webhook events, in order for each message, and records the outcome of each attempt. */
 export class Deliverer {
   readonly #options: DelivererOptions
-  readonly #order = new MessageOrder()
+  readonly #order: MessageOrder
   readonly #scheduler: DeliveryScheduler<Delivery>
   readonly #outcomes: OutcomeWriter
   readonly #memory: EventMemory
@@ -82,12 +82,8 @@ export class Deliverer {
     this.#options = options
     const { destinations, maxHeld } = options
     this.#scheduler = new DeliveryScheduler(options.limits)
-    this.#memory = new EventMemory({
-      scheduler: this.#scheduler,
-      destinations,
-      held: () => this.held,
-      maxHeld,
-    })
+    this.#memory = new EventMemory({ scheduler: this.#scheduler, destinations, maxHeld })
+    this.#order = new MessageOrder(this.#memory.room)
     this.#outcomes = new OutcomeWriter(options)
     this.due = new DueEvents({
       ...options,
@@ -102,7 +98,7 @@ export class Deliverer {
 
   /** Events in memory. */
   get held(): number {
-    return this.#order.size
+    return this.#memory.room.taken
   }
 
   /** Requests in flight. */
@@ -120,7 +116,7 @@ export class Deliverer {
     for (const event of events) {
       const next = this.#order.add(event, performance.now())
       if (next === 'start') this.#assign(event)
-      else if (next === 'refuse') void this.#giveBack([event], UNREADY_DELAY_MS)
+      else if (next === 'refuse') void this.#requeueEvents([event], UNREADY_DELAY_MS)
     }
     this.#pump()
   }
@@ -130,40 +126,39 @@ export class Deliverer {
   }
 
   /** Drops everything. After a lost lease the events are another node's, or will be read again. */
-  forget(): void {
+  dropAll(): void {
     this.#scheduler.takeAll()
-    this.#order.clear()
+    this.#order.dropAll()
   }
 
-  /** Waits up to `timeoutMs` for deliveries in flight, and gives everything else back. */
+  /** Waits up to `timeoutMs` for deliveries in flight, and requeues everything else. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     this.#unfollow()
     await this.due.stop()
-    for (const { event } of this.#scheduler.takeAll()) void this.#release(event.msgId, 0)
-    const deadlineMs = performance.now() + timeoutMs
-    while (this.held > 0 && performance.now() < deadlineMs) await wait(DRAIN_POLL_MS)
+    for (const { event } of this.#scheduler.takeAll()) void this.#requeue(event.msgId, 0)
+    await this.due.drained(timeoutMs)
     this.#options.sender.abort()
     this.#outcomes.end()
-    while (this.held > 0 && performance.now() < deadlineMs + 1_000) await wait(DRAIN_POLL_MS)
+    await this.due.drained(RECORDING_MS)
   }
 
   /** Takes events that this node has just become the holder of. `probed`: the endpoint that they are to probe. */
   #take(events: readonly WebhookEvent[], probed?: Endpoint): void {
     for (const event of events) {
-      this.#order.forget(event.msgId)
+      this.#order.taken(event.msgId)
       if (this.#order.add(event, performance.now()) === 'start') this.#assign(event, probed)
     }
     this.#pump()
   }
 
-  /** Puts a message's first event into its endpoint, or gives it back. `probed`: it was taken to probe this endpoint. */
+  /** Puts a message's first event into its endpoint, or requeues it. `probed`: it was taken to probe this endpoint. */
   #assign(event: WebhookEvent, probed?: Endpoint): void {
     const { destinations, directory } = this.#options
     const plan = directory().planById(event.planId)
     if (plan === undefined) {
       // The event was made by a node that knew of a change before this one.
-      void this.#release(event.msgId, UNREADY_DELAY_MS)
+      void this.#requeue(event.msgId, UNREADY_DELAY_MS)
       return
     }
     const target = this.#targetOf(event, plan)
@@ -178,11 +173,11 @@ export class Deliverer {
     const { destination } = delivery
     const state = destinations.stateOf(delivery)
     const leftMs = this.#leftMs(event)
-    if (this.#stopped) void this.#release(event.msgId, 0)
-    else if (state === 'paused') void this.#release(event.msgId, null, destination)
-    else if (state === 'open' && !probes && leftMs > 0) void this.#release(event.msgId, leftMs, destination)
+    if (this.#stopped) void this.#requeue(event.msgId, 0)
+    else if (state === 'paused') void this.#requeue(event.msgId, null, destination)
+    else if (state === 'open' && !probes && leftMs > 0) void this.#requeue(event.msgId, leftMs, destination)
     else if (this.#memory.admits(delivery)) this.#scheduler.add(delivery)
-    else void this.#release(event.msgId, CROWDED_MS, destination).then(() => this.#memory.parked(delivery))
+    else void this.#requeue(event.msgId, CROWDED_MS, destination).then(() => this.#memory.parked(delivery))
   }
 
   /** Starts every delivery that may start, but none while the lease may be over: another node may be delivering the event. */
@@ -195,7 +190,7 @@ export class Deliverer {
     const { event } = delivery
     if (event.holder !== this.#options.lease.nodeId) {
       // This node asked the database under a lease that was over before the answer came.
-      this.#order.take(event.msgId)
+      this.#order.drop(event.msgId)
       this.#scheduler.ended(delivery)
       return
     }
@@ -219,7 +214,7 @@ export class Deliverer {
     const isOurs = this.#order.isFirst(event)
     if (outcome === null || outcome.error === 'ABORTED') {
       const isUnsent = this.#stopped || !this.#options.lease.alive
-      if (isOurs) void this.#release(event.msgId, isUnsent ? 0 : this.#unsentDelayMs(event))
+      if (isOurs) void this.#requeue(event.msgId, isUnsent ? 0 : this.#unsentDelayMs(event))
     } else if (isOurs) this.#conclude(delivery, outcome, attemptedAtMs)
     else this.#decide(delivery, outcome)
     this.#pump()
@@ -286,9 +281,9 @@ export class Deliverer {
   /** `lost`: the attempt was lost with its lane, whose new owner delivers the next events, and perhaps this one before them. */
   #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost', delayMs: number | null): void {
     if (!this.#order.isFirst(event)) return
-    if (outcome === 'lost') this.#order.take(event.msgId)
+    if (outcome === 'lost') this.#order.drop(event.msgId)
     if (outcome === 'again' || outcome === 'parked') {
-      void this.#giveBack(this.#order.postpone(event.msgId, performance.now()).slice(1), delayMs)
+      void this.#requeueEvents(this.#order.requeue(event.msgId, performance.now()).slice(1), delayMs)
       return
     }
     const next = this.#order.advance(event.msgId)
@@ -321,21 +316,21 @@ export class Deliverer {
     this.#followUp(event, 'kept', 0)
   }
 
-  /** Gives a message's events back to the database without an attempt. The first is parked if a destination is named. */
-  async #release(msgId: string, delayMs: number | null, destination: string | null = null): Promise<void> {
-    const [first, ...behind] = this.#order.postpone(msgId, performance.now())
+  /** Requeues a message's events without an attempt. The first is parked if a destination is named. */
+  async #requeue(msgId: string, delayMs: number | null, destination: string | null = null): Promise<void> {
+    const [first, ...behind] = this.#order.requeue(msgId, performance.now())
     if (first === undefined) return
-    // Written in this order, because the end of the first makes those behind it due, if they have been given back.
-    void this.#giveBack(behind, delayMs)
-    await this.#giveBack([first], delayMs, destination)
+    // Written in this order, because the end of the first makes those behind it due, if they have been requeued.
+    void this.#requeueEvents(behind, delayMs)
+    await this.#requeueEvents([first], delayMs, destination)
   }
 
-  async #giveBack(
+  async #requeueEvents(
     events: readonly WebhookEvent[],
     delayMs: number | null,
     destination: string | null = null,
   ): Promise<void> {
-    await this.#outcomes.giveBack(
+    await this.#outcomes.requeue(
       events.map(({ planId, msgId, seq, holder }) => ({ planId, msgId, seq, holder, delayMs, destination })),
     )
   }

@@ -3,13 +3,13 @@ import type { EventHolder, WriteEvents } from '../../domain/events.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {
-  type Hold,
-  holdDueEvents,
-  holdParkedEvents,
-  holdProbes,
+  type Taker,
+  takeDueEvents,
+  takeParkedEvents,
+  takeProbes,
   type WebhookEvent,
 } from '../../store/event-deliveries.ts'
-import { Intake } from '../node/intake.ts'
+import { DueLoader } from '../node/due-loader.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { Destinations } from './destinations.ts'
 import type { EventMemory } from './event-memory.ts'
@@ -21,7 +21,7 @@ export interface DueEventsOptions {
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
   readonly destinations: Pick<Destinations, 'count' | 'probeMs'>
   readonly memory: EventMemory
-  readonly outcomes: Pick<OutcomeWriter, 'failing' | 'giveBack'>
+  readonly outcomes: Pick<OutcomeWriter, 'failing' | 'requeue'>
   readonly isInMemory: (msgId: string, seq: number) => boolean
   /** Called before each look. Takes events out of memory that need not be there. */
   readonly clear: () => void
@@ -39,81 +39,59 @@ const MAX_TAKEN = 1_000
 const MAX_PROBES = 100
 
 /** Takes events from the database into memory: due ones, those whose destination has room again, and probes. */
-export class DueEvents {
+export class DueEvents extends DueLoader {
   readonly #options: DueEventsOptions
-  readonly #intake: Intake
   readonly #rows: HeldRows
-  #isStopped = false
 
   constructor(options: DueEventsOptions) {
-    this.#options = options
     const { lease, log, memory, outcomes, pollMs = POLL_MS } = options
-    this.#intake = new Intake({
-      room: memory.room,
-      look: () => this.runOnce(),
-      pollMs,
-      log,
-      failure: 'due webhook events not read',
-    })
+    const isFailing = () => outcomes.failing
+    super({ lease, log, pollMs, isFailing, room: memory.room, failure: 'due webhook events not read' })
+    this.#options = options
     this.#rows = new HeldRows({
       ...options,
       holder: () => this.holder(),
       nodeId: () => lease.nodeId,
-      giveBack: (events) => outcomes.giveBack(events),
+      requeue: (events) => outcomes.requeue(events),
     })
   }
 
   /** Whether events announced now are delivered from memory by this node, or found in the database later. */
   holder(): EventHolder {
     const { lease, memory } = this.#options
-    const holds = !this.#isStopped && this.#isOpen() && memory.room.free > 0
+    const holds = this.isOpen && memory.room.free > 0
     return { holder: holds ? lease.nodeId : null, buckets: lease.buckets }
   }
 
   readonly write: WriteEvents = (write) => this.#rows.write(write)
 
-  start(): void {
-    this.#intake.start()
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    await this.#intake.stop()
-  }
-
-  /** Looks once. Returns the milliseconds until the next look, if that is due soon. */
-  async runOnce(): Promise<number | undefined> {
+  protected async look(): Promise<number | undefined> {
     const { clear, db, destinations, memory, take } = this.#options
     await this.#rows.settle()
     clear()
-    if (!this.#isOpen()) return undefined
-    await this.#take(MAX_TAKEN, (hold) => holdDueEvents(db, hold), take)
+    if (!this.isOpen) return undefined
+    await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), take)
     if (destinations.count('open') > 0)
-      await this.#take(
+      await this.#takeSome(
         MAX_PROBES,
-        (hold) => holdProbes(db, hold, destinations.probeMs),
+        (taker) => takeProbes(db, taker, destinations.probeMs),
         (probes) => {
           for (const { probe, destination } of probes) take([probe], { planId: probe.planId, destination })
         },
       )
     let isMore = false
     for (const { endpoint, limit } of memory.hungry()) {
-      const isMoreThere = await this.#take(limit, (hold) => holdParkedEvents(db, hold, endpoint), take)
+      const isMoreThere = await this.#takeSome(limit, (taker) => takeParkedEvents(db, taker, endpoint), take)
       if (!isMoreThere) memory.emptied(endpoint)
       isMore ||= isMoreThere
     }
     return isMore ? EAGER_POLL_MS : undefined
   }
 
-  #isOpen(): boolean {
-    const { lease, outcomes } = this.#options
-    return !outcomes.failing && lease.buckets.length > 0
-  }
-
   /** Returns whether there may be more. Half of the free room is left for events announced meanwhile. */
-  async #take<Item>(
+  async #takeSome<Item>(
     most: number,
-    read: (hold: Hold) => Promise<readonly Item[]>,
+    read: (taker: Taker) => Promise<readonly Item[]>,
     into: (items: readonly Item[]) => void,
   ): Promise<boolean> {
     const { lease, memory } = this.#options
@@ -121,6 +99,6 @@ export class DueEvents {
     const limit = Math.min(Math.floor(memory.room.free / 2), most)
     if (limit < 1) return true
     const statement = () => this.#rows.take(() => read({ nodeId, buckets, limit }))
-    return (await this.#intake.take(limit, statement, into)) === limit
+    return (await this.take(limit, statement, into)) === limit
   }
 }

@@ -21,7 +21,6 @@ export interface EventMemoryOptions {
   }
   readonly destinations: Pick<Destinations, 'inState' | 'stateOf'>
   /** Events in memory. */
-  readonly held: () => number
   readonly maxHeld?: number | undefined
 }
 
@@ -31,7 +30,7 @@ export interface EventMemoryOptions {
  */
 export class EventMemory {
   readonly #options: EventMemoryOptions
-  readonly #room: SharedRoom
+  readonly room: SharedRoom
   /** Endpoints with an event that found no room. */
   readonly #crowded = new Map<string, Endpoint>()
   #turn = 0
@@ -39,12 +38,7 @@ export class EventMemory {
   constructor(options: EventMemoryOptions) {
     this.#options = options
     const { maxHeld = MAX_HELD } = options
-    this.#room = new SharedRoom(maxHeld, { mostOfOne: maxHeld / 2 })
-  }
-
-  get room(): SharedRoom {
-    this.#room.taken = this.#options.held()
-    return this.#room
+    this.room = new SharedRoom(maxHeld, { mostOfOne: maxHeld / 2 })
   }
 
   /** Whether an event of the endpoint may wait in memory. */

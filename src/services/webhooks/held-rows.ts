@@ -1,6 +1,6 @@
 import type { EventHolder } from '../../domain/events.ts'
 import { type Database, isOutcomeUnknown, transactionsUnderWay } from '../../store/database.ts'
-import { listHeldEvents, type ReturnedEvent } from '../../store/event-deliveries.ts'
+import { listHeldEvents, type RequeuedEvent } from '../../store/event-deliveries.ts'
 
 export interface HeldRowsOptions {
   readonly db: Database
@@ -8,7 +8,7 @@ export interface HeldRowsOptions {
   readonly holder: () => EventHolder
   readonly nodeId: () => number
   readonly isInMemory: (msgId: string, seq: number) => boolean
-  readonly giveBack: (events: readonly ReturnedEvent[]) => void
+  readonly requeue: (events: readonly RequeuedEvent[]) => void
 }
 
 interface LostAnswer {
@@ -19,7 +19,7 @@ interface LostAnswer {
 /**
  * The rows of events that name this node as their holder. When the answer to a statement that writes such rows is lost, they
  * may not be in memory, and nobody would deliver them. As soon as no such statement is in flight any more, here or in the
- * database, the rows are compared with memory, and those that are not in memory are given back.
+ * database, the rows are compared with memory, and those that are not in memory are requeued.
  */
 export class HeldRows {
   readonly #options: HeldRowsOptions
@@ -54,7 +54,7 @@ export class HeldRows {
 
   /** After a lost answer: compares the rows, or checks whether that can be done yet. Nothing may be taken meanwhile. */
   async settle(): Promise<void> {
-    const { db, giveBack, isInMemory, nodeId } = this.#options
+    const { db, isInMemory, nodeId, requeue } = this.#options
     const lost = this.#lost
     if (lost === null || this.#underWay > 0) return
     const { earlier } = lost
@@ -63,8 +63,8 @@ export class HeldRows {
     // This takes two looks, because at the first a session may not have read the statement yet.
     if (earlier === null || lost.earlier.length > 0) return
     const rows = await listHeldEvents(db, nodeId())
-    const forgotten = rows.filter(({ msgId, seq }) => !isInMemory(msgId, seq))
-    giveBack(forgotten.map((event) => ({ ...event, delayMs: 0, destination: null })))
+    const missing = rows.filter(({ msgId, seq }) => !isInMemory(msgId, seq))
+    requeue(missing.map((event) => ({ ...event, delayMs: 0, destination: null })))
     this.#lost = null
   }
 }

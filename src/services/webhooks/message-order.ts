@@ -1,38 +1,42 @@
 import type { Told } from '../../domain/events.ts'
 import { createdAtMs } from '../../domain/message-ids.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
+import type { SharedRoom } from '../../domain/shared-room.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'
 import { SlotMap } from '../../slot-map.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 
-/** How long a postponed message refuses later events. A batch that did not see it yet takes far less time to commit. */
+/** How long a requeued message refuses later events. A batch that did not see it yet takes far less time to commit. */
 const REFUSE_MS = 60_000
-const MAX_POSTPONED = 50_000
+const MAX_REQUEUED = 50_000
 
 /**
  * The events in memory, one chain for each message. Only the first of a chain is delivered, so a receiver sees a
- * message's events in order. A message whose event failed is postponed: its later events wait in the database behind it.
+ * message's events in order. A message whose event failed is requeued: its later events wait in the database behind it.
  */
 export class MessageOrder {
   readonly #chains = new SlotMap<string, WebhookEvent[]>()
-  readonly #postponed = new Map<string, number>()
+  /** The messages that were requeued, and until when each refuses later events, on the monotonic clock. */
+  readonly #requeued = new Map<string, number>()
+  readonly #room: SharedRoom
 
-  /** Number of messages. Each has at most a few events, and the later ones take no room that another message could use. */
-  get size(): number {
-    return this.#chains.size
+  /** A message takes one place: it has at most a few events, and the later ones take no room that another could use. */
+  constructor(room: SharedRoom) {
+    this.#room = room
   }
 
   hasEvent(msgId: string, seq: number): boolean {
     return this.#chains.get(msgId)?.some((event) => event.seq === seq) ?? false
   }
 
-  /** `start`: deliver it now; `wait`: an earlier one comes first; `refuse`: an earlier one is postponed. */
+  /** `start`: deliver it now; `wait`: an earlier one comes first; `refuse`: an earlier one is requeued. */
   add(event: WebhookEvent, nowMs: number): 'start' | 'wait' | 'refuse' {
-    const refusedUntilMs = this.#postponed.get(event.msgId)
+    const refusedUntilMs = this.#requeued.get(event.msgId)
     if (refusedUntilMs !== undefined && nowMs < refusedUntilMs) return 'refuse'
     const chain = this.#chains.get(event.msgId)
     if (chain === undefined) {
       this.#chains.set(event.msgId, [event])
+      this.#room.taken += 1
       return 'start'
     }
     chain.push(event)
@@ -54,37 +58,38 @@ export class MessageOrder {
     const chain = this.#chains.get(msgId)
     if (chain === undefined) return null
     chain.shift()
-    if (chain.length === 0) this.#chains.delete(msgId)
+    if (chain.length === 0) this.drop(msgId)
     return chain[0] ?? null
   }
 
   /**
-   * Takes a message's events out, because the first has failed or there is no room. Until the database returns one of them,
+   * Takes a message's events out, because the first has failed or there is no room. Until one of them is taken again,
    * later events of the message are refused: a batch that is being written may still assume that they can follow.
    */
-  postpone(msgId: string, nowMs: number): WebhookEvent[] {
-    if (this.#postponed.size >= MAX_POSTPONED) {
-      const oldest = this.#postponed.keys().next()
-      if (!oldest.done) this.#postponed.delete(oldest.value)
+  requeue(msgId: string, nowMs: number): WebhookEvent[] {
+    if (this.#requeued.size >= MAX_REQUEUED) {
+      const oldest = this.#requeued.keys().next()
+      if (!oldest.done) this.#requeued.delete(oldest.value)
     }
-    this.#postponed.set(msgId, nowMs + REFUSE_MS)
-    return this.take(msgId)
+    this.#requeued.set(msgId, nowMs + REFUSE_MS)
+    return this.drop(msgId)
   }
 
   /** Takes a message's events out, for good. */
-  take(msgId: string): WebhookEvent[] {
+  drop(msgId: string): WebhookEvent[] {
     const chain = this.#chains.get(msgId) ?? []
-    this.#chains.delete(msgId)
+    if (this.#chains.delete(msgId)) this.#room.taken -= 1
     return chain
   }
 
-  clear(): void {
+  dropAll(): void {
     this.#chains.clear()
+    this.#room.taken = 0
   }
 
-  /** The database returned an event of this message, so nothing earlier waits there. */
-  forget(msgId: string): void {
-    this.#postponed.delete(msgId)
+  /** An event of this message was taken from the database, so nothing earlier waits there. */
+  taken(msgId: string): void {
+    this.#requeued.delete(msgId)
   }
 }
 

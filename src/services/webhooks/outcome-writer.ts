@@ -5,9 +5,9 @@ import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { Database } from '../../store/database.ts'
 import {
   type AttemptRow,
-  type ReturnedEvent,
+  type RequeuedEvent,
   recordAttempts,
-  returnEvents,
+  requeueEvents,
   type WebhookEvent,
 } from '../../store/event-deliveries.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
@@ -29,7 +29,7 @@ const MAX_BATCH = 500
 export class OutcomeWriter {
   readonly #options: OutcomeWriterOptions
   readonly #attempts: Batcher<AttemptRow, true>
-  readonly #returns: Batcher<ReturnedEvent, true>
+  readonly #requeued: Batcher<RequeuedEvent, true>
   #failing = false
   #ended = false
 
@@ -44,9 +44,9 @@ export class OutcomeWriter {
         return this.#write(rows, (attempts) => recordAttempts(db, attempts))
       },
     })
-    this.#returns = new Batcher({
+    this.#requeued = new Batcher({
       ...limits,
-      write: (rows) => this.#write(rows, (events) => returnEvents(db, events)),
+      write: (rows) => this.#write(rows, (events) => requeueEvents(db, events)),
     })
   }
 
@@ -61,8 +61,8 @@ export class OutcomeWriter {
   }
 
   /** Resolves as `record` does. */
-  async giveBack(events: readonly ReturnedEvent[]): Promise<void> {
-    await Promise.all(events.map((event) => this.#returns.add(event)))
+  async requeue(events: readonly RequeuedEvent[]): Promise<void> {
+    await Promise.all(events.map((event) => this.#requeued.add(event)))
   }
 
   /** Outcomes that cannot be written now are given up. */

@@ -26,7 +26,7 @@ import {
   storeMessage,
   submission,
 } from '../../support/stored-messages.ts'
-import { takeDue, wishFor } from '../../support/taken.ts'
+import { requestFor, takeDue } from '../../support/taken.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
 const directory = aDirectory({ plans: [aPlan({ id: plan })] })
@@ -53,7 +53,9 @@ async function start(changes: Partial<MessagesInProgressOptions> = {}): Promise<
 }
 
 const take = () =>
-  inProgress.load(nodeId, (tx, lane, isHere) => takeDue(tx, lane, { ...wishFor(plan), overdueMs: 0 }, isHere))
+  inProgress.load(nodeId, (tx, lane, isHere) =>
+    takeDue(tx, lane, { ...requestFor(plan), overdueMs: 0 }, isHere),
+  )
 
 async function accept(segments = 1): Promise<string> {
   const msgId = newId(Date.now())

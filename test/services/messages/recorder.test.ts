@@ -26,7 +26,7 @@ import {
   storeMessage,
   submission,
 } from '../../support/stored-messages.ts'
-import { takeDue, wishFor } from '../../support/taken.ts'
+import { requestFor, takeDue } from '../../support/taken.ts'
 
 const database = await installedDatabase()
 const plan = database.announcedPlan
@@ -230,7 +230,7 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now() - 1_000) })
     recorder.record(sent(plan, msgId))
     await asked.promise
-    await inProgress.load(dead!, (tx, lane) => takeDue(tx, lane, wishFor(plan), (id) => id !== msgId))
+    await inProgress.load(dead!, (tx, lane) => takeDue(tx, lane, requestFor(plan), (id) => id !== msgId))
     await takeOverLane(db, { lane: inProgress.lane!, epoch: 1, nodeId: dead! }, living!)
     answered.resolve()
     await eventually(() => inProgress.lane === null)

@@ -10,7 +10,7 @@ const { enqueued, deliveries, gate, look, runOut } = walk
 test('an event that finds no room is fetched as soon as it is parked, also where a look came before that', async () => {
   const answers: (() => void)[] = []
   walk.answerWith((exchange) => answers.push(() => exchange.respond(200)))
-  const write = gate('return_events')
+  const write = gate('requeue_events')
   for (let count = 0; count < 4; count += 1) await enqueued()
   await eventually(() => answers.length === 1)
   walk.acknowledge()

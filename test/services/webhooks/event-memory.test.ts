@@ -12,8 +12,11 @@ let recovering: Endpoint[]
 let open: Endpoint[]
 let memory: EventMemory
 
-/** `perWaiting`: events in memory for each that waits in an endpoint; the others are behind it. */
-function remember(perWaiting: number): void {
+/** Places that each event takes. */
+let places: number
+
+function remember(placesOfEach: number): void {
+  places = placesOfEach
   memory = new EventMemory({
     scheduler,
     destinations: {
@@ -21,7 +24,6 @@ function remember(perWaiting: number): void {
       stateOf: (endpoint) =>
         isIn(open, endpoint) ? 'open' : isIn(recovering, endpoint) ? 'recovering' : null,
     },
-    held: () => perWaiting * scheduler.size,
     maxHeld: MOST,
   })
 }
@@ -38,7 +40,14 @@ const endpointOf = (planId: number, host: string): Endpoint => ({ planId, destin
 const isIn = (some: readonly Endpoint[], endpoint: Endpoint) =>
   some.map(endpointKey).includes(endpointKey(endpoint))
 
-const addTo = (endpoint: Endpoint) => scheduler.add({ ...endpoint, next: null, previous: null })
+function addTo(endpoint: Endpoint): void {
+  scheduler.add({ ...endpoint, next: null, previous: null })
+  memory.room.taken += places
+}
+
+function empty(endpoint: Endpoint): void {
+  memory.room.taken -= places * scheduler.takeFrom(endpoint).length
+}
 
 /** Adds events while there is room; gives how many. */
 function fill(endpoint: Endpoint, most = MOST): number {
@@ -57,11 +66,11 @@ describe('room', () => {
     expect(memory.room.free).toBe(MOST - scheduler.size)
   })
 
-  test.each([2, 3, 5])('%i events of each message leave room to others', (perWaiting) => {
-    remember(perWaiting)
+  test.each([2, 3, 5])('events of %i places leave room to others', (each) => {
+    remember(each)
     fill(endpointOf(1, 'a'))
-    expect(fill(endpointOf(1, 'b'))).toBeGreaterThan(MOST / perWaiting / 16)
-    expect(fill(endpointOf(2, 'a'))).toBeGreaterThan(MOST / perWaiting / 16)
+    expect(fill(endpointOf(1, 'b'))).toBeGreaterThan(MOST / each / 16)
+    expect(fill(endpointOf(2, 'a'))).toBeGreaterThan(MOST / each / 16)
     expect(memory.admits(endpointOf(3, 'a'))).toBe(true)
     expect(memory.room.free).toBeGreaterThan(0)
   })
@@ -85,7 +94,7 @@ describe('what is fetched', () => {
 
   test('for a crowded endpoint, once few of its events wait: no more than it has room for', () => {
     expect(memory.hungry()).toEqual([])
-    scheduler.takeFrom(crowded)
+    empty(crowded)
     const [hungry, ...others] = memory.hungry()
     expect(others).toEqual([])
     expect(hungry!.endpoint).toEqual(crowded)
@@ -93,14 +102,14 @@ describe('what is fetched', () => {
   })
 
   test('nothing where there is no room in its plan', () => {
-    scheduler.takeFrom(crowded)
+    empty(crowded)
     for (let host = 0; host < 10; host += 1)
       for (let count = 0; count < 60; count += 1) addTo(endpointOf(1, String(host)))
     expect(memory.hungry()).toEqual([])
   })
 
   test('not for one in trouble; again when it recovers; no more once it is emptied', () => {
-    scheduler.takeFrom(crowded)
+    empty(crowded)
     open = [crowded]
     // The same endpoint, as others say it.
     expect(memory.hungry()).toEqual([])
@@ -113,7 +122,7 @@ describe('what is fetched', () => {
   })
 
   test('again when something was parked for the endpoint while it was fetched', () => {
-    scheduler.takeFrom(crowded)
+    empty(crowded)
     const [fetched] = memory.hungry()
     memory.parked(crowded)
     memory.emptied(fetched!.endpoint)

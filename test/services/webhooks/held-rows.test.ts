@@ -14,14 +14,14 @@ const eventsOf = (from = 0) => walk.received.slice(from).map(({ headers }) => St
 
 test('an event that was taken without an answer is delivered all the same', async () => {
   const msgId = await announced()
-  lose('hold_due_events')
+  lose('take_due_events')
   await expect(look()).rejects.toThrow(lostAnswer().message)
   expect(await deliveries()).toMatchObject([{ msgId, held: true }])
   await runOut()
   expect(eventsOf()).toEqual([`${msgId}-1`])
 })
 
-test.each(['hold_probes', 'hold_parked_events'])('so is one that %s took', async (name) => {
+test.each(['take_probes', 'take_parked_events'])('so is one that %s took', async (name) => {
   walk.answerWith(answerStatus(502))
   for (let count = 0; count < 25; count += 1) await announced()
   await run()
@@ -79,7 +79,7 @@ test('so is one of a statement that is committed long after its connection was l
   expect(walk.received).toHaveLength(1)
 })
 
-test('what another statement has made this node the holder of is not given back before its answer is there', async () => {
+test('what another statement has made this node the holder of is not requeued before its answer is there', async () => {
   const { write } = walk.deliverer.due
   const answer = Promise.withResolvers<void>()
   const held = Promise.withResolvers<string[]>()

@@ -1,0 +1,96 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { SharedRoom } from '../../domain/shared-room.ts'
+import type { NodeLease } from './node-lease.ts'
+import { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts'
+
+export interface DueLoaderOptions extends Pick<PeriodicTaskOptions, 'log' | 'failure'> {
+  readonly lease: Pick<NodeLease, 'buckets'>
+  /** The room in this node's memory. */
+  readonly room: SharedRoom
+  /** True while the results of the work cannot be recorded. */
+  readonly isFailing: () => boolean
+  readonly pollMs: number
+}
+
+const DRAIN_POLL_MS = 20
+
+/** Looks repeatedly for work that is due in the database, and takes it into memory while there is room. */
+export abstract class DueLoader {
+  readonly #options: DueLoaderOptions
+  readonly #task: PeriodicTask
+  #isStopped = false
+  #taken = 0
+  #isWoken = false
+  /** Until then `wake` does nothing, because the last woken look took nothing. */
+  #restUntilMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: DueLoaderOptions) {
+    this.#options = options
+    this.#task = new PeriodicTask({ ...options, run: () => this.#run(), intervalMs: options.pollMs })
+  }
+
+  /** Takes what is due. Returns the milliseconds until it should look again, if sooner than `pollMs`. */
+  protected abstract look(): Promise<number | undefined>
+
+  /** Whether this node may take work into memory now. */
+  get isOpen(): boolean {
+    const { isFailing, lease } = this.#options
+    return !this.#isStopped && lease.buckets.length > 0 && !isFailing()
+  }
+
+  start(): void {
+    this.#task.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#task.stop()
+  }
+
+  /** Resolves when nothing is in memory any more, or after `timeoutMs`. */
+  async drained(timeoutMs: number): Promise<void> {
+    const deadlineMs = performance.now() + timeoutMs
+    while (this.#options.room.taken > 0 && performance.now() < deadlineMs) await wait(DRAIN_POLL_MS)
+  }
+
+  /** Something is waiting. Looks at once, unless the last woken look took nothing. */
+  wake(): void {
+    if (performance.now() < this.#restUntilMs) return
+    this.#isWoken = true
+    this.#task.wake()
+  }
+
+  /** Looks once. Returns how many items were taken. */
+  async runOnce(): Promise<number> {
+    await this.#run()
+    return this.#taken
+  }
+
+  /** Takes the items that `read` returns, at most `limit`. Room for that many is reserved meanwhile. */
+  protected async take<Item>(
+    limit: number,
+    read: () => Promise<readonly Item[]>,
+    into: (items: readonly Item[]) => void,
+  ): Promise<number> {
+    const { room } = this.#options
+    let items: readonly Item[]
+    room.reserved += limit
+    try {
+      items = await read()
+    } finally {
+      room.reserved -= limit
+    }
+    into(items)
+    this.#taken += items.length
+    return items.length
+  }
+
+  async #run(): Promise<number | undefined> {
+    const wasWoken = this.#isWoken
+    this.#isWoken = false
+    this.#taken = 0
+    const nextMs = await this.look()
+    if (wasWoken && this.#taken === 0) this.#restUntilMs = performance.now() + this.#options.pollMs
+    return nextMs
+  }
+}
