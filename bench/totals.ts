@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { lowestIdAt } from '../src/domain/message-ids.ts'
+import { lowestIdAt } from '../src/domain/identifiers.ts'
 import { messageCount, messageStatuses, queuedRows } from './aldis/database.ts'
 import type { CarrierEntry, Ledgers, LoadEntry, ReceiverEntry } from './tools/ledgers.ts'
 import type { CarrierStats, ReceiverReport } from './tools/tools.ts'

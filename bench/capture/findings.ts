@@ -1,4 +1,4 @@
-import { decodeInbound } from '../../src/domain/inbound-text.ts'
+import { decodeInbound } from '../../src/domain/text/inbound-text.ts'
 import { type Exchanged, MO_FORMS, MO_TEXTS, MT_TEXTS } from './exchange.ts'
 
 /** Compares tshark's reading of a captured exchange with what was sent. */

@@ -1,4 +1,4 @@
-import { segmentText } from '../../src/domain/segments.ts'
+import { segmentText } from '../../src/domain/text/segments.ts'
 import { inboundMessageFields } from '../../src/simulator/inbound-messages.ts'
 import { COMMANDS_BY_NAME, type Command, type FieldSpec } from '../../src/smpp/commands.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'

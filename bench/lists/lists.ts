@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, get } from 'node:http'
-import { messageId } from '../../src/domain/message-ids.ts'
+import { messageId } from '../../src/domain/identifiers.ts'
 import type { Aldis } from '../aldis/aldis.ts'
 import { totalMs } from '../end-to-end.ts'
 import { type Percentiles, percentiles } from '../percentiles.ts'

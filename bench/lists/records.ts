@@ -1,4 +1,4 @@
-import { messageId } from '../../src/domain/message-ids.ts'
+import { messageId } from '../../src/domain/identifiers.ts'
 import type { Status } from '../../src/domain/message-states.ts'
 import { CopyRows, copyIn } from '../../src/store/copy.ts'
 import { openDatabase } from '../../src/store/database.ts'

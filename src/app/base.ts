@@ -1,5 +1,5 @@
-import { DatabaseClock } from '../domain/database-clock.ts'
 import { IN_FLIGHT_LIMITS } from '../domain/delivery-scheduler.ts'
+import { DatabaseClock } from '../domain/instants.ts'
 import { deriveKey, type SecretKeys } from '../domain/secrets.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { processRegistry } from '../http/metrics.ts'

@@ -1,4 +1,4 @@
-import type { DatabaseClock } from '../domain/database-clock.ts'
+import type { DatabaseClock } from '../domain/instants.ts'
 import { NodeLease } from '../services/node/node-lease.ts'
 import type { Database } from '../store/database.ts'
 import type { AppOptions } from './options.ts'

@@ -1,4 +1,4 @@
-import { messageId } from '../domain/message-ids.ts'
+import { messageId } from '../domain/identifiers.ts'
 import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import type { Parts } from '../parts.ts'
 import { BindLeases } from '../services/links/bind-leases.ts'

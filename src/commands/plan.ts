@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { NATIONAL_LANGUAGES } from '../domain/gsm-national-tables.ts'
 import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../domain/settings.ts'
+import { NATIONAL_LANGUAGES } from '../domain/text/gsm-national-tables.ts'
 import { wholeNumber } from './admin-client.ts'
 import { addOptOutOptions, type OptOutOptions, optOut } from './opt-out-options.ts'
 import { addRateOptions, type RateOptions, rateLimit } from './rate-options.ts'

@@ -1,7 +1,7 @@
 import type { ServicePlan } from './configuration.ts'
-import { isoText } from './dates.ts'
 import { FAILURES, SUCCESSES } from './error-codes.ts'
-import { createdAtMs } from './message-ids.ts'
+import { createdAtMs } from './identifiers.ts'
+import { isoText } from './instants.ts'
 import type { Status } from './message-states.ts'
 import type { Message } from './messages.ts'
 

@@ -1,7 +1,7 @@
 import { SlotMap } from '../slot-map.ts'
-import type { Endpoint } from './endpoints.ts'
 import { type Linked, LinkedList } from './linked-list.ts'
 import { SharedRoom } from './shared-room.ts'
+import type { Endpoint } from './webhook-targets.ts'
 
 /** Most requests in flight: of one plan to one destination, to a destination, of a plan, of the node. */
 export interface InFlightLimits {

@@ -1,7 +1,30 @@
-import type { Destination } from './configuration.ts'
+import type { Destination, Route, RoutingRule, ServicePlan } from './configuration.ts'
 import { isCountryCode } from './countries.ts'
 import { type Fault, fault } from './faults.ts'
-import { PrefixTable } from './prefixes.ts'
+
+/** Values by prefix of an E.164 number (`+` and digits). A look-up tries only the lengths that occur, longest first. */
+export class PrefixTable<T> {
+  readonly #values: ReadonlyMap<string, T>
+  readonly #lengths: readonly number[]
+
+  constructor(entries: Iterable<readonly [string, T]>) {
+    this.#values = new Map(entries)
+    const lengths = new Set<number>()
+    for (const prefix of this.#values.keys()) lengths.add(prefix.length)
+    this.#lengths = [...lengths].sort((a, b) => b - a)
+  }
+
+  /** The value of the longest prefix that the number begins with. */
+  longest(e164: string): T | undefined {
+    for (const length of this.#lengths) {
+      // A prefix longer than the number cannot be its beginning, though `slice` would give the whole number.
+      if (length > e164.length) continue
+      const value = this.#values.get(e164.slice(0, length))
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+}
 
 /** What is known of a recipient: its number, and the country and the network it is in. */
 export interface Place {
@@ -62,5 +85,48 @@ export class DestinationTable<T extends Destination> {
       this.#anywhere ??
       null
     )
+  }
+}
+
+/** Rules by the plan and the sender they are limited to; null: all. */
+const key = (planId: number | null, sender: string | null) => `${planId ?? ''}:${sender ?? ''}`
+
+/**
+ * Finds the rule for a message: a sender's before any other, then the more specific destination, then the plan's own
+ * (docs/adr/0007-order-of-routing-rules.md).
+ */
+export class RoutingRules {
+  readonly #tables: ReadonlyMap<string, DestinationTable<RoutingRule>>
+  /** By plan; null: for every plan. */
+  readonly #routes: ReadonlyMap<number | null, ReadonlySet<Route>>
+
+  constructor(rules: readonly RoutingRule[]) {
+    const byPlan = Map.groupBy(rules, ({ planId }) => planId)
+    this.#routes = new Map(
+      [...byPlan].map(([planId, own]) => [planId, new Set(own.map(({ route }) => route))]),
+    )
+    const groups = Map.groupBy(rules, ({ planId, sender }) => key(planId, sender))
+    this.#tables = new Map([...groups].map(([group, members]) => [group, new DestinationTable(members)]))
+  }
+
+  get none(): boolean {
+    return this.#tables.size === 0
+  }
+
+  mostSpecific(planId: number, sender: string, place: Place): RoutingRule | null {
+    return this.#limitedTo(planId, sender, place) ?? this.#limitedTo(planId, null, place)
+  }
+
+  /** The plan's own route and the routes over which rules may send its messages. */
+  routesOf({ id, route }: ServicePlan): ReadonlySet<Route> {
+    const own = route === null ? [] : [route]
+    return new Set([...own, ...(this.#routes.get(id) ?? []), ...(this.#routes.get(null) ?? [])])
+  }
+
+  #limitedTo(planId: number, sender: string | null, place: Place): RoutingRule | null {
+    const own = this.#tables.get(key(planId, sender))?.mostSpecific(place) ?? null
+    const common = this.#tables.get(key(null, sender))?.mostSpecific(place) ?? null
+    if (own === null || common === null) return own ?? common
+    return specificity(own) >= specificity(common) ? own : common
   }
 }

@@ -11,10 +11,9 @@ import type {
   Token,
 } from './configuration.ts'
 import { countryOf } from './countries.ts'
-import { PrefixTable } from './prefixes.ts'
+import { PrefixTable, RoutingRules } from './destinations.ts'
 import { type Priced, RateTable } from './rates.ts'
 import { type Routed, routed } from './routing.ts'
-import { RoutingRules } from './routing-rules.ts'
 
 export interface DirectoryContents {
   readonly version: string

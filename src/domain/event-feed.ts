@@ -1,7 +1,7 @@
-import { parseTimestamp } from './dates.ts'
 import type { Told } from './events.ts'
+import { lowestIdAt } from './identifiers.ts'
+import { parseTimestamp } from './instants.ts'
 import { DATE_RULE, type FilterRules } from './list-queries.ts'
-import { lowestIdAt } from './message-ids.ts'
 
 /** A plan's events in the order in which they were written, for readers that were away or have no webhooks. */
 

@@ -1,7 +1,7 @@
 import { EVENT_STATES, type EventState } from './events.ts'
 import { type Fault, fault } from './faults.ts'
+import { isUuid } from './identifiers.ts'
 import { type DateWindow, type FilterRules, parseFilters, WINDOW_RULES } from './list-queries.ts'
-import { isUuid } from './message-ids.ts'
 import { isDestination } from './webhook-targets.ts'
 
 /** Filters of the list of events, canonical: null is not filtered. The window is of createdAt of the events' messages. */

@@ -1,7 +1,7 @@
 import type { ServicePlan } from './configuration.ts'
 import { type DeliveryReceipt, deliveryReceipt } from './delivery-receipts.ts'
+import { isUuid } from './identifiers.ts'
 import { type InboundSmsWebhook, toInboundWebhook } from './inbound-webhooks.ts'
-import { isUuid } from './message-ids.ts'
 import type { Message } from './messages.ts'
 
 /** A message that was sent to a number of a plan. */

@@ -1,7 +1,7 @@
 /** The body of the inbound webhook. */
 
 import type { ServicePlan } from './configuration.ts'
-import { createdAtMs } from './message-ids.ts'
+import { createdAtMs } from './identifiers.ts'
 
 export interface InboundSmsWebhook {
   readonly accountId: string

@@ -1,6 +1,6 @@
 import { classifySender } from './addresses.ts'
-import { parseTimestamp } from './dates.ts'
 import { type Fault, fault } from './faults.ts'
+import { parseTimestamp } from './instants.ts'
 
 /** Filters of lists: one rule for all of them. */
 

@@ -2,9 +2,9 @@
  * The rule for what each fact does to an MT message, in memory and at rest; pure and total over (status, fact). Every
  * other part learns facts, and announces what `applyFact` changed. The table is printed in docs/message-states.md.
  */
-import { formatAmount, parseAmount } from './amounts.ts'
+
 import { type Status, UNKNOWN_REVERSIBLE_MS } from './message-states.ts'
-import type { Charge } from './rates.ts'
+import { type Charge, formatAmount, parseAmount } from './rates.ts'
 
 /** The part of a message that facts change. Its text and its numbers never change. */
 export interface MessageState {

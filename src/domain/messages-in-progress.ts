@@ -2,6 +2,8 @@
  * A message whose record is not written yet: what the journal says of it, fact by fact. Its owner, a node that takes over
  * a lane, and a node that follows another's lane all build the same message from the same facts.
  */
+
+import { createdAtMs } from './identifiers.ts'
 import type {
   Accepted,
   Attempted,
@@ -15,7 +17,6 @@ import type {
 } from './journal-entries.ts'
 import type { KeptReceipt } from './kept-receipts.ts'
 import { acceptedMessage, applyFact, type Fact, type MessageState } from './message-facts.ts'
-import { createdAtMs } from './message-ids.ts'
 import type { Status } from './message-states.ts'
 import type { Message } from './messages.ts'
 import type { Charge } from './rates.ts'

@@ -3,9 +3,9 @@ import { countryOf } from './countries.ts'
 import type { Directory } from './directory.ts'
 import { type Charge, chargeFor } from './rates.ts'
 import { type CarrierCondition, possibleChoices, type Routed } from './routing.ts'
-import type { Encoding } from './segments.ts'
 import { judgeSender, type SenderRefusal } from './send-requests.ts'
-import { chooseWriting } from './writings.ts'
+import { chooseWriting } from './text/encoding-choice.ts'
+import type { Encoding } from './text/segments.ts'
 
 export interface Question {
   readonly plan: ServicePlan

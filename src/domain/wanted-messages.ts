@@ -3,8 +3,8 @@
  * store/message-list.ts and store/message-search.ts find.
  */
 import type { Page } from './cursors.ts'
+import { highestIdAt, lowestIdAt } from './identifiers.ts'
 import type { MessageFilters } from './message-filters.ts'
-import { highestIdAt, lowestIdAt } from './message-ids.ts'
 import type { SearchFilters } from './message-search.ts'
 import type { MessageInProgress } from './messages-in-progress.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
-import { planForReading } from '../domain/plan-scopes.ts'
+import { planForReading } from '../domain/send-requests.ts'
 import { hashToken, MAX_TOKEN_LENGTH, type TokenScope } from '../domain/tokens.ts'
 import { AppError } from '../errors.ts'
 import type { DirectorySource } from './fresh-directory.ts'

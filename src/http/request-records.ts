@@ -5,7 +5,7 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
-import { isUuid } from '../domain/message-ids.ts'
+import { isUuid } from '../domain/identifiers.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { SEND_PATH } from './routes/sendsms.ts'

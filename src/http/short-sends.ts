@@ -2,11 +2,11 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration.ts'
 import { deliveryReceipt } from '../domain/delivery-receipts.ts'
 import { Directory } from '../domain/directory.ts'
-import { planForSending } from '../domain/plan-scopes.ts'
 import {
   fieldFaults,
   judgeSender,
   MAX_BODY_CHARACTERS,
+  planForSending,
   recordBytes,
   type SendRequest,
 } from '../domain/send-requests.ts'

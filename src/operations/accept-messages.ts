@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { sealCallbackUrl } from '../domain/callback-credentials.ts'
 import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
+import { createdAtMs } from '../domain/identifiers.ts'
 import type { Accepted } from '../domain/journal-entries.ts'
-import { createdAtMs } from '../domain/message-ids.ts'
 import type { Draft, Message } from '../domain/messages.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
-import { countSegments } from '../domain/segments.ts'
+import { countSegments } from '../domain/text/segments.ts'
+import { sealCallbackUrl } from '../domain/webhook-targets.ts'
 import type { Log } from '../log.ts'
 import {
   CommitOutcomeUnknownError,

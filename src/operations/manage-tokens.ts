@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { parseTimestamp } from '../domain/dates.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
+import { parseTimestamp } from '../domain/instants.ts'
 import { hashToken, makeToken, type TokenScope, tokenHint } from '../domain/tokens.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'

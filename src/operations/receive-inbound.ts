@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Part } from '../domain/concatenation.ts'
 import type { InboundNumber, ServicePlan } from '../domain/configuration.ts'
 import type { Directory } from '../domain/directory.ts'
 import type { EventHolder, InboundMessage } from '../domain/events.ts'
-import { type Language, sameLanguage } from '../domain/gsm-national-tables.ts'
-import { decodeInbound, decodeInboundParts } from '../domain/inbound-text.ts'
-import { matchKeyword } from '../domain/keywords.ts'
-import { bucketOf, createdAtMs } from '../domain/message-ids.ts'
-import { type OptOutRequest, optOutRequest } from '../domain/opt-outs.ts'
+import { bucketOf, createdAtMs } from '../domain/identifiers.ts'
+import { matchKeyword, type OptOutRequest, optOutRequest } from '../domain/opt-outs.ts'
+import type { Part } from '../domain/text/concatenation.ts'
+import { type Language, sameLanguage } from '../domain/text/gsm-national-tables.ts'
+import { decodeInbound, decodeInboundParts } from '../domain/text/inbound-text.ts'
 import type { Log } from '../log.ts'
 import {
   type Database,

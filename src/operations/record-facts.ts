@@ -2,8 +2,8 @@
 import type pg from 'pg'
 import type { Directory } from '../domain/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
+import { bucketOf } from '../domain/identifiers.ts'
 import type { LaterFact } from '../domain/journal-entries.ts'
-import { bucketOf } from '../domain/message-ids.ts'
 import {
   addFact,
   type ChangedMessage,

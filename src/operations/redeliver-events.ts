@@ -1,6 +1,6 @@
 import type { EventFilters } from '../domain/event-filters.ts'
 import type { EventKey } from '../domain/events.ts'
-import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
+import { highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
 import type { Queryable } from '../store/database.ts'
 import {
   redeliverFailed,

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { CALLBACK_URL_CONTEXT } from '../domain/callback-credentials.ts'
 import {
   accountHeadersContext,
   accountSecretContext,
@@ -11,6 +10,7 @@ import {
   sealingKeyId,
   sealSecret,
 } from '../domain/secrets.ts'
+import { CALLBACK_URL_CONTEXT } from '../domain/webhook-targets.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/sealed-secrets.ts'
 

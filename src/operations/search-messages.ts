@@ -1,4 +1,4 @@
-import { createdAtMs, highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
+import { createdAtMs, highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
 import { FIRST_PART_MS, nextPartMs, type SearchFilters, storedForms } from '../domain/message-search.ts'
 import type { WantedMessages } from '../domain/wanted-messages.ts'
 import type { Queryable } from '../store/database.ts'

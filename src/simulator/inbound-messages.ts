@@ -1,6 +1,6 @@
 import { toCarrierAddress } from '../domain/addresses.ts'
 import type { LongMessages } from '../domain/configuration.ts'
-import { type SegmentPdu, segmentText } from '../domain/segments.ts'
+import { type SegmentPdu, segmentText } from '../domain/text/segments.ts'
 import type { PduInput } from '../smpp/pdu.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { parseUserData, UDHI } from '../domain/concatenation.ts'
-import { decodeInbound } from '../domain/inbound-text.ts'
 import type { CarrierState } from '../domain/receipts.ts'
+import { parseUserData, UDHI } from '../domain/text/concatenation.ts'
+import { decodeInbound } from '../domain/text/inbound-text.ts'
 import { messageOctets, type PduInput, type PduOf } from '../smpp/pdu.ts'
 import type { Tlvs } from '../smpp/tlvs.ts'
 import type { Delivery } from './mailbox.ts'

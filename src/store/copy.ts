@@ -3,8 +3,8 @@
  * that knows the binary formats (PostgreSQL manual, COPY, "Binary Format", and the types' receive functions).
  */
 import type pg from 'pg'
-import { parseAmount } from '../domain/amounts.ts'
 import { writeUuid } from '../domain/octets.ts'
+import { parseAmount } from '../domain/rates.ts'
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const FIRST_OCTETS = 16_384

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../domain/endpoints.ts'
 import type { Told } from '../domain/events.ts'
+import type { Endpoint } from '../domain/webhook-targets.ts'
 import type { Queryable } from './database.ts'
 import { TOLD_COLUMNS, TOLD_JOINS, type ToldRow, toldOf } from './told-events.ts'
 

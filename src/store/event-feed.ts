@@ -1,7 +1,7 @@
 import type { Page } from '../domain/cursors.ts'
 import { type FeedFilters, type FeedPlace, lowestIdWithEventsAt } from '../domain/event-feed.ts'
 import type { Told } from '../domain/events.ts'
-import { highestIdAt } from '../domain/message-ids.ts'
+import { highestIdAt } from '../domain/identifiers.ts'
 import type { Queryable } from './database.ts'
 import { TOLD_COLUMNS, TOLD_JOINS, type ToldRow, toldOf } from './told-events.ts'
 

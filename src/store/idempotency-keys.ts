@@ -1,4 +1,4 @@
-import { createdAtMs } from '../domain/message-ids.ts'
+import { createdAtMs } from '../domain/identifiers.ts'
 import type { Queryable } from './database.ts'
 
 // `= any (array[…])`, where a batch meets a table by its key: docs/adr/0006.

@@ -1,5 +1,5 @@
-import type { Part } from '../domain/concatenation.ts'
-import type { Language } from '../domain/gsm-national-tables.ts'
+import type { Part } from '../domain/text/concatenation.ts'
+import type { Language } from '../domain/text/gsm-national-tables.ts'
 import type { Queryable } from './database.ts'
 
 /** A part of a message that is not complete yet. The first six fields identify the message: the set it belongs to. */

@@ -3,8 +3,8 @@
  * of them are in the order of msg_id, which begins with the time of creation.
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
 import type { DateWindow } from '../domain/list-queries.ts'
-import { highestIdAt, lowestIdAt } from '../domain/message-ids.ts'
 
 /** True when there are none. */
 export function allOf(conditions: readonly Sql[]): Sql {

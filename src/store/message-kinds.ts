@@ -5,7 +5,7 @@
  * `messages`.
  */
 import type pg from 'pg'
-import { createdAtMs, lowestIdAt } from '../domain/message-ids.ts'
+import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
 import type { Status } from '../domain/message-states.ts'
 import { storable } from './copy.ts'
 import { type Database, type Queryable, withTransaction } from './database.ts'

@@ -1,4 +1,4 @@
-import type { LinkCondition } from '../domain/link-conditions.ts'
+import type { LinkCondition } from '../domain/routing.ts'
 import type { Queryable } from './database.ts'
 
 /** Records what the sessions of a node can do. `conditions`: JSON, LinkCondition by carrier id. */

@@ -1,5 +1,4 @@
-import type { QualityCounts } from '../domain/quality.ts'
-import type { QualityMinute, RouteCarrier } from '../domain/quality-tallies.ts'
+import type { QualityCounts, QualityMinute, RouteCarrier } from '../domain/quality.ts'
 import type { Queryable } from './database.ts'
 
 /** Adds counts to their minutes. A batch has at most one row for each minute, route and carrier. */

@@ -1,5 +1,5 @@
 /** Part of `writeRecords`: writes what is new in messages that have a record. They are few at a time, so it uses JSON. */
-import { bucketOf } from '../domain/message-ids.ts'
+import { bucketOf } from '../domain/identifiers.ts'
 import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'

@@ -2,7 +2,7 @@
  * Writes the records of messages: the rows of a message and of everything that belongs to it. No other code writes them,
  * whether a message has no record yet, comes back from memory or was changed at rest.
  */
-import { bucketOf } from '../domain/message-ids.ts'
+import { bucketOf } from '../domain/identifiers.ts'
 import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Transaction } from './database.ts'

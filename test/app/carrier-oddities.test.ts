@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { buildHeader, UDHI } from '../../src/domain/concatenation.ts'
+import { buildHeader, UDHI } from '../../src/domain/text/concatenation.ts'
 import type { PduInput } from '../../src/smpp/pdu.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { UDHI } from '../../src/domain/concatenation.ts'
+import { UDHI } from '../../src/domain/text/concatenation.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'

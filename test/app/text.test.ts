@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseUserData } from '../../src/domain/concatenation.ts'
-import { decodeInboundParts } from '../../src/domain/inbound-text.ts'
+import { parseUserData } from '../../src/domain/text/concatenation.ts'
+import { decodeInboundParts } from '../../src/domain/text/inbound-text.ts'
 import { CARRIER, type Service, startService } from '../support/service.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { messageId } from '../../src/domain/message-ids.ts'
+import { messageId } from '../../src/domain/identifiers.ts'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile, createPlan } from '../support/admin-server.ts'
 import { runAldis } from '../support/cli.ts'

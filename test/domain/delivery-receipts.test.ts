@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it, test } from 'vitest'
-import { formatAmount } from '../../src/domain/amounts.ts'
 import { deliveryReceipt, receiptErrorMessage } from '../../src/domain/delivery-receipts.ts'
 import { FAILURES, SUCCESSES } from '../../src/domain/error-codes.ts'
 import type { Message } from '../../src/domain/messages.ts'
+import { formatAmount } from '../../src/domain/rates.ts'
 import { aPlan } from '../support/directory.ts'
 
 it('gives every code its text, and 000 that of the status', () => {

@@ -6,7 +6,7 @@ import {
   type InFlightLimits,
   type Scheduled,
 } from '../../src/domain/delivery-scheduler.ts'
-import type { Endpoint } from '../../src/domain/endpoints.ts'
+import type { Endpoint } from '../../src/domain/webhook-targets.ts'
 
 const AMPLE: InFlightLimits = { perEndpoint: 1_000, perDestination: 1_000, perPlan: 1_000, perNode: 1_000 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { messageId } from '../../src/domain/identifiers.ts'
 import { toInboundWebhook } from '../../src/domain/inbound-webhooks.ts'
-import { messageId } from '../../src/domain/message-ids.ts'
 import { aPlan } from '../support/directory.ts'
 
 const plan = aPlan({ inboundUrl: 'https://example.com/mo' })

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_OPT_OUT, optOutFaults, optOutRequest, replyTo } from '../../src/domain/opt-outs.ts'
+import {
+  DEFAULT_OPT_OUT,
+  matchKeyword,
+  optOutFaults,
+  optOutRequest,
+  replyTo,
+} from '../../src/domain/opt-outs.ts'
 
 const request = (text: string, changes = {}) => optOutRequest(text, { ...DEFAULT_OPT_OUT, ...changes })
 
@@ -110,5 +116,36 @@ describe('settings', () => {
 
   test('a reply of 1600 code points is none', () => {
     expect(optOutFaults({ ...DEFAULT_OPT_OUT, helpReply: '🚢'.repeat(1600) })).toEqual([])
+  })
+})
+
+const KEYWORDS = ['STOP', 'Win', 'ÉTÉ', 'a.', 'constructor']
+
+describe('matchKeyword', () => {
+  test.each([
+    ['STOP', 'STOP'],
+    ['stop please', 'STOP'],
+    ['  sToP\nnow', 'STOP'],
+    ['WIN', 'Win'],
+    ['Stop!', 'STOP'],
+    ['"win" is not first when quoted', null],
+    ['été', 'ÉTÉ'],
+    ['e\u0301te\u0301', 'ÉTÉ'],
+    ['A.', 'a.'],
+    ['a', null],
+    ['Constructor', 'constructor'],
+    ['__proto__', null],
+    ['please stop', null],
+    ['stopping', null],
+    ['', null],
+    [' \n\t', null],
+    ['!!!', null],
+  ])('%j -> %j', (text, keyword) => {
+    expect(matchKeyword(text, KEYWORDS)).toBe(keyword)
+  })
+
+  test('a blank keyword matches nothing', () => {
+    expect(matchKeyword('!', ['', ' '])).toBeNull()
+    expect(matchKeyword('hello', [])).toBeNull()
   })
 })

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { type CarrierCondition, chooseCarrier, possibleChoices, routed } from '../../src/domain/routing.ts'
+import { describe, expect, it, test } from 'vitest'
+import {
+  bestConditions,
+  type CarrierCondition,
+  chooseCarrier,
+  isAsGood,
+  LINK_CONDITIONS,
+  possibleChoices,
+  routed,
+} from '../../src/domain/routing.ts'
 import { aRoute, aRule } from '../support/directory.ts'
 
 const NAMES = ['', 'acme', 'best', 'cheap']
@@ -159,4 +167,23 @@ describe('the reason of a choice', () => {
     expect(reason).toHaveLength(200)
     expect(reason.startsWith("plan's route main: after xxx")).toBe(true)
   })
+})
+
+test('conditions are ordered, the best first', () => {
+  const order = LINK_CONDITIONS.map((a) => LINK_CONDITIONS.filter((b) => isAsGood(a, b)).length)
+  expect(order).toEqual([4, 3, 2, 1])
+})
+
+test('several nodes can do what the best of them can', () => {
+  const best = bestConditions([
+    { 1: 'silent', 2: 'usable' },
+    { 1: 'throttled', 3: 'silent' },
+    { 1: 'silent', 2: 'throttled' },
+  ])
+  expect([...best].toSorted()).toEqual([
+    [1, 'throttled'],
+    [2, 'usable'],
+    [3, 'silent'],
+  ])
+  expect(bestConditions([]).size).toBe(0)
 })

@@ -2,7 +2,7 @@
  * A carrier with a ledger. It takes submits, and repeats receipts and inbound messages until they are acknowledged, over any
  * session it has. Its misbehaviour is set from outside.
  */
-import { parseUserData } from '../../src/domain/concatenation.ts'
+import { parseUserData } from '../../src/domain/text/concatenation.ts'
 import { inboundMessageFields } from '../../src/simulator/inbound-messages.ts'
 import { type Connection, listen, type SmscServer } from '../../src/smpp/connection.ts'
 import { messageOctets, type PduInput, type PduOf, type RequestPdu } from '../../src/smpp/pdu.ts'

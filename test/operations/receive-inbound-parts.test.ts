@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Part, parseUserData, UDHI } from '../../src/domain/concatenation.ts'
+import { type Part, parseUserData, UDHI } from '../../src/domain/text/concatenation.ts'
 import {
   deliverCompleteSets,
   deliverIncompleteSets,

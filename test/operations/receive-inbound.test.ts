@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { parseUserData, UDHI } from '../../src/domain/concatenation.ts'
 import type { ServicePlan } from '../../src/domain/configuration.ts'
 import { Directory } from '../../src/domain/directory.ts'
-import { createdAtMs } from '../../src/domain/message-ids.ts'
+import { createdAtMs } from '../../src/domain/identifiers.ts'
 import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
+import { parseUserData, UDHI } from '../../src/domain/text/concatenation.ts'
 import { type InboundDeps, receiveInbound } from '../../src/operations/receive-inbound.ts'
 import {
   inboundDeps,

@@ -1,5 +1,5 @@
 import { beforeEach, expect } from 'vitest'
-import { UDHI } from '../../src/domain/concatenation.ts'
+import { UDHI } from '../../src/domain/text/concatenation.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import type { RawPeer } from '../smpp/raw-peer.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { buildHeader, type Part, UDHI } from '../../src/domain/concatenation.ts'
+import { buildHeader, type Part, UDHI } from '../../src/domain/text/concatenation.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { killer } from '../support/database-outage.ts'
 import { startServe } from '../support/process.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseUserData } from '../../src/domain/concatenation.ts'
-import { decodeInboundParts } from '../../src/domain/inbound-text.ts'
+import { parseUserData } from '../../src/domain/text/concatenation.ts'
+import { decodeInboundParts } from '../../src/domain/text/inbound-text.ts'
 import { type InboundForm, inboundMessageFields } from '../../src/simulator/inbound-messages.ts'
 
 const ADDRESSES = { from: '+15551230002', to: '12345' }

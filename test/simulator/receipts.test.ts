@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isReceipt, parseReceipt } from '../../src/domain/receipts.ts'
-import { segmentText } from '../../src/domain/segments.ts'
+import { segmentText } from '../../src/domain/text/segments.ts'
 import {
   receiptDate,
   receiptDelivery,

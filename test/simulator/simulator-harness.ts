@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
-import { parseUserData } from '../../src/domain/concatenation.ts'
-import { decodeInboundParts } from '../../src/domain/inbound-text.ts'
+import { parseUserData } from '../../src/domain/text/concatenation.ts'
+import { decodeInboundParts } from '../../src/domain/text/inbound-text.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { type Connection, type ConnectOptions, connect } from '../../src/smpp/connection.ts'

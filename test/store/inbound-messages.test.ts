@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { lowestIdAt } from '../../src/domain/message-ids.ts'
+import { lowestIdAt } from '../../src/domain/identifiers.ts'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import {
   deleteUnownedBefore,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { messageId } from '../../src/domain/message-ids.ts'
+import { messageId } from '../../src/domain/identifiers.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { countOffers } from '../../src/store/inbound-offers.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { messageId } from '../../src/domain/message-ids.ts'
+import { messageId } from '../../src/domain/identifiers.ts'
 import { listMessages } from '../../src/store/message-list.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { NO_FILTERS } from '../support/list-walks.ts'

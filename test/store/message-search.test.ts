@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lowestIdAt } from '../../src/domain/message-ids.ts'
+import { lowestIdAt } from '../../src/domain/identifiers.ts'
 import { type SearchPart, searchMessages, searchSubmitted } from '../../src/store/message-search.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { rowsRead } from '../support/rows-read.ts'

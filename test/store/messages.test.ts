@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { bucketOf } from '../../src/domain/message-ids.ts'
+import { bucketOf } from '../../src/domain/identifiers.ts'
 import { sqlState, withTransaction } from '../../src/store/database.ts'
 import { findMessage, settleLostMessages } from '../../src/store/messages.ts'
 import { writeRecords } from '../../src/store/records.ts'

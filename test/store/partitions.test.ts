@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lowestIdAt } from '../../src/domain/message-ids.ts'
+import { lowestIdAt } from '../../src/domain/identifiers.ts'
 import {
   createPartition,
   dropPartition,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lowestIdAt } from '../../src/domain/message-ids.ts'
+import { lowestIdAt } from '../../src/domain/identifiers.ts'
 import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
 import { noteReceipts } from '../../src/operations/record-receipts.ts'
 import {

@@ -1,7 +1,7 @@
 /** What people send, as a carrier's deliver_sm brings it. */
 
-import type { Part } from '../../src/domain/concatenation.ts'
-import { DEFAULT_LANGUAGE } from '../../src/domain/gsm-national-tables.ts'
+import type { Part } from '../../src/domain/text/concatenation.ts'
+import { DEFAULT_LANGUAGE } from '../../src/domain/text/gsm-national-tables.ts'
 import type { InboundDeps, InboundSegment, ReceivedInbound } from '../../src/operations/receive-inbound.ts'
 import type { Database } from '../../src/store/database.ts'
 import { newId } from './installation.ts'

@@ -3,7 +3,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Directory } from '../../src/domain/directory.ts'
-import { messageId } from '../../src/domain/message-ids.ts'
+import { messageId } from '../../src/domain/identifiers.ts'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import type { Database } from '../../src/store/database.ts'
 import { readDirectory } from '../../src/store/directory.ts'

@@ -1,4 +1,6 @@
 /** Messages as a node has them in memory, by the facts that its journal says of them. */
+
+import { createdAtMs } from '../../src/domain/identifiers.ts'
 import type {
   Accepted,
   Evidence,
@@ -7,7 +9,6 @@ import type {
   Submitted,
 } from '../../src/domain/journal-entries.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
-import { createdAtMs } from '../../src/domain/message-ids.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import type { Projected } from '../../src/store/records.ts'
 import { newId } from './installation.ts'

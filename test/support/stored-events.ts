@@ -1,5 +1,5 @@
 /** Events in the database without the service, as they are after their deliveries. */
-import { bucketOf } from '../../src/domain/message-ids.ts'
+import { bucketOf } from '../../src/domain/identifiers.ts'
 import type { Database } from '../../src/store/database.ts'
 import { newId } from './installation.ts'
 

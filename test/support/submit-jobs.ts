@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Carrier } from '../../src/domain/configuration.ts'
 import type { Dispatch } from '../../src/domain/dispatches.ts'
-import { messageId } from '../../src/domain/message-ids.ts'
+import { messageId } from '../../src/domain/identifiers.ts'
 import { type SubmitJob, submitJob } from '../../src/services/sending/submit-job.ts'
 import { aCarrier } from './directory.ts'
 

@@ -4,14 +4,16 @@ import type { CallbackChecker } from '../../domain/callback-url.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
 import { type Fault, fault } from '../../domain/faults.ts'
-import { idempotencyKeyHash, isIdempotencyKey, requestHash } from '../../domain/idempotency.ts'
-import { planForSending } from '../../domain/plan-scopes.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
 import {
   fieldFaults,
+  idempotencyKeyHash,
+  isIdempotencyKey,
   judgeSender,
   MAX_BODY_CHARACTERS,
+  planForSending,
   recordBytes,
+  requestHash,
   type SendRequest,
 } from '../../domain/send-requests.ts'
 import { AppError, invalid } from '../../errors.ts'

@@ -1,4 +1,4 @@
-import { shareOut } from '../../domain/bind-shares.ts'
+import { shareOut } from '../../domain/bind-assignment.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { Log } from '../../log.ts'
 import { type CarrierBind, readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'

@@ -1,5 +1,5 @@
-import type { DatabaseClock } from '../../domain/database-clock.ts'
-import { BUCKETS } from '../../domain/message-ids.ts'
+import { BUCKETS } from '../../domain/identifiers.ts'
+import type { DatabaseClock } from '../../domain/instants.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {

@@ -6,9 +6,10 @@ import {
   type FinalResult,
   MISSING_AFTER_MINUTES,
   minuteOf,
+  QualityTallies,
+  type RouteCarrier,
   type SubmitResult,
 } from '../../domain/quality.ts'
-import { QualityTallies, type RouteCarrier } from '../../domain/quality-tallies.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {

@@ -1,10 +1,5 @@
 import type { Directory } from '../../domain/directory.ts'
-import {
-  bestConditions,
-  isAsGood,
-  type LinkCondition,
-  type LinkConditions,
-} from '../../domain/link-conditions.ts'
+import { bestConditions, isAsGood, type LinkCondition, type LinkConditions } from '../../domain/routing.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import { publishConditions, readOtherNodes } from '../../store/node-conditions.ts'

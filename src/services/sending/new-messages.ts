@@ -1,5 +1,5 @@
 import type { Directory } from '../../domain/directory.ts'
-import { messageId } from '../../domain/message-ids.ts'
+import { messageId } from '../../domain/identifiers.ts'
 import type { Placement } from '../../operations/accept-messages.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { NodeLease } from '../node/node-lease.ts'

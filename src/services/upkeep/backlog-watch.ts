@@ -8,7 +8,7 @@ import {
   waitingCause,
 } from '../../domain/backlog.ts'
 import type { Directory } from '../../domain/directory.ts'
-import { createdAtMs } from '../../domain/message-ids.ts'
+import { createdAtMs } from '../../domain/identifiers.ts'
 import type { CarrierCondition } from '../../domain/routing.ts'
 import {
   countParkedEvents,

@@ -1,4 +1,4 @@
-import { lowestIdAt } from '../../domain/message-ids.ts'
+import { lowestIdAt } from '../../domain/identifiers.ts'
 import { type Database, sqlState, type Transaction, withTransaction } from '../../store/database.ts'
 import { dayOf, forgetKindsBefore, forgetPassedKinds } from '../../store/message-kinds.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Directory } from '../../domain/directory.ts'
-import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/message-ids.ts'
+import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/message-states.ts'
 import { VALIDITY_MS } from '../../domain/submit-outcomes.ts'
 import type { Log } from '../../log.ts'

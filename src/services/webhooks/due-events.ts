@@ -1,5 +1,5 @@
-import type { Endpoint } from '../../domain/endpoints.ts'
 import type { EventHolder, WriteEvents } from '../../domain/events.ts'
+import type { Endpoint } from '../../domain/webhook-targets.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {

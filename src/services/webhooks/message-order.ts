@@ -1,5 +1,5 @@
 import type { Told } from '../../domain/events.ts'
-import { createdAtMs } from '../../domain/message-ids.ts'
+import { createdAtMs } from '../../domain/identifiers.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import type { SharedRoom } from '../../domain/shared-room.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { messageId } from '../../../src/domain/message-ids.ts'
+import { messageId } from '../../../src/domain/identifiers.ts'
 import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {
   FORBIDDEN_PLANS,

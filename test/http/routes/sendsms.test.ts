@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createdAtMs } from '../../../src/domain/message-ids.ts'
+import { createdAtMs } from '../../../src/domain/identifiers.ts'
 import {
   ACCOUNT,
   type HttpService,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { highestIdAt, lowestIdAt } from '../../../src/domain/message-ids.ts'
+import { highestIdAt, lowestIdAt } from '../../../src/domain/identifiers.ts'
 import {
   dropOldPartitions,
   ensurePartitions,

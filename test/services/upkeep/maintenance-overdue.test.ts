@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { highestIdAt, lowestIdAt } from '../../../src/domain/message-ids.ts'
+import { highestIdAt, lowestIdAt } from '../../../src/domain/identifiers.ts'
 import { readDirectory } from '../../../src/store/directory.ts'
 import { newId, otherPool } from '../../support/installation.ts'
 import { HOUR_MS, MINUTE_MS, maintainedDatabase, NOW_MS, OVERDUE_MS } from '../../support/maintenance.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { DEFAULT_LANGUAGE } from '../../../src/domain/gsm-national-tables.ts'
+import { DEFAULT_LANGUAGE } from '../../../src/domain/text/gsm-national-tables.ts'
 import { receiveInbound } from '../../../src/operations/receive-inbound.ts'
 import { ensurePartitions } from '../../../src/services/upkeep/day-partitions.ts'
 import { listPartitions } from '../../../src/store/partitions.ts'

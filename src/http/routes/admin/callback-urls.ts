@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/callback-credentials.ts'
 import { fault } from '../../../domain/faults.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
+import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/webhook-targets.ts'
 import { invalid } from '../../../errors.ts'
 import type { AdminDeps } from './scope.ts'
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { createdAtMs } from '../../../domain/message-ids.ts'
+import { createdAtMs } from '../../../domain/identifiers.ts'
 import { AppError } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/named-rows.ts'
 import {

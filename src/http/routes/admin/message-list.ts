@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Fault } from '../../../domain/faults.ts'
-import { createdAtMs } from '../../../domain/message-ids.ts'
+import { createdAtMs } from '../../../domain/identifiers.ts'
 import { parseSearch } from '../../../domain/message-search.ts'
 import { invalid } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/named-rows.ts'

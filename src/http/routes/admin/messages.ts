@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { EVENT_STATES, eventId } from '../../../domain/events.ts'
-import { createdAtMs } from '../../../domain/message-ids.ts'
+import { createdAtMs } from '../../../domain/identifiers.ts'
 import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/message-timeline.ts'
 import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'

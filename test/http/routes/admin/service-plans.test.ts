@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { messageId } from '../../../../src/domain/message-ids.ts'
+import { messageId } from '../../../../src/domain/identifiers.ts'
 import { DEFAULT_OPT_OUT } from '../../../../src/domain/opt-outs.ts'
 import { adminServerOfFile, createAccount, createPlan } from '../../../support/admin-server.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createdAtMs } from '../../../../src/domain/message-ids.ts'
+import { createdAtMs } from '../../../../src/domain/identifiers.ts'
 import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 import { newId } from '../../../support/installation.ts'

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_LANGUAGE, type Language, NATIONAL_LANGUAGES } from '../../src/domain/gsm-national-tables.ts'
-import { chooseWriting, PLAIN_TEXT, roomIn, type TextSettings } from '../../src/domain/writings.ts'
+import {
+  chooseWriting,
+  PLAIN_TEXT,
+  roomIn,
+  type TextSettings,
+} from '../../../src/domain/text/encoding-choice.ts'
+import {
+  DEFAULT_LANGUAGE,
+  type Language,
+  NATIONAL_LANGUAGES,
+} from '../../../src/domain/text/gsm-national-tables.ts'
 
 type Name = (typeof NATIONAL_LANGUAGES)[number]
 

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { lockingTable, NATIONAL_LANGUAGES, singleTable } from '../../src/domain/gsm-national-tables.ts'
-import { decodeGsm, encodeGsm, gsmAlphabet, septetsOf } from '../../src/domain/gsm0338.ts'
+import {
+  lockingTable,
+  NATIONAL_LANGUAGES,
+  singleTable,
+} from '../../../src/domain/text/gsm-national-tables.ts'
+import { decodeGsm, encodeGsm, gsmAlphabet, septetsOf } from '../../../src/domain/text/gsm0338.ts'
 
 /** The figures of 3GPP 23.038 §6.2.1 at the places where tables go wrong. */
 const DEFAULT_CODES: ReadonlyArray<[string, number]> = [

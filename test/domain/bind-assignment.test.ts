@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type HeldBind, shareOut } from '../../src/domain/bind-shares.ts'
+import { type HeldBind, shareOut } from '../../src/domain/bind-assignment.ts'
 
 const binds = (carrierId: number, nodeIds: readonly (number | null)[]): HeldBind[] =>
   nodeIds.map((nodeId, bind) => ({ carrierId, bind, nodeId }))

@@ -1,10 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseUserData } from '../../src/domain/concatenation.ts'
-import type { LongMessages } from '../../src/domain/configuration.ts'
-import { lockingTable, NATIONAL_LANGUAGES, singleTable } from '../../src/domain/gsm-national-tables.ts'
-import { decodeInboundParts } from '../../src/domain/inbound-text.ts'
-import { countSegments, MAX_SEGMENTS, type SegmentedText, segmentText } from '../../src/domain/segments.ts'
+import type { LongMessages } from '../../../src/domain/configuration.ts'
+import { parseUserData } from '../../../src/domain/text/concatenation.ts'
+import {
+  lockingTable,
+  NATIONAL_LANGUAGES,
+  singleTable,
+} from '../../../src/domain/text/gsm-national-tables.ts'
+import { decodeInboundParts } from '../../../src/domain/text/inbound-text.ts'
+import {
+  countSegments,
+  MAX_SEGMENTS,
+  type SegmentedText,
+  segmentText,
+} from '../../../src/domain/text/segments.ts'
 
 const FORMS = ['udh', 'udh16', 'sar', 'payload'] as const satisfies readonly LongMessages[]
 const TURKISH = 1

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lockingTable, sameLanguage, singleTable } from '../../src/domain/gsm-national-tables.ts'
+import { lockingTable, sameLanguage, singleTable } from '../../../src/domain/text/gsm-national-tables.ts'
 
 type Row = readonly [identifier: number, language: string, codes: Readonly<Record<string, string>>]
 

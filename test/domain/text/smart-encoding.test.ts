@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeGsm } from '../../src/domain/gsm0338.ts'
-import { SMART_CHARACTERS, smartText } from '../../src/domain/smart-encoding.ts'
+import { encodeGsm } from '../../../src/domain/text/gsm0338.ts'
+import { SMART_CHARACTERS, smartText } from '../../../src/domain/text/smart-encoding.ts'
 
 describe('smartText', () => {
   test.each([
@@ -52,7 +52,7 @@ describe('the table', () => {
   })
 
   test('is the one that docs/text.md shows', () => {
-    const page = readFileSync(join(import.meta.dirname, '../../docs/text.md'), 'utf8')
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/text.md'), 'utf8')
     const rows = [...page.matchAll(/^\| `(?<sent>[^`]*)` \|[^|]*\| (?<codePoints>U\+[^|]*) \|$/gm)]
     const names: Record<string, string> = {
       nothing: '',

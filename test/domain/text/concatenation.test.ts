@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildHeader, inSequence, parseUserData, UDHI } from '../../src/domain/concatenation.ts'
+import { buildHeader, inSequence, parseUserData, UDHI } from '../../../src/domain/text/concatenation.ts'
 
 const CONTENT = Buffer.from('A')
 

@@ -1,10 +1,10 @@
-/** Chooses how to write a text: alphabet, tables of a language (3GPP TS 23.038 §6.2.1.2), or UCS-2. */
-
+import type { LongMessages } from '../configuration.ts'
 import { buildHeader, type Part } from './concatenation.ts'
-import type { LongMessages } from './configuration.ts'
 import { DEFAULT_LANGUAGE, type Language, lockingTable } from './gsm-national-tables.ts'
 import { DEFAULT_GSM, type GsmAlphabet, gsmAlphabet, septetsOf } from './gsm0338.ts'
 import { smartText } from './smart-encoding.ts'
+
+/** Chooses how to write a text: alphabet, tables of a language (3GPP TS 23.038 §6.2.1.2), or UCS-2. */
 
 /** What a service plan allows beside the default alphabet and UCS-2. */
 export interface TextSettings {

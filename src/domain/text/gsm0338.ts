@@ -1,9 +1,9 @@
+import { DEFAULT_LANGUAGE, type Language, lockingTable, singleTable } from './gsm-national-tables.ts'
+
 /**
  * GSM 7-bit default alphabet and its extension table (3GPP TS 23.038 §6.2.1, the old GSM 03.38), unpacked: one septet
  * in each octet, as SMPP carries it (data_coding 0).
  */
-
-import { DEFAULT_LANGUAGE, type Language, lockingTable, singleTable } from './gsm-national-tables.ts'
 
 /** Announces a character of the extension table (3GPP 23.038 §6.2.1.1). */
 export const ESCAPE = 0x1b

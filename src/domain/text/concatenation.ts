@@ -1,9 +1,9 @@
+import { DEFAULT_LANGUAGE, type Language } from './gsm-national-tables.ts'
+
 /**
  * Builds and reads long messages in parts: user data headers (3GPP TS 23.040 §9.2.3.24) and the SAR TLVs (SMPP 3.4
  * §5.3.2.22-24).
  */
-
-import { DEFAULT_LANGUAGE, type Language } from './gsm-national-tables.ts'
 
 /** esm_class flag: the user data begins with a header (SMPP 3.4 §5.2.12). */
 export const UDHI = 0x40

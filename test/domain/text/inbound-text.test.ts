@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeInbound, decodeInboundParts } from '../../src/domain/inbound-text.ts'
+import { decodeInbound, decodeInboundParts } from '../../../src/domain/text/inbound-text.ts'
 
 const CASES: ReadonlyArray<[string, number, string, string]> = [
   ['default alphabet', 0x00, '00411b65', '@A€'],

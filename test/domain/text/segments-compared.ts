@@ -1,7 +1,7 @@
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { expect } from 'vitest'
-import { SeededRandom } from '../../bench/seeded-random.ts'
-import { countSegments } from '../../src/domain/segments.ts'
+import { SeededRandom } from '../../../bench/seeded-random.ts'
+import { countSegments } from '../../../src/domain/text/segments.ts'
 
 /**
  * Compares our counts with those of the npm package `sms-segments-calculator`. Every difference belongs to a class that is

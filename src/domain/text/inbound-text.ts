@@ -1,8 +1,8 @@
-/** Text of an inbound (MO) message from its octets and data_coding (SMPP 3.4 §5.2.19, 3GPP TS 23.038 §4). */
-
 import { inSequence } from './concatenation.ts'
 import { DEFAULT_LANGUAGE, type Language, sameLanguage } from './gsm-national-tables.ts'
 import { decodeGsm } from './gsm0338.ts'
+
+/** Text of an inbound (MO) message from its octets and data_coding (SMPP 3.4 §5.2.19, 3GPP TS 23.038 §4). */
 
 type Alphabet = 'gsm' | 'latin1' | 'binary' | 'ucs2' | 'iso-8859-5' | 'iso-8859-8' | 'iso-2022-jp' | 'euc-kr'
 

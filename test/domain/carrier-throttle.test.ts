@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Throttle } from '../../src/domain/throttles.ts'
+import { Throttle } from '../../src/domain/carrier-throttle.ts'
 import {
   exchange,
   fixedWindow,

@@ -1,10 +1,10 @@
-/** Turns the text of an MT message into the submit_sm that carry it (3GPP TS 23.040 §9.2.3.24, 23.038). */
-
+import type { LongMessages } from '../configuration.ts'
 import { buildHeader, type Part, UDHI } from './concatenation.ts'
-import type { LongMessages } from './configuration.ts'
+import { chooseWriting, PLAIN_TEXT, roomIn, type TextSettings, type Writing } from './encoding-choice.ts'
 import { DEFAULT_LANGUAGE } from './gsm-national-tables.ts'
 import { ESCAPE, encodeGsm, gsmAlphabet } from './gsm0338.ts'
-import { chooseWriting, PLAIN_TEXT, roomIn, type TextSettings, type Writing } from './writings.ts'
+
+/** Turns the text of an MT message into the submit_sm that carry it (3GPP TS 23.040 §9.2.3.24, 23.038). */
 
 export type Encoding = 'GSM7' | 'UCS2'
 
