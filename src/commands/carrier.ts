@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ID_RULES } from '../domain/carrier-message-ids.ts'
-import { BIND_MODES, LONG_MESSAGES, REFUSED_OUTCOMES, VALIDITY_FORMATS } from '../domain/settings.ts'
+import { BIND_MODES, LONG_MESSAGES, REFUSED_OUTCOMES, VALIDITY_FORMATS } from '../domain/configuration.ts'
 import { type ConnectionOptions, segment, wholeNumber } from './admin-client.ts'
 import { requestCarrier } from './carrier-record.ts'
 import { addStates } from './carrier-states.ts'

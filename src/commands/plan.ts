@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../domain/settings.ts'
+import { AMBIGUOUS_SUBMITS, SENDER_KINDS } from '../domain/configuration.ts'
 import { NATIONAL_LANGUAGES } from '../domain/text/gsm-national-tables.ts'
 import { wholeNumber } from './admin-client.ts'
 import { addOptOutOptions, type OptOutOptions, optOut } from './opt-out-options.ts'

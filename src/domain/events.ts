@@ -1,8 +1,9 @@
 import type { ServicePlan } from './configuration.ts'
-import { type DeliveryReceipt, deliveryReceipt } from './delivery-receipts.ts'
-import { isUuid } from './identifiers.ts'
-import { type InboundSmsWebhook, toInboundWebhook } from './inbound-webhooks.ts'
-import type { Message } from './messages.ts'
+import { FAILURES, SUCCESSES } from './error-codes.ts'
+import { createdAtMs, isUuid } from './identifiers.ts'
+import { isoText } from './instants.ts'
+import type { Message, Status } from './messages.ts'
+import type { WebhookContents } from './webhook-requests.ts'
 
 /** A message that was sent to a number of a plan. */
 export interface InboundMessage {
@@ -67,4 +68,144 @@ export function eventType(seq: number): EventType {
 /** The JSON body of its webhook. `plan` owns the message. */
 export function eventBody(told: Told, plan: ServicePlan): DeliveryReceipt | InboundSmsWebhook {
   return told.direction === 'MT' ? deliveryReceipt(told.message, plan) : toInboundWebhook(told.inbound, plan)
+}
+
+/** The public record of a message. */
+export interface DeliveryReceipt {
+  accountId: string | null
+  servicePlanId: string | null
+  msgId: string
+  channel: 'SMS'
+  direction: 'MT'
+  from: string | null
+  to: string | null
+  body: string | null
+  status: Status
+  errorCode: string
+  errorMessage: string
+  segments: number | null
+  price: number | null
+  ptf: number | null
+  currency: string | null
+  mccmnc: string | null
+  country: string | null
+  createdAt: string
+  sentAt: string | null
+  updatedAt: string
+}
+
+export function deliveryReceipt(message: Message, plan: ServicePlan): DeliveryReceipt {
+  return {
+    accountId: plan.account.accountId,
+    servicePlanId: plan.servicePlanId,
+    msgId: message.msgId,
+    channel: 'SMS',
+    direction: 'MT',
+    from: message.sender,
+    to: message.recipient,
+    body: message.body,
+    status: message.status,
+    errorCode: message.errorCode,
+    errorMessage: receiptErrorMessage(message.status, message.errorCode),
+    segments: message.segments,
+    price: decimal(message.price),
+    ptf: decimal(message.ptf),
+    currency: message.currency,
+    mccmnc: message.mccmnc,
+    country: message.country,
+    createdAt: isoText(createdAtMs(message.msgId)),
+    sentAt: message.sentAt === null ? null : isoText(message.sentAt.getTime()),
+    updatedAt: isoText(message.updatedAt.getTime()),
+  }
+}
+
+/** The text beside an errorCode; with 000 it describes the status. A code from another release gets a general text. */
+export function receiptErrorMessage(status: Status, errorCode: string): string {
+  const texts: Readonly<Record<string, string>> = errorCode === '000' ? SUCCESSES : FAILURES
+  return texts[errorCode === '000' ? status : errorCode] ?? 'No more is known'
+}
+
+/** Exact decimals in the database, JSON numbers on the wire. */
+function decimal(text: string | null): number | null {
+  return text === null ? null : Number(text)
+}
+
+/** The body of the inbound webhook. */
+
+export interface InboundSmsWebhook {
+  readonly accountId: string
+  readonly servicePlanId: string
+  readonly msgId: string
+  readonly channel: 'SMS'
+  readonly direction: 'MO'
+  readonly from: string
+  readonly to: string
+  /** Only when the message matched a configured keyword. */
+  readonly keyword?: string
+  readonly body: string
+  /** RFC 3339, UTC. */
+  readonly receivedAt: string
+}
+
+/** `plan` owns the number the message was sent to. receivedAt is the millisecond inside msgId. */
+export function toInboundWebhook(
+  inbound: { msgId: string; sender: string; recipient: string; body: string; keyword: string | null },
+  plan: ServicePlan,
+): InboundSmsWebhook {
+  return {
+    accountId: plan.account.accountId,
+    servicePlanId: plan.servicePlanId,
+    msgId: inbound.msgId,
+    channel: 'SMS',
+    direction: 'MO',
+    from: inbound.sender,
+    to: inbound.recipient,
+    ...(inbound.keyword === null ? {} : { keyword: inbound.keyword }),
+    body: inbound.body,
+    receivedAt: new Date(createdAtMs(inbound.msgId)).toISOString(),
+  }
+}
+
+/** An event that never happened, for testing a receiver. */
+
+/** Numbers that nobody has (NANP: 555-0100 to 555-0199). */
+const SENDER = '+12025550100'
+const RECIPIENT = '+12025550101'
+const TEXT = 'This is a test event of Aldis.'
+
+/** Has the form of any other event; `aldis-test` tells them apart. `msgId` belongs to no message. */
+export function testEvent(
+  type: EventType,
+  plan: ServicePlan,
+  { msgId, nowMs }: { msgId: string; nowMs: number },
+): WebhookContents {
+  const sequence = type === 'inboundMessage' ? 0 : 2
+  return {
+    eventId: eventId({ msgId, seq: sequence }),
+    attempt: 1,
+    sequence,
+    body: JSON.stringify(eventBody(made(type, plan.id, msgId, new Date(nowMs)), plan)),
+    timestampMs: nowMs,
+    isTest: true,
+  }
+}
+
+function made(type: EventType, planId: number, msgId: string, at: Date): Told {
+  const texts = { planId, msgId, sender: SENDER, recipient: RECIPIENT, body: TEXT }
+  if (type === 'inboundMessage') return { direction: 'MO', inbound: { ...texts, keyword: null } }
+  const message = {
+    ...texts,
+    status: 'DELIVERED' as const,
+    segments: 1,
+    callbackUrl: null,
+    country: 'US',
+    mccmnc: null,
+    errorCode: '000',
+    price: null,
+    ptf: null,
+    currency: null,
+    sentAt: at,
+    updatedAt: at,
+  }
+  return { direction: 'MT', message }
 }

@@ -1,5 +1,5 @@
+import { INBOUND_NUMBER, INBOUND_SENDER, KEYWORD } from './configuration.ts'
 import { type DateWindow, type FilterRules, WINDOW_RULES } from './list-queries.ts'
-import { INBOUND_NUMBER, INBOUND_SENDER, KEYWORD } from './settings.ts'
 
 /** Filters of the list of inbound messages, canonical: null is not filtered. The window is of receivedAt. */
 export interface InboundFilters extends DateWindow {

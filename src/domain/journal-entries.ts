@@ -3,11 +3,11 @@
  * and its fields in the order of FIELDS. Small numbers take one octet; a settled message takes some 60, a receipt some 45.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import type { KeptReceipt } from './kept-receipts.ts'
 import type { Fact, MessageState, OpenSubmission, Receipt } from './message-facts.ts'
-import { type ReceiptOutcome, STATUSES } from './message-states.ts'
+import { type ReceiptOutcome, STATUSES } from './messages.ts'
 import { Reader, Writer } from './octets.ts'
 import type { Charge } from './rates.ts'
+import type { KeptReceipt } from './receipts.ts'
 
 /** A message was accepted. Holds everything that whoever continues with it needs. Created at the millisecond of its id. */
 export interface Accepted {

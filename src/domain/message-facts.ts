@@ -3,7 +3,7 @@
  * other part learns facts, and announces what `applyFact` changed. The table is printed in docs/message-states.md.
  */
 
-import { type Status, UNKNOWN_REVERSIBLE_MS } from './message-states.ts'
+import { type Status, UNKNOWN_REVERSIBLE_MS } from './messages.ts'
 import { type Charge, formatAmount, parseAmount } from './rates.ts'
 
 /** The part of a message that facts change. Its text and its numbers never change. */

@@ -1,8 +1,8 @@
 import { isE164 } from './addresses.ts'
+import { MCCMNC } from './configuration.ts'
 import { normalizeCountry } from './countries.ts'
 import { type DateWindow, type FilterRules, SENDER_RULE, WINDOW_RULES } from './list-queries.ts'
-import { STATUSES, type Status } from './message-states.ts'
-import { MCCMNC } from './settings.ts'
+import { STATUSES, type Status } from './messages.ts'
 
 /** Filters of the message list, canonical: null is not filtered. */
 export interface MessageFilters extends DateWindow {

@@ -1,9 +1,8 @@
-import { receiptErrorMessage } from './delivery-receipts.ts'
-import type { EventState } from './events.ts'
+import { formatCommandStatus } from './configuration.ts'
+import { type EventState, receiptErrorMessage } from './events.ts'
 import type { Attempted } from './journal-entries.ts'
-import { type KeptReceipt, readKept } from './kept-receipts.ts'
-import type { Status } from './message-states.ts'
-import { formatCommandStatus } from './settings.ts'
+import type { Status } from './messages.ts'
+import { type KeptReceipt, readKept } from './receipts.ts'
 
 /** What happened to an outbound message, in order, for people. */
 export interface TimelineEntry {

@@ -1,8 +1,4 @@
-/**
- * A message whose record is not written yet: what the journal says of it, fact by fact. Its owner, a node that takes over
- * a lane, and a node that follows another's lane all build the same message from the same facts.
- */
-
+import { SlotMap } from '../slot-map.ts'
 import { createdAtMs } from './identifiers.ts'
 import type {
   Accepted,
@@ -15,11 +11,21 @@ import type {
   Loaded,
   Submitted,
 } from './journal-entries.ts'
-import type { KeptReceipt } from './kept-receipts.ts'
-import { acceptedMessage, applyFact, type Fact, type MessageState } from './message-facts.ts'
-import type { Status } from './message-states.ts'
-import type { Message } from './messages.ts'
+import {
+  acceptedMessage,
+  applyFact,
+  type Fact,
+  type MessageState,
+  type OpenSubmission,
+} from './message-facts.ts'
+import type { Message, Status } from './messages.ts'
 import type { Charge } from './rates.ts'
+import type { KeptReceipt } from './receipts.ts'
+
+/**
+ * A message whose record is not written yet: what the journal says of it, fact by fact. Its owner, a node that takes over
+ * a lane, and a node that follows another's lane all build the same message from the same facts.
+ */
 
 /** An accepted segment. What its receipt said is kept when there are several segments. */
 interface SubmittedSegment extends Omit<Submitted, 'kind'> {
@@ -177,5 +183,92 @@ export function messageOf({ msgId, accepted, state }: MessageInProgress): Messag
     currency: state.charge?.currency ?? null,
     sentAt: state.sentAtMs === null ? null : new Date(state.sentAtMs),
     updatedAt: new Date(state.changedAtMs),
+  }
+}
+
+/** Messages in progress, or values that have one, by id and by plan, so that a list of one plan does not go through all. */
+export class MessagesByPlan<Value = MessageInProgress> {
+  readonly #messageOf: (value: Value) => MessageInProgress
+  readonly #values = new SlotMap<string, Value>()
+  readonly #ofPlans = new SlotMap<number, SlotMap<string, Value>>()
+
+  constructor(messageOf: (value: Value) => MessageInProgress) {
+    this.#messageOf = messageOf
+  }
+
+  get size(): number {
+    return this.#values.size
+  }
+
+  get(msgId: string): Value | undefined {
+    return this.#values.get(msgId)
+  }
+
+  /** In the order in which they were last added; null: of all plans. */
+  of(planId: number | null): IteratorObject<Value> {
+    return (planId === null ? this.#values : this.#ofPlans.get(planId))?.values() ?? Iterator.from([])
+  }
+
+  /** Replaces the earlier value. Returns whether there was one. */
+  add(value: Value): boolean {
+    const { msgId, accepted } = this.#messageOf(value)
+    const wasThere = this.delete(msgId)
+    this.#values.set(msgId, value)
+    const ofPlan = this.#ofPlans.get(accepted.planId) ?? new SlotMap()
+    ofPlan.set(msgId, value)
+    if (ofPlan.size === 1) this.#ofPlans.set(accepted.planId, ofPlan)
+    return wasThere
+  }
+
+  /** Returns whether it was there. */
+  delete(msgId: string): boolean {
+    const value = this.#values.get(msgId)
+    if (value === undefined) return false
+    this.#values.delete(msgId)
+    const { planId } = this.#messageOf(value).accepted
+    const ofPlan = this.#ofPlans.get(planId)
+    ofPlan?.delete(msgId)
+    if (ofPlan?.size === 0) this.#ofPlans.delete(planId)
+    return true
+  }
+
+  clear(): void {
+    this.#values.clear()
+    this.#ofPlans.clear()
+  }
+}
+
+/** A message to be submitted, with everything the submitter needs. */
+export interface Dispatch
+  extends Pick<Accepted, 'planId' | 'sender' | 'recipient' | 'body' | 'optedOut' | 'expiresAtMs'>,
+    Pick<MessageState, 'status' | 'segments' | 'deliveredSegments'>,
+    Omit<OpenSubmission, 'begun' | 'dueAtMs' | 'routeId' | 'chosenCarrierId'> {
+  readonly msgId: string
+}
+
+/** What is left to be submitted of a message; null when its submission has ended. */
+export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispatch | null {
+  const { planId, sender, recipient, body, optedOut, expiresAtMs } = accepted
+  const { status, segments, deliveredSegments, submission } = state
+  if (submission === null) return null
+  const { attempt, carrierId, acceptedParts, cut, startedOver, ambiguous } = submission
+  // Written out, because this runs for every message and composing it from other objects takes 0.4 µs more.
+  return {
+    msgId,
+    planId,
+    sender,
+    recipient,
+    body,
+    optedOut,
+    expiresAtMs,
+    status,
+    segments,
+    deliveredSegments,
+    attempt,
+    carrierId,
+    acceptedParts,
+    cut,
+    startedOver,
+    ambiguous,
   }
 }

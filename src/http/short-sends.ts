@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration.ts'
-import { deliveryReceipt } from '../domain/delivery-receipts.ts'
 import { Directory } from '../domain/directory.ts'
+import { deliveryReceipt } from '../domain/events.ts'
 import {
   fieldFaults,
   judgeSender,

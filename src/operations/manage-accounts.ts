@@ -3,14 +3,14 @@ import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { accountSecretContext, openSecret, type SecretKeys, sealSecret } from '../domain/secrets.ts'
 import {
   changedWebhookHeaders,
+  formatWebhookSecret,
   judgeWebhookHeaders,
   NO_WEBHOOK_HEADERS,
   openWebhookHeaders,
   sealWebhookHeaders,
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
-} from '../domain/webhook-headers.ts'
-import { formatWebhookSecret } from '../domain/webhook-signatures.ts'
+} from '../domain/webhook-requests.ts'
 import { invalid } from '../errors.ts'
 import { type AccountRecord, type AccountSettings, accounts, deleteAccount } from '../store/accounts.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'

@@ -1,11 +1,11 @@
 import { randomBytes, X509Certificate } from 'node:crypto'
-import { carrierSecretContext, type SecretKeys, sealSecret } from '../domain/secrets.ts'
 import {
   isCarrierHost,
   parseCommandStatus,
   pemCertificates,
   type RefusedOutcome,
-} from '../domain/settings.ts'
+} from '../domain/configuration.ts'
+import { carrierSecretContext, type SecretKeys, sealSecret } from '../domain/secrets.ts'
 import {
   type CarrierRecord,
   type CarrierSettings,

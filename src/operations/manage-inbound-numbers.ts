@@ -1,4 +1,4 @@
-import { repeatedKeyword } from '../domain/settings.ts'
+import { repeatedKeyword } from '../domain/configuration.ts'
 import type { Queryable } from '../store/database.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../store/inbound-numbers.ts'
 import { keyOfPlan } from './named-rows.ts'

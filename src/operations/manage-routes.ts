@@ -1,5 +1,4 @@
-import type { QualityFloor } from '../domain/configuration.ts'
-import { repeatedValue } from '../domain/settings.ts'
+import { type QualityFloor, repeatedValue } from '../domain/configuration.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { type RouteCarrierRecord, type RouteRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
 import { changeRow, lockedRow, refuseField, sayConflicts } from './refuse-administration.ts'

@@ -1,5 +1,5 @@
 import type { CallbackTarget } from '../domain/callback-url.ts'
-import { isReservedHeader } from '../domain/webhook-headers.ts'
+import { isReservedHeader } from '../domain/webhook-requests.ts'
 
 export interface RequestParts {
   readonly body: string

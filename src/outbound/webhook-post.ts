@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { maskEchoes } from '../domain/echoed-secrets.ts'
-import { type Webhook, webhookHeaders } from '../domain/webhook-requests.ts'
+import { maskEchoes, type Webhook, webhookHeaders } from '../domain/webhook-requests.ts'
 import { parseRetryAfter } from '../domain/webhook-schedule.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
 import type { WebhookDispatcher } from './dispatcher.ts'

@@ -1,6 +1,5 @@
 import type { IdRule } from '../domain/carrier-message-ids.ts'
-import type { Carrier } from '../domain/configuration.ts'
-import type { RefusedOutcome } from '../domain/settings.ts'
+import type { Carrier, RefusedOutcome } from '../domain/configuration.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 

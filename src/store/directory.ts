@@ -14,7 +14,7 @@ import { Directory, senderKey } from '../domain/directory.ts'
 import { accountSecretContext, carrierSecretContext } from '../domain/secrets.ts'
 import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
 import type { TokenScope } from '../domain/tokens.ts'
-import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhook-headers.ts'
+import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhook-requests.ts'
 import type { Queryable } from './database.ts'
 
 /** Opens a sealed secret; throws when it cannot. */

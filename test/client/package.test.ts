@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formatWebhookSecret, signWebhook } from '../../src/domain/webhook-signatures.ts'
+import { formatWebhookSecret, signWebhook } from '../../src/domain/webhook-requests.ts'
 import { PLAN, startHttpService, TOKEN } from '../support/http-service.ts'
 import { ROOT, scratchFolder, start } from '../support/process.ts'
 

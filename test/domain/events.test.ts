@@ -1,35 +1,187 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { eventId, eventType, parseEventId } from '../../src/domain/events.ts'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it, test } from 'vitest'
+import { verifyWebhook } from '../../client/src/index.ts'
+import { FAILURES, SUCCESSES } from '../../src/domain/error-codes.ts'
+import {
+  deliveryReceipt,
+  eventId,
+  eventType,
+  parseEventId,
+  receiptErrorMessage,
+  testEvent,
+  toInboundWebhook,
+} from '../../src/domain/events.ts'
+import { messageId } from '../../src/domain/identifiers.ts'
+import type { Message } from '../../src/domain/messages.ts'
+import { formatAmount } from '../../src/domain/rates.ts'
+import { formatWebhookSecret, webhookHeaders } from '../../src/domain/webhook-requests.ts'
+import { anAccount, aPlan } from '../support/directory.ts'
 
-const MSG_ID = '0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'
+describe('events', () => {
+  const MSG_ID = '0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'
 
-test('an id is that of the message, a dash and the number', () => {
-  expect(eventId({ msgId: MSG_ID, seq: 2 })).toBe(`${MSG_ID}-2`)
-  expect(parseEventId(`${MSG_ID.toUpperCase()}-0`)).toEqual({ msgId: MSG_ID, seq: 0 })
-  fc.assert(
-    fc.property(fc.uuid(), fc.integer({ min: 0, max: 32_767 }), (msgId, seq) => {
-      expect(parseEventId(eventId({ msgId, seq }))).toEqual({ msgId, seq })
-    }),
-  )
+  test('an id is that of the message, a dash and the number', () => {
+    expect(eventId({ msgId: MSG_ID, seq: 2 })).toBe(`${MSG_ID}-2`)
+    expect(parseEventId(`${MSG_ID.toUpperCase()}-0`)).toEqual({ msgId: MSG_ID, seq: 0 })
+    fc.assert(
+      fc.property(fc.uuid(), fc.integer({ min: 0, max: 32_767 }), (msgId, seq) => {
+        expect(parseEventId(eventId({ msgId, seq }))).toEqual({ msgId, seq })
+      }),
+    )
+  })
+
+  test.each([
+    '',
+    '-',
+    MSG_ID,
+    `${MSG_ID}-`,
+    `${MSG_ID}-x`,
+    `${MSG_ID}-01`,
+    `${MSG_ID}--1`,
+    `${MSG_ID}-32768`,
+    `${MSG_ID}-1 `,
+    `${MSG_ID}-1-2`,
+    `${MSG_ID.slice(1)}-1`,
+  ])('%j is none', (text) => {
+    expect(parseEventId(text)).toBeNull()
+  })
+
+  test('only the inbound message itself has the number 0', () => {
+    expect([0, 1, 2].map(eventType)).toEqual(['inboundMessage', 'deliveryReceipt', 'deliveryReceipt'])
+  })
 })
 
-test.each([
-  '',
-  '-',
-  MSG_ID,
-  `${MSG_ID}-`,
-  `${MSG_ID}-x`,
-  `${MSG_ID}-01`,
-  `${MSG_ID}--1`,
-  `${MSG_ID}-32768`,
-  `${MSG_ID}-1 `,
-  `${MSG_ID}-1-2`,
-  `${MSG_ID.slice(1)}-1`,
-])('%j is none', (text) => {
-  expect(parseEventId(text)).toBeNull()
+describe('delivery receipts', () => {
+  it('gives every code its text, and 000 that of the status', () => {
+    for (const [code, text] of Object.entries(FAILURES))
+      expect(receiptErrorMessage('FAILED', code)).toBe(text)
+    expect(receiptErrorMessage('SENT', '000')).toBe(SUCCESSES.SENT)
+  })
+
+  it('has a text for the code of another release', () => {
+    expect(receiptErrorMessage('FAILED', '999')).not.toBe('')
+    expect(receiptErrorMessage('UNKNOWN', '000')).not.toBe('')
+  })
+
+  /** The price as it stands in the JSON of a record. */
+  function priceInJson(price: string | null): string {
+    const message: Message = {
+      planId: 1,
+      msgId: '01890000-0000-7000-8000-000000000000',
+      status: 'SENT',
+      sender: 'Aldis',
+      recipient: '+15551230000',
+      body: 'hello',
+      segments: 1,
+      callbackUrl: null,
+      country: 'US',
+      mccmnc: null,
+      errorCode: '000',
+      price,
+      ptf: price,
+      currency: null,
+      sentAt: null,
+      updatedAt: new Date(0),
+    }
+    const text = JSON.stringify(deliveryReceipt(message, aPlan()))
+    return /"price":([^,]*),"ptf":\1,/.exec(text)![1]!
+  }
+
+  test.each([
+    [null, 'null'],
+    ['0.000000', '0'],
+    ['0.007500', '0.0075'],
+    ['0.000001', '0.000001'],
+    ['0.300000', '0.3'],
+    ['99999999.999999', '99999999.999999'],
+  ])('price %s is %s in JSON', (price, json) => {
+    expect(priceInJson(price)).toBe(json)
+  })
+
+  it('shows every amount that the database holds as its exact decimal', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 99_999_999_999_999n }), (millionths) => {
+        const stored = `${millionths / 1_000_000n}.${String(millionths % 1_000_000n).padStart(6, '0')}`
+        expect(priceInJson(stored)).toBe(formatAmount(millionths))
+      }),
+    )
+  })
 })
 
-test('only the inbound message itself has the number 0', () => {
-  expect([0, 1, 2].map(eventType)).toEqual(['inboundMessage', 'deliveryReceipt', 'deliveryReceipt'])
+describe('inbound webhooks', () => {
+  const plan = aPlan({ inboundUrl: 'https://example.com/mo' })
+
+  const inbound = {
+    msgId: messageId(Date.UTC(2026, 2, 10, 12, 0, 0, 7), new Uint8Array(9), 5),
+    sender: '+491701234567',
+    recipient: '12345',
+    body: 'Stop it',
+    keyword: 'STOP',
+  }
+
+  const whole = {
+    accountId: 'aaaaaaaaaaaaaaaaaaaaaaaa',
+    servicePlanId: '111111111111111111111111',
+    msgId: inbound.msgId,
+    channel: 'SMS',
+    direction: 'MO',
+    from: '+491701234567',
+    to: '12345',
+    keyword: 'STOP',
+    body: 'Stop it',
+    receivedAt: '2026-03-10T12:00:00.007Z',
+  }
+
+  test('has every field that docs/webhooks.md lists', () => {
+    expect(toInboundWebhook(inbound, plan)).toEqual(whole)
+  })
+
+  test('has no keyword when none matched', () => {
+    const { keyword: _, ...rest } = whole
+    const body = toInboundWebhook({ ...inbound, keyword: null }, plan)
+    expect(body).toEqual(rest)
+    expect('keyword' in body).toBe(false)
+  })
+})
+
+describe('test events', () => {
+  const secret = formatWebhookSecret(Buffer.alloc(32, 7))
+  const plan = aPlan({ account: anAccount({ webhookSecrets: [secret] }) })
+  const nowMs = Date.now()
+  const msgId = messageId(nowMs, Buffer.alloc(9, 3), 0)
+  const now = { msgId, nowMs }
+
+  describe('a test event', () => {
+    it.each([
+      ['deliveryReceipt', 2],
+      ['inboundMessage', 0],
+    ] as const)('%s is one to every verifier, and says that it is none', async (type, sequence) => {
+      const made = testEvent(type, plan, now)
+      const { eventId, body } = made
+      const headers = webhookHeaders(made, [secret])
+      expect(parseEventId(eventId)).toEqual({ msgId, seq: sequence })
+      expect(headers).toMatchObject({
+        'webhook-id': eventId,
+        'aldis-attempt': '1',
+        'aldis-sequence': String(sequence),
+        'aldis-test': 'true',
+      })
+      expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body))
+      const event = await verifyWebhook(headers, body, [secret])
+      expect(event).toMatchObject({ type, eventId, attempt: 1, sequence, data: JSON.parse(body), test: true })
+    })
+
+    it('tells of numbers that nobody has', () => {
+      const { body } = testEvent('deliveryReceipt', plan, now)
+      expect(JSON.parse(body)).toMatchObject({
+        msgId,
+        servicePlanId: plan.servicePlanId,
+        status: 'DELIVERED',
+        from: '+12025550100',
+        to: '+12025550101',
+        createdAt: new Date(nowMs).toISOString(),
+      })
+    })
+  })
 })

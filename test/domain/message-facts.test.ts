@@ -11,7 +11,7 @@ import {
   type Receipt,
   type Settled,
 } from '../../src/domain/message-facts.ts'
-import { STATUSES, type Status, UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { STATUSES, type Status, UNKNOWN_REVERSIBLE_MS } from '../../src/domain/messages.ts'
 
 /** What the statements decide is compared with this rule in test/store/message-facts.test.ts. */
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { LaterFact } from '../../src/domain/journal-entries.ts'
-import { STATUSES } from '../../src/domain/message-states.ts'
+import { STATUSES } from '../../src/domain/messages.ts'
 import {
   addFact,
   type MessageInProgress,

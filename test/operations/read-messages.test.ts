@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MessageFilters } from '../../src/domain/message-filters.ts'
-import type { Status } from '../../src/domain/message-states.ts'
+import type { Status } from '../../src/domain/messages.ts'
 import { addFact, messageInProgress, messageOf } from '../../src/domain/messages-in-progress.ts'
 import { removeServicePlan } from '../../src/operations/manage-service-plans.ts'
 import { type Queryable, withTransaction } from '../../src/store/database.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WEBHOOK_HEADER_NAME, WEBHOOK_HEADER_VALUE } from '../../src/domain/webhook-headers.ts'
+import { WEBHOOK_HEADER_NAME, WEBHOOK_HEADER_VALUE } from '../../src/domain/webhook-requests.ts'
 import { type DeliveryOutcome, postWebhook } from '../../src/outbound/webhook-post.ts'
 import { outboundNetwork } from '../support/outbound-network.ts'
 

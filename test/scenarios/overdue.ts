@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { RECEIPT_GRACE_MS } from '../../src/domain/message-states.ts'
+import { RECEIPT_GRACE_MS } from '../../src/domain/messages.ts'
 import { VALIDITY_MS } from '../../src/domain/submit-outcomes.ts'
 import { Maintenance } from '../../src/services/upkeep/maintenance.ts'
 import { readDirectory } from '../../src/store/directory.ts'

@@ -5,7 +5,7 @@ import type { CallbackChecker, CallbackPolicy } from '../../src/domain/callback-
 import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/configuration.ts'
 import { type Directory, senderKey } from '../../src/domain/directory.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
-import { formatWebhookSecret } from '../../src/domain/webhook-signatures.ts'
+import { formatWebhookSecret } from '../../src/domain/webhook-requests.ts'
 import type { HttpLimits } from '../../src/http/limits.ts'
 import type { Readiness } from '../../src/http/routes/health.ts'
 import type { GroupAccepter } from '../../src/operations/accept-messages.ts'

@@ -1,8 +1,12 @@
 /** A node as far as reads can tell: messages in its memory, facts in its lane, and records that it projects. */
 import { type Accepted, encodeEntry, isFirst, type JournalFact } from '../../src/domain/journal-entries.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
-import { MessagesByPlan } from '../../src/domain/messages-by-plan.ts'
-import { addFact, begunBy, type MessageInProgress } from '../../src/domain/messages-in-progress.ts'
+import {
+  addFact,
+  begunBy,
+  type MessageInProgress,
+  MessagesByPlan,
+} from '../../src/domain/messages-in-progress.ts'
 import type { MessageReads, OwnMessages } from '../../src/operations/read-messages.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
 import { appendEntry, type Lane, openLane } from '../../src/store/journal.ts'

@@ -1,8 +1,6 @@
 /** What a node takes to submit it, without the service. */
-import { dispatchOf } from '../../src/domain/dispatches.ts'
-import { loadedMessage } from '../../src/domain/messages-in-progress.ts'
-import type { Queryable } from '../../src/store/database.ts'
-import { type Database, withTransaction } from '../../src/store/database.ts'
+import { dispatchOf, loadedMessage } from '../../src/domain/messages-in-progress.ts'
+import { type Database, type Queryable, withTransaction } from '../../src/store/database.ts'
 import { lockDueDispatches, type TakeRequest, takeDispatches } from '../../src/store/dispatches.ts'
 import { NODE } from './stored-messages.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { CallbackChecker } from '../../domain/callback-url.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
-import { deliveryReceipt } from '../../domain/delivery-receipts.ts'
+import { deliveryReceipt } from '../../domain/events.ts'
 import { type Fault, fault } from '../../domain/faults.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
 import {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { STATUSES } from '../../domain/message-states.ts'
+import { STATUSES } from '../../domain/messages.ts'
 import { nullableInteger, nullableNumber, nullableString, oneOf, titled } from './shapes.ts'
 
 /** The public record of a message. */

@@ -1,6 +1,5 @@
-import type { DeliveryReceipt } from '../../domain/delivery-receipts.ts'
 import { SUCCESSES } from '../../domain/error-codes.ts'
-import type { InboundSmsWebhook } from '../../domain/inbound-webhooks.ts'
+import type { DeliveryReceipt, InboundSmsWebhook } from '../../domain/events.ts'
 
 /** Examples of answers of the customers' API. They tell one story: that of the message which the requests name. */
 

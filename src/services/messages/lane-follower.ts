@@ -1,6 +1,10 @@
 import { decodeEntry, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
-import { MessagesByPlan } from '../../domain/messages-by-plan.ts'
-import { addFact, begunBy, type MessageInProgress } from '../../domain/messages-in-progress.ts'
+import {
+  addFact,
+  begunBy,
+  type MessageInProgress,
+  MessagesByPlan,
+} from '../../domain/messages-in-progress.ts'
 import type { Log } from '../../log.ts'
 import { isInProgress, keyOf, type OtherMessages } from '../../operations/read-messages.ts'
 import type { Queryable } from '../../store/database.ts'

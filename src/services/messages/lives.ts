@@ -1,6 +1,5 @@
 import type { Accepted } from '../../domain/journal-entries.ts'
-import { MessagesByPlan } from '../../domain/messages-by-plan.ts'
-import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
+import { type MessageInProgress, MessagesByPlan } from '../../domain/messages-in-progress.ts'
 import type { SubmissionId } from '../../store/receipts.ts'
 
 /** A message in this process's memory. */

@@ -1,5 +1,5 @@
 import type { Directory } from '../../domain/directory.ts'
-import { RECEIPT_GRACE_MS } from '../../domain/message-states.ts'
+import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import {
   belowFloor,

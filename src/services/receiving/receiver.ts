@@ -6,9 +6,15 @@ import { fromReceipt } from '../../domain/error-codes.ts'
 import type { WriteEvents } from '../../domain/events.ts'
 import { messageId } from '../../domain/identifiers.ts'
 import { InstantSource } from '../../domain/instants.ts'
-import { type KeptReceipt, keptReceipt } from '../../domain/kept-receipts.ts'
-import { statusOf } from '../../domain/message-states.ts'
-import { isReceipt, parseReceipt, type Receipt, receiptText } from '../../domain/receipts.ts'
+import { statusOf } from '../../domain/messages.ts'
+import {
+  isReceipt,
+  type KeptReceipt,
+  keptReceipt,
+  parseReceipt,
+  type Receipt,
+  receiptText,
+} from '../../domain/receipts.ts'
 import { parseUserData } from '../../domain/text/concatenation.ts'
 import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'

@@ -1,7 +1,7 @@
 import type { Route, ServicePlan } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
-import type { Dispatch } from '../../domain/dispatches.ts'
 import { drawOf } from '../../domain/identifiers.ts'
+import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import {
   type CarrierCondition,
   type Choice,

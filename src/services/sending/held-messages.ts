@@ -1,5 +1,5 @@
 import type { HeldCause, HeldGroup } from '../../domain/backlog.ts'
-import type { Dispatch } from '../../domain/dispatches.ts'
+import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import { type SharedRoom, SharedSlots } from '../../domain/shared-room.ts'
 import { SlotMap } from '../../slot-map.ts'
 import { bytesOf } from '../messages/lives.ts'

@@ -1,4 +1,4 @@
-import type { Dispatch } from '../../domain/dispatches.ts'
+import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 interface Sender {

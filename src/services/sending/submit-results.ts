@@ -1,11 +1,10 @@
-import type { ServicePlan } from '../../domain/configuration.ts'
+import { formatCommandStatus, type ServicePlan } from '../../domain/configuration.ts'
 import { countryOf } from '../../domain/countries.ts'
 import type { Directory } from '../../domain/directory.ts'
-import type { Dispatch } from '../../domain/dispatches.ts'
 import type { Attempted, Submitted } from '../../domain/journal-entries.ts'
 import type { Postponed, Settled } from '../../domain/message-facts.ts'
+import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import { chargeFor } from '../../domain/rates.ts'
-import { formatCommandStatus } from '../../domain/settings.ts'
 import type { Outcome } from '../messages/recorded-facts.ts'
 import type { SubmitJob } from './submit-job.ts'
 

@@ -1,6 +1,6 @@
 import type { Directory } from '../../domain/directory.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
-import { RECEIPT_GRACE_MS } from '../../domain/message-states.ts'
+import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
 import { VALIDITY_MS } from '../../domain/submit-outcomes.ts'
 import type { Log } from '../../log.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/idempotency-keys.ts'

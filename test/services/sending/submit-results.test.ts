@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Rate } from '../../../src/domain/configuration.ts'
-import type { Dispatch } from '../../../src/domain/dispatches.ts'
+import type { Dispatch } from '../../../src/domain/messages-in-progress.ts'
 import type { SubmitJob } from '../../../src/services/sending/submit-job.ts'
 import {
   attemptOf,

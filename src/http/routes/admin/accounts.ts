@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
-import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhook-headers.ts'
+import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhook-requests.ts'
 import {
   changeAccount,
   createAccount,

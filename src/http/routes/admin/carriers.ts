@@ -10,7 +10,7 @@ import {
   REFUSED_OUTCOMES,
   VALIDITY_FORMATS,
   VALIDITY_SECONDS,
-} from '../../../domain/settings.ts'
+} from '../../../domain/configuration.ts'
 import { changeCarrier, createCarrier } from '../../../operations/manage-carriers.ts'
 import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'

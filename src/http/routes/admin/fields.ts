@@ -6,13 +6,13 @@ import {
   LINK_NAME,
   MCCMNC,
   NUMBER_PREFIX,
-} from '../../../domain/settings.ts'
+} from '../../../domain/configuration.ts'
 import {
   BASIC_PASSWORD,
   BASIC_USERNAME,
   WEBHOOK_HEADER_NAME,
   WEBHOOK_HEADER_VALUE,
-} from '../../../domain/webhook-headers.ts'
+} from '../../../domain/webhook-requests.ts'
 import type { AccountSettings } from '../../../store/accounts.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { SENDER_KINDS } from '../../../domain/settings.ts'
+import { SENDER_KINDS } from '../../../domain/configuration.ts'
 import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
 import { changeRow } from '../../../operations/refuse-administration.ts'
 import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'

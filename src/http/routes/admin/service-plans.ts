@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { AMBIGUOUS_SUBMITS, SENDER_KINDS, VALIDITY_SECONDS } from '../../../domain/configuration.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
-import { AMBIGUOUS_SUBMITS, SENDER_KINDS, VALIDITY_SECONDS } from '../../../domain/settings.ts'
 import { NATIONAL_LANGUAGES } from '../../../domain/text/gsm-national-tables.ts'
 import {
   changeServicePlan,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Status, statusOf, UNKNOWN_REVERSIBLE_MS } from '../../src/domain/message-states.ts'
+import { type Status, statusOf, UNKNOWN_REVERSIBLE_MS } from '../../src/domain/messages.ts'
 import type { CarrierState } from '../../src/domain/receipts.ts'
 
 test.each<[CarrierState, Status]>([

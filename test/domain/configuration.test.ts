@@ -7,7 +7,7 @@ import {
   pemCertificates,
   repeatedKeyword,
   repeatedValue,
-} from '../../src/domain/settings.ts'
+} from '../../src/domain/configuration.ts'
 
 test.each(['smpp.example.net', 'localhost', '127.0.0.1', '2001:db8::1', 'carrier_1', 'a-b.c'])(
   '%s is a host',

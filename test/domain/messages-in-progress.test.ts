@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MessagesByPlan } from '../../src/domain/messages-by-plan.ts'
-import { type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import {
+  type MessageInProgress,
+  MessagesByPlan,
+  messageInProgress,
+} from '../../src/domain/messages-in-progress.ts'
 import { acceptedFact } from '../support/messages-in-memory.ts'
 
 const IDS = Array.from({ length: 12 }, (_, n) => `01900000-0000-7000-8000-0000000000${10 + n}`)

@@ -1,20 +1,97 @@
 import fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, test } from 'vitest'
 import { openSecret, SecretError } from '../../src/domain/secrets.ts'
 import {
   BASIC_PASSWORD,
   BASIC_USERNAME,
   changedWebhookHeaders,
+  formatWebhookSecret,
   judgeWebhookHeaders,
+  maskEchoes,
   NO_WEBHOOK_HEADERS,
   openWebhookHeaders,
+  parseWebhookSecret,
   sealWebhookHeaders,
   sentWebhookHeaders,
+  signWebhook,
   WEBHOOK_HEADER_NAME,
   WEBHOOK_HEADER_VALUE,
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
-} from '../../src/domain/webhook-headers.ts'
+} from '../../src/domain/webhook-requests.ts'
+
+const OLD_SECRET = formatWebhookSecret(new Uint8Array(32).fill(7))
+const NEW_SECRET = formatWebhookSecret(new Uint8Array(24).fill(9))
+
+function sign(body: string, secrets: string[]) {
+  return { ...signWebhook({ id: 'evt_1', timestampMs: Date.now(), body }, secrets) }
+}
+
+describe('signWebhook', () => {
+  test('gives the signature of the reference library', () => {
+    const timestampMs = Date.UTC(2026, 0, 1) + 999
+    const headers = signWebhook({ id: 'evt_1', timestampMs, body: '{"a":"é"}' }, [OLD_SECRET])
+    expect(headers).toEqual({
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': '1767225600',
+      'webhook-signature': new Webhook(OLD_SECRET).sign('evt_1', new Date(timestampMs), '{"a":"é"}'),
+    })
+  })
+
+  test('verifies with either secret while two live', () => {
+    const headers = sign('{"ok":true}', [NEW_SECRET, OLD_SECRET])
+    expect(headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/)
+    expect(new Webhook(OLD_SECRET).verify('{"ok":true}', headers)).toEqual({ ok: true })
+    expect(new Webhook(NEW_SECRET).verify('{"ok":true}', headers)).toEqual({ ok: true })
+  })
+
+  test('another body, id or secret does not verify', () => {
+    const headers = sign('{}', [OLD_SECRET])
+    expect(() => new Webhook(OLD_SECRET).verify('{ }', headers)).toThrow()
+    expect(() => new Webhook(OLD_SECRET).verify('{}', { ...headers, 'webhook-id': 'evt_2' })).toThrow()
+    expect(() => new Webhook(NEW_SECRET).verify('{}', headers)).toThrow()
+  })
+
+  test('any JSON text verifies', () => {
+    fc.assert(
+      fc.property(fc.json(), (body) => {
+        new Webhook(OLD_SECRET).verify(body, sign(body, [OLD_SECRET]))
+      }),
+    )
+  })
+
+  test('a damaged secret is not signed with', () => {
+    expect(() => sign('{}', ['whsec_!'])).toThrow(TypeError)
+  })
+})
+
+describe('secrets', () => {
+  test('are read back', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 24, maxLength: 64 }), (key) => {
+        expect(parseWebhookSecret(formatWebhookSecret(key))).toEqual(Buffer.from(key))
+      }),
+    )
+  })
+
+  test.each([
+    '',
+    'whsec_',
+    'whsec_AAAA',
+    `x${OLD_SECRET}`,
+    `${OLD_SECRET} `,
+    OLD_SECRET.slice(6),
+    `${OLD_SECRET}=`,
+  ])('refuses %j', (secret) => {
+    expect(parseWebhookSecret(secret)).toBeNull()
+  })
+
+  test('keys have 24 to 64 bytes', () => {
+    expect(() => formatWebhookSecret(new Uint8Array(23))).toThrow(RangeError)
+    expect(() => formatWebhookSecret(new Uint8Array(65))).toThrow(RangeError)
+  })
+})
 
 const KEY = Buffer.alloc(32, 1)
 const IV = Buffer.alloc(12, 2)
@@ -185,4 +262,53 @@ describe('at rest', () => {
       }),
     )
   })
+})
+
+const BASIC = `Basic ${Buffer.from('aldis:open sésame').toString('base64')}`
+
+test('an answer without secrets stays as it is', () => {
+  expect(maskEchoes('', { 'X-Key': 'abcdef' })).toBe('')
+  expect(maskEchoes('{"ok":true}', { 'X-Key': 'abcdef' })).toBe('{"ok":true}')
+  expect(maskEchoes('{"ok":true}', {})).toBe('{"ok":true}')
+})
+
+test('a value is masked wherever it stands, the longest first', () => {
+  const headers = { 'X-Key': 'abcdef', 'X-Longer': 'abcdefgh' }
+  expect(maskEchoes('1 abcdef 2 abcdefgh 3 abcdef', headers)).toBe('1 *** 2 *** 3 ***')
+})
+
+test('of Authorization, what follows the scheme too, and Basic credentials decoded', () => {
+  expect(maskEchoes('token s3cr3t', { authorization: 'Bearer s3cr3t' })).toBe('token ***')
+  expect(maskEchoes(`got ${BASIC}`, { authorization: BASIC })).toBe('got ***')
+  expect(maskEchoes('user aldis, password open sésame', { authorization: BASIC })).toBe(
+    'user aldis, password ***',
+  )
+  expect(maskEchoes('aldis:open sésame', { authorization: BASIC })).toBe('***')
+})
+
+test('as JSON writes it', () => {
+  const value = 'a"b\\c d'
+  expect(maskEchoes(JSON.stringify({ key: value }), { 'X-Key': value })).toBe('{"key":"***"}')
+})
+
+test('what is too short to be a secret is not looked for', () => {
+  expect(maskEchoes('error 500 of eu', { 'X-Version': '500', 'X-Region': 'eu' })).toBe('error 500 of eu')
+})
+
+test('the beginning of a value at the end of a text', () => {
+  expect(maskEchoes('key: abcde', { 'X-Key': 'abcdefgh' })).toBe('key: ***')
+  expect(maskEchoes('key: abc', { 'X-Key': 'abcdefgh' })).toBe('key: abc')
+})
+
+test('wherever the text is cut, no more than three characters of a value are left', () => {
+  const value = fc.stringMatching(/^[a-z0-9]{8,40}$/)
+  fc.assert(
+    fc.property(fc.string(), value, fc.nat(60), (before, secret, length) => {
+      const whole = `${before}${secret} tail`
+      const cut = whole.slice(0, before.length + length)
+      const masked = maskEchoes(cut, { 'X-Key': secret })
+      fc.pre(!before.includes(secret.slice(0, 4)))
+      expect(masked).not.toContain(secret.slice(0, 4))
+    }),
+  )
 })
