@@ -43,8 +43,6 @@ const LAYERS: Record<string, readonly string[]> = {
   smpp: ['slot-map'],
   errors: ['domain'],
   log: [],
-  'random-pool': [],
-  parts: [],
   config: ['domain'],
   postgres: ['domain'],
   store: ['domain'],
@@ -53,7 +51,7 @@ const LAYERS: Record<string, readonly string[]> = {
   operations: ['store', 'domain', 'errors', 'log'],
   services: ['operations', 'store', 'outbound', 'smpp', 'domain', 'log', 'slot-map', 'histogram'],
   http: ['operations', 'store', 'domain', 'errors', 'histogram'],
-  app: ['http', 'services', 'operations', 'store', 'outbound', 'domain', 'errors', 'parts', 'random-pool'],
+  app: ['http', 'services', 'operations', 'store', 'outbound', 'domain', 'errors'],
   commands: ['app', 'config', 'log', 'postgres', 'simulator', 'store', 'domain'],
   main: ['commands'],
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { AppOptions } from '../../src/app.ts'
+import type { AppOptions } from '../../src/app/options.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
 import type { ServiceConfig } from './service.ts'

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { startApp } from '../../src/app.ts'
+import { startApp } from '../../src/app/start.ts'
 import { Workers } from '../../src/commands/workers.ts'
 import { EMBEDDED_DATABASE } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'

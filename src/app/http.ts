@@ -13,14 +13,15 @@ import { GroupAccepter } from '../operations/accept-messages.ts'
 import { MessageReads } from '../operations/read-messages.ts'
 import { TestEvents, type TestEventsDeps } from '../operations/send-test-event.ts'
 import { LaneFollower } from '../services/messages/lane-follower.ts'
+import type { NodeLease } from '../services/node/node-lease.ts'
 import { backlogMetrics } from '../services/upkeep/backlog-metrics.ts'
 import { BacklogWatch } from '../services/upkeep/backlog-watch.ts'
-import { checkDurability } from '../store/database.ts'
-import type { Base } from './base.ts'
+import { checkDurability, type Database } from '../store/database.ts'
 import { ASYNCHRONOUS } from './database.ts'
 import { ListenError } from './listen-error.ts'
 import type { MessagePath } from './message-path.ts'
 import { type AppOptions, DRAIN, type WorkerOptions } from './options.ts'
+import type { Platform } from './platform.ts'
 
 type Server = Awaited<ReturnType<typeof buildServer>>
 
@@ -46,19 +47,20 @@ export interface HttpListener {
  */
 export async function listenHttp(
   options: AppOptions,
-  base: Base,
-  { inProgress, submitter, links, quality }: MessagePath,
+  platform: Platform,
+  { lease, inProgress, submitter, links, quality }: MessagePath,
 ): Promise<HttpListener> {
-  const { anomalies, db, reads, directory, directoryService, guard, secretKey, random, registry } = base
-  const { nowMs: clock } = base.clock
+  const { anomalies, databases, directory, directoryService, guard, secretKey, random, registry } = platform
+  const { db, reads } = databases
+  const { nowMs: clock } = platform.clock
   const { log, worker } = options
-  const messages = messageReads(options, base, inProgress)
+  const messages = messageReads(options, reads, inProgress)
   const accepter = new GroupAccepter({
-    ...{ db, messages, secretKey, random, log, onBatch: base.counters.batch },
+    ...{ db, messages, secretKey, random, log, onBatch: platform.counters.batch },
     journal: inProgress,
     placement: submitter.newMessages,
   })
-  const testEvents = startTestEvents(base)
+  const testEvents = startTestEvents(platform)
   const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
   const backlog = new BacklogWatch({ reads, directory, held: () => submitter.backlog(), conditionOf, clock })
   backlogMetrics(registry, backlog)
@@ -78,7 +80,7 @@ export async function listenHttp(
     baseUrl: options.baseUrl,
     retentionDays: options.retentionDays,
     isOpen: () => gate.isOpen,
-    ready: () => readiness(base, options),
+    ready: () => readiness(platform, lease, options),
     clock,
     random,
     log,
@@ -181,9 +183,9 @@ function scrapeOfAll(registry: Registry, { siblings }: WorkerOptions): () => Pro
 
 /** A change made through one worker reaches all workers before it is answered, because the next request may reach another. */
 function directoryOfAll(
-  service: Base['directoryService'],
+  service: Platform['directoryService'],
   worker: WorkerOptions | undefined,
-): Pick<Base['directoryService'], 'current' | 'refresh'> {
+): Pick<Platform['directoryService'], 'current' | 'refresh'> {
   const refresh = async () => {
     await Promise.all([service.refresh(), worker?.siblings.refresh()])
   }
@@ -195,7 +197,7 @@ function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {
   return { cursor: deriveKey(secretKey, 'cursors'), oldCursors }
 }
 
-function messageReads({ log }: AppOptions, { reads }: Base, own: MessagePath['inProgress']): MessageReads {
+function messageReads({ log }: AppOptions, reads: Database, own: MessagePath['inProgress']): MessageReads {
   return new MessageReads({
     db: reads,
     own,
@@ -206,14 +208,18 @@ function messageReads({ log }: AppOptions, { reads }: Base, own: MessagePath['in
 }
 
 /** Test events share the sockets of all other webhooks. */
-function startTestEvents({ clock, sender, guard, secretKey, random }: Base): TestEvents {
+function startTestEvents({ clock, sender, guard, secretKey, random }: Platform): TestEvents {
   const post: TestEventsDeps['post'] = (account, webhook) =>
     new Promise((ended) => sender.post(account, webhook, ended))
   return new TestEvents({ post, guard, secretKey, random, clock: clock.nowMs })
 }
 
 /** Replication is reported, but does not make a node unready, because another node would be no better. */
-async function readiness({ clock, db, lease, severalHosts }: Base, options: AppOptions): Promise<Readiness> {
+async function readiness(
+  { clock, databases: { db, server } }: Platform,
+  lease: NodeLease,
+  options: AppOptions,
+): Promise<Readiness> {
   const checks: Record<string, string> = { lease: lease.alive ? 'ok' : 'not renewed in time' }
   if (clock.isFarOff) checks.clock = offText(clock.aheadMs)
   let replication = {}
@@ -221,7 +227,7 @@ async function readiness({ clock, db, lease, severalHosts }: Base, options: AppO
     const { faults, replicated, synchronous } = await checkDurability(db)
     const unsafe = faults.length > 0 && !options.allowUnsafeDurability
     checks.database = unsafe ? `accepted messages can be lost: ${faults.join(', ')}` : 'ok'
-    if ((replicated || severalHosts) && !synchronous) replication = { replication: ASYNCHRONOUS }
+    if ((replicated || server.hosts.several) && !synchronous) replication = { replication: ASYNCHRONOUS }
   } catch {
     checks.database = 'does not answer'
   }

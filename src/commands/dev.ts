@@ -148,8 +148,8 @@ async function startService(
   connectionString: string,
   log: import('pino').Logger,
   fail: (reason: string) => void,
-): Promise<import('../app.ts').App> {
-  const { startApp } = await import('../app.ts')
+): Promise<import('../app/start.ts').App> {
+  const { startApp } = await import('../app/start.ts')
   const { hashToken } = await import('../domain/tokens.ts')
   const loose = flags.strictCallbacks !== true
   return startApp({

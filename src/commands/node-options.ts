@@ -1,4 +1,4 @@
-import type { AppOptions } from '../app.ts'
+import type { AppOptions } from '../app/options.ts'
 import type { Config } from '../config.ts'
 import type { Listening } from './running.ts'
 

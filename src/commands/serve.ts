@@ -119,7 +119,7 @@ interface Service {
 
 /** In this process. */
 async function startNode(config: Config, { fail, ...given }: Given): Promise<Service> {
-  const { startApp } = await import('../app.ts')
+  const { startApp } = await import('../app/start.ts')
   const { explainStart } = await import('./running.ts')
   const { listeningOf, nodeOptions } = await import('./node-options.ts')
   const onReplaced = () => fail('another node has the same NODE_ID')

@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import type { App } from '../app/start.ts'
 
 /** What `aldis serve` and its workers tell each other. Both are of one version, and the channel loses nothing. */
 

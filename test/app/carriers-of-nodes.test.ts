@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/app/start.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { bindsOf, eventually, type Service, startService } from '../support/service.ts'

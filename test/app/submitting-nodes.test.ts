@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/app/start.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { otherNodes } from '../support/other-nodes.ts'
 import { eventually, type Service } from '../support/service.ts'

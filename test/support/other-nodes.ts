@@ -1,5 +1,6 @@
 import { afterEach } from 'vitest'
-import type { App, AppOptions } from '../../src/app.ts'
+import type { AppOptions } from '../../src/app/options.ts'
+import type { App } from '../../src/app/start.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { eventually, type Service } from './service.ts'
 

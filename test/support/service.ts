@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
-import { type App, type AppOptions, startApp } from '../../src/app.ts'
+import type { AppOptions } from '../../src/app/options.ts'
+import { type App, startApp } from '../../src/app/start.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
 import { HTTP_LIMITS } from '../../src/http/limits.ts'
 import type { Database } from '../../src/store/database.ts'

@@ -1,13 +1,11 @@
 import { setFlagsFromString } from 'node:v8'
-import { makeBase } from './app/base.ts'
-import { listenHttp } from './app/http.ts'
-import { makeMessagePath } from './app/message-path.ts'
-import type { AppOptions } from './app/options.ts'
-import type { Metrics } from './http/metrics.ts'
-import { Parts } from './parts.ts'
-import type { SiblingReceipts } from './services/receiving/sibling-receipts.ts'
-
-export type { AppOptions } from './app/options.ts'
+import type { Metrics } from '../http/metrics.ts'
+import type { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
+import { listenHttp } from './http.ts'
+import { makeMessagePath } from './message-path.ts'
+import type { AppOptions } from './options.ts'
+import { makePlatform } from './platform.ts'
+import { ShutdownStack } from './shutdown.ts'
 
 export interface App {
   /** Where the HTTP server listens, http://address:port. */
@@ -33,41 +31,41 @@ export interface App {
 const HEAP_GROWING_PERCENT = 200
 
 /**
- * Builds a node, starts its parts in order, and returns it when everything answers. They are stopped in reverse, so that
- * whatever a part hands on still finds who takes it:
+ * Builds a node, starts its components in order, and returns it when everything answers. They are stopped in reverse, so
+ * that whatever a component hands on still finds who takes it:
  *
- *   base          database (reached, judged, migrated), its connections for reads and heartbeats, configuration, resolver,
- *                 webhook sockets, lease
- *   message path  quality watch, lane recovery, messages in progress, webhook deliverer, recorder, receiver, carrier links,
- *                 submitter, maintenance
+ *   platform      database (reached, judged, migrated), its connections for reads and heartbeats, configuration, resolver,
+ *                 webhook sockets
+ *   message path  lease, quality watch, lane recovery, messages in progress, webhook deliverer, recorder, receiver, carrier
+ *                 links, submitter, maintenance
  *   http          the server: it listens first (a later worker last), and is opened when everything behind it is up
  *
  * A start that fails has taken nothing from other nodes: the lease is the last thing that can fail.
  */
 export async function startApp(options: AppOptions): Promise<App> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`)
-  const parts = new Parts(options.log, options.drainTimeoutMs)
+  const shutdown = new ShutdownStack(options.log, options.drainTimeoutMs)
   try {
-    const base = makeBase(options, parts)
-    const path = makeMessagePath(options, parts, base)
-    const http = await listenHttp(options, base, path)
+    const platform = makePlatform(options, shutdown)
+    const path = makeMessagePath(options, shutdown, platform)
+    const http = await listenHttp(options, platform, path)
     try {
-      await base.start()
+      await platform.start()
       await path.start()
     } catch (error) {
       await http.close()
       throw error
     }
-    parts.add('http', () => http.close())
+    shutdown.add('http', () => http.close())
     const { port, operatorPort } = await http.open()
     const host = options.httpHost.includes(':') ? `[${options.httpHost}]` : options.httpHost
     const url = `http://${host}:${port}`
-    const metrics = () => base.registry.getMetricsAsJSON()
-    const refresh = () => base.directoryService.refresh()
+    const metrics = () => platform.registry.getMetricsAsJSON()
+    const refresh = () => platform.directoryService.refresh()
     const takeReceipts: App['takeReceipts'] = (rows) => path.receipts.take(rows)
-    return { url, port, operatorPort, metrics, refresh, takeReceipts, stop: () => parts.stop() }
+    return { url, port, operatorPort, metrics, refresh, takeReceipts, stop: () => shutdown.stop() }
   } catch (error) {
-    await parts.stop()
+    await shutdown.stop()
     throw error
   }
 }

@@ -5,7 +5,7 @@ const LEAST_STOP_MS = 250
 const LATE = Symbol('late')
 
 /** What is running, to be stopped in reverse. */
-export class Parts {
+export class ShutdownStack {
   readonly #log: Logger
   readonly #timeoutMs: number
   readonly #stops: { name: string; stop: () => unknown }[] = []

@@ -7,8 +7,6 @@ import { CallbackGuard } from '../outbound/callback-guard.ts'
 import { ATTEMPT_TIMEOUT_MS } from '../outbound/dispatcher.ts'
 import { NameResolver } from '../outbound/resolver.ts'
 import { WebhookSender } from '../outbound/webhook-sender.ts'
-import type { Parts } from '../parts.ts'
-import { randomPool } from '../random-pool.ts'
 import { CarrierAnomalies } from '../services/links/carrier-anomalies.ts'
 import { descriptorWatch } from '../services/node/descriptor-watch.ts'
 import { DirectoryService } from '../services/node/directory.ts'
@@ -19,14 +17,15 @@ import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
 import { openDatabases, prepareDatabases } from './database.ts'
 import { warnOfFewBinds } from './few-binds.ts'
-import { nodeLease } from './lease.ts'
 import type { AppOptions } from './options.ts'
+import { randomPool } from './random-pool.ts'
+import type { ShutdownStack } from './shutdown.ts'
 
 /** One more than customers can use at once, so that the operator never waits for them. */
 const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 1
 
-/** What all other parts need. Nothing is read before `start`. */
-export function makeBase(options: AppOptions, parts: Parts) {
+/** What all other shutdown need. Nothing is read before `start`. */
+export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
   const { log } = options
   const random = randomPool()
   const clock = new DatabaseClock(() => performance.now(), Date.now)
@@ -44,22 +43,22 @@ export function makeBase(options: AppOptions, parts: Parts) {
   const current = deriveKey(master, 'secrets')
   const secretKey: SecretKeys = previous === undefined ? current : [current, deriveKey(previous, 'secrets')]
   const databases = openDatabases(options, READ_POOL_SIZE)
-  const { db, reads, beats, appends, server } = databases
+  const { db, reads, beats, appends } = databases
   const pools = { path: db, reads, beats, appends }
   databaseMetrics(registry, pools)
-  parts.add('database', () => Promise.all(Object.values(pools).map((pool) => pool.end())))
+  shutdown.add('database', () => Promise.all(Object.values(pools).map((pool) => pool.end())))
   const directoryService = new DirectoryService({
     db,
     secretKey,
     clock: () => performance.now(),
     log,
   })
-  parts.add('directory', () => directoryService.stop())
+  shutdown.add('directory', () => directoryService.stop())
   const descriptors = descriptorWatch(registry, log)
   descriptors.start()
-  parts.add('file descriptors', () => descriptors.stop())
+  shutdown.add('file descriptors', () => descriptors.stop())
   const resolver = new NameResolver({ servers: options.dnsServers })
-  parts.add('resolver', () => resolver.close())
+  shutdown.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
   const sender = new WebhookSender({
     callbackPolicy: options.callbackPolicy,
@@ -73,16 +72,14 @@ export function makeBase(options: AppOptions, parts: Parts) {
       log.error(defects, 'webhooks failed as INVALID_REQUEST by a damaged secret or a defect of Aldis'),
   })
   webhookThreadMetrics(registry, sender)
-  parts.add('webhook thread', () => sender.close())
-  const lease = nodeLease(options, { beats, clock })
-  parts.add('lease', () => lease.stop())
+  shutdown.add('webhook thread', () => sender.close())
   const directory = () => directoryService.current()
   const start = async () => {
     await prepareDatabases(databases, options)
     if (options.carriersStopped === true) {
       log.warn({ carriers: await stopCarriers(db) }, 'stopped all carriers because CARRIERS_STOPPED is set')
     }
-    parts.add('few binds', directoryService.onChange(warnOfFewBinds(options)))
+    shutdown.add('few binds', directoryService.onChange(warnOfFewBinds(options)))
     await directoryService.start()
   }
   return {
@@ -91,18 +88,14 @@ export function makeBase(options: AppOptions, parts: Parts) {
     counters,
     anomalies,
     clock,
-    db,
-    reads,
-    appends,
-    severalHosts: server.hosts.several,
+    databases,
     directoryService,
     directory,
     guard,
     sender,
-    lease,
     secretKey,
     random,
   }
 }
 
-export type Base = ReturnType<typeof makeBase>
+export type Platform = ReturnType<typeof makePlatform>
