@@ -168,7 +168,10 @@ const TRANSPORTS: Record<string, () => Promise<HttpAnswer | null>> = {
 
 /** One tenant sends at 5,000 a second, far above its rate, over eight connections; another sends meanwhile. */
 async function floodOfOneToken(): Promise<null> {
-  await using limited = await startHttpService({ accountRateLimit: { perSecond: 50, burst: 100 } })
+  // While its clock stands still, the bucket is not filled again, however long the sends take.
+  const nowMs = Date.now()
+  const accountRateLimit = { perSecond: 50, burst: 100 }
+  await using limited = await startHttpService({ accountRateLimit, clock: () => nowMs })
   const flood = Promise.all(Array.from({ length: 8 }, () => pipelined(limited.port, 125)))
   const other = { authorization: `Bearer ${TOKEN_OTHER}` }
   for (let n = 0; n < 20; n += 1) {
@@ -177,8 +180,8 @@ async function floodOfOneToken(): Promise<null> {
   const answers = (await flood).flat()
   expect(answers).toHaveLength(1_000)
   const refused = answers.filter(({ status }) => status === 429)
-  expect(answers.filter(({ status }) => status === 202).length).toBe(1_000 - refused.length)
-  expect(refused.length).toBeGreaterThan(500)
+  expect(answers.filter(({ status }) => status === 202)).toHaveLength(100)
+  expect(refused).toHaveLength(900)
   for (const { headers } of refused) expect(headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/)
   return null
 }
