@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** Partitions of 90 days take some 10 s, and longer on a busy machine. */
+/** On a busy machine the partitions of 90 days alone take more than a minute. */
 const START_TIMEOUT_MS = 180_000
 const ANSWER_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 40_000

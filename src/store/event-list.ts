@@ -75,7 +75,7 @@ const LAST_ATTEMPT = raw(`
  * statistics a new partition has.
  */
 export async function listEvents(db: Queryable, page: Page<EventFilters, EventKey>): Promise<EventRecord[]> {
-  const { text, values } = sql`
+  const { rows } = await db.query<EventRecord>(sql`
     select ${RECORD}
     from (${keysOf(page)}) k
     cross join lateral (
@@ -86,8 +86,7 @@ export async function listEvents(db: Queryable, page: Page<EventFilters, EventKe
       where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.seq = k.seq offset 0
     ) d on true
     ${LAST_ATTEMPT}
-    order by e.msg_id desc, e.seq desc`
-  const { rows } = await db.query<EventRecord>({ text, values })
+    order by e.msg_id desc, e.seq desc`)
   return rows
 }
 
@@ -97,13 +96,12 @@ export async function findEvent(
   planId: number,
   key: EventKey,
 ): Promise<(EventRecord & { readonly attemptRecords: EventAttempt[] }) | null> {
-  const { text, values } = sql`
+  const { rows } = await db.query<EventRecord>(sql`
     select ${RECORD}
     from events e
     left join event_deliveries d using (${raw(KEY)})
     ${LAST_ATTEMPT}
-    where e.plan_id = ${planId} and e.msg_id = ${key.msgId} and e.seq = ${key.seq}`
-  const { rows } = await db.query<EventRecord>({ text, values })
+    where e.plan_id = ${planId} and e.msg_id = ${key.msgId} and e.seq = ${key.seq}`)
   const [event] = rows
   return event === undefined ? null : { ...event, attemptRecords: await attemptsOf(db, planId, key) }
 }

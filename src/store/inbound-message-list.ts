@@ -23,10 +23,9 @@ const ADMIN_COLUMNS = `a.account_id as "accountId", p.service_plan_id as "servic
  * a range of ids, which also leaves out the partitions of other days.
  */
 export async function listInboundMessages(db: Queryable, page: InboundPage): Promise<InboundMessage[]> {
-  const { text, values } = sql`
+  const { rows } = await db.query<InboundMessage>(sql`
     select ${raw(COLUMNS)} from inbound_messages i
-    where ${conditionsOf(page)} order by i.msg_id desc limit ${page.limit}`
-  const { rows } = await db.query<InboundMessage>({ text, values })
+    where ${conditionsOf(page)} order by i.msg_id desc limit ${page.limit}`)
   return rows
 }
 
@@ -49,14 +48,13 @@ export async function listInboundForOperator(
   db: Queryable,
   page: InboundPage,
 ): Promise<AdminInboundRecord[]> {
-  const { text, values } = sql`
+  const { rows } = await db.query<AdminInboundRecord>(sql`
     select ${raw(ADMIN_COLUMNS)}
     from (select * from inbound_messages i where ${conditionsOf(page)} order by i.msg_id desc limit ${page.limit}) i
     join service_plans p on p.id = i.plan_id
     join accounts a on a.id = p.account_id
     left join carriers c on c.id = i.carrier_id
-    order by i.msg_id desc`
-  const { rows } = await db.query<AdminInboundRecord>({ text, values })
+    order by i.msg_id desc`)
   return rows
 }
 

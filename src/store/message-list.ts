@@ -40,10 +40,9 @@ export async function listMessages(
 export async function learnPartitions(db: Queryable): Promise<void> {
   const conditions = [`m.recipient = ''`, 'message_kind(m.sender, m.country, m.mccmnc, m.status) = 0']
   for (const condition of conditions) {
-    const { text } = sql`
+    await db.query(sql`
       select ${COLUMNS} from messages m
-      where m.plan_id = 0 and ${raw(condition)} order by m.msg_id desc limit 1`
-    await db.query({ text })
+      where m.plan_id = 0 and ${raw(condition)} order by m.msg_id desc limit 1`)
   }
 }
 
@@ -75,12 +74,12 @@ async function withOlder(
 }
 
 async function listRange(db: Queryable, page: MessagePage, range: Sql): Promise<Recorded[]> {
-  const { text, values } = sql`
+  const { rows } = await db.query<Recorded>(sql`
     select ${COLUMNS} from messages m
     where ${ofPage(page)} and ${range} and ${matching(page.filters)}
     order by m.msg_id desc
-    limit ${page.limit}`
-  return (await db.query<Recorded>({ text, values })).rows
+    limit ${page.limit}`)
+  return rows
 }
 
 /** A recipient who has this many messages on the first days is frequent: few of them may match otherwise. */
@@ -137,20 +136,20 @@ async function listAmongNewest(db: Queryable, page: MessagePage, range: Sql, mos
 }
 
 /** Null when the last message that was looked at is among them: what is behind it is not known. */
-async function listUpTo(db: Queryable, { text, values }: Sql, lookedAt: number): Promise<Recorded[] | null> {
-  const { rows } = await db.query<Recorded & { readonly n: number }>({ text, values })
+async function listUpTo(db: Queryable, statement: Sql, lookedAt: number): Promise<Recorded[] | null> {
+  const { rows } = await db.query<Recorded & { readonly n: number }>(statement)
   return rows.some(({ n }) => n === lookedAt) ? null : rows.map(({ n: _, ...row }) => row)
 }
 
 /** The newest days with matching kinds, one entry for each of at most `most` kinds. */
 async function findDaysOfKinds(db: Queryable, page: MessagePage, last: number, most: number): Promise<Days> {
   const { planId, filters } = page
-  const { text, values } = sql`
+  const { rows } = await db.query<{ day: number }>(sql`
     select k.day from message_kinds k
     where k.plan_id = ${planId} and k.day between ${firstDayOf(page)} and ${last} and ${ofKinds(filters)}
     order by k.day desc
-    limit ${most}`
-  return (await db.query<{ day: number }>({ text, values })).rows.map(({ day }) => day)
+    limit ${most}`)
+  return rows.map(({ day }) => day)
 }
 
 /** A list by kinds takes the days with the newest 24 kinds; if these have little, the days with the next 192, and so on. */
@@ -196,7 +195,7 @@ function nextDays(counted: Days, kinds: number, isCutOff: boolean): { days: Days
  */
 async function listOfDays(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
   const { limit } = page
-  const { text, values } = sql`
+  const { rows } = await db.query<Recorded>(sql`
     with kinds as materialized (select * from ${kindsOf(page, days)})
     select ${COLUMNS}
     from (select distinct lowest from kinds order by lowest desc offset 0) day
@@ -211,8 +210,8 @@ async function listOfDays(db: Queryable, page: MessagePage, days: Days): Promise
       limit ${limit}
     ) m
     order by day.lowest desc, m.msg_id desc
-    limit ${limit}`
-  return (await db.query<Recorded>({ text, values })).rows
+    limit ${limit}`)
+  return rows
 }
 
 /**
@@ -234,7 +233,7 @@ async function listOfBroadDay(db: Queryable, page: MessagePage, days: Days): Pro
  */
 async function listOfManyKinds(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
   const { limit } = page
-  const { text, values } = sql`
+  const { rows } = await db.query<Recorded>(sql`
     with newest as (
       select k.*, m.msg_id
       from ${kindsOf(page, days)}
@@ -255,8 +254,8 @@ async function listOfManyKinds(db: Queryable, page: MessagePage, days: Days): Pr
       limit ${limit}
     ) m
     order by m.msg_id desc
-    limit ${limit}`
-  return (await db.query<Recorded>({ text, values })).rows
+    limit ${limit}`)
+  return rows
 }
 
 /** The kinds of these days, once each, as `k`. */

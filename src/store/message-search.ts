@@ -49,7 +49,7 @@ const NAMES = raw(`
  */
 export async function searchMessages(db: Queryable, part: SearchPart): Promise<(FoundMessage & InLane)[]> {
   const { planId, limit } = part
-  const { text, values } = sql`
+  const { rows } = await db.query<FoundMessage & InLane>(sql`
     select ${COLUMNS}
     from service_plans p
     cross join lateral (
@@ -57,8 +57,8 @@ export async function searchMessages(db: Queryable, part: SearchPart): Promise<(
       order by m.msg_id desc limit ${limit}
     ) m ${NAMES}
     where ${allOf([equals('p.id', planId)])}
-    order by m.msg_id desc limit ${limit}`
-  return (await db.query<FoundMessage & InLane>({ text, values })).rows
+    order by m.msg_id desc limit ${limit}`)
+  return rows
 }
 
 /** Messages with a segment that was accepted under one of these ids; only those of the last 8 days are known. */
@@ -68,7 +68,7 @@ export async function searchSubmitted(
   part: SearchPart,
 ): Promise<(FoundMessage & InLane)[]> {
   const { planId, carrierId, limit } = part
-  const { text, values } = sql`
+  const { rows } = await db.query<FoundMessage & InLane>(sql`
     select ${COLUMNS}
     from (
       select distinct s.plan_id, s.msg_id
@@ -86,8 +86,8 @@ export async function searchSubmitted(
       select * from messages m
       where m.plan_id = s.plan_id and m.msg_id = s.msg_id and ${conditionsOf({ ...part, carrierId: null })} offset 0
     ) m ${NAMES}
-    order by m.msg_id desc limit ${limit}`
-  return (await db.query<FoundMessage & InLane>({ text, values })).rows
+    order by m.msg_id desc limit ${limit}`)
+  return rows
 }
 
 /** These messages, in their order, with the names of what they belong to. */
