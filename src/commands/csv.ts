@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
+import { parse } from 'csv-parse/sync'
 
 /** One line of a CSV file; `line` counts from 1, the heading. What is empty is absent. */
 export interface CsvRow {
@@ -11,28 +12,53 @@ export interface CsvRow {
 const MAX_FILE_BYTES = 64 * 1024 * 1024
 
 /**
- * Reads a CSV file (RFC 4180, no line breaks inside quotes; `-`: standard input) whose first line names its columns, in
- * any order. Throws Error for a column that is not one of `columns` or comes twice, a `required` one that lacks, and a
- * line with more or fewer fields.
+ * Reads a CSV file (RFC 4180; `-`: standard input) whose first line names its columns, in any order. Throws Error for a
+ * column that is not one of `columns` or is repeated, a `required` one that is missing, and a line with more or fewer
+ * fields.
  */
 export async function readCsv(
   file: string,
   columns: readonly string[],
   required: readonly string[],
 ): Promise<CsvRow[]> {
-  const lines = (await contents(file)).replace(/^\uFEFF/, '').split(/\r?\n/)
-  const heading = splitLine(lines[0] ?? '', 1).map((name) => name.trim())
+  const [first, ...records] = parsed(await contents(file))
+  const heading = first?.record ?? ['']
   checkHeading(heading, columns, required)
-  const rows: CsvRow[] = []
-  for (const [index, line] of lines.entries()) {
-    if (index === 0 || line.trim() === '') continue
-    const fields = splitLine(line, index + 1)
-    if (fields.length !== heading.length)
-      throw new Error(`line ${index + 1} has ${fields.length} fields, but the header has ${heading.length}`)
-    const given = heading.map((name, at): [string, string] => [name, fields[at]!.trim()])
-    rows.push({ line: index + 1, values: Object.fromEntries(given.filter(([, value]) => value !== '')) })
+  return records.map(({ line, record }) => {
+    if (record.length !== heading.length)
+      throw new Error(`line ${line} has ${record.length} fields, but the header has ${heading.length}`)
+    const given = heading.map((name, at): [string, string] => [name, record[at]!])
+    return { line, values: Object.fromEntries(given.filter(([, value]) => value !== '')) }
+  })
+}
+
+interface CsvRecord {
+  readonly line: number
+  readonly record: readonly string[]
+}
+
+function parsed(text: string): CsvRecord[] {
+  const records: CsvRecord[] = []
+  try {
+    parse(text, {
+      bom: true,
+      cast: (value) => value.trim(),
+      on_record: (record, { lines }) => {
+        records.push({ line: lines, record })
+        return null
+      },
+      record_delimiter: ['\r\n', '\n'],
+      relax_column_count: true,
+      skip_empty_lines: true,
+      trim: true,
+    })
+  } catch (error) {
+    // A quote that is never closed is noticed at the end of the file, far from the line to mend.
+    throw new Error(`invalid CSV after line ${records.at(-1)?.line ?? 0}: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
-  return rows
+  return records
 }
 
 async function contents(file: string): Promise<string> {
@@ -54,17 +80,4 @@ function checkHeading(heading: readonly string[], columns: readonly string[], re
   if (twice !== undefined) throw new Error(`the column ${twice} is repeated`)
   const missing = required.find((name) => !heading.includes(name))
   if (missing !== undefined) throw new Error(`the column ${missing} is missing; ${expected}`)
-}
-
-const FIELD = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y
-
-function splitLine(line: string, number: number): string[] {
-  const fields: string[] = []
-  FIELD.lastIndex = 0
-  for (;;) {
-    const found = FIELD.exec(line)
-    if (found === null) throw new Error(`line ${number} is not valid CSV: misplaced quote`)
-    fields.push(found[1]?.replaceAll('""', '"') ?? found[2]!)
-    if (found[3] === '') return fields
-  }
 }

@@ -33,8 +33,8 @@ it.each([
   ['prefix\n+44\n', 'the column mccmnc is missing'],
   ['prefix,mccmnc,prefix\n', 'the column prefix is repeated'],
   ['prefix,mccmnc\n+44,1,2\n', 'line 2 has 3 fields, but the header has 2'],
-  ['prefix,mccmnc\n+44,"1\n', 'line 2 is not valid CSV'],
-  ['prefix,mccmnc\n+44,a"b\n', 'line 2 is not valid CSV'],
+  ['prefix,mccmnc\n+44,"1\n+45,2\n', 'invalid CSV after line 1: Quote Not Closed'],
+  ['prefix,mccmnc\n\n+44,1\n+45,a"b\n', 'invalid CSV after line 3: Invalid Opening Quote'],
 ])('refuses %j', async (text, message) => {
   await expect(read(text)).rejects.toThrow(message)
 })
